@@ -1,0 +1,1 @@
+//! Keys, values and get mixes that the benchmarks share.

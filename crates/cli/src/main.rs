@@ -1,0 +1,2 @@
+//! `hfile`: HFiles without a JVM.
+fn main() {}

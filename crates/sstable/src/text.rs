@@ -1,0 +1,54 @@
+//! Byte strings as HBase prints them: printable ASCII as it is, all else as `\xNN`.
+//!
+//! The same as `Bytes.toStringBinary` and `Bytes.toBytesBinary`.
+
+use std::fmt;
+
+/// Shows `bytes` as HBase does; [`unescape`] reads it back.
+///
+/// ```
+/// assert_eq!(sstable::escape(b"row\x00\\").to_string(), r"row\x00\x5C");
+/// ```
+pub fn escape(bytes: &[u8]) -> impl fmt::Display + '_ {
+    Escaped(bytes)
+}
+
+struct Escaped<'a>(&'a [u8]);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for &byte in self.0 {
+            match byte {
+                b' '..=b'~' if byte != b'\\' => write!(f, "{}", char::from(byte))?,
+                _ => write!(f, "\\x{byte:02X}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads what [`escape`] shows. A backslash that starts no `\xNN` stands for itself, as in HBase.
+///
+/// ```
+/// assert_eq!(sstable::unescape(r"row\x00é"), b"row\x00\xc3\xa9");
+/// ```
+pub fn unescape(text: &str) -> Vec<u8> {
+    let mut rest = text.as_bytes();
+    let mut bytes = Vec::with_capacity(rest.len());
+    while let [first, tail @ ..] = rest {
+        if let [b'\\', b'x', high, low, after @ ..] = rest
+            && let (Some(high), Some(low)) = (hex_digit(*high), hex_digit(*low))
+        {
+            bytes.push(high << 4 | low);
+            rest = after;
+        } else {
+            bytes.push(*first);
+            rest = tail;
+        }
+    }
+    bytes
+}
+
+fn hex_digit(digit: u8) -> Option<u8> {
+    char::from(digit).to_digit(16).map(|value| value as u8)
+}

@@ -1,0 +1,1 @@
+//! An HBase-style store to embed.
