@@ -6,6 +6,7 @@ mod checksum;
 mod compression;
 mod encoding;
 mod error;
+mod input;
 #[cfg(feature = "ndjson")]
 pub mod ndjson;
 mod source;

@@ -7,65 +7,21 @@
 //! | `DIFF`         |  3 | also lengths, types and timestamps, as differences                  |
 //! | `FAST_DIFF`    |  4 | the same with whole bytes of timestamps, and repeated values        |
 //! | `ROW_INDEX_V1` |  7 | cells as they are, and behind them where each row starts            |
+//!
+//! The body of an encoded block is `u16 BE id || payload`. A block is decoded once, when it is
+//! loaded, into [plain cells](plain), and cached in that form: so there is one search and one scan
+//! whatever the encoding, and neither undoes differences.
 
-use std::fmt;
+mod block;
+mod decoded;
+mod delta;
+mod diff;
+mod fast_diff;
+mod kind;
+pub(crate) mod plain;
+mod prefix;
+mod row_index;
+mod tag_dictionary;
 
-/// How the cells of a data block are stored.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-pub enum DataBlockEncoding {
-    /// Cells as they are.
-    #[default]
-    None,
-    /// Leaves out what a key shares with the key before it.
-    Prefix,
-    /// As [`Prefix`](Self::Prefix), and lengths, types and timestamps as differences.
-    Diff,
-    /// As [`Diff`](Self::Diff), made faster to decode; repeated values are left out too.
-    FastDiff,
-    /// Cells as they are, and behind them where each row starts.
-    RowIndexV1,
-}
-
-impl DataBlockEncoding {
-    /// Every encoding, by id.
-    pub const ALL: [Self; 5] =
-        [Self::None, Self::Prefix, Self::Diff, Self::FastDiff, Self::RowIndexV1];
-
-    /// The id in front of an encoded block.
-    pub const fn id(self) -> u16 {
-        match self {
-            Self::None => 0,
-            Self::Prefix => 2,
-            Self::Diff => 3,
-            Self::FastDiff => 4,
-            Self::RowIndexV1 => 7,
-        }
-    }
-
-    /// The encoding with this id. The ids between stand for encodings that HBase gave up.
-    pub fn from_id(id: u16) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.id() == id)
-    }
-
-    /// HBase's name for it, as in `FAST_DIFF`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::None => "NONE",
-            Self::Prefix => "PREFIX",
-            Self::Diff => "DIFF",
-            Self::FastDiff => "FAST_DIFF",
-            Self::RowIndexV1 => "ROW_INDEX_V1",
-        }
-    }
-
-    /// The encoding of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.name() == name)
-    }
-}
-
-impl fmt::Display for DataBlockEncoding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+pub(crate) use block::{BlockEncoder, CellLayout, What, decode};
+pub use kind::DataBlockEncoding;

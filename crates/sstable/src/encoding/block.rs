@@ -1,0 +1,215 @@
+//! A data block's body: made from cells, and made into plain cells again.
+//!
+//! | bytes | field          | meaning                                                            |
+//! |------:|----------------|--------------------------------------------------------------------|
+//! |     2 | encoding id    | u16 BE; blocks without an encoding lack it                         |
+//! |     4 | unencoded size | i32 BE; only `PREFIX`, `DIFF`, `FAST_DIFF`: bytes as plain cells   |
+//! |       | payload        | see the module of the encoding                                     |
+//!
+//! Behind the value of each cell, `PREFIX`, `DIFF` and `FAST_DIFF` put the tags as a vint of their
+//! length and either themselves or [references](super::tag_dictionary), then the sequence id as an
+//! hvlong; each only in files that have it.
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+
+use std::borrow::Cow;
+use std::mem;
+
+use bytes::Bytes;
+
+use super::decoded::Output;
+use super::delta::{Key, write_len};
+use super::{DataBlockEncoding, diff, fast_diff, plain, prefix, row_index, tag_dictionary};
+use crate::CellRef;
+use crate::input::{Input, write_hvlong};
+
+/// What is wrong with some bytes; who knows where they stand makes it a [`Damage`](crate::Damage).
+pub(crate) type What = Cow<'static, str>;
+
+/// What the cells of a file carry beside key and value.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct CellLayout {
+    /// Each cell has tags, if only none.
+    pub(crate) tags: bool,
+    /// Each cell has a sequence id.
+    pub(crate) mvcc: bool,
+    /// `PREFIX`, `DIFF` and `FAST_DIFF` keep tags in a dictionary.
+    pub(crate) compressed_tags: bool,
+}
+
+/// Bytes in front of the payload that the delta encodings need.
+const ID_LEN: usize = 2;
+const DELTA_PREFIX_LEN: usize = 6;
+
+/// Makes the body of one data block after another.
+#[derive(Debug)]
+pub(crate) struct BlockEncoder {
+    encoding: DataBlockEncoding,
+    layout: CellLayout,
+    body: Vec<u8>,
+    cell_count: u64,
+    encoded_len: usize,
+    unencoded_len: usize,
+    current: Key,
+    previous: Key,
+    row_index: row_index::Encoder,
+    tags: tag_dictionary::Encoder,
+}
+
+impl BlockEncoder {
+    pub(crate) fn new(encoding: DataBlockEncoding, layout: CellLayout) -> Self {
+        let mut encoder = Self {
+            encoding,
+            layout,
+            body: Vec::new(),
+            cell_count: 0,
+            encoded_len: 0,
+            unencoded_len: 0,
+            current: Key::default(),
+            previous: Key::default(),
+            row_index: row_index::Encoder::default(),
+            tags: tag_dictionary::Encoder::default(),
+        };
+        encoder.clear();
+        encoder
+    }
+
+    /// Appends a cell, whose lengths the writer has checked.
+    pub(crate) fn append(&mut self, cell: &CellRef<'_>) {
+        let before = self.body.len();
+        let mut behind = 0;
+        match self.encoding {
+            DataBlockEncoding::None => plain::write_cell(&mut self.body, cell, self.layout),
+            DataBlockEncoding::RowIndexV1 => {
+                behind = self.row_index.append(&mut self.body, ID_LEN, cell, self.layout);
+            }
+            DataBlockEncoding::Prefix | DataBlockEncoding::Diff | DataBlockEncoding::FastDiff => {
+                self.append_delta(cell);
+            }
+        }
+        let added = self.body.len().saturating_sub(before).saturating_add(behind);
+        self.encoded_len = self.encoded_len.saturating_add(added);
+        self.unencoded_len = self.unencoded_len.saturating_add(plain::cell_len(cell, self.layout));
+        self.cell_count = self.cell_count.saturating_add(1);
+    }
+
+    fn append_delta(&mut self, cell: &CellRef<'_>) {
+        self.current.set(cell);
+        let (out, key) = (&mut self.body, &mut self.current);
+        let previous = (self.cell_count > 0).then_some(&self.previous);
+        match self.encoding {
+            DataBlockEncoding::Prefix => prefix::encode(out, cell, key, previous),
+            DataBlockEncoding::Diff => diff::encode(out, cell, key, previous),
+            _ => fast_diff::encode(out, cell, key, previous),
+        }
+        if self.layout.tags {
+            write_len(out, cell.tags.len());
+            if self.layout.compressed_tags {
+                self.tags.write(out, cell.tags);
+            } else {
+                out.extend_from_slice(cell.tags);
+            }
+        }
+        if self.layout.mvcc {
+            write_hvlong(out, cell.sequence_id.get().cast_signed());
+        }
+        mem::swap(&mut self.current, &mut self.previous);
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.cell_count == 0
+    }
+
+    /// Bytes that the cells take in the block, as HBase counts them when it decides to cut.
+    pub(crate) const fn encoded_len(&self) -> usize {
+        self.encoded_len
+    }
+
+    /// Bytes that the cells take as plain cells.
+    pub(crate) const fn unencoded_len(&self) -> usize {
+        self.unencoded_len
+    }
+
+    /// Completes the body; [`clear`](Self::clear) begins the next.
+    pub(crate) fn finish(&mut self) -> &[u8] {
+        match self.encoding {
+            DataBlockEncoding::None => {}
+            DataBlockEncoding::RowIndexV1 => self.row_index.finish(&mut self.body, ID_LEN),
+            DataBlockEncoding::Prefix | DataBlockEncoding::Diff | DataBlockEncoding::FastDiff => {
+                let size = i32::try_from(self.unencoded_len);
+                let size = size.expect("the writer cuts blocks long before 2 GiB").to_be_bytes();
+                if let Some(place) = self.body.get_mut(ID_LEN..DELTA_PREFIX_LEN) {
+                    place.copy_from_slice(&size);
+                }
+            }
+        }
+        &self.body
+    }
+
+    /// Begins a block.
+    pub(crate) fn clear(&mut self) {
+        self.body.clear();
+        if self.encoding != DataBlockEncoding::None {
+            self.body.extend_from_slice(&self.encoding.id().to_be_bytes());
+        }
+        if self.is_delta() {
+            self.body.resize(DELTA_PREFIX_LEN, 0);
+        }
+        self.cell_count = 0;
+        self.encoded_len = 0;
+        self.unencoded_len = 0;
+        self.tags.clear();
+    }
+
+    const fn is_delta(&self) -> bool {
+        !matches!(self.encoding, DataBlockEncoding::None | DataBlockEncoding::RowIndexV1)
+    }
+}
+
+/// Turns the body of a data block into plain cells, at most `size_max` bytes of them.
+///
+/// All that the encoding adds is checked. The cells themselves are checked when
+/// [`Cells`](plain::Cells) walks them, as whoever loads a block does to find its rows.
+pub(crate) fn decode(
+    encoding: DataBlockEncoding,
+    body: &Bytes,
+    layout: CellLayout,
+    size_max: usize,
+) -> Result<Bytes, What> {
+    if encoding == DataBlockEncoding::None {
+        return Ok(body.clone());
+    }
+    let mut input = Input::new(body);
+    let id = input.u16().ok_or("no encoding id")?;
+    if id != encoding.id() {
+        return Err(format!("encoding id {id} in a file of {encoding}").into());
+    }
+    let decode_cell = match encoding {
+        DataBlockEncoding::None | DataBlockEncoding::RowIndexV1 => {
+            return row_index::decode(&body.slice_ref(input.rest()), layout);
+        }
+        DataBlockEncoding::Prefix => prefix::decode,
+        DataBlockEncoding::Diff => diff::decode,
+        DataBlockEncoding::FastDiff => fast_diff::decode,
+    };
+    let size = input.len_i32().ok_or("bad unencoded size")?;
+    if size > size_max {
+        return Err(format!("{size} bytes of cells where {size_max} are allowed").into());
+    }
+    let mut output = Output::new(size, input.len(), layout);
+    if encoding == DataBlockEncoding::Diff {
+        diff::decode_family(&mut input, &mut output)?;
+    }
+    while !input.is_empty() {
+        let at = body.len().saturating_sub(input.len());
+        decode_cell(&mut input, &mut output)
+            .and_then(|()| output.end(&mut input))
+            .map_err(|what| format!("cell at {at} in the encoded block: {what}"))?;
+    }
+    output.finish()
+}
+
+#[cfg(test)]
+mod tests;

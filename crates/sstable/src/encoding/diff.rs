@@ -1,0 +1,151 @@
+//! `DIFF`: lengths, types and timestamps, too, as differences from the cell before.
+//!
+//! In front of the first cell of a block: u8 family length, family. Then each cell:
+//!
+//! | bytes | field        | meaning                                                             |
+//! |------:|--------------|---------------------------------------------------------------------|
+//! |     1 | flags        | below                                                               |
+//! |  1..5 | key length   | vint; left out if flagged as the same                               |
+//! |  1..5 | value length | vint; left out if flagged as the same                               |
+//! |  1..5 | `c`          | vint; bytes of the key shared up to the qualifier's end             |
+//! |       | rest         | the key from `c` to the qualifier's end, without the family         |
+//! |  1..8 | timestamp    | little-endian: its absolute value, or that of (previous − it)       |
+//! |     1 | type         | left out if flagged as the same                                     |
+//! |       | value        |                                                                     |
+//!
+//! HBase: `DiffKeyDeltaEncoder`.
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+
+use super::What;
+use super::decoded::Output;
+use super::delta::{Key, write_len};
+use crate::CellRef;
+use crate::input::Input;
+
+const SAME_KEY_LEN: u8 = 0x01;
+const SAME_VALUE_LEN: u8 = 0x02;
+const SAME_TYPE: u8 = 0x04;
+/// The timestamp field holds a difference.
+const TIMESTAMP_DIFFERENCE: u8 = 0x08;
+/// The timestamp field's bytes less one.
+const TIMESTAMP_LEN: u8 = 0x70;
+const TIMESTAMP_LEN_SHIFT: u32 = 4;
+/// The timestamp field holds the absolute value of a negative number.
+const TIMESTAMP_NEGATIVE: u8 = 0x80;
+
+/// Appends a cell up to its value.
+pub(super) fn encode(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &Key, previous: Option<&Key>) {
+    let timestamp = cell.timestamp.get();
+    let mut stored = TimestampField::new(timestamp, 0);
+    let mut common = 0;
+    match previous {
+        None => {
+            out.push(u8::try_from(cell.family.len()).expect("lengths of families are checked"));
+            out.extend_from_slice(cell.family);
+        }
+        Some(previous) => {
+            common = key.common(previous, false);
+            let difference = previous.timestamp.wrapping_sub(timestamp);
+            let difference = TimestampField::new(difference, TIMESTAMP_DIFFERENCE);
+            if difference.len < stored.len {
+                stored = difference;
+            }
+        }
+    }
+    let same = |flag: u8, of: fn(&Key) -> usize| {
+        if previous.is_some_and(|previous| of(previous) == of(key)) { flag } else { 0 }
+    };
+    let flags = stored.flags
+        | same(SAME_KEY_LEN, Key::len)
+        | same(SAME_VALUE_LEN, |key| key.value_len)
+        | same(SAME_TYPE, |key| key.type_code.into());
+
+    out.push(flags);
+    if flags & SAME_KEY_LEN == 0 {
+        write_len(out, key.len());
+    }
+    if flags & SAME_VALUE_LEN == 0 {
+        write_len(out, cell.value.len());
+    }
+    write_len(out, common);
+    key.write_rest(out, cell, common);
+    out.extend(stored.bytes.iter().take(stored.len));
+    if flags & SAME_TYPE == 0 {
+        out.push(key.type_code);
+    }
+    out.extend_from_slice(cell.value);
+}
+
+/// A timestamp, or a difference of two, as it is stored.
+struct TimestampField {
+    flags: u8,
+    /// Little-endian.
+    bytes: [u8; 8],
+    /// The bytes that are stored, 1 ..= 8.
+    len: usize,
+}
+
+impl TimestampField {
+    fn new(value: i64, flags: u8) -> Self {
+        let sign = if value < 0 { TIMESTAMP_NEGATIVE } else { 0 };
+        let bytes = value.unsigned_abs().to_le_bytes();
+        let zeros = bytes.iter().skip(1).rev().take_while(|byte| **byte == 0).count();
+        let len = bytes.len().saturating_sub(zeros);
+        let len_bits = u8::try_from(len.saturating_sub(1)).unwrap_or(7) << TIMESTAMP_LEN_SHIFT;
+        Self { flags: flags | sign | len_bits, bytes, len }
+    }
+
+    fn read(input: &mut Input<'_>, flags: u8, previous: i64) -> Option<i64> {
+        let len = usize::from((flags & TIMESTAMP_LEN) >> TIMESTAMP_LEN_SHIFT).saturating_add(1);
+        let mut bytes = [0; 8];
+        for (to, from) in bytes.iter_mut().zip(input.take(len)?) {
+            *to = *from;
+        }
+        let mut value = i64::from_le_bytes(bytes);
+        if flags & TIMESTAMP_NEGATIVE != 0 {
+            value = value.wrapping_neg();
+        }
+        let is_difference = flags & TIMESTAMP_DIFFERENCE != 0;
+        Some(if is_difference { previous.wrapping_sub(value) } else { value })
+    }
+}
+
+/// Reads the family in front of the first cell.
+pub(super) fn decode_family(input: &mut Input<'_>, output: &mut Output) -> Result<(), What> {
+    let len = input.u8().ok_or("no family length")?;
+    let family = i8::try_from(len).ok().and_then(|_| input.take(len.into()));
+    output.set_family(family.ok_or("the family goes past the block")?);
+    Ok(())
+}
+
+/// Reads a cell up to its value.
+pub(super) fn decode(input: &mut Input<'_>, output: &mut Output) -> Result<(), What> {
+    let flags = input.u8().ok_or("no flags")?;
+    let previous = output.previous();
+    let from_previous = SAME_KEY_LEN | SAME_VALUE_LEN | SAME_TYPE | TIMESTAMP_DIFFERENCE;
+    if previous.is_none() && flags & from_previous != 0 {
+        return Err("the first cell refers to one before it".into());
+    }
+    let previous = previous.unwrap_or_default();
+    let key_len = match flags & SAME_KEY_LEN {
+        0 => input.vint().ok_or("bad key length")?,
+        _ => previous.key_len,
+    };
+    let value_len = match flags & SAME_VALUE_LEN {
+        0 => input.vint().ok_or("bad value length")?,
+        _ => previous.value_len,
+    };
+    let common = input.vint().ok_or("bad shared length")?;
+    output.begin(key_len, value_len)?;
+    output.push_rest(input, common)?;
+    let timestamp = TimestampField::read(input, flags, previous.timestamp).ok_or("no timestamp")?;
+    let type_code = match flags & SAME_TYPE {
+        0 => input.u8().ok_or("no type")?,
+        _ => previous.type_code,
+    };
+    output.push_timestamp_and_type(timestamp, type_code)?;
+    output.push_value(input.take(value_len))
+}

@@ -1,0 +1,135 @@
+//! `FAST_DIFF`: as [`DIFF`](super::diff), with timestamps in whole bytes, and repeated values.
+//!
+//! | bytes | field        | meaning                                                             |
+//! |------:|--------------|---------------------------------------------------------------------|
+//! |     1 | flags        | below; their low bits: leading bytes shared by the timestamps, ≤ 7  |
+//! |  1..5 | key length   | vint; left out if flagged as the same                               |
+//! |  1..5 | value length | vint; left out if flagged as the same                               |
+//! |  1..5 | `c`          | vint; bytes of the key shared up to the qualifier's end             |
+//! |       | rest         | the key from `c` to the qualifier's end, without the family         |
+//! |  1..8 | timestamp    | big-endian, without the bytes shared                                |
+//! |     1 | type         | left out if flagged as the same                                     |
+//! |       | value        | left out if flagged as the same                                     |
+//!
+//! In the first cell flags and `c` are 0, and rest, timestamp and type are the whole flat key,
+//! family included. HBase: `FastDiffDeltaEncoder`.
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+
+use super::What;
+use super::decoded::Output;
+use super::delta::{Key, write_len};
+use crate::CellRef;
+use crate::input::Input;
+
+const SHARED_TIMESTAMP_LEN: u8 = 0x07;
+const SAME_KEY_LEN: u8 = 0x08;
+const SAME_VALUE_LEN: u8 = 0x10;
+const SAME_TYPE: u8 = 0x20;
+/// Set only together with [`SAME_VALUE_LEN`].
+const SAME_VALUE: u8 = 0x40;
+/// No encoder sets it.
+const UNUSED: u8 = 0x80;
+
+/// Appends a cell up to its value, and notes in `key` where the value stands.
+pub(super) fn encode(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &mut Key, previous: Option<&Key>) {
+    let Some(previous) = previous else {
+        out.push(0);
+        write_len(out, key.len());
+        write_len(out, cell.value.len());
+        write_len(out, 0);
+        out.extend_from_slice(key.tail(0));
+        push_value(out, cell, key);
+        return;
+    };
+    let common = key.common(previous, false);
+    let timestamp = key.timestamp.to_be_bytes();
+    let shared = timestamp.iter().zip(previous.timestamp.to_be_bytes());
+    let shared = shared.take(7).take_while(|(now, before)| **now == *before).count();
+
+    let flag = |flag: u8, is_set: bool| if is_set { flag } else { 0 };
+    let same_value_len = key.value_len == previous.value_len;
+    let same_value =
+        same_value_len && out.get(previous.value_at.clone()).is_some_and(|old| old == cell.value);
+    let flags = u8::try_from(shared).unwrap_or(SHARED_TIMESTAMP_LEN)
+        | flag(SAME_KEY_LEN, key.len() == previous.len())
+        | flag(SAME_VALUE_LEN, same_value_len)
+        | flag(SAME_TYPE, key.type_code == previous.type_code)
+        | flag(SAME_VALUE, same_value);
+
+    out.push(flags);
+    if flags & SAME_KEY_LEN == 0 {
+        write_len(out, key.len());
+    }
+    if flags & SAME_VALUE_LEN == 0 {
+        write_len(out, cell.value.len());
+    }
+    write_len(out, common);
+    key.write_rest(out, cell, common);
+    out.extend(timestamp.iter().skip(shared));
+    if flags & SAME_TYPE == 0 {
+        out.push(key.type_code);
+    }
+    if same_value {
+        key.value_at = previous.value_at.clone();
+    } else {
+        push_value(out, cell, key);
+    }
+}
+
+fn push_value(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &mut Key) {
+    key.value_at = out.len()..out.len().saturating_add(cell.value.len());
+    out.extend_from_slice(cell.value);
+}
+
+/// Reads a cell up to its value.
+pub(super) fn decode(input: &mut Input<'_>, output: &mut Output) -> Result<(), What> {
+    let flags = input.u8().ok_or("no flags")?;
+    if flags & UNUSED != 0 {
+        return Err(format!("unknown flags {flags:#04x}").into());
+    }
+    let Some(previous) = output.previous() else {
+        return decode_first(input, output, flags);
+    };
+    let key_len = match flags & SAME_KEY_LEN {
+        0 => input.vint().ok_or("bad key length")?,
+        _ => previous.key_len,
+    };
+    let value_len = match flags & SAME_VALUE_LEN {
+        0 => input.vint().ok_or("bad value length")?,
+        _ => previous.value_len,
+    };
+    let common = input.vint().ok_or("bad shared length")?;
+    output.begin(key_len, value_len)?;
+    output.push_rest(input, common)?;
+
+    let mut timestamp = previous.timestamp.to_be_bytes();
+    let shared = usize::from(flags & SHARED_TIMESTAMP_LEN);
+    let suffix = timestamp.get_mut(shared..).unwrap_or_default();
+    suffix.copy_from_slice(input.take(suffix.len()).ok_or("no timestamp")?);
+    let type_code = match flags & SAME_TYPE {
+        0 => input.u8().ok_or("no type")?,
+        _ => previous.type_code,
+    };
+    output.push_timestamp_and_type(i64::from_be_bytes(timestamp), type_code)?;
+    match flags & SAME_VALUE {
+        0 => output.push_value(input.take(value_len)),
+        _ => output.push_same_value(),
+    }
+}
+
+fn decode_first(input: &mut Input<'_>, output: &mut Output, flags: u8) -> Result<(), What> {
+    if flags != 0 {
+        return Err("the first cell refers to one before it".into());
+    }
+    let key_len = input.vint().ok_or("bad key length")?;
+    let value_len = input.vint().ok_or("bad value length")?;
+    if input.vint() != Some(0) {
+        return Err("the first cell refers to one before it".into());
+    }
+    output.begin(key_len, value_len)?;
+    output.push_key(input.take(key_len))?;
+    output.push_value(input.take(value_len))
+}

@@ -1,0 +1,156 @@
+//! Cells as they are, as data blocks without an encoding hold them.
+//!
+//! | bytes | field          | meaning                                                            |
+//! |------:|----------------|--------------------------------------------------------------------|
+//! |     4 | key length `k` | i32 BE                                                             |
+//! |     4 | value length   | i32 BE                                                             |
+//! |   `k` | key            | flat, see [`KeyRef`]                                               |
+//! |       | value          |                                                                    |
+//! |     2 | tags length    | i16 BE; only in files with tags, then also where it is 0           |
+//! |       | tags           | each u16 BE length, u8 type, data; the length counts type and data |
+//! |  1..9 | sequence id    | hvlong; only in files with sequence ids                            |
+//!
+//! Every other encoding is decoded into this form, so that there is one way to search and to scan.
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+
+use super::{CellLayout, What};
+use crate::input::{Input, hvlong_len, write_hvlong};
+use crate::{CellRef, CellType, KeyRef, SequenceId};
+
+/// The bytes of the two lengths in front of a cell.
+pub(super) const LENGTHS_LEN: usize = 8;
+
+/// The most bytes of tags that a cell can carry: their length is read as an i16.
+pub(crate) const TAGS_LEN_MAX: usize = 0x7fff;
+
+/// The bytes that [`write_cell`] appends.
+pub(crate) fn cell_len(cell: &CellRef<'_>, layout: CellLayout) -> usize {
+    let mut len =
+        LENGTHS_LEN.saturating_add(cell.key().flat_len()).saturating_add(cell.value.len());
+    if layout.tags {
+        len = len.saturating_add(2).saturating_add(cell.tags.len());
+    }
+    if layout.mvcc {
+        len = len.saturating_add(hvlong_len(cell.sequence_id.get().cast_signed()));
+    }
+    len
+}
+
+/// Appends a cell. The writer has checked that its lengths fit.
+pub(super) fn write_cell(out: &mut Vec<u8>, cell: &CellRef<'_>, layout: CellLayout) {
+    write_lengths(out, cell.key().flat_len(), cell.value.len());
+    cell.key().write_flat(out);
+    out.extend_from_slice(cell.value);
+    if layout.tags {
+        write_tags_len(out, cell.tags.len());
+        out.extend_from_slice(cell.tags);
+    }
+    if layout.mvcc {
+        write_hvlong(out, cell.sequence_id.get().cast_signed());
+    }
+}
+
+/// Appends the two lengths in front of a cell.
+pub(super) fn write_lengths(out: &mut Vec<u8>, key_len: usize, value_len: usize) {
+    for len in [key_len, value_len] {
+        let len = i32::try_from(len).expect("lengths of cells are checked");
+        out.extend_from_slice(&len.to_be_bytes());
+    }
+}
+
+/// Appends the length in front of tags.
+pub(super) fn write_tags_len(out: &mut Vec<u8>, len: usize) {
+    let len = i16::try_from(len).expect("lengths of tags are checked");
+    out.extend_from_slice(&len.to_be_bytes());
+}
+
+/// The cells of a plain block one by one, each fully checked: lengths, type, time, tags.
+///
+/// Yields each cell with the place where it starts. Ends after the first error.
+#[derive(Clone, Debug)]
+pub(crate) struct Cells<'a> {
+    body_len: usize,
+    rest: Input<'a>,
+    layout: CellLayout,
+}
+
+impl<'a> Cells<'a> {
+    pub(crate) const fn new(body: &'a [u8], layout: CellLayout) -> Self {
+        Self { body_len: body.len(), rest: Input::new(body), layout }
+    }
+}
+
+impl<'a> Iterator for Cells<'a> {
+    type Item = Result<(usize, CellRef<'a>), What>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let at = self.body_len.saturating_sub(self.rest.len());
+        let cell = read_cell(&mut self.rest, self.layout);
+        if cell.is_err() {
+            self.rest = Input::new(&[]);
+        }
+        let located = |what: What| What::from(format!("cell at {at} in the block: {what}"));
+        Some(cell.map(|cell| (at, cell)).map_err(located))
+    }
+}
+
+/// Reads and checks one cell.
+pub(crate) fn read_cell<'a>(
+    input: &mut Input<'a>,
+    layout: CellLayout,
+) -> Result<CellRef<'a>, What> {
+    let key_len = input.len_i32().ok_or("no key length")?;
+    let value_len = input.len_i32().ok_or("no value length")?;
+    let key = input.take(key_len).ok_or("the key goes past the block")?;
+    let value = input.take(value_len).ok_or("the value goes past the block")?;
+    let key = KeyRef::parse(key).ok_or("the lengths in the key contradict its length")?;
+    let cell_type = CellType::from_code(key.type_code)
+        .ok_or_else(|| format!("unknown cell type {}", key.type_code))?;
+    if key.timestamp.get() < 0 {
+        return Err("negative timestamp".into());
+    }
+    let mut tags = &[][..];
+    if layout.tags {
+        let len = input.u16().ok_or("no tags length")?.into();
+        if len > TAGS_LEN_MAX {
+            return Err("negative tags length".into());
+        }
+        tags = input.take(len).ok_or("the tags go past the block")?;
+        check_tags(tags)?;
+    }
+    let mut sequence_id = SequenceId::default();
+    if layout.mvcc {
+        let number = input.hvlong().ok_or("no sequence id")?;
+        sequence_id =
+            u64::try_from(number).map(SequenceId::new).map_err(|_| "negative sequence id")?;
+    }
+    Ok(CellRef {
+        row: key.row,
+        family: key.family,
+        qualifier: key.qualifier,
+        timestamp: key.timestamp,
+        cell_type,
+        value,
+        tags,
+        sequence_id,
+    })
+}
+
+/// Checks that tags lie end to end, each with at least a type.
+pub(crate) fn check_tags(tags: &[u8]) -> Result<(), What> {
+    let mut rest = Input::new(tags);
+    while !rest.is_empty() {
+        let len = rest.u16().ok_or("the tags end in a length")?;
+        let tag = rest.take(len.into()).ok_or("a tag goes past the tags")?;
+        if tag.is_empty() {
+            return Err("a tag without a type".into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,86 @@
+//! `ROW_INDEX_V1`: plain cells, and behind them where each row starts.
+//!
+//! | bytes   | field          | meaning                                                           |
+//! |--------:|----------------|-------------------------------------------------------------------|
+//! |     `s` | cells          | [plain](super::plain); tags are never in a dictionary             |
+//! |       4 | row count `r`  | i32 BE                                                            |
+//! | 4 · `r` | row offsets    | i32 BE each: a row's first cell, from the start of the cells      |
+//! |       4 | cells size `s` | i32 BE; readers find everything from here                         |
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+
+use bytes::Bytes;
+
+use super::plain::{self, Cells};
+use super::{CellLayout, What};
+use crate::CellRef;
+use crate::input::Input;
+
+/// The row offsets of a block as it is written.
+#[derive(Debug, Default)]
+pub(super) struct Encoder {
+    offsets: Vec<u32>,
+    row: Vec<u8>,
+}
+
+impl Encoder {
+    /// Appends a cell to `out`, whose cells began at `start`. Returns the bytes that it will add
+    /// to the block behind the cells.
+    pub(super) fn append(
+        &mut self,
+        out: &mut Vec<u8>,
+        start: usize,
+        cell: &CellRef<'_>,
+        layout: CellLayout,
+    ) -> usize {
+        let starts_row = self.offsets.is_empty() || self.row != cell.row;
+        if starts_row {
+            let offset = u32::try_from(out.len().saturating_sub(start));
+            self.offsets.push(offset.expect("a block is shorter than 2 GiB"));
+            self.row.clear();
+            self.row.extend_from_slice(cell.row);
+        }
+        plain::write_cell(out, cell, layout);
+        if starts_row { 4 } else { 0 }
+    }
+
+    /// Appends what stands behind the cells, and forgets the block.
+    pub(super) fn finish(&mut self, out: &mut Vec<u8>, start: usize) {
+        let cells_size = u32::try_from(out.len().saturating_sub(start));
+        let row_count = u32::try_from(self.offsets.len());
+        let numbers = std::iter::once(row_count.expect("fewer rows than bytes"))
+            .chain(self.offsets.drain(..))
+            .chain(std::iter::once(cells_size.expect("a block is shorter than 2 GiB")));
+        for number in numbers {
+            out.extend_from_slice(&number.to_be_bytes());
+        }
+    }
+}
+
+/// Cuts the plain cells out of `payload`, having checked that the offsets are those of the rows.
+pub(super) fn decode(payload: &Bytes, layout: CellLayout) -> Result<Bytes, What> {
+    let (front, cells_size) = payload.split_last_chunk::<4>().ok_or("no size of the cells")?;
+    let cells_size = Input::new(cells_size).len_i32().ok_or("negative size of the cells")?;
+    let (cells, index) = front.split_at_checked(cells_size).ok_or("the cells go past the block")?;
+    let mut index = Input::new(index);
+    let row_count = index.len_i32().ok_or("no row count")?;
+    if row_count.checked_mul(4) != Some(index.len()) {
+        return Err(format!("{row_count} rows in {} bytes of row offsets", index.len()).into());
+    }
+    let mut row = None;
+    for located in Cells::new(cells, layout) {
+        let (at, cell) = located?;
+        if row != Some(cell.row) {
+            row = Some(cell.row);
+            if index.len_i32() != Some(at) {
+                return Err(format!("the row that starts at {at} is not in the row index").into());
+            }
+        }
+    }
+    if !index.is_empty() {
+        return Err("the row index has more rows than there are".into());
+    }
+    Ok(payload.slice_ref(cells))
+}

@@ -1,0 +1,219 @@
+//! Tags of a block stored once: a dictionary that grows while a block is written, and again in the
+//! same way while it is read.
+//!
+//! | first byte | then                     | meaning                                                  |
+//! |------------|--------------------------|----------------------------------------------------------|
+//! | `0xFF`     | vint length, type, data  | a tag seen for the first time; it enters the dictionary  |
+//! | 0          | one more byte            | u16 BE index, 0 ..= 126, of a tag in the dictionary      |
+//!
+//! The dictionary holds 127 tags. When it is full, a new tag takes the place, and the index, of
+//! the one that was used longest ago (HBase's `LRUDictionary`).
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::What;
+use crate::input::{Input, write_vint};
+
+/// The tags that the dictionary holds.
+const CAPACITY: u8 = 127;
+
+/// Announces a tag that is not in the dictionary.
+const LITERAL: u8 = 0xff;
+
+/// The tags of a block as it is written.
+#[derive(Debug, Default)]
+pub(super) struct Encoder {
+    index_of: HashMap<Vec<u8>, u8>,
+    tags: Vec<Vec<u8>>,
+    order: UseOrder,
+}
+
+impl Encoder {
+    /// Forgets all tags: a block has begun.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Appends the tags of a cell, which the writer has checked.
+    pub(super) fn write(&mut self, out: &mut Vec<u8>, tags: &[u8]) {
+        let mut rest = Input::new(tags);
+        while let Some(tag) = rest.u16().and_then(|len| rest.take(len.into())) {
+            self.write_tag(out, tag);
+        }
+    }
+
+    fn write_tag(&mut self, out: &mut Vec<u8>, tag: &[u8]) {
+        if let Some(index) = self.index_of.get(tag) {
+            self.order.touch(*index);
+            out.extend_from_slice(&[0, *index]);
+            return;
+        }
+        out.push(LITERAL);
+        write_vint(out, u32::try_from(tag.len()).expect("a tag's length is a u16"));
+        out.extend_from_slice(tag);
+        let index = self.order.admit();
+        match self.tags.get_mut(usize::from(index)) {
+            Some(place) => {
+                self.index_of.remove(place);
+                *place = tag.to_vec();
+            }
+            None => self.tags.push(tag.to_vec()),
+        }
+        self.index_of.insert(tag.to_vec(), index);
+    }
+}
+
+/// The tags of a block as it is read: where each stands in the bytes decoded so far.
+#[derive(Debug, Default)]
+pub(super) struct Decoder {
+    tags: Vec<Range<usize>>,
+    order: UseOrder,
+}
+
+impl Decoder {
+    /// Reads tags that take `len` bytes once decoded, and appends them to `out`.
+    pub(super) fn read(
+        &mut self,
+        input: &mut Input<'_>,
+        len: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), What> {
+        let end = out.len().saturating_add(len);
+        while out.len() < end {
+            self.read_tag(input, end, out)?;
+        }
+        Ok(())
+    }
+
+    fn read_tag(
+        &mut self,
+        input: &mut Input<'_>,
+        end: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), What> {
+        let room = end.checked_sub(out.len()).and_then(|room| room.checked_sub(2));
+        let too_long = || What::from("a tag goes past the cell's tags");
+        let room = room.ok_or_else(too_long)?;
+        match input.u8().ok_or("the tags end early")? {
+            LITERAL => {
+                let len = input.vint().filter(|len| *len > 0).ok_or("a tag without a type")?;
+                if len > room {
+                    return Err(too_long());
+                }
+                let tag = input.take(len).ok_or("a tag goes past the block")?;
+                push_len(out, len)?;
+                let place = out.len()..out.len().saturating_add(len);
+                out.extend_from_slice(tag);
+                let index = self.order.admit();
+                match self.tags.get_mut(usize::from(index)) {
+                    Some(old) => *old = place,
+                    None => self.tags.push(place),
+                }
+            }
+            high => {
+                let low = input.u8().ok_or("the tags end early")?;
+                let index = u16::from_be_bytes([high, low]);
+                let place =
+                    self.tags.get(usize::from(index)).cloned().ok_or_else(|| {
+                        format!("tag {index} of a dictionary of {}", self.tags.len())
+                    })?;
+                if place.len() > room {
+                    return Err(too_long());
+                }
+                push_len(out, place.len())?;
+                out.extend_from_within(place);
+                self.order.touch(low);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn push_len(out: &mut Vec<u8>, len: usize) -> Result<(), What> {
+    let len = u16::try_from(len).map_err(|_| "a tag is too long")?;
+    out.extend_from_slice(&len.to_be_bytes());
+    Ok(())
+}
+
+/// Which entry was used longest ago: entry indices, the one used last in front.
+///
+/// A list of bytes that is moved about is faster here than a linked one: it is two cache lines.
+#[derive(Debug, Default)]
+struct UseOrder(Vec<u8>);
+
+impl UseOrder {
+    /// Moves an entry to the front.
+    fn touch(&mut self, index: u8) {
+        if let Some(used) = self.0.iter().position(|entry| *entry == index)
+            && let Some(newer) = self.0.get_mut(..=used)
+        {
+            newer.rotate_right(1);
+        }
+    }
+
+    /// The index for a new entry, which is now in front.
+    fn admit(&mut self) -> u8 {
+        let index = match u8::try_from(self.0.len()) {
+            Ok(len) if len < CAPACITY => {
+                self.0.push(len);
+                len
+            }
+            _ => *self.0.last().expect("a full list has a last entry"),
+        };
+        self.0.rotate_right(1);
+        index
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tag(number: u32) -> Vec<u8> {
+        let mut tag = vec![0, 5, 65];
+        tag.extend_from_slice(&number.to_be_bytes());
+        tag
+    }
+
+    #[test]
+    fn tags_come_back_after_the_dictionary_has_overflowed() {
+        // 200 different tags, each again soon after, and old ones again after their eviction.
+        let cells: Vec<_> = (0..200_u32)
+            .map(|number| [tag(number), tag(number / 2), tag(number % 7)].concat())
+            .collect();
+        let (mut encoder, mut stored) = (Encoder::default(), Vec::new());
+        for tags in &cells {
+            encoder.write(&mut stored, tags);
+        }
+        assert!(stored.len() < cells.concat().len() * 3 / 4);
+
+        let (mut decoder, mut input) = (Decoder::default(), Input::new(&stored));
+        let mut out = Vec::new();
+        for tags in &cells {
+            decoder.read(&mut input, tags.len(), &mut out).expect("sound");
+        }
+        assert!(input.is_empty());
+        assert_eq!(out, cells.concat());
+    }
+
+    #[test]
+    fn hostile_references_and_lengths_are_refused() {
+        for (stored, len, what) in [
+            (&[0, 0][..], 7, "tag 0 of a dictionary of 0"),
+            (&[0xff, 0], 7, "a tag without a type"),
+            (&[0xff, 9, 65], 7, "a tag goes past the cell's tags"),
+            (&[0xff, 5, 65], 7, "a tag goes past the block"),
+            (&[0xff, 1, 65], 1, "a tag goes past the cell's tags"),
+            (&[], 7, "the tags end early"),
+            (&[0xff, 1, 65, 0, 1], 6, "tag 1 of a dictionary of 1"),
+        ] {
+            let error = Decoder::default().read(&mut Input::new(stored), len, &mut Vec::new());
+            assert_eq!(error, Err(what.into()), "{stored:?}");
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Bytes from outside, taken from the front, and the integers of variable length among them.
+//!
+//! | integer | used for                                    | bytes                                       |
+//! |---------|---------------------------------------------|---------------------------------------------|
+//! | vint    | lengths in encoded cells, protobuf lengths  | 7 bits a byte, least significant first;     |
+//! |         |                                             | the high bit says that more follow          |
+//! | hvlong  | index keys' lengths, sequence ids           | −112 ..= 127: the one byte; else a byte     |
+//! |         |                                             | −112 − n (negative: −120 − n), then `n`     |
+//! |         |                                             | bytes, most significant first, of the       |
+//! |         |                                             | number (negative: of its complement)        |
+//!
+//! Two integers that look alike and are not: HBase takes the first from protobuf and the second
+//! from Hadoop (`WritableUtils.writeVLong`).
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+
+/// The rest of some bytes. Whatever is asked for and not there is `None`, and takes nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Input<'a>(&'a [u8]);
+
+impl<'a> Input<'a> {
+    pub(crate) const fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    pub(crate) const fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All that is left.
+    pub(crate) const fn rest(&self) -> &'a [u8] {
+        self.0
+    }
+
+    pub(crate) const fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+        match self.0.split_at_checked(len) {
+            Some((taken, rest)) => {
+                self.0 = rest;
+                Some(taken)
+            }
+            None => None,
+        }
+    }
+
+    pub(crate) const fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        match self.0.split_first_chunk() {
+            Some((taken, rest)) => {
+                self.0 = rest;
+                Some(*taken)
+            }
+            None => None,
+        }
+    }
+
+    pub(crate) fn u8(&mut self) -> Option<u8> {
+        self.array().map(|[byte]| byte)
+    }
+
+    pub(crate) fn u16(&mut self) -> Option<u16> {
+        self.array().map(u16::from_be_bytes)
+    }
+
+    /// A length or count: an i32 that is not negative.
+    pub(crate) fn len_i32(&mut self) -> Option<usize> {
+        usize::try_from(i32::from_be_bytes(self.array()?)).ok()
+    }
+
+    /// A vint that is a length: at most five bytes, at most `i32::MAX`.
+    pub(crate) fn vint(&mut self) -> Option<usize> {
+        let mut value = 0_u64;
+        for (shift, index) in (0_u32..).step_by(7).zip(0..5) {
+            let byte = *self.0.get(index)?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                let value = i32::try_from(value).ok()?;
+                self.take(index.saturating_add(1))?;
+                return usize::try_from(value).ok();
+            }
+        }
+        None
+    }
+
+    pub(crate) fn hvlong(&mut self) -> Option<i64> {
+        let mut rest = *self;
+        let first = rest.u8()?.cast_signed();
+        let (len, negative) = match first {
+            -112..=127 => {
+                *self = rest;
+                return Some(i64::from(first));
+            }
+            -120..=-113 => (first.abs_diff(-112), false),
+            _ => (first.abs_diff(-120), true),
+        };
+        let mut value = 0_u64;
+        for byte in rest.take(len.into())? {
+            value = value << 8 | u64::from(*byte);
+        }
+        *self = rest;
+        let value = value.cast_signed();
+        Some(if negative { !value } else { value })
+    }
+}
+
+/// Appends a vint.
+pub(crate) fn write_vint(out: &mut Vec<u8>, mut value: u32) {
+    while let [low, _, _, _] = value.to_le_bytes()
+        && value > 0x7f
+    {
+        out.push(low | 0x80);
+        value >>= 7;
+    }
+    out.extend(u8::try_from(value));
+}
+
+/// Appends an hvlong.
+pub(crate) fn write_hvlong(out: &mut Vec<u8>, value: i64) {
+    if let Ok(byte @ -112..=127) = i8::try_from(value) {
+        out.push(byte.cast_unsigned());
+        return;
+    }
+    let (base, magnitude) = if value < 0 { (-120_i8, !value) } else { (-112, value) };
+    let bytes = magnitude.to_be_bytes();
+    let (_, significant) = bytes.split_at(hvlong_leading_zeros(magnitude));
+    let len = i8::try_from(significant.len()).unwrap_or(8);
+    out.push(base.wrapping_sub(len).cast_unsigned());
+    out.extend_from_slice(significant);
+}
+
+/// The bytes that [`write_hvlong`] appends.
+pub(crate) fn hvlong_len(value: i64) -> usize {
+    match value {
+        -112..=127 => 1,
+        _ => 9_usize.saturating_sub(hvlong_leading_zeros(value ^ (value >> 63))),
+    }
+}
+
+/// The whole zero bytes in front of a number that is not negative.
+fn hvlong_leading_zeros(magnitude: i64) -> usize {
+    magnitude.to_be_bytes().iter().take_while(|byte| **byte == 0).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hvlongs_are_those_of_hadoop() {
+        for (value, bytes) in [
+            (0, &[0x00][..]),
+            (127, &[0x7f]),
+            (128, &[0x8f, 0x80]),
+            (200, &[0x8f, 0xc8]),
+            (256, &[0x8e, 1, 0]),
+            (-1, &[0xff]),
+            (-112, &[0x90]),
+            (-113, &[0x87, 0x70]),
+            (i64::MAX, &[0x88, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]),
+            (i64::MIN, &[0x80, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]),
+        ] {
+            let mut out = Vec::new();
+            write_hvlong(&mut out, value);
+            assert_eq!(out, bytes, "{value}");
+            assert_eq!(hvlong_len(value), bytes.len(), "{value}");
+            let mut input = Input::new(bytes);
+            assert_eq!(input.hvlong(), Some(value));
+            assert!(input.is_empty());
+            let (_, short) = bytes.split_last().expect("not empty");
+            assert_eq!(Input::new(short).hvlong(), None);
+        }
+    }
+
+    #[test]
+    fn vints_are_those_of_protobuf() {
+        for (value, bytes) in [
+            (0, &[0x00][..]),
+            (127, &[0x7f]),
+            (128, &[0x80, 0x01]),
+            (300, &[0xac, 0x02]),
+            (i32::MAX as u32, &[0xff, 0xff, 0xff, 0xff, 0x07]),
+        ] {
+            let mut out = Vec::new();
+            write_vint(&mut out, value);
+            assert_eq!(out, bytes, "{value}");
+            let mut input = Input::new(bytes);
+            assert_eq!(input.vint(), Some(value as usize));
+            assert!(input.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_vint_that_is_no_length_is_refused_and_takes_nothing() {
+        for bytes in [&[][..], &[0x80], &[0xff, 0xff, 0xff, 0xff, 0x0f], &[0x80; 6]] {
+            let mut input = Input::new(bytes);
+            assert_eq!(input.vint(), None, "{bytes:?}");
+            assert_eq!(input.len(), bytes.len());
+        }
+    }
+}
