@@ -1,4 +1,12 @@
 //! Checksums over what stands on disk of a block, header included.
+//!
+//! Behind the data of a block stand `n` checksums, each an u32 BE, in order: checksum `i` covers
+//! bytes `i · b .. (i + 1) · b` of header and data, `b` being the header's `bytes_per_checksum`, the
+//! last one what is left. Without an algorithm the `n` places are there and hold zeros.
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
 
 use std::fmt;
 
@@ -50,5 +58,96 @@ impl ChecksumType {
 impl fmt::Display for ChecksumType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+impl ChecksumType {
+    /// The checksum of some bytes.
+    fn compute(self, bytes: &[u8]) -> u32 {
+        match self {
+            Self::Null => 0,
+            Self::Crc32 => crc32fast::hash(bytes),
+            Self::Crc32c => crc32c::crc32c(bytes),
+        }
+    }
+
+    /// Appends the checksums of `out` from `start` on, which is where header and data stand.
+    ///
+    /// # Panics
+    ///
+    /// If a checksum covers no byte, or `start` lies behind the end.
+    pub(crate) fn append(self, out: &mut Vec<u8>, start: usize, bytes_per_checksum: u32) {
+        let covered = out.get(start..).expect("the block starts within the bytes");
+        let len = usize::try_from(bytes_per_checksum).expect("at least 32-bit addresses");
+        let sums: Vec<u8> =
+            covered.chunks(len).flat_map(|chunk| self.compute(chunk).to_be_bytes()).collect();
+        out.extend_from_slice(&sums);
+    }
+
+    /// Holds `covered` (header and data) against the checksums behind it. Returns the number of
+    /// the first checksum that does not agree.
+    pub(crate) fn verify(
+        self,
+        covered: &[u8],
+        sums: &[u8],
+        bytes_per_checksum: u32,
+    ) -> Result<(), usize> {
+        if self == Self::Null {
+            return Ok(());
+        }
+        let len = usize::try_from(bytes_per_checksum).unwrap_or(usize::MAX).max(1);
+        let (sums, []) = sums.as_chunks::<4>() else { return Err(0) };
+        if sums.len() != covered.len().div_ceil(len) {
+            return Err(0);
+        }
+        let disagree =
+            |(chunk, sum): (&[u8], &[u8; 4])| self.compute(chunk) != u32::from_be_bytes(*sum);
+        covered.chunks(len).zip(sums).position(disagree).map_or(Ok(()), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_algorithms_give_their_published_check_values() {
+        assert_eq!(ChecksumType::Crc32.compute(b"123456789"), 0xcbf4_3926);
+        assert_eq!(ChecksumType::Crc32c.compute(b"123456789"), 0xe306_9283);
+        assert_eq!(ChecksumType::Null.compute(b"123456789"), 0);
+    }
+
+    #[test]
+    fn each_checksum_covers_its_own_bytes() {
+        for kind in ChecksumType::ALL {
+            for bytes_per_checksum in [1, 33, 64, 99, 100, 101, 16_384] {
+                let data: Vec<u8> = (0..100).collect();
+                let mut block = [b"before", &data[..]].concat();
+                kind.append(&mut block, 6, bytes_per_checksum);
+                let sums = block.split_off(106);
+                assert_eq!(sums.len(), data.len().div_ceil(bytes_per_checksum as usize) * 4);
+                assert_eq!(kind.verify(&data, &sums, bytes_per_checksum), Ok(()));
+                for at in 0..data.len() {
+                    let mut flipped = data.clone();
+                    flipped[at] ^= 0x10;
+                    let chunk = at / bytes_per_checksum as usize;
+                    let expected = if kind == ChecksumType::Null { Ok(()) } else { Err(chunk) };
+                    assert_eq!(kind.verify(&flipped, &sums, bytes_per_checksum), expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_algorithm_still_fills_the_places_with_zeros() {
+        let mut block = vec![7; 65];
+        ChecksumType::Null.append(&mut block, 0, 64);
+        assert_eq!(block[65..], [0; 8]);
+    }
+
+    #[test]
+    fn missing_checksums_do_not_agree() {
+        assert_eq!(ChecksumType::Crc32.verify(&[1; 65], &[0; 4], 64), Err(0));
+        assert_eq!(ChecksumType::Crc32.verify(&[1; 65], &[0; 7], 64), Err(0));
     }
 }

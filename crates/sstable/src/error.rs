@@ -69,6 +69,54 @@ pub struct Damage {
     pub what: Cow<'static, str>,
 }
 
+impl Damage {
+    /// Damage in a block whose type is known.
+    pub(crate) fn in_block(
+        block: BlockType,
+        at: BlockOffset,
+        what: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self { at, block: Some(block), what: what.into() }
+    }
+
+    /// Makes it an error about a file.
+    pub(crate) fn in_file(self, file: &FileName) -> Error {
+        Error::Corrupt { file: file.clone(), damage: self }
+    }
+}
+
+/// Why a part of a file cannot be used, found by a decoder that does not know the file's name.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Refusal {
+    /// The bytes contradict the format.
+    Damage(Damage),
+    /// The bytes are sound, and ask for something this build does not have.
+    Unsupported {
+        /// What they ask for.
+        feature: &'static str,
+        /// What they say.
+        found: String,
+    },
+}
+
+impl Refusal {
+    /// Makes it an error about a file.
+    pub(crate) fn in_file(self, file: &FileName) -> Error {
+        match self {
+            Self::Damage(damage) => damage.in_file(file),
+            Self::Unsupported { feature, found } => {
+                Error::Unsupported { file: file.clone(), feature, found }
+            }
+        }
+    }
+}
+
+impl From<Damage> for Refusal {
+    fn from(damage: Damage) -> Self {
+        Self::Damage(damage)
+    }
+}
+
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.block {

@@ -6,21 +6,27 @@ mod checksum;
 mod compression;
 mod encoding;
 mod error;
+mod file_info;
 mod input;
+mod limits;
 #[cfg(feature = "ndjson")]
 pub mod ndjson;
 mod source;
 mod text;
 mod trace;
+mod trailer;
 mod units;
 
-pub use block::BloomType;
+pub use block::{BloomType, Header};
 pub use cell::{Cell, CellRef, CellType, KeyRef};
 pub use checksum::ChecksumType;
 pub use compression::Compression;
 pub use encoding::DataBlockEncoding;
 pub use error::{BlockType, Damage, Error, FileName, Result};
+pub use file_info::{FileInfo, TimeRange};
+pub use limits::Limits;
 pub use source::{FileSource, ReadAt};
 pub use text::{escape, unescape};
 pub use trace::{BlockKind, BlockSource, ReadCounters, ReadTrace};
+pub use trailer::{Comparator, Trailer};
 pub use units::{BlockOffset, SequenceId, Timestamp};

@@ -1,0 +1,231 @@
+//! The 33-byte header in front of every block.
+//!
+//! | at | bytes | field                           | encoding and meaning                           |
+//! |---:|------:|---------------------------------|------------------------------------------------|
+//! |  0 |     8 | `magic`                         | ASCII; names the [`BlockType`]                 |
+//! |  8 |     4 | `on_disk_size_without_header`   | i32 BE; data as stored, then checksums         |
+//! | 12 |     4 | `uncompressed_size`             | i32 BE; data once decompressed                 |
+//! | 16 |     8 | `previous_block`                | i64 BE; last block of this type, or −1         |
+//! | 24 |     1 | `checksum_type`                 | 0 none, 1 CRC-32, 2 CRC-32C                    |
+//! | 25 |     4 | `bytes_per_checksum`            | i32 BE; 16,384 unless configured               |
+//! | 29 |     4 | `on_disk_data_size_with_header` | i32 BE; header and data, without checksums     |
+//!
+//! Behind it stand the data as stored and one [checksum](crate::checksum) of four bytes for every
+//! `bytes_per_checksum` bytes of header and data. HBase: `HFileBlock.Header`.
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+
+use std::io::Read;
+
+use byteorder::{BigEndian, ReadBytesExt};
+
+use crate::{BlockOffset, BlockType, ChecksumType, Damage};
+
+/// What a block says about itself.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Header {
+    /// What the block holds.
+    pub block_type: BlockType,
+    /// Bytes behind the header: data as stored, then checksums.
+    pub on_disk_size_without_header: u32,
+    /// Bytes of the data once decompressed.
+    pub uncompressed_size: u32,
+    /// The last block of this type before this one. All blocks with cells count as one type.
+    pub previous_block: Option<BlockOffset>,
+    /// What guards the block.
+    pub checksum_type: ChecksumType,
+    /// How many bytes one checksum covers.
+    pub bytes_per_checksum: u32,
+    /// Bytes of the header and of the data as stored.
+    pub on_disk_data_size_with_header: u32,
+}
+
+impl Header {
+    /// Bytes a header takes in the file.
+    pub const LEN: u32 = 33;
+
+    /// The header of a block whose data take `stored_len` bytes as stored.
+    ///
+    /// # Panics
+    ///
+    /// If the block is longer than 2 GiB or no bytes make a checksum; the writer checks both.
+    pub(crate) fn new(
+        block_type: BlockType,
+        stored_len: usize,
+        uncompressed_len: usize,
+        previous_block: Option<BlockOffset>,
+        checksum_type: ChecksumType,
+        bytes_per_checksum: u32,
+    ) -> Self {
+        let size = |len: usize| u32::try_from(len).ok().filter(|size| i32::try_from(*size).is_ok());
+        let data_size = size(stored_len).and_then(|stored| stored.checked_add(Self::LEN));
+        let data_size = data_size.expect("a block is shorter than 2 GiB");
+        assert!(bytes_per_checksum > 0, "a checksum covers at least one byte");
+        let checksums = data_size.div_ceil(bytes_per_checksum).saturating_mul(4);
+        Self {
+            block_type,
+            on_disk_size_without_header: data_size
+                .saturating_sub(Self::LEN)
+                .saturating_add(checksums),
+            uncompressed_size: size(uncompressed_len).expect("a block is shorter than 2 GiB"),
+            previous_block,
+            checksum_type,
+            bytes_per_checksum,
+            on_disk_data_size_with_header: data_size,
+        }
+    }
+
+    /// Reads the header of the block at `at`, and checks it as far as it can be checked alone.
+    ///
+    /// # Errors
+    ///
+    /// [`Damage`] if the bytes end, the magic is unknown, or the sizes contradict each other.
+    pub(crate) fn read(mut bytes: &[u8], at: BlockOffset) -> Result<Self, Damage> {
+        let corrupt = |what| Damage { at, block: None, what };
+        let ends = |_| corrupt("ends in a block header".into());
+
+        let mut magic = [0; 8];
+        bytes.read_exact(&mut magic).map_err(ends)?;
+        let block_type = BlockType::from_magic(magic)
+            .filter(|found| *found != BlockType::Trailer)
+            .ok_or_else(|| corrupt(format!("no block: {}", crate::escape(&magic)).into()))?;
+        let corrupt = |what| Damage::in_block(block_type, at, what);
+        let ends = |_| corrupt("ends in its header");
+        let stored = bytes.read_i32::<BigEndian>().map_err(ends)?;
+        let uncompressed = bytes.read_i32::<BigEndian>().map_err(ends)?;
+        let previous = bytes.read_i64::<BigEndian>().map_err(ends)?;
+        let checksum_type = bytes.read_u8().map_err(ends)?;
+        let bytes_per_checksum = bytes.read_i32::<BigEndian>().map_err(ends)?;
+        let data_size = bytes.read_i32::<BigEndian>().map_err(ends)?;
+
+        let size = |number: i32| u32::try_from(number).map_err(|_| corrupt("negative size"));
+        let header = Self {
+            block_type,
+            on_disk_size_without_header: size(stored)?,
+            uncompressed_size: size(uncompressed)?,
+            previous_block: match previous {
+                -1 => None,
+                _ => Some(
+                    u64::try_from(previous)
+                        .ok()
+                        .map(BlockOffset::new)
+                        .filter(|previous| *previous < at)
+                        .ok_or_else(|| corrupt("the previous block is not before it"))?,
+                ),
+            },
+            checksum_type: ChecksumType::from_code(checksum_type)
+                .ok_or_else(|| corrupt("unknown checksum type"))?,
+            bytes_per_checksum: size(bytes_per_checksum)?,
+            on_disk_data_size_with_header: size(data_size)?,
+        };
+        if header.bytes_per_checksum == 0 {
+            return Err(corrupt("a checksum for every 0 bytes"));
+        }
+        if header.on_disk_data_size_with_header < Self::LEN
+            || header.len() != header.data_len().saturating_add(header.checksums_len())
+        {
+            return Err(corrupt("its sizes contradict each other"));
+        }
+        Ok(header)
+    }
+
+    /// Appends the header's bytes.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        let previous = self.previous_block.map_or(-1, |at| at.get().cast_signed());
+        out.extend_from_slice(&self.block_type.magic());
+        out.extend_from_slice(&self.on_disk_size_without_header.to_be_bytes());
+        out.extend_from_slice(&self.uncompressed_size.to_be_bytes());
+        out.extend_from_slice(&previous.to_be_bytes());
+        out.push(self.checksum_type.code());
+        out.extend_from_slice(&self.bytes_per_checksum.to_be_bytes());
+        out.extend_from_slice(&self.on_disk_data_size_with_header.to_be_bytes());
+    }
+
+    /// Bytes of the whole block in the file: header, data as stored, checksums.
+    pub fn len(&self) -> u64 {
+        u64::from(self.on_disk_size_without_header).saturating_add(Self::LEN.into())
+    }
+
+    /// Whether the block has no data at all, as the index of a file without cells.
+    pub fn is_empty(&self) -> bool {
+        self.on_disk_data_size_with_header == Self::LEN
+    }
+
+    /// Bytes that the checksums cover: header and data as stored.
+    fn data_len(&self) -> u64 {
+        self.on_disk_data_size_with_header.into()
+    }
+
+    /// Bytes of the checksums.
+    pub fn checksums_len(&self) -> u64 {
+        self.data_len().div_ceil(u64::from(self.bytes_per_checksum).max(1)).saturating_mul(4)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first header of the file in appendix A of the format description, which HBase wrote.
+    const REAL: &[u8] =
+        b"DATABLK*\0\0\0\x96\0\0\0\x92\xff\xff\xff\xff\xff\xff\xff\xff\x02\0\0\x40\0\0\0\0\xb3";
+
+    fn changed(at: usize, bytes: &[u8]) -> Result<Header, Damage> {
+        let mut header = REAL.to_vec();
+        header[at..at + bytes.len()].copy_from_slice(bytes);
+        Header::read(&header, BlockOffset::new(64))
+    }
+
+    #[test]
+    fn a_header_of_hbase_is_read_and_written_again() {
+        let header = Header::read(REAL, BlockOffset::new(0)).unwrap();
+        assert_eq!(
+            header,
+            Header::new(BlockType::Data, 146, 146, None, ChecksumType::Crc32c, 16_384)
+        );
+        assert_eq!((header.len(), header.checksums_len()), (0xb7, 4));
+        let mut written = Vec::new();
+        header.write(&mut written);
+        assert_eq!(written, REAL);
+    }
+
+    #[test]
+    fn a_short_header_is_damage() {
+        for len in 0..REAL.len() {
+            assert!(Header::read(&REAL[..len], BlockOffset::new(0)).is_err());
+        }
+    }
+
+    #[test]
+    fn what_contradicts_itself_is_damage() {
+        assert!(changed(0, b"DATABLK?").is_err(), "magic");
+        assert!(changed(0, b"TRABLK\"$").is_err(), "the trailer is no block");
+        assert!(changed(8, &[0xff]).is_err(), "negative size");
+        assert!(changed(11, &[0x97]).is_err(), "a byte too many");
+        assert!(changed(12, &[0x80]).is_err(), "negative uncompressed size");
+        assert!(changed(16, &64_i64.to_be_bytes()).is_err(), "its own predecessor");
+        assert!(changed(16, &(-2_i64).to_be_bytes()).is_err(), "a negative predecessor");
+        assert!(changed(16, &63_i64.to_be_bytes()).is_ok(), "a predecessor");
+        assert!(changed(24, &[3]).is_err(), "checksum type");
+        assert!(changed(25, &[0, 0, 0, 0]).is_err(), "bytes per checksum");
+        assert!(changed(25, &[0, 0, 0, 33]).is_err(), "more checksums than there is room for");
+        assert!(changed(29, &[0, 0, 0, 32]).is_err(), "shorter than a header");
+    }
+
+    #[test]
+    fn every_bytes_per_checksum_gets_its_room() {
+        for bytes_per_checksum in [33, 64, 179, 178, 180] {
+            let new =
+                |kind| Header::new(kind, 146, 500, None, ChecksumType::Null, bytes_per_checksum);
+            let header = new(BlockType::EncodedData);
+            let mut written = Vec::new();
+            header.write(&mut written);
+            assert_eq!(Header::read(&written, BlockOffset::new(0)), Ok(header));
+            let count = 179_u32.div_ceil(bytes_per_checksum);
+            assert_eq!(header.checksums_len(), u64::from(count * 4));
+        }
+    }
+}
