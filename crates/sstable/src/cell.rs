@@ -365,6 +365,16 @@ impl Cell {
     pub const fn cell_type(&self) -> CellType {
         self.cell_type
     }
+
+    /// Says when this version is of.
+    pub const fn set_timestamp(&mut self, timestamp: Timestamp) {
+        self.timestamp = timestamp;
+    }
+
+    /// Says which write brought it.
+    pub const fn set_sequence_id(&mut self, sequence_id: SequenceId) {
+        self.sequence_id = sequence_id;
+    }
 }
 
 impl From<CellRef<'_>> for Cell {

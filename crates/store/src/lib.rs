@@ -1,1 +1,56 @@
-//! An HBase-style store to embed.
+//! An HBase-style store to embed: a region cut to one directory.
+//!
+//! Cells have a row, a family, a qualifier and a timestamp. Writes go to a log and a memstore, and
+//! from there to immutable store files, which are HBase's own (HFile v3). A read asks the filter
+//! of each file before it touches a block of it.
+//!
+//! ```
+//! use store::{FamilyOptions, Get, Put, Store, StoreOptions};
+//!
+//! # let directory = tempfile::tempdir()?;
+//! # let directory = directory.path();
+//! let store = Store::open(directory, StoreOptions::default())?;
+//! store.create_family("f", FamilyOptions::default().versions(3))?;
+//! store.put(Put::new("row1").column("f", "name", "Ada"))?;
+//!
+//! let cells = store.get(&Get::row("row1"))?;
+//! assert_eq!(cells[0].value(), b"Ada");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Durability
+//!
+//! A write is acknowledged once it is as safe as its [`Durability`] says. A batch is written whole
+//! or not at all, and what a crash leaves is a prefix of the log. Damage inside the log is an
+//! error, never a silent cut.
+
+mod clock;
+mod error;
+mod identity;
+mod manifest;
+mod memstore;
+mod merge;
+mod mutation;
+mod options;
+mod query;
+mod read;
+mod rules;
+mod scan;
+mod stats;
+mod store;
+mod sync;
+mod version;
+pub mod vfs;
+mod wal;
+mod write;
+
+pub use clock::Clock;
+pub use error::{Error, Result};
+pub use mutation::{Delete, Put, WriteBatch};
+pub use options::{Durability, FamilyOptions, KeepDeletedCells, StoreOptions};
+pub use query::{Get, Scan};
+pub use scan::Cells;
+pub use stats::{FamilyStats, Stats};
+pub use store::Store;
+
+pub use sstable::{Cell, CellRef, CellType, ReadTrace, SequenceId, Timestamp};

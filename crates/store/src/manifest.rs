@@ -1,0 +1,398 @@
+//! The list of all that belongs to a store: families, their options, and their files.
+//!
+//! It is one small file, written anew for every change: temp file, write, sync, rename, sync of
+//! the directory. Whoever opens the store finds the old one or the new one, never a mixture. A
+//! file that it does not name does not exist, and is removed.
+//!
+//! | at | bytes | field          | encoding and meaning                                          |
+//! |---:|------:|----------------|---------------------------------------------------------------|
+//! |  0 |     8 | `magic`        | `STOREMAN`                                                    |
+//! |  8 |     4 | `version`      | u32 BE; 1                                                     |
+//! | 12 |     8 | `store`        | u64 BE; the store's id, drawn at random                       |
+//! | 20 |     8 | `filter seed`  | u64 BE; of all our filters, drawn at random                   |
+//! | 28 |     8 | `first segment`| u64 BE; the oldest log segment that is still needed           |
+//! | 36 |     8 | `flushed`      | u64 BE; writes up to this sequence id are in files            |
+//! | 44 |     2 | `families`     | u16 BE; how many follow                                       |
+//! | 46 |       | families       | one behind the other                                          |
+//! |    |     4 | `checksum`     | u32 BE; CRC-32C of everything before it                       |
+//!
+//! A family:
+//!
+//! | bytes | field           | encoding and meaning                                            |
+//! |------:|-----------------|-----------------------------------------------------------------|
+//! |     2 | `id`            | u16 BE; what the log calls it                                   |
+//! |   1+n | `name`          | u8 length and bytes                                             |
+//! |     3 | `bloom type`    | u8: 0 none, 1 row, 2 row and column, 3 prefix; u16 BE its length|
+//! |   4+4 | `versions`      | u32 BE the most, u32 BE the least                               |
+//! |   1+8 | `ttl`           | u8 whether there is one; u64 BE milliseconds                    |
+//! |     1 | `keep deleted`  | u8: 0 no, 1 yes, 2 until the TTL is over                        |
+//! |     4 | `block size`    | u32 BE                                                          |
+//! |     2 | `encoding`      | u16 BE; the id that stands in encoded blocks                    |
+//! |     4 | `compression`   | u32 BE; the code in a file's trailer                            |
+//! |     1 | `in memory`     | u8: 0 no, 1 yes                                                 |
+//! |     4 | `files`         | u32 BE; how many follow                                         |
+//!
+//! A file:
+//!
+//! | bytes | field           | encoding and meaning                                            |
+//! |------:|-----------------|-----------------------------------------------------------------|
+//! |    16 | `name`          | as bytes; the file's name is these in hex                       |
+//! |     8 | `length`        | u64 BE                                                          |
+//! |     4 | `checksum`      | u32 BE; CRC-32C of the whole file                               |
+//! |     8 | `cells`         | u64 BE                                                          |
+//! |   8+8 | `sequence ids`  | u64 BE least and greatest                                       |
+//! |     1 | `carried`       | u8: 1 if cells carry their own; 0 if all have the greatest      |
+//! | 1+8+8 | `times`         | u8 whether known; i64 BE oldest and newest                      |
+//! |   2+n | `first row`     | u16 BE length and bytes                                         |
+//! |   2+n | `last row`      | u16 BE length and bytes                                         |
+
+#![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
+
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::Duration;
+
+use byteorder::{BigEndian, ReadBytesExt, WriteBytesExt};
+use sstable::{BloomType, Compression, DataBlockEncoding, SequenceId, Timestamp};
+
+use crate::error::{Error, Result};
+use crate::identity::{is_store_file_name, random_number};
+use crate::options::{FamilyOptions, KeepDeletedCells};
+use crate::vfs::Vfs;
+use crate::wal::SegmentNumber;
+
+/// The list itself.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Manifest {
+    pub(crate) store: u64,
+    pub(crate) seed: u64,
+    pub(crate) first_segment: SegmentNumber,
+    pub(crate) flushed: SequenceId,
+    pub(crate) families: Vec<FamilyEntry>,
+}
+
+/// A family, as the manifest lists it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FamilyEntry {
+    pub(crate) id: u16,
+    pub(crate) name: String,
+    pub(crate) options: FamilyOptions,
+    pub(crate) files: Vec<FileEntry>,
+}
+
+/// A store file, as the manifest lists it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct FileEntry {
+    pub(crate) name: String,
+    pub(crate) length: u64,
+    pub(crate) checksum: u32,
+    pub(crate) cells: u64,
+    pub(crate) sequence_min: SequenceId,
+    pub(crate) sequence_max: SequenceId,
+    pub(crate) carries_sequence_ids: bool,
+    pub(crate) times: Option<(Timestamp, Timestamp)>,
+    pub(crate) first_row: Vec<u8>,
+    pub(crate) last_row: Vec<u8>,
+}
+
+impl Manifest {
+    pub(crate) const NAME: &str = "MANIFEST";
+    const TEMPORARY_NAME: &str = "MANIFEST.new";
+    const MAGIC: [u8; 8] = *b"STOREMAN";
+    const VERSION: u32 = 1;
+
+    /// The manifest of a store that is being made.
+    pub(crate) fn new() -> Result<Self> {
+        Ok(Self {
+            store: random_number()?,
+            seed: random_number()?,
+            first_segment: SegmentNumber(1),
+            flushed: SequenceId::new(0),
+            families: Vec::new(),
+        })
+    }
+
+    /// Reads the manifest of the store in `directory`; `None` if there is none.
+    pub(crate) fn load(vfs: &dyn Vfs, directory: &Path) -> Result<Option<Self>> {
+        let path = directory.join(Self::NAME);
+        let source = match vfs.open(&path) {
+            Ok(source) => source,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::io(&path, "open")(error)),
+        };
+        let len = usize::try_from(source.len())
+            .map_err(|_| Error::corrupt(&path, 0, "longer than this machine's memory"))?;
+        let mut bytes = vec![0; len];
+        source.read_exact_at(&mut bytes, 0).map_err(Error::io(&path, "read"))?;
+        Self::parse(&bytes).map(Some).map_err(|(at, what)| {
+            Error::corrupt(&path, u64::try_from(at).unwrap_or(u64::MAX), what)
+        })
+    }
+
+    /// Replaces the manifest of the store in `directory`. When it returns, the new one is on disk.
+    pub(crate) fn store(&self, vfs: &dyn Vfs, directory: &Path) -> Result<()> {
+        let temporary = directory.join(Self::TEMPORARY_NAME);
+        match vfs.unlink(&temporary) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(Error::io(&temporary, "unlink")(error));
+            }
+            _ => {} // One that a crash left half written, or none.
+        }
+        let mut file = vfs.create(&temporary).map_err(Error::io(&temporary, "create"))?;
+        file.write_all(&self.to_bytes()).map_err(Error::io(&temporary, "write"))?;
+        file.sync().map_err(Error::io(&temporary, "sync"))?;
+        drop(file);
+        let path = directory.join(Self::NAME);
+        vfs.rename(&temporary, &path).map_err(Error::io(&path, "replace"))?;
+        vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))
+    }
+
+    pub(crate) fn family_mut(&mut self, id: u16) -> Option<&mut FamilyEntry> {
+        self.families.iter_mut().find(|family| family.id == id)
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        bytes.extend_from_slice(&Self::MAGIC);
+        self.write(&mut bytes).expect("a vector takes everything");
+        let checksum = crc32c::crc32c(&bytes);
+        bytes.extend_from_slice(&checksum.to_be_bytes());
+        bytes
+    }
+
+    fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
+        out.write_u32::<BigEndian>(Self::VERSION)?;
+        out.write_u64::<BigEndian>(self.store)?;
+        out.write_u64::<BigEndian>(self.seed)?;
+        out.write_u64::<BigEndian>(self.first_segment.0)?;
+        out.write_u64::<BigEndian>(self.flushed.get())?;
+        out.write_u16::<BigEndian>(self.families.len().try_into().expect("ids are u16"))?;
+        for family in &self.families {
+            out.write_u16::<BigEndian>(family.id)?;
+            write_short(out, family.name.as_bytes())?;
+            write_options(out, &family.options)?;
+            let count = family.files.len().try_into().expect("less than 2^32 files");
+            out.write_u32::<BigEndian>(count)?;
+            for file in &family.files {
+                write_file(out, file)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a manifest's bytes; an error says where they are wrong, and how.
+    fn parse(bytes: &[u8]) -> Result<Self, (usize, &'static str)> {
+        if !bytes.starts_with(&Self::MAGIC) {
+            return Err((0, "not a manifest"));
+        }
+        let Some((covered, checksum)) = bytes.split_last_chunk::<4>() else {
+            return Err((0, "ends in its header"));
+        };
+        if u32::from_be_bytes(*checksum) != crc32c::crc32c(covered) {
+            return Err((covered.len(), "the checksum does not match"));
+        }
+        let mut rest = covered.get(Self::MAGIC.len()..).unwrap_or_default();
+        let parsed = Self::read(&mut rest);
+        let at = covered.len().saturating_sub(rest.len());
+        let manifest = parsed.map_err(|wrong| (at, wrong.0))?;
+        if rest.is_empty() { Ok(manifest) } else { Err((at, "bytes behind its end")) }
+    }
+
+    fn read(bytes: &mut &[u8]) -> Result<Self, Wrong> {
+        if bytes.read_u32::<BigEndian>()? != Self::VERSION {
+            return Err(Wrong("a manifest version that this build does not know"));
+        }
+        let mut manifest = Self {
+            store: bytes.read_u64::<BigEndian>()?,
+            seed: bytes.read_u64::<BigEndian>()?,
+            first_segment: SegmentNumber(bytes.read_u64::<BigEndian>()?),
+            flushed: SequenceId::new(bytes.read_u64::<BigEndian>()?),
+            families: Vec::new(),
+        };
+        for _ in 0..bytes.read_u16::<BigEndian>()? {
+            manifest.families.push(read_family(bytes)?);
+        }
+        Ok(manifest)
+    }
+}
+
+/// What is wrong with a manifest. Reading past the end is one of it.
+struct Wrong(&'static str);
+
+impl From<io::Error> for Wrong {
+    fn from(_: io::Error) -> Self {
+        Self("ends too early")
+    }
+}
+
+fn read_family(bytes: &mut &[u8]) -> Result<FamilyEntry, Wrong> {
+    let id = bytes.read_u16::<BigEndian>()?;
+    let name = read_short(bytes)?;
+    let name = String::from_utf8(name).map_err(|_| Wrong("a family name that is not text"))?;
+    if check_family_name(&name).is_err() {
+        return Err(Wrong("a family name that cannot be a directory"));
+    }
+    let options = read_options(bytes)?;
+    let mut files = Vec::new();
+    for _ in 0..bytes.read_u32::<BigEndian>()? {
+        files.push(read_file(bytes)?);
+    }
+    Ok(FamilyEntry { id, name, options, files })
+}
+
+/// Refuses what HBase refuses as a family's name, and what would not be a plain directory name.
+pub(crate) fn check_family_name(name: &str) -> Result<()> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    if name.is_empty() || name.len() > 127 || name.starts_with('.') || !name.bytes().all(is_plain) {
+        return Err(Error::invalid(format!(
+            "{name:?} cannot name a family: up to 127 letters, digits, '_', '-' and '.' can, \
+             of which '.' is not the first"
+        )));
+    }
+    if name == "wal" {
+        return Err(Error::invalid("no family can be named \"wal\": the log has that directory"));
+    }
+    Ok(())
+}
+
+fn write_options(out: &mut Vec<u8>, options: &FamilyOptions) -> io::Result<()> {
+    let (bloom, prefix) = match options.bloom_type {
+        BloomType::None => (0, 0),
+        BloomType::Row => (1, 0),
+        BloomType::RowCol => (2, 0),
+        BloomType::RowPrefixFixedLength(len) => (3, len),
+    };
+    out.write_u8(bloom)?;
+    out.write_u16::<BigEndian>(prefix)?;
+    out.write_u32::<BigEndian>(options.versions)?;
+    out.write_u32::<BigEndian>(options.min_versions)?;
+    let ttl = options.ttl.map(|ttl| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX));
+    out.write_u8(ttl.is_some().into())?;
+    out.write_u64::<BigEndian>(ttl.unwrap_or_default())?;
+    out.write_u8(match options.keep_deleted_cells {
+        KeepDeletedCells::False => 0,
+        KeepDeletedCells::True => 1,
+        KeepDeletedCells::Ttl => 2,
+    })?;
+    out.write_u32::<BigEndian>(options.block_size)?;
+    out.write_u16::<BigEndian>(options.data_block_encoding.id())?;
+    out.write_u32::<BigEndian>(options.compression.code())?;
+    out.write_u8(options.in_memory.into())?;
+    Ok(())
+}
+
+fn read_options(bytes: &mut &[u8]) -> Result<FamilyOptions, Wrong> {
+    let (bloom, prefix) = (bytes.read_u8()?, bytes.read_u16::<BigEndian>()?);
+    let bloom_type = match bloom {
+        0 => BloomType::None,
+        1 => BloomType::Row,
+        2 => BloomType::RowCol,
+        3 => BloomType::RowPrefixFixedLength(prefix),
+        _ => return Err(Wrong("an unknown Bloom type")),
+    };
+    let (versions, min_versions) = (bytes.read_u32::<BigEndian>()?, bytes.read_u32::<BigEndian>()?);
+    let has_ttl = read_flag(bytes)?;
+    let ttl = Duration::from_millis(bytes.read_u64::<BigEndian>()?);
+    let keep_deleted_cells = match bytes.read_u8()? {
+        0 => KeepDeletedCells::False,
+        1 => KeepDeletedCells::True,
+        2 => KeepDeletedCells::Ttl,
+        _ => return Err(Wrong("an unknown rule for deleted cells")),
+    };
+    let block_size = bytes.read_u32::<BigEndian>()?;
+    let encoding = DataBlockEncoding::from_id(bytes.read_u16::<BigEndian>()?);
+    let compression = Compression::from_code(bytes.read_u32::<BigEndian>()?);
+    let in_memory = read_flag(bytes)?;
+    Ok(FamilyOptions {
+        bloom_type,
+        versions,
+        min_versions,
+        ttl: has_ttl.then_some(ttl),
+        keep_deleted_cells,
+        block_size,
+        data_block_encoding: encoding.ok_or(Wrong("an unknown data block encoding"))?,
+        compression: compression.ok_or(Wrong("an unknown compression codec"))?,
+        in_memory,
+    })
+}
+
+fn write_file(out: &mut Vec<u8>, file: &FileEntry) -> io::Result<()> {
+    out.extend_from_slice(&name_to_bytes(&file.name).expect("names are 32 hex digits"));
+    out.write_u64::<BigEndian>(file.length)?;
+    out.write_u32::<BigEndian>(file.checksum)?;
+    out.write_u64::<BigEndian>(file.cells)?;
+    out.write_u64::<BigEndian>(file.sequence_min.get())?;
+    out.write_u64::<BigEndian>(file.sequence_max.get())?;
+    out.write_u8(file.carries_sequence_ids.into())?;
+    out.write_u8(file.times.is_some().into())?;
+    let (oldest, newest) = file.times.unwrap_or_default();
+    out.write_i64::<BigEndian>(oldest.get())?;
+    out.write_i64::<BigEndian>(newest.get())?;
+    for row in [&file.first_row, &file.last_row] {
+        out.write_u16::<BigEndian>(row.len().try_into().expect("a row has at most 32,767 bytes"))?;
+        out.extend_from_slice(row);
+    }
+    Ok(())
+}
+
+fn read_file(bytes: &mut &[u8]) -> Result<FileEntry, Wrong> {
+    let name = format!("{:032x}", bytes.read_u128::<BigEndian>()?);
+    let (length, checksum) = (bytes.read_u64::<BigEndian>()?, bytes.read_u32::<BigEndian>()?);
+    let cells = bytes.read_u64::<BigEndian>()?;
+    let sequence_min = SequenceId::new(bytes.read_u64::<BigEndian>()?);
+    let sequence_max = SequenceId::new(bytes.read_u64::<BigEndian>()?);
+    if sequence_min > sequence_max || sequence_max > SequenceId::MAX {
+        return Err(Wrong("sequence ids out of order"));
+    }
+    let (carries_sequence_ids, has_times) = (read_flag(bytes)?, read_flag(bytes)?);
+    let oldest = Timestamp::new(bytes.read_i64::<BigEndian>()?);
+    let newest = Timestamp::new(bytes.read_i64::<BigEndian>()?);
+    let (first_row, last_row) = (read_row(bytes)?, read_row(bytes)?);
+    Ok(FileEntry {
+        name,
+        length,
+        checksum,
+        cells,
+        sequence_min,
+        sequence_max,
+        carries_sequence_ids,
+        times: has_times.then_some((oldest, newest)),
+        first_row,
+        last_row,
+    })
+}
+
+fn name_to_bytes(name: &str) -> Option<[u8; 16]> {
+    is_store_file_name(name).then_some(())?;
+    u128::from_str_radix(name, 16).ok().map(u128::to_be_bytes)
+}
+
+fn read_row(bytes: &mut &[u8]) -> Result<Vec<u8>, Wrong> {
+    let len = bytes.read_u16::<BigEndian>()?;
+    read_bytes(bytes, len.into())
+}
+
+fn write_short(out: &mut Vec<u8>, bytes: &[u8]) -> io::Result<()> {
+    out.write_u8(bytes.len().try_into().expect("names are short"))?;
+    out.extend_from_slice(bytes);
+    Ok(())
+}
+
+fn read_short(bytes: &mut &[u8]) -> Result<Vec<u8>, Wrong> {
+    let len = bytes.read_u8()?;
+    read_bytes(bytes, len.into())
+}
+
+fn read_bytes(bytes: &mut &[u8], len: usize) -> Result<Vec<u8>, Wrong> {
+    let mut taken = vec![0; len.min(bytes.len())];
+    bytes.read_exact(&mut taken)?;
+    if taken.len() == len { Ok(taken) } else { Err(Wrong("ends too early")) }
+}
+
+fn read_flag(bytes: &mut &[u8]) -> Result<bool, Wrong> {
+    match bytes.read_u8()? {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(Wrong("neither yes nor no")),
+    }
+}

@@ -1,0 +1,195 @@
+//! Cells that are not in a file yet, in order.
+//!
+//! Cells are only ever added. A reader passes over those of writes that it must not see, so that
+//! it needs no lock between two steps, and a flush takes nothing from under it.
+
+use std::borrow::Borrow;
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::ops::Bound;
+use std::sync::RwLock;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering as Memory};
+
+use sstable::{Cell, CellRef, KeyRef, SequenceId, Timestamp};
+
+use crate::sync::{read, write};
+
+/// The cells of one family since its last flush.
+#[derive(Debug)]
+pub(crate) struct Memstore {
+    cells: RwLock<BTreeSet<Entry>>,
+    bytes: AtomicUsize,
+    count: AtomicUsize,
+    newest: AtomicI64,
+}
+
+impl Memstore {
+    /// What a cell takes beside its bytes: the struct itself and its share of a tree node.
+    const CELL_OVERHEAD: usize = size_of::<Cell>() + 24;
+
+    pub(crate) fn new() -> Self {
+        Self {
+            cells: RwLock::default(),
+            bytes: AtomicUsize::new(0),
+            count: AtomicUsize::new(0),
+            newest: AtomicI64::new(i64::MIN),
+        }
+    }
+
+    /// Adds cells, which carry their sequence id. Of two equal keys of one write the later stays.
+    pub(crate) fn insert(&self, cells: impl IntoIterator<Item = Cell>) {
+        let mut tree = write(&self.cells);
+        let (mut bytes, mut newest) = (0, i64::MIN);
+        for cell in cells {
+            let borrowed = cell.as_ref();
+            bytes += Self::CELL_OVERHEAD
+                + borrowed.key().flat_len()
+                + borrowed.value.len()
+                + borrowed.tags.len();
+            newest = newest.max(cell.timestamp().get());
+            tree.replace(Entry(cell));
+        }
+        self.count.store(tree.len(), Memory::Relaxed);
+        drop(tree);
+        self.bytes.fetch_add(bytes, Memory::Relaxed);
+        self.newest.fetch_max(newest, Memory::Relaxed);
+    }
+
+    /// Memory that the cells take, about.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.load(Memory::Relaxed)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.count.load(Memory::Relaxed)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The time of the newest cell.
+    pub(crate) fn newest(&self) -> Timestamp {
+        Timestamp::new(self.newest.load(Memory::Relaxed))
+    }
+
+    /// Appends to `found` up to `limit` cells from `place` on that were written up to `visible`,
+    /// for as long as `wanted` says so.
+    pub(crate) fn collect(
+        &self,
+        place: &Place<'_>,
+        visible: SequenceId,
+        limit: usize,
+        found: &mut Vec<Cell>,
+        wanted: impl Fn(&CellRef<'_>) -> bool,
+    ) {
+        if self.is_empty() {
+            return;
+        }
+        let from: Bound<&dyn Sorted> = match place {
+            Place::From(..) => Bound::Included(place),
+            Place::After(..) => Bound::Excluded(place),
+        };
+        let tree = read(&self.cells);
+        let cells = tree.range::<dyn Sorted, _>((from, Bound::Unbounded)).map(|entry| &entry.0);
+        let cells = cells.take_while(|cell| wanted(&cell.as_ref()));
+        found.extend(cells.filter(|cell| cell.sequence_id() <= visible).take(limit).cloned());
+    }
+
+    /// The greatest row below `row`, or of all rows if there is none, whose cells were written up
+    /// to `visible`.
+    pub(crate) fn row_before(&self, row: Option<&[u8]>, visible: SequenceId) -> Option<Box<[u8]>> {
+        let place = row.map(|row| Place::From(KeyRef::before_row(row)));
+        let to: Bound<&dyn Sorted> = match &place {
+            Some(place) => Bound::Excluded(place),
+            None => Bound::Unbounded,
+        };
+        let tree = read(&self.cells);
+        let mut cells = tree.range::<dyn Sorted, _>((Bound::Unbounded, to)).map(|entry| &entry.0);
+        cells.rfind(|cell| cell.sequence_id() <= visible).map(|cell| cell.row().into())
+    }
+}
+
+/// Where to begin in a memstore.
+#[derive(Debug)]
+pub(crate) enum Place<'a> {
+    /// With the first cell that is not before this key.
+    From(KeyRef<'a>),
+    /// Behind this cell.
+    After(CellRef<'a>),
+}
+
+/// A cell as the tree sorts it.
+#[derive(Debug)]
+struct Entry(Cell);
+
+/// What stands at some place in the order of cells: lets the tree be searched by a borrowed key.
+trait Sorted {
+    fn place(&self) -> (KeyRef<'_>, SequenceId);
+}
+
+impl Sorted for Entry {
+    fn place(&self) -> (KeyRef<'_>, SequenceId) {
+        (self.0.as_ref().key(), self.0.sequence_id())
+    }
+}
+
+impl Sorted for Place<'_> {
+    fn place(&self) -> (KeyRef<'_>, SequenceId) {
+        match self {
+            // Of equal keys the greatest sequence id comes first.
+            Self::From(key) => (*key, SequenceId::MAX),
+            Self::After(cell) => (cell.key(), cell.sequence_id),
+        }
+    }
+}
+
+fn compare(left: (KeyRef<'_>, SequenceId), right: (KeyRef<'_>, SequenceId)) -> Ordering {
+    left.0.cmp(&right.0).then_with(|| right.1.cmp(&left.1))
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.as_ref().compare(&other.0.as_ref())
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Entry {}
+
+impl<'a> Borrow<dyn Sorted + 'a> for Entry {
+    fn borrow(&self) -> &(dyn Sorted + 'a) {
+        self
+    }
+}
+
+impl Ord for dyn Sorted + '_ {
+    fn cmp(&self, other: &Self) -> Ordering {
+        compare(self.place(), other.place())
+    }
+}
+
+impl PartialOrd for dyn Sorted + '_ {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for dyn Sorted + '_ {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for dyn Sorted + '_ {}

@@ -1,0 +1,167 @@
+//! Cells from many places in one order.
+//!
+//! A heap of sources: the one whose cell comes first is on top. Of equal cells that of the newer
+//! source comes first; the rules pass over the others.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use sstable::{Cell, CellRef, KeyRef, SequenceId};
+
+use crate::error::Result;
+use crate::memstore::{Memstore, Place};
+
+/// Cells in order, merged.
+#[derive(Debug)]
+pub(crate) struct Merge {
+    /// The newest first.
+    sources: Vec<Source>,
+    /// Those sources that have a cell, as a heap.
+    heap: Vec<usize>,
+}
+
+impl Merge {
+    /// Merges `sources`, of which the newest comes first, from `start` on.
+    pub(crate) fn new(sources: Vec<Source>, start: KeyRef<'_>) -> Result<Self> {
+        let mut merge = Self { sources, heap: Vec::new() };
+        merge.seek(start)?;
+        Ok(merge)
+    }
+
+    /// The cell that comes next.
+    pub(crate) fn cell(&self) -> Option<CellRef<'_>> {
+        self.heap.first().and_then(|first| self.sources[*first].cell())
+    }
+
+    /// Goes to the next cell.
+    pub(crate) fn advance(&mut self) -> Result<()> {
+        let Some(first) = self.heap.first() else { return Ok(()) };
+        let source = &mut self.sources[*first];
+        source.advance()?;
+        if source.cell().is_none() {
+            self.heap.swap_remove(0);
+        }
+        self.sift_down(0);
+        Ok(())
+    }
+
+    /// Goes to the first cell that is not before `key`, forwards or back.
+    pub(crate) fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
+        for source in &mut self.sources {
+            source.seek(key)?;
+        }
+        self.rebuild();
+        Ok(())
+    }
+
+    /// The greatest row below `row`, or of all rows if there is none. Where the merge stands
+    /// afterwards is not said.
+    pub(crate) fn row_before(&mut self, row: Option<&[u8]>) -> Result<Option<Box<[u8]>>> {
+        let mut greatest = None;
+        for source in &mut self.sources {
+            greatest = greatest.max(source.row_before(row)?);
+        }
+        Ok(greatest)
+    }
+
+    fn rebuild(&mut self) {
+        let with_cell = |index: &usize| self.sources[*index].cell().is_some();
+        self.heap = (0..self.sources.len()).filter(with_cell).collect();
+        for place in (0..self.heap.len() / 2).rev() {
+            self.sift_down(place);
+        }
+    }
+
+    fn sift_down(&mut self, mut place: usize) {
+        loop {
+            let mut least = place;
+            for child in [2 * place + 1, 2 * place + 2] {
+                if child < self.heap.len() && self.is_before(self.heap[child], self.heap[least]) {
+                    least = child;
+                }
+            }
+            if least == place {
+                return;
+            }
+            self.heap.swap(place, least);
+            place = least;
+        }
+    }
+
+    fn is_before(&self, left: usize, right: usize) -> bool {
+        let cells = self.sources[left].cell().zip(self.sources[right].cell());
+        let order = cells.map_or(Ordering::Equal, |(left, right)| left.compare(&right));
+        order.then(left.cmp(&right)).is_lt()
+    }
+}
+
+/// One place that cells come from.
+#[derive(Debug)]
+pub(crate) enum Source {
+    Memory(MemoryCursor),
+}
+
+impl Source {
+    fn cell(&self) -> Option<CellRef<'_>> {
+        match self {
+            Self::Memory(cursor) => cursor.cell(),
+        }
+    }
+
+    fn advance(&mut self) -> Result<()> {
+        match self {
+            Self::Memory(cursor) => cursor.advance(),
+        }
+        Ok(())
+    }
+
+    fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
+        match self {
+            Self::Memory(cursor) => cursor.fill(&Place::From(key)),
+        }
+        Ok(())
+    }
+
+    fn row_before(&mut self, row: Option<&[u8]>) -> Result<Option<Box<[u8]>>> {
+        match self {
+            Self::Memory(cursor) => Ok(cursor.memstore.row_before(row, cursor.visible)),
+        }
+    }
+}
+
+/// Reads a memstore some cells at a time, so that writers wait only for as long as those take.
+#[derive(Debug)]
+pub(crate) struct MemoryCursor {
+    memstore: Arc<Memstore>,
+    visible: SequenceId,
+    cells: Vec<Cell>,
+    at: usize,
+}
+
+impl MemoryCursor {
+    /// As many cells as are copied at once.
+    const BATCH: usize = 64;
+
+    pub(crate) const fn new(memstore: Arc<Memstore>, visible: SequenceId) -> Self {
+        Self { memstore, visible, cells: Vec::new(), at: 0 }
+    }
+
+    fn cell(&self) -> Option<CellRef<'_>> {
+        self.cells.get(self.at).map(Cell::as_ref)
+    }
+
+    fn advance(&mut self) {
+        self.at += 1;
+        if self.at == self.cells.len()
+            && let Some(last) = self.cells.pop()
+        {
+            self.fill(&Place::After(last.as_ref()));
+        }
+    }
+
+    fn fill(&mut self, place: &Place<'_>) {
+        self.cells.clear();
+        self.at = 0;
+        self.memstore.collect(place, self.visible, Self::BATCH, &mut self.cells, |_| true);
+    }
+}

@@ -1,0 +1,203 @@
+//! How a store behaves, and how a family keeps its cells.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sstable::{BloomType, Compression, DataBlockEncoding};
+
+use crate::clock::Clock;
+use crate::vfs::{RealFiles, Vfs};
+
+/// When a write is acknowledged. The names are HBase's.
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Durability {
+    /// Once it can be read. It survives nothing, until it is flushed.
+    SkipWal,
+    /// Once it can be read; the log follows within some hundred milliseconds.
+    AsyncWal,
+    /// Once the operating system has it: it survives the process.
+    #[default]
+    SyncWal,
+    /// Once the disk has it: it survives a power cut.
+    FsyncWal,
+}
+
+/// How a store behaves while it is open. Nothing of it is stored.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct StoreOptions {
+    pub(crate) vfs: Arc<dyn Vfs>,
+    pub(crate) clock: Clock,
+    pub(crate) create: bool,
+    pub(crate) durability: Durability,
+    pub(crate) cache_bytes: u64,
+    pub(crate) memstore_flush_bytes: usize,
+    pub(crate) wal_segment_bytes: u64,
+    pub(crate) auto_compaction: bool,
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self {
+            vfs: Arc::new(RealFiles),
+            clock: Clock::system(),
+            create: true,
+            durability: Durability::default(),
+            cache_bytes: 256 << 20,
+            memstore_flush_bytes: 64 << 20,
+            wal_segment_bytes: 64 << 20,
+            auto_compaction: true,
+        }
+    }
+}
+
+impl StoreOptions {
+    /// Where files are. Default: the operating system's file system.
+    pub fn vfs(mut self, vfs: Arc<dyn Vfs>) -> Self {
+        self.vfs = vfs;
+        self
+    }
+
+    /// What time it is. Default: the computer's clock.
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Whether a store is made where there is none. Default: yes.
+    pub const fn create(mut self, create: bool) -> Self {
+        self.create = create;
+        self
+    }
+
+    /// When `put` and `delete` return. Default: [`Durability::SyncWal`].
+    pub const fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// Memory for blocks of all kinds and all families. Default: 256 MiB.
+    pub const fn cache_bytes(mut self, bytes: u64) -> Self {
+        self.cache_bytes = bytes;
+        self
+    }
+
+    /// Memory that the memstores may take together before they are flushed. Writers wait once
+    /// they take four times as much. Default: 64 MiB.
+    pub const fn memstore_flush_bytes(mut self, bytes: usize) -> Self {
+        self.memstore_flush_bytes = bytes;
+        self
+    }
+
+    /// The length at which a log segment is closed and another begun. Default: 64 MiB.
+    pub const fn wal_segment_bytes(mut self, bytes: u64) -> Self {
+        self.wal_segment_bytes = bytes;
+        self
+    }
+
+    /// Whether files are merged in the background once a family has many. Default: yes.
+    pub const fn auto_compaction(mut self, auto_compaction: bool) -> Self {
+        self.auto_compaction = auto_compaction;
+        self
+    }
+}
+
+/// What becomes of cells that a delete marker hides. The names are HBase's.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum KeepDeletedCells {
+    /// They go at the next compaction.
+    #[default]
+    False,
+    /// They stay, as long as versions and TTL let them, and are shown to reads whose time range
+    /// ends before the marker.
+    True,
+    /// As `True` until the marker itself is older than the TTL.
+    Ttl,
+}
+
+/// How a family keeps its cells. The defaults are those of an HBase column family.
+#[derive(Clone, Debug, PartialEq)]
+#[must_use]
+pub struct FamilyOptions {
+    pub(crate) bloom_type: BloomType,
+    pub(crate) versions: u32,
+    pub(crate) min_versions: u32,
+    pub(crate) ttl: Option<Duration>,
+    pub(crate) keep_deleted_cells: KeepDeletedCells,
+    pub(crate) block_size: u32,
+    pub(crate) data_block_encoding: DataBlockEncoding,
+    pub(crate) compression: Compression,
+    pub(crate) in_memory: bool,
+}
+
+impl Default for FamilyOptions {
+    fn default() -> Self {
+        Self {
+            bloom_type: BloomType::Row,
+            versions: 1,
+            min_versions: 0,
+            ttl: None,
+            keep_deleted_cells: KeepDeletedCells::False,
+            block_size: 64 << 10,
+            data_block_encoding: DataBlockEncoding::None,
+            compression: Compression::None,
+            in_memory: false,
+        }
+    }
+}
+
+impl FamilyOptions {
+    /// What HBase's Bloom filter in each file is asked about. Default: rows.
+    pub const fn bloom_type(mut self, bloom_type: BloomType) -> Self {
+        self.bloom_type = bloom_type;
+        self
+    }
+
+    /// How many versions of a column are kept and shown at most. Default: 1.
+    pub const fn versions(mut self, versions: u32) -> Self {
+        self.versions = versions;
+        self
+    }
+
+    /// How many versions of a column are kept although their time to live is over. Default: 0.
+    pub const fn min_versions(mut self, versions: u32) -> Self {
+        self.min_versions = versions;
+        self
+    }
+
+    /// How long cells live. Default: `None`, for ever.
+    pub const fn ttl(mut self, ttl: Option<Duration>) -> Self {
+        self.ttl = ttl;
+        self
+    }
+
+    /// What becomes of deleted cells. Default: they go.
+    pub const fn keep_deleted_cells(mut self, keep: KeepDeletedCells) -> Self {
+        self.keep_deleted_cells = keep;
+        self
+    }
+
+    /// The size at which a data block is closed, in bytes. Default: 64 KiB.
+    pub const fn block_size(mut self, bytes: u32) -> Self {
+        self.block_size = bytes;
+        self
+    }
+
+    /// How cells are stored in data blocks. Default: as they are.
+    pub const fn data_block_encoding(mut self, encoding: DataBlockEncoding) -> Self {
+        self.data_block_encoding = encoding;
+        self
+    }
+
+    /// How blocks are compressed. Default: not at all.
+    pub const fn compression(mut self, compression: Compression) -> Self {
+        self.compression = compression;
+        self
+    }
+
+    /// Whether the cache prefers this family's blocks. Default: no.
+    pub const fn in_memory(mut self, in_memory: bool) -> Self {
+        self.in_memory = in_memory;
+        self
+    }
+}

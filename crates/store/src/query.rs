@@ -1,0 +1,201 @@
+//! What is asked: gets of one row, and scans over many.
+
+use sstable::Timestamp;
+
+/// Asks for cells of one row. Without a further word, for the newest version of all its columns.
+///
+/// ```
+/// use store::Get;
+///
+/// let whole_row = Get::row("row1");
+/// let history = Get::row("row1").column("f", "name").versions(10);
+/// # let _ = (whole_row, history);
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Get {
+    pub(crate) row: Box<[u8]>,
+    /// Sorted by family; no families means all of them.
+    pub(crate) families: Vec<FamilyQuery>,
+    pub(crate) view: View,
+}
+
+/// The columns of one family that a get asks for.
+#[derive(Clone, Debug)]
+pub(crate) struct FamilyQuery {
+    pub(crate) family: Box<[u8]>,
+    pub(crate) columns: Columns,
+}
+
+/// Which columns of a family: all, or these, sorted and each once.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) enum Columns {
+    #[default]
+    All,
+    Only(Vec<Box<[u8]>>),
+}
+
+impl Columns {
+    fn add(&mut self, qualifier: &[u8]) {
+        match self {
+            Self::All => *self = Self::Only(vec![qualifier.into()]),
+            Self::Only(columns) => {
+                if let Err(place) = columns.binary_search_by(|known| known[..].cmp(qualifier)) {
+                    columns.insert(place, qualifier.into());
+                }
+            }
+        }
+    }
+}
+
+/// How much of the past a read shows, and whether it shows what was deleted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View {
+    pub(crate) versions: u32,
+    pub(crate) time_range: TimeRange,
+    pub(crate) raw: bool,
+}
+
+impl Default for View {
+    fn default() -> Self {
+        Self { versions: 1, time_range: TimeRange::ALL, raw: false }
+    }
+}
+
+/// Timestamps from `min` up to but without `max`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct TimeRange {
+    pub(crate) min: Timestamp,
+    pub(crate) max: Timestamp,
+}
+
+impl TimeRange {
+    pub(crate) const ALL: Self = Self { min: Timestamp::new(0), max: Timestamp::LATEST };
+}
+
+impl Get {
+    /// Asks for `row`.
+    pub fn row(row: impl AsRef<[u8]>) -> Self {
+        Self { row: row.as_ref().into(), families: Vec::new(), view: View::default() }
+    }
+
+    /// Asks for all columns of a family.
+    pub fn family(mut self, family: impl AsRef<[u8]>) -> Self {
+        self.query(family.as_ref()).columns = Columns::All;
+        self
+    }
+
+    /// Asks for one column.
+    pub fn column(mut self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
+        self.query(family.as_ref()).columns.add(qualifier.as_ref());
+        self
+    }
+
+    /// Shows up to this many versions of each column, as far as the family keeps so many.
+    /// Default: 1.
+    pub const fn versions(mut self, versions: u32) -> Self {
+        self.view.versions = versions;
+        self
+    }
+
+    /// Shows versions from `min` up to but without `max`. Default: all.
+    pub const fn time_range(mut self, min: Timestamp, max: Timestamp) -> Self {
+        self.view.time_range = TimeRange { min, max };
+        self
+    }
+
+    fn query(&mut self, family: &[u8]) -> &mut FamilyQuery {
+        let place = self.families.binary_search_by(|known| known.family[..].cmp(family));
+        let place = place.unwrap_or_else(|place| {
+            let columns = Columns::default();
+            self.families.insert(place, FamilyQuery { family: family.into(), columns });
+            place
+        });
+        &mut self.families[place]
+    }
+}
+
+/// Asks for the rows of one family, in order. Without a further word, for all of them.
+///
+/// ```
+/// use store::Scan;
+///
+/// let some = Scan::family("f").start("row1").stop("row5").versions(3);
+/// # let _ = some;
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Scan {
+    pub(crate) family: Box<[u8]>,
+    pub(crate) columns: Columns,
+    pub(crate) start: Option<Box<[u8]>>,
+    pub(crate) stop: Option<Box<[u8]>>,
+    pub(crate) reverse: bool,
+    pub(crate) rows_max: Option<u64>,
+    pub(crate) view: View,
+}
+
+impl Scan {
+    /// Asks for the rows of `family`.
+    pub fn family(family: impl AsRef<[u8]>) -> Self {
+        Self {
+            family: family.as_ref().into(),
+            columns: Columns::All,
+            start: None,
+            stop: None,
+            reverse: false,
+            rows_max: None,
+            view: View::default(),
+        }
+    }
+
+    /// Shows this column only; said again, these columns.
+    pub fn column(mut self, qualifier: impl AsRef<[u8]>) -> Self {
+        self.columns.add(qualifier.as_ref());
+        self
+    }
+
+    /// Begins with this row, or the next in the scan's direction. Default: the first.
+    pub fn start(mut self, row: impl AsRef<[u8]>) -> Self {
+        self.start = Some(row.as_ref().into());
+        self
+    }
+
+    /// Ends before this row. Default: ends with the last.
+    pub fn stop(mut self, row: impl AsRef<[u8]>) -> Self {
+        self.stop = Some(row.as_ref().into());
+        self
+    }
+
+    /// Goes from greater rows to smaller ones; the cells of each row keep their order. The start
+    /// is then the greatest row asked for, and the stop lies below the smallest. Default: no.
+    pub const fn reverse(mut self, reverse: bool) -> Self {
+        self.reverse = reverse;
+        self
+    }
+
+    /// Ends after this many rows. Default: no limit.
+    pub const fn rows_max(mut self, rows: u64) -> Self {
+        self.rows_max = Some(rows);
+        self
+    }
+
+    /// Shows up to this many versions of each column, as far as the family keeps so many.
+    /// Default: 1.
+    pub const fn versions(mut self, versions: u32) -> Self {
+        self.view.versions = versions;
+        self
+    }
+
+    /// Shows versions from `min` up to but without `max`. Default: all.
+    pub const fn time_range(mut self, min: Timestamp, max: Timestamp) -> Self {
+        self.view.time_range = TimeRange { min, max };
+        self
+    }
+
+    /// Shows what is stored: delete markers, what they hide and what has expired. Default: no.
+    pub const fn raw(mut self, raw: bool) -> Self {
+        self.view.raw = raw;
+        self
+    }
+}

@@ -1,0 +1,12 @@
+//! The log: every write, in order, before it is acknowledged.
+//!
+//! It is a row of segments, `wal/<number, 16 hex digits>.wal`. A flush begins a new one, and once
+//! what the older ones hold is in files, they are unlinked.
+
+mod record;
+mod recovery;
+mod segment;
+
+pub(crate) use record::encode_batch;
+pub(crate) use recovery::{Recovered, recover};
+pub(crate) use segment::{SegmentNumber, SegmentWriter, WalIdentity};
