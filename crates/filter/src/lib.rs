@@ -1,3 +1,59 @@
 //! Filters that tell which keys a set cannot hold.
+//!
+//! A store that keeps its data in many files would have to look into each of them for every key it
+//! is asked for. A filter beside each file answers first: "certainly not here", from a few bits a
+//! key, without touching the file; or "maybe", and then the file is read. A filter is sometimes
+//! wrong about a key it was not given, at a rate that is chosen; about a key it was given, never.
+//!
+//! ```
+//! use filter::{ErrorRate, FilterKind, KeyHash, Membership, Seed, Sizing, StoredFilter, build};
+//!
+//! // A key is hashed once; the hash then serves every filter that shares the seed.
+//! let seed = Seed::new(0x5eed);
+//! let members: Vec<KeyHash> =
+//!     (0..10_000).map(|row| KeyHash::new(seed, format!("row{row}").as_bytes())).collect();
+//!
+//! // One maybe in a hundred strangers, in about ten bits a key.
+//! let sizing = Sizing::ErrorRate(ErrorRate::new(0.01)?);
+//! let bytes = build(FilterKind::BlockedBloom, sizing, seed, &members)?;
+//!
+//! // The bytes go into a file; reading them back copies nothing.
+//! let filter = StoredFilter::parse(bytes.as_slice())?;
+//! assert!(members.iter().all(|member| filter.may_contain(*member)));
+//!
+//! let strangers = (0..10_000).map(|row| KeyHash::new(seed, format!("other{row}").as_bytes()));
+//! let passed = strangers.filter(|stranger| filter.may_contain(*stranger)).count();
+//! assert!(passed < 150, "{passed} of 10,000");
+//! assert!(filter.bits_per_key() < 10.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What there is
+//!
+//! | filter                               | bits per key at 1 % | what it is for                    |
+//! |--------------------------------------|--------------------:|-----------------------------------|
+//! | [`bloom::Blocked`]                   |                 9.9 | the fast default: one line a key  |
+//! | [`bloom::hbase`]                     |                 9.6 | the filter inside HBase's files   |
+//!
+//! [`theory`] says what each should cost; [`probe_many`] asks many filters at once. Without the
+//! feature `std` the crate needs only `alloc`; it then lacks HBase's optional Murmur3 hash.
 #![cfg_attr(not(feature = "std"), no_std)]
 extern crate alloc;
+
+pub mod bloom;
+mod format;
+mod hash;
+mod kernel;
+mod key;
+mod kind;
+mod membership;
+mod probe;
+mod sizing;
+pub mod theory;
+
+pub use format::{FormatError, HEADER_LEN, StoredFilter};
+pub use key::{KeyHash, Seed};
+pub use kind::{BuildError, FilterKind, build};
+pub use membership::{Absent, FilterStats, Full, Insert, Membership, Remove};
+pub use probe::probe_many;
+pub use sizing::{ErrorRate, InvalidErrorRate, Sizing};

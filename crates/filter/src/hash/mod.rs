@@ -1,0 +1,19 @@
+//! HBase's three Bloom hashes, bit for bit.
+//!
+//! | code in a file | hash    | where it comes from                                             |
+//! |---------------:|---------|-----------------------------------------------------------------|
+//! |              0 | Jenkins | Bob Jenkins' lookup3, `hashlittle`                              |
+//! |              1 | Murmur  | `MurmurHash2` with sign-extended tail bytes; HBase's default    |
+//! |              2 | Murmur3 | `MurmurHash3_x86_32`, as published                              |
+//!
+//! All take a 32-bit seed and wrap, as Java's `int` does.
+
+mod jenkins;
+mod murmur2;
+#[cfg(feature = "std")]
+mod murmur3;
+
+pub(crate) use jenkins::jenkins;
+pub(crate) use murmur2::murmur2;
+#[cfg(feature = "std")]
+pub(crate) use murmur3::murmur3;

@@ -1,0 +1,101 @@
+//! The kinds of filters by name and number, and the one function that builds any of them.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::bloom::Blocked;
+use crate::{Full, Insert, KeyHash, Seed, Sizing};
+
+/// A kind of filter that has a stored form.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum FilterKind {
+    /// [`bloom::Blocked`](crate::bloom::Blocked): one cache line a key.
+    BlockedBloom,
+}
+
+impl FilterKind {
+    /// All kinds.
+    pub const ALL: &[Self] = &[Self::BlockedBloom];
+
+    /// Returns the name that the command line, documents and figures use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::BlockedBloom => "blocked-bloom",
+        }
+    }
+
+    /// Returns the kind with that name, if there is one.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kind| kind.name() == name)
+    }
+
+    /// Returns the number that stands in the header of the stored form.
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::BlockedBloom => 1,
+        }
+    }
+
+    pub(crate) fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kind| kind.code() == code)
+    }
+}
+
+impl fmt::Display for FilterKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Why a filter could not be built.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The kind cannot err so seldom.
+    #[error("no filter of this kind errs as seldom as {0}")]
+    ErrorRate(f64),
+    /// Bits per key must be a positive number.
+    #[error("a filter cannot have {0} bits per key")]
+    BitsPerKey(f64),
+    /// The budget of bytes does not suffice for the smallest filter.
+    #[error("the smallest filter takes {needed} bytes, the budget is {budget}")]
+    Budget {
+        /// What the smallest filter takes.
+        needed: u64,
+        /// What was allowed.
+        budget: u64,
+    },
+    /// The keys do not fit into a filter of that size.
+    #[error("the keys do not fit into a filter of that size")]
+    Full,
+    /// The filter does not fit into memory.
+    #[error("the filter does not fit into memory")]
+    Memory,
+}
+
+/// Builds a filter over the keys and returns its stored form, which
+/// [`StoredFilter`](crate::StoredFilter) reads.
+///
+/// A key may occur more than once. No keys give a filter of [`HEADER_LEN`](crate::HEADER_LEN) bytes
+/// that denies everything.
+///
+/// # Errors
+///
+/// [`BuildError`] if no filter of that kind and sizing can be made.
+pub fn build(
+    kind: FilterKind,
+    sizing: Sizing,
+    seed: Seed,
+    keys: &[KeyHash],
+) -> Result<Vec<u8>, BuildError> {
+    match kind {
+        FilterKind::BlockedBloom => {
+            let mut filter = Blocked::new(sizing, keys.len() as u64)?;
+            for key in keys {
+                filter.insert(*key).map_err(|Full| BuildError::Full)?;
+            }
+            Ok(filter.to_stored(seed))
+        }
+    }
+}

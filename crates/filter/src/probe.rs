@@ -1,0 +1,34 @@
+//! One key against many filters: the question of a point read over many files.
+
+use crate::{KeyHash, Membership};
+
+/// Calls `found` with the index of each filter that may hold the key, in order.
+///
+/// All filters are prefetched before the first is asked, so that a read over many files waits for
+/// memory about once, and not once a file.
+///
+/// ```
+/// use filter::{FilterKind, KeyHash, Seed, Sizing, StoredFilter, build, probe_many};
+///
+/// let seed = Seed::new(1);
+/// let mut files = Vec::new();
+/// for file in 0..16 {
+///     let keys = [KeyHash::new(seed, format!("row{file}").as_bytes())];
+///     let bytes = build(FilterKind::BlockedBloom, Sizing::BitsPerKey(16.0), seed, &keys)?;
+///     files.push(StoredFilter::parse(bytes)?);
+/// }
+/// let mut candidates = Vec::new();
+/// probe_many(&files, KeyHash::new(seed, b"row7"), |file| candidates.push(file));
+/// assert!(candidates.contains(&7));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn probe_many<M: Membership>(filters: &[M], hash: KeyHash, mut found: impl FnMut(usize)) {
+    for filter in filters {
+        filter.prefetch(hash);
+    }
+    for (index, filter) in filters.iter().enumerate() {
+        if filter.may_contain(hash) {
+            found(index);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! How large a filter is to be: by error rate, by bits per key, or by a budget of bytes.
+
+use crate::theory;
+
+/// How often a filter may say "maybe" about a key it was not given: strictly between 0 and 1.
+///
+/// ```
+/// use filter::ErrorRate;
+///
+/// let rate = ErrorRate::new(0.01)?;
+/// assert!((rate.bits_per_key_floor() - 6.64).abs() < 0.01);
+/// assert!(ErrorRate::new(0.0).is_err());
+/// # Ok::<(), filter::InvalidErrorRate>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct ErrorRate(f64);
+
+impl ErrorRate {
+    /// One in a hundred: HBase's default, `io.storefile.bloom.error.rate`.
+    pub const HBASE: Self = Self(0.01);
+
+    /// Takes a rate between 0 and 1.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidErrorRate`] if it is 0 or less, 1 or more, or not a number.
+    pub fn new(rate: f64) -> Result<Self, InvalidErrorRate> {
+        if rate > 0.0 && rate < 1.0 { Ok(Self(rate)) } else { Err(InvalidErrorRate(rate)) }
+    }
+
+    /// Returns the rate, as in 0.01 for one per cent.
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+
+    /// Returns log2(1/rate): no filter with this error rate takes fewer bits per key.
+    pub fn bits_per_key_floor(self) -> f64 {
+        theory::bits_per_key_floor(self.0)
+    }
+}
+
+/// An error rate that is not strictly between 0 and 1.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("an error rate lies strictly between 0 and 1, and {0} does not")]
+pub struct InvalidErrorRate(pub f64);
+
+/// How large a filter is to be, in the three ways people know it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Sizing {
+    /// As small as the kind can be while it errs no more often than this.
+    ErrorRate(ErrorRate),
+    /// At most this many bits for each key, fractions allowed; the header of
+    /// [`HEADER_LEN`](crate::HEADER_LEN) bytes comes on top. A kind that is built of whole units (a
+    /// cache line, a bucket) takes one even where that is more.
+    BitsPerKey(f64),
+    /// At most this many bytes for the whole stored filter, header included.
+    Bytes(u64),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_rates_strictly_between_nought_and_one_exist() {
+        for wrong in [0.0, -0.1, 1.0, 2.0, f64::NAN, f64::INFINITY] {
+            assert!(ErrorRate::new(wrong).is_err(), "{wrong}");
+        }
+        assert!(ErrorRate::new(f64::MIN_POSITIVE).is_ok());
+    }
+}
