@@ -3,10 +3,18 @@
 //! ```text
 //! hbase     a key's bits lie anywhere in a chunk     HBase's bytes, HBase's hashes
 //! Blocked   a key's bits lie in one cache line       one memory access a lookup; the default
+//! Guava…    Guava's `BloomFilter`                    its bytes, read and written
+//! Simple…   Java's `SimpleBloomFilter`               its bits, as a `BitSet`
 //! ```
 
 mod blocked;
+#[cfg(feature = "std")]
+mod guava;
 pub mod hbase;
+mod simple;
 
 pub use blocked::Blocked;
 pub(crate) use blocked::BlockedView;
+#[cfg(feature = "std")]
+pub use guava::{GuavaBloom, GuavaStrategy, Incompatible, NotGuava, TooLarge};
+pub use simple::{BitSetTooLong, SEEDS, SimpleBloom};

@@ -1,0 +1,193 @@
+//! `SimpleBloomFilter`, the well-known Java class: several string hashes over one `BitSet`.
+//!
+//! ```java
+//! int hash(String value) {                     // one for each seed
+//!   int result = 0;
+//!   for (int i = 0; i < value.length(); i++) result = seed * result + value.charAt(i);
+//!   return (cap - 1) & result;
+//! }
+//! ```
+//!
+//! The class is copied from article to article with seeds 5 7 11 13 31 37 61 over 2^25 bits; those
+//! are [`SimpleBloom::default`]. `charAt` gives UTF-16 units, so a key is text and not bytes, and
+//! `int` wraps. The bits go to and from Java by `BitSet.toByteArray` and `BitSet.valueOf`:
+//!
+//! | at      | bytes | field | meaning                                                              |
+//! |--------:|------:|-------|----------------------------------------------------------------------|
+//! | `i / 8` |     1 | bits  | bit `i` of the set is bit `i mod 8`, least significant first         |
+//!
+//! and the array ends with its last byte that is not 0.
+//!
+//! The hash is weak: seeds that share a factor with the number of bits, or texts of one or two
+//! characters, collide far more often than a good hash would. It is here for the filters that
+//! exist; for new ones take [`Blocked`](super::Blocked).
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::num::NonZeroU32;
+
+/// The seeds that the class is handed on with.
+pub const SEEDS: [u32; 7] = [5, 7, 11, 13, 31, 37, 61];
+
+/// The bits that the class is handed on with: 2^25, 4 MiB.
+const BITS: NonZeroU32 = NonZeroU32::new(1 << 25).expect("not 0");
+
+/// A set of texts that answers as the Java class of that name does, bit for bit.
+///
+/// ```
+/// use filter::bloom::SimpleBloom;
+///
+/// let mut seen = SimpleBloom::default();
+/// seen.insert("https://example.org/");
+/// assert!(seen.may_contain("https://example.org/"));
+/// assert!(!seen.may_contain("https://example.org/other"));
+///
+/// // What Java's `BitSet.valueOf` reads, and back.
+/// let bytes = seen.to_bit_set();
+/// assert_eq!(SimpleBloom::default().with_bit_set(&bytes), Ok(seen));
+/// ```
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct SimpleBloom {
+    bits: NonZeroU32,
+    seeds: Vec<u32>,
+    bytes: Vec<u8>,
+}
+
+impl Default for SimpleBloom {
+    fn default() -> Self {
+        Self::new(BITS, &SEEDS)
+    }
+}
+
+impl SimpleBloom {
+    /// Makes an empty filter of `bits` bits that are set by one hash for each seed.
+    ///
+    /// Java masks with `cap - 1`, which reaches every bit only where `cap` is a power of two. There
+    /// this filter does the same; for other sizes it takes the hash as unsigned, modulo `bits`.
+    pub fn new(bits: NonZeroU32, seeds: &[u32]) -> Self {
+        let bytes = vec![0; bits.get().div_ceil(8) as usize];
+        Self { bits, seeds: seeds.to_vec(), bytes }
+    }
+
+    /// Adds a text.
+    pub fn insert(&mut self, text: &str) {
+        for &seed in &self.seeds {
+            let bit = position(text, seed, self.bits);
+            self.bytes[bit as usize / 8] |= 1 << (bit % 8);
+        }
+    }
+
+    /// Returns false if the text was certainly never inserted, true if it may have been.
+    pub fn may_contain(&self, text: &str) -> bool {
+        self.seeds.iter().all(|&seed| {
+            let bit = position(text, seed, self.bits);
+            self.bytes[bit as usize / 8] & 1 << (bit % 8) != 0
+        })
+    }
+
+    /// Returns how many bits the filter has.
+    pub const fn bits(&self) -> u32 {
+        self.bits.get()
+    }
+
+    /// Returns the seeds, one for each hash.
+    pub fn seeds(&self) -> &[u32] {
+        &self.seeds
+    }
+
+    /// Returns the bits as Java's `BitSet.toByteArray` does: without the zero bytes at the end.
+    pub fn to_bit_set(&self) -> Vec<u8> {
+        let len = self.bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+        self.bytes[..len].to_vec()
+    }
+
+    /// Takes the bits that Java's `BitSet.toByteArray` gave, in place of its own.
+    ///
+    /// # Errors
+    ///
+    /// [`BitSetTooLong`] if a bit is set that this filter does not have: it was made with another
+    /// size, and its answers would be wrong.
+    pub fn with_bit_set(mut self, bytes: &[u8]) -> Result<Self, BitSetTooLong> {
+        let last = bytes.iter().rposition(|&byte| byte != 0);
+        let set = last.map_or(0, |at| 8 * at as u64 + u64::from(8 - bytes[at].leading_zeros()));
+        if set > u64::from(self.bits.get()) {
+            return Err(BitSetTooLong { bits: self.bits.get() });
+        }
+        let len = last.map_or(0, |at| at + 1);
+        self.bytes.fill(0);
+        self.bytes[..len].copy_from_slice(&bytes[..len]);
+        Ok(self)
+    }
+}
+
+/// The bit that one hash of `text` stands for.
+fn position(text: &str, seed: u32, bits: NonZeroU32) -> u32 {
+    let hash = text
+        .encode_utf16()
+        .fold(0_u32, |hash, unit| seed.wrapping_mul(hash).wrapping_add(u32::from(unit)));
+    if bits.is_power_of_two() { hash & (bits.get() - 1) } else { hash % bits }
+}
+
+/// A bit set that holds bits which the filter does not have.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("the bit set has bits past the filter's {bits}: it was made with another size")]
+pub struct BitSetTooLong {
+    /// How many bits the filter has.
+    pub bits: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+
+    use super::*;
+
+    /// What the seven hashes of Java give for these texts; the last is outside ASCII, and its last
+    /// character takes two UTF-16 units. By hand: seed 5, "ab" → 5 · 97 + 98 = 583.
+    const POSITIONS: [(&str, [u32; 7]); 3] = [
+        ("", [0; 7]),
+        ("ab", [583, 777, 1165, 1359, 3105, 3687, 6015]),
+        ("é😀", [339_442, 455_748, 693_952, 815_850, 1_996_812, 2_424_018, 4_300_602]),
+    ];
+
+    #[test]
+    fn positions_are_those_of_java() {
+        for (text, expected) in POSITIONS {
+            assert_eq!(SEEDS.map(|seed| position(text, seed, BITS)), expected, "{text:?}");
+        }
+        // Java's own `String.hashCode` is the same sum with seed 31, and it wraps.
+        let long = "https://example.org/a/rather/long/path";
+        let all = NonZeroU32::new(1 << 31).expect("not 0");
+        assert_eq!(position(long, 31, all), java_hash_code(long) & 0x7fff_ffff);
+    }
+
+    fn java_hash_code(text: &str) -> u32 {
+        text.encode_utf16().fold(0, |hash: i32, unit| {
+            hash.wrapping_mul(31).wrapping_add(i32::from(unit.cast_signed()))
+        }) as u32
+    }
+
+    #[test]
+    fn no_text_is_lost_whatever_the_size_and_the_seeds() {
+        for bits in [1, 7, 8, 9, 1_000, 1 << 16] {
+            let mut filter =
+                SimpleBloom::new(NonZeroU32::new(bits).expect("not 0"), &[2, 3, 65_537]);
+            let texts: Vec<_> = (0..500).map(|number| format!("key-{number}-ü")).collect();
+            for text in &texts {
+                filter.insert(text);
+            }
+            assert!(texts.iter().all(|text| filter.may_contain(text)));
+            let back =
+                SimpleBloom::new(filter.bits, filter.seeds()).with_bit_set(&filter.to_bit_set());
+            assert_eq!(back.as_ref(), Ok(&filter));
+        }
+    }
+
+    #[test]
+    fn bits_of_a_larger_filter_are_refused() {
+        let ten = SimpleBloom::new(NonZeroU32::new(10).expect("not 0"), &SEEDS);
+        assert!(ten.clone().with_bit_set(&[0xff, 0x03, 0, 0]).is_ok());
+        assert_eq!(ten.clone().with_bit_set(&[0xff, 0x04]), Err(BitSetTooLong { bits: 10 }));
+        assert_eq!(ten.with_bit_set(&[0, 0, 1]), Err(BitSetTooLong { bits: 10 }));
+    }
+}
