@@ -11,11 +11,13 @@ mod input;
 mod limits;
 #[cfg(feature = "ndjson")]
 pub mod ndjson;
+mod options;
 mod source;
 mod text;
 mod trace;
 mod trailer;
 mod units;
+mod writer;
 
 pub use block::{BloomType, Header};
 pub use cell::{Cell, CellRef, CellType, KeyRef};
@@ -25,8 +27,12 @@ pub use encoding::DataBlockEncoding;
 pub use error::{BlockType, Damage, Error, FileName, Result};
 pub use file_info::{FileInfo, TimeRange};
 pub use limits::Limits;
+pub use options::{FilterOptions, WriterOptions};
 pub use source::{FileSource, ReadAt};
 pub use text::{escape, unescape};
 pub use trace::{BlockKind, BlockSource, ReadCounters, ReadTrace};
 pub use trailer::{Comparator, Trailer};
 pub use units::{BlockOffset, SequenceId, Timestamp};
+pub use writer::{FileSummary, Writer};
+
+pub use filter::bloom::hbase::HashType;

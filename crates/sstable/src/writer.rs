@@ -1,0 +1,437 @@
+//! Writing a file, front to back, without ever going back.
+//!
+//! ```text
+//! append ─→ check ─→ Bloom filters ─→ cut? ─→ block ─→ file
+//!                                      └ data block, then leaf index and Bloom chunks that are due
+//! finish ─→ last blocks ─→ META blocks ─→ index ─→ file info ─→ Bloom metas ─→ trailer
+//! ```
+//!
+//! A file holds the same bytes as one that HBase's `StoreFileWriter` makes of the same cells and
+//! options. What is in memory is one data block, one chunk of each Bloom filter, the index and,
+//! for a filter of our own, eight bytes a row.
+
+mod blocks;
+mod bloom;
+mod index;
+mod short_key;
+mod statistics;
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use filter::KeyHash;
+
+use self::blocks::BlockWriter;
+use self::bloom::BloomWriter;
+use self::index::IndexWriter;
+use self::short_key::short_key;
+use self::statistics::{Statistics, describe_bloom, describe_origin};
+use crate::block::header::Header;
+use crate::block::index::{BlockPlace, IndexEntry};
+use crate::encoding::plain::{TAGS_LEN_MAX, cell_len, check_tags};
+use crate::encoding::{BlockEncoder, CellLayout};
+use crate::file_info::FileInfo;
+use crate::trailer::{Comparator, Trailer};
+use crate::{BlockOffset, BlockType, BloomType, CellRef, DataBlockEncoding, Error, FileName};
+use crate::{FilterOptions, KeyRef, Result, WriterOptions, escape};
+
+/// The META block that holds a filter of our own.
+pub(crate) const FILTER_BLOCK: &str = "filter.row";
+
+/// The most bytes that the cells of a block may come to, so that no size overflows an i32, not
+/// even where compression makes it larger.
+const BLOCK_LEN_MAX: usize = 1 << 30;
+
+/// Writes a file of cells that come in order.
+///
+/// ```
+/// use sstable::{CellRef, CellType, FileName, SequenceId, Timestamp, Writer, WriterOptions};
+///
+/// let mut writer = Writer::new(Vec::new(), FileName::new("example"), WriterOptions::default())?;
+/// writer.append(CellRef {
+///     row: b"row1",
+///     family: b"f",
+///     qualifier: b"greeting",
+///     timestamp: Timestamp::new(1_700_000_000_000),
+///     cell_type: CellType::Put,
+///     value: b"hello",
+///     tags: b"",
+///     sequence_id: SequenceId::new(1),
+/// })?;
+/// let (bytes, summary) = writer.finish()?;
+/// assert_eq!(summary.cell_count, 1);
+/// assert_eq!(summary.len, bytes.len() as u64);
+/// # Ok::<(), sstable::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Writer<W> {
+    options: WriterOptions,
+    layout: CellLayout,
+    blocks: BlockWriter<W>,
+    block: BlockEncoder,
+    /// Flat key of the block's first cell, or what stands for it in the index.
+    index_key: Vec<u8>,
+    last_key: Vec<u8>,
+    first_row: Vec<u8>,
+    index: IndexWriter,
+    general_bloom: Option<BloomWriter>,
+    delete_family_bloom: Option<BloomWriter>,
+    row_hashes: Vec<KeyHash>,
+    meta_blocks: BTreeMap<Vec<u8>, Vec<u8>>,
+    first_data_block: Option<BlockOffset>,
+    last_data_block: Option<BlockOffset>,
+    statistics: Statistics,
+    failed: bool,
+}
+
+/// What a finished file holds.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct FileSummary {
+    /// The bytes of the file.
+    pub len: u64,
+    /// Its cells.
+    pub cell_count: u64,
+    /// The row of the first cell.
+    pub first_row: Option<Vec<u8>>,
+    /// The row of the last cell.
+    pub last_row: Option<Vec<u8>>,
+}
+
+impl<W: Write> Writer<W> {
+    /// Begins a file. `sink` is written to block by block, so a buffer in front of it gains little.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for a codec that this build does not have, [`Error::Invalid`] for
+    /// options that no file can have.
+    pub fn new(sink: W, name: FileName, options: WriterOptions) -> Result<Self> {
+        let invalid = |what| Error::Invalid { file: name.clone(), what };
+        check_options(&options).map_err(invalid)?;
+        if !options.compression.is_supported() {
+            let found = options.compression.name().to_owned();
+            return Err(Error::Unsupported { file: name, feature: "compression codec", found });
+        }
+        let layout = CellLayout {
+            tags: options.includes_tags,
+            mvcc: options.includes_mvcc,
+            compressed_tags: options.compress_tags,
+        };
+        Ok(Self {
+            layout,
+            general_bloom: BloomWriter::general(&options).map_err(invalid)?,
+            delete_family_bloom: BloomWriter::delete_family(&options).map_err(invalid)?,
+            blocks: BlockWriter::new(sink, name.clone(), &options),
+            block: BlockEncoder::new(options.data_block_encoding, layout),
+            index: IndexWriter::new(options.index_block_size, options.index_min_entries),
+            options,
+            index_key: Vec::new(),
+            last_key: Vec::new(),
+            first_row: Vec::new(),
+            row_hashes: Vec::new(),
+            meta_blocks: BTreeMap::new(),
+            first_data_block: None,
+            last_data_block: None,
+            statistics: Statistics::default(),
+            failed: false,
+        })
+    }
+
+    /// Appends a cell, which must not stand before the cell appended last. Of cells with the same
+    /// key the one with the greater sequence id comes first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] if the cell breaks a rule of the format; the file is as it was, and other
+    /// cells may follow. [`Error::Io`] if the sink fails; the file is then lost.
+    pub fn append(&mut self, cell: CellRef<'_>) -> Result<()> {
+        self.check_not_failed()?;
+        let last = KeyRef::parse(&self.last_key);
+        self.check(&cell, last.as_ref()).map_err(|what| self.invalid_cell(&cell, &what))?;
+        let is_new_row = last.is_none_or(|last| last.row != cell.row);
+        let is_new_key = last.is_none_or(|last| last != cell.key());
+
+        // Before the cut, as in HBase: a chunk that waits for it takes this cell's key along.
+        if let Some(bloom) = &mut self.general_bloom {
+            bloom.insert(&cell);
+        }
+        if let Some(bloom) = &mut self.delete_family_bloom
+            && cell.cell_type.deletes_family()
+        {
+            bloom.insert(&cell);
+        }
+        if let Some(filter) = &self.options.filter
+            && is_new_row
+        {
+            self.row_hashes.push(KeyHash::new(filter.seed, cell.row));
+        }
+        // Cells of one key stay together: the index could not tell their blocks apart.
+        if is_new_key && self.block_is_full() {
+            self.failed = true;
+            self.finish_data_block()?;
+            self.write_inline_blocks(false)?;
+            self.failed = false;
+        }
+        self.take(&cell);
+        Ok(())
+    }
+
+    /// Adds a META block, to be found by its name. HBase passes over names that it does not know.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] if there is a block of that name, or will be.
+    pub fn append_meta(&mut self, name: &str, body: impl Into<Vec<u8>>) -> Result<()> {
+        let is_ours = name == FILTER_BLOCK && self.options.filter.is_some();
+        if is_ours || self.meta_blocks.contains_key(name.as_bytes()) {
+            return Err(self.invalid(format!("a second META block {name:?}")));
+        }
+        let body = body.into();
+        if body.len() > BLOCK_LEN_MAX {
+            return Err(self.invalid(format!("META block {name:?} of {} bytes", body.len())));
+        }
+        self.meta_blocks.insert(name.as_bytes().to_vec(), body);
+        Ok(())
+    }
+
+    /// Bytes written so far; what is still gathered for the current blocks comes on top.
+    pub const fn written_len(&self) -> u64 {
+        self.blocks.offset().get()
+    }
+
+    /// Completes the file and gives the sink back, flushed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the sink fails now or has failed before, [`Error::Invalid`] if the filter
+    /// that was asked for cannot be made of these rows.
+    pub fn finish(mut self) -> Result<(W, FileSummary)> {
+        self.check_not_failed()?;
+        self.finish_data_block()?;
+        self.write_inline_blocks(true)?;
+        self.add_filter_block()?;
+        let meta_index = self.write_meta_blocks()?;
+        let index = self.index.finish(&mut self.blocks)?;
+
+        let mut body = Vec::new();
+        for (block, name) in &meta_index {
+            IndexEntry { block: *block, key: name }.write_root(&mut body);
+        }
+        self.blocks.write(BlockType::RootIndex, &body)?;
+        let file_info = self.write_file_info_and_blooms()?;
+
+        let cell_count = self.statistics.cell_count;
+        let trailer = Trailer {
+            major_version: 3,
+            minor_version: 3,
+            file_info_offset: file_info.offset,
+            load_on_open_data_offset: index.root.offset,
+            uncompressed_data_index_size: index.len,
+            total_uncompressed_bytes: self.blocks.uncompressed_len() + Trailer::LEN,
+            data_index_count: index.root_entries,
+            meta_index_count: meta_index.len() as u32,
+            entry_count: cell_count,
+            num_data_index_levels: index.levels,
+            first_data_block_offset: self.first_data_block,
+            last_data_block_offset: self.last_data_block,
+            comparator: Comparator::Bytes,
+            compression: self.options.compression,
+        };
+        body.clear();
+        trailer.write(&mut body);
+        let summary = FileSummary {
+            len: self.blocks.offset().get() + Trailer::LEN,
+            cell_count,
+            first_row: (cell_count > 0).then_some(self.first_row),
+            last_row: KeyRef::parse(&self.last_key).map(|last| last.row.to_vec()),
+        };
+        Ok((self.blocks.finish(&body)?, summary))
+    }
+
+    fn check_not_failed(&self) -> Result<()> {
+        if self.failed {
+            return Err(self.invalid("an earlier write failed, and the file is lost".into()));
+        }
+        Ok(())
+    }
+
+    /// Checks a cell against the rules of the format and against the cell before it.
+    fn check(&self, cell: &CellRef<'_>, last: Option<&KeyRef<'_>>) -> Result<(), String> {
+        let within = |what: &str, len: usize, max: usize| match len {
+            0 => Err(format!("it has no {what}")),
+            len if len > max => Err(format!("a {what} of {len} bytes; {max} are allowed")),
+            _ => Ok(()),
+        };
+        within("row", cell.row.len(), KeyRef::ROW_LEN_MAX)?;
+        within("family", cell.family.len(), KeyRef::FAMILY_LEN_MAX)?;
+        if cell.timestamp.get() < 0 {
+            return Err("a negative timestamp, which HBase cannot read".into());
+        }
+        if i64::try_from(cell.sequence_id.get()).is_err() {
+            return Err(format!("sequence id {} does not fit", cell.sequence_id));
+        }
+        if !cell.tags.is_empty() && !self.layout.tags {
+            return Err("it has tags, and the file is written without".into());
+        }
+        if cell.tags.len() > TAGS_LEN_MAX {
+            let len = cell.tags.len();
+            return Err(format!("tags of {len} bytes; {TAGS_LEN_MAX} are allowed"));
+        }
+        check_tags(cell.tags)?;
+        if let Some(last) = last {
+            if last.family != cell.family {
+                return Err(format!("the family of the file is {}", escape(last.family)));
+            }
+            if cell.key() < *last {
+                return Err(format!("it comes before {last}, which is written"));
+            }
+        }
+        let is_dated = last.is_some_and(|last| *last == cell.key());
+        let before = if is_dated { self.block.unencoded_len() } else { 0 };
+        let len = cell_len(cell, self.layout);
+        if before.saturating_add(len) > BLOCK_LEN_MAX {
+            return Err(format!("{len} bytes, which would make the block larger than 1 GiB"));
+        }
+        Ok(())
+    }
+
+    fn block_is_full(&self) -> bool {
+        let size = self.options.block_size as usize;
+        self.block.encoded_len() >= size || self.block.unencoded_len() >= size
+    }
+
+    /// Puts a checked cell into the block.
+    fn take(&mut self, cell: &CellRef<'_>) {
+        if self.block.is_empty() {
+            self.index_key.clear();
+            if let Some(last) = KeyRef::parse(&self.last_key) {
+                self.index_key = short_key(&last, cell);
+            } else {
+                // HBase takes the first row of a file from here, so it is not shortened.
+                cell.key().write_flat(&mut self.index_key);
+                self.first_row = cell.row.to_vec();
+            }
+        }
+        self.block.append(cell);
+        self.statistics.add(cell);
+        self.last_key.clear();
+        cell.key().write_flat(&mut self.last_key);
+    }
+
+    fn finish_data_block(&mut self) -> Result<()> {
+        if self.block.is_empty() {
+            return Ok(());
+        }
+        let block_type = match self.options.data_block_encoding {
+            DataBlockEncoding::None => BlockType::Data,
+            _ => BlockType::EncodedData,
+        };
+        let block = self.blocks.write(block_type, self.block.finish())?;
+        self.block.clear();
+        self.index.push(block, std::mem::take(&mut self.index_key));
+        self.first_data_block.get_or_insert(block.offset);
+        self.last_data_block = Some(block.offset);
+        Ok(())
+    }
+
+    /// Writes what is due between data blocks; at the end of the data all of it.
+    fn write_inline_blocks(&mut self, closing: bool) -> Result<()> {
+        self.index.write_leaf(&mut self.blocks, closing)?;
+        for bloom in [&mut self.general_bloom, &mut self.delete_family_bloom].into_iter().flatten()
+        {
+            bloom.write_chunks(&mut self.blocks, closing)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the filter of our own into a META block.
+    fn add_filter_block(&mut self) -> Result<()> {
+        if let Some(FilterOptions { kind, sizing, seed }) = self.options.filter {
+            let filter = filter::build(kind, sizing, seed, &self.row_hashes);
+            let filter = filter.map_err(|error| self.invalid(error.to_string()))?;
+            if filter.len() > BLOCK_LEN_MAX {
+                return Err(self.invalid(format!("a filter of {} bytes", filter.len())));
+            }
+            self.meta_blocks.insert(FILTER_BLOCK.into(), filter);
+        }
+        Ok(())
+    }
+
+    /// Writes the META blocks and returns their index.
+    fn write_meta_blocks(&mut self) -> Result<Vec<(BlockPlace, Vec<u8>)>> {
+        std::mem::take(&mut self.meta_blocks)
+            .into_iter()
+            .map(|(name, body)| Ok((self.blocks.write(BlockType::Meta, &body)?, name)))
+            .collect()
+    }
+
+    /// Writes the blocks between the indexes and the trailer; returns where the file info is.
+    fn write_file_info_and_blooms(&mut self) -> Result<BlockPlace> {
+        let general = self.general_bloom.take().and_then(BloomWriter::finish);
+        let delete_family = self.delete_family_bloom.take().and_then(BloomWriter::finish);
+
+        let mut file_info = FileInfo::default();
+        describe_origin(&self.options, &mut file_info);
+        for (key, value) in std::mem::take(&mut self.options.file_info) {
+            file_info.insert(&key, value);
+        }
+        self.statistics.describe(&self.options, &self.last_key, &mut file_info);
+        if let Some((_, last_key)) = &general {
+            describe_bloom(self.options.bloom_type, last_key, &mut file_info);
+        }
+        let file_info = self.blocks.write(BlockType::FileInfo, &file_info.encode())?;
+
+        let mut body = Vec::new();
+        for (block_type, bloom) in [
+            (BlockType::GeneralBloomMeta, general),
+            (BlockType::DeleteFamilyBloomMeta, delete_family),
+        ] {
+            if let Some((meta, _)) = bloom {
+                body.clear();
+                meta.write(&mut body);
+                self.blocks.write(block_type, &body)?;
+            }
+        }
+        Ok(file_info)
+    }
+
+    fn invalid(&self, what: String) -> Error {
+        Error::Invalid { file: self.blocks.name().clone(), what }
+    }
+
+    fn invalid_cell(&self, cell: &CellRef<'_>, what: &str) -> Error {
+        self.invalid(format!("cell {}: {what}", cell.key()))
+    }
+}
+
+fn check_options(options: &WriterOptions) -> Result<(), String> {
+    let at_most = |what: &str, size: u32, max: usize| match size as usize {
+        size if size > max => Err(format!("{what} of {size} bytes; {max} are allowed")),
+        _ => Ok(()),
+    };
+    at_most("data blocks", options.block_size, BLOCK_LEN_MAX)?;
+    at_most("index blocks", options.index_block_size, BLOCK_LEN_MAX)?;
+    at_most("Bloom chunks", options.bloom_block_size, BLOCK_LEN_MAX)?;
+    let header_len = Header::LEN;
+    if options.bytes_per_checksum < header_len || i32::try_from(options.bytes_per_checksum).is_err()
+    {
+        let bytes = options.bytes_per_checksum;
+        return Err(format!("a checksum every {bytes} bytes; from {header_len} on are allowed"));
+    }
+    if let BloomType::RowPrefixFixedLength(len @ (0 | 0x8000..)) = options.bloom_type {
+        return Err(format!("row prefixes of {len} bytes for the Bloom filter"));
+    }
+    if options.create_time.is_some_and(|time| time.get() < 0) {
+        return Err("a create time before 1970".into());
+    }
+    for key in options.file_info.keys() {
+        let is_reserved = Statistics::RESERVED.contains(&key.as_slice());
+        if is_reserved || key.starts_with(b"hfile.") {
+            return Err(format!("file info {} is the writer's own", escape(key)));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

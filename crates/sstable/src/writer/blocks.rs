@@ -1,0 +1,119 @@
+//! Blocks on their way into the file: compressed, headed, guarded, chained, counted.
+
+use std::io::Write;
+
+use crate::block::header::Header;
+use crate::block::index::BlockPlace;
+use crate::{BlockOffset, BlockType, ChecksumType, Compression, Error, FileName, Result};
+use crate::{WriterOptions, compression};
+
+const HEADER_LEN: usize = Header::LEN as usize;
+
+/// Writes blocks one behind the other.
+#[derive(Debug)]
+pub(super) struct BlockWriter<W> {
+    sink: W,
+    name: FileName,
+    offset: BlockOffset,
+    compression: Compression,
+    checksum: ChecksumType,
+    bytes_per_checksum: u32,
+    /// The last block of each type.
+    previous: Vec<(BlockType, BlockOffset)>,
+    /// Headers and bodies, as the trailer sums them up.
+    uncompressed_len: u64,
+    /// A block as it is stored.
+    stored: Vec<u8>,
+}
+
+impl<W: Write> BlockWriter<W> {
+    pub(super) fn new(sink: W, name: FileName, options: &WriterOptions) -> Self {
+        Self {
+            sink,
+            name,
+            offset: BlockOffset::default(),
+            compression: options.compression,
+            checksum: options.checksum,
+            bytes_per_checksum: options.bytes_per_checksum,
+            previous: Vec::new(),
+            uncompressed_len: 0,
+            stored: Vec::new(),
+        }
+    }
+
+    /// The name that errors carry.
+    pub(super) const fn name(&self) -> &FileName {
+        &self.name
+    }
+
+    /// Where the next block will stand.
+    pub(super) const fn offset(&self) -> BlockOffset {
+        self.offset
+    }
+
+    /// Headers and bodies of the blocks that [`write`](Self::write) wrote.
+    pub(super) const fn uncompressed_len(&self) -> u64 {
+        self.uncompressed_len
+    }
+
+    /// Writes a block.
+    pub(super) fn write(&mut self, block_type: BlockType, body: &[u8]) -> Result<BlockPlace> {
+        let place = self.write_uncounted(block_type, body)?;
+        self.uncompressed_len += (HEADER_LEN + body.len()) as u64;
+        Ok(place)
+    }
+
+    /// Writes a block that HBase leaves out of the total of the trailer, as it does the root and
+    /// the intermediate blocks of the data index.
+    pub(super) fn write_uncounted(
+        &mut self,
+        block_type: BlockType,
+        body: &[u8],
+    ) -> Result<BlockPlace> {
+        // The header comes first in the file and last to be known.
+        self.stored.clear();
+        self.stored.resize(HEADER_LEN, 0);
+        compression::compress(self.compression, body, &mut self.stored);
+        let mut header = Vec::with_capacity(HEADER_LEN);
+        Header::new(
+            block_type,
+            self.stored.len() - HEADER_LEN,
+            body.len(),
+            self.chain(block_type),
+            self.checksum,
+            self.bytes_per_checksum,
+        )
+        .write(&mut header);
+        self.stored[..HEADER_LEN].copy_from_slice(&header);
+        self.checksum.append(&mut self.stored, 0, self.bytes_per_checksum);
+        let place = BlockPlace { offset: self.offset, len: self.stored.len() as u32 };
+        self.sink.write_all(&self.stored).map_err(|source| Error::Io {
+            file: self.name.clone(),
+            action: format!("write the {block_type} block at {}", place.offset).into(),
+            source,
+        })?;
+        self.offset = self.offset + u64::from(place.len);
+        Ok(place)
+    }
+
+    /// Writes the end of the file, which is no block, and gives the sink back.
+    pub(super) fn finish(mut self, trailer: &[u8]) -> Result<W> {
+        self.sink.write_all(trailer).and_then(|()| self.sink.flush()).map_err(|source| {
+            Error::Io { file: self.name, action: "write the trailer".into(), source }
+        })?;
+        Ok(self.sink)
+    }
+
+    /// Notes a block about to be written; returns the one before it of the same type.
+    fn chain(&mut self, block_type: BlockType) -> Option<BlockOffset> {
+        let link = match block_type {
+            BlockType::EncodedData => BlockType::Data,
+            other => other,
+        };
+        if let Some((_, last)) = self.previous.iter_mut().find(|(known, _)| *known == link) {
+            return Some(std::mem::replace(last, self.offset));
+        }
+        self.previous.push((link, self.offset));
+        None
+    }
+}

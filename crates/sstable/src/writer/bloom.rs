@@ -1,0 +1,146 @@
+//! An HBase Bloom filter while a file is written: chunks among the data blocks, the rest at the end.
+//!
+//! Keys are added in order. A chunk that has its keys is folded to the size it needs and written at
+//! the next end of a data block. HBase: `CompoundBloomFilterWriter`.
+
+use std::io::Write;
+
+use filter::bloom::hbase::{
+    ChunkBuilder, ChunkSizing, FoldedChunk, HashPair, HashType, row_column_error_rate,
+};
+
+use super::blocks::BlockWriter;
+use crate::block::bloom::{BloomChunk, BloomMeta};
+use crate::{BlockType, BloomType, CellRef, KeyRef, Result, WriterOptions};
+
+/// What is asked of the filter, and so what is put into it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum BloomKeys {
+    Rows,
+    RowPrefixes(usize),
+    Columns,
+}
+
+/// Collects one of the two Bloom filters of a file.
+#[derive(Debug)]
+pub(super) struct BloomWriter {
+    keys: BloomKeys,
+    hash: HashType,
+    sizing: ChunkSizing,
+    chunk: Option<Chunk>,
+    /// Chunks that wait for the end of a data block.
+    ready: Vec<(Vec<u8>, FoldedChunk)>,
+    last_key: Vec<u8>,
+    key: Vec<u8>,
+    meta: BloomMeta,
+}
+
+#[derive(Debug)]
+struct Chunk {
+    first_key: Vec<u8>,
+    builder: ChunkBuilder,
+}
+
+impl BloomWriter {
+    /// The general filter, if the options want one.
+    pub(super) fn general(options: &WriterOptions) -> Result<Option<Self>, String> {
+        let keys = match options.bloom_type {
+            BloomType::None => return Ok(None),
+            BloomType::Row => BloomKeys::Rows,
+            BloomType::RowCol => BloomKeys::Columns,
+            BloomType::RowPrefixFixedLength(len) => BloomKeys::RowPrefixes(len.into()),
+        };
+        Self::new(options, keys).map(Some)
+    }
+
+    /// The filter of rows with family deletes, if the options want one.
+    pub(super) fn delete_family(options: &WriterOptions) -> Result<Option<Self>, String> {
+        if options.delete_family_bloom && options.bloom_type != BloomType::RowCol {
+            Self::new(options, BloomKeys::Rows).map(Some)
+        } else {
+            Ok(None)
+        }
+    }
+
+    fn new(options: &WriterOptions, keys: BloomKeys) -> Result<Self, String> {
+        let rate = options.bloom_error_rate.get() as f32;
+        let (rate, comparator) = match keys {
+            BloomKeys::Rows | BloomKeys::RowPrefixes(_) => (rate, &b""[..]),
+            // Two keys are asked for a column, so each may be wrong half as often.
+            BloomKeys::Columns => (row_column_error_rate(rate), BloomMeta::CELL_COMPARATOR),
+        };
+        let sizing = ChunkSizing::new(rate, options.bloom_block_size, options.bloom_max_fold)
+            .map_err(|error| error.to_string())?;
+        Ok(Self {
+            keys,
+            hash: options.bloom_hash,
+            sizing,
+            chunk: None,
+            ready: Vec::new(),
+            last_key: Vec::new(),
+            key: Vec::new(),
+            meta: BloomMeta {
+                total_byte_size: 0,
+                hash_count: sizing.hash_count,
+                hash_type: options.bloom_hash.code(),
+                key_count: 0,
+                max_keys: 0,
+                comparator: comparator.to_vec(),
+                chunks: Vec::new(),
+            },
+        })
+    }
+
+    /// Adds the key of a cell, unless it is the key added last.
+    pub(super) fn insert(&mut self, cell: &CellRef<'_>) {
+        self.key.clear();
+        match self.keys {
+            BloomKeys::Rows => self.key.extend_from_slice(cell.row),
+            BloomKeys::RowPrefixes(len) => {
+                self.key.extend_from_slice(&cell.row[..len.min(cell.row.len())]);
+            }
+            // The family is left out: it is the same in the whole file.
+            BloomKeys::Columns => {
+                KeyRef::before_column(cell.row, b"", cell.qualifier).write_flat(&mut self.key);
+            }
+        }
+        if self.key == self.last_key && self.meta.key_count > 0 {
+            return;
+        }
+        self.fold_if(|chunk| chunk.builder.is_full());
+        let chunk = self.chunk.get_or_insert_with(|| Chunk {
+            first_key: self.key.clone(),
+            builder: ChunkBuilder::new(self.sizing),
+        });
+        chunk.builder.insert(HashPair::new(self.hash, &self.key));
+        self.meta.key_count += 1;
+        self.last_key.clone_from(&self.key);
+    }
+
+    /// Writes the chunks that have their keys; at the end of the data the last one, too.
+    pub(super) fn write_chunks<W: Write>(
+        &mut self,
+        blocks: &mut BlockWriter<W>,
+        closing: bool,
+    ) -> Result<()> {
+        self.fold_if(|chunk| closing || chunk.builder.is_full());
+        for (first_key, chunk) in self.ready.drain(..) {
+            let block = blocks.write(BlockType::BloomChunk, &chunk.bits)?;
+            self.meta.total_byte_size += chunk.bits.len() as u64;
+            self.meta.max_keys += u64::from(chunk.max_keys);
+            self.meta.chunks.push(BloomChunk { block, first_key: first_key.into() });
+        }
+        Ok(())
+    }
+
+    /// What stands in the Bloom meta block, and the last key; `None` without a single key.
+    pub(super) fn finish(self) -> Option<(BloomMeta, Vec<u8>)> {
+        (self.meta.key_count > 0).then_some((self.meta, self.last_key))
+    }
+
+    fn fold_if(&mut self, is_due: impl Fn(&Chunk) -> bool) {
+        if let Some(Chunk { first_key, builder }) = self.chunk.take_if(|chunk| is_due(chunk)) {
+            self.ready.push((first_key, builder.finish()));
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! The data index while a file is written: leaves among the data blocks, then what stands above.
+//!
+//! ```text
+//! one level       root ─────────────────────────────→ data blocks
+//! two levels      root ──────────────────→ leaves ──→ data blocks
+//! three and more  root ──→ intermediates ─→ leaves ──→ data blocks
+//! ```
+//!
+//! Entries gather in a leaf, which goes into the file once it is large enough. Whether there will
+//! be leaves at all is known at the end: without any, the entries themselves become the root.
+//! HBase: `HFileBlockIndex.BlockIndexWriter`.
+
+use std::io::Write;
+
+use super::blocks::BlockWriter;
+use crate::block::index::{BlockPlace, IndexEntry, MiddleEntry, write_branch};
+use crate::{BlockType, Result};
+
+/// More levels than any index has.
+const LEVELS_MAX: u32 = 16;
+
+/// The entries of one index block to be, with what its two forms would take.
+#[derive(Debug, Default)]
+struct Chunk {
+    entries: Vec<(BlockPlace, Vec<u8>)>,
+    keys_len: usize,
+    root_len: usize,
+}
+
+impl Chunk {
+    fn push(&mut self, block: BlockPlace, key: Vec<u8>) {
+        self.keys_len += key.len();
+        self.root_len += IndexEntry::root_len(key.len());
+        self.entries.push((block, key));
+    }
+
+    /// The bytes of a leaf or intermediate block with these entries.
+    fn branch_len(&self) -> usize {
+        4 + 4 * (self.entries.len() + 1) + BlockPlace::LEN * self.entries.len() + self.keys_len
+    }
+
+    fn iter(&self) -> impl Iterator<Item = IndexEntry<'_>> + Clone {
+        self.entries.iter().map(|(block, key)| IndexEntry { block: *block, key })
+    }
+}
+
+/// Collects the index of the data blocks.
+#[derive(Debug)]
+pub(super) struct IndexWriter {
+    block_size: usize,
+    entries_min: usize,
+    leaf: Chunk,
+    root: Chunk,
+    /// Data blocks up to and with each leaf.
+    block_counts: Vec<u64>,
+    /// Bytes of all index blocks, uncompressed.
+    len: u64,
+}
+
+/// The index as the trailer describes it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WrittenIndex {
+    pub(super) root: BlockPlace,
+    pub(super) root_entries: u32,
+    pub(super) levels: u32,
+    pub(super) len: u64,
+}
+
+impl IndexWriter {
+    pub(super) fn new(block_size: u32, entries_min: u32) -> Self {
+        Self {
+            block_size: block_size as usize,
+            entries_min: entries_min as usize,
+            leaf: Chunk::default(),
+            root: Chunk::default(),
+            block_counts: Vec::new(),
+            len: 0,
+        }
+    }
+
+    /// Notes a data block and the key that stands for it.
+    pub(super) fn push(&mut self, block: BlockPlace, key: Vec<u8>) {
+        self.leaf.push(block, key);
+    }
+
+    /// Writes the leaf if it is large enough; at the end of the data also if it is not the only.
+    pub(super) fn write_leaf<W: Write>(
+        &mut self,
+        blocks: &mut BlockWriter<W>,
+        closing: bool,
+    ) -> Result<()> {
+        let due = if closing {
+            !self.leaf.entries.is_empty() && !self.root.entries.is_empty()
+        } else {
+            self.leaf.branch_len() >= self.block_size
+        };
+        if due {
+            let leaf = std::mem::take(&mut self.leaf);
+            let before = self.block_counts.last().copied().unwrap_or(0);
+            self.block_counts.push(before + leaf.entries.len() as u64);
+            self.write_branch(blocks, BlockType::LeafIndex, leaf)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the levels above the leaves, the root last.
+    pub(super) fn finish<W: Write>(&mut self, blocks: &mut BlockWriter<W>) -> Result<WrittenIndex> {
+        let mut levels = 1;
+        let mut middle = None;
+        if self.root.entries.is_empty() {
+            self.root = std::mem::take(&mut self.leaf);
+        } else {
+            levels = 2;
+            // It names a leaf, so it is found before the leaves disappear behind other levels.
+            middle = Some(self.middle());
+            while self.root.root_len > self.block_size
+                && self.root.entries.len() > self.entries_min
+                && levels < LEVELS_MAX
+            {
+                self.regroup(blocks)?;
+                levels += 1;
+            }
+        }
+        let mut body = Vec::with_capacity(self.root.root_len + BlockPlace::LEN + 4);
+        self.root.iter().for_each(|entry| entry.write_root(&mut body));
+        if let Some(middle) = middle {
+            middle.write(&mut body);
+        }
+        self.len += body.len() as u64;
+        let root = blocks.write_uncounted(BlockType::RootIndex, &body)?;
+        let root_entries = self.root.entries.len() as u32;
+        Ok(WrittenIndex { root, root_entries, levels, len: self.len })
+    }
+
+    /// Puts a level of intermediate blocks under the root.
+    fn regroup<W: Write>(&mut self, blocks: &mut BlockWriter<W>) -> Result<()> {
+        let below = std::mem::take(&mut self.root);
+        let mut group = Chunk::default();
+        for (index, (block, key)) in below.entries.into_iter().enumerate() {
+            group.push(block, key);
+            // HBase counts over the level where one would expect it to count over the group.
+            if index >= self.entries_min && group.root_len >= self.block_size {
+                let group = std::mem::take(&mut group);
+                self.write_branch(blocks, BlockType::IntermediateIndex, group)?;
+            }
+        }
+        if !group.entries.is_empty() {
+            self.write_branch(blocks, BlockType::IntermediateIndex, group)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a leaf or intermediate block and puts what stands for it into the root.
+    fn write_branch<W: Write>(
+        &mut self,
+        blocks: &mut BlockWriter<W>,
+        block_type: BlockType,
+        mut chunk: Chunk,
+    ) -> Result<()> {
+        let mut body = Vec::with_capacity(chunk.branch_len());
+        write_branch(&mut body, chunk.iter());
+        self.len += body.len() as u64;
+        let block = match block_type {
+            BlockType::LeafIndex => blocks.write(block_type, &body)?,
+            _ => blocks.write_uncounted(block_type, &body)?,
+        };
+        let (_, first_key) = chunk.entries.swap_remove(0);
+        self.root.push(block, first_key);
+        Ok(())
+    }
+
+    /// Where the middle one of all data blocks stands: by leaf, and by its place in that leaf.
+    fn middle(&self) -> MiddleEntry {
+        let total = self.block_counts.last().copied().unwrap_or(0);
+        let middle = total.saturating_sub(1) / 2;
+        let leaf = self.block_counts.partition_point(|count| *count <= middle);
+        let before = leaf.checked_sub(1).map_or(0, |index| self.block_counts[index]);
+        let (place, _) = self.root.entries[leaf];
+        MiddleEntry { leaf: place, entry_in_leaf: (middle - before) as u32 }
+    }
+}

@@ -1,0 +1,141 @@
+//! What the writer refuses, and that it can go on after that.
+
+use std::io;
+
+use filter::{ErrorRate, FilterKind, Seed, Sizing};
+
+use super::*;
+use crate::{CellType, Compression, SequenceId, Timestamp};
+
+const CELL: CellRef<'_> = CellRef {
+    row: b"row",
+    family: b"f",
+    qualifier: b"q",
+    timestamp: Timestamp::new(5),
+    cell_type: CellType::Put,
+    value: b"value",
+    tags: b"",
+    sequence_id: SequenceId::new(1),
+};
+
+fn begin(options: WriterOptions) -> Result<Writer<Vec<u8>>> {
+    Writer::new(Vec::new(), FileName::new("new.hfile"), options)
+}
+
+/// A file of one cell, to which more may be appended.
+fn begun() -> Writer<Vec<u8>> {
+    let mut writer = begin(WriterOptions::default().includes_tags(true)).expect("sound options");
+    writer.append(CELL).expect("a sound cell");
+    writer
+}
+
+#[test]
+fn a_cell_that_no_file_can_hold_is_refused_by_name_and_leaves_no_trace() {
+    let (sound, _) = begun().finish().expect("memory takes it");
+    let mut writer = begun();
+    let long_row = vec![b'r'; 32_768];
+    let long_family = [b'f'; 128];
+    for (cell, what) in [
+        (CellRef { row: b"", ..CELL }, "cell /f:q/5/Put: it has no row"),
+        (CellRef { family: b"", ..CELL }, "cell row/:q/5/Put: it has no family"),
+        (CellRef { family: b"g", ..CELL }, "cell row/g:q/5/Put: the family of the file is f"),
+        (CellRef { timestamp: Timestamp::new(-1), ..CELL }, "cell row/f:q/-1/Put: a negative"),
+        (CellRef { timestamp: Timestamp::new(6), ..CELL }, "cell row/f:q/6/Put: it comes before"),
+        (CellRef { row: b"roo", ..CELL }, "cell roo/f:q/5/Put: it comes before row/f:q/5/Put"),
+        (CellRef { tags: b"\0", ..CELL }, "cell row/f:q/5/Put: the tags end in a length"),
+        (CellRef { tags: b"\0\0", ..CELL }, "cell row/f:q/5/Put: a tag without a type"),
+        (CellRef { tags: b"\0\x02A", ..CELL }, "cell row/f:q/5/Put: a tag goes past the tags"),
+        (CellRef { sequence_id: SequenceId::new(1 << 63), ..CELL }, "cell row/f:q/5/Put: sequence"),
+        (CellRef { row: &long_row, ..CELL }, "a row of 32768 bytes; 32767 are allowed"),
+        (CellRef { family: &long_family, ..CELL }, "a family of 128 bytes; 127 are allowed"),
+    ] {
+        let error = writer.append(cell).expect_err(what).to_string();
+        assert!(error.starts_with("new.hfile: cell ") && error.contains(what), "{error}");
+    }
+    let (bytes, _) = writer.finish().expect("memory takes it");
+    // But for the time of its making it is the file without those cells.
+    assert_eq!(bytes.len(), sound.len());
+}
+
+#[test]
+fn tags_are_not_lost_in_silence() {
+    let mut writer = begin(WriterOptions::default()).expect("sound options");
+    let error = writer.append(CellRef { tags: b"\0\x01A", ..CELL }).expect_err("tags");
+    assert!(error.to_string().ends_with("it has tags, and the file is written without"), "{error}");
+}
+
+#[test]
+fn options_that_no_file_can_have_are_refused() {
+    let options = WriterOptions::default;
+    let rate = ErrorRate::new(0.999_999_999).expect("a rate");
+    for (options, what) in [
+        (options().compression(Compression::Zstd), "unsupported compression codec: ZSTD"),
+        (options().bytes_per_checksum(32), "a checksum every 32 bytes; from 33 on are allowed"),
+        (options().block_size(1 << 31), "data blocks of 2147483648 bytes"),
+        (options().bloom_type(BloomType::RowPrefixFixedLength(0)), "row prefixes of 0 bytes"),
+        (options().file_info("hfile.x", ""), "file info hfile.x is the writer's own"),
+        (options().file_info("TIMERANGE", ""), "file info TIMERANGE is the writer's own"),
+        (options().bloom_error_rate(rate), "no Bloom chunk of"),
+        (options().create_time(Timestamp::new(-1)), "a create time before 1970"),
+    ] {
+        let error = begin(options).expect_err(what).to_string();
+        assert!(error.starts_with(&format!("new.hfile: {what}")), "{error}");
+    }
+}
+
+#[test]
+fn a_meta_block_has_its_name_alone() {
+    let rate = Sizing::ErrorRate(ErrorRate::HBASE);
+    let filter = FilterOptions { kind: FilterKind::BlockedBloom, sizing: rate, seed: Seed::new(7) };
+    let mut writer = begin(WriterOptions::default().filter(filter)).expect("sound options");
+    writer.append_meta("notes", b"one".to_vec()).expect("a new name");
+    assert!(writer.append_meta("notes", b"two".to_vec()).is_err());
+    assert!(writer.append_meta(FILTER_BLOCK, b"mine".to_vec()).is_err());
+    let (bytes, _) = writer.finish().expect("memory takes it");
+    let blocks = bytes.windows(8).filter(|window| *window == b"METABLKc").count();
+    assert_eq!(blocks, 2);
+}
+
+/// A sink that takes so many bytes and no more.
+#[derive(Debug)]
+struct Full(usize);
+
+impl Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::StorageFull)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn after_a_failed_write_the_file_is_lost() {
+    let options = WriterOptions::default().block_size(1);
+    let mut writer =
+        Writer::new(Full(100), FileName::new("new.hfile"), options).expect("sound options");
+    let mut errors = Vec::new();
+    for row in [&b"a"[..], b"b", b"c", b"d"] {
+        errors.extend(writer.append(CellRef { row, ..CELL }).err());
+    }
+    let [first, second] = &errors[..] else { panic!("{errors:?}") };
+    let message = "new.hfile: cannot write the DATA block at 0x42";
+    assert_eq!(first.to_string(), message);
+    assert!(matches!(second, Error::Invalid { .. }));
+    assert!(matches!(writer.finish(), Err(Error::Invalid { .. })));
+}
+
+/// The index would not know which of two blocks holds a key that is in both.
+#[test]
+fn cells_of_one_key_stay_in_one_block() {
+    let mut writer = begin(WriterOptions::default().block_size(1)).expect("sound options");
+    for sequence_id in (0..9).rev() {
+        let sequence_id = SequenceId::new(sequence_id);
+        writer.append(CellRef { sequence_id, ..CELL }).expect("equal keys are in order");
+    }
+    writer.append(CellRef { row: b"s", ..CELL }).expect("in order");
+    let (bytes, _) = writer.finish().expect("memory takes it");
+    assert_eq!(bytes.windows(8).filter(|window| *window == b"DATABLK*").count(), 2);
+}
