@@ -1,0 +1,43 @@
+//! Files that we write are those that HBase writes of the same cells: byte for byte.
+//!
+//! Compressed files are left out here, because two sound compressors may choose different bytes;
+//! `interop.rs` shows them to HBase.
+
+use sstable::{FileName, Writer};
+use support::fixtures::Fixture;
+use support::{say, spec};
+
+fn write(fixture: &Fixture) -> Vec<u8> {
+    let options = spec::writer_options(&fixture.spec);
+    let mut writer = Writer::new(Vec::new(), FileName::new(fixture.name.clone()), options)
+        .expect("options of HBase are options of ours");
+    for cell in fixture.cells() {
+        writer.append(cell.as_ref()).expect("cells of HBase are cells of ours");
+    }
+    let (bytes, summary) = writer.finish().expect("memory takes it");
+    assert_eq!(summary.len, bytes.len() as u64);
+    assert_eq!(Some(summary.cell_count), fixture.expect["entries"].as_u64());
+    bytes
+}
+
+#[test]
+fn every_uncompressed_file_of_hbase_is_written_again_to_the_same_bytes() {
+    let fixtures: Vec<_> = Fixture::all()
+        .into_iter()
+        .filter(|fixture| fixture.setting("compression") == "NONE")
+        .collect();
+    let mut differing = Vec::new();
+    for fixture in &fixtures {
+        let (ours, theirs) = (write(fixture), fixture.bytes());
+        if ours != theirs {
+            let at = ours.iter().zip(&theirs).position(|(ours, theirs)| ours != theirs);
+            let at = at.unwrap_or(ours.len().min(theirs.len()));
+            let lens = (ours.len(), theirs.len());
+            differing.push(format!("{} from byte {at:#x} on (lengths {lens:?})", fixture.name));
+        }
+    }
+    let equal = fixtures.len() - differing.len();
+    say(&format!("golden_write: {equal} of {} files are equal to HBase's", fixtures.len()));
+    assert!(differing.is_empty(), "{differing:#?}");
+    assert!(fixtures.len() >= 18, "{} files", fixtures.len());
+}

@@ -1,0 +1,130 @@
+//! Cells made up from a seed, of any shape that a file can hold.
+
+use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp};
+use workload::Random;
+
+/// What the cells of a file are like.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Different rows at most; some have deletes alone.
+    pub rows: usize,
+    /// Columns of a row at most.
+    pub columns: usize,
+    /// Versions of a column at most.
+    pub versions: usize,
+    /// Bytes of a value at most.
+    pub value_len: usize,
+    /// Bytes of a row at most; short rows are prefixes of one another more often.
+    pub row_len: usize,
+    /// Of 100 rows or cells, how many have deletes.
+    pub deletes: usize,
+    /// Of 100 cells, how many have tags.
+    pub tags: usize,
+    /// Whether cells have sequence ids, and some keys several.
+    pub sequence_ids: bool,
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Self {
+            rows: 60,
+            columns: 4,
+            versions: 3,
+            value_len: 40,
+            row_len: 12,
+            deletes: 0,
+            tags: 0,
+            sequence_ids: true,
+        }
+    }
+}
+
+/// Cells of family `f`, in order.
+pub fn cells(seed: u64, shape: Shape) -> Vec<Cell> {
+    let mut random = Random::new(seed);
+    let mut cells = Vec::new();
+    for _ in 0..shape.rows {
+        let row = row(&mut random, shape.row_len);
+        if random.below(100) < shape.deletes {
+            let family_deletes = [CellType::DeleteFamily, CellType::DeleteFamilyVersion];
+            let cell_type = family_deletes[random.below(2)];
+            cells.extend(cell(&mut random, shape, &row, b"", cell_type));
+        }
+        for column in 0..=random.below(shape.columns) {
+            let qualifier = format!("{}{column}", ["", "q", "qualifier"][random.below(3)]);
+            for _ in 0..=random.below(shape.versions) {
+                let cell_type = match random.below(100) < shape.deletes {
+                    true => [CellType::Delete, CellType::DeleteColumn][random.below(2)],
+                    false => CellType::Put,
+                };
+                cells.extend(cell(&mut random, shape, &row, qualifier.as_bytes(), cell_type));
+            }
+        }
+    }
+    cells.sort_by(|one, other| one.as_ref().compare(&other.as_ref()));
+    // Of two cells with one key and one sequence id no reader can say which comes first.
+    cells.dedup_by(|one, other| one.as_ref().compare(&other.as_ref()).is_eq());
+    cells
+}
+
+/// One cell, or two of the same key.
+fn cell(
+    random: &mut Random,
+    shape: Shape,
+    row: &[u8],
+    qualifier: &[u8],
+    cell_type: CellType,
+) -> Vec<Cell> {
+    let value_len = match cell_type {
+        CellType::Put => random.below(shape.value_len + 1),
+        _ => 0,
+    };
+    // Few words, so that values repeat and compress; some bytes of any value.
+    let value: Vec<u8> = (0..value_len)
+        .map(|at| if at % 9 == 8 { random.next_u64() as u8 } else { b"words "[at % 6] })
+        .collect();
+    let mut tags = Vec::new();
+    if random.below(100) < shape.tags {
+        for _ in 0..=random.below(3) {
+            let data = format!("label-{}", random.below(300));
+            tags.extend_from_slice(&(data.len() as u16 + 1).to_be_bytes());
+            tags.push(65 + random.below(3) as u8);
+            tags.extend_from_slice(data.as_bytes());
+        }
+    }
+    // The extremes are where differences of timestamps overflow or grow by a byte.
+    let extremes = [0, 1, 255, 256, i64::from(i32::MAX), i64::MAX - 1];
+    let timestamp = match random.below(12) {
+        at if at < extremes.len() => extremes[at],
+        _ => 1_700_000_000_000 + random.below(1_000_000) as i64,
+    };
+    let sequence_id = if shape.sequence_ids { 1 + random.below(100_000) as u64 } else { 0 };
+    let first = CellRef {
+        row,
+        family: b"f",
+        qualifier,
+        timestamp: Timestamp::new(timestamp),
+        cell_type,
+        value: &value,
+        tags: &tags,
+        sequence_id: SequenceId::new(sequence_id),
+    };
+    let mut made = vec![first.to_cell()];
+    if shape.sequence_ids && random.below(8) == 0 {
+        let later = CellRef { sequence_id: SequenceId::new(sequence_id + 7), tags: b"", ..first };
+        made.push(later.to_cell());
+    }
+    made
+}
+
+/// A row: text with a common beginning, or bytes that compare badly as signed ones.
+fn row(random: &mut Random, len_max: usize) -> Vec<u8> {
+    let len = 1 + random.below(len_max);
+    if random.below(3) == 0 {
+        (0..len).map(|_| [0, 1, 0x7f, 0x80, 0xff][random.below(5)]).collect()
+    } else {
+        let mut row = format!("user{:06}", random.below(100_000)).into_bytes();
+        row.resize(len.max(6), b'k');
+        row
+    }
+}
