@@ -256,8 +256,8 @@ fn hbase_writes_the_same_bytes_of_the_same_cells() {
                     "bloomBlockSize": ([64, 1000, 131_072][turn / 2 % 3]),
                     "bloomMaxFold": ([3, 7][turn / 3 % 2]),
                     "bloomPrefixLength": ([1, 5, 30][turn % 3]),
-                    "deleteFamilyBloom": turn % 11 > 0,
-                    "maxSeqId": turn * 1000, "majorCompaction": turn % 2 == 0,
+                    "deleteFamilyBloom": !turn.is_multiple_of(11),
+                    "maxSeqId": turn * 1000, "majorCompaction": turn.is_multiple_of(2),
                 });
                 let shape = Shape {
                     rows: [40, 200][turn % 2],
@@ -301,7 +301,7 @@ fn a_running_hbase_loads_and_serves_files_of_every_encoding_and_codec() {
     if !judge::is_wanted("interop: bulk load") {
         return;
     }
-    let mut files = Files::new();
+    let files = Files::new();
     fs::create_dir(files.path("bulk")).expect("the directory is ours");
     let shape = Shape { sequence_ids: false, ..Shape::default() };
     let mut all = Vec::new();

@@ -53,9 +53,10 @@ pub fn cells(seed: u64, shape: Shape) -> Vec<Cell> {
         for column in 0..=random.below(shape.columns) {
             let qualifier = format!("{}{column}", ["", "q", "qualifier"][random.below(3)]);
             for _ in 0..=random.below(shape.versions) {
-                let cell_type = match random.below(100) < shape.deletes {
-                    true => [CellType::Delete, CellType::DeleteColumn][random.below(2)],
-                    false => CellType::Put,
+                let cell_type = if random.below(100) < shape.deletes {
+                    [CellType::Delete, CellType::DeleteColumn][random.below(2)]
+                } else {
+                    CellType::Put
                 };
                 cells.extend(cell(&mut random, shape, &row, qualifier.as_bytes(), cell_type));
             }
