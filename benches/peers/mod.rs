@@ -1,0 +1,157 @@
+//! The crates that our filters are measured against, each asked in the way its users ask it.
+
+use std::time::Instant;
+
+use fastbloom_rs::Membership as _;
+
+use super::{Contender, Input, Keys, count};
+
+/// Which of ours stands against which of theirs.
+pub(super) const RIVALS: [(&str, &str); 6] = [
+    ("blocked-bloom", "fastbloom"),
+    ("split-block", "sbbf-rs-safe"),
+    ("cuckoo", "cuckoofilter"),
+    ("cuckoo", "qfilter"),
+    ("counting-bloom", "fastbloom-rs counting"),
+    ("classic-bloom", "fastbloom"),
+];
+
+const ERROR_RATE: f64 = 0.01;
+
+/// Every peer, filled with the members.
+pub(super) fn all(members: &Keys) -> Vec<Contender> {
+    let mut contenders = Vec::new();
+    contenders.extend(fastbloom(members));
+    contenders.push(split_block(members));
+    contenders.extend(cuckoofilter(members));
+    contenders.extend(qfilter(members));
+    contenders.extend(counting(members));
+    contenders
+}
+
+/// Runs `fill`, and says how long it took for each key.
+fn filled<F>(members: &Keys, mut filter: F, fill: impl FnOnce(&mut F)) -> (F, f64) {
+    let start = Instant::now();
+    fill(&mut filter);
+    let build_ns = start.elapsed().as_nanos() as f64 / members.bytes.len() as f64;
+    (filter, build_ns)
+}
+
+fn bits_per_key(members: &Keys, bits: usize) -> f64 {
+    bits as f64 / members.bytes.len() as f64
+}
+
+fn fastbloom(members: &Keys) -> [Contender; 2] {
+    let empty =
+        || fastbloom::BloomFilter::with_false_pos(ERROR_RATE).expected_items(members.bytes.len());
+    let (by_hash, hash_ns) = filled(members, empty(), |filter| {
+        for hash in &members.hashes {
+            filter.insert_hash(hash.get());
+        }
+    });
+    let (by_key, key_ns) = filled(members, empty(), |filter| {
+        for key in &members.bytes {
+            filter.insert(key);
+        }
+    });
+    let bits = bits_per_key(members, by_hash.num_bits());
+    [
+        Contender::new("fastbloom", Input::Hash, bits, hash_ns, move |keys| {
+            count(&keys.hashes, |hash| by_hash.contains_hash(hash.get()))
+        }),
+        Contender::new("fastbloom", Input::Key, bits, key_ns, move |keys| {
+            count(&keys.bytes, |key| by_key.contains(key))
+        }),
+    ]
+}
+
+/// It takes whole bits a key only: eleven are the first to stay below one per cent.
+fn split_block(members: &Keys) -> Contender {
+    let empty = sbbf_rs_safe::Filter::new(11, members.bytes.len());
+    let (filter, build_ns) = filled(members, empty, |filter| {
+        for hash in &members.hashes {
+            filter.insert_hash(hash.get());
+        }
+    });
+    let bits = bits_per_key(members, filter.as_bytes().len() * 8);
+    Contender::new("sbbf-rs-safe", Input::Hash, bits, build_ns, move |keys| {
+        count(&keys.hashes, |hash| filter.contains_hash(hash.get()))
+    })
+}
+
+/// It hashes whatever it is given; the cheapest to give it is the hash.
+fn cuckoofilter(members: &Keys) -> [Contender; 2] {
+    type Filter = cuckoofilter::CuckooFilter<std::collections::hash_map::DefaultHasher>;
+    let empty = || Filter::with_capacity(members.bytes.len());
+    let (by_hash, hash_ns) = filled(members, empty(), |filter| {
+        for hash in &members.hashes {
+            filter.add(&hash.get()).expect("room for all");
+        }
+    });
+    let (by_key, key_ns) = filled(members, empty(), |filter| {
+        for key in &members.bytes {
+            filter.add(key).expect("room for all");
+        }
+    });
+    let bits = bits_per_key(members, by_hash.memory_usage() * 8);
+    [
+        Contender::new("cuckoofilter", Input::Hash, bits, hash_ns, move |keys| {
+            count(&keys.hashes, |hash| by_hash.contains(&hash.get()))
+        }),
+        Contender::new("cuckoofilter", Input::Key, bits, key_ns, move |keys| {
+            count(&keys.bytes, |key| by_key.contains(key))
+        }),
+    ]
+}
+
+fn qfilter(members: &Keys) -> [Contender; 2] {
+    let empty = || {
+        qfilter::Filter::new(members.bytes.len() as u64, ERROR_RATE).expect("a filter of that size")
+    };
+    let (by_hash, hash_ns) = filled(members, empty(), |filter| {
+        for hash in &members.hashes {
+            filter.insert_fingerprint(false, hash.get()).expect("room for all");
+        }
+    });
+    let (by_key, key_ns) = filled(members, empty(), |filter| {
+        for key in &members.bytes {
+            filter.insert(key).expect("room for all");
+        }
+    });
+    let bits = bits_per_key(members, by_hash.memory_usage() * 8);
+    [
+        Contender::new("qfilter", Input::Hash, bits, hash_ns, move |keys| {
+            count(&keys.hashes, |hash| by_hash.contains_fingerprint(hash.get()))
+        }),
+        Contender::new("qfilter", Input::Key, bits, key_ns, move |keys| {
+            count(&keys.bytes, |key| by_key.contains(key))
+        }),
+    ]
+}
+
+/// It hashes whatever bytes it is given; the cheapest to give it are those of the hash.
+fn counting(members: &Keys) -> [Contender; 2] {
+    let empty = || {
+        fastbloom_rs::FilterBuilder::new(members.bytes.len() as u64, ERROR_RATE)
+            .build_counting_bloom_filter()
+    };
+    let (by_hash, hash_ns) = filled(members, empty(), |filter| {
+        for hash in &members.hashes {
+            filter.add(&hash.get().to_le_bytes());
+        }
+    });
+    let (by_key, key_ns) = filled(members, empty(), |filter| {
+        for key in &members.bytes {
+            filter.add(key);
+        }
+    });
+    let bits = bits_per_key(members, by_hash.get_u8_array().len() * 8);
+    [
+        Contender::new("fastbloom-rs counting", Input::Hash, bits, hash_ns, move |keys| {
+            count(&keys.hashes, |hash| by_hash.contains(&hash.get().to_le_bytes()))
+        }),
+        Contender::new("fastbloom-rs counting", Input::Key, bits, key_ns, move |keys| {
+            count(&keys.bytes, |key| by_key.contains(key))
+        }),
+    ]
+}
