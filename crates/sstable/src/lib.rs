@@ -1,6 +1,7 @@
 //! Apache HBase store files (HFile v3), written and read.
 
 mod block;
+mod cache;
 mod cell;
 mod checksum;
 mod compression;
@@ -12,6 +13,10 @@ mod limits;
 #[cfg(feature = "ndjson")]
 pub mod ndjson;
 mod options;
+mod probe;
+mod reader;
+mod row_heads;
+mod scanner;
 mod source;
 mod text;
 mod trace;
@@ -20,6 +25,7 @@ mod units;
 mod writer;
 
 pub use block::{BloomType, Header};
+pub use cache::{BlockCache, CacheStats};
 pub use cell::{Cell, CellRef, CellType, KeyRef};
 pub use checksum::ChecksumType;
 pub use compression::Compression;
@@ -28,6 +34,11 @@ pub use error::{BlockType, Damage, Error, FileName, Result};
 pub use file_info::{FileInfo, TimeRange};
 pub use limits::Limits;
 pub use options::{FilterOptions, WriterOptions};
+pub use probe::RowProbe;
+pub use reader::{
+    BloomSummary, Caching, FilterAnswer, FilterSummary, FilterUse, Reader, ReaderOptions,
+};
+pub use scanner::Scanner;
 pub use source::{FileSource, ReadAt};
 pub use text::{escape, unescape};
 pub use trace::{BlockKind, BlockSource, ReadCounters, ReadTrace};

@@ -1,8 +1,12 @@
 //! The blocks of an HFile, one file a block type.
 
 pub(crate) mod bloom;
+pub(crate) mod branch;
+pub(crate) mod data;
 pub(crate) mod header;
 pub(crate) mod index;
+pub(crate) mod loaded;
+pub(crate) mod meta;
 
 pub use bloom::BloomType;
 pub use header::Header;

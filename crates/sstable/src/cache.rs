@@ -1,0 +1,215 @@
+//! Blocks kept in memory, all kinds in one budget of bytes.
+//!
+//! ```text
+//! capacity  ├── reserved by readers for their filters ──┤── blocks, the least used leave first ──┤
+//!            at most one half
+//! ```
+//!
+//! Two things go wrong in stores that treat all blocks alike: data blocks push out the filters that
+//! would have spared them, or filters live outside the budget and grow without bound. So a reader
+//! keeps the filter blocks it has loaded, and each byte of them is taken off what is left for other
+//! blocks. Past one half of the capacity filters are cached like any other block.
+
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use quick_cache::sync::{Cache, DefaultLifecycle};
+use quick_cache::{OptionsBuilder, Weighter};
+
+use crate::block::loaded::Block;
+
+/// Blocks of many files, shared by their readers.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use sstable::{BlockCache, ReaderOptions};
+///
+/// let cache = Arc::new(BlockCache::new(64 << 20));
+/// let options = ReaderOptions::default().cache(Arc::clone(&cache));
+/// assert_eq!(cache.stats().blocks, 0);
+/// # drop(options);
+/// ```
+#[derive(Debug)]
+pub struct BlockCache {
+    blocks: Cache<BlockKey, Arc<Block>, ByBytes, BuildHasherDefault<KeyHasher>>,
+    capacity: u64,
+    reserved: Mutex<u64>,
+}
+
+/// What a cache holds at one moment.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct CacheStats {
+    /// The budget in bytes.
+    pub capacity_bytes: u64,
+    /// Blocks that may leave.
+    pub blocks: u64,
+    /// Bytes of these blocks.
+    pub block_bytes: u64,
+    /// Bytes of filter blocks that readers keep.
+    pub reserved_bytes: u64,
+}
+
+/// Which file, and where in it.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub(crate) struct BlockKey {
+    pub(crate) file: u64,
+    pub(crate) offset: u64,
+}
+
+impl BlockCache {
+    /// What a block takes on average; the default block size of HBase.
+    const BLOCK_BYTES_EXPECTED: u64 = 64 << 10;
+
+    /// A cache for `capacity_bytes` bytes.
+    pub fn new(capacity_bytes: u64) -> Self {
+        let blocks_expected = capacity_bytes.div_ceil(Self::BLOCK_BYTES_EXPECTED);
+        let options = OptionsBuilder::new()
+            .estimated_items_capacity(usize::try_from(blocks_expected).unwrap_or(usize::MAX))
+            .weight_capacity(capacity_bytes)
+            .build()
+            .expect("both numbers that a cache needs are given");
+        let blocks = Cache::with_options(
+            options,
+            ByBytes,
+            BuildHasherDefault::default(),
+            DefaultLifecycle::default(),
+        );
+        Self { blocks, capacity: capacity_bytes, reserved: Mutex::new(0) }
+    }
+
+    /// What it holds now.
+    pub fn stats(&self) -> CacheStats {
+        CacheStats {
+            capacity_bytes: self.capacity,
+            blocks: self.blocks.len() as u64,
+            block_bytes: self.blocks.weight(),
+            reserved_bytes: *self.reserved.lock().unwrap_or_else(PoisonError::into_inner),
+        }
+    }
+
+    pub(crate) fn block(&self, key: BlockKey) -> Option<Arc<Block>> {
+        self.blocks.get(&key)
+    }
+
+    pub(crate) fn insert(&self, key: BlockKey, block: Arc<Block>) {
+        self.blocks.insert(key, block);
+    }
+
+    /// Gives up a block that a reader keeps from now on.
+    pub(crate) fn forget(&self, key: BlockKey) {
+        self.blocks.remove(&key);
+    }
+
+    /// Takes bytes off the budget for as long as the reservation lives; `None` if filters have
+    /// their half already.
+    pub(crate) fn reserve(self: &Arc<Self>, bytes: u64) -> Option<Reservation> {
+        let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+        let sum = reserved.checked_add(bytes).filter(|sum| *sum <= self.capacity / 2)?;
+        *reserved = sum;
+        self.blocks.set_capacity(self.capacity - sum);
+        drop(reserved);
+        Some(Reservation { cache: Arc::clone(self), bytes })
+    }
+}
+
+/// A part of the budget that a reader holds for a filter block.
+#[derive(Debug)]
+pub(crate) struct Reservation {
+    cache: Arc<BlockCache>,
+    bytes: u64,
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        let cache = &self.cache;
+        let mut reserved = cache.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+        *reserved -= self.bytes;
+        cache.blocks.set_capacity(cache.capacity - *reserved);
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct ByBytes;
+
+impl Weighter<BlockKey, Arc<Block>> for ByBytes {
+    fn weight(&self, _: &BlockKey, block: &Arc<Block>) -> u64 {
+        // What the cache itself keeps of a block: key, pointer, place in the order of use.
+        const OVERHEAD: u64 = 64;
+        block.bytes() as u64 + OVERHEAD
+    }
+}
+
+/// Mixes the two numbers of a key. They are ours, so nobody can choose them to collide.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64((*byte).into());
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        // The two halves of a product by an odd constant depend on all bits between them.
+        let product = u128::from(self.0.rotate_left(32) ^ number ^ 0x9e37_79b9_7f4a_7c15)
+            * 0xa076_1d64_78bd_642f;
+        self.0 = (product >> 64) as u64 ^ product as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+
+    fn block(len: usize) -> Arc<Block> {
+        Arc::new(Block::Chunk(Bytes::from(vec![0; len])))
+    }
+
+    #[test]
+    fn the_budget_holds_whatever_is_put_in() {
+        let cache = BlockCache::new(1 << 20);
+        for offset in 0..1000 {
+            cache.insert(BlockKey { file: 1, offset }, block(10_000));
+            assert!(cache.stats().block_bytes <= 1 << 20);
+        }
+        assert!(cache.stats().blocks > 50);
+    }
+
+    #[test]
+    fn what_filters_reserve_is_taken_from_other_blocks_and_given_back() {
+        let cache = Arc::new(BlockCache::new(1 << 20));
+        for offset in 0..1000 {
+            cache.insert(BlockKey { file: 1, offset }, block(10_000));
+        }
+        let reservation = cache.reserve(500_000).unwrap();
+        let stats = cache.stats();
+        assert_eq!(stats.reserved_bytes, 500_000);
+        assert!(stats.block_bytes + stats.reserved_bytes <= 1 << 20);
+        assert!(cache.reserve(30_000).is_none(), "more than half");
+        drop(reservation);
+        assert_eq!(cache.stats().reserved_bytes, 0);
+        assert!(cache.reserve(30_000).is_some());
+    }
+
+    #[test]
+    fn neighbouring_keys_are_spread() {
+        use std::hash::{BuildHasher, BuildHasherDefault};
+        let build = BuildHasherDefault::<KeyHasher>::default();
+        let mut seen = std::collections::HashSet::new();
+        for file in 0..100 {
+            for offset in 0..100 {
+                let hash = build.hash_one(BlockKey { file, offset: offset * 65_536 });
+                assert!(seen.insert(hash & 0xf_ffff_ffff));
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! A row that many files are asked for.
+
+use std::cell::OnceCell;
+
+use filter::bloom::hbase::{HashPair, HashType};
+use filter::{KeyHash, Seed};
+
+use crate::{KeyRef, Timestamp};
+
+/// A row to look up, and what filters need to know of it, computed once however many files are
+/// asked.
+///
+/// ```
+/// use filter::Seed;
+/// use sstable::RowProbe;
+///
+/// let probe = RowProbe::new(b"row1", Seed::new(7));
+/// assert_eq!(probe.row(), b"row1");
+/// ```
+#[derive(Clone, Debug)]
+pub struct RowProbe<'k> {
+    row: &'k [u8],
+    qualifier: Option<&'k [u8]>,
+    seed: Seed,
+    key_hash: KeyHash,
+    row_pairs: [OnceCell<HashPair>; 3],
+    column: OnceCell<ColumnKeys>,
+}
+
+/// What a `ROWCOL` filter is asked: the column itself, and the row's family deletes.
+#[derive(Clone, Debug)]
+struct ColumnKeys {
+    keys: [Vec<u8>; 2],
+    pairs: [OnceCell<[HashPair; 2]>; 3],
+}
+
+impl<'k> RowProbe<'k> {
+    /// A row; `seed` is the one that the filters of the store's own files share.
+    pub fn new(row: &'k [u8], seed: Seed) -> Self {
+        Self {
+            row,
+            qualifier: None,
+            seed,
+            key_hash: KeyHash::new(seed, row),
+            row_pairs: Default::default(),
+            column: OnceCell::new(),
+        }
+    }
+
+    /// Only the column with this qualifier is wanted. Filters over columns can then be asked too;
+    /// if one denies, its file holds neither the column nor a delete of its whole family.
+    #[must_use]
+    pub fn with_column(self, qualifier: &'k [u8]) -> Self {
+        Self { qualifier: Some(qualifier), column: OnceCell::new(), ..self }
+    }
+
+    /// The row.
+    pub const fn row(&self) -> &'k [u8] {
+        self.row
+    }
+
+    /// The qualifier, if only one column is wanted.
+    pub const fn qualifier(&self) -> Option<&'k [u8]> {
+        self.qualifier
+    }
+
+    /// The hash that filters with this seed are asked for.
+    pub fn key_hash(&self, seed: Seed) -> KeyHash {
+        if seed == self.seed { self.key_hash } else { KeyHash::new(seed, self.row) }
+    }
+
+    /// The hashes that HBase's filters over rows are asked for.
+    pub fn hash_pair(&self, hash_type: HashType) -> HashPair {
+        let pair = self.row_pairs.get(slot(hash_type));
+        let compute = || HashPair::new(hash_type, self.row);
+        pair.map_or_else(compute, |pair| *pair.get_or_init(compute))
+    }
+
+    /// The keys and hashes that HBase's filters over columns are asked for, if a column is wanted.
+    pub(crate) fn column_keys(&self, hash_type: HashType) -> Option<[(&[u8], HashPair); 2]> {
+        let qualifier = self.qualifier?;
+        let column = self.column.get_or_init(|| ColumnKeys {
+            keys: [column_key(self.row, qualifier), column_key(self.row, b"")],
+            pairs: Default::default(),
+        });
+        let [key, deletes] = &column.keys;
+        let compute = || [HashPair::new(hash_type, key), HashPair::new(hash_type, deletes)];
+        let pairs = column.pairs.get(slot(hash_type));
+        let pairs = pairs.map_or_else(compute, |pairs| *pairs.get_or_init(compute));
+        Some([(key, pairs[0]), (deletes, pairs[1])])
+    }
+}
+
+/// Each hash of HBase has its place.
+fn slot(hash_type: HashType) -> usize {
+    usize::try_from(hash_type.code()).unwrap_or(usize::MAX)
+}
+
+/// The bytes that stand for a column in a `ROWCOL` filter: a flat key without family or time.
+fn column_key(row: &[u8], qualifier: &[u8]) -> Vec<u8> {
+    let mut key = Vec::new();
+    if row.len() <= KeyRef::ROW_LEN_MAX {
+        let type_code = KeyRef::MAXIMUM;
+        KeyRef { row, family: b"", qualifier, timestamp: Timestamp::LATEST, type_code }
+            .write_flat(&mut key);
+    }
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_are_those_of_the_seed_and_of_hbase() {
+        let probe = RowProbe::new(b"row1", Seed::new(7)).with_column(b"a");
+        for seed in [7, 8] {
+            let seed = Seed::new(seed);
+            assert_eq!(probe.key_hash(seed), KeyHash::new(seed, b"row1"));
+        }
+        for _ in 0..2 {
+            let pair = probe.hash_pair(HashType::Murmur);
+            assert_eq!((pair.h1, pair.h2), (0x0944_4512, 0xa1be_7502_u32.cast_signed()));
+            let [(key, pair), (deletes, _)] = probe.column_keys(HashType::Murmur).unwrap();
+            assert_eq!(key, b"\0\x04row1\0a\x7f\xff\xff\xff\xff\xff\xff\xff\xff");
+            assert_eq!(pair.h1, 0x89b0_96c5_u32.cast_signed());
+            assert_eq!(deletes, b"\0\x04row1\0\x7f\xff\xff\xff\xff\xff\xff\xff\xff");
+        }
+        assert!(RowProbe::new(b"row1", Seed::new(7)).column_keys(HashType::Murmur).is_none());
+    }
+}

@@ -1,0 +1,455 @@
+//! An open file: what it says about itself, and the way from a key to its cells.
+//!
+//! ```text
+//! row ─range→ outside: not here
+//!     ─filter→ "no": not here, and no other block was touched
+//!     ─index→ data block ─row index→ first cell of the row, or not here
+//! ```
+
+use std::borrow::Cow;
+use std::fmt;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::block::data::RowPlace;
+use crate::block::header::Header;
+use crate::block::index::{BlockPlace, MiddleEntry};
+use crate::block::loaded::Block;
+use crate::block::meta::MetaBlock;
+use crate::{
+    BlockOffset, BlockType, Compression, Damage, DataBlockEncoding, Error, FileInfo, FileName,
+    FileSource, KeyRef, ReadAt, ReadTrace, Result, RowProbe, Scanner, SequenceId, TimeRange,
+    Trailer,
+};
+
+mod blocks;
+mod filters;
+mod index;
+mod open;
+mod options;
+
+use blocks::{Blocks, Wanted};
+use filters::FileFilters;
+pub use filters::{BloomSummary, FilterAnswer, FilterSummary};
+use index::{DataIndex, check_data_keys};
+pub use options::{Caching, FilterUse, ReaderOptions};
+
+/// An open file. Cloning it is cheap, and all clones are one file; threads may share it.
+///
+/// ```
+/// use bytes::Bytes;
+/// use filter::Seed;
+/// use sstable::{Caching, FileName, ReadTrace, Reader, ReaderOptions, RowProbe};
+/// # let file: &'static [u8] = include_bytes!("../../../tests/data/hfile/s03-one-cell.hfile");
+/// # let name = FileName::new("4f1c.hfile");
+///
+/// # let source = std::sync::Arc::new(Bytes::from_static(file));
+/// let reader = Reader::open(source, name, ReaderOptions::default())?;
+/// let mut scanner = reader.scanner(Caching::Use);
+/// scanner.seek_to_first()?;
+/// while let Some(cell) = scanner.cell() {
+///     println!("{cell:?}");
+///     scanner.advance()?;
+/// }
+///
+/// let mut trace = ReadTrace::default();
+/// let absent = RowProbe::new(b"no such row", Seed::default());
+/// assert!(reader.seek_row(&absent, &mut trace)?.is_none());
+/// assert_eq!(trace.data_blocks(), 0);
+/// # Ok::<(), sstable::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Reader(Arc<Inner>);
+
+/// Names of META blocks in their order, and where the blocks are.
+type MetaIndex = Vec<(Bytes, BlockPlace)>;
+
+struct Inner {
+    blocks: Blocks,
+    trailer: Trailer,
+    file_info: FileInfo,
+    /// `None` in a file without cells.
+    index: Option<DataIndex>,
+    middle: Option<MiddleEntry>,
+    metas: MetaIndex,
+    /// The first and the last row.
+    rows: Option<(Box<[u8]>, Box<[u8]>)>,
+    filters: FileFilters,
+    filter_use: FilterUse,
+}
+
+impl Reader {
+    /// Opens a file. Reads its trailer and what the trailer says to load, and nothing else; errors
+    /// call the file `name`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if what was read contradicts the format, [`Error::Unsupported`] if it
+    /// needs something this build does not have, [`Error::Io`] if it cannot be read.
+    pub fn open(source: Arc<dyn ReadAt>, name: FileName, options: ReaderOptions) -> Result<Self> {
+        open::open(source, name, options).map(Arc::new).map(Self)
+    }
+
+    /// Opens a local file.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_file(path: impl AsRef<Path>, options: ReaderOptions) -> Result<Self> {
+        let path = path.as_ref();
+        let name = FileName::new(path.display().to_string());
+        let failed =
+            |source| Error::Io { file: name.clone(), action: Cow::Borrowed("open it"), source };
+        let source = File::open(path).and_then(FileSource::new).map_err(failed)?;
+        Self::open(Arc::new(source), name, options)
+    }
+
+    /// What errors call the file.
+    pub fn name(&self) -> &FileName {
+        &self.0.blocks.name
+    }
+
+    /// Where everything is.
+    pub fn trailer(&self) -> &Trailer {
+        &self.0.trailer
+    }
+
+    /// What the file says about itself.
+    pub fn file_info(&self) -> &FileInfo {
+        &self.0.file_info
+    }
+
+    /// How many cells it holds.
+    pub fn cell_count(&self) -> u64 {
+        self.0.trailer.entry_count
+    }
+
+    /// Bytes of the file.
+    pub fn len(&self) -> u64 {
+        self.0.blocks.source.len()
+    }
+
+    /// Whether it holds no cells.
+    pub fn is_empty(&self) -> bool {
+        self.cell_count() == 0
+    }
+
+    /// The first row, unless there are no cells.
+    pub fn first_row(&self) -> Option<&[u8]> {
+        self.0.rows.as_ref().map(|(first, _)| &first[..])
+    }
+
+    /// The last row, unless there are no cells.
+    pub fn last_row(&self) -> Option<&[u8]> {
+        self.0.rows.as_ref().map(|(_, last)| &last[..])
+    }
+
+    /// Whether `row` lies between the first row and the last.
+    pub fn spans_row(&self, row: &[u8]) -> bool {
+        self.0.rows.as_ref().is_some_and(|(first, last)| **first <= *row && *row <= **last)
+    }
+
+    /// The times of its cells, if the file says.
+    pub fn time_range(&self) -> Option<TimeRange> {
+        self.0.file_info.time_range()
+    }
+
+    /// The last write that is in it, if the file says.
+    pub fn sequence_id_max(&self) -> Option<SequenceId> {
+        self.0.file_info.sequence_id_max()
+    }
+
+    /// How its data blocks are encoded.
+    pub fn data_block_encoding(&self) -> DataBlockEncoding {
+        self.0.blocks.encoding
+    }
+
+    /// How its blocks are compressed.
+    pub fn compression(&self) -> Compression {
+        self.0.blocks.compression
+    }
+
+    /// What guards its blocks.
+    pub fn checksum_type(&self) -> crate::ChecksumType {
+        self.0.blocks.checksum_type.unwrap_or_default()
+    }
+
+    /// How many levels its data index has.
+    pub fn index_levels(&self) -> u32 {
+        self.0.trailer.num_data_index_levels
+    }
+
+    /// Its HBase Bloom filter, unless it has none that can be used.
+    pub fn bloom(&self) -> Option<BloomSummary> {
+        self.0.filters.bloom.as_ref().map(filters::ChunkedBloom::summary)
+    }
+
+    /// Its HBase Bloom filter over rows with family deletes.
+    pub fn delete_family_bloom(&self) -> Option<BloomSummary> {
+        self.0.filters.delete_family_bloom.as_ref().map(filters::ChunkedBloom::summary)
+    }
+
+    /// Why one of its Bloom filters cannot be used, if that is so. Reads then do without it.
+    pub fn bloom_problem(&self) -> Option<&Damage> {
+        self.0.filters.problem.as_ref()
+    }
+
+    /// Our own filter in a META block, if it has one. Reads that block.
+    ///
+    /// # Errors
+    ///
+    /// If the block cannot be read, or is no filter.
+    pub fn filter(&self) -> Result<Option<FilterSummary>> {
+        let filter = self.0.filters.row_filter.as_ref();
+        filter.map_or(Ok(None), |filter| filter.summary(&self.0.blocks))
+    }
+
+    /// The names of its META blocks, in their order.
+    pub fn meta_block_names(&self) -> impl Iterator<Item = &[u8]> {
+        self.0.metas.iter().map(|(name, _)| &name[..])
+    }
+
+    /// The bytes of the META block of this name.
+    ///
+    /// # Errors
+    ///
+    /// If the block cannot be read.
+    pub fn meta_block(&self, name: &[u8], trace: &mut ReadTrace) -> Result<Option<Bytes>> {
+        let metas = &self.0.metas;
+        let Ok(index) = metas.binary_search_by(|(known, _)| known[..].cmp(name)) else {
+            return Ok(None);
+        };
+        let blocks = &self.0.blocks;
+        let block = blocks.load(metas[index].1, Wanted::Meta, Caching::Use, trace, |_| Ok(()))?;
+        match &*block {
+            Block::Meta(MetaBlock { body, .. }) => Ok(Some(body.clone())),
+            _ => Ok(None),
+        }
+    }
+
+    /// The headers of all blocks one after the other, up to the trailer. Ends after an error.
+    pub fn blocks(&self) -> impl Iterator<Item = Result<(BlockOffset, Header)>> {
+        let blocks = &self.0.blocks;
+        let trailer_len = if self.0.trailer.major_version == 2 { 212 } else { Trailer::LEN };
+        let end = self.len().saturating_sub(trailer_len);
+        let mut next = Some(BlockOffset::default());
+        std::iter::from_fn(move || {
+            let at = next.take().filter(|at| at.get() < end)?;
+            let header = blocks.read_header(at, end);
+            next = header.as_ref().ok().map(|header| at + header.len());
+            Some(header.map(|header| (at, header)))
+        })
+    }
+
+    /// Asks the filter about a row; counts the question and the filter's blocks.
+    pub fn ask_filter(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> FilterAnswer {
+        if self.is_empty() {
+            return FilterAnswer::No;
+        }
+        self.0.filters.ask(self.0.filter_use, &self.0.blocks, probe, trace)
+    }
+
+    /// Whether the file may hold a row, as far as its filter knows.
+    pub fn may_contain(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> bool {
+        self.ask_filter(probe, trace) != FilterAnswer::No
+    }
+
+    /// Whether the file may hold a delete of the whole family in a row. HBase's Bloom filter over
+    /// such rows is asked; it is not counted as one of the filters that spare a file.
+    ///
+    /// # Errors
+    ///
+    /// None: a filter that cannot be read does not deny.
+    pub fn may_delete_family(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> bool {
+        if self.0.file_info.delete_family_count() == Some(0) {
+            return false;
+        }
+        let bloom = self.0.filters.delete_family_bloom.as_ref();
+        let answer = bloom.map(|bloom| bloom.ask(&self.0.blocks, probe, trace));
+        !matches!(answer, Some(Ok(Some(false))))
+    }
+
+    /// Looks a row up: by range, filter, index and block. Returns a scanner on its first cell.
+    ///
+    /// Counts the file as considered, and why it was passed over if it was.
+    ///
+    /// # Errors
+    ///
+    /// If a block cannot be read.
+    pub fn seek_row(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> Result<Option<Scanner>> {
+        trace.files_considered += 1;
+        if !self.spans_row(probe.row()) {
+            trace.files_skipped_by_range += 1;
+            return Ok(None);
+        }
+        match self.ask_filter(probe, trace) {
+            FilterAnswer::No => Ok(None),
+            answer => self.seek_row_after(answer, probe, trace),
+        }
+    }
+
+    /// Looks a row up whose filter has answered: by index and block. Returns a scanner on its first
+    /// cell. Counts a false positive if the filter said "maybe" and the row is not there.
+    ///
+    /// # Errors
+    ///
+    /// If a block cannot be read.
+    pub fn seek_row_after(
+        &self,
+        answer: FilterAnswer,
+        probe: &RowProbe<'_>,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<Scanner>> {
+        let found = self.find_row(probe.row(), trace)?;
+        if found.is_none() && answer == FilterAnswer::Maybe {
+            trace.filter_false_positives += 1;
+        }
+        Ok(found.map(|(block, at)| Scanner::at(self.clone(), block, at)))
+    }
+
+    /// Finds the first cell of a row: its block, and where it stands there.
+    fn find_row(&self, row: &[u8], trace: &mut ReadTrace) -> Result<Option<(Arc<Block>, usize)>> {
+        let Some(index) = &self.0.index else { return Ok(None) };
+        let blocks = &self.0.blocks;
+        let key = KeyRef::before_row(row);
+        let (block, begins_next) =
+            index.find(blocks, &key, Caching::Use, trace, |place, trace| {
+                let block = self.0.load_data(place, Caching::Use, trace)?;
+                // The next block's index key may be the row's own first key: then, and only then,
+                // can the row begin there.
+                let next = place.next_key.and_then(KeyRef::parse);
+                Ok((block, next.is_some_and(|next| next.row == row)))
+            })?;
+        let Block::Data(data) = &*block else { return Ok(None) };
+        match data.find_row(row) {
+            RowPlace::Here(at) => Ok(Some((block, at))),
+            RowPlace::Before(_) => Ok(None),
+            RowPlace::Behind if begins_next => {
+                let next = self.next_data_block(data, Caching::Use, trace)?;
+                let at = next.as_deref().and_then(|next| match next {
+                    Block::Data(next) => match next.find_row(row) {
+                        RowPlace::Here(at) => Some(at),
+                        _ => None,
+                    },
+                    _ => None,
+                });
+                Ok(next.zip(at))
+            }
+            RowPlace::Behind => Ok(None),
+        }
+    }
+
+    /// A scanner that stands nowhere yet.
+    pub fn scanner(&self, caching: Caching) -> Scanner {
+        Scanner::new(self.clone(), caching)
+    }
+}
+
+/// What scanners ask for.
+impl Reader {
+    /// The first data block.
+    pub(crate) fn first_data_block(
+        &self,
+        caching: Caching,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<Arc<Block>>> {
+        let before_all = KeyRef::before_row(b"");
+        self.data_block_for(&before_all, None, caching, trace)
+    }
+
+    /// The block in which the first cell stands that is not less than `key`, unless that is the
+    /// first cell of the block behind it. `held` is returned again if it is that block.
+    pub(crate) fn data_block_for(
+        &self,
+        key: &KeyRef<'_>,
+        held: Option<&Arc<Block>>,
+        caching: Caching,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<Arc<Block>>> {
+        let Some(index) = &self.0.index else { return Ok(None) };
+        let block = index.find(&self.0.blocks, key, caching, trace, |place, trace| match held {
+            Some(block) if is_at(block, place.block.offset) => Ok(Arc::clone(block)),
+            _ => self.0.load_data(place, caching, trace),
+        })?;
+        Ok(Some(block))
+    }
+
+    /// The data block behind `data`; blocks of other types between them are passed over.
+    pub(crate) fn next_data_block(
+        &self,
+        data: &crate::block::data::DataBlock,
+        caching: Caching,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<Arc<Block>>> {
+        let Inner { blocks, trailer, .. } = &*self.0;
+        let place = data.place();
+        let Some(last) = trailer.last_data_block_offset.filter(|last| place.offset < *last) else {
+            return Ok(None);
+        };
+        let mut at = place.offset + u64::from(place.len);
+        let mut known = data.next();
+        while at <= last {
+            let header = match known.take() {
+                Some(header) => header,
+                None => blocks.read_header(at, blocks.blocks_end)?,
+            };
+            if matches!(header.block_type, BlockType::Data | BlockType::EncodedData) {
+                let damaged =
+                    |what| Damage::in_block(header.block_type, at, what).in_file(&blocks.name);
+                if header.previous_block != Some(place.offset) {
+                    return Err(damaged("does not follow the data block in front of it"));
+                }
+                let len = u32::try_from(header.len()).map_err(|_| damaged("is too long"))?;
+                let place = BlockPlace { offset: at, len };
+                return blocks
+                    .load(place, Wanted::Data, caching, trace, |block| match block {
+                        Block::Data(next) if next.first_key() >= data.last_key() => Ok(()),
+                        _ => Err("begins before the data block in front of it ends"),
+                    })
+                    .map(Some);
+            }
+            at = at + header.len();
+        }
+        let damage = Damage { at, block: None, what: "no data block where the last one is".into() };
+        Err(damage.in_file(&blocks.name))
+    }
+
+    /// The error for a file whose cells are not as many as it says.
+    pub(crate) fn check_cell_count(&self, found: u64) -> Result<()> {
+        let stated = self.cell_count();
+        if found == stated {
+            return Ok(());
+        }
+        let at = BlockOffset::new(self.len());
+        let what = format!("{found} cells, not {stated} as the trailer says");
+        Err(Damage { at, block: Some(BlockType::Trailer), what: what.into() }.in_file(self.name()))
+    }
+}
+
+impl Inner {
+    /// The data block that the index has at `place`.
+    fn load_data(
+        &self,
+        place: index::DataPlace<'_>,
+        caching: Caching,
+        trace: &mut ReadTrace,
+    ) -> Result<Arc<Block>> {
+        self.blocks.load(place.block, Wanted::Data, caching, trace, |block| match block {
+            Block::Data(data) => check_data_keys(data, place.key, place.next_key),
+            _ => Err("no data block"),
+        })
+    }
+}
+
+fn is_at(block: &Block, offset: BlockOffset) -> bool {
+    matches!(block, Block::Data(data) if data.place().offset == offset)
+}
+
+impl fmt::Debug for Reader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader").field("name", self.name()).finish_non_exhaustive()
+    }
+}

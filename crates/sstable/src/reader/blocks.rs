@@ -1,0 +1,265 @@
+//! Blocks from a file: read, verified, decompressed, taken apart, and kept in the cache.
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use filter::StoredFilter;
+
+use super::Caching;
+use crate::block::branch::IndexBlock;
+use crate::block::data::DataBlock;
+use crate::block::header::Header;
+use crate::block::index::{BlockPlace, Branch};
+use crate::block::loaded::Block;
+use crate::block::meta::MetaBlock;
+use crate::cache::{BlockCache, BlockKey};
+use crate::encoding::{self, CellLayout};
+use crate::{
+    BlockKind, BlockOffset, BlockSource, BlockType, ChecksumType, Compression, Damage,
+    DataBlockEncoding, Error, FileName, Limits, ReadAt, ReadTrace, Result, compression,
+};
+
+/// The blocks of one open file.
+pub(super) struct Blocks {
+    pub(super) name: FileName,
+    pub(super) source: Arc<dyn ReadAt>,
+    /// Which file this is in the cache.
+    pub(super) file_id: u64,
+    pub(super) cache: Option<Arc<BlockCache>>,
+    pub(super) limits: Limits,
+    pub(super) compression: Compression,
+    /// The checksum of every block; a block that claims another one has been tampered with.
+    pub(super) checksum_type: Option<ChecksumType>,
+    pub(super) encoding: DataBlockEncoding,
+    pub(super) layout: CellLayout,
+    /// Where the blocks end that are read one by one: what follows was loaded at the start.
+    pub(super) blocks_end: u64,
+}
+
+/// A block as the file has it, verified and decompressed.
+pub(super) struct RawBlock {
+    pub(super) header: Header,
+    pub(super) body: Bytes,
+    /// The header behind the block, if it is sound: it came with the same read.
+    next: Option<Header>,
+}
+
+/// What a block is wanted as.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Wanted {
+    Data,
+    LeafIndex,
+    IntermediateIndex,
+    BloomChunk,
+    Meta,
+    /// A META block that holds a filter.
+    Filter,
+}
+
+impl Wanted {
+    pub(super) const fn kind(self) -> BlockKind {
+        match self {
+            Self::Data => BlockKind::Data,
+            Self::LeafIndex | Self::IntermediateIndex => BlockKind::Index,
+            Self::BloomChunk => BlockKind::Bloom,
+            Self::Meta | Self::Filter => BlockKind::Meta,
+        }
+    }
+
+    const fn block_type(self, encoding: DataBlockEncoding) -> BlockType {
+        match self {
+            Self::Data => match encoding {
+                DataBlockEncoding::None => BlockType::Data,
+                _ => BlockType::EncodedData,
+            },
+            Self::LeafIndex => BlockType::LeafIndex,
+            Self::IntermediateIndex => BlockType::IntermediateIndex,
+            Self::BloomChunk => BlockType::BloomChunk,
+            Self::Meta | Self::Filter => BlockType::Meta,
+        }
+    }
+}
+
+impl Blocks {
+    /// The block at `place`, from the cache or from the file. `check` holds a block just read
+    /// against what else is known of it.
+    pub(super) fn load(
+        &self,
+        place: BlockPlace,
+        wanted: Wanted,
+        caching: Caching,
+        trace: &mut ReadTrace,
+        check: impl FnOnce(&Block) -> Result<(), &'static str>,
+    ) -> Result<Arc<Block>> {
+        let key = self.key(place);
+        let cache = self.cache.as_ref().filter(|_| caching == Caching::Use);
+        if let Some(block) = cache.and_then(|cache| cache.block(key))
+            && is_wanted(&block, wanted)
+        {
+            trace.touch(wanted.kind(), BlockSource::Cache, block.bytes());
+            return Ok(block);
+        }
+        let raw = self.read(place)?;
+        trace.touch(wanted.kind(), BlockSource::File, usize::try_from(place.len).unwrap_or(0));
+        let block_type = raw.header.block_type;
+        let damaged = |what| Damage { at: place.offset, block: Some(block_type), what };
+        if block_type != wanted.block_type(self.encoding) {
+            let what = format!("where the index has {}", wanted.block_type(self.encoding));
+            return Err(damaged(what.into()).in_file(&self.name));
+        }
+        let block = self.take_apart(place, raw, wanted);
+        let block = block.map_err(|what| damaged(what).in_file(&self.name))?;
+        check(&block).map_err(|what| damaged(what.into()).in_file(&self.name))?;
+        let block = Arc::new(block);
+        if let Some(cache) = cache {
+            cache.insert(key, Arc::clone(&block));
+        }
+        Ok(block)
+    }
+
+    pub(super) const fn key(&self, place: BlockPlace) -> BlockKey {
+        BlockKey { file: self.file_id, offset: place.offset.get() }
+    }
+
+    fn take_apart(
+        &self,
+        place: BlockPlace,
+        raw: RawBlock,
+        wanted: Wanted,
+    ) -> Result<Block, encoding::What> {
+        Ok(match wanted {
+            Wanted::Data => {
+                let size_max = usize::try_from(self.limits.block_len_max).unwrap_or(usize::MAX);
+                let cells = encoding::decode(self.encoding, &raw.body, self.layout, size_max)?;
+                let next = raw.next;
+                Block::Data(DataBlock::new(place, &raw.header, next, cells, self.layout)?)
+            }
+            Wanted::LeafIndex | Wanted::IntermediateIndex => {
+                Block::Index(IndexBlock::new(Branch::new(raw.body)?)?)
+            }
+            Wanted::BloomChunk => Block::Chunk(aligned(&raw.body)),
+            Wanted::Meta => Block::Meta(MetaBlock { body: aligned(&raw.body), filter: None }),
+            Wanted::Filter => {
+                let body = aligned(&raw.body);
+                let filter =
+                    StoredFilter::parse(body.clone()).map_err(|error| error.to_string())?;
+                Block::Meta(MetaBlock { body, filter: Some(filter) })
+            }
+        })
+    }
+
+    /// Reads, verifies and decompresses the block at `place`.
+    pub(super) fn read(&self, place: BlockPlace) -> Result<RawBlock> {
+        let damaged = |what| Damage { at: place.offset, block: None, what }.in_file(&self.name);
+        let end = place.offset + u64::from(place.len);
+        if place.len <= Header::LEN || end.get() > self.blocks_end {
+            return Err(damaged("no block can be where the index has one".into()));
+        }
+        if place.len > self.limits.block_len_max {
+            let what = format!("a block of {} bytes is more than the limits allow", place.len);
+            return Err(damaged(what.into()));
+        }
+        // The next header costs nothing more, and spares a scan a read.
+        let header_len = u64::from(Header::LEN);
+        let ahead = self.blocks_end.saturating_sub(end.get()).min(header_len);
+        let mut bytes =
+            self.read_bytes(place.offset, u64::from(place.len).saturating_add(ahead))?;
+        let next = bytes.split_off(usize::try_from(place.len).unwrap_or(usize::MAX));
+        let mut raw =
+            self.parse(&bytes, place.offset).map_err(|damage| damage.in_file(&self.name))?;
+        raw.next = Header::read(&next, end).ok();
+        Ok(raw)
+    }
+
+    /// Verifies and decompresses the block that `bytes` hold, no more and no less.
+    pub(super) fn parse(&self, bytes: &Bytes, at: BlockOffset) -> Result<RawBlock, Damage> {
+        let header = Header::read(bytes, at)?;
+        let damaged = |what| Damage { at, block: Some(header.block_type), what };
+        if header.len() != u64::try_from(bytes.len()).unwrap_or(u64::MAX) {
+            let what =
+                format!("of {} bytes, not {} as stated elsewhere", header.len(), bytes.len());
+            return Err(damaged(what.into()));
+        }
+        if self.checksum_type.is_some_and(|known| known != header.checksum_type) {
+            let what = format!("checksum {}, unlike the rest of the file", header.checksum_type);
+            return Err(damaged(what.into()));
+        }
+        let data_len = usize::try_from(header.on_disk_data_size_with_header).unwrap_or(usize::MAX);
+        let (data, sums) = bytes
+            .split_at_checked(data_len)
+            .ok_or_else(|| damaged("its sizes contradict each other".into()))?;
+        header.checksum_type.verify(data, sums, header.bytes_per_checksum).map_err(|index| {
+            damaged(format!("{} number {index} does not agree", header.checksum_type).into())
+        })?;
+        if header.uncompressed_size > self.limits.block_len_max {
+            let what = format!(
+                "{} bytes of data are more than the limits allow",
+                header.uncompressed_size
+            );
+            return Err(damaged(what.into()));
+        }
+        let header_len = usize::try_from(Header::LEN).unwrap_or(usize::MAX);
+        let stored = data.get(header_len..).unwrap_or_default();
+        let len = usize::try_from(header.uncompressed_size).unwrap_or(usize::MAX);
+        let body = if self.compression == Compression::None && stored.len() == len {
+            bytes.slice_ref(stored)
+        } else {
+            compression::decompress(self.compression, stored, len).map_err(damaged)?.into()
+        };
+        Ok(RawBlock { header, body, next: None })
+    }
+
+    /// The header of the block at `at`.
+    pub(super) fn read_header(&self, at: BlockOffset, end: u64) -> Result<Header> {
+        let left = end.saturating_sub(at.get());
+        let bytes = self.read_bytes(at, left.min(Header::LEN.into()))?;
+        let header = Header::read(&bytes, at).map_err(|damage| damage.in_file(&self.name))?;
+        if header.len() > left {
+            let damage = Damage::in_block(header.block_type, at, "goes past the blocks");
+            return Err(damage.in_file(&self.name));
+        }
+        Ok(header)
+    }
+
+    /// Bytes of the file, whose number the caller has checked.
+    pub(super) fn read_bytes(&self, at: BlockOffset, len: u64) -> Result<Bytes> {
+        let action = || format!("read {len} bytes at {at}").into();
+        let failed = |source| Error::Io { file: self.name.clone(), action: action(), source };
+        let len =
+            usize::try_from(len).map_err(|_| failed(std::io::ErrorKind::OutOfMemory.into()))?;
+        let mut bytes = vec![0; len];
+        self.source.read_exact_at(&mut bytes, at.get()).map_err(failed)?;
+        Ok(bytes.into())
+    }
+}
+
+/// Whether a block from the cache is what it is wanted as. A META block that was read as bytes is
+/// read again when it is wanted as a filter.
+const fn is_wanted(block: &Block, wanted: Wanted) -> bool {
+    match wanted {
+        Wanted::Data => matches!(block, Block::Data(_)),
+        Wanted::LeafIndex | Wanted::IntermediateIndex => matches!(block, Block::Index(_)),
+        Wanted::BloomChunk => matches!(block, Block::Chunk(_)),
+        Wanted::Meta => matches!(block, Block::Meta(_)),
+        Wanted::Filter => matches!(block, Block::Meta(MetaBlock { filter: Some(_), .. })),
+    }
+}
+
+/// A copy that starts where a cache line does, so that what a filter puts into one line is in one.
+fn aligned(body: &[u8]) -> Bytes {
+    const LINE: usize = 64;
+    let mut bytes = vec![0; body.len().saturating_add(LINE)];
+    let start = bytes.as_ptr().align_offset(LINE);
+    let end = start.saturating_add(body.len());
+    match bytes.get_mut(start..end) {
+        Some(place) => {
+            place.copy_from_slice(body);
+            Bytes::from(bytes).slice(start..end)
+        }
+        None => Bytes::copy_from_slice(body),
+    }
+}

@@ -1,0 +1,337 @@
+//! The filters of an open file, asked before any of its other blocks is touched.
+//!
+//! ```text
+//! our filter   META block `filter.row`                  one block, one hash for all files
+//! HBase Bloom  meta (in memory) ──first keys──→ chunk    the hash pair of HBase
+//! ```
+//!
+//! A filter block that was read once is kept as long as the cache grants the room for it. A filter
+//! that cannot be read never hides a row: the file is looked into, and the trace says so.
+
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use filter::Membership;
+use filter::bloom::hbase::{self, HashPair, HashType};
+
+use super::blocks::{Blocks, Wanted};
+use super::{Caching, FilterUse};
+use crate::block::bloom::{BloomChunk, BloomMeta};
+use crate::block::index::BlockPlace;
+use crate::block::loaded::Block;
+use crate::block::meta::MetaBlock;
+use crate::cache::Reservation;
+use crate::{BlockSource, BloomType, FileInfo, KeyRef, ReadTrace, Result, RowProbe};
+
+/// What a filter says about a row.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum FilterAnswer {
+    /// The file does not hold it.
+    No,
+    /// The file may hold it.
+    Maybe,
+    /// No filter could answer: there is none for such a question, or it could not be read.
+    NotAsked,
+}
+
+/// HBase's Bloom filter of a file, in numbers.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct BloomSummary {
+    /// What it can be asked.
+    pub bloom_type: BloomType,
+    /// Its hash.
+    pub hash_type: HashType,
+    /// Bits that a key sets.
+    pub hash_count: u32,
+    /// How many chunks it has.
+    pub chunk_count: usize,
+    /// Keys in all chunks.
+    pub key_count: u64,
+    /// Keys that the chunks were sized for.
+    pub max_keys: u64,
+    /// Bytes of all chunks.
+    pub byte_size: u64,
+}
+
+impl BloomSummary {
+    /// Bits for each key; 0 without keys.
+    pub fn bits_per_key(&self) -> f64 {
+        if self.key_count == 0 { 0.0 } else { self.byte_size as f64 * 8.0 / self.key_count as f64 }
+    }
+
+    /// How often it says "maybe" about a key it does not hold, as the sizes let expect.
+    pub fn error_rate(&self) -> f64 {
+        if self.byte_size == 0 {
+            return 0.0;
+        }
+        let hashes = f64::from(self.hash_count);
+        let (keys, bits) = (self.key_count as f64, self.byte_size as f64 * 8.0);
+        (1.0 - (-hashes * keys / bits).exp()).powf(hashes)
+    }
+}
+
+/// Our own filter of a file, in numbers.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FilterSummary {
+    /// Which filter it is.
+    pub kind: filter::FilterKind,
+    /// Keys in it.
+    pub key_count: u64,
+    /// Bits for each key; 0 without keys.
+    pub bits_per_key: f64,
+    /// How often it says "maybe" about a row it does not hold.
+    pub error_rate: f64,
+    /// Bytes of its block.
+    pub byte_size: u64,
+}
+
+/// A Bloom filter in chunks, the chunks loaded when they are asked.
+#[derive(Debug)]
+pub(super) struct ChunkedBloom {
+    pub(super) bloom_type: BloomType,
+    hash_type: HashType,
+    meta: BloomMeta,
+    last_key: Option<Vec<u8>>,
+    kept: Box<[OnceLock<Kept>]>,
+}
+
+/// A filter block that the reader keeps, and the room for it in the cache's budget.
+#[derive(Debug)]
+pub(super) struct Kept {
+    block: Arc<Block>,
+    _room: Reservation,
+}
+
+impl ChunkedBloom {
+    /// Takes what a Bloom meta block says; refuses hashes that nobody knows.
+    pub(super) fn new(
+        meta: BloomMeta,
+        bloom_type: BloomType,
+        file_info: &FileInfo,
+    ) -> Result<Self, String> {
+        let hash_type = HashType::from_code(meta.hash_type)
+            .ok_or_else(|| format!("unknown hash {}", meta.hash_type))?;
+        let flat = bloom_type == BloomType::RowCol;
+        let mut keys = meta.chunks.iter().map(|chunk| &chunk.first_key);
+        if flat && keys.any(|key| KeyRef::parse(key).is_none()) {
+            return Err("the first key of a chunk is not a key".to_owned());
+        }
+        let ascend = |pair: &[BloomChunk]| {
+            let (left, right) = (&pair[0].first_key, &pair[1].first_key);
+            if flat { KeyRef::parse(left) <= KeyRef::parse(right) } else { left <= right }
+        };
+        if !meta.chunks.windows(2).all(ascend) {
+            return Err("chunks out of order".to_owned());
+        }
+        let last_key = file_info.value(FileInfo::LAST_BLOOM_KEY).map(<[u8]>::to_vec);
+        if flat && last_key.as_deref().and_then(KeyRef::parse).is_none() {
+            return Err("no last key, which a filter over columns must have".to_owned());
+        }
+        let kept = meta.chunks.iter().map(|_| OnceLock::new()).collect();
+        Ok(Self { bloom_type, hash_type, meta, last_key, kept })
+    }
+
+    /// A filter over the rows with family deletes: nothing is said about its last key.
+    pub(super) fn over_deletes(meta: BloomMeta) -> Result<Self, String> {
+        Self::new(meta, BloomType::Row, &FileInfo::default())
+    }
+
+    pub(super) fn summary(&self) -> BloomSummary {
+        BloomSummary {
+            bloom_type: self.bloom_type,
+            hash_type: self.hash_type,
+            hash_count: self.meta.hash_count,
+            chunk_count: self.meta.chunks.len(),
+            key_count: self.meta.key_count,
+            max_keys: self.meta.max_keys,
+            byte_size: self.meta.total_byte_size,
+        }
+    }
+
+    /// Asks about the row, or about the column if the probe has one. `None` if the filter knows
+    /// nothing about such a question.
+    pub(super) fn ask(
+        &self,
+        blocks: &Blocks,
+        probe: &RowProbe<'_>,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<bool>> {
+        let last_key = self.last_key.as_deref();
+        match self.bloom_type {
+            BloomType::None => Ok(None),
+            BloomType::Row => {
+                let row = probe.row();
+                if last_key.is_some_and(|last| row > last) {
+                    return Ok(Some(false));
+                }
+                let pair = probe.hash_pair(self.hash_type);
+                self.contains(blocks, |first| first <= row, pair, trace).map(Some)
+            }
+            BloomType::RowPrefixFixedLength(len) => {
+                let prefix = probe.row().get(..len.into()).unwrap_or(probe.row());
+                if last_key.is_some_and(|last| prefix > last) {
+                    return Ok(Some(false));
+                }
+                let pair = HashPair::new(self.hash_type, prefix);
+                self.contains(blocks, |first| first <= prefix, pair, trace).map(Some)
+            }
+            BloomType::RowCol => {
+                let Some(keys) = probe.column_keys(self.hash_type) else { return Ok(None) };
+                let last = last_key.and_then(KeyRef::parse);
+                if keys.iter().all(|(key, _)| KeyRef::parse(key) > last) {
+                    return Ok(Some(false));
+                }
+                for (key, pair) in keys {
+                    let key = KeyRef::parse(key);
+                    let not_after = |first: &[u8]| KeyRef::parse(first) <= key;
+                    if self.contains(blocks, not_after, pair, trace)? {
+                        return Ok(Some(true));
+                    }
+                }
+                Ok(Some(false))
+            }
+        }
+    }
+
+    /// Looks into the one chunk that can hold a key: the last whose first key is not after it.
+    fn contains(
+        &self,
+        blocks: &Blocks,
+        not_after: impl Fn(&[u8]) -> bool,
+        pair: HashPair,
+        trace: &mut ReadTrace,
+    ) -> Result<bool> {
+        let chunks = &self.meta.chunks;
+        let Some(index) =
+            chunks.partition_point(|chunk| not_after(&chunk.first_key)).checked_sub(1)
+        else {
+            return Ok(false);
+        };
+        let place = chunks[index].block;
+        let block = load_and_keep(blocks, place, Wanted::BloomChunk, &self.kept[index], trace)?;
+        let Block::Chunk(bits) = block.as_ref() else { return Ok(true) };
+        Ok(hbase::may_contain(bits, self.meta.hash_count, pair))
+    }
+}
+
+/// A filter block, from the reader's own keeping, the cache, or the file.
+fn load_and_keep<'a>(
+    blocks: &Blocks,
+    place: BlockPlace,
+    wanted: Wanted,
+    kept: &'a OnceLock<Kept>,
+    trace: &mut ReadTrace,
+) -> Result<Held<'a>> {
+    if let Some(kept) = kept.get() {
+        trace.touch(wanted.kind(), BlockSource::Cache, kept.block.bytes());
+        return Ok(Held::Kept(&kept.block));
+    }
+    let block = blocks.load(place, wanted, Caching::Use, trace, |_| Ok(()))?;
+    if let Some(cache) = &blocks.cache
+        && let Some(room) = cache.reserve(block.bytes() as u64)
+    {
+        // Another thread may have kept it at the same time; its room is then given back.
+        let _ = kept.set(Kept { block: Arc::clone(&block), _room: room });
+        cache.forget(blocks.key(place));
+    }
+    Ok(Held::Loaded(block))
+}
+
+/// A block without a count of references where the reader keeps it anyway.
+enum Held<'a> {
+    Kept(&'a Block),
+    Loaded(Arc<Block>),
+}
+
+impl Held<'_> {
+    fn as_ref(&self) -> &Block {
+        match self {
+            Self::Kept(block) => block,
+            Self::Loaded(block) => block,
+        }
+    }
+}
+
+/// Our own filter over the rows of a file.
+#[derive(Debug)]
+pub(super) struct RowFilter {
+    place: BlockPlace,
+    kept: OnceLock<Kept>,
+}
+
+impl RowFilter {
+    pub(super) const fn new(place: BlockPlace) -> Self {
+        Self { place, kept: OnceLock::new() }
+    }
+
+    fn with<R>(
+        &self,
+        blocks: &Blocks,
+        trace: &mut ReadTrace,
+        ask: impl FnOnce(&filter::StoredFilter<Bytes>) -> R,
+    ) -> Result<Option<R>> {
+        let held = load_and_keep(blocks, self.place, Wanted::Filter, &self.kept, trace)?;
+        match held.as_ref() {
+            Block::Meta(MetaBlock { filter: Some(filter), .. }) => Ok(Some(ask(filter))),
+            _ => Ok(None),
+        }
+    }
+
+    pub(super) fn summary(&self, blocks: &Blocks) -> Result<Option<FilterSummary>> {
+        self.with(blocks, &mut ReadTrace::default(), |filter| FilterSummary {
+            kind: filter.kind(),
+            key_count: filter.key_count(),
+            bits_per_key: filter.bits_per_key(),
+            error_rate: filter.error_rate(),
+            byte_size: filter.as_bytes().len() as u64,
+        })
+    }
+}
+
+/// The filters of a file.
+#[derive(Debug, Default)]
+pub(super) struct FileFilters {
+    pub(super) row_filter: Option<RowFilter>,
+    pub(super) bloom: Option<ChunkedBloom>,
+    pub(super) delete_family_bloom: Option<ChunkedBloom>,
+    /// Why the file's Bloom filter cannot be used, if it cannot.
+    pub(super) problem: Option<crate::Damage>,
+}
+
+impl FileFilters {
+    /// Asks the filter that is to be used.
+    pub(super) fn ask(
+        &self,
+        filter_use: FilterUse,
+        blocks: &Blocks,
+        probe: &RowProbe<'_>,
+        trace: &mut ReadTrace,
+    ) -> FilterAnswer {
+        let row_filter = self.row_filter.as_ref();
+        let row_filter =
+            row_filter.filter(|_| matches!(filter_use, FilterUse::Best | FilterUse::MetaFilter));
+        let bloom_use = matches!(filter_use, FilterUse::Best | FilterUse::HBaseBloom);
+        let answer = if let Some(filter) = row_filter {
+            filter.with(blocks, trace, |filter| filter.may_contain(probe.key_hash(filter.seed())))
+        } else if let Some(bloom) = self.bloom.as_ref().filter(|_| bloom_use) {
+            bloom.ask(blocks, probe, trace)
+        } else {
+            trace.filters_unreadable += u64::from(bloom_use && self.problem.is_some());
+            Ok(None)
+        };
+        match answer {
+            Ok(None) => FilterAnswer::NotAsked,
+            Ok(Some(may_contain)) => {
+                trace.filter_checks += 1;
+                trace.files_skipped_by_filter += u64::from(!may_contain);
+                if may_contain { FilterAnswer::Maybe } else { FilterAnswer::No }
+            }
+            Err(_) => {
+                trace.filters_unreadable += 1;
+                FilterAnswer::NotAsked
+            }
+        }
+    }
+}

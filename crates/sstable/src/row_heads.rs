@@ -1,0 +1,105 @@
+//! The first bytes of many rows in one array, so that a search touches few cache lines.
+//!
+//! ```text
+//! rows      user0000117  user0000365  user0000909      in order, each somewhere in a block
+//! prefix    user0000                                   what the first and the last share, so all
+//! heads     "117·····"   "365·····"   "909·····"       the next 8 bytes as a number, zeros behind
+//! ```
+//!
+//! A comparison of heads decides between two rows unless they are equal; then, and only then, the
+//! rows themselves are looked at.
+
+use std::ops::Range;
+
+/// The heads of rows in ascending order.
+#[derive(Debug)]
+pub(crate) struct RowHeads {
+    prefix: Box<[u8]>,
+    heads: Box<[u64]>,
+}
+
+impl RowHeads {
+    /// Takes the heads of rows that ascend; equal ones may follow each other.
+    pub(crate) fn new<'a>(rows: impl DoubleEndedIterator<Item = &'a [u8]> + Clone) -> Self {
+        let first = rows.clone().next().unwrap_or_default();
+        let last = rows.clone().next_back().unwrap_or_default();
+        let prefix = Box::from(&first[..common_prefix_len(first, last)]);
+        let heads = rows.map(|row| head(&row[common_prefix_len(row, &prefix)..])).collect();
+        Self { prefix, heads }
+    }
+
+    /// The rows between which `row` lies: those before the range are less, those behind it are
+    /// greater, and those in it have to be compared.
+    pub(crate) fn candidates(&self, row: &[u8]) -> Range<usize> {
+        let common = common_prefix_len(row, &self.prefix);
+        if let Some(theirs) = self.prefix.get(common) {
+            let is_less = row.get(common).is_none_or(|ours| ours < theirs);
+            let end = if is_less { 0 } else { self.heads.len() };
+            return end..end;
+        }
+        let target = head(&row[common..]);
+        let start = self.heads.partition_point(|head| *head < target);
+        let equal = self.heads[start..].partition_point(|head| *head == target);
+        start..start + equal
+    }
+
+    /// Bytes it takes in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        self.prefix.len() + self.heads.len() * size_of::<u64>()
+    }
+}
+
+/// How many bytes two strings share at their start.
+pub(crate) fn common_prefix_len(left: &[u8], right: &[u8]) -> usize {
+    left.iter().zip(right).take_while(|(left, right)| left == right).count()
+}
+
+/// Eight bytes as a number that compares as the bytes do. Rows of different length may have equal
+/// heads, never heads in the wrong order.
+fn head(bytes: &[u8]) -> u64 {
+    match bytes.first_chunk() {
+        Some(first) => u64::from_be_bytes(*first),
+        None => {
+            let mut padded = [0; 8];
+            padded[..bytes.len()].copy_from_slice(bytes);
+            u64::from_be_bytes(padded)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Short alphabets make shared prefixes, equal heads and rows that begin other rows likely.
+        #[test]
+        fn rows_outside_the_candidates_are_less_or_greater(
+            mut rows in prop::collection::vec(prop::collection::vec(0_u8..3, 0..14), 0..60),
+            prefix in prop::collection::vec(any::<u8>(), 0..4),
+            target in prop::collection::vec(0_u8..3, 0..14),
+            with_prefix: bool,
+        ) {
+            rows.sort();
+            let rows: Vec<_> = rows.into_iter().map(|row| [&prefix[..], &row].concat()).collect();
+            let target = if with_prefix { [&prefix[..], &target].concat() } else { target };
+            let heads = RowHeads::new(rows.iter().map(Vec::as_slice));
+            let candidates = heads.candidates(&target);
+            prop_assert!(rows[..candidates.start].iter().all(|row| *row < target));
+            prop_assert!(rows[candidates.end..].iter().all(|row| *row > target));
+        }
+    }
+
+    #[test]
+    fn distinct_heads_leave_one_candidate() {
+        let rows: Vec<_> =
+            (100..200).map(|number| format!("user0000{number}").into_bytes()).collect();
+        let heads = RowHeads::new(rows.iter().map(Vec::as_slice));
+        assert_eq!(heads.candidates(b"user0000150"), 50..51);
+        assert_eq!(heads.candidates(b"user0000150x"), 51..51);
+        assert_eq!(heads.candidates(b"user"), 0..0);
+        assert_eq!(heads.candidates(b"v"), 100..100);
+    }
+}

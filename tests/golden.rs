@@ -1,0 +1,318 @@
+//! Files that HBase wrote: we read them exactly, and find in them what is there and nothing else.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use filter::Seed;
+use sstable::{
+    BlockCache, BlockKind, BlockSource, BloomType, Caching, Cell, FilterUse, KeyRef, ReadTrace,
+    Reader, ReaderOptions, RowProbe,
+};
+use support::fixtures::{Fixture, read_cells};
+use support::say;
+
+/// A file and the cells in it.
+struct Golden {
+    name: String,
+    path: PathBuf,
+    cells: Vec<Cell>,
+}
+
+impl Golden {
+    /// Every file that HBase wrote.
+    fn all() -> Vec<Self> {
+        let mut all: Vec<Self> = Fixture::all()
+            .iter()
+            .map(|fixture| Self {
+                name: fixture.name.clone(),
+                path: fixture.path.clone(),
+                cells: fixture.cells(),
+            })
+            .collect();
+        let stores = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/store");
+        for store in ["disjoint", "overlap"] {
+            for number in 1.. {
+                let path = stores.join(format!("{store}/files/{number:02}"));
+                if !path.exists() {
+                    break;
+                }
+                let cells = read_cells(&path.with_extension("cells.ndjson"));
+                all.push(Self { name: format!("{store}/{number:02}"), path, cells });
+            }
+        }
+        assert!(all.len() >= 50, "{} files", all.len());
+        all
+    }
+
+    fn open(&self, options: ReaderOptions) -> Reader {
+        Reader::open_file(&self.path, options).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// The cells of each row.
+    fn rows(&self) -> impl Iterator<Item = &[Cell]> {
+        self.cells.chunk_by(|left, right| left.row() == right.row())
+    }
+}
+
+/// Everything from where a scanner stands to the end.
+fn rest(scanner: &mut sstable::Scanner) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    while let Some(cell) = scanner.cell() {
+        cells.push(cell.to_cell());
+        scanner.advance().unwrap_or_else(|error| panic!("{error}"));
+    }
+    cells
+}
+
+#[test]
+fn every_file_is_read_cell_for_cell() {
+    let (mut files, mut cells) = (0, 0);
+    for golden in Golden::all() {
+        for caching in [Caching::Use, Caching::Bypass] {
+            let options = ReaderOptions::default().cache(Arc::new(BlockCache::new(1 << 20)));
+            let reader = golden.open(options);
+            let mut scanner = reader.scanner(caching);
+            scanner.seek_to_first().unwrap();
+            let found = rest(&mut scanner);
+            assert_eq!(found.len(), golden.cells.len(), "{}", golden.name);
+            for (number, (ours, theirs)) in found.iter().zip(&golden.cells).enumerate() {
+                assert_eq!(ours, theirs, "{} cell {number}", golden.name);
+            }
+        }
+        files += 1;
+        cells += golden.cells.len();
+    }
+    say(&format!("golden: {cells} cells of {files} files read as HBase wrote them"));
+}
+
+#[test]
+fn files_say_of_themselves_what_hbase_says_of_them() {
+    for fixture in Fixture::all() {
+        let name = &fixture.name;
+        let reader = Reader::open_file(&fixture.path, ReaderOptions::default()).unwrap();
+        let (expect, trailer) = (&fixture.expect, reader.trailer());
+        let number = |name: &str| expect["trailer"][name].as_u64();
+        let offset = |offset: Option<sstable::BlockOffset>| offset.map(sstable::BlockOffset::get);
+        assert_eq!(Some(reader.cell_count()), expect["entries"].as_u64(), "{name}");
+        assert_eq!(Some(reader.len()), expect["size"].as_u64(), "{name}");
+        assert_eq!(Some(reader.index_levels().into()), number("numDataIndexLevels"), "{name}");
+        assert_eq!(Some(trailer.data_index_count.into()), number("dataIndexCount"), "{name}");
+        assert_eq!(Some(trailer.meta_index_count.into()), number("metaIndexCount"), "{name}");
+        assert_eq!(offset(Some(trailer.file_info_offset)), number("fileInfoOffset"), "{name}");
+        assert_eq!(offset(trailer.last_data_block_offset), number("lastDataBlockOffset"), "{name}");
+        assert_eq!(Some(reader.compression().name()), expect["compression"].as_str(), "{name}");
+        assert_eq!(
+            Some(reader.data_block_encoding().name()),
+            expect["encoding"].as_str(),
+            "{name}"
+        );
+
+        let entries = expect["fileInfo"].as_object().unwrap();
+        let ours = reader.file_info().iter().map(|(key, value)| {
+            let hex: String = value.iter().map(|byte| format!("{byte:02x}")).collect();
+            (String::from_utf8_lossy(key).into_owned(), hex)
+        });
+        let theirs =
+            entries.iter().map(|(key, value)| (key.clone(), value["hex"].as_str().unwrap().into()));
+        assert_eq!(ours.collect::<Vec<_>>(), theirs.collect::<Vec<_>>(), "{name}");
+
+        let mut kinds = std::collections::BTreeMap::new();
+        for block in reader.blocks() {
+            *kinds.entry(block.unwrap().1.block_type.name()).or_insert(0_u64) += 1;
+        }
+        let theirs = expect["blocks"].as_object().unwrap();
+        let theirs = theirs.iter().map(|(kind, count)| (kind.as_str(), count.as_u64().unwrap()));
+        assert!(kinds.into_iter().eq(theirs), "{name}");
+    }
+}
+
+#[test]
+fn bloom_filters_have_the_numbers_that_hbase_gives_them() {
+    let mut seen = 0;
+    for fixture in Fixture::all() {
+        let name = &fixture.name;
+        let reader = Reader::open_file(&fixture.path, ReaderOptions::default()).unwrap();
+        assert_eq!(reader.bloom_problem(), None, "{name}");
+        let expect = &fixture.expect["bloom"];
+        let Some(bloom) = reader.bloom() else {
+            assert!(expect.is_null(), "{name} has a Bloom filter");
+            continue;
+        };
+        seen += 1;
+        assert_eq!(Some(bloom.bloom_type.name()), fixture.expect["bloomType"].as_str(), "{name}");
+        assert_eq!(Some(bloom.hash_type.code().into()), expect["hashType"].as_i64(), "{name}");
+        assert_eq!(Some(bloom.hash_count.into()), expect["hashCount"].as_u64(), "{name}");
+        assert_eq!(Some(bloom.chunk_count as u64), expect["chunks"].as_u64(), "{name}");
+        assert_eq!(Some(bloom.key_count), expect["keys"].as_u64(), "{name}");
+        assert_eq!(Some(bloom.max_keys), expect["maxKeys"].as_u64(), "{name}");
+        assert_eq!(Some(bloom.byte_size), expect["bytes"].as_u64(), "{name}");
+    }
+    assert!(seen >= 25, "{seen} Bloom filters");
+}
+
+#[test]
+fn every_row_passes_each_filter_and_is_found_whole() {
+    let mut rows = 0;
+    for golden in Golden::all() {
+        let cache = Arc::new(BlockCache::new(1 << 20));
+        for filter_use in [FilterUse::Best, FilterUse::None] {
+            let options = ReaderOptions::default().cache(Arc::clone(&cache)).filter_use(filter_use);
+            let reader = golden.open(options);
+            for row in golden.rows() {
+                let probe = RowProbe::new(row[0].row(), Seed::default());
+                let mut trace = ReadTrace::default();
+                let scanner = reader.seek_row(&probe, &mut trace).unwrap();
+                let mut scanner = scanner.unwrap_or_else(|| panic!("{} lost a row", golden.name));
+                let mut found = Vec::new();
+                while let Some(cell) = scanner.cell().filter(|cell| cell.row == row[0].row()) {
+                    found.push(cell.to_cell());
+                    scanner.advance().unwrap();
+                }
+                assert_eq!(found, row, "{}", golden.name);
+                assert_eq!(trace.files_skipped_by_filter, 0, "{}", golden.name);
+                assert_eq!(trace.filter_false_positives, 0, "{}", golden.name);
+                rows += 1;
+            }
+        }
+    }
+    say(&format!("golden: {rows} gets of rows that are there"));
+}
+
+#[test]
+fn every_column_passes_the_filters_over_columns() {
+    let mut columns = 0;
+    for golden in Golden::all() {
+        let reader =
+            golden.open(ReaderOptions::default().cache(Arc::new(BlockCache::new(1 << 20))));
+        if reader.bloom().map(|bloom| bloom.bloom_type) != Some(BloomType::RowCol) {
+            continue;
+        }
+        for cell in &golden.cells {
+            let mut trace = ReadTrace::default();
+            let probe = RowProbe::new(cell.row(), Seed::default()).with_column(cell.qualifier());
+            assert!(reader.may_contain(&probe, &mut trace), "{}", golden.name);
+            assert_eq!(trace.filter_checks, 1);
+            columns += 1;
+        }
+        let mut trace = ReadTrace::default();
+        for cell in &golden.cells {
+            let probe = RowProbe::new(cell.row(), Seed::default()).with_column(b"no such column");
+            reader.may_contain(&probe, &mut trace);
+        }
+        // Cells whose row has a family delete pass by right; of the others nearly none may.
+        let deletes = golden.cells.iter().any(|cell| cell.qualifier().is_empty());
+        assert!(deletes || trace.files_skipped_by_filter * 10 > trace.filter_checks * 9);
+    }
+    assert!(columns > 3000, "{columns} columns");
+}
+
+#[test]
+fn family_deletes_pass_their_filter() {
+    for golden in Golden::all() {
+        let reader = golden.open(ReaderOptions::default());
+        for cell in golden.cells.iter().filter(|cell| cell.cell_type().deletes_family()) {
+            let probe = RowProbe::new(cell.row(), Seed::default());
+            assert!(reader.may_delete_family(&probe, &mut ReadTrace::default()), "{}", golden.name);
+        }
+    }
+}
+
+#[test]
+fn absent_rows_are_not_found_and_filters_spare_most_of_their_blocks() {
+    let (mut asked, mut passed, mut promised) = (0_u64, 0_u64, 0.0);
+    for golden in Golden::all() {
+        let cache = Arc::new(BlockCache::new(4 << 20));
+        let reader = golden.open(ReaderOptions::default().cache(cache));
+        let is_row_bloom = reader.bloom().is_some_and(|bloom| bloom.bloom_type == BloomType::Row);
+        for row in golden.rows() {
+            // Between two rows of the file, unless it is one of them.
+            let absent = [row[0].row(), b"\x00"].concat();
+            if golden.cells.binary_search_by(|cell| cell.row().cmp(&absent)).is_ok() {
+                continue;
+            }
+            let mut trace = ReadTrace::default();
+            let probe = RowProbe::new(&absent, Seed::default());
+            assert!(reader.seek_row(&probe, &mut trace).unwrap().is_none(), "{}", golden.name);
+            if trace.files_skipped_by_range == 1 {
+                assert_eq!(trace.filter_checks + trace.data_blocks(), 0);
+                continue;
+            }
+            if is_row_bloom {
+                asked += trace.filter_checks;
+                passed += trace.filter_false_positives;
+                promised += reader.bloom().map_or(0.0, |bloom| bloom.error_rate());
+                assert_eq!(trace.filter_checks, 1, "{}", golden.name);
+                // A row that could begin the next block is looked for in both.
+                assert!(trace.data_blocks() <= 2 * trace.filter_false_positives);
+            }
+        }
+    }
+    let expected = promised.round() as u64;
+    say(&format!("golden: {passed} of {asked} absent rows passed a filter, {expected} expected"));
+    assert!(asked > 5000, "{asked}");
+    assert!(passed < 2 * expected + 20, "{passed} of {asked} passed");
+}
+
+#[test]
+fn seeks_end_where_the_order_says() {
+    for golden in Golden::all() {
+        let reader =
+            golden.open(ReaderOptions::default().cache(Arc::new(BlockCache::new(1 << 20))));
+        let mut scanner = reader.scanner(Caching::Use);
+        // Back and forth, and each kind of place: before a row, on a cell, behind a column.
+        let step = golden.cells.len() / 97 + 1;
+        let some = golden.cells.iter().rev().step_by(step);
+        for cell in some.chain(golden.cells.iter().step_by(step)) {
+            let cell = cell.as_ref();
+            for key in [
+                cell.key(),
+                KeyRef::before_row(cell.row),
+                KeyRef::after_row(cell.row),
+                KeyRef::before_column(cell.row, cell.family, cell.qualifier),
+                KeyRef::after_column(cell.row, cell.family, cell.qualifier),
+            ] {
+                scanner.seek(key).unwrap();
+                let expected = golden.cells.partition_point(|cell| cell.as_ref().key() < key);
+                let expected = golden.cells.get(expected).map(|cell| cell.as_ref());
+                assert_eq!(scanner.cell(), expected, "{} {key}", golden.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn blocks_are_counted_where_they_come_from() {
+    let fixture = Fixture::all().into_iter().find(|fixture| fixture.name == "p25-none-none-row");
+    let fixture = fixture.unwrap();
+    let cache = Arc::new(BlockCache::new(4 << 20));
+    let reader =
+        Reader::open_file(&fixture.path, ReaderOptions::default().cache(Arc::clone(&cache)))
+            .unwrap();
+    let data_blocks = fixture.expect["blocks"]["DATA"].as_u64().unwrap();
+    for (source, other) in
+        [(BlockSource::File, BlockSource::Cache), (BlockSource::Cache, BlockSource::File)]
+    {
+        let mut scanner = reader.scanner(Caching::Use);
+        scanner.seek_to_first().unwrap();
+        rest(&mut scanner);
+        assert_eq!(scanner.trace().blocks(BlockKind::Data, source), data_blocks);
+        assert_eq!(scanner.trace().blocks(BlockKind::Data, other), 0);
+    }
+    let mut scanner = reader.scanner(Caching::Bypass);
+    scanner.seek_to_first().unwrap();
+    rest(&mut scanner);
+    assert_eq!(scanner.trace().blocks(BlockKind::Data, BlockSource::File), data_blocks);
+
+    let row = reader.first_row().unwrap().to_vec();
+    let probe = RowProbe::new(&row, Seed::default());
+    for source in [BlockSource::File, BlockSource::Cache, BlockSource::Cache] {
+        let mut trace = ReadTrace::default();
+        assert!(reader.seek_row(&probe, &mut trace).unwrap().is_some());
+        assert_eq!(trace.blocks(BlockKind::Bloom, source), 1);
+        assert_eq!(trace.data_blocks(), 1);
+    }
+    assert!(cache.stats().reserved_bytes > 0, "the filter is kept");
+    drop(reader);
+    drop(scanner);
+    assert_eq!(cache.stats().reserved_bytes, 0, "and given up with the file");
+}
