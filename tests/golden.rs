@@ -281,6 +281,65 @@ fn seeks_end_where_the_order_says() {
 }
 
 #[test]
+fn every_file_is_read_backwards_too() {
+    for golden in Golden::all() {
+        let cache = Arc::new(BlockCache::new(1 << 20));
+        let reader = golden.open(ReaderOptions::default().cache(cache));
+        for caching in [Caching::Use, Caching::Bypass] {
+            let mut scanner = reader.scanner(caching);
+            scanner.seek_to_last().unwrap();
+            for expected in golden.cells.iter().rev() {
+                assert_eq!(scanner.cell(), Some(expected.as_ref()), "{}", golden.name);
+                scanner.retreat().unwrap();
+            }
+            assert_eq!(scanner.cell(), None, "{}", golden.name);
+        }
+    }
+}
+
+#[test]
+fn seeks_before_a_key_end_on_the_cell_before_it() {
+    for golden in Golden::all() {
+        let reader =
+            golden.open(ReaderOptions::default().cache(Arc::new(BlockCache::new(1 << 20))));
+        let mut scanner = reader.scanner(Caching::Use);
+        for cell in golden.cells.iter().step_by(golden.cells.len() / 97 + 1) {
+            let cell = cell.as_ref();
+            for key in [cell.key(), KeyRef::before_row(cell.row), KeyRef::after_row(cell.row)] {
+                scanner.seek_before(key).unwrap();
+                let expected = golden.cells.partition_point(|cell| cell.as_ref().key() < key);
+                let before = expected.checked_sub(1).map(|at| golden.cells[at].as_ref());
+                assert_eq!(scanner.cell(), before, "{} {key}", golden.name);
+                // Both ways from there.
+                if before.is_some() {
+                    scanner.advance().unwrap();
+                    let next = golden.cells.get(expected).map(|cell| cell.as_ref());
+                    assert_eq!(scanner.cell(), next, "{} {key}", golden.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_middle_of_a_file_is_in_its_middle() {
+    for golden in Golden::all() {
+        let reader = golden.open(ReaderOptions::default());
+        let middle = reader.middle_key(&mut ReadTrace::default()).unwrap();
+        let Some(middle) = middle else {
+            assert!(golden.cells.is_empty(), "{}", golden.name);
+            continue;
+        };
+        let middle = KeyRef::parse(&middle).unwrap();
+        let before = golden.cells.partition_point(|cell| cell.as_ref().key() < middle);
+        if reader.trailer().data_index_count > 4 {
+            let share = before as f64 / golden.cells.len() as f64;
+            assert!((0.2..0.8).contains(&share), "{}: {share}", golden.name);
+        }
+    }
+}
+
+#[test]
 fn blocks_are_counted_where_they_come_from() {
     let fixture = Fixture::all().into_iter().find(|fixture| fixture.name == "p25-none-none-row");
     let fixture = fixture.unwrap();

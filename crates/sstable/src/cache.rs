@@ -63,6 +63,10 @@ impl BlockCache {
     const BLOCK_BYTES_EXPECTED: u64 = 64 << 10;
 
     /// A cache for `capacity_bytes` bytes.
+    ///
+    /// # Panics
+    ///
+    /// Never: the one thing the cache beneath refuses is a missing number, and none is missing.
     pub fn new(capacity_bytes: u64) -> Self {
         let blocks_expected = capacity_bytes.div_ceil(Self::BLOCK_BYTES_EXPECTED);
         let options = OptionsBuilder::new()

@@ -99,16 +99,13 @@ impl FileInfo {
     /// The times of the cells, or `None` if the file does not say: nothing may be concluded then.
     pub fn time_range(&self) -> Option<TimeRange> {
         let value = self.value(Self::TIMERANGE)?;
-        let (min, max) = match value.strip_prefix(Self::MAGIC) {
-            Some(message) => {
-                let range = TimeRangeProto::decode(message).ok()?;
-                (range.from?.cast_signed(), range.to?.cast_signed())
-            }
-            None => {
-                let mut input = Input::new(value);
-                let bounds = (input.array()?, input.array()?);
-                (i64::from_be_bytes(bounds.0), i64::from_be_bytes(bounds.1))
-            }
+        let (min, max) = if let Some(message) = value.strip_prefix(Self::MAGIC) {
+            let range = TimeRangeProto::decode(message).ok()?;
+            (range.from?.cast_signed(), range.to?.cast_signed())
+        } else {
+            let mut input = Input::new(value);
+            let bounds = (input.array()?, input.array()?);
+            (i64::from_be_bytes(bounds.0), i64::from_be_bytes(bounds.1))
         };
         // HBase drops a range with a negative bound, and so do we.
         let known = min >= 0 && max >= 0;

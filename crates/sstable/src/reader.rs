@@ -67,6 +67,12 @@ pub struct Reader(Arc<Inner>);
 /// Names of META blocks in their order, and where the blocks are.
 type MetaIndex = Vec<(Bytes, BlockPlace)>;
 
+/// The first and the last row of a file.
+struct Rows {
+    first: Box<[u8]>,
+    last: Box<[u8]>,
+}
+
 struct Inner {
     blocks: Blocks,
     trailer: Trailer,
@@ -75,8 +81,8 @@ struct Inner {
     index: Option<DataIndex>,
     middle: Option<MiddleEntry>,
     metas: MetaIndex,
-    /// The first and the last row.
-    rows: Option<(Box<[u8]>, Box<[u8]>)>,
+    /// `None` in a file without cells.
+    rows: Option<Rows>,
     filters: FileFilters,
     filter_use: FilterUse,
 }
@@ -139,17 +145,17 @@ impl Reader {
 
     /// The first row, unless there are no cells.
     pub fn first_row(&self) -> Option<&[u8]> {
-        self.0.rows.as_ref().map(|(first, _)| &first[..])
+        self.0.rows.as_ref().map(|rows| &*rows.first)
     }
 
     /// The last row, unless there are no cells.
     pub fn last_row(&self) -> Option<&[u8]> {
-        self.0.rows.as_ref().map(|(_, last)| &last[..])
+        self.0.rows.as_ref().map(|rows| &*rows.last)
     }
 
     /// Whether `row` lies between the first row and the last.
     pub fn spans_row(&self, row: &[u8]) -> bool {
-        self.0.rows.as_ref().is_some_and(|(first, last)| **first <= *row && *row <= **last)
+        self.0.rows.as_ref().is_some_and(|rows| *rows.first <= *row && *row <= *rows.last)
     }
 
     /// The times of its cells, if the file says.
@@ -244,6 +250,31 @@ impl Reader {
         })
     }
 
+    /// A key near the middle of the file, at which it can be split in halves of about the same size;
+    /// `None` if there are no cells.
+    ///
+    /// # Errors
+    ///
+    /// If the index block that holds it cannot be read.
+    pub fn middle_key(&self, trace: &mut ReadTrace) -> Result<Option<Bytes>> {
+        let Inner { index: Some(index), middle, blocks, .. } = &*self.0 else { return Ok(None) };
+        let Some(middle) = middle else {
+            let entry = index.root.entry(index.root.len() / 2);
+            return Ok(entry.map(|entry| index.root.keep(entry.key)));
+        };
+        let number = middle.entry_in_leaf as usize;
+        let leaf = blocks.load(middle.leaf, Wanted::LeafIndex, Caching::Use, trace, |_| Ok(()))?;
+        let key = match &*leaf {
+            Block::Index(leaf) => leaf.entry(number).map(|entry| leaf.keep(entry.key)),
+            _ => None,
+        };
+        let damage = || {
+            let what = "the middle of the file is not in it";
+            Damage::in_block(BlockType::LeafIndex, middle.leaf.offset, what).in_file(&blocks.name)
+        };
+        key.ok_or_else(damage).map(Some)
+    }
+
     /// Asks the filter about a row; counts the question and the filter's blocks.
     pub fn ask_filter(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> FilterAnswer {
         if self.is_empty() {
@@ -326,7 +357,6 @@ impl Reader {
         let Block::Data(data) = &*block else { return Ok(None) };
         match data.find_row(row) {
             RowPlace::Here(at) => Ok(Some((block, at))),
-            RowPlace::Before(_) => Ok(None),
             RowPlace::Behind if begins_next => {
                 let next = self.next_data_block(data, Caching::Use, trace)?;
                 let at = next.as_deref().and_then(|next| match next {
@@ -338,7 +368,7 @@ impl Reader {
                 });
                 Ok(next.zip(at))
             }
-            RowPlace::Behind => Ok(None),
+            RowPlace::Before(_) | RowPlace::Behind => Ok(None),
         }
     }
 
@@ -415,6 +445,47 @@ impl Reader {
         }
         let damage = Damage { at, block: None, what: "no data block where the last one is".into() };
         Err(damage.in_file(&blocks.name))
+    }
+
+    /// The data block in front of `data`, as its header has it.
+    pub(crate) fn previous_data_block(
+        &self,
+        data: &crate::block::data::DataBlock,
+        caching: Caching,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<Arc<Block>>> {
+        let blocks = &self.0.blocks;
+        let at = data.place().offset;
+        let damaged =
+            |what| Damage { at, block: None, what: Cow::Borrowed(what) }.in_file(&blocks.name);
+        let Some(previous) = data.previous() else {
+            let is_first = at == BlockOffset::default();
+            return if is_first {
+                Ok(None)
+            } else {
+                Err(damaged("has no data block in front of it"))
+            };
+        };
+        let len = blocks.block_len(previous, caching)?;
+        let place = BlockPlace { offset: previous, len };
+        blocks
+            .load(place, Wanted::Data, caching, trace, |block| match block {
+                Block::Data(previous) if previous.last_key() <= data.first_key() => Ok(()),
+                _ => Err("ends behind the data block that follows it begins"),
+            })
+            .map(Some)
+    }
+
+    /// The last data block.
+    pub(crate) fn last_data_block(
+        &self,
+        caching: Caching,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<Arc<Block>>> {
+        let Some(index) = &self.0.index else { return Ok(None) };
+        let visit =
+            |place: index::DataPlace<'_>, trace: &mut _| self.0.load_data(place, caching, trace);
+        index.find_last(&self.0.blocks, caching, trace, visit).map(Some)
     }
 
     /// The error for a file whose cells are not as many as it says.

@@ -57,14 +57,12 @@ pub(crate) fn common_prefix_len(left: &[u8], right: &[u8]) -> usize {
 /// Eight bytes as a number that compares as the bytes do. Rows of different length may have equal
 /// heads, never heads in the wrong order.
 fn head(bytes: &[u8]) -> u64 {
-    match bytes.first_chunk() {
-        Some(first) => u64::from_be_bytes(*first),
-        None => {
-            let mut padded = [0; 8];
-            padded[..bytes.len()].copy_from_slice(bytes);
-            u64::from_be_bytes(padded)
-        }
+    if let Some(first) = bytes.first_chunk() {
+        return u64::from_be_bytes(*first);
     }
+    let mut padded = [0; 8];
+    padded[..bytes.len()].copy_from_slice(bytes);
+    u64::from_be_bytes(padded)
 }
 
 #[cfg(test)]

@@ -17,6 +17,9 @@ pub struct Scanner {
     trace: ReadTrace,
     /// `None` before the first seek and behind the last cell.
     place: Option<Place>,
+    /// Cells of the row the scanner stands in, or of the row before it, that come before its cell:
+    /// cells can only be walked forwards, so going back remembers them.
+    before: Vec<usize>,
     /// Cells passed since the scan began at the first one: the file says how many there are.
     cells_passed: Option<u64>,
 }
@@ -40,7 +43,14 @@ impl Place {
 
 impl Scanner {
     pub(crate) fn new(reader: Reader, caching: Caching) -> Self {
-        Self { reader, caching, trace: ReadTrace::default(), place: None, cells_passed: None }
+        Self {
+            reader,
+            caching,
+            trace: ReadTrace::default(),
+            place: None,
+            before: Vec::new(),
+            cells_passed: None,
+        }
     }
 
     /// A scanner that stands on a cell.
@@ -54,6 +64,7 @@ impl Scanner {
     ///
     /// If a block cannot be read; the scanner then stands nowhere.
     pub fn seek_to_first(&mut self) -> Result<()> {
+        self.leave();
         self.place = None;
         self.cells_passed = Some(0);
         let block = self.reader.first_data_block(self.caching, &mut self.trace)?;
@@ -67,19 +78,73 @@ impl Scanner {
     ///
     /// If a block cannot be read; the scanner then stands nowhere.
     pub fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
-        self.cells_passed = None;
+        self.leave();
         let held = self.place.take().map(|place| place.block);
         let found =
             self.reader.data_block_for(&key, held.as_ref(), self.caching, &mut self.trace)?;
         let Some(block) = found else { return Ok(()) };
         let Block::Data(data) = &*block else { return Ok(()) };
-        match data.seek(&key) {
-            Some(at) => self.place = Some(Place { block, at }),
-            None => {
-                let next = self.reader.next_data_block(data, self.caching, &mut self.trace)?;
-                self.enter(next);
-            }
+        if let Some(at) = data.seek(&key) {
+            self.place = Some(Place { block, at });
+        } else {
+            let next = self.reader.next_data_block(data, self.caching, &mut self.trace)?;
+            self.enter(next);
         }
+        Ok(())
+    }
+
+    /// Goes to the last cell that is before `key`, forwards or back.
+    ///
+    /// # Errors
+    ///
+    /// If a block cannot be read; the scanner then stands nowhere.
+    pub fn seek_before(&mut self, key: KeyRef<'_>) -> Result<()> {
+        self.leave();
+        let held = self.place.take().map(|place| place.block);
+        let found =
+            self.reader.data_block_for(&key, held.as_ref(), self.caching, &mut self.trace)?;
+        let Some(block) = found else { return Ok(()) };
+        let Block::Data(data) = &*block else { return Ok(()) };
+        if let Some(at) = data.last_before(&key) {
+            self.place = Some(Place { block, at });
+            return Ok(());
+        }
+        let previous = self.reader.previous_data_block(data, self.caching, &mut self.trace)?;
+        self.enter_at_end(previous);
+        Ok(())
+    }
+
+    /// Goes to the last cell of the file.
+    ///
+    /// # Errors
+    ///
+    /// If a block cannot be read; the scanner then stands nowhere.
+    pub fn seek_to_last(&mut self) -> Result<()> {
+        self.leave();
+        self.place = None;
+        let last = self.reader.last_data_block(self.caching, &mut self.trace)?;
+        self.enter_at_end(last);
+        Ok(())
+    }
+
+    /// Goes to the cell before. Before the first one the scanner stands nowhere.
+    ///
+    /// # Errors
+    ///
+    /// If a block cannot be read; the scanner then stands nowhere.
+    pub fn retreat(&mut self) -> Result<()> {
+        self.cells_passed = None;
+        let Some(Place { block, at }) = self.place.take() else { return Ok(()) };
+        let Block::Data(data) = &*block else { return Ok(()) };
+        if self.before.is_empty() {
+            data.row_cells_before(at, &mut self.before);
+        }
+        if let Some(at) = self.before.pop() {
+            self.place = Some(Place { block, at });
+            return Ok(());
+        }
+        let previous = self.reader.previous_data_block(data, self.caching, &mut self.trace)?;
+        self.enter_at_end(previous);
         Ok(())
     }
 
@@ -96,6 +161,7 @@ impl Scanner {
     /// If a block cannot be read, or if all cells were passed and are not as many as the file says;
     /// the scanner then stands nowhere.
     pub fn advance(&mut self) -> Result<()> {
+        self.before.clear();
         let Some(place) = &mut self.place else { return Ok(()) };
         let Block::Data(data) = &*place.block else { return Ok(()) };
         if place.at < data.last_cell_at()
@@ -124,6 +190,22 @@ impl Scanner {
     /// Hands over what it has read, and counts from zero again.
     pub fn take_trace(&mut self) -> ReadTrace {
         std::mem::take(&mut self.trace)
+    }
+
+    /// Forgets what holds only where it stands.
+    fn leave(&mut self) {
+        self.before.clear();
+        self.cells_passed = None;
+    }
+
+    fn enter_at_end(&mut self, block: Option<Arc<Block>>) {
+        self.place = block.map(|block| {
+            let at = match &*block {
+                Block::Data(data) => data.last_cell_at(),
+                _ => 0,
+            };
+            Place { block, at }
+        });
     }
 
     fn enter(&mut self, block: Option<Arc<Block>>) {

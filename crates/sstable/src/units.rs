@@ -19,11 +19,18 @@ impl BlockOffset {
     }
 }
 
+impl BlockOffset {
+    /// The place `len` bytes behind this one; the greatest place of all if there is none.
+    pub(crate) const fn plus(self, len: u64) -> Self {
+        Self(self.0.saturating_add(len))
+    }
+}
+
 impl Add<u64> for BlockOffset {
     type Output = Self;
 
     fn add(self, len: u64) -> Self {
-        Self(self.0.saturating_add(len))
+        self.plus(len)
     }
 }
 

@@ -199,6 +199,25 @@ impl DataBlock {
         None
     }
 
+    /// Where the last cell stands whose key is less than `key`; `None` if none is.
+    pub(crate) fn last_before(&self, key: &KeyRef<'_>) -> Option<usize> {
+        let mut before = Vec::new();
+        self.row_cells_before(self.seek(key).unwrap_or(self.cells.len()), &mut before);
+        before.pop()
+    }
+
+    /// Fills `before` with the places of the cells before the one at `at` that are of the same row
+    /// as the last of them. None if there is no cell before it.
+    pub(crate) fn row_cells_before(&self, at: usize, before: &mut Vec<usize>) {
+        before.clear();
+        let row = self.row_offsets.partition_point(|start| offset(*start) < at).checked_sub(1);
+        let mut next = row.and_then(|row| self.row_offset(row));
+        while let Some(cell) = next.filter(|next| *next < at) {
+            before.push(cell);
+            next = self.cell_at(cell).map(|(_, next)| next);
+        }
+    }
+
     fn row_offset(&self, index: usize) -> Option<usize> {
         self.row_offsets.get(index).map(|at| offset(*at))
     }
@@ -287,6 +306,20 @@ mod tests {
         assert_eq!(seek(b"b", b"2"), Some(second));
         assert_eq!(seek(b"b", b"4"), Some(block.last_cell_at()));
         assert_eq!(block.seek(&KeyRef::after_row(b"d")), None);
+    }
+
+    #[test]
+    fn the_last_cell_before_a_place_is_found() {
+        let block = block(&[cell(b"b", b"1"), cell(b"b", b"3"), cell(b"d", b"1")]).unwrap();
+        let (_, second) = block.cell_at(0).unwrap();
+        let before =
+            |row, qualifier| block.last_before(&KeyRef::before_column(row, b"f", qualifier));
+        assert_eq!(before(b"a", b"9"), None);
+        assert_eq!(before(b"b", b"1"), None);
+        assert_eq!(before(b"b", b"2"), Some(0));
+        assert_eq!(before(b"b", b"4"), Some(second));
+        assert_eq!(before(b"d", b"1"), Some(second));
+        assert_eq!(before(b"e", b""), Some(block.last_cell_at()));
     }
 
     #[test]

@@ -155,7 +155,7 @@ impl Blocks {
     /// Reads, verifies and decompresses the block at `place`.
     pub(super) fn read(&self, place: BlockPlace) -> Result<RawBlock> {
         let damaged = |what| Damage { at: place.offset, block: None, what }.in_file(&self.name);
-        let end = place.offset + u64::from(place.len);
+        let end = place.offset.plus(place.len.into());
         if place.len <= Header::LEN || end.get() > self.blocks_end {
             return Err(damaged("no block can be where the index has one".into()));
         }
@@ -211,6 +211,19 @@ impl Blocks {
             compression::decompress(self.compression, stored, len).map_err(damaged)?.into()
         };
         Ok(RawBlock { header, body, next: None })
+    }
+
+    /// The bytes in the file of the data block at `at`, which is not asked for them if the cache has
+    /// the block.
+    pub(super) fn block_len(&self, at: BlockOffset, caching: Caching) -> Result<u32> {
+        let key = BlockKey { file: self.file_id, offset: at.get() };
+        let cache = self.cache.as_ref().filter(|_| caching == Caching::Use);
+        if let Some(Block::Data(data)) = cache.and_then(|cache| cache.block(key)).as_deref() {
+            return Ok(data.place().len);
+        }
+        let header = self.read_header(at, self.blocks_end)?;
+        let damage = || Damage::in_block(header.block_type, at, "too long").in_file(&self.name);
+        u32::try_from(header.len()).map_err(|_| damage())
     }
 
     /// The header of the block at `at`.

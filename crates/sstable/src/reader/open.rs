@@ -14,7 +14,7 @@ use bytes::Bytes;
 use super::blocks::{Blocks, RawBlock};
 use super::filters::{ChunkedBloom, FileFilters, RowFilter};
 use super::index::DataIndex;
-use super::{Inner, ReaderOptions};
+use super::{Inner, ReaderOptions, Rows};
 use crate::block::bloom::BloomMeta;
 use crate::block::branch::IndexBlock;
 use crate::block::header::Header;
@@ -42,7 +42,7 @@ pub(super) fn open(
 ) -> Result<Inner> {
     let file_len = source.len();
     let mut blocks = Blocks {
-        name: name.clone(),
+        name,
         source,
         file_id: NEXT_FILE_ID.fetch_add(1, Ordering::Relaxed),
         cache: options.cache,
@@ -53,9 +53,10 @@ pub(super) fn open(
         layout: CellLayout::default(),
         blocks_end: 0,
     };
+    let name = &blocks.name.clone();
     let tail_at = file_len.saturating_sub(TAIL_LEN);
     let tail = blocks.read_bytes(BlockOffset::new(tail_at), file_len.saturating_sub(tail_at))?;
-    let refused = |refusal: Refusal| refusal.in_file(&name);
+    let refused = |refusal: Refusal| refusal.in_file(name);
     let trailer_at = Trailer::start(&tail, file_len).map_err(refused)?;
     let trailer_bytes = tail_from(&tail, tail_at, trailer_at);
     let trailer = Trailer::read(&trailer_bytes, trailer_at).map_err(refused)?;
@@ -68,7 +69,7 @@ pub(super) fn open(
         let what = format!("{loaded_len} bytes to load at once are more than the limits allow");
         let damage =
             Damage { at: trailer.load_on_open_data_offset, block: None, what: what.into() };
-        return Err(damage.in_file(&name));
+        return Err(damage.in_file(name));
     }
     let loaded = if loaded_at >= tail_at {
         let loaded = tail_from(&tail, tail_at, loaded_at);
@@ -125,7 +126,7 @@ impl Sections {
             }
             let bytes = rest.split_to(len);
             let place = at;
-            at = at + header.len();
+            at = at.plus(header.len());
             Ok((place, header.block_type, blocks.parse(&bytes, place), rest.is_empty()))
         };
         let mut needed = |blocks: &Blocks, wanted| {
@@ -208,7 +209,7 @@ fn assemble(
             let last = last.ok_or_else(|| info_damaged("the last key is not a key".into()))?;
             let first = first.filter(|first| *first <= last);
             let first = first.ok_or_else(|| info_damaged("the last key is not the last".into()))?;
-            Some((Box::from(first.row), Box::from(last.row)))
+            Some(Rows { first: first.row.into(), last: last.row.into() })
         }
     };
     let mut filters = read_blooms(sections.blooms, &file_info);
