@@ -71,7 +71,9 @@ pub fn blocked_bloom_error_rate(keys: u64, lines: u64, probes: u32) -> f64 {
     if keys == 0 {
         return 0.0;
     }
-    if lines == 0 {
+    // Past 32 throws a bit, a line has no clear bit left. (A header from outside may claim any number
+    // of keys; the sums below would not end.)
+    if keys as f64 * f64::from(probes) >= 32.0 * LINE_BITS * lines as f64 {
         return 1.0;
     }
     let line = LineRates::new(probes);

@@ -15,7 +15,7 @@ fn section(name: &str) -> Vec<Value> {
     let text = std::fs::read_to_string(VECTORS).expect("the vectors are in the repository");
     let vectors: Value = serde_json::from_str(&text).expect("the vectors are JSON");
     let section = vectors[name].as_array().expect("the section is a list").clone();
-    println!("{name}: {} vectors", section.len());
+    eprintln!("{name}: {} vectors", section.len());
     assert!(!section.is_empty());
     section
 }
@@ -129,6 +129,6 @@ fn chunks_are_folded_as_in_hbase() {
         assert_eq!(chunk.bits, unhex(&vector["bits"]), "{vector}");
         assert!(pairs.iter().all(|pair| may_contain(&chunk.bits, sizing.hash_count, *pair)));
     }
-    println!("{folded} of them folded");
+    eprintln!("{folded} of them folded");
     assert!(folded > 0);
 }

@@ -246,7 +246,7 @@ mod tests {
         let strangers = keys(2, probes.into());
         let passed = strangers.filter(|stranger| filter.may_contain(*stranger)).count() as f64;
         let expected = stats.error_rate * f64::from(probes);
-        println!(
+        eprintln!(
             "{} % promised, {} % measured",
             stats.error_rate * 100.0,
             passed / f64::from(probes) * 100.0

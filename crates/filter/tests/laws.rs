@@ -1,0 +1,294 @@
+//! What holds for every kind of stored filter, whatever the keys: no member is denied, the stored
+//! form is read back whole, and bytes from outside never do harm.
+
+use filter::{
+    ErrorRate, FilterKind, KeyHash, Membership, Seed, Sizing, StoredFilter, build, probe_many,
+};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+/// Bytes of a stored filter's header, of which the last eight are the checksum.
+const HEADER_LEN: usize = filter::HEADER_LEN;
+
+fn hashes(stream: u64, count: u64) -> Vec<KeyHash> {
+    let seed = Seed::new(stream);
+    (0..count).map(|key| KeyHash::new(seed, &key.to_le_bytes())).collect()
+}
+
+fn sizings() -> impl Strategy<Value = Sizing> {
+    prop_oneof![
+        (1e-6..0.5).prop_map(|rate| Sizing::ErrorRate(ErrorRate::new(rate).expect("in range"))),
+        (1.0..40.0).prop_map(Sizing::BitsPerKey),
+        (4_096_u64..20_000).prop_map(Sizing::Bytes),
+    ]
+}
+
+proptest! {
+    /// A filter may answer "maybe" too often, never "no" too often. Every kind; any keys, also the
+    /// empty set, duplicates and the empty key; from any alignment; one by one and in a batch.
+    #[test]
+    fn a_member_is_never_denied(
+        keys in vec(vec(any::<u8>(), 0..64), 0..500),
+        sizing in sizings(),
+        seed in any::<u64>().prop_map(Seed::new),
+        offset in 0..64_usize,
+    ) {
+        let hashes: Vec<KeyHash> = keys.iter().map(|key| KeyHash::new(seed, key)).collect();
+        for kind in FilterKind::ALL {
+            let Ok(bytes) = build(*kind, sizing, seed, &hashes) else { continue };
+            if let Sizing::Bytes(budget) = sizing {
+                prop_assert!(bytes.len() as u64 <= budget);
+            }
+            let mut shifted = vec![0; offset];
+            shifted.extend_from_slice(&bytes);
+            let filter = StoredFilter::parse(&shifted[offset..]).expect("as it was written");
+            prop_assert_eq!(filter.kind(), *kind);
+            prop_assert_eq!(filter.seed(), seed);
+            prop_assert_eq!(filter.key_count(), keys.len() as u64);
+            prop_assert_eq!(filter.as_bytes(), bytes.as_slice());
+
+            let mut answers = vec![false; hashes.len()];
+            filter.may_contain_batch(&hashes, &mut answers);
+            for ((key, hash), answer) in keys.iter().zip(&hashes).zip(answers) {
+                prop_assert!(filter.may_contain(*hash), "{kind} lost {key:?}");
+                prop_assert!(answer, "{kind} lost {key:?} in a batch");
+            }
+        }
+    }
+
+    /// A batch says of strangers what the single question says.
+    #[test]
+    fn a_batch_answers_as_single_questions_do(count in 0..300_u64, asked in 0..200_u64) {
+        let (members, strangers) = (hashes(1, count), hashes(2, asked));
+        for kind in FilterKind::ALL {
+            let bytes = build(*kind, Sizing::BitsPerKey(12.0), Seed::new(1), &members)
+                .expect("possible");
+            let filter = StoredFilter::parse(bytes).expect("sound");
+            let mut answers = vec![false; strangers.len()];
+            filter.may_contain_batch(&strangers, &mut answers);
+            let single: Vec<bool> = strangers.iter().map(|hash| filter.may_contain(*hash)).collect();
+            prop_assert_eq!(answers, single);
+        }
+    }
+
+    /// Bytes that were never a filter are refused.
+    #[test]
+    fn random_bytes_are_no_filter(bytes in vec(any::<u8>(), 0..300)) {
+        prop_assert!(StoredFilter::parse(bytes).is_err());
+    }
+}
+
+/// One small filter of every kind and some sizes.
+fn samples() -> Vec<Vec<u8>> {
+    let sizes = [0, 1, 2, 40, 300];
+    let pairs = FilterKind::ALL.iter().flat_map(|kind| sizes.map(|size| (*kind, size)));
+    pairs
+        .map(|(kind, size)| {
+            build(kind, Sizing::BitsPerKey(24.0), Seed::new(3), &hashes(3, size)).expect("possible")
+        })
+        .collect()
+}
+
+/// Asks everything that can be asked; the answers are anyone's guess.
+fn exercise(filter: &StoredFilter<&[u8]>) {
+    let strangers = hashes(4, 64);
+    let mut answers = vec![false; strangers.len()];
+    filter.may_contain_batch(&strangers, &mut answers);
+    for hash in [0, 1, u64::MAX, u64::MAX << 32, u64::MAX >> 32].map(KeyHash::from_u64) {
+        filter.prefetch(hash);
+        filter.may_contain(hash);
+    }
+    assert!((0.0..=1.0).contains(&filter.stats().error_rate));
+    assert!(filter.bits_per_key() >= 0.0);
+}
+
+#[test]
+fn every_flipped_bit_is_noticed() {
+    for sample in samples() {
+        for bit in 0..sample.len() * 8 {
+            let mut bytes = sample.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            assert!(StoredFilter::parse(bytes).is_err(), "bit {bit}");
+        }
+    }
+}
+
+#[test]
+fn every_cut_and_every_excess_is_noticed() {
+    for sample in samples() {
+        for len in 0..sample.len() {
+            assert!(StoredFilter::parse(&sample[..len]).is_err(), "{len} bytes");
+        }
+        let mut bytes = sample.clone();
+        bytes.push(0);
+        assert!(StoredFilter::parse(bytes).is_err());
+    }
+}
+
+/// Makes the length and the checksum right again, as an attacker would.
+fn repair(bytes: &mut [u8]) {
+    let body_len = (bytes.len() - HEADER_LEN) as u64;
+    bytes[32..40].copy_from_slice(&body_len.to_le_bytes());
+    let checksum = xxh3_64_with_seed(&bytes[..56], xxh3_64(&bytes[HEADER_LEN..]));
+    bytes[56..HEADER_LEN].copy_from_slice(&checksum.to_le_bytes());
+}
+
+fn assert_mutants_do_no_harm(mutants_per_kind: u64) {
+    let samples = samples();
+    let per_sample = mutants_per_kind * FilterKind::ALL.len() as u64 / samples.len() as u64;
+    let mut accepted = 0;
+    for (index, sample) in samples.iter().enumerate() {
+        for mutant in 0..per_sample {
+            // All choices of one mutant come from one stream of hashes, so that it can be repeated.
+            let seed = Seed::new(mutant << 8 | index as u64);
+            let mut drawn = 0_u64;
+            let mut draw = |below: u64| {
+                drawn += 1;
+                KeyHash::new(seed, &drawn.to_le_bytes()).get() % below
+            };
+            let mut bytes = sample.clone();
+            for _ in 0..=draw(3) {
+                // Mostly the header's parameters and counts, where the harm would be.
+                let at = if draw(4) > 0 { 9 + draw(47) } else { draw(bytes.len() as u64) };
+                bytes[at as usize] = match draw(3) {
+                    0 => bytes[at as usize] ^ (1 << draw(8)),
+                    1 => [0x00, 0x01, 0x7f, 0x80, 0xff][draw(5) as usize],
+                    _ => draw(256) as u8,
+                };
+            }
+            match draw(4) {
+                0 => bytes
+                    .truncate(HEADER_LEN + draw((bytes.len() - HEADER_LEN + 1) as u64) as usize),
+                1 => bytes.extend((0..draw(130)).map(|_| 0xff)),
+                _ => {}
+            }
+            repair(&mut bytes);
+            if let Ok(filter) = StoredFilter::parse(bytes.as_slice()) {
+                accepted += 1;
+                exercise(&filter);
+            }
+        }
+    }
+    eprintln!("{accepted} mutants of {} were taken for filters", per_sample * samples.len() as u64);
+    assert!(accepted > 0, "no mutant went past the checksum");
+}
+
+#[test]
+fn mutants_with_a_right_checksum_do_no_harm() {
+    assert_mutants_do_no_harm(5_000);
+}
+
+/// `cargo test --release -p filter --test laws -- --ignored mutants`
+#[test]
+#[ignore = "takes half a minute in release mode"]
+fn a_hundred_thousand_mutants_of_each_kind_do_no_harm() {
+    assert_mutants_do_no_harm(100_000);
+}
+
+/// How often strangers pass filters of one setting: promised, measured, and one standard error.
+///
+/// Each filter has its own luck with its keys, beside that of the strangers; so many filters are
+/// built, and the error is that of their mean.
+fn measure(kind: FilterKind, sizing: Sizing, keys: u64) -> (f64, f64, f64) {
+    const FILTERS: u64 = 25;
+    const STRANGERS: u64 = 20_000;
+    let strangers = hashes(6, STRANGERS);
+    let (mut promised, mut rates) = (0.0, Vec::new());
+    for stream in 100..100 + FILTERS {
+        let bytes = build(kind, sizing, Seed::new(5), &hashes(stream, keys)).expect("possible");
+        let filter = StoredFilter::parse(bytes).expect("sound");
+        promised += filter.error_rate() / FILTERS as f64;
+        let passed = strangers.iter().filter(|hash| filter.may_contain(**hash)).count();
+        rates.push(passed as f64 / STRANGERS as f64);
+    }
+    let mean = rates.iter().sum::<f64>() / FILTERS as f64;
+    let variance = rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>();
+    let binomial = promised * (1.0 - promised) / (FILTERS * STRANGERS) as f64;
+    let sigma = (variance / (FILTERS * (FILTERS - 1)) as f64).max(binomial).sqrt();
+    (promised, mean, sigma)
+}
+
+/// Ten settings of every kind.
+#[test]
+fn strangers_pass_as_often_as_theory_says() {
+    let rates = [0.3, 0.1, 0.05, 0.02, 0.01, 0.005, 0.001, 3e-4];
+    let rates = rates.map(|rate| Sizing::ErrorRate(ErrorRate::new(rate).expect("in range")));
+    let sizings: Vec<Sizing> =
+        rates.into_iter().chain([9.3, 17.6].map(Sizing::BitsPerKey)).collect();
+    for kind in FilterKind::ALL {
+        for (sizing, keys) in sizings.iter().zip([10_000, 2_011].into_iter().cycle()) {
+            let (promised, measured, sigma) = measure(*kind, *sizing, keys);
+            let off = (measured - promised) / sigma;
+            eprintln!(
+                "{kind} {sizing:?}: {promised:.3e} promised, {measured:.3e} measured, {off:+.1} sigma"
+            );
+            if let Sizing::ErrorRate(rate) = sizing {
+                assert!(promised <= rate.get(), "{kind} promises {promised}, not {rate:?}");
+            }
+            assert!(off.abs() <= 3.0, "{kind} {sizing:?} is off by {off} sigma");
+        }
+    }
+}
+
+/// No false negative over all kinds and sizes, through the stored form.
+fn assert_no_member_is_denied(sizes: &[u64]) {
+    let mut probes = 0;
+    for (stream, size) in (10..).zip(sizes) {
+        let members = hashes(stream, *size);
+        for kind in FilterKind::ALL {
+            let sizing = Sizing::ErrorRate(ErrorRate::HBASE);
+            let bytes = build(*kind, sizing, Seed::new(stream), &members).expect("possible");
+            let filter = StoredFilter::parse(bytes).expect("sound");
+            let denied = members.iter().filter(|hash| !filter.may_contain(**hash)).count();
+            assert_eq!(denied, 0, "{kind} of {size} keys");
+            probes += members.len();
+        }
+    }
+    eprintln!("{probes} probes, none denied");
+}
+
+#[test]
+fn no_member_is_denied_at_any_size() {
+    let small = (0..200).chain([255, 256, 257, 1_000, 4_095, 4_097]);
+    let sizes: Vec<u64> = small.chain([65_537, 250_000]).collect();
+    assert_no_member_is_denied(&sizes);
+}
+
+/// `cargo test --release -p filter --test laws -- --ignored denied`
+#[test]
+#[ignore = "takes minutes and 2 GB; more than 10^8 probes"]
+fn no_member_is_denied_in_a_hundred_million_probes() {
+    assert_no_member_is_denied(&[1_000_000, 5_000_000, 10_000_000, 10_000_000, 10_000_000]);
+}
+
+#[test]
+fn many_filters_are_asked_at_once() {
+    let build_one = |stream| {
+        let bytes = build(
+            FilterKind::BlockedBloom,
+            Sizing::BitsPerKey(20.0),
+            Seed::new(1),
+            &hashes(stream, 100),
+        );
+        StoredFilter::parse(bytes.expect("possible")).expect("sound")
+    };
+    let filters: Vec<_> = (20..36).map(build_one).collect();
+    for (stream, expected) in (20..36).zip(0..) {
+        for hash in hashes(stream, 100) {
+            let mut found = Vec::new();
+            probe_many(&filters, hash, |index| found.push(index));
+            let single = (0..16).filter(|index| filters[*index].may_contain(hash));
+            assert!(found.contains(&expected));
+            assert!(found.into_iter().eq(single));
+        }
+    }
+}
+
+#[test]
+fn filters_may_be_shared_between_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<StoredFilter<Vec<u8>>>();
+    shared::<filter::bloom::Blocked>();
+    shared::<filter::bloom::hbase::ChunkBuilder>();
+}
