@@ -524,3 +524,6 @@ impl fmt::Debug for Reader {
         f.debug_struct("Reader").field("name", self.name()).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;
