@@ -122,7 +122,8 @@ impl WriterOptions {
         self
     }
 
-    /// Entries that a root index has at least before a level is put under it. Default: 16.
+    /// Entries, two at least, that a root index may have before a level is put under it.
+    /// Default: 16.
     pub const fn index_min_entries(mut self, entries: u32) -> Self {
         self.index_min_entries = entries;
         self

@@ -297,7 +297,8 @@ impl<W: Write> Writer<W> {
 
     fn block_is_full(&self) -> bool {
         let size = self.options.block_size as usize;
-        self.block.encoded_len() >= size || self.block.unencoded_len() >= size
+        let len = self.block.encoded_len().max(self.block.unencoded_len());
+        len >= size && !self.block.is_empty()
     }
 
     /// Puts a checked cell into the block.
@@ -412,6 +413,10 @@ fn check_options(options: &WriterOptions) -> Result<(), String> {
     at_most("data blocks", options.block_size, BLOCK_LEN_MAX)?;
     at_most("index blocks", options.index_block_size, BLOCK_LEN_MAX)?;
     at_most("Bloom chunks", options.bloom_block_size, BLOCK_LEN_MAX)?;
+    if options.index_block_size == 0 || options.index_min_entries < 2 {
+        let (size, entries) = (options.index_block_size, options.index_min_entries);
+        return Err(format!("index blocks of {size} bytes and at least {entries} entries"));
+    }
     let header_len = Header::LEN;
     if options.bytes_per_checksum < header_len || i32::try_from(options.bytes_per_checksum).is_err()
     {

@@ -89,12 +89,12 @@ impl IndexWriter {
         blocks: &mut BlockWriter<W>,
         closing: bool,
     ) -> Result<()> {
-        let due = if closing {
-            !self.leaf.entries.is_empty() && !self.root.entries.is_empty()
+        let is_due = if closing {
+            !self.root.entries.is_empty()
         } else {
             self.leaf.branch_len() >= self.block_size
         };
-        if due {
+        if is_due && !self.leaf.entries.is_empty() {
             let leaf = std::mem::take(&mut self.leaf);
             let before = self.block_counts.last().copied().unwrap_or(0);
             self.block_counts.push(before + leaf.entries.len() as u64);

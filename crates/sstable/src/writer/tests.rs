@@ -72,6 +72,8 @@ fn options_that_no_file_can_have_are_refused() {
         (options().compression(Compression::Zstd), "unsupported compression codec: ZSTD"),
         (options().bytes_per_checksum(32), "a checksum every 32 bytes; from 33 on are allowed"),
         (options().block_size(1 << 31), "data blocks of 2147483648 bytes"),
+        (options().index_block_size(0), "index blocks of 0 bytes and at least 16 entries"),
+        (options().index_min_entries(1), "index blocks of 131072 bytes and at least 1 entries"),
         (options().bloom_type(BloomType::RowPrefixFixedLength(0)), "row prefixes of 0 bytes"),
         (options().file_info("hfile.x", ""), "file info hfile.x is the writer's own"),
         (options().file_info("TIMERANGE", ""), "file info TIMERANGE is the writer's own"),

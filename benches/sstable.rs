@@ -1,0 +1,138 @@
+//! What it costs to write a file, to scan it, and to look a row up, in each encoding, with and
+//! without compression.
+//!
+//! A hundred thousand cells of a key of 16 bytes and a value of 100, half of which can be
+//! compressed away. Files are in memory, so that no disk is measured. Lookups have all blocks in
+//! the cache and one HBase Bloom filter of 1 %; hits and misses are apart.
+//!
+//! Run with `cargo bench -p benches --bench sstable`.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use filter::Seed;
+use sstable::{
+    BlockCache, Caching, CellRef, CellType, Compression, DataBlockEncoding, FileName, ReadTrace,
+    Reader, ReaderOptions, RowProbe, SequenceId, Timestamp, Writer, WriterOptions,
+};
+use workload::{KEY_LEN, Random};
+
+const CELLS: u64 = 100_000;
+const VALUE_LEN: usize = 100;
+
+type Row = [u8; KEY_LEN];
+
+/// Keys in order, with their values.
+fn cells() -> Vec<(Row, [u8; VALUE_LEN])> {
+    let mut cells: Vec<_> = (0..CELLS)
+        .map(|index| {
+            let mut value = [0; VALUE_LEN];
+            workload::fill_value(1, index, &mut value);
+            (workload::key(1, index), value)
+        })
+        .collect();
+    cells.sort_unstable();
+    cells
+}
+
+/// Every encoding with every codec that is measured.
+fn every_option() -> impl Iterator<Item = (BenchmarkId, WriterOptions)> {
+    DataBlockEncoding::ALL.into_iter().flat_map(|encoding| {
+        [Compression::None, Compression::Lz4].map(|compression| {
+            let options =
+                WriterOptions::default().data_block_encoding(encoding).compression(compression);
+            (BenchmarkId::new(encoding.name(), compression), options)
+        })
+    })
+}
+
+fn write_file(options: WriterOptions, cells: &[(Row, [u8; VALUE_LEN])]) -> Vec<u8> {
+    let mut writer = Writer::new(Vec::new(), FileName::new("bench"), options).expect("sound");
+    for (row, value) in cells {
+        let cell = CellRef {
+            row,
+            family: b"f",
+            qualifier: b"q",
+            timestamp: Timestamp::new(1_700_000_000_000),
+            cell_type: CellType::Put,
+            value,
+            tags: b"",
+            sequence_id: SequenceId::new(1),
+        };
+        writer.append(cell).expect("in order");
+    }
+    writer.finish().expect("memory takes it").0
+}
+
+fn open(file: &[u8], options: ReaderOptions) -> Reader {
+    let source = Arc::new(Bytes::copy_from_slice(file));
+    Reader::open(source, FileName::new("bench"), options).expect("sound")
+}
+
+fn write(c: &mut Criterion) {
+    let cells = cells();
+    let mut group = c.benchmark_group("sstable/write");
+    // Bytes of cells as they are, so that encodings can be compared.
+    let plain = write_file(WriterOptions::default(), &cells).len() as u64;
+    group.throughput(Throughput::Bytes(plain)).sample_size(10);
+    for (id, options) in every_option() {
+        group.bench_function(id, |b| b.iter(|| write_file(options.clone(), &cells)));
+    }
+    group.finish();
+}
+
+/// All cells in order, every block read from the file, verified and decoded.
+fn scan(c: &mut Criterion) {
+    let cells = cells();
+    let mut group = c.benchmark_group("sstable/scan");
+    group.throughput(Throughput::Elements(CELLS)).sample_size(10);
+    for (id, options) in every_option() {
+        let reader = open(&write_file(options, &cells), ReaderOptions::default());
+        group.bench_function(id, |b| {
+            b.iter(|| {
+                let mut scanner = reader.scanner(Caching::Bypass);
+                scanner.seek_to_first().expect("sound");
+                let mut bytes = 0;
+                while let Some(cell) = scanner.cell() {
+                    bytes += cell.value.len();
+                    scanner.advance().expect("sound");
+                }
+                assert_eq!(bytes as u64, CELLS * VALUE_LEN as u64);
+            });
+        });
+    }
+    group.finish();
+}
+
+fn get(c: &mut Criterion) {
+    let cells = cells();
+    let mut members: Vec<Row> = cells.iter().map(|(row, _)| *row).collect();
+    Random::new(2).shuffle(&mut members);
+    members.truncate(10_000);
+    let strangers: Vec<Row> = (0..10_000).map(|index| workload::key(9, index)).collect();
+    let mut group = c.benchmark_group("sstable/get");
+    group.throughput(Throughput::Elements(members.len() as u64)).sample_size(10);
+    for encoding in DataBlockEncoding::ALL {
+        let options = WriterOptions::default().data_block_encoding(encoding);
+        let cache = Arc::new(BlockCache::new(1 << 30));
+        let reader = open(&write_file(options, &cells), ReaderOptions::default().cache(cache));
+        for (name, rows) in [("hit", &members), ("miss", &strangers)] {
+            let look_up = || {
+                let mut trace = ReadTrace::default();
+                let is_found = |row: &&Row| {
+                    let probe = RowProbe::new(&row[..], Seed::new(0));
+                    let found = reader.seek_row(&probe, &mut trace).expect("sound");
+                    found.is_some_and(|scanner| scanner.cell().is_some())
+                };
+                rows.iter().filter(is_found).count()
+            };
+            assert_eq!(look_up(), if name == "hit" { rows.len() } else { 0 });
+            group.bench_function(BenchmarkId::new(name, encoding), |b| b.iter(look_up));
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, write, scan, get);
+criterion_main!(benches);

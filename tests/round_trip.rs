@@ -1,0 +1,141 @@
+//! Laws: what is written is read, whatever the cells and however they are written.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use filter::bloom::hbase::HashType;
+use filter::{ErrorRate, FilterKind, Seed, Sizing};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use sstable::{
+    BloomType, Caching, Cell, CellRef, CellType, ChecksumType, Compression, DataBlockEncoding,
+    FileName, FilterOptions, FilterUse, ReadTrace, Reader, ReaderOptions, RowProbe, Scanner,
+    SequenceId, Timestamp, Writer, WriterOptions,
+};
+
+/// The parts of a cell. Few different bytes, so that parts are often equal or one begins another.
+fn cell() -> impl Strategy<Value = Cell> {
+    let bytes =
+        |len: std::ops::Range<usize>| vec(select(&[0, 1, b'a', b'b', 0x7f, 0x80, 0xff]), len);
+    let row = prop_oneof![9 => bytes(1..5), 1 => bytes(250..300)];
+    let timestamp = prop_oneof![
+        select(&[0, 1, 255, 256, i64::MAX - 1, i64::MAX]),
+        0..i64::MAX,
+        1_700_000_000_000..1_700_000_000_300_i64,
+    ];
+    let value = prop_oneof![8 => bytes(0..5), 1 => bytes(100..3000)];
+    let tags = vec((any::<u8>(), bytes(0..4)), 0..4);
+    let sequence_id = prop_oneof![Just(0), 0..300_u64, Just(SequenceId::MAX.get())];
+    (row, bytes(0..4), timestamp, select(&CellType::ALL), value, tags, sequence_id).prop_map(
+        |(row, qualifier, timestamp, cell_type, value, tags, sequence_id)| {
+            let tag = |(tag_type, data): (u8, Vec<u8>)| {
+                [&(data.len() as u16 + 1).to_be_bytes()[..], &[tag_type], &data].concat()
+            };
+            let tags: Vec<u8> = tags.into_iter().flat_map(tag).collect();
+            let timestamp = Timestamp::new(timestamp);
+            let sequence_id = SequenceId::new(sequence_id);
+            let (row, value, tags) = (&row[..], &value[..], &tags[..]);
+            let qualifier = &qualifier[..];
+            CellRef { row, family: b"f", qualifier, timestamp, cell_type, value, tags, sequence_id }
+                .to_cell()
+        },
+    )
+}
+
+/// Cells as a file can hold them.
+fn cells() -> impl Strategy<Value = Vec<Cell>> {
+    vec(cell(), 0..120).prop_map(|mut cells| {
+        cells.sort_by(|left, right| left.as_ref().compare(&right.as_ref()));
+        cells.dedup_by(|left, right| left.as_ref().key() == right.as_ref().key());
+        cells
+    })
+}
+
+prop_compose! {
+    fn options()(
+        (encoding, compression, checksum) in (
+            select(&DataBlockEncoding::ALL),
+            select(&[Compression::None, Compression::Gz, Compression::Snappy, Compression::Lz4]),
+            select(&ChecksumType::ALL),
+        ),
+        bloom in select(&[
+            BloomType::None, BloomType::Row, BloomType::RowCol, BloomType::RowPrefixFixedLength(2),
+        ]),
+        hash in select(HashType::ALL),
+        (mvcc, compress_tags, filter) in any::<(bool, bool, bool)>(),
+        block_size in select(&[0, 1, 100, 1000, 65_536]),
+        index_block_size in select(&[1, 100, 1000, 131_072]),
+        index_min_entries in 2..20_u32,
+        bloom_block_size in select(&[1, 64, 131_072]),
+        bytes_per_checksum in select(&[33, 100, 16_384]),
+    ) -> WriterOptions {
+        let options = WriterOptions::default()
+            .data_block_encoding(encoding)
+            .compression(compression)
+            .checksum(checksum)
+            .bytes_per_checksum(bytes_per_checksum)
+            .bloom_type(bloom)
+            .bloom_hash(hash)
+            .bloom_block_size(bloom_block_size)
+            .block_size(block_size)
+            .index_block_size(index_block_size)
+            .index_min_entries(index_min_entries)
+            .includes_mvcc(mvcc)
+            .includes_tags(true)
+            .compress_tags(compress_tags);
+        let rate = Sizing::ErrorRate(ErrorRate::HBASE);
+        let kind = FilterKind::BlockedBloom;
+        let ours = FilterOptions { kind, sizing: rate, seed: Seed::new(3) };
+        if filter { options.filter(ours) } else { options }
+    }
+}
+
+/// The cells as a file without sequence ids gives them back.
+fn without_sequence_ids(cells: &[Cell]) -> Vec<Cell> {
+    let none = SequenceId::default();
+    cells.iter().map(|cell| CellRef { sequence_id: none, ..cell.as_ref() }.to_cell()).collect()
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read(cells in cells(), options in options()) {
+        let mut writer =
+            Writer::new(Vec::new(), FileName::new("written"), options).expect("sound options");
+        for cell in &cells {
+            writer.append(cell.as_ref()).expect("cells in order");
+        }
+        let (bytes, summary) = writer.finish().expect("memory takes it");
+        prop_assert_eq!(summary.cell_count, cells.len() as u64);
+        prop_assert_eq!(summary.first_row.as_deref(), cells.first().map(Cell::row));
+        prop_assert_eq!(summary.last_row.as_deref(), cells.last().map(Cell::row));
+
+        for filter_use in [FilterUse::Best, FilterUse::HBaseBloom, FilterUse::None] {
+            let source = Arc::new(Bytes::from(bytes.clone()));
+            let reading = ReaderOptions::default().filter_use(filter_use);
+            let reader = Reader::open(source, FileName::new("written"), reading).expect("sound");
+            let keeps_ids = reader.file_info().includes_mvcc();
+            let expected =
+                if keeps_ids { cells.clone() } else { without_sequence_ids(&cells) };
+            let mut scanner = reader.scanner(Caching::Bypass);
+            scanner.seek_to_first().expect("sound");
+            let mut read = Vec::new();
+            while let Some(cell) = scanner.cell() {
+                read.push(cell.to_cell());
+                scanner.advance().expect("sound");
+            }
+            prop_assert_eq!(&read, &expected);
+
+            for cell in &cells {
+                let probe = RowProbe::new(cell.row(), Seed::new(3));
+                let found = reader.seek_row(&probe, &mut ReadTrace::default()).expect("sound");
+                let found = found.as_ref().and_then(Scanner::cell).expect("the row");
+                let first = expected.iter().find(|first| first.row() == cell.row());
+                prop_assert_eq!(Some(found), first.map(Cell::as_ref));
+                let mut scanner = reader.scanner(Caching::Bypass);
+                scanner.seek(cell.as_ref().key()).expect("sound");
+                prop_assert_eq!(scanner.cell().map(|found| found.key()), Some(cell.as_ref().key()));
+            }
+        }
+    }
+}
