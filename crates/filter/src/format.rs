@@ -26,6 +26,7 @@ use alloc::vec::Vec;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::bloom::BlockedView;
+use crate::cuckoo::CuckooView;
 use crate::{FilterKind, FilterStats, KeyHash, Membership, Seed};
 
 /// Bytes of the header of a stored filter.
@@ -200,6 +201,7 @@ pub struct StoredFilter<B> {
 #[derive(Clone, Copy, Debug)]
 enum View {
     Blocked(BlockedView),
+    Cuckoo(CuckooView),
 }
 
 impl<B: AsRef<[u8]>> StoredFilter<B> {
@@ -212,6 +214,7 @@ impl<B: AsRef<[u8]>> StoredFilter<B> {
         let (header, body) = parse(bytes.as_ref())?;
         let view = match header.kind {
             FilterKind::BlockedBloom => View::Blocked(BlockedView::parse(&header, body)?),
+            FilterKind::Cuckoo => View::Cuckoo(CuckooView::parse(&header, body)?),
         };
         Ok(Self { bytes, header, view })
     }
@@ -252,6 +255,11 @@ impl<B: AsRef<[u8]>> StoredFilter<B> {
         self.bytes
     }
 
+    /// Returns the header and the body, for a kind that can be taken back into memory.
+    pub(crate) fn parts(&self) -> (&Header, &[u8]) {
+        (&self.header, self.body())
+    }
+
     fn body(&self) -> &[u8] {
         self.bytes.as_ref().get(HEADER_LEN..).unwrap_or_default()
     }
@@ -261,12 +269,14 @@ impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
     fn may_contain(&self, hash: KeyHash) -> bool {
         match self.view {
             View::Blocked(view) => view.may_contain(self.body(), hash),
+            View::Cuckoo(view) => view.may_contain(self.body(), hash),
         }
     }
 
     fn stats(&self) -> FilterStats {
         match self.view {
             View::Blocked(view) => view.stats(self.body(), self.header.keys),
+            View::Cuckoo(view) => view.stats(self.body(), self.header.keys),
         }
     }
 }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::bloom::Blocked;
-use crate::{Full, Insert, KeyHash, Seed, Sizing};
+use crate::{Cuckoo, Full, Insert, KeyHash, Seed, Sizing};
 
 /// A kind of filter that has a stored form.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -12,16 +12,19 @@ use crate::{Full, Insert, KeyHash, Seed, Sizing};
 pub enum FilterKind {
     /// [`bloom::Blocked`](crate::bloom::Blocked): one cache line a key.
     BlockedBloom,
+    /// [`Cuckoo`]: fingerprints in buckets of four; keys can be removed.
+    Cuckoo,
 }
 
 impl FilterKind {
     /// All kinds.
-    pub const ALL: &[Self] = &[Self::BlockedBloom];
+    pub const ALL: &[Self] = &[Self::BlockedBloom, Self::Cuckoo];
 
     /// Returns the name that the command line, documents and figures use.
     pub const fn name(self) -> &'static str {
         match self {
             Self::BlockedBloom => "blocked-bloom",
+            Self::Cuckoo => "cuckoo",
         }
     }
 
@@ -34,6 +37,7 @@ impl FilterKind {
     pub(crate) const fn code(self) -> u8 {
         match self {
             Self::BlockedBloom => 1,
+            Self::Cuckoo => 6,
         }
     }
 
@@ -97,5 +101,6 @@ pub fn build(
             }
             Ok(filter.to_stored(seed))
         }
+        FilterKind::Cuckoo => Ok(Cuckoo::from_keys(sizing, keys)?.to_stored(seed)),
     }
 }

@@ -33,6 +33,7 @@
 //! | filter                               | bits per key at 1 % | what it is for                    |
 //! |--------------------------------------|--------------------:|-----------------------------------|
 //! | [`bloom::Blocked`]                   |                 9.9 | the fast default: one line a key  |
+//! | [`Cuckoo`]                           |                12.6 | keys can be removed               |
 //! | [`bloom::hbase`]                     |                 9.6 | the filter inside HBase's files   |
 //!
 //! [`theory`] says what each should cost; [`probe_many`] asks many filters at once. Without the
@@ -41,6 +42,7 @@
 extern crate alloc;
 
 pub mod bloom;
+mod cuckoo;
 mod format;
 mod hash;
 mod kernel;
@@ -51,6 +53,7 @@ mod probe;
 mod sizing;
 pub mod theory;
 
+pub use cuckoo::Cuckoo;
 pub use format::{FormatError, HEADER_LEN, StoredFilter};
 pub use key::{KeyHash, Seed};
 pub use kind::{BuildError, FilterKind, build};

@@ -1,0 +1,292 @@
+//! Buckets of packed fingerprints, and where a key's two buckets are.
+//!
+//! A bucket is one little-endian word of at most 64 bits; slot s of it holds bits s·f to s·f + f − 1.
+//! A slot without a key holds 0. All slots of a word are compared at once, by arithmetic on the word.
+
+use crate::KeyHash;
+
+/// How fingerprints lie in a bucket.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Buckets {
+    /// Bits of a fingerprint.
+    bits: u32,
+    /// Fingerprints of a bucket.
+    slots: u32,
+    /// The lowest bit of each slot.
+    low: u64,
+    /// The highest bit of each slot.
+    high: u64,
+}
+
+impl Buckets {
+    /// Lays out buckets of `slots` fingerprints.
+    ///
+    /// # Panics
+    ///
+    /// If a bucket is not made of whole bytes, or is larger than a word.
+    pub(super) const fn new(bits: u32, slots: u32) -> Self {
+        assert!(bits >= 4 && (bits * slots).is_multiple_of(8) && bits * slots <= 64);
+        let (mut low, mut slot) = (0, 0);
+        while slot < slots {
+            low |= 1 << (slot * bits);
+            slot += 1;
+        }
+        Self { bits, slots, low, high: low << (bits - 1) }
+    }
+
+    /// Bits of a fingerprint.
+    pub(super) const fn fingerprint_bits(self) -> u32 {
+        self.bits
+    }
+
+    /// Fingerprints of a bucket.
+    pub(super) const fn slots(self) -> u32 {
+        self.slots
+    }
+
+    /// Bytes of a bucket.
+    pub(super) const fn bucket_len(self) -> usize {
+        (self.bits * self.slots / 8) as usize
+    }
+
+    /// The largest fingerprint; the smallest is 1.
+    const fn fingerprint_max(self) -> u64 {
+        (1 << self.bits) - 1
+    }
+
+    /// Reads a bucket. One that is not there is empty.
+    pub(super) fn word(self, table: &[u8], bucket: usize) -> u64 {
+        match self.bucket_len() {
+            4 => word::<4>(table, bucket),
+            6 => word::<6>(table, bucket),
+            8 => word::<8>(table, bucket),
+            2 => word::<2>(table, bucket),
+            _ => word::<1>(table, bucket),
+        }
+    }
+
+    /// Writes a bucket.
+    pub(super) fn set_word(self, table: &mut [u8], bucket: usize, word: u64) {
+        let len = self.bucket_len();
+        let at = bucket * len;
+        table[at..at + len].copy_from_slice(&word.to_le_bytes()[..len]);
+    }
+
+    /// Returns the fingerprint in a slot.
+    pub(super) const fn get(self, word: u64, slot: u32) -> u64 {
+        (word >> (slot * self.bits)) & self.fingerprint_max()
+    }
+
+    /// Returns the word with another fingerprint in a slot.
+    pub(super) const fn with(self, word: u64, slot: u32, fingerprint: u64) -> u64 {
+        let shift = slot * self.bits;
+        word & !(self.fingerprint_max() << shift) | fingerprint << shift
+    }
+
+    /// Returns the highest bit of each slot that holds the fingerprint, and of no other.
+    ///
+    /// A slot equals the fingerprint if their difference, by xor, is 0. Adding 2^(f−1) − 1 to the
+    /// lower f − 1 bits of a difference carries into its highest bit unless they are all 0, and never
+    /// further; so that bit, or the difference's own highest bit, says "not equal".
+    const fn matches(self, word: u64, fingerprint: u64) -> u64 {
+        let difference = word ^ (self.low * fingerprint);
+        let lower = self.high - self.low;
+        !(((difference & lower) + lower) | difference) & self.high
+    }
+
+    /// Returns the first slot that holds the fingerprint; 0 finds an empty one.
+    pub(super) const fn find(self, word: u64, fingerprint: u64) -> Option<u32> {
+        let matches = self.matches(word, fingerprint);
+        if matches == 0 { None } else { Some(matches.trailing_zeros() / self.bits) }
+    }
+
+    /// Returns how many slots hold the fingerprint.
+    pub(super) const fn count(self, word: u64, fingerprint: u64) -> u32 {
+        self.matches(word, fingerprint).count_ones()
+    }
+
+    /// Returns whether either bucket of a key holds its fingerprint.
+    ///
+    /// Both buckets are loaded before either is looked at, so that a lookup waits for memory once,
+    /// and there is no branch between them that could be mispredicted.
+    pub(super) fn either_contains(self, table: &[u8], places: Places) -> bool {
+        match self.bucket_len() {
+            4 => self.either_contains_in::<4>(table, places),
+            6 => self.either_contains_in::<6>(table, places),
+            8 => self.either_contains_in::<8>(table, places),
+            2 => self.either_contains_in::<2>(table, places),
+            _ => self.either_contains_in::<1>(table, places),
+        }
+    }
+
+    /// Whether a difference is 0 in some slot is cheaper to tell than in which: taking 1 from each
+    /// slot sets the highest bit of those that were 0, or that had it set before. A borrow can set
+    /// another's too, but only after a slot that was 0. (Mycroft, 1987.)
+    fn either_contains_in<const LEN: usize>(self, table: &[u8], places: Places) -> bool {
+        let pattern = self.low.wrapping_mul(places.fingerprint);
+        let first = word::<LEN>(table, places.first) ^ pattern;
+        let second = word::<LEN>(table, places.second) ^ pattern;
+        let zero = first.wrapping_sub(self.low) & !first | second.wrapping_sub(self.low) & !second;
+        zero & self.high != 0
+    }
+}
+
+/// Reads a bucket of so many bytes. One that is not there is empty.
+fn word<const LEN: usize>(table: &[u8], bucket: usize) -> u64 {
+    let (buckets, _) = table.as_chunks::<LEN>();
+    buckets.get(bucket).map_or(0, |bytes| {
+        let mut word = [0; 8];
+        word[..LEN].copy_from_slice(bytes);
+        u64::from_le_bytes(word)
+    })
+}
+
+/// A key as the filter sees it. Keys that agree in fingerprint and buckets are the same to it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Places {
+    pub(super) fingerprint: u64,
+    pub(super) first: usize,
+    pub(super) second: usize,
+}
+
+impl Places {
+    /// Finds a key's fingerprint and its two buckets out of `count`.
+    ///
+    /// The upper bits of the hash pick the first bucket, the lower 32 the fingerprint. It is spread
+    /// evenly over 1 to 2^f − 1: mapping 0 to 1, as is often done, would double the share of 1.
+    #[inline]
+    pub(super) fn new(hash: KeyHash, buckets: Buckets, count: usize) -> Self {
+        let lower = hash.get() & u64::from(u32::MAX);
+        let fingerprint = 1 + ((lower * buckets.fingerprint_max()) >> 32);
+        // A slot is below the count, which is a `usize`.
+        let first = hash.slot(count as u64) as usize;
+        Self { fingerprint, first, second: other_bucket(fingerprint, first, count) }
+    }
+
+    /// Returns the number that only the same fingerprint in the same buckets has, whichever of them
+    /// is the first.
+    pub(super) fn identity(self) -> u64 {
+        // A bucket takes 48 bits at most: no machine addresses more than 2^57 bytes.
+        ((self.first.min(self.second) as u64) << 16) | self.fingerprint
+    }
+
+    /// Finds the places that have an identity, if the fingerprint and the bucket exist and the
+    /// bucket is the lower of the two.
+    pub(super) fn from_identity(identity: u64, buckets: Buckets, count: usize) -> Option<Self> {
+        let fingerprint = identity & 0xffff;
+        let first = usize::try_from(identity >> 16).ok().filter(|first| *first < count)?;
+        if !(1..=buckets.fingerprint_max()).contains(&fingerprint) {
+            return None;
+        }
+        let second = other_bucket(fingerprint, first, count);
+        (first <= second).then_some(Self { fingerprint, first, second })
+    }
+}
+
+/// Returns the other bucket in which a fingerprint may stand; the other's other is this one.
+///
+/// It is the mirror image (H(φ) − bucket) mod count. H must look random, and not only be even: two
+/// kicks shift a key by H(φ) − H(ψ), and if H(φ) were a multiple of φ, then these differences would
+/// be few, and kicks would turn in circles.
+#[inline]
+pub(super) fn other_bucket(fingerprint: u64, bucket: usize, count: usize) -> usize {
+    let mixed = fingerprint.wrapping_mul(0x9e37_79b9_7f4a_7c15); // 2^64 over the golden ratio.
+    let mixed = (mixed ^ (mixed >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    let mirror = KeyHash::from_u64(mixed).slot(count as u64) as usize;
+    // Both are below the count, so one addition brings the difference back into range.
+    let (difference, borrowed) = mirror.overflowing_sub(bucket);
+    if borrowed { difference.wrapping_add(count) } else { difference }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Comparing all slots at once is what comparing one after the other would be.
+        #[test]
+        fn slots_are_told_apart(
+            (bits, slots) in prop::sample::select(
+                &[(8, 1), (8, 2), (8, 4), (8, 8), (12, 4), (16, 1), (16, 2), (16, 4)][..]
+            ),
+            // Few fingerprints, so that they meet; neighbours, so that borrows have their chance.
+            fingerprints in prop::collection::vec(
+                prop::sample::select(&[0_u64, 1, 2, 0x7f, 0x80, 0x81, 0xfe, 0xff][..]), 16
+            ),
+            wanted in prop::sample::select(&[0_u64, 1, 2, 0x7f, 0x80, 0x81, 0xfe, 0xff][..]),
+        ) {
+            let buckets = Buckets::new(bits, slots);
+            let mut table = vec![0; 2 * buckets.bucket_len()];
+            let mut taken = fingerprints.iter().copied();
+            for bucket in 0..2 {
+                let word = (0..slots).zip(&mut taken).fold(0, |word, (slot, fingerprint)| {
+                    buckets.with(word, slot, fingerprint)
+                });
+                buckets.set_word(&mut table, bucket, word);
+                prop_assert_eq!(buckets.word(&table, bucket), word);
+                let alike = |slot: &u32| buckets.get(word, *slot) == wanted;
+                prop_assert_eq!(buckets.find(word, wanted), (0..slots).find(alike));
+                prop_assert_eq!(buckets.count(word, wanted) as usize, (0..slots).filter(alike).count());
+            }
+            let either = |first, second| {
+                buckets.either_contains(&table, Places { fingerprint: wanted, first, second })
+            };
+            let holds = |bucket| buckets.find(buckets.word(&table, bucket), wanted).is_some();
+            prop_assert_eq!(either(0, 1), holds(0) || holds(1));
+            prop_assert_eq!(either(0, 0), holds(0));
+            prop_assert_eq!(either(1, 1), holds(1));
+        }
+
+        /// Whatever the number of buckets, a power of two or not.
+        #[test]
+        fn the_other_bucket_of_the_other_bucket_is_the_bucket(
+            fingerprint in 1_u64..1 << 16,
+            count in prop_oneof![1..20_usize, 1..1_usize << 40],
+            bucket: prop::sample::Index,
+        ) {
+            let bucket = bucket.index(count);
+            let other = other_bucket(fingerprint, bucket, count);
+            prop_assert!(other < count);
+            prop_assert_eq!(other_bucket(fingerprint, other, count), bucket);
+        }
+
+        #[test]
+        fn an_identity_is_the_same_from_either_bucket(hash: u64, count in 1..1000_usize) {
+            let buckets = Buckets::new(12, 4);
+            let places = Places::new(KeyHash::from_u64(hash), buckets, count);
+            let Places { fingerprint, first, second } = places;
+            let turned = Places { fingerprint, first: second, second: first };
+            prop_assert_eq!(places.identity(), turned.identity());
+            let back = Places::from_identity(places.identity(), buckets, count);
+            prop_assert!(back == Some(places) || back == Some(turned));
+        }
+    }
+
+    #[test]
+    fn fingerprints_are_spread_evenly_and_none_is_empty() {
+        let buckets = Buckets::new(8, 4);
+        let mut seen = [0_u32; 256];
+        for hash in 0..255_000_u64 {
+            // 255,000 hashes whose lower 32 bits are spread evenly.
+            let hash = KeyHash::from_u64(hash * (1 << 32) / 255_000);
+            seen[Places::new(hash, buckets, 10).fingerprint as usize] += 1;
+        }
+        assert_eq!(seen[0], 0);
+        assert!(seen[1..].iter().all(|count| (999..=1001).contains(count)), "{seen:?}");
+    }
+
+    #[test]
+    fn other_buckets_differ_from_fingerprint_to_fingerprint() {
+        // Of 255 · 254 differences of mirrors nearly all are different numbers.
+        let count = 1 << 40;
+        let mirrors: Vec<_> =
+            (1..256).map(|fingerprint| other_bucket(fingerprint, 0, count)).collect();
+        let differences: std::collections::BTreeSet<_> = mirrors
+            .iter()
+            .flat_map(|one| mirrors.iter().map(move |other| one.wrapping_sub(*other)))
+            .collect();
+        assert!(differences.len() > 255 * 254 - 100, "{}", differences.len());
+    }
+}

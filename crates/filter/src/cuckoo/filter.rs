@@ -1,0 +1,331 @@
+//! The filter in memory: lookups, inserts with their kicks, removes.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use super::bucket::{Buckets, Places, other_bucket};
+use super::shape::Shape;
+use crate::{
+    Absent, BuildError, FilterStats, Full, Insert, KeyHash, Membership, Remove, Sizing, theory,
+};
+
+/// Fingerprints that one insert may kick out of their places before it gives up.
+const KICKS_MAX: usize = 500;
+
+/// Copies of one key that take slots; more are counted aside. Not fewer, since where fingerprints
+/// have 8 bits three keys in a hundred look like a second copy of another, and one in 7,000 like a
+/// third, which must not cost an entry each. Not more, since the slots that copies take are missing
+/// in the only two buckets where other keys could be.
+const COPIES_IN_SLOTS: u32 = 3;
+
+/// Bytes that a key with copies aside takes in the stored form.
+pub(super) const ASIDE_LEN: usize = 16;
+
+/// A cuckoo filter in memory: keys can be added and removed.
+///
+/// ```
+/// use filter::{Cuckoo, ErrorRate, Insert, KeyHash, Membership, Remove, Seed, Sizing};
+///
+/// let seed = Seed::new(42);
+/// let mut online = Cuckoo::new(Sizing::ErrorRate(ErrorRate::new(0.001)?), 1_000)?;
+/// let (ann, bob) = (KeyHash::new(seed, b"ann"), KeyHash::new(seed, b"bob"));
+///
+/// online.insert(ann)?;
+/// online.insert(bob)?;
+/// online.insert(ann)?; // From another device.
+/// online.remove(ann)?;
+/// assert!(online.may_contain(ann));
+/// online.remove(ann)?;
+/// assert!(!online.may_contain(ann) && online.may_contain(bob));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Cuckoo {
+    pub(super) buckets: Buckets,
+    /// Number of buckets.
+    pub(super) count: usize,
+    pub(super) table: Vec<u8>,
+    /// Keys in the filter, copies counted.
+    pub(super) keys: u64,
+    /// By identity, the copies of a key beyond those in slots. Who is here is in a slot as well.
+    pub(super) aside: BTreeMap<u64, u64>,
+    /// The sum of the above.
+    pub(super) keys_aside: u64,
+}
+
+impl Cuckoo {
+    /// Makes an empty filter with room for so many keys, copies counted.
+    ///
+    /// The size is such that they fit but for bad luck of less than one in ten thousand; then
+    /// [`insert`](Insert::insert) says so, and [`grow`](Self::grow) helps. A filter for no keys has
+    /// no buckets: it denies all, and is full. A key with more than three copies takes 16 bytes on
+    /// top.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] if no filter of that sizing can be made; [`BuildError::Full`] if so many keys
+    /// do not fit into it.
+    pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
+        Self::with_shape(Shape::new(sizing, keys)?)
+    }
+
+    pub(super) fn with_shape(shape: Shape) -> Result<Self, BuildError> {
+        let count = usize::try_from(shape.count).map_err(|_| BuildError::Memory)?;
+        let len = count.checked_mul(shape.buckets.bucket_len()).ok_or(BuildError::Memory)?;
+        let mut table = Vec::new();
+        table.try_reserve_exact(len).map_err(|_| BuildError::Memory)?;
+        table.resize(len, 0);
+        let (buckets, aside) = (shape.buckets, BTreeMap::new());
+        Ok(Self { buckets, count, table, keys: 0, aside, keys_aside: 0 })
+    }
+
+    /// Builds a filter that holds the keys.
+    ///
+    /// If they do not fit, it is made again: larger if it was sized by error rate, else with shorter
+    /// fingerprints. What copies aside take is taken from the buckets, unless it was sized by bits
+    /// per key and they take too much: then they come on top.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] if no filter of that sizing can be made.
+    pub fn from_keys(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
+        let mut shape = Shape::new(sizing, keys.len() as u64)?;
+        let mut budget = match sizing {
+            Sizing::ErrorRate(_) => None,
+            Sizing::BitsPerKey(_) | Sizing::Bytes(_) => Some(shape.len()),
+        };
+        let mut growth = 0.01;
+        loop {
+            let mut filter = Self::with_shape(shape)?;
+            let full = keys.iter().any(|key| filter.insert(*key).is_err());
+            let excess = budget.map_or(0, |budget| filter.len().saturating_sub(budget));
+            if !full && excess == 0 {
+                return Ok(filter);
+            }
+            let smaller = budget
+                .map(|budget| if full { shape.shortened(budget) } else { shape.without(excess) });
+            shape = match (smaller, sizing) {
+                (Some(Some(smaller)), _) => smaller,
+                (Some(None), Sizing::Bytes(_)) => return Err(BuildError::Full),
+                (Some(None), _) => {
+                    budget = None;
+                    Shape::smallest(keys.len() as u64)
+                }
+                (None, _) => {
+                    growth *= 2.0;
+                    shape.enlarged(growth)
+                }
+            };
+        }
+    }
+
+    /// Makes the filter anew, with room for `capacity` keys, from the hashes of all keys that it
+    /// shall hold: a filter has only fingerprints, which do not tell where they would go in a larger
+    /// one. Without room for all, it stays as it was.
+    ///
+    /// ```
+    /// use filter::{Cuckoo, Insert, KeyHash, Membership, Seed, Sizing};
+    ///
+    /// let key = |number: u64| KeyHash::new(Seed::new(7), &number.to_le_bytes());
+    /// let mut filter = Cuckoo::new(Sizing::BitsPerKey(17.0), 1_000)?;
+    /// for number in 0..5_000 {
+    ///     if filter.insert(key(number)).is_err() {
+    ///         let room = filter.stats().keys * 2;
+    ///         filter.grow(Sizing::BitsPerKey(17.0), room, (0..=number).map(key))?;
+    ///     }
+    /// }
+    /// assert!((0..5_000).all(|number| filter.may_contain(key(number))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] if no filter of that sizing can be made, or the keys do not fit into it.
+    pub fn grow(
+        &mut self,
+        sizing: Sizing,
+        capacity: u64,
+        keys: impl IntoIterator<Item = KeyHash>,
+    ) -> Result<(), BuildError> {
+        let mut larger = Self::new(sizing, capacity)?;
+        for key in keys {
+            larger.insert(key).map_err(|Full| BuildError::Full)?;
+        }
+        *self = larger;
+        Ok(())
+    }
+
+    /// Returns the bits of a fingerprint: 8, 12 or 16.
+    pub const fn fingerprint_bits(&self) -> u32 {
+        self.buckets.fingerprint_bits()
+    }
+
+    /// Returns how many fingerprints there is room for; inserts begin to fail above 95 % of them.
+    pub const fn slot_count(&self) -> u64 {
+        self.count as u64 * self.buckets.slots() as u64
+    }
+
+    /// Returns the share of slots that are taken, from 0 to 1.
+    pub fn load(&self) -> f64 {
+        if self.count == 0 { 1.0 } else { self.slots_taken() as f64 / self.slot_count() as f64 }
+    }
+
+    /// Returns how many copies of a key the filter holds. It may be too many, as often as strangers
+    /// pass, but never too few.
+    pub fn copies(&self, hash: KeyHash) -> u64 {
+        let places = self.places(hash);
+        let aside = self.aside.get(&places.identity()).copied().unwrap_or(0);
+        aside + u64::from(self.copies_in_slots(places))
+    }
+
+    /// Bytes of the body of the stored form.
+    fn len(&self) -> u64 {
+        (self.table.len() + self.aside.len() * ASIDE_LEN) as u64
+    }
+
+    const fn slots_taken(&self) -> u64 {
+        self.keys - self.keys_aside
+    }
+
+    pub(super) fn places(&self, hash: KeyHash) -> Places {
+        Places::new(hash, self.buckets, self.count)
+    }
+
+    fn word(&self, bucket: usize) -> u64 {
+        self.buckets.word(&self.table, bucket)
+    }
+
+    fn set_word(&mut self, bucket: usize, word: u64) {
+        self.buckets.set_word(&mut self.table, bucket, word);
+    }
+
+    fn copies_in_slots(&self, places: Places) -> u32 {
+        let count = |bucket| self.buckets.count(self.word(bucket), places.fingerprint);
+        // A key whose two buckets are the same one has its copies there once, not twice.
+        let second = if places.first == places.second { 0 } else { count(places.second) };
+        count(places.first) + second
+    }
+
+    /// Replaces a fingerprint in a bucket by another, 0 being an empty slot. Returns whether it was
+    /// there.
+    fn replace(&mut self, bucket: usize, old: u64, new: u64) -> bool {
+        let word = self.word(bucket);
+        let slot = self.buckets.find(word, old);
+        if let Some(slot) = slot {
+            self.set_word(bucket, self.buckets.with(word, slot, new));
+        }
+        slot.is_some()
+    }
+
+    /// Puts a fingerprint into one of its buckets, moving others if it must. Changes nothing if it
+    /// cannot.
+    fn place(&mut self, places: Places) -> Result<(), Full> {
+        if self.count == 0 {
+            return Err(Full);
+        }
+        let Places { fingerprint, first, second } = places;
+        if self.replace(first, 0, fingerprint) || self.replace(second, 0, fingerprint) {
+            return Ok(());
+        }
+        self.kick(fingerprint, first)
+    }
+
+    /// Puts a fingerprint into a full bucket, by moving others to their other buckets.
+    ///
+    /// ```text
+    /// repeat:  is there a fingerprint in this bucket whose other bucket has room?
+    ///            yes: move it there, take its slot, done
+    ///            no:  take the slot of any of them; go on with that one in its other bucket
+    /// ```
+    ///
+    /// Looking ahead costs four loads, all at once, and saves most kicks. Who is kicked is decided by
+    /// numbers that look random and depend on the fingerprint and its bucket only: the same inserts
+    /// give the same filter. The kicks are written down, and undone if they come to no end.
+    fn kick(&mut self, fingerprint: u64, bucket: usize) -> Result<(), Full> {
+        let (mut carried, mut bucket, mut random) =
+            (fingerprint, bucket, fingerprint ^ bucket as u64);
+        let mut kicks = [(0, 0); KICKS_MAX];
+        for kick in &mut kicks {
+            let word = self.word(bucket);
+            for slot in 0..self.buckets.slots() {
+                let moved = self.buckets.get(word, slot);
+                let other = other_bucket(moved, bucket, self.count);
+                if self.replace(other, 0, moved) {
+                    self.set_word(bucket, self.buckets.with(word, slot, carried));
+                    return Ok(());
+                }
+            }
+            // A step of a linear congruential generator (Knuth's MMIX), whose upper bits are good.
+            random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            let slot = (random >> 33) as u32 % self.buckets.slots();
+            *kick = (bucket, slot);
+            self.set_word(bucket, self.buckets.with(word, slot, carried));
+            carried = self.buckets.get(word, slot);
+            bucket = other_bucket(carried, bucket, self.count);
+        }
+
+        for (bucket, slot) in kicks.into_iter().rev() {
+            let word = self.word(bucket);
+            self.set_word(bucket, self.buckets.with(word, slot, carried));
+            carried = self.buckets.get(word, slot);
+        }
+        assert_eq!(carried, fingerprint, "all kicks are undone");
+        Err(Full)
+    }
+}
+
+impl Membership for Cuckoo {
+    fn may_contain(&self, hash: KeyHash) -> bool {
+        self.buckets.either_contains(&self.table, self.places(hash))
+    }
+
+    fn stats(&self) -> FilterStats {
+        FilterStats {
+            keys: self.keys,
+            bytes: self.len(),
+            error_rate: theory::cuckoo_error_rate(
+                self.slots_taken(),
+                self.count as u64,
+                self.fingerprint_bits(),
+            ),
+        }
+    }
+}
+
+impl Insert for Cuckoo {
+    /// Adds a key, or another copy of it. A key that the filter already holds always fits.
+    fn insert(&mut self, hash: KeyHash) -> Result<(), Full> {
+        let keys = self.keys.checked_add(1).ok_or(Full)?;
+        let places = self.places(hash);
+        let copies = self.copies_in_slots(places);
+        let fits = copies < COPIES_IN_SLOTS && self.place(places).is_ok();
+        if !fits {
+            if copies == 0 {
+                return Err(Full);
+            }
+            *self.aside.entry(places.identity()).or_insert(0) += 1;
+            self.keys_aside += 1;
+        }
+        self.keys = keys;
+        Ok(())
+    }
+}
+
+impl Remove for Cuckoo {
+    fn remove(&mut self, hash: KeyHash) -> Result<(), Absent> {
+        let places = self.places(hash);
+        if let Some(copies) = self.aside.get_mut(&places.identity()) {
+            *copies -= 1;
+            if *copies == 0 {
+                self.aside.remove(&places.identity());
+            }
+            self.keys_aside -= 1;
+        } else if !self.replace(places.first, places.fingerprint, 0)
+            && !self.replace(places.second, places.fingerprint, 0)
+        {
+            return Err(Absent);
+        }
+        self.keys -= 1;
+        Ok(())
+    }
+}

@@ -1,0 +1,165 @@
+//! The stored form of a cuckoo filter.
+//!
+//! Header parameter 0 is the bits of a fingerprint (8, 12 or 16), parameter 1 the number of
+//! buckets, parameter 2 the number of keys with copies aside. The body:
+//!
+//! | bytes            | what                                                                     |
+//! |-----------------:|--------------------------------------------------------------------------|
+//! | buckets · f / 2  | the buckets: four fingerprints of f bits, the first in the lowest bits of |
+//! |                  | a little-endian word; 0 is an empty slot                                 |
+//! | keys aside · 16  | by `identity`, ascending: `identity` (u64 LE), the lower of the two      |
+//! |                  | buckets times 2^16, plus the fingerprint; `copies` (u64 LE) beyond those |
+//! |                  | in slots, at least 1                                                     |
+//!
+//! The other bucket of a fingerprint and the fingerprint of a hash are part of the format: see
+//! [`Places`].
+#![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use super::bucket::{Buckets, Places};
+use super::filter::{ASIDE_LEN, Cuckoo};
+use super::shape;
+use crate::format::{self, Header};
+use crate::{FilterKind, FilterStats, FormatError, KeyHash, Seed, StoredFilter, theory};
+
+/// A cuckoo filter in bytes that are not ours.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CuckooView {
+    buckets: Buckets,
+    /// Number of buckets.
+    count: usize,
+    /// Bytes of all buckets.
+    table_len: usize,
+    /// Keys that are not in slots.
+    keys_aside: u64,
+}
+
+impl CuckooView {
+    /// Checks what the header says against the body, and the copies aside against the buckets.
+    pub(crate) fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
+        let wrong = FormatError::Parameters;
+        let [bits, count, aside] = header.parameters;
+        let buckets = shape::layout(bits).ok_or(wrong("a fingerprint has 8, 12 or 16 bits"))?;
+        let bytes = |count: u64, len: usize| usize::try_from(count).ok()?.checked_mul(len);
+        let table_len = bytes(count, buckets.bucket_len());
+        let aside_len = bytes(aside, ASIDE_LEN);
+        let both = table_len.zip(aside_len).and_then(|(table, aside)| table.checked_add(aside));
+        let (Some(table_len), true) = (table_len, both == Some(body.len())) else {
+            return Err(wrong("the body is not as long as its buckets and its copies aside"));
+        };
+        let count = usize::try_from(count).map_err(|_| wrong("too many buckets"))?;
+
+        let (table, aside) = body.split_at_checked(table_len).unwrap_or_default();
+        let (mut keys_aside, mut previous) = (0_u64, None);
+        for (identity, copies) in entries(aside) {
+            let places = Places::from_identity(identity, buckets, count);
+            if previous >= Some(identity)
+                || copies == 0
+                || !places.is_some_and(|places| buckets.either_contains(table, places))
+            {
+                return Err(wrong("the copies aside are not those of keys in buckets"));
+            }
+            keys_aside = keys_aside.checked_add(copies).ok_or(wrong("more copies than keys"))?;
+            previous = Some(identity);
+        }
+        if keys_aside > header.keys {
+            return Err(wrong("more copies than keys"));
+        }
+        Ok(Self { buckets, count, table_len, keys_aside })
+    }
+
+    pub(crate) fn may_contain(self, body: &[u8], hash: KeyHash) -> bool {
+        // A body that is longer than its buckets does no harm: places lie within the buckets.
+        self.buckets.either_contains(body, Places::new(hash, self.buckets, self.count))
+    }
+
+    pub(crate) fn stats(self, body: &[u8], keys: u64) -> FilterStats {
+        let bits = self.buckets.fingerprint_bits();
+        let count = u64::try_from(self.count).unwrap_or(u64::MAX);
+        FilterStats {
+            keys,
+            bytes: u64::try_from(body.len()).unwrap_or(u64::MAX),
+            error_rate: theory::cuckoo_error_rate(
+                keys.saturating_sub(self.keys_aside),
+                count,
+                bits,
+            ),
+        }
+    }
+}
+
+/// Reads the copies aside.
+fn entries(aside: &[u8]) -> impl Iterator<Item = (u64, u64)> {
+    let (entries, _) = aside.as_chunks::<ASIDE_LEN>();
+    entries.iter().map(|entry| {
+        let (numbers, _) = entry.as_chunks::<8>();
+        let mut numbers = numbers.iter().copied().map(u64::from_le_bytes);
+        (numbers.next().unwrap_or_default(), numbers.next().unwrap_or_default())
+    })
+}
+
+impl Cuckoo {
+    /// Returns the stored form, to be read back by [`StoredFilter`] or
+    /// [`from_stored`](Self::from_stored).
+    pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
+        // A count of what is in memory fits 64 bits.
+        let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        let header = Header {
+            kind: FilterKind::Cuckoo,
+            seed,
+            keys: self.keys,
+            parameters: [
+                self.buckets.fingerprint_bits().into(),
+                number(self.count),
+                number(self.aside.len()),
+            ],
+        };
+        let mut aside = Vec::new();
+        for (identity, copies) in &self.aside {
+            aside.extend(identity.to_le_bytes());
+            aside.extend(copies.to_le_bytes());
+        }
+        let len = self.table.len().saturating_add(aside.len());
+        format::write(&header, len, [self.table.as_slice(), &aside].into_iter())
+    }
+
+    /// Takes a stored filter into memory, so that keys can be added and removed again.
+    ///
+    /// ```
+    /// use filter::{Cuckoo, ErrorRate, Insert, KeyHash, Membership, Seed, Sizing, StoredFilter};
+    ///
+    /// let seed = Seed::new(42);
+    /// let mut filter = Cuckoo::new(Sizing::ErrorRate(ErrorRate::HBASE), 1_000)?;
+    /// filter.insert(KeyHash::new(seed, b"row1"))?;
+    ///
+    /// let stored = StoredFilter::parse(filter.to_stored(seed))?;
+    /// let mut again = Cuckoo::from_stored(&stored)?;
+    /// again.insert(KeyHash::new(stored.seed(), b"row2"))?;
+    /// assert!(again.may_contain(KeyHash::new(seed, b"row1")));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`FormatError::Parameters`] if it is of another kind, or does not hold as many keys as it
+    /// says.
+    pub fn from_stored<B: AsRef<[u8]>>(stored: &StoredFilter<B>) -> Result<Self, FormatError> {
+        let (header, body) = stored.parts();
+        if header.kind != FilterKind::Cuckoo {
+            return Err(FormatError::Parameters("the filter is not a cuckoo filter"));
+        }
+        let CuckooView { buckets, count, table_len, keys_aside } = CuckooView::parse(header, body)?;
+        let (table, aside) = body.split_at_checked(table_len).unwrap_or_default();
+        let aside: BTreeMap<u64, u64> = entries(aside).collect();
+
+        let taken =
+            |bucket| buckets.slots().abs_diff(buckets.count(buckets.word(table, bucket), 0));
+        let taken: u64 = (0..count).map(|bucket| u64::from(taken(bucket))).sum();
+        if taken.checked_add(keys_aside) != Some(header.keys) {
+            return Err(FormatError::Parameters("the buckets do not hold as many keys as it says"));
+        }
+        Ok(Self { buckets, count, table: table.to_vec(), keys: header.keys, aside, keys_aside })
+    }
+}

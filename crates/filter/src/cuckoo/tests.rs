@@ -1,0 +1,480 @@
+//! The promises of the cuckoo filter, counted.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use super::bucket::Buckets;
+use super::shape::Shape;
+use super::*;
+use crate::{
+    Absent, BuildError, ErrorRate, FilterKind, FormatError, Full, HEADER_LEN, Insert, KeyHash,
+    Membership, Remove, Seed, Sizing, StoredFilter, build, theory,
+};
+
+/// Hashes of the numbers from nought; streams with different numbers share none.
+fn keys(stream: u64, count: u64) -> impl Iterator<Item = KeyHash> {
+    let seed = Seed::new(stream);
+    (0..count).map(move |key| KeyHash::new(seed, &key.to_le_bytes()))
+}
+
+/// An empty filter of so many buckets.
+fn empty(bits: u32, slots: u32, count: u64) -> Cuckoo {
+    Cuckoo::with_shape(Shape { buckets: Buckets::new(bits, slots), count }).expect("small enough")
+}
+
+/// A filter of so many buckets of four, with keys of stream 1.
+fn filled(bits: u32, count: u64, keys_wanted: u64) -> Cuckoo {
+    let mut filter = empty(bits, 4, count);
+    for key in keys(1, keys_wanted) {
+        filter.insert(key).expect("not full yet");
+    }
+    filter
+}
+
+fn parsed(filter: &Cuckoo) -> StoredFilter<Vec<u8>> {
+    StoredFilter::parse(filter.to_stored(Seed::new(1))).expect("sound")
+}
+
+#[test]
+fn eight_and_a_half_bits_a_key_suffice_at_every_size() {
+    // The largest first: its figures are the headline.
+    let sizes = [
+        1_000_000, 1_000, 1_023, 1_024, 1_025, 3_000, 10_000, 16_385, 40_000, 65_536, 65_537,
+        99_999, 131_073, 200_000, 262_145, 300_000, 524_289,
+    ];
+    for size in sizes {
+        // An error rate of 3 % is what fingerprints of 8 bits give.
+        let rate = ErrorRate::new(0.03).expect("a rate");
+        let mut filter = Cuckoo::new(Sizing::ErrorRate(rate), size).expect("possible");
+        assert_eq!(filter.fingerprint_bits(), 8);
+        assert!(keys(size, size).all(|key| filter.insert(key).is_ok()), "{size} do not fit");
+        assert!(keys(size, size).all(|key| filter.may_contain(key)), "{size}: a key is denied");
+
+        let stats = filter.stats();
+        println!("{size} keys: {:.3} bits a key, load {:.4}", stats.bits_per_key(), filter.load());
+        assert!(stats.bits_per_key() <= 8.5, "{size}: {}", stats.bits_per_key());
+        if size >= 3_000 {
+            assert!(filter.load() >= 0.95, "{size}: {}", filter.load());
+        }
+    }
+}
+
+#[test]
+fn strangers_pass_as_often_as_theory_says() {
+    // Bits of a fingerprint, load, probes.
+    let settings = [
+        (8, 0.10, 500_000),
+        (8, 0.25, 500_000),
+        (8, 0.50, 500_000),
+        (8, 0.75, 500_000),
+        (8, 0.96, 500_000),
+        (12, 0.40, 1_000_000),
+        (12, 0.96, 1_000_000),
+        (16, 0.30, 2_500_000),
+        (16, 0.60, 2_500_000),
+        (16, 0.96, 2_500_000),
+    ];
+    for (bits, load, probes) in settings {
+        let count = 30_011_u64;
+        let filter = filled(bits, count, (count as f64 * 4.0 * load) as u64);
+        let passed = keys(2, probes).filter(|key| filter.may_contain(*key)).count() as f64;
+
+        let rate = theory::cuckoo_error_rate(filter.stats().keys, count, bits);
+        let (expected, probes) = (rate * probes as f64, probes as f64);
+        println!("{bits} bits, load {load}: {rate:.6} promised, {:.6} measured", passed / probes);
+        assert!((passed - expected).abs() < 3.0 * expected.sqrt(), "{passed}, not {expected}");
+        assert!((filter.stats().error_rate / rate - 1.0).abs() < 0.01);
+    }
+    assert!((theory::cuckoo_error_rate(120_000, 31_250, 8) - 0.03).abs() < 0.001);
+    assert!((theory::cuckoo_error_rate(120_000, 31_250, 16) - 0.000_1).abs() < 0.000_02);
+}
+
+#[test]
+fn buckets_fill_as_the_literature_says_before_the_first_failure() {
+    // Slots of a bucket, bits of a fingerprint, load of the paper's table.
+    for (slots, bits, load) in [(1, 16, 0.50), (2, 16, 0.84), (4, 16, 0.95), (8, 8, 0.98)] {
+        let mut filter = empty(bits, slots, 400_000 / u64::from(slots));
+        let taken = keys(3, u64::MAX).take_while(|key| filter.insert(*key).is_ok()).count();
+        let reached = taken as f64 / 400_000.0;
+        println!("buckets of {slots}: {reached:.4}");
+        assert!(reached > load - 0.01, "buckets of {slots}: {reached}");
+    }
+}
+
+#[test]
+fn a_member_is_never_denied_in_a_million_probes() {
+    for (sizing, size) in [(8.4, 150_000), (12.7, 100_000), (17.0, 83_333)] {
+        lookups_find_all(Sizing::BitsPerKey(sizing), size);
+    }
+    for size in [0, 1, 2, 5, 30, 300] {
+        lookups_find_all(Sizing::ErrorRate(ErrorRate::HBASE), size);
+    }
+}
+
+/// Run with `cargo test --release -p filter --lib cuckoo -- --ignored`.
+#[test]
+#[ignore = "a minute in release mode"]
+fn a_member_is_never_denied_in_a_hundred_million_probes() {
+    for (sizing, size) in
+        [(8.4, 10_000_000), (12.7, 10_000_000), (17.0, 10_000_000), (40.0, 4_000_000)]
+    {
+        lookups_find_all(Sizing::BitsPerKey(sizing), size);
+    }
+}
+
+/// Asks for all keys in memory, stored, and back in memory; removes every other one, and asks for
+/// the rest in memory and stored. Four probes a key in all.
+fn lookups_find_all(sizing: Sizing, size: u64) {
+    let mut filter = Cuckoo::new(sizing, size).expect("possible");
+    for key in keys(4, size) {
+        filter.insert(key).expect("room for all");
+    }
+    assert!(keys(4, size).all(|key| filter.may_contain(key)), "{size} in memory");
+    let stored = parsed(&filter);
+    assert!(keys(4, size).all(|key| stored.may_contain(key)), "{size} stored");
+    assert_eq!((stored.key_count(), stored.stats()), (size, filter.stats()));
+
+    let mut filter = Cuckoo::from_stored(&stored).expect("what it says");
+    assert_eq!(filter.to_stored(Seed::new(1)), stored.into_inner());
+    for key in keys(4, size).step_by(2) {
+        filter.remove(key).expect("it is there");
+    }
+    let stored = parsed(&filter);
+    for key in keys(4, size).skip(1).step_by(2) {
+        assert!(filter.may_contain(key) && stored.may_contain(key), "{size} after removes");
+    }
+    for key in keys(4, size).skip(1).step_by(2) {
+        filter.remove(key).expect("it is there");
+    }
+    assert!(keys(4, size).all(|key| !filter.may_contain(key)), "{size}: nothing is left");
+}
+
+#[test]
+fn a_failed_insert_changes_nothing() {
+    for (bits, count) in [(8, 1), (8, 2), (16, 7), (8, 100), (12, 1_000), (16, 5_003)] {
+        let mut filter = empty(bits, 4, count);
+        let mut candidates = keys(5, u64::MAX);
+        let mut members = Vec::new();
+        let mut before = filter.clone();
+        for failures in 0..50 {
+            // Up to the next refusal, and what was there before it.
+            members.extend(candidates.by_ref().take_while(|key| {
+                before.clone_from(&filter);
+                filter.insert(*key).is_ok()
+            }));
+            let same = filter.to_stored(Seed::new(0)) == before.to_stored(Seed::new(0));
+            assert!(same, "{count} buckets changed at refusal {failures}");
+        }
+        assert!(members.iter().all(|key| filter.may_contain(*key)), "{count} buckets lost a key");
+        assert_eq!(filter.stats().keys, members.len() as u64);
+    }
+}
+
+#[test]
+fn a_hundred_copies_of_a_key_go_in_and_come_out() {
+    for count in [1, 2, 3, 1_000] {
+        let mut filter = empty(8, 4, count);
+        let [key, other, ..] = keys(6, 2).collect::<Vec<_>>()[..] else { unreachable!() };
+        for copies in 1..=100 {
+            filter.insert(key).expect("never refused");
+            assert_eq!(filter.copies(key), copies);
+        }
+        // The classic filter would have lost both buckets after eight copies.
+        filter.insert(other).expect("the copies take three slots only");
+        let mut filter = Cuckoo::from_stored(&parsed(&filter)).expect("what it says");
+        for copies in (0..100).rev() {
+            assert!(filter.may_contain(key));
+            filter.remove(key).expect("a copy is left");
+            assert_eq!(filter.copies(key), copies);
+        }
+        assert_eq!(filter.remove(key), Err(Absent));
+        assert!(filter.may_contain(other));
+        assert_eq!(filter.stats().keys, 1);
+    }
+}
+
+#[test]
+fn a_key_that_a_full_filter_holds_is_not_refused() {
+    let mut filter = empty(8, 4, 50);
+    let members: Vec<_> = keys(7, u64::MAX).take_while(|key| filter.insert(*key).is_ok()).collect();
+    for key in &members {
+        filter.insert(*key).expect("a second copy");
+    }
+    assert_eq!(filter.stats().keys, members.len() as u64 * 2);
+}
+
+#[test]
+fn the_same_inserts_give_the_same_bytes() {
+    assert_eq!(
+        filled(8, 1_000, 3_850).to_stored(Seed::new(1)),
+        filled(8, 1_000, 3_850).to_stored(Seed::new(1))
+    );
+}
+
+#[test]
+fn an_error_rate_is_kept_by_the_cheapest_layout() {
+    // Error rate, keys, bits of a fingerprint, bits per key at most.
+    let settings = [
+        (0.5, 10_000, 8, 8.37),
+        (0.03, 10_000, 8, 8.37),
+        (0.027, 10_000, 8, 9.4),
+        (0.01, 10_000, 12, 12.55),
+        (0.001, 10_000, 16, 16.7),
+        (0.000_12, 10_000, 16, 16.7),
+        (0.000_01, 10_000, 16, 200.0),
+    ];
+    for (rate, size, bits, bits_per_key) in settings {
+        let sizing = Sizing::ErrorRate(ErrorRate::new(rate).expect("a rate"));
+        let mut filter = Cuckoo::new(sizing, size).expect("possible");
+        assert!(keys(1, size).all(|key| filter.insert(key).is_ok()));
+        let stats = filter.stats();
+        assert_eq!(filter.fingerprint_bits(), bits, "{rate}");
+        assert!(stats.error_rate <= rate, "{rate}: {stats:?}");
+        assert!(stats.bits_per_key() <= bits_per_key, "{rate}: {}", stats.bits_per_key());
+    }
+    for rate in [1e-6, 1e-30] {
+        let sizing = Sizing::ErrorRate(ErrorRate::new(rate).expect("a rate"));
+        assert_eq!(
+            Cuckoo::new(sizing, 10_000).expect_err("too seldom"),
+            BuildError::ErrorRate(rate)
+        );
+    }
+}
+
+#[test]
+fn bits_per_key_and_bytes_buy_the_longest_fingerprints_that_fit() {
+    for (bits_per_key, bits) in
+        [(8.4, 8), (12.4, 8), (12.6, 12), (16.6, 12), (16.8, 16), (64.0, 16)]
+    {
+        let size = 10_000;
+        let filter = Cuckoo::new(Sizing::BitsPerKey(bits_per_key), size).expect("possible");
+        assert_eq!(filter.fingerprint_bits(), bits, "{bits_per_key}");
+        let budget = (bits_per_key * size as f64 / 8.0) as u64;
+        assert!((budget - 8..=budget).contains(&filter.stats().bytes), "{bits_per_key}");
+
+        let budget = budget + HEADER_LEN as u64;
+        let filter = Cuckoo::new(Sizing::Bytes(budget), size).expect("possible");
+        assert_eq!(filter.fingerprint_bits(), bits, "{bits_per_key}");
+        assert!((budget - 8..=budget).contains(&(filter.to_stored(Seed::new(1)).len() as u64)));
+    }
+    for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let made = Cuckoo::new(Sizing::BitsPerKey(wrong), 10);
+        assert!(matches!(made, Err(BuildError::BitsPerKey(_))));
+    }
+    let refused = |sizing, size| Cuckoo::new(sizing, size).expect_err("impossible");
+    assert_eq!(refused(Sizing::BitsPerKey(8.0), 10_000), BuildError::Full);
+    assert_eq!(refused(Sizing::Bytes(67), 1), BuildError::Budget { needed: 68, budget: 67 });
+    assert_eq!(refused(Sizing::Bytes(1_000), 1_000), BuildError::Full);
+    assert!(Cuckoo::new(Sizing::Bytes(64 + 40), 30).is_ok(), "tight, and at the user's risk");
+    assert!(Cuckoo::new(Sizing::BitsPerKey(8.4), 3).is_ok());
+    assert_eq!(refused(Sizing::BitsPerKey(1e18), 1 << 40), BuildError::Memory);
+}
+
+#[test]
+fn a_filter_for_no_keys_takes_no_bits_and_no_keys() {
+    let mut filter = Cuckoo::new(Sizing::BitsPerKey(10.0), 0).expect("possible");
+    assert!(keys(1, 1_000).all(|key| !filter.may_contain(key)));
+    let key = KeyHash::from_u64(1);
+    assert_eq!((filter.insert(key), filter.remove(key)), (Err(Full), Err(Absent)));
+    let stored = parsed(&filter);
+    assert_eq!(stored.as_bytes().len(), HEADER_LEN);
+    assert!(keys(1, 1_000).all(|key| !stored.may_contain(key)));
+}
+
+#[test]
+fn keys_that_do_not_fit_get_a_larger_filter_or_shorter_fingerprints() {
+    // Each key twice fills no more than 88 %: pairs must share their buckets.
+    let twice: Vec<_> = keys(8, 20_000).flat_map(|key| [key, key]).collect();
+    let rate = Sizing::ErrorRate(ErrorRate::HBASE);
+    for (sizing, bits) in [(rate, 12), (Sizing::BitsPerKey(12.6), 8)] {
+        let filter = Cuckoo::from_keys(sizing, &twice).expect("made to fit");
+        assert_eq!((filter.fingerprint_bits(), filter.stats().keys), (bits, 40_000));
+        assert!(twice.iter().all(|key| filter.copies(*key) >= 2));
+        let stored = build(FilterKind::Cuckoo, sizing, Seed::new(1), &twice).expect("the same");
+        assert_eq!(stored, filter.to_stored(Seed::new(1)));
+    }
+}
+
+#[test]
+fn copies_aside_are_paid_from_the_budget() {
+    // A hundred keys with fifty copies each among 5,000 with one.
+    let many: Vec<_> = keys(8, 5_000).chain((0..50).flat_map(|_| keys(8, 100))).collect();
+    for bits_per_key in [8.5, 13.0, 17.0] {
+        let bytes = (bits_per_key * many.len() as f64 / 8.0) as u64;
+        let filter = Cuckoo::from_keys(Sizing::BitsPerKey(bits_per_key), &many).expect("possible");
+        assert!((bytes - 8..=bytes).contains(&filter.stats().bytes));
+        let filter = Cuckoo::from_keys(Sizing::Bytes(bytes), &many).expect("possible");
+        assert!((bytes - 8..=bytes).contains(&(filter.to_stored(Seed::new(1)).len() as u64)));
+        assert!(keys(8, 100).all(|key| filter.copies(key) >= 51));
+    }
+    // All keys alike, and no room to say how many: an error only where a budget is strict.
+    for count in [4, 9, 1_000] {
+        let alike = vec![many[0]; count];
+        let filter = Cuckoo::from_keys(Sizing::BitsPerKey(8.4), &alike).expect("possible");
+        assert_eq!(filter.copies(many[0]), count as u64);
+    }
+    let refused = Cuckoo::from_keys(Sizing::Bytes(64 + 5), &many[..1].repeat(4)).err();
+    assert_eq!(refused, Some(BuildError::Full));
+}
+
+#[test]
+fn a_filter_grows_from_the_hashes_of_its_keys() {
+    let sizing = Sizing::BitsPerKey(8.5);
+    let mut filter = Cuckoo::new(sizing, 1_000).expect("possible");
+    assert!(keys(9, 1_000).all(|key| filter.insert(key).is_ok()));
+    let before = filter.to_stored(Seed::new(0));
+    // Room for too few: it stays as it was.
+    assert_eq!(filter.grow(sizing, 1_000, keys(9, 2_000)), Err(BuildError::Full));
+    assert_eq!(filter.to_stored(Seed::new(0)), before);
+    filter.grow(sizing, 2_000, keys(9, 1_000)).expect("room for all");
+    assert!(keys(9, 1_000).all(|key| filter.may_contain(key)));
+    assert!(keys(10, 1_000).all(|key| filter.insert(key).is_ok()));
+}
+
+/// A sound stored filter with copies aside.
+fn sound() -> Vec<u8> {
+    let mut filter = filled(12, 20, 60);
+    for key in keys(1, 3).chain(keys(1, 3)).chain(keys(1, 2)) {
+        filter.insert(key).expect("a copy");
+    }
+    filter.to_stored(Seed::new(1))
+}
+
+#[test]
+fn every_flipped_bit_and_every_cut_is_found() {
+    let sound = sound();
+    assert!(StoredFilter::parse(&sound).is_ok());
+    for bit in 0..sound.len() * 8 {
+        let mut flipped = sound.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        assert!(StoredFilter::parse(&flipped).is_err(), "bit {bit}");
+    }
+    for len in 0..sound.len() {
+        assert!(StoredFilter::parse(&sound[..len]).is_err(), "{len} bytes");
+    }
+}
+
+/// Reads what a hostile writer has sealed with the right checksum, and uses it if it is let through.
+fn survives(mut bytes: Vec<u8>) {
+    let checksum = xxh3_64_with_seed(&bytes[..HEADER_LEN - 8], xxh3_64(&bytes[HEADER_LEN..]));
+    bytes[HEADER_LEN - 8..HEADER_LEN].copy_from_slice(&checksum.to_le_bytes());
+    let Ok(stored) = StoredFilter::parse(bytes) else { return };
+    let probes: Vec<_> = keys(1, 5).collect();
+    let _ = (stored.stats(), probes.iter().filter(|key| stored.may_contain(**key)).count());
+    let Ok(mut filter) = Cuckoo::from_stored(&stored) else { return };
+    assert_eq!(&filter.to_stored(stored.seed()), stored.as_bytes());
+    for key in probes {
+        let _ = (filter.stats(), filter.load(), filter.copies(key));
+        if filter.insert(key).is_ok() {
+            assert!(filter.may_contain(key));
+            filter.remove(key).expect("it was inserted");
+        }
+        let _ = filter.remove(key);
+    }
+}
+
+#[test]
+fn a_hundred_thousand_hostile_mutants_do_no_harm() {
+    let sound = sound();
+    let mut random = keys(11, u64::MAX).map(KeyHash::get);
+    let mut random = move |below: usize| (random.next().expect("endless") % below as u64) as usize;
+    for _ in 0..100_000 {
+        let mut mutant = sound.clone();
+        for _ in 0..=random(4) {
+            // The header's numbers and the copies aside are where harm could come from.
+            let at = match random(4) {
+                0 => random(mutant.len()),
+                1 => mutant.len() - 1 - random(48),
+                _ => 12 + random(44),
+            };
+            mutant[at] = [0, 1, 0xff, random(256) as u8][random(4)];
+        }
+        survives(mutant);
+    }
+}
+
+#[test]
+fn what_contradicts_itself_is_refused() {
+    let sound = sound();
+    let with = |at: usize, number: u64| {
+        let mut bytes = sound.clone();
+        bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
+        let checksum = xxh3_64_with_seed(&bytes[..56], xxh3_64(&bytes[64..]));
+        bytes[56..64].copy_from_slice(&checksum.to_le_bytes());
+        StoredFilter::parse(bytes).and_then(|stored| Cuckoo::from_stored(&stored))
+    };
+    let (keys_at, count_at, aside_at) = (24, 40, 48);
+    let copies_at = sound.len() - 8;
+    assert!(with(keys_at, 68).is_ok());
+    for (at, number) in [
+        (keys_at, 67),            // Fewer than the buckets hold.
+        (keys_at, u64::MAX),      // More.
+        (count_at, 19),           // Does not agree with the length.
+        (count_at, u64::MAX),     // Overflows.
+        (aside_at, 0),            // Does not agree with the length.
+        (aside_at, u64::MAX),     // Overflows.
+        (copies_at, 0),           // No copies.
+        (copies_at, u64::MAX),    // More copies than keys.
+        (copies_at - 8, 0),       // No fingerprint, and not ascending.
+        (copies_at - 8, 1 << 63), // No such bucket.
+    ] {
+        assert!(matches!(with(at, number), Err(FormatError::Parameters(_))), "{number} at {at}");
+    }
+    let other = build(FilterKind::BlockedBloom, Sizing::BitsPerKey(10.0), Seed::new(1), &[]);
+    let other = StoredFilter::parse(other.expect("possible")).expect("sound");
+    assert!(Cuckoo::from_stored(&other).is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    /// Against a multiset of what the filter can tell apart: answers, copies and refusals are
+    /// exact, and a refusal leaves every byte as it was.
+    #[test]
+    fn it_is_a_multiset_of_fingerprints_in_places(
+        bits in prop::sample::select(&[8_u32, 12, 16][..]),
+        count in 1_u64..14,
+        operations in prop::collection::vec((0_u64..60, 0_u8..10), 0..200),
+    ) {
+        let mut filter = empty(bits, 4, count);
+        let mut model = BTreeMap::<u64, u64>::new();
+        let names: Vec<_> = keys(12, 60).collect();
+        for (key, operation) in operations {
+            let key = names[key as usize];
+            let held = model.entry(filter.places(key).identity()).or_default();
+            // Six of ten insert; one of them a burst of copies.
+            let times = if operation == 0 { 20 } else { 1 };
+            for _ in 0..times {
+                let before = filter.to_stored(Seed::new(0));
+                if operation < 6 {
+                    if filter.insert(key).is_ok() {
+                        *held += 1;
+                    } else {
+                        prop_assert_eq!(*held, 0);
+                        prop_assert!(filter.to_stored(Seed::new(0)) == before);
+                    }
+                } else if filter.remove(key).is_ok() {
+                    prop_assert!(*held > 0);
+                    *held -= 1;
+                } else {
+                    prop_assert_eq!(*held, 0);
+                    prop_assert!(filter.to_stored(Seed::new(0)) == before);
+                }
+            }
+        }
+
+        let stored = parsed(&filter);
+        let again = Cuckoo::from_stored(&stored).expect("what it says");
+        for key in names {
+            let held = model.get(&filter.places(key).identity()).copied().unwrap_or(0);
+            prop_assert_eq!(filter.copies(key), held);
+            prop_assert_eq!(again.copies(key), held);
+            prop_assert_eq!(filter.may_contain(key), held > 0);
+            prop_assert_eq!(stored.may_contain(key), held > 0);
+        }
+        prop_assert_eq!(filter.stats().keys, model.values().sum::<u64>());
+        prop_assert_eq!(again.to_stored(Seed::new(1)), stored.into_inner());
+    }
+}
