@@ -283,6 +283,12 @@ impl Reader {
         self.0.filters.ask(self.0.filter_use, &self.0.blocks, probe, trace)
     }
 
+    /// Asks the processor to load what [`ask_filter`](Self::ask_filter) will look at, and returns at
+    /// once. Worth it for all files of a read, before the first of them is asked.
+    pub fn prefetch_filter(&self, probe: &RowProbe<'_>) {
+        self.0.filters.prefetch(self.0.filter_use, probe);
+    }
+
     /// Whether the file may hold a row, as far as its filter knows.
     pub fn may_contain(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> bool {
         self.ask_filter(probe, trace) != FilterAnswer::No

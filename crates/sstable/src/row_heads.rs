@@ -8,14 +8,31 @@
 //!
 //! A comparison of heads decides between two rows unless they are equal; then, and only then, the
 //! rows themselves are looked at.
+//!
+//! Above the heads stand samples: of each eight heads the last, of each eight samples the last, and
+//! so on up to a line of eight. A search reads one line a level, three for five hundred rows, where
+//! halving would read about seven, each after waiting for the one before.
+//!
+//! ```text
+//! level 2                              ▪▪▪▪▪▪▪▪
+//! level 1          ▪▪▪▪▪▪▪▪ ▪▪▪▪▪▪▪▪ ▪▪▪▪▪▪▪▪ …
+//! heads   ▪▪▪▪▪▪▪▪ ▪▪▪▪▪▪▪▪ ▪▪▪▪▪▪▪▪ ▪▪▪▪▪▪▪▪ ▪▪▪▪▪▪▪▪ …
+//! ```
 
 use std::ops::Range;
+
+/// Eight heads or samples: what a cache line holds.
+type Line = [u64; 8];
 
 /// The heads of rows in ascending order.
 #[derive(Debug)]
 pub(crate) struct RowHeads {
     prefix: Box<[u8]>,
-    heads: Box<[u64]>,
+    count: usize,
+    /// Level by level, the heads first; what is missing in a line is the greatest number.
+    lines: Box<[Line]>,
+    /// Where each level starts, the heads' first, and where the last one ends.
+    levels: Box<[usize]>,
 }
 
 impl RowHeads {
@@ -24,8 +41,24 @@ impl RowHeads {
         let first = rows.clone().next().unwrap_or_default();
         let last = rows.clone().next_back().unwrap_or_default();
         let prefix = Box::from(&first[..common_prefix_len(first, last)]);
-        let heads = rows.map(|row| head(&row[common_prefix_len(row, &prefix)..])).collect();
-        Self { prefix, heads }
+        let heads: Vec<u64> =
+            rows.map(|row| head(&row[common_prefix_len(row, &prefix)..])).collect();
+        let count = heads.len();
+        let (mut lines, mut levels) = (Vec::new(), vec![0]);
+        let mut level = heads;
+        loop {
+            lines.extend(level.chunks(8).map(|chunk| {
+                let mut line = [u64::MAX; 8];
+                line[..chunk.len()].copy_from_slice(chunk);
+                line
+            }));
+            levels.push(lines.len());
+            if level.len() <= 8 {
+                break;
+            }
+            level = level.chunks(8).filter_map(|chunk| chunk.last().copied()).collect();
+        }
+        Self { prefix, count, lines: lines.into(), levels: levels.into() }
     }
 
     /// The rows between which `row` lies: those before the range are less, those behind it are
@@ -34,18 +67,36 @@ impl RowHeads {
         let common = common_prefix_len(row, &self.prefix);
         if let Some(theirs) = self.prefix.get(common) {
             let is_less = row.get(common).is_none_or(|ours| ours < theirs);
-            let end = if is_less { 0 } else { self.heads.len() };
+            let end = if is_less { 0 } else { self.count };
             return end..end;
         }
         let target = head(&row[common..]);
-        let start = self.heads.partition_point(|head| *head < target);
-        let equal = self.heads[start..].partition_point(|head| *head == target);
+        let start = self.less_than(target);
+        let heads = &self.lines.as_flattened()[start..self.count];
+        let equal = match heads {
+            [first, ..] if *first != target => 0,
+            [_, second, ..] if *second != target => 1,
+            heads => heads.partition_point(|head| *head == target),
+        };
         start..start + equal
+    }
+
+    /// How many heads are less than `target`.
+    fn less_than(&self, target: u64) -> usize {
+        let mut group = 0;
+        for level in self.levels.windows(2).rev() {
+            // Behind the last group of a level all heads are less.
+            let Some(line) = self.lines[level[0]..level[1]].get(group) else { return self.count };
+            // Counted without a branch: the compiler makes it a few vector instructions.
+            let less: usize = line.iter().map(|number| usize::from(*number < target)).sum();
+            group = group * 8 + less;
+        }
+        group.min(self.count)
     }
 
     /// Bytes it takes in memory.
     pub(crate) fn bytes(&self) -> usize {
-        self.prefix.len() + self.heads.len() * size_of::<u64>()
+        self.prefix.len() + size_of_val(&*self.lines) + size_of_val(&*self.levels)
     }
 }
 

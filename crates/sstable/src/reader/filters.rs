@@ -301,6 +301,21 @@ pub(super) struct FileFilters {
 }
 
 impl FileFilters {
+    /// Our own filter, if it is to be used.
+    fn row_filter(&self, filter_use: FilterUse) -> Option<&RowFilter> {
+        let wanted = matches!(filter_use, FilterUse::Best | FilterUse::MetaFilter);
+        self.row_filter.as_ref().filter(|_| wanted)
+    }
+
+    /// Prefetches what a filter of ours will look at, where the reader keeps it.
+    pub(super) fn prefetch(&self, filter_use: FilterUse, probe: &RowProbe<'_>) {
+        let kept = self.row_filter(filter_use).and_then(|filter| filter.kept.get());
+        if let Some(Block::Meta(MetaBlock { filter: Some(filter), .. })) = kept.map(|it| &*it.block)
+        {
+            filter.prefetch(probe.key_hash(filter.seed()));
+        }
+    }
+
     /// Asks the filter that is to be used.
     pub(super) fn ask(
         &self,
@@ -313,7 +328,7 @@ impl FileFilters {
         let row_filter =
             row_filter.filter(|_| matches!(filter_use, FilterUse::Best | FilterUse::MetaFilter));
         let bloom_use = matches!(filter_use, FilterUse::Best | FilterUse::HBaseBloom);
-        let answer = if let Some(filter) = row_filter {
+        let answer = if let Some(filter) = self.row_filter(filter_use) {
             filter.with(blocks, trace, |filter| filter.may_contain(probe.key_hash(filter.seed())))
         } else if let Some(bloom) = self.bloom.as_ref().filter(|_| bloom_use) {
             bloom.ask(blocks, probe, trace)
