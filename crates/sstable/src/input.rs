@@ -73,6 +73,11 @@ impl<'a> Input<'a> {
 
     /// A vint that is a length: at most five bytes, at most `i32::MAX`.
     pub(crate) fn vint(&mut self) -> Option<usize> {
+        // Lengths in encoded cells are mostly short.
+        if let [short @ ..0x80, rest @ ..] = self.0 {
+            self.0 = rest;
+            return Some(usize::from(*short));
+        }
         let mut value = 0_u64;
         for (shift, index) in (0_u32..).step_by(7).zip(0..5) {
             let byte = *self.0.get(index)?;

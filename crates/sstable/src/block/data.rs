@@ -20,7 +20,7 @@ use bytes::Bytes;
 use super::header::Header;
 use super::index::BlockPlace;
 use crate::encoding::plain::Cells;
-use crate::encoding::{CellLayout, What};
+use crate::encoding::{CellLayout, Decoded, What};
 use crate::input::Input;
 use crate::row_heads::RowHeads;
 use crate::{BlockOffset, CellRef, CellType, KeyRef, SequenceId};
@@ -57,13 +57,14 @@ impl DataBlock {
         place: BlockPlace,
         header: &Header,
         next: Option<Header>,
-        cells: Bytes,
+        decoded: Decoded,
         layout: CellLayout,
     ) -> Result<Self, What> {
+        let cells = &decoded.cells;
         let mut row_offsets = Vec::new();
         let mut row: Option<&[u8]> = None;
         let (mut last_cell_at, mut cell_count) = (0, 0_u64);
-        for located in Cells::new(&cells, layout) {
+        for located in Cells::new(cells, layout) {
             let (at, cell) = located?;
             match row.map(|row| row.cmp(cell.row)) {
                 Some(Ordering::Equal) => {}
@@ -83,7 +84,8 @@ impl DataBlock {
         if row.is_none() {
             return Err("no cells".into());
         }
-        let rows = row_offsets.iter().map(|at| row_at(&cells, offset(*at)).unwrap_or_default());
+        decoded.check_rows(&row_offsets)?;
+        let rows = row_offsets.iter().map(|at| row_at(cells, offset(*at)).unwrap_or_default());
         let heads = RowHeads::new(rows);
         let row_offsets = row_offsets.into_boxed_slice();
         let previous = header.previous_block;
@@ -91,7 +93,7 @@ impl DataBlock {
             place,
             previous,
             next,
-            cells,
+            cells: decoded.cells,
             layout,
             row_offsets,
             heads,
@@ -239,7 +241,7 @@ fn row_at(cells: &[u8], at: usize) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::encoding::BlockEncoder;
+    use crate::encoding::{BlockEncoder, decode};
     use crate::{BlockType, ChecksumType, DataBlockEncoding, Timestamp};
 
     const LAYOUT: CellLayout = CellLayout { tags: true, mvcc: true, compressed_tags: false };
@@ -266,7 +268,8 @@ mod tests {
         let header =
             Header::new(BlockType::Data, body.len(), body.len(), None, ChecksumType::Null, 16_384);
         let place = BlockPlace { offset: BlockOffset::new(0), len: 0 };
-        DataBlock::new(place, &header, None, body, LAYOUT)
+        let decoded = decode(DataBlockEncoding::None, &body, LAYOUT, usize::MAX)?;
+        DataBlock::new(place, &header, None, decoded, LAYOUT)
     }
 
     #[test]

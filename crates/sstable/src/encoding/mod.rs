@@ -23,5 +23,5 @@ mod prefix;
 mod row_index;
 mod tag_dictionary;
 
-pub(crate) use block::{BlockEncoder, CellLayout, What, decode};
+pub(crate) use block::{BlockEncoder, CellLayout, Decoded, What, decode};
 pub use kind::DataBlockEncoding;

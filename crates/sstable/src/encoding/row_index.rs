@@ -13,8 +13,7 @@
 
 use bytes::Bytes;
 
-use super::plain::{self, Cells};
-use super::{CellLayout, What};
+use super::{CellLayout, Decoded, What, plain};
 use crate::CellRef;
 use crate::input::Input;
 
@@ -59,8 +58,8 @@ impl Encoder {
     }
 }
 
-/// Cuts the plain cells out of `payload`, having checked that the offsets are those of the rows.
-pub(super) fn decode(payload: &Bytes, layout: CellLayout) -> Result<Bytes, What> {
+/// Cuts a payload into the plain cells and the row offsets.
+pub(super) fn decode(payload: &Bytes) -> Result<Decoded, What> {
     let (front, cells_size) = payload.split_last_chunk::<4>().ok_or("no size of the cells")?;
     let cells_size = Input::new(cells_size).len_i32().ok_or("negative size of the cells")?;
     let (cells, index) = front.split_at_checked(cells_size).ok_or("the cells go past the block")?;
@@ -69,18 +68,6 @@ pub(super) fn decode(payload: &Bytes, layout: CellLayout) -> Result<Bytes, What>
     if row_count.checked_mul(4) != Some(index.len()) {
         return Err(format!("{row_count} rows in {} bytes of row offsets", index.len()).into());
     }
-    let mut row = None;
-    for located in Cells::new(cells, layout) {
-        let (at, cell) = located?;
-        if row != Some(cell.row) {
-            row = Some(cell.row);
-            if index.len_i32() != Some(at) {
-                return Err(format!("the row that starts at {at} is not in the row index").into());
-            }
-        }
-    }
-    if !index.is_empty() {
-        return Err("the row index has more rows than there are".into());
-    }
-    Ok(payload.slice_ref(cells))
+    let row_offsets = Some(payload.slice_ref(index.rest()));
+    Ok(Decoded { cells: payload.slice_ref(cells), row_offsets })
 }

@@ -134,9 +134,9 @@ impl Blocks {
         Ok(match wanted {
             Wanted::Data => {
                 let size_max = usize::try_from(self.limits.block_len_max).unwrap_or(usize::MAX);
-                let cells = encoding::decode(self.encoding, &raw.body, self.layout, size_max)?;
+                let decoded = encoding::decode(self.encoding, &raw.body, self.layout, size_max)?;
                 let next = raw.next;
-                Block::Data(DataBlock::new(place, &raw.header, next, cells, self.layout)?)
+                Block::Data(DataBlock::new(place, &raw.header, next, decoded, self.layout)?)
             }
             Wanted::LeafIndex | Wanted::IntermediateIndex => {
                 Block::Index(IndexBlock::new(Branch::new(raw.body)?)?)

@@ -82,8 +82,17 @@ fn decode_all(
     layout: CellLayout,
     body: &[u8],
 ) -> Result<Vec<Cell>, What> {
-    let plain = decode(encoding, &Bytes::copy_from_slice(body), layout, 1 << 30)?;
-    Cells::new(&plain, layout).map(|cell| cell.map(|(_, cell)| cell.to_cell())).collect()
+    let decoded = decode(encoding, &Bytes::copy_from_slice(body), layout, 1 << 30)?;
+    let (mut cells, mut row_offsets) = (Vec::<Cell>::new(), Vec::new());
+    for located in Cells::new(&decoded.cells, layout) {
+        let (at, cell) = located?;
+        if cells.last().is_none_or(|last| last.row() != cell.row) {
+            row_offsets.push(at as u32);
+        }
+        cells.push(cell.to_cell());
+    }
+    decoded.check_rows(&row_offsets)?;
+    Ok(cells)
 }
 
 #[test]
@@ -173,9 +182,9 @@ fn a_damaged_block_never_panics_or_grows_past_its_stated_size() {
                 let mut changed = flipped.clone();
                 changed[bit / 8] = if bit % 8 == 0 { byte } else { flipped[bit / 8] };
                 let changed = Bytes::from(changed);
-                if let Ok(plain) = decode(encoding, &changed, layout, 1 << 20) {
-                    assert!(plain.len() <= 1 << 20);
-                    assert!(Cells::new(&plain, layout).count() <= plain.len() / 20 + 1);
+                if let Ok(Decoded { cells, .. }) = decode(encoding, &changed, layout, 1 << 20) {
+                    assert!(cells.len() <= 1 << 20);
+                    assert!(Cells::new(&cells, layout).count() <= cells.len() / 20 + 1);
                 }
             }
         }
@@ -206,7 +215,7 @@ fn errors_say_what_is_wrong() {
         (Diff, 6, 0xff, "the family goes past the block"),
         (Diff, 8, 0x18, "cell at 8 in the encoded block: the first cell refers to one before it"),
         (FastDiff, 6, 0x80, "cell at 6 in the encoded block: unknown flags 0x80"),
-        (RowIndexV1, 159, 0x3b, "the row that starts at 58 is not in the row index"),
+        (RowIndexV1, 159, 0x3b, "the row index contradicts the rows"),
         (RowIndexV1, 151, 0x04, "4 rows in 12 bytes of row offsets"),
     ] {
         assert_eq!(changed(encoding, at, byte), what, "{encoding} {at}");
