@@ -24,20 +24,29 @@
 //! or not at all, and what a crash leaves is a prefix of the log. Damage inside the log is an
 //! error, never a silent cut.
 
+mod background;
+mod candidates;
 mod clock;
+mod compaction;
 mod error;
+mod files;
+mod flush;
 mod identity;
+mod import;
 mod manifest;
 mod memstore;
 mod merge;
 mod mutation;
+mod new_file;
 mod options;
 mod query;
 mod read;
 mod rules;
 mod scan;
+mod snapshot;
 mod stats;
 mod store;
+mod store_file;
 mod sync;
 mod version;
 pub mod vfs;
@@ -50,6 +59,7 @@ pub use mutation::{Delete, Put, WriteBatch};
 pub use options::{Durability, FamilyOptions, KeepDeletedCells, StoreOptions};
 pub use query::{Get, Scan};
 pub use scan::Cells;
+pub use snapshot::Snapshot;
 pub use stats::{FamilyStats, Stats};
 pub use store::Store;
 

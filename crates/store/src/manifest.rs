@@ -30,6 +30,8 @@
 //! |     2 | `encoding`      | u16 BE; the id that stands in encoded blocks                    |
 //! |     4 | `compression`   | u32 BE; the code in a file's trailer                            |
 //! |     1 | `in memory`     | u8: 0 no, 1 yes                                                 |
+//! |   1+n | `filter`        | u8 length and name of the filter kind; empty for none           |
+//! |   1+8 | `filter sizing` | u8: 0 error rate, 1 bits per key, 2 bytes; f64 or u64 BE        |
 //! |     4 | `files`         | u32 BE; how many follow                                         |
 //!
 //! A file:
@@ -53,6 +55,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use byteorder::{BigEndian, ReadBytesExt, WriteBytesExt};
+use filter::{ErrorRate, FilterKind, Seed, Sizing};
 use sstable::{BloomType, Compression, DataBlockEncoding, SequenceId, Timestamp};
 
 use crate::error::{Error, Result};
@@ -65,7 +68,7 @@ use crate::wal::SegmentNumber;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Manifest {
     pub(crate) store: u64,
-    pub(crate) seed: u64,
+    pub(crate) seed: Seed,
     pub(crate) first_segment: SegmentNumber,
     pub(crate) flushed: SequenceId,
     pub(crate) families: Vec<FamilyEntry>,
@@ -105,7 +108,7 @@ impl Manifest {
     pub(crate) fn new() -> Result<Self> {
         Ok(Self {
             store: random_number()?,
-            seed: random_number()?,
+            seed: Seed::new(random_number()?),
             first_segment: SegmentNumber(1),
             flushed: SequenceId::new(0),
             families: Vec::new(),
@@ -147,8 +150,10 @@ impl Manifest {
         vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))
     }
 
-    pub(crate) fn family_mut(&mut self, id: u16) -> Option<&mut FamilyEntry> {
-        self.families.iter_mut().find(|family| family.id == id)
+    /// A family that is open, and so is listed.
+    pub(crate) fn family_mut(&mut self, id: u16) -> &mut FamilyEntry {
+        let mut families = self.families.iter_mut();
+        families.find(|family| family.id == id).expect("families are never removed")
     }
 
     fn to_bytes(&self) -> Vec<u8> {
@@ -163,7 +168,7 @@ impl Manifest {
     fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
         out.write_u32::<BigEndian>(Self::VERSION)?;
         out.write_u64::<BigEndian>(self.store)?;
-        out.write_u64::<BigEndian>(self.seed)?;
+        out.write_u64::<BigEndian>(self.seed.get())?;
         out.write_u64::<BigEndian>(self.first_segment.0)?;
         out.write_u64::<BigEndian>(self.flushed.get())?;
         out.write_u16::<BigEndian>(self.families.len().try_into().expect("ids are u16"))?;
@@ -204,7 +209,7 @@ impl Manifest {
         }
         let mut manifest = Self {
             store: bytes.read_u64::<BigEndian>()?,
-            seed: bytes.read_u64::<BigEndian>()?,
+            seed: Seed::new(bytes.read_u64::<BigEndian>()?),
             first_segment: SegmentNumber(bytes.read_u64::<BigEndian>()?),
             flushed: SequenceId::new(bytes.read_u64::<BigEndian>()?),
             families: Vec::new(),
@@ -278,7 +283,16 @@ fn write_options(out: &mut Vec<u8>, options: &FamilyOptions) -> io::Result<()> {
     out.write_u16::<BigEndian>(options.data_block_encoding.id())?;
     out.write_u32::<BigEndian>(options.compression.code())?;
     out.write_u8(options.in_memory.into())?;
-    Ok(())
+    let name = options.filter.map_or("", |(kind, _)| kind.name());
+    write_short(out, name.as_bytes())?;
+    let (tag, number) = match options.filter.map(|(_, sizing)| sizing) {
+        None => (0, 0),
+        Some(Sizing::ErrorRate(rate)) => (0, rate.get().to_bits()),
+        Some(Sizing::BitsPerKey(bits)) => (1, bits.to_bits()),
+        Some(Sizing::Bytes(bytes)) => (2, bytes),
+    };
+    out.write_u8(tag)?;
+    out.write_u64::<BigEndian>(number)
 }
 
 fn read_options(bytes: &mut &[u8]) -> Result<FamilyOptions, Wrong> {
@@ -303,6 +317,15 @@ fn read_options(bytes: &mut &[u8]) -> Result<FamilyOptions, Wrong> {
     let encoding = DataBlockEncoding::from_id(bytes.read_u16::<BigEndian>()?);
     let compression = Compression::from_code(bytes.read_u32::<BigEndian>()?);
     let in_memory = read_flag(bytes)?;
+    let name = read_short(bytes)?;
+    let (tag, number) = (bytes.read_u8()?, bytes.read_u64::<BigEndian>()?);
+    let filter = if name.is_empty() {
+        None
+    } else {
+        let kind = str::from_utf8(&name).ok().and_then(FilterKind::from_name);
+        let kind = kind.ok_or(Wrong("a filter that this build does not know"))?;
+        Some((kind, read_sizing(tag, number)?))
+    };
     Ok(FamilyOptions {
         bloom_type,
         versions,
@@ -313,7 +336,20 @@ fn read_options(bytes: &mut &[u8]) -> Result<FamilyOptions, Wrong> {
         data_block_encoding: encoding.ok_or(Wrong("an unknown data block encoding"))?,
         compression: compression.ok_or(Wrong("an unknown compression codec"))?,
         in_memory,
+        filter,
     })
+}
+
+fn read_sizing(tag: u8, number: u64) -> Result<Sizing, Wrong> {
+    let float = f64::from_bits(number);
+    match tag {
+        0 => ErrorRate::new(float)
+            .map(Sizing::ErrorRate)
+            .map_err(|_| Wrong("a filter error rate outside 0 to 1")),
+        1 if float.is_finite() && float > 0.0 => Ok(Sizing::BitsPerKey(float)),
+        2 => Ok(Sizing::Bytes(number)),
+        _ => Err(Wrong("an unknown filter sizing")),
+    }
 }
 
 fn write_file(out: &mut Vec<u8>, file: &FileEntry) -> io::Result<()> {

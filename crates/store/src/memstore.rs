@@ -8,9 +8,9 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::RwLock;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering as Memory};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering as Memory};
 
-use sstable::{Cell, CellRef, KeyRef, SequenceId, Timestamp};
+use sstable::{Cell, CellRef, KeyRef, SequenceId};
 
 use crate::sync::{read, write};
 
@@ -20,7 +20,7 @@ pub(crate) struct Memstore {
     cells: RwLock<BTreeSet<Entry>>,
     bytes: AtomicUsize,
     count: AtomicUsize,
-    newest: AtomicI64,
+    has_tags: AtomicBool,
 }
 
 impl Memstore {
@@ -32,27 +32,29 @@ impl Memstore {
             cells: RwLock::default(),
             bytes: AtomicUsize::new(0),
             count: AtomicUsize::new(0),
-            newest: AtomicI64::new(i64::MIN),
+            has_tags: AtomicBool::new(false),
         }
     }
 
     /// Adds cells, which carry their sequence id. Of two equal keys of one write the later stays.
     pub(crate) fn insert(&self, cells: impl IntoIterator<Item = Cell>) {
         let mut tree = write(&self.cells);
-        let (mut bytes, mut newest) = (0, i64::MIN);
+        let (mut bytes, mut has_tags) = (0, false);
         for cell in cells {
             let borrowed = cell.as_ref();
             bytes += Self::CELL_OVERHEAD
                 + borrowed.key().flat_len()
                 + borrowed.value.len()
                 + borrowed.tags.len();
-            newest = newest.max(cell.timestamp().get());
+            has_tags |= !borrowed.tags.is_empty();
             tree.replace(Entry(cell));
         }
         self.count.store(tree.len(), Memory::Relaxed);
         drop(tree);
         self.bytes.fetch_add(bytes, Memory::Relaxed);
-        self.newest.fetch_max(newest, Memory::Relaxed);
+        if has_tags {
+            self.has_tags.store(true, Memory::Relaxed);
+        }
     }
 
     /// Memory that the cells take, about.
@@ -68,9 +70,9 @@ impl Memstore {
         self.len() == 0
     }
 
-    /// The time of the newest cell.
-    pub(crate) fn newest(&self) -> Timestamp {
-        Timestamp::new(self.newest.load(Memory::Relaxed))
+    /// Whether any cell has tags.
+    pub(crate) fn has_tags(&self) -> bool {
+        self.has_tags.load(Memory::Relaxed)
     }
 
     /// Appends to `found` up to `limit` cells from `place` on that were written up to `visible`,

@@ -6,10 +6,11 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use sstable::{Cell, CellRef, KeyRef, SequenceId};
+use sstable::{Cell, CellRef, KeyRef, ReadTrace, SequenceId};
 
 use crate::error::Result;
 use crate::memstore::{Memstore, Place};
+use crate::store_file::FileCursor;
 
 /// Cells in order, merged.
 #[derive(Debug)]
@@ -64,6 +65,17 @@ impl Merge {
         Ok(greatest)
     }
 
+    /// What reading the files took since this was asked last.
+    pub(crate) fn take_trace(&mut self) -> ReadTrace {
+        let mut sum = ReadTrace::default();
+        for source in &mut self.sources {
+            if let Source::File(cursor) = source {
+                sum.add(&cursor.take_trace());
+            }
+        }
+        sum
+    }
+
     fn rebuild(&mut self) {
         let with_cell = |index: &usize| self.sources[*index].cell().is_some();
         self.heap = (0..self.sources.len()).filter(with_cell).collect();
@@ -99,32 +111,41 @@ impl Merge {
 #[derive(Debug)]
 pub(crate) enum Source {
     Memory(MemoryCursor),
+    File(FileCursor),
 }
 
 impl Source {
     fn cell(&self) -> Option<CellRef<'_>> {
         match self {
             Self::Memory(cursor) => cursor.cell(),
+            Self::File(cursor) => cursor.cell(),
         }
     }
 
     fn advance(&mut self) -> Result<()> {
         match self {
-            Self::Memory(cursor) => cursor.advance(),
+            Self::Memory(cursor) => {
+                cursor.advance();
+                Ok(())
+            }
+            Self::File(cursor) => cursor.advance(),
         }
-        Ok(())
     }
 
     fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
         match self {
-            Self::Memory(cursor) => cursor.fill(&Place::From(key)),
+            Self::Memory(cursor) => {
+                cursor.fill(&Place::From(key));
+                Ok(())
+            }
+            Self::File(cursor) => cursor.seek(key),
         }
-        Ok(())
     }
 
     fn row_before(&mut self, row: Option<&[u8]>) -> Result<Option<Box<[u8]>>> {
         match self {
             Self::Memory(cursor) => Ok(cursor.memstore.row_before(row, cursor.visible)),
+            Self::File(cursor) => cursor.row_before(row),
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sstable::{BloomType, Compression, DataBlockEncoding};
+use filter::{FilterKind, Sizing};
+use sstable::{BloomType, Compression, DataBlockEncoding, FilterUse};
 
 use crate::clock::Clock;
 use crate::vfs::{RealFiles, Vfs};
@@ -34,6 +35,8 @@ pub struct StoreOptions {
     pub(crate) memstore_flush_bytes: usize,
     pub(crate) wal_segment_bytes: u64,
     pub(crate) auto_compaction: bool,
+    pub(crate) background: bool,
+    pub(crate) filter_use: FilterUse,
 }
 
 impl Default for StoreOptions {
@@ -47,6 +50,8 @@ impl Default for StoreOptions {
             memstore_flush_bytes: 64 << 20,
             wal_segment_bytes: 64 << 20,
             auto_compaction: true,
+            background: true,
+            filter_use: FilterUse::default(),
         }
     }
 }
@@ -95,7 +100,21 @@ impl StoreOptions {
         self
     }
 
-    /// Whether files are merged in the background once a family has many. Default: yes.
+    /// Whether the store has a thread that flushes and compacts. Without it, the writer that fills
+    /// a memstore does so itself, and nothing happens but in the order of the calls.
+    /// Default: yes.
+    pub const fn background(mut self, background: bool) -> Self {
+        self.background = background;
+        self
+    }
+
+    /// Which filters of the store files are asked. Default: the best that each file has.
+    pub const fn filter_use(mut self, filter_use: FilterUse) -> Self {
+        self.filter_use = filter_use;
+        self
+    }
+
+    /// Whether files are merged on their own once a family has many. Default: yes.
     pub const fn auto_compaction(mut self, auto_compaction: bool) -> Self {
         self.auto_compaction = auto_compaction;
         self
@@ -128,6 +147,7 @@ pub struct FamilyOptions {
     pub(crate) data_block_encoding: DataBlockEncoding,
     pub(crate) compression: Compression,
     pub(crate) in_memory: bool,
+    pub(crate) filter: Option<(FilterKind, Sizing)>,
 }
 
 impl Default for FamilyOptions {
@@ -142,6 +162,7 @@ impl Default for FamilyOptions {
             data_block_encoding: DataBlockEncoding::None,
             compression: Compression::None,
             in_memory: false,
+            filter: None,
         }
     }
 }
@@ -198,6 +219,13 @@ impl FamilyOptions {
     /// Whether the cache prefers this family's blocks. Default: no.
     pub const fn in_memory(mut self, in_memory: bool) -> Self {
         self.in_memory = in_memory;
+        self
+    }
+
+    /// A filter over rows beside HBase's Bloom filter in each file; reads ask it first.
+    /// Default: none.
+    pub const fn filter(mut self, filter: Option<(FilterKind, Sizing)>) -> Self {
+        self.filter = filter;
         self
     }
 }

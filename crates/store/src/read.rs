@@ -3,19 +3,24 @@
 //! ```text
 //! memstores ─┐
 //!            ├─ cells of the row, all in order ─ rules → what HBase would show
-//! files that │
-//! may have   ┘
-//! the row, newest time first; stop when no file that remains can change the answer
+//! candidates ┘
+//!
+//! candidates: the files that can hold the row, newest first, until none that is left can change
+//! the answer
 //! ```
 
 use std::sync::Arc;
 
-use sstable::{Cell, CellRef, KeyRef, ReadTrace, SequenceId, Timestamp};
+use filter::Seed;
+use sstable::{Cell, CellRef, KeyRef, ReadTrace, RowProbe, Scanner, SequenceId, Timestamp};
 
+use crate::candidates::Candidates;
 use crate::error::{Error, Result};
+use crate::files::RankedFile;
 use crate::memstore::Place;
+use crate::options::FamilyOptions;
 use crate::query::{Columns, Get, View};
-use crate::rules::{Rules, Verdict};
+use crate::rules::{Rules, Verdict, oldest_unexpired};
 use crate::version::{FamilyVersion, StoreVersion};
 
 /// The store at one moment, for a reader.
@@ -24,29 +29,35 @@ pub(crate) struct ReadView {
     pub(crate) version: Arc<StoreVersion>,
     pub(crate) visible: SequenceId,
     pub(crate) now: Timestamp,
+    pub(crate) seed: Seed,
 }
 
 impl ReadView {
     /// Answers a get; returns what it did beside what it found.
     pub(crate) fn get(&self, get: &Get) -> Result<(Vec<Cell>, ReadTrace)> {
-        let mut found = Vec::new();
+        let mut shown = Vec::new();
         let mut sum = ReadTrace::default();
-        let mut answer = |family: &FamilyVersion, columns: &Columns| -> Result<()> {
-            let mut trace = ReadTrace::default();
-            let result = self.get_family(family, columns, get, &mut trace, &mut found);
-            family.family.reads.record(&trace);
-            sum.add(&trace);
-            result
-        };
+        let probe = RowProbe::new(&get.row, self.seed);
         if get.families.is_empty() {
             for family in &self.version.families {
-                answer(family, &Columns::All)?;
+                let trace =
+                    self.get_family(family, &probe, &Columns::All, &get.view, &mut shown)?;
+                sum.add(&trace);
             }
         }
         for query in &get.families {
-            answer(self.family(&query.family)?, &query.columns)?;
+            let family = self.family(&query.family)?;
+            // A filter over columns can be asked if there is just one.
+            let trace = match &query.columns {
+                Columns::Only(columns) if columns.len() == 1 => {
+                    let probe = probe.clone().with_column(&columns[0]);
+                    self.get_family(family, &probe, &query.columns, &get.view, &mut shown)?
+                }
+                columns => self.get_family(family, &probe, columns, &get.view, &mut shown)?,
+            };
+            sum.add(&trace);
         }
-        Ok((found, sum))
+        Ok((shown, sum))
     }
 
     pub(crate) fn family(&self, name: &[u8]) -> Result<&Arc<FamilyVersion>> {
@@ -58,50 +69,150 @@ impl ReadView {
     fn get_family(
         &self,
         family: &FamilyVersion,
+        probe: &RowProbe<'_>,
         columns: &Columns,
-        get: &Get,
-        _trace: &mut ReadTrace,
+        view: &View,
         shown: &mut Vec<Cell>,
-    ) -> Result<()> {
-        let mut row = RowCells { columns, cells: Vec::new() };
+    ) -> Result<ReadTrace> {
+        let options = &family.family.options;
+        let mut trace = ReadTrace::default();
+        let mut row =
+            RowCells { row: probe.row(), columns, options, view, now: self.now, found: Vec::new() };
         for memstore in family.memstores() {
-            let place = Place::From(KeyRef::before_row(&get.row));
-            memstore.collect(&place, self.visible, usize::MAX, &mut row.cells, |cell| {
-                cell.row == &get.row[..]
+            let place = Place::From(KeyRef::before_row(probe.row()));
+            let mut cells = Vec::new();
+            memstore.collect(&place, self.visible, usize::MAX, &mut cells, |cell| {
+                cell.row == probe.row()
             });
+            row.found.extend(cells.into_iter().map(|cell| Found { cell, rank: 0 }));
         }
-        row.show(family, &get.view, self.now, shown);
-        Ok(())
+        let expired = match options.min_versions {
+            0 => oldest_unexpired(options, self.now),
+            _ => Timestamp::OLDEST,
+        };
+        let mut files = Candidates::new(&family.files, probe, view.time_range, expired, &mut trace);
+        while let Some((file, scanner)) = files.next(row.settled(), &mut trace)? {
+            row.add_from(file, scanner, &mut trace)?;
+        }
+        row.show(shown);
+        family.family.reads.record(&trace);
+        Ok(trace)
     }
 }
 
 /// The cells of a row of a family, from wherever they were found.
 struct RowCells<'a> {
+    row: &'a [u8],
     columns: &'a Columns,
-    cells: Vec<Cell>,
+    options: &'a FamilyOptions,
+    view: &'a View,
+    now: Timestamp,
+    found: Vec<Found>,
+}
+
+/// A cell, and how new its file is: of two equal ones that of the least rank counts.
+struct Found {
+    cell: Cell,
+    rank: usize,
 }
 
 impl RowCells<'_> {
+    /// Cells that are passed over one by one before it is worth to seek a column.
+    const SKIPS_MAX: u32 = 16;
+
+    /// Takes what a file has of the row, from the row's first cell on.
+    fn add_from(
+        &mut self,
+        from: &RankedFile,
+        mut scanner: Scanner,
+        trace: &mut ReadTrace,
+    ) -> Result<()> {
+        let mut skips = 0;
+        while let Some(cell) = scanner.cell()
+            && cell.row == self.row
+        {
+            if self.concerns(&cell) {
+                let cell = from.file.numbered(cell).to_cell();
+                self.found.push(Found { cell, rank: from.rank });
+                skips = 0;
+            } else if skips < Self::SKIPS_MAX {
+                skips += 1;
+            } else {
+                let family = cell.family.to_vec();
+                let Some(column) = self.column_after(cell.qualifier) else { break };
+                scanner.seek(KeyRef::before_column(self.row, &family, column))?;
+                skips = 0;
+                continue;
+            }
+            scanner.advance()?;
+        }
+        trace.add(&scanner.take_trace());
+        Ok(())
+    }
+
+    /// Whether a cell can matter: it is of a column that is asked for, or deletes in all.
+    fn concerns(&self, cell: &CellRef<'_>) -> bool {
+        match self.columns {
+            Columns::All => true,
+            Columns::Only(columns) => {
+                cell.cell_type.deletes_family()
+                    || columns.binary_search_by(|known| known[..].cmp(cell.qualifier)).is_ok()
+            }
+        }
+    }
+
+    /// The next column that is asked for.
+    fn column_after(&self, qualifier: &[u8]) -> Option<&[u8]> {
+        let Columns::Only(columns) = self.columns else { return None };
+        let after = columns.partition_point(|known| &known[..] <= qualifier);
+        columns.get(after).map(|column| &column[..])
+    }
+
+    /// Files all of whose cells are older than this cannot change the answer any more.
+    ///
+    /// If columns are asked for by name and each has as many versions as are wanted, then nothing
+    /// older than the oldest of those matters: neither values nor delete markers, which hide
+    /// nothing that is newer than they are.
+    fn settled(&mut self) -> Timestamp {
+        let Columns::Only(columns) = self.columns else { return Timestamp::OLDEST };
+        let wanted = self.view.versions.min(self.options.versions) as usize;
+        if self.found.len() < columns.len() * wanted {
+            return Timestamp::OLDEST;
+        }
+        self.sort();
+        let mut rules = self.rules();
+        let mut versions = vec![Vec::new(); columns.len()];
+        for Found { cell, .. } in &self.found {
+            let cell = cell.as_ref();
+            let column = columns.binary_search_by(|known| known[..].cmp(cell.qualifier));
+            if let (Verdict::Include, Ok(column)) = (rules.judge(&cell), column) {
+                versions[column].push(cell.timestamp);
+            }
+        }
+        let oldest =
+            versions.iter().map(|versions| versions.get(wanted.saturating_sub(1)).copied());
+        oldest.map(|oldest| oldest.unwrap_or(Timestamp::OLDEST)).min().unwrap_or(Timestamp::OLDEST)
+    }
+
     /// Appends what the rules show of the row.
-    fn show(mut self, family: &FamilyVersion, view: &View, now: Timestamp, shown: &mut Vec<Cell>) {
-        if self.cells.is_empty() {
+    fn show(mut self, shown: &mut Vec<Cell>) {
+        if self.found.is_empty() {
             return;
         }
-        // Stable: of equal cells that of the newer source stays in front.
-        self.cells.sort_by(|left, right| left.as_ref().compare(&right.as_ref()));
-        let mut rules = Rules::for_read(&family.family.options, view, self.columns, now);
-        let included = |cell: &Cell| rules.judge(&cell.as_ref()) == Verdict::Include;
-        shown.extend(self.cells.into_iter().filter(included));
+        self.sort();
+        let mut rules = self.rules();
+        let found = self.found.into_iter().map(|found| found.cell);
+        shown.extend(found.filter(|cell| rules.judge(&cell.as_ref()) == Verdict::Include));
     }
-}
 
-/// Whether a cell can matter to a read of these columns: it is of one, or deletes in all.
-pub(crate) fn concerns(columns: &Columns, cell: &CellRef<'_>) -> bool {
-    match columns {
-        Columns::All => true,
-        Columns::Only(columns) => {
-            cell.cell_type.deletes_family()
-                || columns.binary_search_by(|known| known[..].cmp(cell.qualifier)).is_ok()
-        }
+    fn sort(&mut self) {
+        self.found.sort_by(|left, right| {
+            let by_key = left.cell.as_ref().compare(&right.cell.as_ref());
+            by_key.then(left.rank.cmp(&right.rank))
+        });
+    }
+
+    fn rules(&self) -> Rules {
+        Rules::for_read(self.options, self.view, self.columns, self.now)
     }
 }

@@ -115,6 +115,13 @@ impl Rules {
         }
     }
 
+    /// Whether cells of these times can be shown, or hide some that are.
+    pub(crate) fn can_matter(&self, oldest: Timestamp, newest: Timestamp) -> bool {
+        let TimeRange { min, max } = self.time_range;
+        let has_expired = self.min_versions == 0 && newest < self.oldest_unexpired;
+        oldest < max && newest >= min && !has_expired
+    }
+
     /// Decides about the next cell.
     pub(crate) fn judge(&mut self, cell: &CellRef<'_>) -> Verdict {
         self.enter(cell);

@@ -5,13 +5,15 @@
 
 use std::sync::Arc;
 
-use sstable::{Cell, KeyRef};
+use sstable::{Caching, Cell, KeyRef};
 
 use crate::error::Result;
 use crate::merge::{MemoryCursor, Merge, Source};
 use crate::query::Scan;
 use crate::read::ReadView;
 use crate::rules::{Rules, Verdict};
+use crate::store_file::{FileCursor, StoreFile};
+use crate::version::Family;
 
 /// The cells that a scan shows, in order. After an error there are none.
 ///
@@ -19,6 +21,7 @@ use crate::rules::{Rules, Verdict};
 /// moment for as long.
 #[derive(Debug)]
 pub struct Cells {
+    family: Arc<Family>,
     scan: Scan,
     rules: Rules,
     merge: Merge,
@@ -38,16 +41,20 @@ impl Cells {
     pub(crate) fn new(view: &ReadView, scan: Scan) -> Result<Self> {
         let family = view.family(&scan.family)?;
         let rules = Rules::for_read(&family.family.options, &scan.view, &scan.columns, view.now);
-        let sources = family
-            .memstores()
+        let memstores = family.memstores();
+        let mut sources: Vec<_> = memstores
             .map(|memstore| Source::Memory(MemoryCursor::new(Arc::clone(memstore), view.visible)))
             .collect();
+        let can_matter = |file: &&Arc<StoreFile>| can_matter(file, &scan, &rules);
+        let files = family.files.by_sequence().filter(can_matter);
+        sources.extend(files.map(|file| Source::File(FileCursor::new(file, Caching::Use))));
         let start = scan.start.as_deref().unwrap_or_default();
         let below = scan.start.as_deref().map(|start| [start, b"\0"].concat());
         let merge = Merge::new(sources, KeyRef::before_row(start))?;
         let is_done = scan.rows_max == Some(0);
         let (row, rows, reads_row) = (Vec::new(), 0, false);
-        Ok(Self { scan, rules, merge, below, reads_row, row, rows, is_done })
+        let family = Arc::clone(&family.family);
+        Ok(Self { family, scan, rules, merge, below, reads_row, row, rows, is_done })
     }
 
     fn read_next(&mut self) -> Result<Option<Cell>> {
@@ -130,4 +137,22 @@ impl Iterator for Cells {
         self.is_done = !matches!(next, Some(Ok(_)));
         next
     }
+}
+
+impl Drop for Cells {
+    fn drop(&mut self) {
+        self.family.reads.record(&self.merge.take_trace());
+    }
+}
+
+/// Whether a file can have cells that the scan shows, or markers that hide some.
+fn can_matter(file: &StoreFile, scan: &Scan, rules: &Rules) -> bool {
+    let (first, last) = (&file.entry.first_row[..], &file.entry.last_row[..]);
+    let (start, stop) = (scan.start.as_deref(), scan.stop.as_deref());
+    let in_range = if scan.reverse {
+        start.is_none_or(|start| first <= start) && stop.is_none_or(|stop| last > stop)
+    } else {
+        start.is_none_or(|start| last >= start) && stop.is_none_or(|stop| first < stop)
+    };
+    in_range && rules.can_matter(file.oldest(), file.newest())
 }

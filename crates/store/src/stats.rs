@@ -1,6 +1,6 @@
 //! What a store holds and what its reads did, as plain numbers.
 
-use sstable::ReadTrace;
+use sstable::{CacheStats, ReadTrace};
 
 /// A store at one moment.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +16,8 @@ pub struct Stats {
     pub compactions: u64,
     /// Writers that had to wait for a flush since the store was opened.
     pub write_stalls: u64,
+    /// The block cache.
+    pub cache: CacheStats,
 }
 
 /// A family at one moment.

@@ -7,45 +7,80 @@
 //! FAMILY/…        the store files of a family: 32 hex digits each
 //! ```
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, RwLock};
+use std::thread::JoinHandle;
 
-use sstable::{Cell, ReadTrace};
+use filter::Seed;
+use sstable::{BlockCache, Cell, ReadTrace, ReaderOptions, SequenceId};
 
+use crate::background::Background;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
-use crate::manifest::{FamilyEntry, Manifest, check_family_name};
+use crate::files::Files;
+use crate::identity::is_store_file_name;
+use crate::import::Age;
+use crate::manifest::{FamilyEntry, FileEntry, Manifest, check_family_name};
 use crate::memstore::Memstore;
 use crate::mutation::{Delete, Put, WriteBatch};
+use crate::new_file::NewFile;
 use crate::options::{Durability, FamilyOptions, StoreOptions};
 use crate::query::{Get, Scan};
 use crate::read::ReadView;
 use crate::scan::Cells;
+use crate::snapshot::Snapshot;
 use crate::stats::{FamilyStats, Stats};
+use crate::store_file::StoreFile;
 use crate::sync::{lock, read, write};
 use crate::version::{Family, FamilyVersion, StoreVersion};
 use crate::vfs::{Lock, Vfs};
-use crate::wal::{self, SegmentWriter};
-use crate::write::{Commit, Writer, prepare};
+use crate::wal::{self, SegmentNumber, SegmentWriter};
+use crate::write::{Commit, Writer, apply, prepare};
 
 /// A store that is open. Cloning it is cheap; all clones are the same store.
 #[derive(Clone, Debug)]
 pub struct Store {
+    inner: Arc<Opened>,
+}
+
+/// The store's parts and the threads that work on them behind its users' backs. Whoever drops it
+/// was the last user.
+#[derive(Debug)]
+struct Opened {
     inner: Arc<Inner>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 /// What the parts of a store share.
 #[derive(Debug)]
 pub(crate) struct Inner {
     directory: PathBuf,
+    /// Of all our filters: one hash of a row serves every file.
+    pub(crate) seed: Seed,
     pub(crate) options: StoreOptions,
     pub(crate) vfs: Arc<dyn Vfs>,
     pub(crate) clock: Clock,
+    cache: Arc<BlockCache>,
     version: RwLock<Arc<StoreVersion>>,
-    commit: Commit,
+    pub(crate) commit: Commit,
     /// As it is on disk. Whoever changes what belongs to the store holds it.
     manifest: Mutex<Manifest>,
+    /// Held by who flushes, taken before all other locks.
+    pub(crate) flush_turn: Mutex<()>,
+    /// Held by who compacts, taken before all other locks.
+    pub(crate) compaction_turn: Mutex<()>,
+    pub(crate) background: Background,
+    counts: Mutex<Counts>,
     _lock: Box<dyn Lock>,
+}
+
+/// What was done since the store was opened.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) flushes: u64,
+    pub(crate) compactions: u64,
+    pub(crate) write_stalls: u64,
 }
 
 impl Store {
@@ -57,7 +92,13 @@ impl Store {
     /// already, [`Error::Corrupt`] if the log or the manifest is damaged, and what the operating
     /// system or the store files say.
     pub fn open(directory: impl AsRef<Path>, options: StoreOptions) -> Result<Self> {
-        Ok(Self { inner: Arc::new(Inner::open(directory.as_ref(), options)?) })
+        let background = options.background;
+        let inner = Arc::new(Inner::open(directory.as_ref(), options)?);
+        let mut opened = Opened { inner, threads: Vec::new() };
+        if background {
+            Background::start(&opened.inner, &mut opened.threads)?;
+        }
+        Ok(Self { inner: Arc::new(opened) })
     }
 
     /// Adds a family.
@@ -109,7 +150,9 @@ impl Store {
         if cells.is_empty() {
             return Ok(());
         }
-        self.inner.commit.write(&self.inner, cells, durability)
+        self.inner.wait_for_room()?;
+        self.inner.commit.write(&self.inner, cells, durability)?;
+        self.inner.make_room()
     }
 
     /// Reads cells of one row, in order.
@@ -130,6 +173,11 @@ impl Store {
         self.inner.view().get(get)
     }
 
+    /// The store as it is at this moment, for as many reads as are wanted.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot { view: self.inner.view() }
+    }
+
     /// Reads rows in order, as they are at this moment.
     ///
     /// # Errors
@@ -145,7 +193,7 @@ impl Store {
     ///
     /// What the operating system says; the store stops then.
     pub fn flush(&self) -> Result<()> {
-        self.inner.commit.check()
+        self.inner.flush()
     }
 
     /// Merges files of a family: if `major`, all of them, and what is deleted, expired or one
@@ -155,8 +203,7 @@ impl Store {
     ///
     /// What the operating system or the files say; the files then stay as they are.
     pub fn compact(&self, family: &str, major: bool) -> Result<()> {
-        let _ = major;
-        self.inner.view().family(family.as_bytes()).map(|_| ())
+        self.inner.compact(family, major)
     }
 
     /// Takes HFiles in as files of a family, by copy. They keep the sequence ids they carry; one
@@ -166,8 +213,17 @@ impl Store {
     ///
     /// If one of them is damaged or of another family; none is taken in then.
     pub fn import(&self, family: &str, files: &[PathBuf]) -> Result<()> {
-        let _ = files;
-        self.inner.view().family(family.as_bytes()).map(|_| ())
+        self.inner.import(family, files, Age::Carried)
+    }
+
+    /// Takes HFiles in as files of a family, by copy, as HBase's bulk load does: their cells are
+    /// newer than all that is there, and than those of the files before them in `files`.
+    ///
+    /// # Errors
+    ///
+    /// If one of them is damaged or of another family; none is taken in then.
+    pub fn bulk_load(&self, family: &str, files: &[PathBuf]) -> Result<()> {
+        self.inner.import(family, files, Age::New)
     }
 
     /// What the store holds and what its reads did.
@@ -199,12 +255,22 @@ impl Inner {
         };
         let (store, first) = (manifest.store, manifest.first_segment);
         let recovered = wal::recover(&*vfs, &wal_directory, store, first, family_name)?;
-        let version =
-            StoreVersion { families: manifest.families.iter().map(open_family).collect() };
-        for cells in recovered.batches {
-            crate::write::apply(&version, cells);
+        let cache = Arc::new(BlockCache::new(options.cache_bytes));
+        let reader = reader_options(&options, &cache);
+        let mut version = StoreVersion::default();
+        let mut newest = recovered.newest.max(manifest.flushed);
+        for entry in &manifest.families {
+            let place = directory.join(&entry.name);
+            remove_orphans(&*vfs, &place, entry)?;
+            version.families.push(open_family(&vfs, &place, entry, &reader)?);
+            let files = entry.files.iter().map(|file| file.sequence_max);
+            newest = files.fold(newest, SequenceId::max);
         }
-        let newest = recovered.newest.max(manifest.flushed);
+        version.families.sort_by(|left, right| left.family.name.cmp(&right.family.name));
+        for cells in recovered.batches {
+            apply(&version, cells);
+        }
+        remove_segments_before(&*vfs, &wal_directory, first)?;
         let number = recovered.segments.last().map_or(first, |last| last.next());
         let segment = SegmentWriter::create(&*vfs, &wal_directory, store, number)?;
         Ok(Self {
@@ -212,9 +278,15 @@ impl Inner {
             clock: options.clock.clone(),
             options,
             vfs,
+            seed: manifest.seed,
+            cache,
             version: RwLock::new(Arc::new(version)),
             commit: Commit::new(segment, newest),
             manifest: Mutex::new(manifest),
+            flush_turn: Mutex::default(),
+            compaction_turn: Mutex::default(),
+            background: Background::default(),
+            counts: Mutex::default(),
             _lock: lock,
         })
     }
@@ -231,7 +303,8 @@ impl Inner {
         self.vfs.create_directory(&directory).map_err(Error::io(&directory, "create"))?;
         self.vfs.sync_directory(&self.directory).map_err(Error::io(&self.directory, "sync"))?;
         let entry = FamilyEntry { id, name: name.to_owned(), options, files: Vec::new() };
-        let family = open_family(&entry);
+        let reader = reader_options(&self.options, &self.cache);
+        let family = open_family(&self.vfs, &directory, &entry, &reader)?;
         self.change(&mut manifest, |manifest| manifest.families.push(entry))?;
         self.replace_version(|version| {
             let mut families = version.families.clone();
@@ -276,8 +349,7 @@ impl Inner {
         // A segment is whole on disk before the next begins: recovery takes a gap for damage.
         writer.segment.sync()?;
         let identity = *writer.segment.identity();
-        let directory = self.directory.join(WAL_DIRECTORY);
-        let number = identity.number.next();
+        let (directory, number) = (self.wal_directory(), identity.number.next());
         writer.segment = SegmentWriter::create(&*self.vfs, &directory, identity.store, number)?;
         Ok(())
     }
@@ -285,7 +357,64 @@ impl Inner {
     pub(crate) fn view(&self) -> ReadView {
         // In this order: a version has all that was visible before it, never less.
         let version = self.version();
-        ReadView { version, visible: self.commit.visible(), now: self.clock.now() }
+        let (visible, now) = (self.commit.visible(), self.clock.now());
+        ReadView { version, visible, now, seed: self.seed }
+    }
+
+    pub(crate) fn family_directory(&self, family: &Family) -> PathBuf {
+        self.directory.join(&family.name)
+    }
+
+    pub(crate) fn wal_directory(&self) -> PathBuf {
+        self.directory.join(WAL_DIRECTORY)
+    }
+
+    pub(crate) fn open_file(&self, family: &Family, entry: &FileEntry) -> Result<Arc<StoreFile>> {
+        let options = reader_options(&self.options, &self.cache);
+        StoreFile::open(&self.vfs, &self.family_directory(family), &family.name, entry, options)
+    }
+
+    /// Hands the operating system what was logged without haste.
+    pub(crate) fn write_log(&self) -> Result<()> {
+        let written = self.commit.writer().write_pending();
+        written.map_err(|error| self.commit.poison(error))
+    }
+
+    /// Waits while the memstores take far more memory than they should: flushes do not keep up.
+    fn wait_for_room(&self) -> Result<()> {
+        let max = self.options.memstore_flush_bytes.saturating_mul(STALL_FACTOR);
+        while self.thread_runs() && self.version().memstore_bytes() > max {
+            self.commit.check()?;
+            self.count(|counts| counts.write_stalls += 1);
+            self.background.want_flush();
+            self.background.wait_for_flush();
+        }
+        Ok(())
+    }
+
+    /// Has the memstores flushed if they are full.
+    fn make_room(&self) -> Result<()> {
+        if !self.memstores_are_full() {
+            return Ok(());
+        }
+        if self.thread_runs() {
+            self.background.want_flush();
+            return Ok(());
+        }
+        self.flush()?;
+        if self.options.auto_compaction { self.compact_as_needed() } else { Ok(()) }
+    }
+
+    pub(crate) fn memstores_are_full(&self) -> bool {
+        self.version().active_bytes() >= self.options.memstore_flush_bytes
+    }
+
+    const fn thread_runs(&self) -> bool {
+        self.options.background
+    }
+
+    pub(crate) fn count(&self, change: impl FnOnce(&mut Counts)) {
+        change(&mut lock(&self.counts));
     }
 
     fn stats(&self) -> Stats {
@@ -294,25 +423,52 @@ impl Inner {
             name: family.family.name.clone(),
             memstore_bytes: family.memstores().map(|it| it.bytes() as u64).sum(),
             memstore_cells: family.memstores().map(|it| it.len() as u64).sum(),
+            files: family.files.by_time().len() as u64,
+            file_bytes: family.files.by_time().iter().map(|it| it.file.entry.length).sum(),
+            file_cells: family.files.by_time().iter().map(|it| it.file.entry.cells).sum(),
             reads: family.family.reads.snapshot(),
-            ..FamilyStats::default()
         });
+        let counts = *lock(&self.counts);
         Stats {
             families: families.collect(),
             sequence_id: self.commit.visible().get(),
-            ..Stats::default()
+            flushes: counts.flushes,
+            compactions: counts.compactions,
+            write_stalls: counts.write_stalls,
+            cache: self.cache.stats(),
         }
     }
 }
 
-impl Drop for Inner {
-    /// Hands over what was written without haste. What fails here was not promised.
+impl Deref for Opened {
+    type Target = Arc<Inner>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.inner
+    }
+}
+
+impl Drop for Opened {
+    /// Ends the background work and brings to safety what was written without haste. What fails
+    /// here was not promised.
     fn drop(&mut self) {
-        let _ = self.commit.writer().write_pending();
+        self.inner.background.stop();
+        for thread in self.threads.drain(..) {
+            let _ = thread.join(); // If it panicked, the store has stopped and says so.
+        }
+        if self.inner.commit.check().is_ok() {
+            let _ = self.inner.write_log();
+            let has_unlogged = self.inner.commit.writer().has_unlogged;
+            if has_unlogged {
+                let _ = self.inner.flush();
+            }
+        }
     }
 }
 
 const WAL_DIRECTORY: &str = "wal";
+/// Writers wait once the memstores take this many times what they are flushed at.
+const STALL_FACTOR: usize = 4;
 
 /// Makes the manifest of a new store.
 fn create(vfs: &dyn Vfs, directory: &Path) -> Result<Manifest> {
@@ -329,18 +485,56 @@ fn create(vfs: &dyn Vfs, directory: &Path) -> Result<Manifest> {
     Ok(manifest)
 }
 
-fn open_family(entry: &FamilyEntry) -> Arc<FamilyVersion> {
+fn reader_options(options: &StoreOptions, cache: &Arc<BlockCache>) -> ReaderOptions {
+    ReaderOptions::default().cache(Arc::clone(cache)).filter_use(options.filter_use)
+}
+
+fn open_family(
+    vfs: &Arc<dyn Vfs>,
+    directory: &Path,
+    entry: &FamilyEntry,
+    options: &ReaderOptions,
+) -> Result<Arc<FamilyVersion>> {
+    let files = entry.files.iter();
+    let files = files
+        .map(|file| StoreFile::open(vfs, directory, &entry.name, file, options.clone()))
+        .collect::<Result<_>>()?;
     let family = Family {
         id: entry.id,
         name: entry.name.clone(),
         options: entry.options.clone(),
         reads: sstable::ReadCounters::default(),
     };
-    Arc::new(FamilyVersion {
+    Ok(Arc::new(FamilyVersion {
         family: Arc::new(family),
         active: Arc::new(Memstore::new()),
         flushing: Vec::new(),
-    })
+        files: Files::new(files),
+    }))
+}
+
+/// Removes the files of a family that the manifest does not name: a crash left them behind.
+fn remove_orphans(vfs: &dyn Vfs, directory: &Path, family: &FamilyEntry) -> Result<()> {
+    for entry in vfs.list(directory).map_err(Error::io(directory, "list"))? {
+        let name = entry.name.strip_suffix(NewFile::TEMPORARY_SUFFIX).unwrap_or(&entry.name);
+        let is_listed = family.files.iter().any(|file| file.name == entry.name);
+        if is_store_file_name(name) && !entry.is_directory && !is_listed {
+            let path = directory.join(&entry.name);
+            vfs.unlink(&path).map_err(Error::io(&path, "unlink"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes log segments whose writes are in files: a crash came between.
+fn remove_segments_before(vfs: &dyn Vfs, directory: &Path, first: SegmentNumber) -> Result<()> {
+    for entry in vfs.list(directory).map_err(Error::io(directory, "list"))? {
+        if SegmentNumber::from_name(&entry.name).is_some_and(|number| number < first) {
+            let path = directory.join(&entry.name);
+            vfs.unlink(&path).map_err(Error::io(&path, "unlink"))?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 //! A version is never changed. A flush or a compaction puts another in its place; who reads the old
 //! one keeps its memstores and files until it is done.
 
-use std::fmt;
 use std::sync::Arc;
 
 use sstable::ReadCounters;
 
+use crate::files::Files;
 use crate::memstore::Memstore;
 use crate::options::FamilyOptions;
 
@@ -50,6 +50,7 @@ pub(crate) struct FamilyVersion {
     pub(crate) active: Arc<Memstore>,
     /// On their way into a file; the newest first.
     pub(crate) flushing: Vec<Arc<Memstore>>,
+    pub(crate) files: Files,
 }
 
 impl FamilyVersion {
@@ -59,6 +60,7 @@ impl FamilyVersion {
 }
 
 /// What does not change about a family while the store is open.
+#[derive(Debug)]
 pub(crate) struct Family {
     /// What log and manifest call it.
     pub(crate) id: u16,
@@ -66,10 +68,4 @@ pub(crate) struct Family {
     pub(crate) options: FamilyOptions,
     /// What all reads did.
     pub(crate) reads: ReadCounters,
-}
-
-impl fmt::Debug for Family {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Family").field("id", &self.id).field("name", &self.name).finish()
-    }
 }

@@ -106,6 +106,10 @@ impl Commit {
         error
     }
 
+    pub(crate) const fn poison_on_panic(&self) -> PoisonOnPanic<'_> {
+        PoisonOnPanic(self)
+    }
+
     /// Writes a batch, and returns when it is as safe as was asked for.
     pub(crate) fn write(
         &self,
@@ -135,7 +139,7 @@ impl Commit {
         }
         queue.has_leader = true;
         let group = mem::take(&mut queue.waiting);
-        let leading = Leading { commit: self, ticket, last: queue.came };
+        let leading = Leading { commit: self, group_len: group.len(), last: queue.came };
         drop(queue);
         let result = self.check().and_then(|()| self.write_group(store, group));
         let result = result.map_err(|error| self.poison(error));
@@ -163,6 +167,9 @@ impl Commit {
             apply(&version, request.cells);
         }
         self.visible.store(writer.next.get() - 1, Ordering::Release);
+        if writer.has_pending() {
+            store.background.want_log();
+        }
         if writer.segment.written() > store.options.wal_segment_bytes {
             store.roll_segment(&mut writer)?;
         }
@@ -170,23 +177,33 @@ impl Commit {
     }
 }
 
+/// Stops the store if its holder panics.
+pub(crate) struct PoisonOnPanic<'a>(&'a Commit);
+
+impl Drop for PoisonOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let _ = self.0.failure.set("a thread of the store panicked".into());
+        }
+    }
+}
+
 /// A thread that leads a group. However it ends, those who wait are woken.
 struct Leading<'a> {
     commit: &'a Commit,
-    ticket: u64,
+    group_len: usize,
     /// The last of the group.
     last: u64,
 }
 
 impl Drop for Leading<'_> {
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            let _ = self.commit.failure.set("a thread panicked while it wrote".into());
-        }
+        drop(self.commit.poison_on_panic());
         let mut queue = lock(&self.commit.queue);
         queue.has_leader = false;
         queue.served = self.last;
-        let others_wait = self.last != self.ticket || !queue.waiting.is_empty();
+        // Whoever leads need not be the one that came last, nor first.
+        let others_wait = self.group_len > 1 || !queue.waiting.is_empty();
         drop(queue);
         if others_wait {
             self.commit.done.notify_all();

@@ -40,3 +40,172 @@ fn what_was_written_is_read_also_after_it_is_opened_again() {
         store = open(directory.path());
     }
 }
+
+fn quiet(directory: &Path) -> Store {
+    let options = StoreOptions::default().clock(Clock::fixed(Timestamp::new(1000)));
+    Store::open(directory, options.auto_compaction(false)).unwrap()
+}
+
+fn scanned(store: &Store, scan: Scan) -> Vec<String> {
+    let cells = store.scan(scan).unwrap().map(Result::unwrap);
+    cells.map(|cell| format!("{cell:?}")).collect()
+}
+
+fn file_names(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn flushes_and_compactions_change_nothing_that_is_shown() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = quiet(directory.path());
+    let options = FamilyOptions::default().versions(2).block_size(256);
+    store.create_family("f", options).unwrap();
+    for round in 0..5_i64 {
+        for row in 0..60 {
+            let row = format!("row{row:03}");
+            let time = Timestamp::new(100 + round);
+            store.put(Put::new(&row).column_at("f", "q", time, format!("{round}"))).unwrap();
+        }
+        store.delete(Delete::row(format!("row{round:03}")).column("f", "q")).unwrap();
+        store.flush().unwrap();
+    }
+    store.put(Put::new("row007").column("f", "q", "last")).unwrap();
+    let all = || Scan::family("f").versions(9);
+    let shown = scanned(&store, all());
+    assert_eq!(shown.len(), 55 * 2);
+    let backwards = scanned(&store, all().reverse(true));
+    let get = Get::row("row007").column("f", "q").versions(9);
+    assert_eq!(values(&store.get(&get).unwrap()), ["last", "4"]);
+    for (step, files) in [5, 5, 1, 1].into_iter().enumerate() {
+        match step {
+            1 | 3 => {
+                drop(store);
+                store = quiet(directory.path());
+            }
+            2 => store.compact("f", true).unwrap(),
+            _ => {}
+        }
+        assert_eq!(store.stats().families[0].files, files);
+        assert_eq!(file_names(&directory.path().join("f")).len() as u64, files);
+        assert_eq!(scanned(&store, all()), shown);
+        assert_eq!(scanned(&store, all().reverse(true)), backwards);
+        assert_eq!(values(&store.get(&get).unwrap()), ["last", "4"]);
+    }
+    assert_eq!(store.stats().families[0].file_cells, 55 * 2);
+}
+
+#[test]
+fn a_snapshot_and_a_scan_keep_what_they_saw() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = quiet(directory.path());
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    for row in ["a", "b", "c"] {
+        store.put(Put::new(row).column("f", "q", "old")).unwrap();
+        store.flush().unwrap();
+    }
+    let snapshot = store.snapshot();
+    let mut scan = store.scan(Scan::family("f")).unwrap();
+    assert_eq!(scan.next().unwrap().unwrap().row(), b"a");
+    for row in ["a", "b", "c"] {
+        store.put(Put::new(row).column("f", "q", "new")).unwrap();
+    }
+    store.delete(Delete::row("b")).unwrap();
+    store.flush().unwrap();
+    store.compact("f", true).unwrap();
+    assert_eq!(file_names(&directory.path().join("f")).len(), 4, "three are still being read");
+    assert_eq!(values(&scan.map(Result::unwrap).collect::<Vec<_>>()), ["old", "old"]);
+    assert_eq!(values(&snapshot.get(&Get::row("b")).unwrap()), ["old"]);
+    drop(snapshot);
+    assert_eq!(file_names(&directory.path().join("f")).len(), 1);
+    assert!(store.get(&Get::row("b")).unwrap().is_empty());
+    assert_eq!(values(&store.get(&Get::row("c")).unwrap()), ["new"]);
+}
+
+#[test]
+fn what_a_crash_left_behind_is_removed_and_nothing_else() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = quiet(directory.path());
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    store.put(Put::new("a").column("f", "q", "v")).unwrap();
+    store.flush().unwrap();
+    drop(store);
+    let family = directory.path().join("f");
+    let kept = file_names(&family);
+    let orphan = "0123456789abcdef0123456789abcdef";
+    std::fs::write(family.join(orphan), "half a file").unwrap();
+    std::fs::write(family.join(format!("{orphan}.new")), "half a file").unwrap();
+    std::fs::write(family.join("notes.txt"), "not ours").unwrap();
+    let store = quiet(directory.path());
+    assert_eq!(values(&store.get(&Get::row("a")).unwrap()), ["v"]);
+    assert_eq!(file_names(&family), [kept, vec!["notes.txt".to_owned()]].concat());
+}
+
+#[test]
+fn a_full_memstore_is_flushed_in_the_background_and_the_log_shrinks() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = StoreOptions::default().memstore_flush_bytes(64 << 10);
+    let store = Store::open(directory.path(), options).unwrap();
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    for row in 0..20_000 {
+        let put = Put::new(format!("row{row:08}")).column("f", "q", [7; 20]);
+        store.write(put, Durability::AsyncWal).unwrap();
+    }
+    store.flush().unwrap();
+    let stats = store.stats();
+    assert!(stats.flushes > 3, "{stats:?}");
+    assert!(stats.families[0].files <= stats.flushes, "{stats:?}");
+    assert_eq!(file_names(&directory.path().join("wal")).len(), 1);
+    assert_eq!(store.scan(Scan::family("f")).unwrap().count(), 20_000);
+}
+
+#[test]
+fn threads_that_write_together_lose_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = quiet(directory.path());
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    std::thread::scope(|threads| {
+        for thread in 0..4 {
+            let store = &store;
+            threads.spawn(move || {
+                for row in 0..500 {
+                    let row = format!("{thread}-{row:03}");
+                    let durability =
+                        if row.ends_with('7') { Durability::FsyncWal } else { Durability::SyncWal };
+                    store.write(Put::new(&row).column("f", "q", &row), durability).unwrap();
+                    assert_eq!(values(&store.get(&Get::row(&row)).unwrap()), [row]);
+                }
+            });
+        }
+    });
+    drop(store);
+    let store = quiet(directory.path());
+    assert_eq!(store.scan(Scan::family("f")).unwrap().count(), 2000);
+    assert_eq!(store.stats().sequence_id, 2000);
+}
+
+#[test]
+fn a_batch_that_cannot_be_stored_changes_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = quiet(directory.path());
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    let refused = [
+        Put::new("").column("f", "q", "v"),
+        Put::new(vec![b'r'; 40_000]).column("f", "q", "v"),
+        Put::new("a").column("f", "q", "v").column("g", "q", "v"),
+        Put::new("a").column_at("f", "q", Timestamp::new(-1), "v"),
+    ];
+    for put in refused {
+        assert!(matches!(store.put(put), Err(Error::Invalid { .. })));
+    }
+    assert_eq!(store.scan(Scan::family("f")).unwrap().count(), 0);
+    assert_eq!(store.stats().sequence_id, 0);
+    assert!(matches!(store.get(&Get::row("a").family("g")), Err(Error::Invalid { .. })));
+    for name in ["f", "", ".hidden", "a/b", "wal", "a\0"] {
+        assert!(store.create_family(name, FamilyOptions::default()).is_err(), "{name:?}");
+    }
+}

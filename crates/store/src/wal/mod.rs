@@ -8,5 +8,5 @@ mod recovery;
 mod segment;
 
 pub(crate) use record::encode_batch;
-pub(crate) use recovery::{Recovered, recover};
-pub(crate) use segment::{SegmentNumber, SegmentWriter, WalIdentity};
+pub(crate) use recovery::recover;
+pub(crate) use segment::{SegmentNumber, SegmentWriter};

@@ -1,0 +1,145 @@
+//! What happens without anybody waiting for it: flushes, compactions, and the log's late writes.
+
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+use crate::store::Inner;
+use crate::sync::lock;
+
+/// What there is to do, and who waits for it.
+#[derive(Debug, Default)]
+pub(crate) struct Background {
+    tasks: Mutex<Tasks>,
+    /// Something is to be done, or was done.
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Tasks {
+    flush: bool,
+    compact: bool,
+    log_due: Option<Instant>,
+    stop: bool,
+    /// Flushes that ended, well or not.
+    flushes: u64,
+}
+
+/// What a thread is there for. A compaction takes long, and no flush must wait for it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Duty {
+    Flush,
+    Compact,
+}
+
+/// What a thread does next.
+enum Task {
+    WriteLog,
+    Flush,
+    Compact,
+}
+
+impl Background {
+    /// How late an [`AsyncWal`](crate::Durability::AsyncWal) write may reach the log.
+    const LOG_DELAY: Duration = Duration::from_millis(100);
+    /// How long a writer waits for a flush before it looks again whether it still must.
+    const STALL_MAX: Duration = Duration::from_millis(500);
+    const NO_PANIC: &str = "no thread panics while it holds a lock of the store";
+
+    pub(crate) fn want_flush(&self) {
+        self.want(|tasks| tasks.flush = true);
+    }
+
+    pub(crate) fn want_compaction(&self) {
+        self.want(|tasks| tasks.compact = true);
+    }
+
+    pub(crate) fn want_log(&self) {
+        self.want(|tasks| {
+            tasks.log_due.get_or_insert_with(|| Instant::now() + Self::LOG_DELAY);
+        });
+    }
+
+    pub(crate) fn stop(&self) {
+        self.want(|tasks| tasks.stop = true);
+    }
+
+    pub(crate) fn flush_ended(&self) {
+        self.want(|tasks| tasks.flushes += 1);
+    }
+
+    fn want(&self, note: impl FnOnce(&mut Tasks)) {
+        note(&mut lock(&self.tasks));
+        self.changed.notify_all();
+    }
+
+    /// Whether the threads are about to end.
+    pub(crate) fn is_stopping(&self) -> bool {
+        lock(&self.tasks).stop
+    }
+
+    /// Waits until a flush has ended, or some time has passed.
+    pub(crate) fn wait_for_flush(&self) {
+        let tasks = lock(&self.tasks);
+        let before = tasks.flushes;
+        let still = |tasks: &mut Tasks| tasks.flushes == before && !tasks.stop;
+        drop(self.changed.wait_timeout_while(tasks, Self::STALL_MAX, still).expect(Self::NO_PANIC));
+    }
+
+    /// Starts the threads, which end after [`stop`](Self::stop).
+    pub(crate) fn start(store: &Arc<Inner>, threads: &mut Vec<JoinHandle<()>>) -> Result<()> {
+        threads.push(Self::start_one(store, Duty::Flush, "store-flush")?);
+        threads.push(Self::start_one(store, Duty::Compact, "store-compact")?);
+        Ok(())
+    }
+
+    fn start_one(store: &Arc<Inner>, duty: Duty, name: &str) -> Result<JoinHandle<()>> {
+        let store = Arc::clone(store);
+        Builder::new()
+            .name(name.to_owned())
+            .spawn(move || {
+                let _watch = store.commit.poison_on_panic();
+                while let Some(task) = store.background.next(duty) {
+                    // What fails here has stopped the store, and the next caller is told.
+                    let _ = match task {
+                        Task::WriteLog => store.write_log(),
+                        Task::Flush if store.memstores_are_full() => store.flush(),
+                        Task::Flush => Ok(()),
+                        Task::Compact => store.compact_as_needed(),
+                    };
+                }
+            })
+            .map_err(Error::io(Path::new("background thread"), "start"))
+    }
+
+    /// Waits for something to do; `None` if there will be nothing more.
+    fn next(&self, duty: Duty) -> Option<Task> {
+        let mut tasks = lock(&self.tasks);
+        loop {
+            let now = Instant::now();
+            if tasks.stop {
+                return None;
+            }
+            if duty == Duty::Compact {
+                if std::mem::take(&mut tasks.compact) {
+                    return Some(Task::Compact);
+                }
+                tasks = self.changed.wait(tasks).expect(Self::NO_PANIC);
+                continue;
+            }
+            if tasks.log_due.is_some_and(|due| due <= now) {
+                tasks.log_due = None;
+                return Some(Task::WriteLog);
+            }
+            if std::mem::take(&mut tasks.flush) {
+                return Some(Task::Flush);
+            }
+            tasks = match tasks.log_due {
+                None => self.changed.wait(tasks).expect(Self::NO_PANIC),
+                Some(due) => self.changed.wait_timeout(tasks, due - now).expect(Self::NO_PANIC).0,
+            };
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The store files of a family at one moment, in the two orders that reads need.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use crate::store_file::StoreFile;
+
+/// The store files of a family. Cloning them is cheap.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Files(Arc<[RankedFile]>);
+
+/// A store file and how new it is.
+#[derive(Clone, Debug)]
+pub(crate) struct RankedFile {
+    pub(crate) file: Arc<StoreFile>,
+    /// 1 for the file with the newest writes. Of equal cells that of the least rank counts.
+    pub(crate) rank: usize,
+}
+
+impl Files {
+    pub(crate) fn new(mut files: Vec<Arc<StoreFile>>) -> Self {
+        // As HBase sorts its files: by sequence id, and of two that share it the smaller is newer.
+        files.sort_by(|left, right| {
+            let key = |file: &StoreFile| (Reverse(file.entry.sequence_max), file.entry.length);
+            key(left).cmp(&key(right)).then_with(|| right.entry.name.cmp(&left.entry.name))
+        });
+        let mut ranked: Vec<_> = files
+            .into_iter()
+            .enumerate()
+            .map(|(index, file)| RankedFile { file, rank: index + 1 })
+            .collect();
+        ranked.sort_by_key(|ranked| (Reverse(ranked.file.newest()), ranked.rank));
+        Self(ranked.into())
+    }
+
+    /// The files, those with the newest cells first.
+    pub(crate) fn by_time(&self) -> &[RankedFile] {
+        &self.0
+    }
+
+    /// The files, those with the newest writes first.
+    pub(crate) fn by_sequence(&self) -> impl DoubleEndedIterator<Item = &Arc<StoreFile>> + use<'_> {
+        let mut files: Vec<_> = self.0.iter().collect();
+        files.sort_by_key(|ranked| ranked.rank);
+        files.into_iter().map(|ranked| &ranked.file)
+    }
+
+    /// The same without `old` and with `new`.
+    pub(crate) fn replace(&self, old: &[Arc<StoreFile>], new: Option<&Arc<StoreFile>>) -> Self {
+        let is_old = |file: &Arc<StoreFile>| old.iter().any(|old| Arc::ptr_eq(old, file));
+        let kept = self.0.iter().map(|ranked| &ranked.file).filter(|file| !is_old(file));
+        Self::new(kept.chain(new).cloned().collect())
+    }
+}

@@ -1,0 +1,153 @@
+//! From memstores to files.
+//!
+//! All families are flushed together: then the log is needed only from the segment on that begins
+//! with the flush, and which segments can go is a single number.
+//!
+//! ```text
+//! 1  writers wait: the log begins a segment, each family a memstore; the old one is "flushing"
+//! 2  writers go on: the flushing memstores are written to files, each synced and renamed
+//! 3  one manifest names the new files and the first segment that is still needed
+//! 4  readers see the files in place of the memstores; older segments are unlinked
+//! ```
+
+use std::io;
+use std::sync::Arc;
+
+use sstable::{KeyRef, SequenceId};
+
+use crate::error::{Error, Result};
+use crate::manifest::FileEntry;
+use crate::memstore::Memstore;
+use crate::merge::{MemoryCursor, Merge, Source};
+use crate::new_file::{FilePurpose, NewFile};
+use crate::rules::{Rules, Verdict};
+use crate::store::Inner;
+use crate::store_file::StoreFile;
+use crate::sync::lock;
+use crate::version::{Family, FamilyVersion};
+use crate::wal::SegmentNumber;
+
+/// The memstores of a family that were written, and the file, unless nothing was left to write.
+struct Flushed {
+    family: Arc<Family>,
+    memstores: Vec<Arc<Memstore>>,
+    file: Option<Arc<StoreFile>>,
+}
+
+impl Inner {
+    /// Writes all memstores to files. When it returns, they are on disk.
+    pub(crate) fn flush(&self) -> Result<()> {
+        let _one_at_a_time = lock(&self.flush_turn);
+        self.commit.check()?;
+        let result = self.flush_all().map_err(|error| self.commit.poison(error));
+        self.background.flush_ended();
+        result
+    }
+
+    fn flush_all(&self) -> Result<()> {
+        let Some((segment, newest)) = self.set_memstores_aside()? else { return Ok(()) };
+        let version = self.version();
+        let mut flushed = Vec::new();
+        for family in version.families.iter().filter(|family| !family.flushing.is_empty()) {
+            flushed.push(self.write_memstores(family, newest)?);
+        }
+        let unneeded = self.install_flushed(&flushed, segment, newest)?;
+        self.count(|counts| counts.flushes += 1);
+        for number in unneeded {
+            let path = SegmentNumber(number).path(&self.wal_directory());
+            match self.vfs.unlink(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(Error::io(&path, "unlink")(error));
+                }
+                _ => {}
+            }
+        }
+        if self.options.auto_compaction {
+            self.background.want_compaction();
+        }
+        Ok(())
+    }
+
+    /// Begins new memstores and a new log segment; returns the segment and the last write before
+    /// it. `None` if there is nothing to flush.
+    fn set_memstores_aside(&self) -> Result<Option<(SegmentNumber, SequenceId)>> {
+        let mut writer = self.commit.writer();
+        let version = self.version();
+        if version.families.iter().all(|family| family.memstores().all(|it| it.is_empty())) {
+            return Ok(None);
+        }
+        self.roll_segment(&mut writer)?;
+        writer.has_unlogged = false;
+        self.replace_version(|version| {
+            version.map(|family| {
+                if family.active.is_empty() {
+                    return Arc::clone(family);
+                }
+                let mut changed = FamilyVersion::clone(family);
+                changed.flushing.insert(0, Arc::clone(&family.active));
+                changed.active = Arc::new(Memstore::new());
+                Arc::new(changed)
+            })
+        });
+        Ok(Some((writer.segment.identity().number, SequenceId::new(writer.next.get() - 1))))
+    }
+
+    fn write_memstores(&self, version: &FamilyVersion, newest: SequenceId) -> Result<Flushed> {
+        let family = &version.family;
+        let memstores = version.flushing.clone();
+        let purpose = FilePurpose {
+            sequence_max: newest,
+            has_tags: memstores.iter().any(|memstore| memstore.has_tags()),
+            is_major_compaction: false,
+        };
+        let sources = memstores.iter().map(|memstore| {
+            Source::Memory(MemoryCursor::new(Arc::clone(memstore), SequenceId::MAX))
+        });
+        let mut cells = Merge::new(sources.collect(), KeyRef::before_row(b""))?;
+        let mut rules = Rules::for_rewrite(&family.options, self.clock.now());
+        let mut file = NewFile::create(self, family, purpose)?;
+        while let Some(cell) = cells.cell() {
+            if rules.judge(&cell) == Verdict::Include {
+                file.append(&cell)?;
+            }
+            cells.advance()?;
+        }
+        let file = file.finish()?.map(|entry| self.open_file(family, &entry)).transpose()?;
+        Ok(Flushed { family: Arc::clone(family), memstores, file })
+    }
+
+    /// Puts files in the place of the memstores; returns the numbers of the segments that nobody
+    /// needs any more.
+    fn install_flushed(
+        &self,
+        flushed: &[Flushed],
+        segment: SegmentNumber,
+        newest: SequenceId,
+    ) -> Result<std::ops::Range<u64>> {
+        let mut manifest = self.manifest();
+        let unneeded = manifest.first_segment.0..segment.0;
+        self.change(&mut manifest, |manifest| {
+            manifest.first_segment = segment;
+            manifest.flushed = newest;
+            for flushed in flushed {
+                let entry: Option<FileEntry> = flushed.file.as_ref().map(|file| file.entry.clone());
+                manifest.family_mut(flushed.family.id).files.extend(entry);
+            }
+        })?;
+        self.replace_version(|version| {
+            version.map(|family| {
+                let Some(flushed) = flushed.iter().find(|it| it.family.id == family.family.id)
+                else {
+                    return Arc::clone(family);
+                };
+                let mut changed = FamilyVersion::clone(family);
+                changed.flushing.retain(|memstore| {
+                    !flushed.memstores.iter().any(|done| Arc::ptr_eq(done, memstore))
+                });
+                changed.files = family.files.replace(&[], flushed.file.as_ref());
+                Arc::new(changed)
+            })
+        });
+        Ok(unneeded)
+    }
+}

@@ -1,0 +1,151 @@
+//! HFiles from elsewhere become files of a family, by copy.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sstable::{Caching, FileName, KeyRef, ReadAt, Reader, ReaderOptions, SequenceId};
+
+use crate::error::{Error, Result};
+use crate::identity::random_name;
+use crate::manifest::FileEntry;
+use crate::new_file::NewFile;
+use crate::store::Inner;
+use crate::store_file::StoreFile;
+use crate::version::{Family, FamilyVersion};
+
+/// How old the cells of a file are that comes from elsewhere.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Age {
+    /// As old as their sequence ids say, if the file has some.
+    Carried,
+    /// Newer than all that is there.
+    New,
+}
+
+/// A file that was copied, and is not yet part of the store.
+struct Copied {
+    entry: FileEntry,
+    carried: Option<SequenceId>,
+}
+
+impl Inner {
+    /// Takes files in; all or none.
+    pub(crate) fn import(&self, family: &str, paths: &[PathBuf], age: Age) -> Result<()> {
+        self.commit.check()?;
+        let view = self.view();
+        let family = &view.family(family.as_bytes())?.family;
+        let mut copied = Vec::new();
+        for path in paths {
+            match self.copy_in(family, path) {
+                Ok(None) => {} // Without a cell it adds nothing.
+                Ok(Some(file)) => copied.push(file),
+                Err(error) => {
+                    for file in copied {
+                        self.discard(family, &file.entry);
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        self.install_imported(family, copied, age)
+    }
+
+    fn copy_in(&self, family: &Family, path: &Path) -> Result<Option<Copied>> {
+        let source = self.vfs.open(path).map_err(Error::io(path, "open"))?;
+        let shown = FileName::new(path.display().to_string());
+        let reader = Reader::open(Arc::clone(&source), shown, ReaderOptions::default())?;
+        let mut first = reader.scanner(Caching::Bypass);
+        first.seek(KeyRef::before_row(b""))?;
+        let Some(cell) = first.cell() else { return Ok(None) };
+        if cell.family != family.name.as_bytes() {
+            let found = sstable::escape(cell.family);
+            return Err(Error::invalid(format!(
+                "{}: has cells of family \"{found}\", not \"{}\"",
+                path.display(),
+                family.name
+            )));
+        }
+        let name = random_name()?;
+        let checksum = self.copy(family, path, &*source, &name)?;
+        let entry = FileEntry {
+            name,
+            length: source.len(),
+            checksum,
+            cells: reader.cell_count(),
+            sequence_min: SequenceId::default(),
+            sequence_max: SequenceId::default(),
+            carries_sequence_ids: false,
+            times: reader.time_range().map(|range| (range.min, range.max)),
+            first_row: reader.first_row().unwrap_or_default().to_vec(),
+            last_row: reader.last_row().unwrap_or_default().to_vec(),
+        };
+        Ok(Some(Copied { entry, carried: reader.sequence_id_max() }))
+    }
+
+    /// Copies a file's bytes under a new name; returns their checksum once they are on disk.
+    fn copy(&self, family: &Family, path: &Path, source: &dyn ReadAt, name: &str) -> Result<u32> {
+        const CHUNK: usize = 1 << 20;
+        let directory = self.family_directory(family);
+        let temporary = directory.join(format!("{name}{}", NewFile::TEMPORARY_SUFFIX));
+        let mut file = self.vfs.create(&temporary).map_err(Error::io(&temporary, "create"))?;
+        let mut checksum = 0;
+        let mut chunk = vec![0; CHUNK];
+        let mut at = 0;
+        while at < source.len() {
+            let len = CHUNK.min(usize::try_from(source.len() - at).unwrap_or(CHUNK));
+            let bytes = &mut chunk[..len];
+            source.read_exact_at(bytes, at).map_err(Error::io(path, "read"))?;
+            file.write_all(bytes).map_err(Error::io(&temporary, "write"))?;
+            checksum = crc32c::crc32c_append(checksum, bytes);
+            at += len as u64;
+        }
+        file.sync().map_err(Error::io(&temporary, "sync"))?;
+        drop(file);
+        let place = directory.join(name);
+        self.vfs.rename(&temporary, &place).map_err(Error::io(&place, "rename to"))?;
+        self.vfs.sync_directory(&directory).map_err(Error::io(&directory, "sync"))?;
+        Ok(checksum)
+    }
+
+    fn install_imported(&self, family: &Family, copied: Vec<Copied>, age: Age) -> Result<()> {
+        // No write may come between: what is new here must be newer than all before.
+        let mut writer = self.commit.writer();
+        let mut newest = SequenceId::new(writer.next.get() - 1);
+        let mut files = Vec::new();
+        for Copied { mut entry, carried } in copied {
+            if let Some(carried) = carried.filter(|_| age == Age::Carried) {
+                entry.sequence_max = carried;
+                entry.carries_sequence_ids = true;
+                newest = newest.max(carried);
+            } else {
+                newest = SequenceId::new(newest.get() + 1);
+                (entry.sequence_min, entry.sequence_max) = (newest, newest);
+            }
+            files.push(self.open_file(family, &entry)?);
+        }
+        let mut manifest = self.manifest();
+        self.change(&mut manifest, |manifest| {
+            let entries = files.iter().map(|file: &Arc<StoreFile>| file.entry.clone());
+            manifest.family_mut(family.id).files.extend(entries);
+        })?;
+        self.replace_version(|version| {
+            version.map(|known| {
+                if known.family.id != family.id {
+                    return Arc::clone(known);
+                }
+                let mut changed = FamilyVersion::clone(known);
+                for file in &files {
+                    changed.files = changed.files.replace(&[], Some(file));
+                }
+                Arc::new(changed)
+            })
+        });
+        self.commit.publish(&mut writer, newest);
+        Ok(())
+    }
+
+    /// Removes a copy that is not to be taken in after all; the next open would do it too.
+    fn discard(&self, family: &Family, entry: &FileEntry) {
+        let _ = self.vfs.unlink(&self.family_directory(family).join(&entry.name));
+    }
+}

@@ -1,0 +1,156 @@
+//! A store file that is being made.
+//!
+//! It is written under a temporary name, synced, renamed, and the directory is synced: a file with
+//! a real name is whole. It belongs to the store once the manifest names it.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use sstable::{
+    CellRef, CellType, FileName, FilterOptions, SequenceId, Timestamp, Writer, WriterOptions,
+};
+
+use crate::error::{Error, Result};
+use crate::identity::random_name;
+use crate::manifest::FileEntry;
+use crate::store::Inner;
+use crate::version::Family;
+use crate::vfs::{AppendFile, Vfs};
+
+/// What a file is written for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FilePurpose {
+    /// The greatest sequence id of all writes that the file stands for.
+    pub(crate) sequence_max: SequenceId,
+    pub(crate) has_tags: bool,
+    pub(crate) is_major_compaction: bool,
+}
+
+/// A store file that is being made. If it is dropped before it is finished, nothing is left of it.
+#[derive(Debug)]
+pub(crate) struct NewFile {
+    vfs: Arc<dyn Vfs>,
+    directory: PathBuf,
+    name: String,
+    writer: Option<Writer<Sink>>,
+    purpose: FilePurpose,
+    sequence_min: SequenceId,
+    times: Option<(Timestamp, Timestamp)>,
+}
+
+impl NewFile {
+    pub(crate) const TEMPORARY_SUFFIX: &str = ".new";
+
+    pub(crate) fn create(store: &Inner, family: &Family, purpose: FilePurpose) -> Result<Self> {
+        let directory = store.family_directory(family);
+        let name = random_name()?;
+        let path = directory.join(format!("{name}{}", Self::TEMPORARY_SUFFIX));
+        let file = store.vfs.create(&path).map_err(Error::io(&path, "create"))?;
+        let sink = Sink { file, checksum: 0 };
+        let shown = FileName::new(format!("{}/{name}", family.name));
+        let options = writer_options(store, family, purpose);
+        let mut new_file = Self {
+            vfs: Arc::clone(&store.vfs),
+            directory,
+            name,
+            writer: None,
+            purpose,
+            sequence_min: purpose.sequence_max,
+            times: None,
+        };
+        new_file.writer = Some(Writer::new(sink, shown, options)?);
+        Ok(new_file)
+    }
+
+    pub(crate) fn append(&mut self, cell: &CellRef<'_>) -> Result<()> {
+        let writer = self.writer.as_mut().expect("a file is appended to before it is finished");
+        writer.append(*cell)?;
+        self.sequence_min = self.sequence_min.min(cell.sequence_id);
+        // A marker of a column or a family reaches back to the beginning of time.
+        let reaches_back =
+            matches!(cell.cell_type, CellType::DeleteColumn | CellType::DeleteFamily);
+        let oldest = if reaches_back { Timestamp::new(0) } else { cell.timestamp };
+        let (known_oldest, known_newest) = self.times.unwrap_or((oldest, cell.timestamp));
+        self.times = Some((known_oldest.min(oldest), known_newest.max(cell.timestamp)));
+        Ok(())
+    }
+
+    /// Completes the file. When this returns it is on disk; `None` if it would have been empty.
+    pub(crate) fn finish(mut self) -> Result<Option<FileEntry>> {
+        if self.times.is_none() {
+            return Ok(None); // Without a cell there is no file; dropping this removes it.
+        }
+        let temporary = self.temporary_path();
+        let writer = self.writer.take().expect("a file is finished once");
+        let (mut sink, summary) = writer.finish()?;
+        sink.file.sync().map_err(Error::io(&temporary, "sync"))?;
+        let checksum = sink.checksum;
+        drop(sink);
+        let path = self.directory.join(&self.name);
+        self.vfs.rename(&temporary, &path).map_err(Error::io(&path, "rename to"))?;
+        self.vfs.sync_directory(&self.directory).map_err(Error::io(&self.directory, "sync"))?;
+        Ok(Some(FileEntry {
+            name: std::mem::take(&mut self.name),
+            length: summary.len,
+            checksum,
+            cells: summary.cell_count,
+            sequence_min: self.sequence_min,
+            sequence_max: self.purpose.sequence_max,
+            carries_sequence_ids: true,
+            times: self.times,
+            first_row: summary.first_row.unwrap_or_default(),
+            last_row: summary.last_row.unwrap_or_default(),
+        }))
+    }
+
+    fn temporary_path(&self) -> PathBuf {
+        self.directory.join(format!("{}{}", self.name, Self::TEMPORARY_SUFFIX))
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if !self.name.is_empty() {
+            // What this leaves behind is removed when the store is opened next.
+            let _ = self.vfs.unlink(&self.temporary_path());
+        }
+    }
+}
+
+fn writer_options(store: &Inner, family: &Family, purpose: FilePurpose) -> WriterOptions {
+    let options = &family.options;
+    let mut writer = WriterOptions::default()
+        .block_size(options.block_size)
+        .data_block_encoding(options.data_block_encoding)
+        .compression(options.compression)
+        .bloom_type(options.bloom_type)
+        .includes_mvcc(true)
+        .includes_tags(purpose.has_tags)
+        .max_sequence_id(purpose.sequence_max)
+        .major_compaction(purpose.is_major_compaction)
+        .create_time(store.clock.now());
+    if let Some((kind, sizing)) = options.filter {
+        writer = writer.filter(FilterOptions { kind, sizing, seed: store.seed });
+    }
+    writer
+}
+
+/// Writes to a file and keeps its checksum.
+#[derive(Debug)]
+pub(crate) struct Sink {
+    pub(crate) file: Box<dyn AppendFile>,
+    pub(crate) checksum: u32,
+}
+
+impl io::Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write_all(bytes)?;
+        self.checksum = crc32c::crc32c_append(self.checksum, bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

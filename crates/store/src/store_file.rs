@@ -1,0 +1,127 @@
+//! A store file that is open for reading.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use sstable::{
+    Caching, CellRef, FileName, KeyRef, ReadTrace, Reader, ReaderOptions, Scanner, Timestamp,
+};
+
+use crate::error::{Error, Result};
+use crate::manifest::FileEntry;
+use crate::vfs::Vfs;
+
+/// A store file that is open. It is unlinked once it is obsolete and nobody reads it any more.
+#[derive(Debug)]
+pub(crate) struct StoreFile {
+    pub(crate) entry: FileEntry,
+    pub(crate) reader: Reader,
+    path: PathBuf,
+    vfs: Arc<dyn Vfs>,
+    is_obsolete: AtomicBool,
+}
+
+impl StoreFile {
+    /// Opens the file that an entry of the manifest stands for.
+    pub(crate) fn open(
+        vfs: &Arc<dyn Vfs>,
+        directory: &Path,
+        family: &str,
+        entry: &FileEntry,
+        options: ReaderOptions,
+    ) -> Result<Arc<Self>> {
+        let path = directory.join(&entry.name);
+        let source = vfs.open(&path).map_err(Error::io(&path, "open"))?;
+        if source.len() != entry.length {
+            let what = format!("{} bytes, where the manifest says {}", source.len(), entry.length);
+            return Err(Error::corrupt(&path, 0, what));
+        }
+        let name = FileName::new(format!("{family}/{}", entry.name));
+        let reader = Reader::open(source, name, options)?;
+        if reader.cell_count() != entry.cells {
+            let what =
+                format!("{} cells, where the manifest says {}", reader.cell_count(), entry.cells);
+            return Err(Error::corrupt(&path, 0, what));
+        }
+        Ok(Arc::new(Self {
+            entry: entry.clone(),
+            reader,
+            path,
+            vfs: Arc::clone(vfs),
+            is_obsolete: AtomicBool::new(false),
+        }))
+    }
+
+    /// Says that the manifest does not name the file any more.
+    pub(crate) fn retire(&self) {
+        self.is_obsolete.store(true, Ordering::Relaxed);
+    }
+
+    /// No cell is newer than this, so far as that is known.
+    pub(crate) fn newest(&self) -> Timestamp {
+        self.entry.times.map_or(Timestamp::LATEST, |(_, newest)| newest)
+    }
+
+    /// No cell is older than this, and no marker reaches further back, so far as that is known.
+    pub(crate) fn oldest(&self) -> Timestamp {
+        self.entry.times.map_or(Timestamp::OLDEST, |(oldest, _)| oldest)
+    }
+
+    /// A cell of this file, with the sequence id that the store gives it.
+    pub(crate) fn numbered<'a>(&self, cell: CellRef<'a>) -> CellRef<'a> {
+        if self.entry.carries_sequence_ids {
+            cell
+        } else {
+            CellRef { sequence_id: self.entry.sequence_max, ..cell }
+        }
+    }
+}
+
+impl Drop for StoreFile {
+    fn drop(&mut self) {
+        if *self.is_obsolete.get_mut() {
+            // If this fails, the next open removes a file that the manifest does not name.
+            let _ = self.vfs.unlink(&self.path);
+        }
+    }
+}
+
+/// Reads the cells of one store file in order.
+#[derive(Debug)]
+pub(crate) struct FileCursor {
+    file: Arc<StoreFile>,
+    scanner: Scanner,
+}
+
+impl FileCursor {
+    /// A cursor that stands nowhere yet.
+    pub(crate) fn new(file: &Arc<StoreFile>, caching: Caching) -> Self {
+        Self { file: Arc::clone(file), scanner: file.reader.scanner(caching) }
+    }
+
+    pub(crate) fn cell(&self) -> Option<CellRef<'_>> {
+        self.scanner.cell().map(|cell| self.file.numbered(cell))
+    }
+
+    pub(crate) fn advance(&mut self) -> Result<()> {
+        Ok(self.scanner.advance()?)
+    }
+
+    pub(crate) fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
+        Ok(self.scanner.seek(key)?)
+    }
+
+    /// The greatest row below `row`, or of all rows if there is none.
+    pub(crate) fn row_before(&mut self, row: Option<&[u8]>) -> Result<Option<Box<[u8]>>> {
+        let Some(row) = row else { return Ok(Some(self.file.entry.last_row[..].into())) };
+        if row > &self.file.entry.last_row[..] {
+            return Ok(Some(self.file.entry.last_row[..].into()));
+        }
+        Ok(self.scanner.row_before(row)?.map(Into::into))
+    }
+
+    pub(crate) fn take_trace(&mut self) -> ReadTrace {
+        self.scanner.take_trace()
+    }
+}
