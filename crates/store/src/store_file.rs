@@ -118,7 +118,8 @@ impl FileCursor {
         if row > &self.file.entry.last_row[..] {
             return Ok(Some(self.file.entry.last_row[..].into()));
         }
-        Ok(self.scanner.row_before(row)?.map(Into::into))
+        self.scanner.seek_before(KeyRef::before_row(row))?;
+        Ok(self.scanner.cell().map(|cell| cell.row.into()))
     }
 
     pub(crate) fn take_trace(&mut self) -> ReadTrace {
