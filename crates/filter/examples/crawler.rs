@@ -26,18 +26,18 @@ struct Tally {
 }
 
 /// Follows the links, asking the filter about each. The exact set is here only to check on it.
-fn crawl(links: impl Iterator<Item = String>, seen: &mut Blocked, seed: Seed) -> Tally {
+fn crawl(links: impl Iterator<Item = String>, known: &mut Blocked, seed: Seed) -> Tally {
     let mut exact = HashSet::new();
     let mut tally = Tally::default();
     for link in links {
         tally.links += 1;
         let hash = KeyHash::new(seed, link.as_bytes());
         let is_new = exact.insert(link);
-        if seen.may_contain(hash) {
+        if known.may_contain(hash) {
             tally.missed += u64::from(is_new);
         } else {
             assert!(is_new, "a page that was fetched is never fetched again");
-            seen.insert(hash).expect("a Bloom filter takes any number of keys");
+            known.insert(hash).expect("a Bloom filter takes any number of keys");
             tally.fetched += 1;
         }
     }
@@ -58,28 +58,23 @@ fn made_up_web(pages: u32, links: u32) -> impl Iterator<Item = String> {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let rate = ErrorRate::new(0.001)?;
     // A seed that nobody can guess keeps a hostile site from inventing URLs that all look known.
     let seed = Seed::new(std::process::id().into());
-    let (expected, tally, seen);
-    if let Some(path) = std::env::args().nth(1) {
-        let lines = std::io::BufReader::new(std::fs::File::open(path)?).lines();
-        let links: Vec<_> = lines.collect::<Result<_, _>>()?;
-        expected = links.len() as u64;
-        let mut filter = Blocked::new(Sizing::ErrorRate(rate), expected)?;
-        tally = crawl(links.into_iter(), &mut filter, seed);
-        seen = filter;
-    } else {
-        expected = 200_000;
-        let mut filter = Blocked::new(Sizing::ErrorRate(rate), expected)?;
-        tally = crawl(made_up_web(200_000, 2_000_000), &mut filter, seed);
-        seen = filter;
-    }
-    let stats = seen.stats();
+    let links: Vec<_> = match std::env::args().nth(1) {
+        Some(path) => {
+            std::io::BufReader::new(std::fs::File::open(path)?).lines().collect::<Result<_, _>>()?
+        }
+        None => made_up_web(200_000, 2_000_000).collect(),
+    };
+    // A crawler does not know how many pages there are; it guesses, and the rate rises past that.
+    let expected = links.len() as u64 / 10;
+    let mut known = Blocked::new(Sizing::ErrorRate(ErrorRate::new(0.001)?), expected)?;
+    let tally = crawl(links.into_iter(), &mut known, seed);
+
+    let stats = known.stats();
     eprintln!("{} links, {} pages fetched", tally.links, tally.fetched);
-    eprintln!("{} pages missed, of {expected} the filter was made for", tally.missed);
+    eprintln!("{} pages missed; the filter was made for {expected}", tally.missed);
     eprintln!("{} KiB of memory, {:.1} bits a page", stats.bytes / 1024, stats.bits_per_key());
     assert!(tally.fetched > 0, "there were links to follow");
-    assert!(tally.missed as f64 <= 0.002 * (tally.fetched + tally.missed) as f64 + 10.0);
     Ok(())
 }
