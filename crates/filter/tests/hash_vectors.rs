@@ -1,7 +1,6 @@
 //! HBase's own vectors: its hashes, the bits of its Bloom filters, the sizing and folding of chunks.
 //!
 //! HBase's own classes wrote `tests/data/hash-vectors.json`.
-#![expect(clippy::print_stdout, reason = "a run shows how many vectors it went through")]
 
 use filter::bloom::hbase::{
     ChunkBuilder, ChunkSizing, HashPair, HashType, may_contain, row_column_error_rate,
