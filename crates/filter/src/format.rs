@@ -26,6 +26,7 @@ use alloc::vec::Vec;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::bloom::BlockedView;
+use crate::counting::CountingView;
 use crate::cuckoo::CuckooView;
 use crate::{FilterKind, FilterStats, KeyHash, Membership, Seed};
 
@@ -201,6 +202,7 @@ pub struct StoredFilter<B> {
 #[derive(Clone, Copy, Debug)]
 enum View {
     Blocked(BlockedView),
+    Counting(CountingView),
     Cuckoo(CuckooView),
 }
 
@@ -214,6 +216,7 @@ impl<B: AsRef<[u8]>> StoredFilter<B> {
         let (header, body) = parse(bytes.as_ref())?;
         let view = match header.kind {
             FilterKind::BlockedBloom => View::Blocked(BlockedView::parse(&header, body)?),
+            FilterKind::CountingBloom => View::Counting(CountingView::parse(&header, body)?),
             FilterKind::Cuckoo => View::Cuckoo(CuckooView::parse(&header, body)?),
         };
         Ok(Self { bytes, header, view })
@@ -269,6 +272,7 @@ impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
     fn may_contain(&self, hash: KeyHash) -> bool {
         match self.view {
             View::Blocked(view) => view.may_contain(self.body(), hash),
+            View::Counting(view) => view.may_contain(self.body(), hash),
             View::Cuckoo(view) => view.may_contain(self.body(), hash),
         }
     }
@@ -276,6 +280,7 @@ impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
     fn stats(&self) -> FilterStats {
         match self.view {
             View::Blocked(view) => view.stats(self.body(), self.header.keys),
+            View::Counting(view) => view.stats(self.body(), self.header.keys),
             View::Cuckoo(view) => view.stats(self.body(), self.header.keys),
         }
     }

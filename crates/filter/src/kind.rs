@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::bloom::Blocked;
-use crate::{Cuckoo, Full, Insert, KeyHash, Seed, Sizing};
+use crate::{CountingBloom, Cuckoo, Full, Insert, KeyHash, Seed, Sizing};
 
 /// A kind of filter that has a stored form.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -12,18 +12,21 @@ use crate::{Cuckoo, Full, Insert, KeyHash, Seed, Sizing};
 pub enum FilterKind {
     /// [`bloom::Blocked`](crate::bloom::Blocked): one cache line a key.
     BlockedBloom,
+    /// [`CountingBloom`]: counters in one cache line a key; keys can be removed and counted.
+    CountingBloom,
     /// [`Cuckoo`]: fingerprints in buckets of four; keys can be removed.
     Cuckoo,
 }
 
 impl FilterKind {
     /// All kinds.
-    pub const ALL: &[Self] = &[Self::BlockedBloom, Self::Cuckoo];
+    pub const ALL: &[Self] = &[Self::BlockedBloom, Self::CountingBloom, Self::Cuckoo];
 
     /// Returns the name that the command line, documents and figures use.
     pub const fn name(self) -> &'static str {
         match self {
             Self::BlockedBloom => "blocked-bloom",
+            Self::CountingBloom => "counting-bloom",
             Self::Cuckoo => "cuckoo",
         }
     }
@@ -37,6 +40,7 @@ impl FilterKind {
     pub(crate) const fn code(self) -> u8 {
         match self {
             Self::BlockedBloom => 1,
+            Self::CountingBloom => 4,
             Self::Cuckoo => 6,
         }
     }
@@ -96,6 +100,13 @@ pub fn build(
     match kind {
         FilterKind::BlockedBloom => {
             let mut filter = Blocked::new(sizing, keys.len() as u64)?;
+            for key in keys {
+                filter.insert(*key).map_err(|Full| BuildError::Full)?;
+            }
+            Ok(filter.to_stored(seed))
+        }
+        FilterKind::CountingBloom => {
+            let mut filter = CountingBloom::new(sizing, keys.len() as u64)?;
             for key in keys {
                 filter.insert(*key).map_err(|Full| BuildError::Full)?;
             }

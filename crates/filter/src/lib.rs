@@ -35,6 +35,7 @@
 //! | [`bloom::Blocked`]                   |                 9.9 | the fast default: one line a key  |
 //! | [`Cuckoo`]                           |                12.6 | keys can be removed               |
 //! | [`bloom::hbase`]                     |                 9.6 | the filter inside HBase's files   |
+//! | [`CountingBloom`]                    |                43.0 | keys can be removed and counted   |
 //!
 //! [`theory`] says what each should cost; [`probe_many`] asks many filters at once. Without the
 //! feature `std` the crate needs only `alloc`; it then lacks HBase's optional Murmur3 hash.
@@ -42,6 +43,7 @@
 extern crate alloc;
 
 pub mod bloom;
+mod counting;
 mod cuckoo;
 mod format;
 mod hash;
@@ -53,6 +55,7 @@ mod probe;
 mod sizing;
 pub mod theory;
 
+pub use counting::{CountingBloom, ShapesDiffer};
 pub use cuckoo::Cuckoo;
 pub use format::{FormatError, HEADER_LEN, StoredFilter};
 pub use key::{KeyHash, Seed};

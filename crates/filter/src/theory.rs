@@ -16,8 +16,26 @@
 //! |                              |                            | Mitzenmacher 2014, made exact below  |
 //! | [`cuckoo_bits_per_key`]      | (log2(1/ε) + 3)/0.95       | the same                             |
 //! | [`cuckoo_load_max`]          | 0.96·n/(n + 16)            | measured                             |
+//!
+//! And of the filters that count:
+//!
+//! | function                          | formula                    | source                          |
+//! |-----------------------------------|----------------------------|---------------------------------|
+//! | [`counting_bloom_error_rate`]     | Σ P(j keys in a line)·f(j) | Putze, Sanders, Singler 2007,   |
+//! |                                   |                            | exact                           |
+//! | [`counting_bloom_overflow_bound`] | m·(e·nk/(16m))^16          | Fan, Cao, Almeida, Broder 2000  |
+//! | [`d_left_error_rate`]             | 1 − (1 − 1/(B·2^r))^n      | Bonomi et al. 2006              |
+//! | [`d_left_overflow_share`]         | the fluid limit            | Mitzenmacher, Vöcking 1999      |
 
 use core::f64::consts::LN_2;
+
+mod counting;
+
+pub(crate) use counting::counting_bloom_fewest_lines;
+pub use counting::{
+    counting_bloom_best, counting_bloom_error_rate, counting_bloom_overflow_bound,
+    counting_bloom_overflow_odds, d_left_error_rate, d_left_overflow_share,
+};
 
 /// Bits of a cache line, and of a block of [`bloom::Blocked`](crate::bloom::Blocked).
 const LINE_BITS: f64 = 512.0;

@@ -1,0 +1,277 @@
+use super::*;
+use crate::ErrorRate;
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use proptest::collection::vec as vector;
+use proptest::prelude::*;
+
+const SEED: Seed = Seed::new(1);
+
+/// Hashes of the numbers from nought; streams with different numbers share none.
+fn keys(stream: u64, count: u64) -> impl Iterator<Item = KeyHash> {
+    let seed = Seed::new(stream);
+    (0..count).map(move |key| KeyHash::new(seed, &key.to_le_bytes()))
+}
+
+fn filled(sizing: Sizing, count: u64) -> CountingBloom {
+    let mut filter = CountingBloom::new(sizing, count).expect("possible");
+    for key in keys(1, count) {
+        filter.insert(key).expect("never full");
+    }
+    filter
+}
+
+fn rate(rate: f64) -> Sizing {
+    Sizing::ErrorRate(ErrorRate::new(rate).expect("a rate"))
+}
+
+/// How far the measured error rate may stray from theory: what the number of probes leaves open, and
+/// which lines these very keys happened to crowd.
+fn spread(filter: &CountingBloom, expected: f64, probes: f64) -> f64 {
+    let lines = filter.lines.len() as f64;
+    let pass = |line: &AlignedLine| {
+        let above = (0..128).filter(|index| counter(&line.0, *index) != 0).count() as f64;
+        (0..filter.probes).fold(1.0, |odds, probe| {
+            odds * (above - f64::from(probe)).max(0.0) / (128.0 - f64::from(probe))
+        })
+    };
+    let variance = filter.lines.iter().map(|line| (pass(line) - expected).powi(2)).sum::<f64>();
+    (expected * (1.0 - expected) / probes + variance / lines / lines).sqrt()
+}
+
+#[test]
+fn a_million_keys_at_one_per_cent_take_at_most_forty_four_bits_each() {
+    let filter = filled(rate(0.01), 1_000_000);
+    let stats = filter.stats();
+    eprintln!("{:.2} bits a key, {} counters a key", stats.bits_per_key(), filter.probe_count());
+    assert!(stats.bits_per_key() <= 44.0, "{}", stats.bits_per_key());
+    assert!(stats.error_rate <= 0.01);
+    assert!(keys(1, 1_000_000).all(|key| filter.may_contain(key)));
+}
+
+#[test]
+fn the_error_rate_is_that_of_theory_at_ten_settings() {
+    let settings = [
+        (rate(0.3), 40_000),
+        (rate(0.1), 40_000),
+        (rate(0.03), 40_000),
+        (rate(0.01), 40_000),
+        (rate(0.003), 40_000),
+        (rate(0.001), 40_000),
+        (Sizing::BitsPerKey(20.0), 30_000),
+        (Sizing::BitsPerKey(33.3), 30_000),
+        (Sizing::BitsPerKey(60.0), 30_000),
+        (Sizing::Bytes(200_000), 30_000),
+    ];
+    for (sizing, count) in settings {
+        let filter = filled(sizing, count);
+        let expected = filter.stats().error_rate;
+        let probes = 400_000_u32;
+        let passed = keys(2, probes.into()).filter(|key| filter.may_contain(*key)).count();
+        let measured = passed as f64 / f64::from(probes);
+        let sigma = spread(&filter, expected, probes.into());
+        let off = (measured - expected) / sigma;
+        eprintln!("{sizing:?}: {expected:.6} promised, {measured:.6} measured, {off:+.1} sigma");
+        assert!(off.abs() < 3.0, "{sizing:?}: {measured}, not {expected} ± {sigma}");
+    }
+}
+
+#[test]
+fn no_member_is_denied_after_storing_uniting_and_removing() {
+    let half = 125_000;
+    let empty = CountingBloom::new(rate(0.02), half * 2).expect("possible");
+    let (mut left, mut right) = (empty.clone(), empty);
+    for (index, key) in keys(1, half * 2).enumerate() {
+        let side = if (index as u64) < half { &mut left } else { &mut right };
+        side.insert(key).expect("never full");
+    }
+    left.unite(&right).expect("the same shape");
+    assert!(keys(1, half * 2).all(|key| left.may_contain(key)));
+
+    let stored = StoredFilter::parse(left.to_stored(SEED)).expect("as it was written");
+    assert!(keys(1, half * 2).all(|key| stored.may_contain(key)));
+
+    let mut back = CountingBloom::from_stored(&stored).expect("of the kind");
+    for key in keys(1, half) {
+        back.remove(key).expect("a member");
+    }
+    assert!(keys(1, half * 2).skip(half as usize).all(|key| back.may_contain(key)));
+    assert_eq!(back.to_stored(SEED), right.to_stored(SEED), "what is left is the other half");
+}
+
+/// 10^8 probes: `cargo test -p filter --release counting -- --ignored --nocapture`.
+#[test]
+#[ignore = "takes a minute in a release build"]
+fn no_member_is_denied_in_a_hundred_million_probes() {
+    let mut probes = 0_u64;
+    for count in [0, 1, 10, 1_000, 100_000, 1_000_000, 10_000_000] {
+        let mut filter = filled(rate(0.01), count);
+        let rounds = if count == 10_000_000 { 8 } else { 3 };
+        for round in 0..rounds {
+            assert!(keys(1, count).all(|key| filter.may_contain(key)), "{count}, round {round}");
+            probes += count;
+        }
+        let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("as it was written");
+        assert!(keys(1, count).all(|key| stored.may_contain(key)), "{count}, stored");
+        for key in keys(3, count) {
+            let _ = filter.insert(key);
+        }
+        for key in keys(3, count) {
+            let _ = filter.remove(key);
+        }
+        assert!(keys(1, count).all(|key| filter.may_contain(key)), "{count}, after removes");
+        probes += count * 2;
+    }
+    eprintln!("{probes} probes of members, none denied");
+    assert!(probes >= 100_000_000);
+}
+
+#[test]
+fn counters_overflow_as_often_as_theory_says_and_deny_nobody() {
+    // Sixteen times the load: nine keys a counter.
+    let made_for = 20_000;
+    let mut filter = CountingBloom::new(rate(0.01), made_for).expect("possible");
+    let count = made_for * 16;
+    for key in keys(1, count) {
+        filter.insert(key).expect("never full");
+    }
+    let counters = filter.lines.len() as u64 * 128;
+    let odds = theory::counting_bloom_overflow_odds(count, counters, filter.probes, 15);
+    let expected = odds * counters as f64;
+    let saturated = filter.saturated_count() as f64;
+    eprintln!("{saturated} of {counters} counters saturated, {expected:.0} expected");
+    // Counters of one line share its crowd, so they spread more than independent ones.
+    assert!(saturated > 1_000.0 && (saturated / expected - 1.0).abs() < 0.1);
+
+    // Take all but the last thousand out; what has saturated stays, what is left is found.
+    for key in keys(1, count - 1_000) {
+        filter.remove(key).expect("a member");
+    }
+    assert!(keys(1, count).skip((count - 1_000) as usize).all(|key| filter.may_contain(key)));
+    assert!(filter.saturated_count() as f64 >= saturated);
+    // At the load it was made for, the bound says that no counter overflows.
+    let bound = theory::counting_bloom_overflow_bound(
+        made_for as f64,
+        counters as f64,
+        f64::from(filter.probes),
+        16,
+    );
+    assert!(bound < 1e-8, "{bound}");
+}
+
+#[test]
+fn a_count_is_exact_for_most_and_never_too_low() {
+    let mut filter = CountingBloom::new(rate(0.01), 10_000).expect("possible");
+    for (index, key) in keys(1, 1_000).enumerate() {
+        for _ in 0..=index % 18 {
+            filter.insert(key).expect("never full");
+        }
+    }
+    let mut exact = 0;
+    for (index, key) in keys(1, 1_000).enumerate() {
+        let (count, estimate) = (index % 18 + 1, filter.count_estimate(key));
+        assert!(usize::from(estimate) >= count.min(15));
+        exact += u32::from(usize::from(estimate) == count.min(15));
+    }
+    assert!(exact >= 980, "{exact}");
+}
+
+#[test]
+fn only_filters_of_one_shape_unite() {
+    let mut filter = filled(rate(0.01), 1_000);
+    let before = filter.to_stored(SEED);
+    assert_eq!(filter.unite(&filled(rate(0.01), 1_100)), Err(ShapesDiffer));
+    assert_eq!(filter.unite(&filled(rate(0.001), 1_000)), Err(ShapesDiffer));
+    assert_eq!(filter.to_stored(SEED), before);
+}
+
+#[test]
+fn a_budget_is_kept_to_the_line() {
+    for budget in [128, 1_000, 4_096] {
+        let stored = filled(Sizing::Bytes(budget), 50).to_stored(SEED);
+        assert!((budget - 63..=budget).contains(&(stored.len() as u64)));
+    }
+    let error = CountingBloom::new(Sizing::Bytes(127), 1).expect_err("no room for a line");
+    assert_eq!(error, BuildError::Budget { needed: 128, budget: 127 });
+    for wanted in [20.0, 43.21] {
+        let bits = filled(Sizing::BitsPerKey(wanted), 50_000).stats().bits_per_key();
+        assert!((wanted - 0.02..=wanted).contains(&bits), "{bits} of {wanted}");
+    }
+}
+
+#[test]
+fn what_cannot_be_made_is_an_error() {
+    for bits in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let made = CountingBloom::new(Sizing::BitsPerKey(bits), 1);
+        assert!(matches!(made, Err(BuildError::BitsPerKey(_))));
+    }
+    let made = CountingBloom::new(Sizing::BitsPerKey(1e18), 1 << 40);
+    assert!(matches!(made, Err(BuildError::Memory)));
+    assert!(matches!(CountingBloom::new(rate(1e-30), 1_000), Err(BuildError::ErrorRate(_))));
+}
+
+#[test]
+fn a_filter_for_no_keys_takes_no_bits_and_no_keys() {
+    let mut filter = filled(rate(0.01), 0);
+    assert_eq!(filter.insert(KeyHash::from_u64(1)), Err(Full));
+    assert_eq!(filter.remove(KeyHash::from_u64(1)), Err(Absent));
+    assert_eq!(filter.count_estimate(KeyHash::from_u64(1)), 0);
+    let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("sound");
+    assert_eq!(stored.as_bytes().len(), HEADER_LEN);
+    assert!(keys(1, 1_000).all(|key| !stored.may_contain(key)));
+}
+
+#[test]
+fn counters_of_a_key_differ_and_are_evenly_chosen() {
+    let mut counts = vec![0_u32; 128];
+    for key in keys(1, 10_000) {
+        let chosen: Vec<_> = Counters::new(key, 32).collect();
+        let mut sorted = chosen.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert_eq!(sorted.len(), 32);
+        for counter in chosen {
+            counts[counter as usize] += 1;
+        }
+    }
+    // 2,500 each, with a deviation of 43.
+    assert!(counts.iter().all(|count| (2_500 - 220..2_500 + 220).contains(count)), "{counts:?}");
+}
+
+proptest! {
+    /// Whatever comes and goes: what is in is found, as often as it is in, and what is reported
+    /// absent was.
+    #[test]
+    fn it_never_forgets_what_a_multiset_holds(
+        steps in vector((0..40_u64, any::<bool>()), 0..400),
+        made_for in 0..30_u64,
+    ) {
+        let mut filter = CountingBloom::new(Sizing::BitsPerKey(40.0), made_for).expect("possible");
+        let mut model: BTreeMap<KeyHash, u32> = BTreeMap::new();
+        for (key, is_insert) in steps {
+            let key = KeyHash::new(SEED, &key.to_le_bytes());
+            let held = model.get(&key).copied().unwrap_or(0);
+            let before = filter.to_stored(SEED);
+            if is_insert {
+                if filter.insert(key).is_ok() {
+                    *model.entry(key).or_default() += 1;
+                } else {
+                    prop_assert_eq!(&filter.to_stored(SEED), &before);
+                }
+            } else if held > 0 {
+                prop_assert_eq!(filter.remove(key), Ok(()));
+                model.insert(key, held - 1);
+            } else if !filter.may_contain(key) {
+                prop_assert_eq!(filter.remove(key), Err(Absent));
+                prop_assert_eq!(&filter.to_stored(SEED), &before);
+            }
+            for (key, count) in &model {
+                prop_assert!(u32::from(filter.count_estimate(*key)) >= (*count).min(15));
+                prop_assert!(*count == 0 || filter.may_contain(*key));
+            }
+        }
+        let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("as it was written");
+        let back = CountingBloom::from_stored(&stored).expect("of the kind");
+        prop_assert_eq!(back.to_stored(SEED), stored.as_bytes());
+    }
+}

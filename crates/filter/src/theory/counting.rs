@@ -1,0 +1,356 @@
+//! What the filters that count should cost, and how often they should err or overflow.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Counters of a line of [`CountingBloom`](crate::CountingBloom): 4 bits each, 512 bits together.
+const LINE_COUNTERS: usize = 128;
+
+/// Returns how often a counting Bloom filter errs whose keys raise k different counters of 128, all
+/// in one of `lines` lines.
+///
+/// A line that got j keys has X of its 128 counters above nought, and a stranger, whose k counters
+/// are different too, passes with C(X, k)/C(128, k). How X is distributed follows key by key: of
+/// the next key's k counters, a are new with the hypergeometric probability
+/// C(128 − X, a)·C(X, k − a)/C(128, k). How many keys a line gets is binomial over the n keys and
+/// 1/lines. Nothing is approximated but that two keys may have the same 64-bit hash, for which
+/// n·2^−64 is added.
+///
+/// (The idea is that of Putze, Sanders, Singler: "Cache-, Hash- and Space-Efficient Bloom Filters",
+/// 2007. Counting does not change how often a filter errs, only what a line has room for.)
+///
+/// ```
+/// use filter::theory::counting_bloom_error_rate;
+///
+/// let rate = counting_bloom_error_rate(1_000_000, 85_937, 6); // 44.0 bits a key
+/// assert!((rate - 0.009_14).abs() < 0.000_01);
+/// ```
+pub fn counting_bloom_error_rate(keys: u64, lines: u64, probes: u32) -> f64 {
+    LineRates::new(probes).error_rate(keys, lines)
+}
+
+/// Returns the number of counters a key, of `1..=probes_max`, at which a counting Bloom filter of so
+/// many lines errs least, and how often it then errs.
+pub fn counting_bloom_best(keys: u64, lines: u64, probes_max: u32) -> (u32, f64) {
+    let mut best = (1, counting_bloom_error_rate(keys, lines, 1));
+    // The rate falls to one minimum and rises after it.
+    for probes in 2..=probes_max {
+        let rate = counting_bloom_error_rate(keys, lines, probes);
+        if rate > best.1 {
+            break;
+        }
+        best = (probes, rate);
+    }
+    best
+}
+
+/// Returns the fewest lines, of at most `lines_max`, with which a counting Bloom filter errs no more
+/// often than `error_rate`, and the counters a key that this takes; or nothing if none do.
+pub(crate) fn counting_bloom_fewest_lines(
+    keys: u64,
+    error_rate: f64,
+    lines_max: u64,
+    probes_max: u32,
+) -> Option<(u64, u32)> {
+    let mut best: Option<(u64, u32)> = None;
+    // The number of lines falls to one minimum over the probes, and rises after it.
+    for probes in 1..=probes_max {
+        let mut line = LineRates::new(probes);
+        let (mut too_few, mut enough) = (0, best.map_or(lines_max, |(lines, _)| lines));
+        if line.error_rate(keys, enough) > error_rate {
+            if best.is_some() {
+                break;
+            }
+            continue;
+        }
+        while enough - too_few > 1 {
+            let middle = too_few.midpoint(enough);
+            if line.error_rate(keys, middle) <= error_rate {
+                enough = middle;
+            } else {
+                too_few = middle;
+            }
+        }
+        best = Some((enough, probes));
+    }
+    best
+}
+
+/// How often a line lets a stranger pass, by the number of keys in it; worked out as far as asked.
+struct LineRates {
+    probes: usize,
+    /// `transitions[x * (probes + 1) + a]`: how likely a key raises a counters of those at nought,
+    /// when x are above.
+    transitions: Vec<f64>,
+    /// How likely x counters are above nought, after as many keys as there are rates but one.
+    distribution: Vec<f64>,
+    /// The error rates of lines with 0, 1, 2 … keys.
+    rates: Vec<f64>,
+}
+
+impl LineRates {
+    fn new(probes: u32) -> Self {
+        let probes = (probes as usize).min(LINE_COUNTERS);
+        let all = choose(LINE_COUNTERS, probes);
+        let transitions = (0..=LINE_COUNTERS).flat_map(|taken| {
+            (0..=probes).map(move |fresh| {
+                choose(LINE_COUNTERS - taken, fresh) * choose(taken, probes - fresh) / all
+            })
+        });
+        let mut distribution = vec![0.0; LINE_COUNTERS + 1];
+        distribution[0] = 1.0;
+        Self { probes, transitions: transitions.collect(), distribution, rates: vec![0.0] }
+    }
+
+    fn error_rate(&mut self, keys: u64, lines: u64) -> f64 {
+        if keys == 0 {
+            return 0.0;
+        }
+        // Past 32 throws a counter none is left at nought. (A header from outside may claim any
+        // number of keys; the sums below would not end.)
+        if keys as f64 * self.probes as f64 >= 32.0 * LINE_COUNTERS as f64 * lines as f64 {
+            return 1.0;
+        }
+        let rate = mean_over_lines(keys, lines, |keys| self.line_rate(keys));
+        (rate + keys as f64 * libm::exp2(-64.0)).min(1.0)
+    }
+
+    fn line_rate(&mut self, keys: f64) -> f64 {
+        let keys = keys as usize;
+        while self.rates.len() <= keys {
+            let last = self.rates[self.rates.len() - 1];
+            if last >= 1.0 - 1e-12 {
+                return last;
+            }
+            self.add_key();
+        }
+        self.rates[keys]
+    }
+
+    fn add_key(&mut self) {
+        let mut next = vec![0.0; LINE_COUNTERS + 1];
+        let rows = self.transitions.chunks_exact(self.probes + 1);
+        for (taken, (odds, row)) in self.distribution.iter().zip(rows).enumerate() {
+            if *odds < 1e-300 {
+                continue; // Numbers this small are slow, and do not count.
+            }
+            for (sum, transition) in next[taken..].iter_mut().zip(row) {
+                *sum += odds * transition;
+            }
+        }
+        let rows = self.transitions.chunks_exact(self.probes + 1);
+        // A stranger passes if none of its counters is at nought: a = 0.
+        self.rates.push(next.iter().zip(rows).map(|(odds, row)| odds * row[0]).sum());
+        self.distribution = next;
+    }
+}
+
+/// Returns the binomial coefficient; 0 if more are to be chosen than there are.
+fn choose(all: usize, chosen: usize) -> f64 {
+    if chosen > all {
+        return 0.0;
+    }
+    (0..chosen).fold(1.0, |product, i| product * (all - i) as f64 / (i + 1) as f64)
+}
+
+/// Returns the mean of `f(keys in a line)` over the lines that `keys` keys are thrown into.
+///
+/// The binomial distribution is walked outward from its mode, unscaled:
+/// P(j + 1)/P(j) = (n − j)/(j + 1)·odds. What is left out has less than 1e-18 of the weight there.
+fn mean_over_lines(keys: u64, lines: u64, mut f: impl FnMut(f64) -> f64) -> f64 {
+    if lines <= 1 {
+        return if lines == 0 { 1.0 } else { f(keys as f64) };
+    }
+    let (n, odds) = (keys as f64, 1.0 / (lines as f64 - 1.0));
+    let mode = libm::floor((n + 1.0) / lines as f64).min(n);
+
+    let (mut weights, mut sum) = (1.0, f(mode));
+    let (mut weight, mut j) = (1.0, mode);
+    while j < n && weight > 1e-18 {
+        weight *= (n - j) / (j + 1.0) * odds;
+        j += 1.0;
+        weights += weight;
+        sum += weight * f(j);
+    }
+    (weight, j) = (1.0, mode);
+    while j > 0.0 && weight > 1e-18 {
+        weight *= j / ((n - j + 1.0) * odds);
+        j -= 1.0;
+        weights += weight;
+        sum += weight * f(j);
+    }
+    sum / weights
+}
+
+/// Returns a bound on the odds that any of `counters` counters is raised `limit` times or more:
+/// m·(e·n·k/(limit·m))^limit.
+///
+/// Fan, Cao, Almeida, Broder: "Summary Cache", 2000. With the best k and counters of 4 bits, which
+/// overflow at 16, this is their 1.37e-15·m. It holds for counters in lines as well: how often one
+/// counter is raised does not depend on which others a key raises.
+///
+/// ```
+/// use filter::theory::counting_bloom_overflow_bound;
+///
+/// let (keys, counters) = (1_000.0, 1e6);
+/// let probes = counters / keys * std::f64::consts::LN_2;
+/// let bound = counting_bloom_overflow_bound(keys, counters, probes, 16);
+/// assert!((bound / (1.37e-15 * counters) - 1.0).abs() < 0.005);
+/// ```
+pub fn counting_bloom_overflow_bound(keys: f64, counters: f64, probes: f64, limit: u32) -> f64 {
+    let limit = f64::from(limit);
+    counters * libm::pow(core::f64::consts::E * keys * probes / (limit * counters), limit)
+}
+
+/// Returns how likely one given counter is raised `limit` times or more: the upper tail of the
+/// binomial distribution over n keys and k/m.
+pub fn counting_bloom_overflow_odds(keys: u64, counters: u64, probes: u32, limit: u32) -> f64 {
+    let (n, odds) = (keys as f64, f64::from(probes) / counters as f64);
+    let limit = f64::from(limit);
+    if limit > n {
+        return 0.0;
+    }
+    let choices = libm::lgamma(n + 1.0) - libm::lgamma(limit + 1.0) - libm::lgamma(n - limit + 1.0);
+    let first = libm::exp(choices + limit * libm::log(odds) + (n - limit) * libm::log1p(-odds));
+    let (mut sum, mut term, mut j) = (first, first, limit);
+    // Up to the mode the terms rise; past it they fall, and the rest soon counts for nothing.
+    while j < n && (j < n * odds || term > sum * 1e-17) {
+        term *= (n - j) / (j + 1.0) * odds / (1.0 - odds);
+        j += 1.0;
+        sum += term;
+    }
+    sum.min(1.0)
+}
+
+/// Returns how often a d-left filter lets a stranger pass: 1 − (1 − 1/(B·2^r))^n for n different
+/// keys, B buckets in each subtable, and remainders of r bits.
+///
+/// A key is one of the B·2^r numbers that a bucket and a remainder can tell apart, and the
+/// permutations lose nothing of it; so a stranger passes exactly if some key is the same number,
+/// whatever the number of subtables. At a load of 6 of 8 cells and 4 subtables, n = 24·B, this is the
+/// 24·2^−r of Bonomi, Mitzenmacher, Panigrahy, Singh, Varghese: "An Improved Construction for
+/// Counting Bloom Filters", 2006.
+///
+/// ```
+/// use filter::theory::d_left_error_rate;
+///
+/// assert!((d_left_error_rate(24_000, 1_000, 14) - 24.0 / 16_384.0).abs() < 2e-6);
+/// ```
+pub fn d_left_error_rate(keys: u64, buckets: u64, remainder_bits: u32) -> f64 {
+    if keys == 0 {
+        return 0.0;
+    }
+    let numbers = buckets as f64 * libm::exp2(f64::from(remainder_bits));
+    if numbers <= 1.0 { 1.0 } else { -libm::expm1(keys as f64 * libm::log1p(-1.0 / numbers)) }
+}
+
+/// Returns the share of buckets with more than 8 keys, when `load` keys a bucket are put, each into
+/// the least loaded of its buckets in `subtables` subtables, ties to the left: what a d-left filter
+/// has to put aside, in the limit of many buckets.
+///
+/// Let x(i, j) be the share of subtable j's buckets with i keys or more. The next key makes one of
+/// those if its bucket there has i − 1, those to the left have i or more, and those to the right
+/// i − 1 or more (Vöcking 1999; Mitzenmacher, Vöcking: "The Asymptotics of Selecting the Shortest of
+/// Two, Improved", 1999):
+///
+/// ```text
+/// dx(i,j)/dload = d · (x(i−1,j) − x(i,j)) · Π left of j: x(i,l) · Π right of j: x(i−1,l)
+/// ```
+///
+/// ```
+/// use filter::theory::d_left_overflow_share;
+///
+/// assert!(d_left_overflow_share(4, 7.0) < 2e-10);
+/// assert!(d_left_overflow_share(4, 6.4) < 1e-45);
+/// ```
+pub fn d_left_overflow_share(subtables: u32, load: f64) -> f64 {
+    /// Levels beyond 8 keys that still feed on one another.
+    const LEVELS: usize = 12;
+    const STEPS: u32 = 4_000;
+
+    let d = (subtables as usize).clamp(1, 8);
+    let slope = |x: &[[f64; 8]; LEVELS + 1]| {
+        let mut slope = [[0.0; 8]; LEVELS + 1];
+        for i in 1..=LEVELS {
+            for j in 0..d {
+                let left: f64 = x[i][..j].iter().product();
+                let right: f64 = x[i - 1][j + 1..d].iter().product();
+                slope[i][j] = d as f64 * (x[i - 1][j] - x[i][j]) * left * right;
+            }
+        }
+        slope
+    };
+    let moved = |x: &[[f64; 8]; LEVELS + 1], slope: &[[f64; 8]; LEVELS + 1], by: f64| {
+        let mut moved = *x;
+        for (moved, slope) in moved.as_flattened_mut().iter_mut().zip(slope.as_flattened()) {
+            *moved += slope * by;
+        }
+        moved
+    };
+
+    // Runge and Kutta's method of the fourth order.
+    let mut x = [[0.0; 8]; LEVELS + 1];
+    x[0] = [1.0; 8];
+    let step = load / f64::from(STEPS);
+    for _ in 0..STEPS {
+        let first = slope(&x);
+        let second = slope(&moved(&x, &first, step / 2.0));
+        let third = slope(&moved(&x, &second, step / 2.0));
+        let fourth = slope(&moved(&x, &third, step));
+        for (slope, share) in [(first, 6.0), (second, 3.0), (third, 3.0), (fourth, 6.0)] {
+            x = moved(&x, &slope, step / share);
+        }
+    }
+    x[9][..d].iter().sum::<f64>() / d as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_with_one_key_lets_one_of_all_choices_pass() {
+        let rate = counting_bloom_error_rate(1, 1, 3);
+        assert!((rate * 341_376.0 - 1.0).abs() < 1e-9, "{rate}"); // C(128, 3)
+        assert!((counting_bloom_error_rate(100_000, 1, 3) - 1.0).abs() < 1e-9);
+        assert!((counting_bloom_error_rate(u64::MAX, 7, 3) - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn forty_four_bits_a_key_take_six_counters_and_err_less_than_once_in_a_hundred() {
+        let (probes, rate) = counting_bloom_best(1_000_000, 85_937, 32);
+        assert_eq!(probes, 6);
+        assert!((0.0091..0.0092).contains(&rate), "{rate}");
+    }
+
+    #[test]
+    fn the_fewest_lines_are_found_without_trying_all() {
+        for (keys, rate) in [(1, 0.01), (100, 0.3), (5_000, 0.01), (5_000, 1e-5)] {
+            let (lines, probes) =
+                counting_bloom_fewest_lines(keys, rate, keys * 4, 32).expect("possible");
+            assert!(counting_bloom_error_rate(keys, lines, probes) <= rate);
+            assert!(lines == 1 || counting_bloom_best(keys, lines - 1, 32).1 > rate);
+        }
+        assert_eq!(counting_bloom_fewest_lines(1_000, 1e-30, 4_000, 32), None);
+    }
+
+    #[test]
+    fn the_odds_of_an_overflow_stay_below_their_bound() {
+        let (keys, counters, probes) = (1_000_000, 10_000_000, 7);
+        let odds = counting_bloom_overflow_odds(keys, counters, probes, 16) * counters as f64;
+        let bound = counting_bloom_overflow_bound(1e6, 1e7, 7.0, 16);
+        assert!(odds > bound / 1_000.0 && odds < bound, "{odds} of {bound}");
+        // Half of all counters reach the median.
+        let odds = counting_bloom_overflow_odds(1_000_000, 1_000, 10, 10_000);
+        assert!((odds - 0.5).abs() < 0.01, "{odds}");
+        assert!(counting_bloom_overflow_odds(15, 128, 1, 16) == 0.0);
+    }
+
+    #[test]
+    fn seven_keys_a_bucket_overflow_one_bucket_in_billions() {
+        let share = d_left_overflow_share(4, 7.0);
+        assert!((1.0e-10..1.6e-10).contains(&share), "{share}");
+        assert!(d_left_overflow_share(4, 6.0) < 1e-130);
+        assert!(d_left_overflow_share(4, 8.0) > 0.01);
+    }
+}
