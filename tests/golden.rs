@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bytes::Bytes;
 use filter::Seed;
 use sstable::{
-    BlockCache, BlockKind, BlockSource, BloomType, Caching, Cell, FilterUse, KeyRef, ReadTrace,
-    Reader, ReaderOptions, RowProbe,
+    BlockCache, BlockKind, BlockSource, BloomType, Caching, Cell, FileName, FilterUse, KeyRef,
+    Limits, ReadTrace, Reader, ReaderOptions, RowProbe,
 };
 use support::fixtures::{Fixture, read_cells};
 use support::say;
@@ -337,6 +338,20 @@ fn the_middle_of_a_file_is_in_its_middle() {
             assert!((0.2..0.8).contains(&share), "{}: {share}", golden.name);
         }
     }
+}
+
+#[test]
+fn every_file_is_sound_by_every_check_there_is() {
+    let mut blocks = 0;
+    for golden in Golden::all() {
+        let bytes = Bytes::from(std::fs::read(&golden.path).unwrap());
+        let name = FileName::new(golden.name.clone());
+        let found = sstable::verify(Arc::new(bytes), name, Limits::default(), |_| {}).unwrap();
+        assert_eq!(found.problems, [], "{}", golden.name);
+        assert_eq!(found.cells, golden.cells.len() as u64, "{}", golden.name);
+        blocks += found.blocks;
+    }
+    say(&format!("golden: {blocks} blocks are sound and where they should be"));
 }
 
 #[test]

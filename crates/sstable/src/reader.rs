@@ -30,12 +30,14 @@ mod filters;
 mod index;
 mod open;
 mod options;
+mod verify;
 
 use blocks::{Blocks, Wanted};
 use filters::FileFilters;
 pub use filters::{BloomSummary, FilterAnswer, FilterSummary};
 use index::{DataIndex, check_data_keys};
 pub use options::{Caching, FilterUse, ReaderOptions};
+pub use verify::{PROBLEMS_MAX, Verification, verify};
 
 /// An open file. Cloning it is cheap, and all clones are one file; threads may share it.
 ///
@@ -239,8 +241,7 @@ impl Reader {
     /// The headers of all blocks one after the other, up to the trailer. Ends after an error.
     pub fn blocks(&self) -> impl Iterator<Item = Result<(BlockOffset, Header)>> {
         let blocks = &self.0.blocks;
-        let trailer_len = if self.0.trailer.major_version == 2 { 212 } else { Trailer::LEN };
-        let end = self.len().saturating_sub(trailer_len);
+        let end = self.len().saturating_sub(self.0.trailer.len());
         let mut next = Some(BlockOffset::default());
         std::iter::from_fn(move || {
             let at = next.take().filter(|at| at.get() < end)?;

@@ -129,11 +129,16 @@ impl Trailer {
     /// Bytes of the trailer of version 3.
     pub const LEN: u64 = 4096;
     /// Bytes of the trailer of version 2.
-    const LEN_V2: u64 = 212;
+    pub(crate) const LEN_V2: u64 = 212;
     /// The offset that says that there is no such block: −1.
     const NOWHERE: u64 = u64::MAX;
     /// The most levels that HBase makes, and that any reader needs to follow.
     pub(crate) const INDEX_LEVELS_MAX: u32 = 16;
+
+    /// Bytes of this trailer.
+    pub(crate) const fn len(&self) -> u64 {
+        if self.major_version == 2 { Self::LEN_V2 } else { Self::LEN }
+    }
 
     /// Where the trailer starts in a file of `file_len` bytes that ends in `tail`.
     pub(crate) fn start(tail: &[u8], file_len: u64) -> Result<u64, Refusal> {
@@ -245,11 +250,10 @@ impl Trailer {
             compression_codec: Some(self.compression.code()),
             encryption_key: None,
         };
-        let len = if self.major_version == 2 { Self::LEN_V2 } else { Self::LEN };
         let version = self.minor_version.wrapping_shl(24) | self.major_version;
         let mut bytes = BlockType::Trailer.magic().to_vec();
         bytes.extend_from_slice(&message.encode_length_delimited_to_vec());
-        let padded = usize::try_from(len).unwrap_or_default().saturating_sub(4);
+        let padded = usize::try_from(self.len()).unwrap_or_default().saturating_sub(4);
         assert!(bytes.len() <= padded, "a trailer has room for its twelve fields");
         bytes.resize(padded, 0);
         out.extend_from_slice(&bytes);

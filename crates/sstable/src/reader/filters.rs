@@ -195,6 +195,27 @@ impl ChunkedBloom {
         }
     }
 
+    /// Asks about exactly the key that a cell has put in, and not about its row's family deletes,
+    /// which a get would ask for as well.
+    pub(super) fn ask_exactly(
+        &self,
+        blocks: &Blocks,
+        probe: &RowProbe<'_>,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<bool>> {
+        let Some([(key, pair), _]) =
+            probe.column_keys(self.hash_type).filter(|_| self.bloom_type == BloomType::RowCol)
+        else {
+            return self.ask(blocks, probe, trace);
+        };
+        let key = KeyRef::parse(key);
+        if key > self.last_key.as_deref().and_then(KeyRef::parse) {
+            return Ok(Some(false));
+        }
+        let not_after = |first: &[u8]| KeyRef::parse(first) <= key;
+        self.contains(blocks, not_after, pair, trace).map(Some)
+    }
+
     /// Looks into the one chunk that can hold a key: the last whose first key is not after it.
     fn contains(
         &self,
@@ -279,6 +300,15 @@ impl RowFilter {
         }
     }
 
+    pub(super) fn may_contain(
+        &self,
+        blocks: &Blocks,
+        probe: &RowProbe<'_>,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<bool>> {
+        self.with(blocks, trace, |filter| filter.may_contain(probe.key_hash(filter.seed())))
+    }
+
     pub(super) fn summary(&self, blocks: &Blocks) -> Result<Option<FilterSummary>> {
         self.with(blocks, &mut ReadTrace::default(), |filter| FilterSummary {
             kind: filter.kind(),
@@ -324,12 +354,9 @@ impl FileFilters {
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
     ) -> FilterAnswer {
-        let row_filter = self.row_filter.as_ref();
-        let row_filter =
-            row_filter.filter(|_| matches!(filter_use, FilterUse::Best | FilterUse::MetaFilter));
         let bloom_use = matches!(filter_use, FilterUse::Best | FilterUse::HBaseBloom);
         let answer = if let Some(filter) = self.row_filter(filter_use) {
-            filter.with(blocks, trace, |filter| filter.may_contain(probe.key_hash(filter.seed())))
+            filter.may_contain(blocks, probe, trace)
         } else if let Some(bloom) = self.bloom.as_ref().filter(|_| bloom_use) {
             bloom.ask(blocks, probe, trace)
         } else {

@@ -1,0 +1,319 @@
+//! Every check of a file that there is: what its blocks say of themselves, and what the parts of a
+//! file say of each other, which no checksum can see.
+//!
+//! ```text
+//! blocks     each verified, decompressed, taken apart; the chain of previous blocks; sections
+//! cells      order within and across blocks, one family, what the file info says of them
+//! index      every data block in its place, keys between the blocks they part; the middle
+//! trailer    counts, sizes, offsets
+//! filters    every key passes; keys counted
+//! ```
+
+mod cells;
+mod index;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use cells::CellChecks;
+use index::DataBlockSeen;
+
+use super::blocks::RawBlock;
+use super::{Inner, Reader, ReaderOptions};
+use crate::block::data::DataBlock;
+use crate::block::index::BlockPlace;
+use crate::{
+    BlockCache, BlockOffset, BlockType, Damage, Error, FileName, Header, Limits, ReadAt, Result,
+    encoding,
+};
+
+/// What the verification of a file found.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Verification {
+    /// Blocks that were read, damaged ones among them.
+    pub blocks: u64,
+    /// Cells in those that are sound.
+    pub cells: u64,
+    /// What is wrong, from the front of the file to its end; the first [`PROBLEMS_MAX`] of it.
+    pub problems: Vec<Damage>,
+}
+
+/// A file may be wrong in more places than anyone wants to read of.
+pub const PROBLEMS_MAX: usize = 1000;
+
+impl Verification {
+    /// Whether nothing is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    fn report(&mut self, damage: Damage) {
+        if self.problems.len() < PROBLEMS_MAX {
+            self.problems.push(damage);
+        }
+    }
+}
+
+/// Checks a file wholly. `progress` is told how many bytes of it are done.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use bytes::Bytes;
+/// use sstable::{FileName, Limits, verify};
+/// # let file: &'static [u8] = include_bytes!("../../../../tests/data/hfile/s03-one-cell.hfile");
+///
+/// let source = Arc::new(Bytes::from_static(file));
+/// let found = verify(source, FileName::new("4f1c.hfile"), Limits::default(), |_done| {})?;
+/// assert!(found.is_sound(), "{:?}", found.problems);
+/// assert_eq!(found.cells, 1);
+/// # Ok::<(), sstable::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Error::Io`] if the file cannot be read, [`Error::Unsupported`] if it needs something that this
+/// build does not have. Damage is no error here but what is looked for.
+pub fn verify(
+    source: Arc<dyn ReadAt>,
+    name: FileName,
+    limits: Limits,
+    progress: impl FnMut(u64),
+) -> Result<Verification> {
+    // Only filters and index blocks are looked up, in the order of the file.
+    let cache = Arc::new(BlockCache::new(CACHE_BYTES));
+    let options = ReaderOptions::default().cache(cache).limits(limits);
+    let mut found = Verification::default();
+    match Reader::open(source, name, options) {
+        Ok(reader) => Verifier::new(&reader, &mut found).run(progress)?,
+        Err(Error::Corrupt { damage, .. }) => found.report(damage),
+        Err(error) => return Err(error),
+    }
+    found.problems.sort_by_key(|damage| damage.at);
+    Ok(found)
+}
+
+/// Room for the filters of a large file.
+const CACHE_BYTES: u64 = 64 << 20;
+
+/// A verification under way.
+struct Verifier<'a> {
+    file: &'a Inner,
+    found: &'a mut Verification,
+    /// The last block of each chain; all blocks with cells are one.
+    last_of_chain: HashMap<BlockType, BlockOffset>,
+    section: Section,
+    cells: CellChecks,
+    data_blocks: Vec<DataBlockSeen>,
+    /// Leaf and intermediate blocks of the index, by offset.
+    index_blocks: HashMap<BlockOffset, u32>,
+    bloom_bytes: u64,
+    total_uncompressed_bytes: u64,
+    uncompressed_data_index_size: u64,
+}
+
+/// The parts of a file, in their order.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+enum Section {
+    Scanned,
+    Meta,
+    IntermediateIndex,
+    LoadOnOpen,
+}
+
+impl Section {
+    const fn of(block_type: BlockType) -> Self {
+        match block_type {
+            BlockType::Data
+            | BlockType::EncodedData
+            | BlockType::LeafIndex
+            | BlockType::BloomChunk => Self::Scanned,
+            BlockType::Meta => Self::Meta,
+            BlockType::IntermediateIndex => Self::IntermediateIndex,
+            _ => Self::LoadOnOpen,
+        }
+    }
+}
+
+impl<'a> Verifier<'a> {
+    fn new(reader: &'a Reader, found: &'a mut Verification) -> Self {
+        Self {
+            file: &reader.0,
+            found,
+            last_of_chain: HashMap::new(),
+            section: Section::Scanned,
+            cells: CellChecks::default(),
+            data_blocks: Vec::new(),
+            index_blocks: HashMap::new(),
+            bloom_bytes: 0,
+            total_uncompressed_bytes: 0,
+            uncompressed_data_index_size: 0,
+        }
+    }
+
+    fn run(mut self, mut progress: impl FnMut(u64)) -> Result<()> {
+        let file = self.file;
+        let trailer_len = file.trailer.len();
+        let end = file.blocks.source.len().saturating_sub(trailer_len);
+        let mut at = BlockOffset::default();
+        while at.get() < end {
+            progress(at.get());
+            let header = match file.blocks.read_header(at, end) {
+                Ok(header) => header,
+                // Where one block ends nobody knows but its header: the rest is out of reach.
+                Err(error) => {
+                    self.take(error)?;
+                    self.check_index()?;
+                    return Ok(());
+                }
+            };
+            self.found.blocks += 1;
+            let bytes = file.blocks.read_bytes(at, header.len())?;
+            match file.blocks.parse(&bytes, at) {
+                Ok(raw) => self.check_block(at, &raw),
+                Err(damage) => self.found.report(damage),
+            }
+            self.check_place(at, &header);
+            at = at.plus(header.len());
+        }
+        if let Some(damage) = file.filters.problem.clone() {
+            // Damage to the block itself is known; what is wrong in a sound one is not.
+            if !self.found.problems.iter().any(|known| known.at == damage.at) {
+                self.found.report(damage);
+            }
+        }
+        if let Some(filter) = &file.filters.row_filter
+            && let Err(error) = filter.summary(&file.blocks)
+        {
+            self.take(error)?;
+        }
+        self.check_index()?;
+        self.check_trailer();
+        let found = self.cells.finish(file, self.bloom_bytes);
+        for (block, what) in found {
+            let at = match block {
+                BlockType::FileInfo => file.trailer.file_info_offset,
+                _ => file.trailer.load_on_open_data_offset,
+            };
+            self.found.report(Damage::in_block(block, at, what));
+        }
+        progress(file.blocks.source.len());
+        Ok(())
+    }
+
+    /// Damage is noted; any other error ends the verification.
+    fn take(&mut self, error: Error) -> Result<()> {
+        match error {
+            Error::Corrupt { damage, .. } => {
+                self.found.report(damage);
+                Ok(())
+            }
+            error => Err(error),
+        }
+    }
+
+    /// Whether a block may stand where it does, and follows the one it says it follows.
+    fn check_place(&mut self, at: BlockOffset, header: &Header) {
+        let block_type = header.block_type;
+        let section = Section::of(block_type);
+        if section < self.section {
+            let what = format!("stands in the section of {:?} blocks", self.section);
+            self.found.report(Damage::in_block(block_type, at, what));
+        }
+        self.section = self.section.max(section);
+        let is_loaded = at >= self.file.trailer.load_on_open_data_offset;
+        if is_loaded != (section == Section::LoadOnOpen) {
+            let what = "is on the wrong side of what is loaded when the file is opened";
+            self.found.report(Damage::in_block(block_type, at, what));
+        }
+        let chain = if block_type == BlockType::EncodedData { BlockType::Data } else { block_type };
+        let previous = self.last_of_chain.insert(chain, at);
+        if header.previous_block != previous {
+            let place = |at: Option<BlockOffset>| at.map_or("none".to_owned(), |at| at.to_string());
+            let (stated, is) = (place(header.previous_block), place(previous));
+            let what = format!("names {stated} as the previous block of its type, which is {is}");
+            self.found.report(Damage::in_block(block_type, at, what));
+        }
+    }
+
+    /// What is in a sound block.
+    fn check_block(&mut self, at: BlockOffset, raw: &RawBlock) {
+        let block_type = raw.header.block_type;
+        let uncompressed = u64::from(raw.header.uncompressed_size);
+        let is_data_root = at == self.file.trailer.load_on_open_data_offset;
+        let is_index = matches!(block_type, BlockType::LeafIndex | BlockType::IntermediateIndex);
+        if is_index || is_data_root {
+            self.uncompressed_data_index_size += uncompressed;
+        }
+        if block_type != BlockType::IntermediateIndex && !is_data_root {
+            self.total_uncompressed_bytes += uncompressed + u64::from(Header::LEN);
+        }
+        if is_index {
+            let len = u32::try_from(raw.header.len()).unwrap_or(u32::MAX);
+            self.index_blocks.insert(at, len);
+        }
+        match block_type {
+            BlockType::BloomChunk => self.bloom_bytes += uncompressed,
+            BlockType::Data | BlockType::EncodedData => self.check_data_block(at, raw),
+            _ => {}
+        }
+    }
+
+    fn check_data_block(&mut self, at: BlockOffset, raw: &RawBlock) {
+        let blocks = &self.file.blocks;
+        let block_type = raw.header.block_type;
+        let len = u32::try_from(raw.header.len()).unwrap_or(u32::MAX);
+        let place = BlockPlace { offset: at, len };
+        let size_max = blocks.limits.block_len_max as usize;
+        let decoded = encoding::decode(blocks.encoding, &raw.body, blocks.layout, size_max)
+            .and_then(|cells| DataBlock::new(place, &raw.header, None, cells, blocks.layout));
+        let data = match decoded {
+            Ok(data) => data,
+            Err(what) => {
+                self.found.report(Damage { at, block: Some(block_type), what });
+                return;
+            }
+        };
+        self.found.cells += data.cell_count();
+        self.data_blocks.extend(DataBlockSeen::new(&data));
+        let mut next = 0;
+        while let Some((cell, after)) = data.cell_at(next) {
+            for what in self.cells.check(self.file, &cell) {
+                let what = format!("cell at {next} in the block, {}: {what}", cell.key());
+                self.found.report(Damage::in_block(block_type, at, what));
+            }
+            next = after;
+        }
+    }
+
+    /// What the trailer says of the whole.
+    fn check_trailer(&mut self) {
+        let trailer = &self.file.trailer;
+        let at = BlockOffset::new(self.file.blocks.source.len().saturating_sub(trailer.len()));
+        let last = self.data_blocks.last().map(|block| block.place.offset);
+        let offset = |at: Option<BlockOffset>| at.map_or(u64::MAX, BlockOffset::get);
+        for (field, stated, is) in [
+            ("entry_count", trailer.entry_count, self.found.cells),
+            (
+                "uncompressed_data_index_size",
+                trailer.uncompressed_data_index_size,
+                self.uncompressed_data_index_size,
+            ),
+            (
+                "total_uncompressed_bytes",
+                trailer.total_uncompressed_bytes,
+                self.total_uncompressed_bytes + trailer.len(),
+            ),
+            ("last_data_block_offset", offset(trailer.last_data_block_offset), offset(last)),
+        ] {
+            if stated != is {
+                let what = format!("{field} is {stated} and should be {is}");
+                self.found.report(Damage::in_block(BlockType::Trailer, at, what));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
