@@ -1,7 +1,7 @@
 //! Keys, values and their order, as the benchmarks share them: made from a seed, the same on every
 //! machine and in every engine.
 
-/// A small generator of random numbers (SplitMix64): fast, seedable, and good enough for data.
+/// A small generator of random numbers (`SplitMix64`): fast, seedable, and good enough for data.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
@@ -38,7 +38,7 @@ impl Random {
 
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// SplitMix64's last step. It can be undone, so different numbers stay different.
+/// The last step of `SplitMix64`. It can be undone, so different numbers stay different.
 const fn mix(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,2 +1,74 @@
-//! `hfile`: HFiles without a JVM.
-fn main() {}
+//! `hfile`: Apache HBase's store files without a JVM.
+//!
+//! One file a verb. A verb is an `Args` struct that clap fills and a `run` that does the work;
+//! results go to stdout, all else to stderr. `failure.rs` knows the exit statuses.
+
+mod bench;
+mod build;
+mod cat;
+mod cells_input;
+mod cells_output;
+mod counters;
+mod failure;
+mod get;
+mod half_made;
+mod info;
+mod key_text;
+mod output;
+mod progress;
+mod size_text;
+mod store;
+mod writing_options;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use failure::Answer;
+
+/// Read, write, query and measure Apache HBase store files (HFile v3), without a JVM.
+#[derive(Parser)]
+#[command(
+    name = "hfile",
+    version,
+    disable_help_subcommand = true,
+    after_help = "\
+Examples:
+  hfile bench                          what filters spare a store of many files
+  hfile info region/cf/*               one screen a file
+
+Keys are written as HBase prints them (row\\x00), or as hex:726f7700.
+Exit status: 0 sound, 1 the answer is no (damaged, different, absent), 2 wrong usage,
+3 input or output failed."
+)]
+struct Hfile {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    Bench(bench::Bench),
+    Info(info::Info),
+    Cat(cat::Cat),
+    Get(get::Get),
+    Build(Box<build::Build>),
+    Store(store::StoreVerbs),
+}
+
+impl Verb {
+    fn run(self) -> anyhow::Result<Answer> {
+        match self {
+            Self::Bench(verb) => verb.run(),
+            Self::Info(verb) => verb.run(),
+            Self::Cat(verb) => verb.run(),
+            Self::Get(verb) => verb.run(),
+            Self::Build(verb) => verb.run(),
+            Self::Store(verb) => verb.run(),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    failure::conclude(Hfile::parse().verb.run())
+}

@@ -1,0 +1,334 @@
+//! Files that are there already: each one's own filter against none.
+//!
+//! The files are scanned twice before anything is measured: once to draw rows from each, and once
+//! to learn what a get of each drawn row must find in all files together, and which made-up
+//! strangers are members after all. So gets are checked against scans, which ask no filter.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use filter::Seed;
+use sstable::{
+    BlockCache, Caching, Cell, CellRef, FilterUse, ReadTrace, Reader, ReaderOptions, RowProbe,
+};
+use workload::Random;
+
+use super::figures::{FilterFigures, figures};
+use super::keys::{KeyList, mutate};
+use super::loaded::Plan;
+use super::measure::{Ask, Measured, Mix, clock_nanos, measure};
+use super::report::{BenchReport, FileRow, LeftOut, Row};
+use crate::failure::{Usage, whole};
+use crate::progress::Progress;
+
+/// Measures the files together and one by one.
+pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Result<BenchReport> {
+    let progress = Progress::new("files", 3 * paths.len() as u64);
+    let per_file = (rows_max / paths.len()).max(1);
+    let mut drawn = Vec::new();
+    let mut left_out = Vec::new();
+    for path in paths {
+        progress.advance(1);
+        match Drawn::draw(path, per_file, plan) {
+            Ok(file) => drawn.push(file),
+            Err(error) => {
+                left_out.push(LeftOut { file: path.display().to_string(), why: whole(&error) });
+            }
+        }
+    }
+    if drawn.is_empty() {
+        let why: Vec<&str> = left_out.iter().map(|file| file.why.as_str()).collect();
+        return Err(
+            Usage(format!("none of the files can be measured:\n  {}", why.join("\n  "))).into()
+        );
+    }
+    let truth = Truth::learn(&mut drawn, &progress)?;
+    let paths: Vec<&Path> = drawn.iter().map(|file| file.path.as_path()).collect();
+    let with = FileSet::open(&paths, FilterUse::Best, plan)?;
+    let without = FileSet::open(&paths, FilterUse::None, plan)?;
+    let none = FilterFigures::NONE;
+    let own = figures(&with.readers)?;
+    let mut results = Vec::new();
+    for mix in Mix::ALL {
+        let asks = truth.asks(&drawn, mix, plan);
+        for (set, figures) in [(&without, &none), (&with, &own)] {
+            set.measure(&asks, &truth)?;
+            results.push(Row::new(figures, mix, &set.measure(&asks, &truth)?));
+        }
+    }
+    let mut each_file = Vec::new();
+    for file in &drawn {
+        progress.advance(1);
+        each_file.push(file.measure(plan)?);
+    }
+    Ok(BenchReport {
+        schema: 1,
+        rows: drawn.iter().map(|file| file.rows).sum(),
+        files: drawn.len() as u64,
+        cell_bytes: mean_cell_bytes(&drawn),
+        cache_bytes: plan.cache_bytes,
+        seed: plan.seed,
+        input: None,
+        clock_ns: clock_nanos(),
+        loads: Vec::new(),
+        results,
+        each_file,
+        left_out,
+    })
+}
+
+/// One file, some of its rows, and strangers inside its range.
+struct Drawn {
+    path: PathBuf,
+    rows: u64,
+    cells: u64,
+    cell_bytes: u64,
+    members: KeyList,
+    strangers: Vec<Vec<u8>>,
+}
+
+impl Drawn {
+    /// Scans a file, keeps `rows_max` of its rows, evenly drawn, and makes strangers of them.
+    fn draw(path: &Path, rows_max: usize, plan: Plan) -> anyhow::Result<Self> {
+        let mut random = Random::new(plan.seed);
+        let mut kept: Vec<Vec<u8>> = Vec::new();
+        let (mut rows, mut cells, mut cell_bytes) = (0, 0, 0);
+        let mut last: Option<Vec<u8>> = None;
+        scan(path, |cell| {
+            cells += 1;
+            cell_bytes += cell_len(cell) as u64;
+            if last.as_deref() == Some(cell.row) {
+                return;
+            }
+            last = Some(cell.row.to_owned());
+            rows += 1;
+            // A reservoir: the nth row takes a place with the chance that all rows have.
+            if kept.len() < rows_max {
+                kept.push(cell.row.to_owned());
+            } else if let Some(place) = kept.get_mut(random.below(rows)) {
+                cell.row.clone_into(place);
+            }
+        })?;
+        let mut members = KeyList::default();
+        for row in &kept {
+            members.push(row);
+        }
+        if members.len() == 0 {
+            anyhow::bail!("{}: holds no rows", path.display());
+        }
+        let strangers = strangers(&members, last.as_deref().unwrap_or_default(), plan);
+        let path = path.to_owned();
+        Ok(Self { path, rows: rows as u64, cells, cell_bytes, members, strangers })
+    }
+
+    /// Measures the file alone, under gets of its strangers.
+    fn measure(&self, plan: Plan) -> anyhow::Result<FileRow> {
+        let path = [self.path.as_path()];
+        let truth = Truth::default();
+        let asks: Vec<Ask<'_>> =
+            self.strangers.iter().map(|key| Ask { key, member: None }).collect();
+        let with = FileSet::open(&path, FilterUse::Best, plan)?;
+        let without = FileSet::open(&path, FilterUse::None, plan)?;
+        let measured = [&without, &with].map(|set| {
+            set.measure(&asks, &truth)?;
+            set.measure(&asks, &truth)
+        });
+        let [without, with_filter] = measured;
+        let (without, measured) = (without?, with_filter?);
+        let figures = figures(&with.readers)?;
+        // In the range of a file of one row there is no stranger to ask for.
+        let some = |number| (measured.gets > 0).then_some(number);
+        Ok(FileRow {
+            file: self.path.display().to_string(),
+            rows: self.rows,
+            filter: figures.name,
+            bloom_type: figures.bloom_type,
+            bits_per_key: figures.bits_per_key,
+            error_rate_promised: figures.error_rate,
+            error_rate_measured: measured.error_rate(),
+            asked: measured.gets,
+            data_blocks_per_get_without: some(without.per_get(without.trace.data_blocks())),
+            data_blocks_per_get: some(measured.per_get(measured.trace.data_blocks())),
+            ns_median_without: some(without.quantile(0.5) as f64),
+            ns_median: some(measured.quantile(0.5) as f64),
+        })
+    }
+}
+
+/// Keys that look like `members` and lie between the first and the last of them.
+///
+/// Some may be members that were not drawn; [`Truth::learn`] finds them out.
+fn strangers(members: &KeyList, last: &[u8], plan: Plan) -> Vec<Vec<u8>> {
+    let mut random = Random::new(!plan.seed);
+    let known: HashSet<&[u8]> = members.iter().collect();
+    let first = members.iter().min().unwrap_or_default();
+    let mut made = HashSet::new();
+    // Twenty tries for each: in a dense or tiny file there are not so many strangers to find.
+    for _ in 0..plan.gets.saturating_mul(20) {
+        if made.len() == plan.gets {
+            break;
+        }
+        let key = mutate(members, &mut random);
+        if first <= &key[..] && &key[..] <= last && !known.contains(&key[..]) {
+            made.insert(key);
+        }
+    }
+    // A set has no order of its own; sorted, the same seed gives the same run.
+    let mut made: Vec<Vec<u8>> = made.into_iter().collect();
+    made.sort_unstable();
+    Random::new(plan.seed).shuffle(&mut made);
+    made
+}
+
+/// What gets must find.
+#[derive(Default)]
+struct Truth {
+    /// Of each drawn row a digest of its cells in all files, in the files' order.
+    digests: HashMap<Vec<u8>, u64>,
+}
+
+impl Truth {
+    /// Scans all files again, and strikes members off the lists of strangers.
+    fn learn(drawn: &mut [Drawn], progress: &Progress) -> anyhow::Result<Self> {
+        let mut hashers: HashMap<Vec<u8>, DefaultHasher> = HashMap::new();
+        for key in drawn.iter().flat_map(|file| file.members.iter()) {
+            hashers.insert(key.to_owned(), DefaultHasher::new());
+        }
+        let mut doubtful: HashMap<Vec<u8>, bool> = HashMap::new();
+        for stranger in drawn.iter().flat_map(|file| &file.strangers) {
+            doubtful.insert(stranger.clone(), false);
+        }
+        for file in &*drawn {
+            progress.advance(1);
+            scan(&file.path, |cell| {
+                if let Some(hasher) = hashers.get_mut(cell.row) {
+                    digest(cell, hasher);
+                }
+                if let Some(is_member) = doubtful.get_mut(cell.row) {
+                    *is_member = true;
+                }
+            })?;
+        }
+        for file in drawn {
+            file.strangers.retain(|key| !doubtful[key]);
+        }
+        let digests = hashers.into_iter().map(|(row, hasher)| (row, hasher.finish())).collect();
+        Ok(Self { digests })
+    }
+
+    /// The gets of a mix over all files.
+    fn asks<'d>(&self, drawn: &'d [Drawn], mix: Mix, plan: Plan) -> Vec<Ask<'d>> {
+        let mut random = Random::new(plan.seed ^ (mix as u64 + 1));
+        let strangers: Vec<&[u8]> =
+            drawn.iter().flat_map(|file| &file.strangers).map(Vec::as_slice).collect();
+        let mut asks = Vec::with_capacity(plan.gets);
+        while asks.len() < plan.gets {
+            let present = match mix {
+                Mix::Absent => false,
+                Mix::Present => true,
+                Mix::Mixed => random.below(2) == 0,
+            };
+            let key = if present || strangers.is_empty() {
+                let file = &drawn[random.below(drawn.len())];
+                file.members.key(random.below(file.members.len()))
+            } else {
+                strangers[random.below(strangers.len())]
+            };
+            let member = self.digests.contains_key(key).then_some(0);
+            asks.push(Ask { key, member });
+        }
+        asks
+    }
+
+    fn check(&self, ask: &Ask<'_>, cells: &[Cell]) -> Result<bool, String> {
+        let Some(expected) = self.digests.get(ask.key) else {
+            let found = cells.len();
+            let wrong = || format!("is in no scan, and a get finds {found} cells");
+            return if found == 0 { Ok(false) } else { Err(wrong()) };
+        };
+        let mut hasher = DefaultHasher::new();
+        for cell in cells {
+            digest(&cell.as_ref(), &mut hasher);
+        }
+        if hasher.finish() == *expected {
+            Ok(true)
+        } else {
+            Err("a get finds other cells than a scan".to_owned())
+        }
+    }
+}
+
+/// Files that are asked together, with one cache.
+struct FileSet {
+    readers: Vec<Reader>,
+}
+
+impl FileSet {
+    fn open(paths: &[&Path], filter_use: FilterUse, plan: Plan) -> anyhow::Result<Self> {
+        let cache = Arc::new(BlockCache::new(plan.cache_bytes));
+        let open = |path: &&Path| {
+            let options = ReaderOptions::default().cache(Arc::clone(&cache)).filter_use(filter_use);
+            Reader::open_file(path, options)
+        };
+        Ok(Self { readers: paths.iter().map(open).collect::<Result<_, _>>()? })
+    }
+
+    fn measure(&self, asks: &[Ask<'_>], truth: &Truth) -> anyhow::Result<Measured> {
+        measure(asks, |key| self.get(key), |ask, cells| truth.check(ask, cells))
+    }
+
+    /// All cells of a row, file by file.
+    fn get(&self, row: &[u8]) -> anyhow::Result<(Vec<Cell>, ReadTrace)> {
+        let probe = RowProbe::new(row, Seed::new(0));
+        let mut trace = ReadTrace::default();
+        let mut cells = Vec::new();
+        for reader in &self.readers {
+            let Some(mut scanner) = reader.seek_row(&probe, &mut trace)? else {
+                continue;
+            };
+            while let Some(cell) = scanner.cell()
+                && cell.row == row
+            {
+                cells.push(cell.to_cell());
+                scanner.advance()?;
+            }
+            trace.add(&scanner.take_trace());
+        }
+        Ok((cells, trace))
+    }
+}
+
+/// Shows each cell of a file to `look`, without the cache and without any filter.
+fn scan(path: &Path, mut look: impl FnMut(&CellRef<'_>)) -> anyhow::Result<()> {
+    let reader = Reader::open_file(path, ReaderOptions::default())?;
+    let mut scanner = reader.scanner(Caching::Bypass);
+    scanner.seek_to_first()?;
+    while let Some(cell) = scanner.cell() {
+        look(&cell);
+        scanner.advance()?;
+    }
+    Ok(())
+}
+
+fn digest(cell: &CellRef<'_>, hasher: &mut DefaultHasher) {
+    for part in [cell.row, cell.family, cell.qualifier, cell.value, cell.tags] {
+        hasher.write_usize(part.len());
+        hasher.write(part);
+    }
+    hasher.write_i64(cell.timestamp.get());
+    hasher.write_u8(cell.cell_type.code());
+    hasher.write_u64(cell.sequence_id.get());
+}
+
+fn mean_cell_bytes(drawn: &[Drawn]) -> f64 {
+    let bytes: u64 = drawn.iter().map(|file| file.cell_bytes).sum();
+    let cells: u64 = drawn.iter().map(|file| file.cells).sum();
+    bytes as f64 / cells.max(1) as f64
+}
+
+/// Bytes of a cell's lengths, key and value in a data block.
+fn cell_len(cell: &CellRef<'_>) -> usize {
+    super::CELL_LENGTHS_LEN + cell.key().flat_len() + cell.value.len()
+}

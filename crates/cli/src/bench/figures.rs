@@ -1,0 +1,49 @@
+//! What is known of a set of files' filters before they are asked anything.
+
+use sstable::Reader;
+
+/// Kind, size and promise of the filters of some files, taken together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FilterFigures {
+    /// The kind; `own` where files carry different ones, `none` where none has one.
+    pub(super) name: &'static str,
+    /// What an HBase Bloom filter is asked about; of several, of the last.
+    pub(super) bloom_type: Option<&'static str>,
+    /// Bits of filter for each key.
+    pub(super) bits_per_key: Option<f64>,
+    /// How often they may be wrong, by how they were sized.
+    pub(super) error_rate: Option<f64>,
+}
+
+impl FilterFigures {
+    /// No filter at all.
+    pub(super) const NONE: Self =
+        Self { name: "none", bloom_type: None, bits_per_key: None, error_rate: None };
+}
+
+/// The figures of the filter that each reader would ask, each weighed by its keys.
+pub(super) fn figures(readers: &[Reader]) -> sstable::Result<FilterFigures> {
+    let (mut keys, mut bits, mut errors) = (0.0, 0.0, 0.0);
+    let (mut name, mut bloom_type) = (None, None);
+    for reader in readers {
+        let (kind, count, bytes, rate) = if let Some(ours) = reader.filter()? {
+            (ours.kind.name(), ours.key_count, ours.byte_size, ours.error_rate)
+        } else if let Some(bloom) = reader.bloom() {
+            bloom_type = Some(bloom.bloom_type.name());
+            ("hbase-bloom", bloom.key_count, bloom.byte_size, bloom.error_rate())
+        } else {
+            continue;
+        };
+        keys += count as f64;
+        bits += bytes as f64 * 8.0;
+        errors += rate * count as f64;
+        name = Some(if name.is_none_or(|name| name == kind) { kind } else { "own" });
+    }
+    let by_key = |sum: f64| (keys > 0.0).then(|| sum / keys);
+    Ok(FilterFigures {
+        name: name.unwrap_or("none"),
+        bloom_type,
+        bits_per_key: by_key(bits),
+        error_rate: by_key(errors),
+    })
+}

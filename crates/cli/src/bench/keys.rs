@@ -1,0 +1,243 @@
+//! The keys of a benchmark: those that are loaded, and strangers that lie among them.
+//!
+//! Keys are loaded in random order and cut into files of equal count, so that the files' key
+//! ranges overlap almost wholly, as they do in a store that takes writes in no order. Absent keys
+//! are chosen inside the range of every file: no file can be passed over for its range alone, and
+//! what is skipped is skipped by a filter.
+
+use std::collections::HashSet;
+use std::io::BufRead;
+use std::ops::Range;
+
+use anyhow::{Context, bail};
+use workload::Random;
+
+/// Keys one behind the other in one allocation, found by index.
+#[derive(Clone, Debug, Default)]
+pub(super) struct KeyList {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl KeyList {
+    /// Adds a key at the end.
+    pub(super) fn push(&mut self, key: &[u8]) {
+        self.bytes.extend_from_slice(key);
+        self.ends.push(self.bytes.len());
+    }
+
+    /// How many keys there are.
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The key at an index.
+    pub(super) fn key(&self, index: usize) -> &[u8] {
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        &self.bytes[start..self.ends[index]]
+    }
+
+    /// All keys in order of their indexes.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.len()).map(|index| self.key(index))
+    }
+
+    /// Bytes of all keys together.
+    pub(super) fn total_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+/// What a benchmark loads, and which strangers it asks for.
+pub(super) struct KeySet {
+    /// Keys in the order in which they are loaded.
+    pub(super) present: KeyList,
+    /// Keys inside the range of every file, none of them loaded.
+    pub(super) absent: KeyList,
+    files: usize,
+}
+
+impl KeySet {
+    /// Makes `rows` keys from a seed, for `files` files, and `strangers` absent ones.
+    pub(super) fn generate(rows: usize, files: usize, strangers: usize, seed: u64) -> Self {
+        let mut present = KeyList::default();
+        for index in 0..rows {
+            present.push(&workload::key(seed, index as u64));
+        }
+        let mut set = Self { present, absent: KeyList::default(), files: files.clamp(1, rows) };
+        let (first, last) = set.common_range();
+        let mut absent = KeyList::default();
+        // Keys of other indexes are other keys, so none of these was loaded.
+        for index in rows as u64.. {
+            if absent.len() == strangers {
+                break;
+            }
+            let key = workload::key(seed, index);
+            if (&first[..]..=&last[..]).contains(&&key[..]) {
+                absent.push(&key);
+            }
+        }
+        set.absent = absent;
+        set
+    }
+
+    /// Takes real keys, one a line, the first `rows_max` different ones, and derives strangers.
+    pub(super) fn read(
+        input: impl BufRead,
+        rows_max: usize,
+        files: usize,
+        strangers: usize,
+        seed: u64,
+    ) -> anyhow::Result<Self> {
+        let mut keys = HashSet::new();
+        for line in input.split(b'\n') {
+            let mut line = line.context("cannot read the keys")?;
+            if line.last() == Some(&b'\r') {
+                line.pop();
+            }
+            if line.is_empty() {
+                continue;
+            }
+            if line.len() > sstable::KeyRef::ROW_LEN_MAX {
+                bail!("a key of {} bytes is longer than a row can be", line.len());
+            }
+            keys.insert(line);
+            if keys.len() == rows_max {
+                break;
+            }
+        }
+        if keys.len() < 2 {
+            bail!("two different keys at least are needed, one a line; found {}", keys.len());
+        }
+        // A hash set has no order of its own; sorted first, the same seed gives the same run.
+        let mut order: Vec<&Vec<u8>> = keys.iter().collect();
+        order.sort_unstable();
+        Random::new(seed).shuffle(&mut order);
+        let mut present = KeyList::default();
+        for key in order {
+            present.push(key);
+        }
+        let files = files.clamp(1, present.len());
+        let mut set = Self { present, absent: KeyList::default(), files };
+        set.absent = set.derive_strangers(&keys, strangers, seed)?;
+        Ok(set)
+    }
+
+    /// Which keys make up the `file`th file.
+    pub(super) fn of_file(&self, file: usize) -> Range<usize> {
+        let cut = |file: usize| file * self.present.len() / self.files;
+        cut(file)..cut(file + 1)
+    }
+
+    /// How many files the keys are cut into.
+    pub(super) const fn files(&self) -> usize {
+        self.files
+    }
+
+    /// The first and last key of the range that all files share; that of all keys if they share
+    /// none, as tiny files may.
+    fn common_range(&self) -> (Vec<u8>, Vec<u8>) {
+        let ranges: Vec<(&[u8], &[u8])> = (0..self.files)
+            .filter_map(|file| {
+                let keys = || self.of_file(file).map(|index| self.present.key(index));
+                Some((keys().min()?, keys().max()?))
+            })
+            .collect();
+        let firsts = || ranges.iter().map(|range| range.0);
+        let lasts = || ranges.iter().map(|range| range.1);
+        let owned = |key: Option<&[u8]>| key.unwrap_or_default().to_owned();
+        let shared = (owned(firsts().max()), owned(lasts().min()));
+        if shared.0 < shared.1 { shared } else { (owned(firsts().min()), owned(lasts().max())) }
+    }
+
+    /// Makes strangers that look like the keys: a key with one byte replaced by, or one byte added
+    /// from, another key.
+    fn derive_strangers(
+        &self,
+        members: &HashSet<Vec<u8>>,
+        count: usize,
+        seed: u64,
+    ) -> anyhow::Result<KeyList> {
+        let (first, last) = self.common_range();
+        let mut random = Random::new(!seed);
+        let mut made = HashSet::new();
+        let mut absent = KeyList::default();
+        // Of a thousand tries for each one at least one should do, or the keys are too few to hide among.
+        for _ in 0..count.saturating_mul(1000) {
+            if absent.len() == count {
+                return Ok(absent);
+            }
+            let key = mutate(&self.present, &mut random);
+            let inside = first <= key && key <= last;
+            if inside && !members.contains(&key) && made.insert(key.clone()) {
+                absent.push(&key);
+            }
+        }
+        if absent.len() == 0 {
+            bail!("no absent key lies between the keys given: they are too few or too dense");
+        }
+        Ok(absent)
+    }
+}
+
+/// One of `keys` with one byte replaced by a byte of another, or with such a byte added.
+pub(super) fn mutate(keys: &KeyList, random: &mut Random) -> Vec<u8> {
+    let mut pick = || keys.key(random.below(keys.len()));
+    let (mut key, donor) = (pick().to_owned(), pick());
+    let byte = if donor.is_empty() { b'0' } else { donor[random.below(donor.len())] };
+    let at = random.below(key.len() + 1);
+    if at < key.len() && random.below(2) == 0 {
+        key[at] = byte;
+    } else {
+        key.insert(at, byte);
+    }
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inside_every_file(set: &KeySet) -> bool {
+        (0..set.files()).all(|file| {
+            let keys = || set.of_file(file).map(|index| set.present.key(index));
+            let (first, last) = (keys().min(), keys().max());
+            set.absent.iter().all(|key| first <= Some(key) && Some(key) <= last)
+        })
+    }
+
+    #[test]
+    fn generated_strangers_lie_inside_every_file_and_in_none() {
+        let set = KeySet::generate(5_000, 16, 2_000, 1);
+        assert_eq!((set.present.len(), set.absent.len(), set.files()), (5_000, 2_000, 16));
+        let members: HashSet<_> = set.present.iter().collect();
+        assert!(set.absent.iter().all(|key| !members.contains(key)));
+        assert!(inside_every_file(&set));
+    }
+
+    #[test]
+    fn strangers_of_real_keys_lie_inside_every_file_and_in_none() {
+        let words: Vec<String> = (0..3_000).map(|word| format!("word{}", word * 7)).collect();
+        let lines = words.join("\n");
+        let input = format!("{lines}\n{lines}\n\n\r\n");
+        let set = KeySet::read(input.as_bytes(), usize::MAX, 8, 1_000, 1).expect("sound keys");
+        assert_eq!((set.present.len(), set.absent.len()), (3_000, 1_000));
+        let members: HashSet<_> = set.present.iter().collect();
+        assert!(set.absent.iter().all(|key| !members.contains(key)));
+        assert!(inside_every_file(&set));
+    }
+
+    #[test]
+    fn files_share_the_keys_out_evenly() {
+        let set = KeySet::generate(10, 4, 0, 1);
+        let sizes: Vec<usize> = (0..4).map(|file| set.of_file(file).len()).collect();
+        assert_eq!(sizes, [2, 3, 2, 3]);
+        assert_eq!(KeySet::generate(2, 16, 0, 1).files(), 2);
+    }
+
+    #[test]
+    fn too_few_keys_are_refused() {
+        assert!(KeySet::read(&b"one\n"[..], 10, 2, 10, 1).is_err());
+        assert!(KeySet::read(&b"a\na\n\n"[..], 10, 2, 10, 1).is_err());
+    }
+}

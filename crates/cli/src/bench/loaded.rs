@@ -1,0 +1,201 @@
+//! A store that the benchmark loads itself: the same rows for each filter, flushed so often that
+//! it has the files asked for, and never compacted.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::Context;
+use filter::{ErrorRate, FilterKind, Sizing};
+use sstable::{BloomType, Cell, ReadTrace, Reader, ReaderOptions};
+use store::{Durability, FamilyOptions, Get, Put, Store, StoreOptions, WriteBatch};
+
+use super::figures::{FilterFigures, figures};
+use super::keys::KeySet;
+use super::measure::{Ask, Measured, Mix, asks, measure};
+use super::report::{Load, Row};
+use crate::half_made::ScratchDirectory;
+use crate::progress::Progress;
+
+const FAMILY: &str = "f";
+const QUALIFIER: &str = "q";
+
+/// Bytes of the column's name in each cell.
+pub(super) const COLUMN_LEN: usize = FAMILY.len() + QUALIFIER.len();
+
+/// Rows that are written, and acknowledged, together.
+const BATCH_ROWS: usize = 1000;
+
+/// Which filter the files of a store carry.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Contender {
+    /// None: every file whose range covers the key is looked into.
+    None,
+    /// HBase's own Bloom filter over rows, at its default of 1 %.
+    HBaseBloom,
+    /// One of ours in a META block, at the same 1 %, and no HBase Bloom beside it.
+    Ours(FilterKind),
+}
+
+impl Contender {
+    /// Every contender this build has.
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        let ours = FilterKind::ALL.iter().map(|kind| Self::Ours(*kind));
+        [Self::None, Self::HBaseBloom].into_iter().chain(ours)
+    }
+
+    /// Its name in reports and on the command line.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::HBaseBloom => "hbase-bloom",
+            Self::Ours(kind) => kind.name(),
+        }
+    }
+
+    /// What its filter is sized for.
+    const fn error_rate(self) -> Option<f64> {
+        match self {
+            Self::None => None,
+            Self::HBaseBloom | Self::Ours(_) => Some(ErrorRate::HBASE.get()),
+        }
+    }
+
+    fn family_options(self) -> FamilyOptions {
+        let options = FamilyOptions::default();
+        match self {
+            Self::None => options.bloom_type(BloomType::None),
+            Self::HBaseBloom => options.bloom_type(BloomType::Row),
+            Self::Ours(kind) => options
+                .bloom_type(BloomType::None)
+                .filter(Some((kind, Sizing::ErrorRate(ErrorRate::HBASE)))),
+        }
+    }
+}
+
+/// What a run asks for, beside its keys.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    pub(super) gets: usize,
+    pub(super) value_size: usize,
+    pub(super) cache_bytes: u64,
+    pub(super) seed: u64,
+}
+
+/// Loads one store and measures all mixes on it.
+pub(super) fn run(
+    contender: Contender,
+    keys: &KeySet,
+    plan: Plan,
+) -> anyhow::Result<(Load, Vec<Row>)> {
+    let scratch = ScratchDirectory::create(None)?;
+    let loaded = Loaded::load(scratch.path(), contender, keys, plan)?;
+    let progress =
+        Progress::new(format!("gets, {}", contender.name()), (Mix::ALL.len() * plan.gets) as u64);
+    let mut rows = Vec::new();
+    for mix in Mix::ALL {
+        // Warms the cache with gets of the same kind, of other keys where there are enough.
+        loaded.measure(&asks(keys, mix, plan.gets / 4, !plan.seed), plan)?;
+        let measured = loaded.measure(&asks(keys, mix, plan.gets, plan.seed), plan)?;
+        rows.push(Row::new(&loaded.figures, mix, &measured));
+        progress.advance(plan.gets as u64);
+    }
+    Ok((loaded.load, rows))
+}
+
+/// A store that is loaded, and what is known of it.
+struct Loaded {
+    store: Store,
+    load: Load,
+    figures: FilterFigures,
+}
+
+impl Loaded {
+    fn load(
+        directory: &Path,
+        contender: Contender,
+        keys: &KeySet,
+        plan: Plan,
+    ) -> anyhow::Result<Self> {
+        let options = StoreOptions::default()
+            .cache_bytes(plan.cache_bytes)
+            // Flushes come when the benchmark says so, and files stay as they are.
+            .memstore_flush_bytes(usize::MAX / 8)
+            .auto_compaction(false);
+        let store = Store::open(directory, options)?;
+        store.create_family(FAMILY, contender.family_options())?;
+        let progress =
+            Progress::new(format!("rows, {}", contender.name()), keys.present.len() as u64);
+        let start = Instant::now();
+        let mut value = vec![0; plan.value_size];
+        for file in 0..keys.files() {
+            let mut batch = WriteBatch::new();
+            for index in keys.of_file(file) {
+                workload::fill_value(plan.seed, index as u64, &mut value);
+                batch.put(Put::new(keys.present.key(index)).column(FAMILY, QUALIFIER, &value));
+                if batch.len() == BATCH_ROWS {
+                    store.write(std::mem::take(&mut batch), Durability::SyncWal)?;
+                    progress.advance(BATCH_ROWS as u64);
+                }
+            }
+            store.write(batch, Durability::SyncWal)?;
+            store.flush()?;
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        let files = store_files(&directory.join(FAMILY))?;
+        let mut readers = Vec::new();
+        for (path, _) in &files {
+            readers.push(Reader::open_file(path, ReaderOptions::default())?);
+        }
+        let load = Load {
+            filter: contender.name(),
+            rows_per_second: keys.present.len() as f64 / seconds,
+            file_bytes: files.iter().map(|(_, bytes)| bytes).sum(),
+        };
+        Ok(Self {
+            store,
+            load,
+            figures: FilterFigures {
+                name: contender.name(),
+                error_rate: contender.error_rate(),
+                ..figures(&readers)?
+            },
+        })
+    }
+
+    fn measure(&self, asks: &[Ask<'_>], plan: Plan) -> anyhow::Result<Measured> {
+        let mut expected = vec![0; plan.value_size];
+        measure(asks, |key| self.get(key), |ask, cells| check(ask, cells, plan.seed, &mut expected))
+    }
+
+    fn get(&self, key: &[u8]) -> anyhow::Result<(Vec<Cell>, ReadTrace)> {
+        Ok(self.store.get_traced(&Get::row(key).column(FAMILY, QUALIFIER))?)
+    }
+}
+
+/// Whether a get found what was loaded under its key.
+fn check(ask: &Ask<'_>, cells: &[Cell], seed: u64, expected: &mut [u8]) -> Result<bool, String> {
+    match (ask.member, cells) {
+        (None, []) => Ok(false),
+        (None, _) => Err("was never loaded, and is found".to_owned()),
+        (Some(_), []) => Err("was loaded, and is not found".to_owned()),
+        (Some(index), [cell]) => {
+            workload::fill_value(seed, index as u64, expected);
+            let right = cell.row() == ask.key && cell.value() == expected;
+            if right { Ok(true) } else { Err("has another value than was loaded".to_owned()) }
+        }
+        (Some(_), cells) => Err(format!("was loaded once, and has {} cells", cells.len())),
+    }
+}
+
+/// The store files of a family and their sizes.
+fn store_files(family: &Path) -> anyhow::Result<Vec<(PathBuf, u64)>> {
+    let list = || {
+        let mut files = Vec::new();
+        for entry in std::fs::read_dir(family)? {
+            let entry = entry?;
+            files.push((entry.path(), entry.metadata()?.len()));
+        }
+        std::io::Result::Ok(files)
+    };
+    list().with_context(|| format!("{}: cannot list", family.display()))
+}

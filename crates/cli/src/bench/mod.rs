@@ -1,0 +1,168 @@
+//! `hfile bench`: what filters spare point reads over many files.
+//!
+//! `keys.rs` says which keys are loaded and asked for, `loaded.rs` makes a store of them and
+//! `existing.rs` takes files that are there, `measure.rs` asks and times, `report.rs` shows.
+
+mod existing;
+mod figures;
+mod keys;
+mod loaded;
+mod measure;
+mod report;
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+
+use crate::cells_input;
+use crate::failure::{Answer, Usage};
+use crate::output::Audience;
+use crate::size_text::SizeText;
+use keys::KeySet;
+use loaded::{Contender, Plan};
+use measure::{Mix, clock_nanos};
+use report::BenchReport;
+
+/// Bytes of the two lengths in front of each cell of a data block.
+const CELL_LENGTHS_LEN: usize = 8;
+
+const ROWS: usize = 1_000_000;
+const GETS: usize = 200_000;
+/// Each get asks every file given, and there may be many.
+const GETS_OF_EXISTING: usize = 20_000;
+
+/// Measure what filters spare point reads over many files: files skipped, blocks touched, time.
+///
+/// Without --hfiles it loads a store of files that overlap, once for each filter, and compares
+/// gets for rows that are absent, present, and half and half. Counters are exact, times are of
+/// single gets, and every value is checked.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  hfile bench
+  hfile bench --input /usr/share/dict/words
+  hfile bench --hfiles region/cf/*
+  hfile bench --rows 100000 --files 64 --cache-size 4MiB --json | jq '.results[]'
+
+Exit status: 0 measured, 1 a read gave a wrong answer, 2 wrong usage, 3 could not read or write.")]
+pub(crate) struct Bench {
+    /// Rows to load [default: 1000000, or all keys of --input]
+    #[arg(long, value_name = "ROWS")]
+    rows: Option<usize>,
+    /// Store files to spread them over
+    #[arg(long, value_name = "FILES", default_value_t = 16)]
+    files: usize,
+    /// Bytes of each value
+    #[arg(long, value_name = "SIZE", default_value = "100")]
+    value_size: SizeText,
+    /// Gets of each mix [default: 200000; with --hfiles 20000]
+    #[arg(long, value_name = "GETS")]
+    gets: Option<usize>,
+    /// Memory for blocks of all kinds
+    #[arg(long, value_name = "SIZE", default_value = "256MiB")]
+    cache_size: SizeText,
+    /// Makes keys, values and the order of gets
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    /// Filters to compare
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    #[arg(default_value = "none,hbase-bloom,blocked-bloom", conflicts_with = "hfiles")]
+    filters: Vec<String>,
+    /// Load real keys, one a line, instead of made-up ones; - is stdin
+    #[arg(long, value_name = "FILE", conflicts_with = "hfiles")]
+    input: Option<PathBuf>,
+    /// Measure these HFiles instead: each one's own filter against none
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    hfiles: Vec<PathBuf>,
+    #[command(flatten)]
+    audience: Audience,
+}
+
+impl Bench {
+    /// Measures and reports.
+    pub(crate) fn run(self) -> anyhow::Result<Answer> {
+        let report = if self.hfiles.is_empty() {
+            self.run_loaded()?
+        } else {
+            let plan = self.plan(GETS_OF_EXISTING)?;
+            existing::run(&self.hfiles, self.rows.unwrap_or(ROWS), plan)?
+        };
+        self.audience.print(&report)?;
+        Ok(Answer::Sound)
+    }
+
+    fn run_loaded(&self) -> anyhow::Result<BenchReport> {
+        let contenders = self.contenders()?;
+        let plan = self.plan(GETS)?;
+        let keys = self.keys(plan)?;
+        let mut loads = Vec::new();
+        let mut results = Vec::new();
+        for contender in contenders {
+            let (load, rows) = loaded::run(contender, &keys, plan)
+                .with_context(|| format!("bench with filter {}", contender.name()))?;
+            loads.push(load);
+            results.extend(rows);
+        }
+        // By mix first: what is to be compared stands together.
+        results.sort_by_key(|row| Mix::ALL.iter().position(|mix| mix.name() == row.gets));
+        let rows = keys.present.len();
+        let fixed = CELL_LENGTHS_LEN + sstable::KeyRef::FIXED_LEN + loaded::COLUMN_LEN;
+        let cell = fixed + plan.value_size;
+        Ok(BenchReport {
+            schema: 1,
+            rows: rows as u64,
+            files: keys.files() as u64,
+            cell_bytes: cell as f64 + keys.present.total_bytes() as f64 / rows as f64,
+            cache_bytes: plan.cache_bytes,
+            seed: plan.seed,
+            input: self.input.as_deref().map(cells_input::display_name),
+            clock_ns: clock_nanos(),
+            loads,
+            results,
+            each_file: Vec::new(),
+            left_out: Vec::new(),
+        })
+    }
+
+    fn plan(&self, gets_default: usize) -> anyhow::Result<Plan> {
+        let gets = self.gets.unwrap_or(gets_default);
+        let value_size = self.value_size.bytes();
+        if gets == 0 || self.files == 0 || self.rows == Some(0) {
+            return Err(Usage("rows, files and gets are 1 at least".to_owned()).into());
+        }
+        // A value this long is a block of its own sixteen times over; more measures copying.
+        let value_size = usize::try_from(value_size)
+            .ok()
+            .filter(|size| *size <= 1 << 20)
+            .ok_or_else(|| Usage("a value has 1 MiB at most".to_owned()))?;
+        Ok(Plan { gets, value_size, cache_bytes: self.cache_size.bytes(), seed: self.seed })
+    }
+
+    fn keys(&self, plan: Plan) -> anyhow::Result<KeySet> {
+        match &self.input {
+            None => {
+                let rows = self.rows.unwrap_or(ROWS);
+                Ok(KeySet::generate(rows, self.files, plan.gets, plan.seed))
+            }
+            Some(path) => {
+                let rows_max = self.rows.unwrap_or(usize::MAX);
+                let input = cells_input::open(path)?;
+                KeySet::read(input, rows_max, self.files, plan.gets, plan.seed)
+                    .with_context(|| cells_input::display_name(path))
+            }
+        }
+    }
+
+    fn contenders(&self) -> Result<Vec<Contender>, Usage> {
+        let known: Vec<Contender> = Contender::all().collect();
+        self.filters
+            .iter()
+            .map(|name| {
+                known.iter().copied().find(|contender| contender.name() == name).ok_or_else(|| {
+                    let names: Vec<&str> = known.iter().map(|known| known.name()).collect();
+                    Usage(format!("unknown filter {name:?}; there are {}", names.join(", ")))
+                })
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,261 @@
+//! What a benchmark found: one struct, shown as a table or as JSON.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use sstable::BlockSource;
+
+use super::figures::FilterFigures;
+use super::measure::{Measured, Mix};
+use crate::output::{Report, write_table};
+use crate::size_text::{show_count, show_size};
+
+/// A whole run.
+#[derive(Debug, Serialize)]
+pub(super) struct BenchReport {
+    pub(super) schema: u32,
+    /// Rows loaded, or found in the files given.
+    pub(super) rows: u64,
+    /// Files that each get may have to look into.
+    pub(super) files: u64,
+    /// Bytes of one cell's key and value, on average.
+    pub(super) cell_bytes: f64,
+    /// Bytes of the block cache.
+    pub(super) cache_bytes: u64,
+    pub(super) seed: u64,
+    /// The list of real keys, if one was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) input: Option<String>,
+    /// What timing nothing takes; part of every time below.
+    pub(super) clock_ns: u64,
+    /// How each store was loaded; empty for files that were there before.
+    pub(super) loads: Vec<Load>,
+    pub(super) results: Vec<Row>,
+    /// Each existing file by itself; only for files that were there before.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) each_file: Vec<FileRow>,
+    /// Files that could not be read, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) left_out: Vec<LeftOut>,
+}
+
+/// How one store was loaded.
+#[derive(Debug, Serialize)]
+pub(super) struct Load {
+    pub(super) filter: &'static str,
+    /// Rows a second through log and memstore into files, filters and all.
+    pub(super) rows_per_second: f64,
+    /// Bytes of the store files.
+    pub(super) file_bytes: u64,
+}
+
+/// One filter under one mix of gets.
+#[derive(Debug, Serialize)]
+pub(super) struct Row {
+    pub(super) filter: &'static str,
+    pub(super) gets: &'static str,
+    /// Bits of filter a key, over all files.
+    pub(super) bits_per_key: Option<f64>,
+    pub(super) error_rate_promised: Option<f64>,
+    /// False "maybe"s of those checks whose file does not hold the key.
+    pub(super) error_rate_measured: Option<f64>,
+    pub(super) files_considered_per_get: f64,
+    pub(super) files_skipped_by_range_per_get: f64,
+    pub(super) files_skipped_by_filter_per_get: f64,
+    pub(super) filter_checks_per_get: f64,
+    pub(super) filter_false_positives_per_get: f64,
+    pub(super) data_blocks_per_get: f64,
+    pub(super) blocks_from_file_per_get: f64,
+    pub(super) blocks_from_cache_per_get: f64,
+    pub(super) bytes_from_file_per_get: f64,
+    pub(super) ns_median: u64,
+    pub(super) ns_p99: u64,
+    /// Gets that found their row.
+    pub(super) found: u64,
+    /// Gets made.
+    pub(super) asked: u64,
+}
+
+impl Row {
+    /// The figures of one mix.
+    pub(super) fn new(filter: &FilterFigures, mix: Mix, measured: &Measured) -> Self {
+        let trace = &measured.trace;
+        let bytes_from_file: u64 = sstable::BlockKind::ALL
+            .into_iter()
+            .map(|kind| trace.bytes(kind, BlockSource::File))
+            .sum();
+        Self {
+            filter: filter.name,
+            gets: mix.name(),
+            bits_per_key: filter.bits_per_key,
+            error_rate_promised: filter.error_rate,
+            error_rate_measured: measured.error_rate(),
+            files_considered_per_get: measured.per_get(trace.files_considered),
+            files_skipped_by_range_per_get: measured.per_get(trace.files_skipped_by_range),
+            files_skipped_by_filter_per_get: measured.per_get(trace.files_skipped_by_filter),
+            filter_checks_per_get: measured.per_get(trace.filter_checks),
+            filter_false_positives_per_get: measured.per_get(trace.filter_false_positives),
+            data_blocks_per_get: measured.per_get(trace.data_blocks()),
+            blocks_from_file_per_get: measured.per_get(trace.blocks_from(BlockSource::File)),
+            blocks_from_cache_per_get: measured.per_get(trace.blocks_from(BlockSource::Cache)),
+            bytes_from_file_per_get: measured.per_get(bytes_from_file),
+            ns_median: measured.quantile(0.5),
+            ns_p99: measured.quantile(0.99),
+            found: measured.found,
+            asked: measured.gets,
+        }
+    }
+
+    /// One line of the table; the column of files skipped by range only where some are.
+    fn cells(&self, by_range: bool) -> Vec<String> {
+        let mut cells = vec![
+            self.filter.to_owned(),
+            show_optional(self.bits_per_key, |bits| format!("{bits:.2}")),
+            show_optional(self.error_rate_promised, show_rate),
+            show_optional(self.error_rate_measured, show_rate),
+            format!("{:.2}", self.files_considered_per_get),
+        ];
+        if by_range {
+            cells.push(format!("{:.2}", self.files_skipped_by_range_per_get));
+        }
+        cells.extend([
+            format!("{:.2}", self.files_skipped_by_filter_per_get),
+            format!("{:.3}", self.data_blocks_per_get),
+            format!("{:.3}", self.blocks_from_file_per_get),
+            format!("{:.3}", self.blocks_from_cache_per_get),
+            show_count(self.ns_median),
+            show_count(self.ns_p99),
+        ]);
+        cells
+    }
+}
+
+fn heading(by_range: bool) -> Vec<&'static str> {
+    let mut heading = vec!["filter", "bits/key", "promised", "measured", "files"];
+    if by_range {
+        heading.push("by range");
+    }
+    heading.extend(["skipped", "data blocks", "from file", "from cache", "ns median", "ns p99"]);
+    heading
+}
+
+/// One existing file by itself: what its filter spares an absent get.
+#[derive(Debug, Serialize)]
+pub(super) struct FileRow {
+    pub(super) file: String,
+    pub(super) rows: u64,
+    pub(super) filter: &'static str,
+    /// What an HBase Bloom filter is asked about.
+    pub(super) bloom_type: Option<&'static str>,
+    pub(super) bits_per_key: Option<f64>,
+    pub(super) error_rate_promised: Option<f64>,
+    pub(super) error_rate_measured: Option<f64>,
+    /// Gets made: one for each absent key that could be made.
+    pub(super) asked: u64,
+    /// Data blocks an absent get touches without the filter, and with it.
+    pub(super) data_blocks_per_get_without: Option<f64>,
+    pub(super) data_blocks_per_get: Option<f64>,
+    pub(super) ns_median_without: Option<f64>,
+    pub(super) ns_median: Option<f64>,
+}
+
+impl FileRow {
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.file.clone(),
+            show_count(self.rows),
+            [self.filter, self.bloom_type.unwrap_or_default()].join(" ").trim_end().to_owned(),
+            show_optional(self.bits_per_key, |bits| format!("{bits:.2}")),
+            show_optional(self.error_rate_promised, show_rate),
+            show_optional(self.error_rate_measured, show_rate),
+            show_count(self.asked),
+            show_optional(self.data_blocks_per_get_without, |blocks| format!("{blocks:.3}")),
+            show_optional(self.data_blocks_per_get, |blocks| format!("{blocks:.3}")),
+            show_optional(self.ns_median_without, |nanos| show_count(nanos as u64)),
+            show_optional(self.ns_median, |nanos| show_count(nanos as u64)),
+        ]
+    }
+}
+
+const FILE_HEADING: [&str; 11] = [
+    "file",
+    "rows",
+    "filter",
+    "bits/key",
+    "promised",
+    "measured",
+    "gets",
+    "blocks without",
+    "with",
+    "ns without",
+    "with",
+];
+
+/// A file that could not be measured.
+#[derive(Debug, Serialize)]
+pub(super) struct LeftOut {
+    pub(super) file: String,
+    pub(super) why: String,
+}
+
+impl Report for BenchReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        write!(out, "{} rows in {} files", show_count(self.rows), show_count(self.files))?;
+        if let Some(input) = &self.input {
+            write!(out, ", keys from {input}")?;
+        }
+        write!(out, "; {:.0} bytes a cell", self.cell_bytes)?;
+        if let Some(most) = self.loads.iter().map(|load| load.file_bytes).max() {
+            write!(out, ", {} on disk", show_size(most))?;
+        }
+        writeln!(out, "; block cache {}; seed {}", show_size(self.cache_bytes), self.seed)?;
+        if !self.loads.is_empty() {
+            let rates: Vec<String> = self
+                .loads
+                .iter()
+                .map(|load| {
+                    format!("{} {}", load.filter, show_count(load.rows_per_second.round() as u64))
+                })
+                .collect();
+            writeln!(out, "loaded, rows a second: {}", rates.join(", "))?;
+        }
+        writeln!(out)?;
+        let by_range = self.results.iter().any(|row| row.files_skipped_by_range_per_get >= 0.005);
+        for mix in self.results.chunk_by(|one, other| one.gets == other.gets) {
+            let [first, ..] = mix else { continue };
+            let (asked, found) = (show_count(first.asked), show_count(first.found));
+            writeln!(out, "{} rows: {asked} gets, {found} found", first.gets)?;
+            let rows: Vec<Vec<String>> = mix.iter().map(|row| row.cells(by_range)).collect();
+            write_table(out, &heading(by_range), &rows)?;
+            writeln!(out)?;
+        }
+        let range = if by_range { ", passed over for their key range," } else { "" };
+        writeln!(
+            out,
+            "Each get: files considered{range} and skipped by their filter; data blocks touched; \
+             blocks of all kinds\nfrom file and from cache; time, of which reading the clock \
+             takes {} ns. Every value was checked.",
+            self.clock_ns
+        )?;
+        if !self.each_file.is_empty() {
+            writeln!(out, "\nEach file alone, absent gets inside its key range:\n")?;
+            let rows: Vec<Vec<String>> = self.each_file.iter().map(FileRow::cells).collect();
+            write_table(out, &FILE_HEADING, &rows)?;
+        }
+        if !self.left_out.is_empty() {
+            writeln!(out, "\nLeft out:")?;
+            for file in &self.left_out {
+                writeln!(out, "  {}", file.why)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn show_optional(number: Option<f64>, show: impl Fn(f64) -> String) -> String {
+    number.map_or_else(|| "-".to_owned(), show)
+}
+
+fn show_rate(rate: f64) -> String {
+    format!("{:.3}%", rate * 100.0)
+}

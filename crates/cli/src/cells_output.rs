@@ -1,0 +1,121 @@
+//! Cells on stdout: as text, in the cells format, or as CSV.
+
+use std::io::{self, Write};
+
+use sstable::{CellRef, ndjson};
+
+/// How cells are shown.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// For people, as `hbase hfile -p` shows them.
+    #[default]
+    Text,
+    /// One JSON object a line, byte strings in hex.
+    Cells,
+    /// Comma-separated values under a heading line; tags are left out.
+    Csv,
+}
+
+/// Writes cells in one format.
+pub(crate) struct CellsOutput<W: Write> {
+    out: W,
+    format: Format,
+}
+
+impl<W: Write> CellsOutput<W> {
+    /// Writes to `out`; CSV begins with its heading.
+    pub(crate) fn new(mut out: W, format: Format) -> io::Result<Self> {
+        if format == Format::Csv {
+            out.write_all(b"row,family,qualifier,ts,type,value,seq\n")?;
+        }
+        Ok(Self { out, format })
+    }
+
+    /// Writes one cell as one line.
+    pub(crate) fn write(&mut self, cell: &CellRef<'_>) -> io::Result<()> {
+        match self.format {
+            Format::Text => self.write_text(cell),
+            Format::Cells => ndjson::write_cell(&mut self.out, cell),
+            Format::Csv => self.write_csv(cell),
+        }
+    }
+
+    /// Passes on what is still held back.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
+    /// HBase's line, as in `K: r/f:q/5/Put/vlen=1/seqid=7 V: v`.
+    fn write_text(&mut self, cell: &CellRef<'_>) -> io::Result<()> {
+        write!(self.out, "K: {cell:?} V: {}", sstable::escape(cell.value))?;
+        for (index, (tag_type, data)) in cell.tags().enumerate() {
+            let data = sstable::escape(data);
+            write!(self.out, " T[{index}]: [Tag type : {tag_type}, value : {data}]")?;
+        }
+        writeln!(self.out)
+    }
+
+    fn write_csv(&mut self, cell: &CellRef<'_>) -> io::Result<()> {
+        let text = |bytes| {
+            let shown = sstable::escape(bytes).to_string();
+            // Escapes leave only printable ASCII, of which two characters mean something in CSV.
+            let plain = !shown.contains(['"', ',']);
+            if plain { shown } else { format!("\"{}\"", shown.replace('"', "\"\"")) }
+        };
+        writeln!(
+            self.out,
+            "{},{},{},{},{},{},{}",
+            text(cell.row),
+            text(cell.family),
+            text(cell.qualifier),
+            cell.timestamp.get(),
+            cell.cell_type.name(),
+            text(cell.value),
+            cell.sequence_id
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sstable::{CellType, SequenceId, Timestamp};
+
+    use super::*;
+
+    fn shown(format: Format) -> String {
+        let mut bytes = Vec::new();
+        let mut output = CellsOutput::new(&mut bytes, format).expect("memory takes it");
+        let cell = CellRef {
+            row: b"r\x00,1",
+            family: b"f",
+            qualifier: b"q\"",
+            timestamp: Timestamp::new(5),
+            cell_type: CellType::Put,
+            value: b"v",
+            tags: b"\x00\x03\x41tg",
+            sequence_id: SequenceId::new(7),
+        };
+        output.write(&cell).expect("memory takes it");
+        output.finish().expect("memory takes it");
+        String::from_utf8(bytes).expect("text")
+    }
+
+    #[test]
+    fn text_is_what_hbase_prints() {
+        assert_eq!(
+            shown(Format::Text),
+            "K: r\\x00,1/f:q\"/5/Put/vlen=1/seqid=7 V: v T[0]: [Tag type : 65, value : tg]\n"
+        );
+    }
+
+    #[test]
+    fn csv_quotes_what_would_split_a_field() {
+        let lines = shown(Format::Csv);
+        assert_eq!(lines.lines().nth(1), Some("\"r\\x00,1\",f,\"q\"\"\",5,Put,v,7"));
+    }
+
+    #[test]
+    fn cells_are_one_object_a_line() {
+        assert!(shown(Format::Cells).starts_with("{\"row\":\"72002c31\",\"family\":\"66\","));
+    }
+}

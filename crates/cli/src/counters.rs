@@ -1,0 +1,99 @@
+//! What reads did, as JSON and as lines of text.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use sstable::{BlockKind, BlockSource, ReadTrace};
+
+use crate::size_text::show_count;
+
+/// The numbers of a [`ReadTrace`] under stable names.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Counters {
+    pub(crate) files_considered: u64,
+    pub(crate) files_skipped_by_range: u64,
+    pub(crate) files_skipped_by_time: u64,
+    pub(crate) files_skipped_by_filter: u64,
+    pub(crate) filter_checks: u64,
+    pub(crate) filter_false_positives: u64,
+    pub(crate) filters_unreadable: u64,
+    pub(crate) data_blocks: u64,
+    pub(crate) index_blocks: u64,
+    pub(crate) bloom_blocks: u64,
+    pub(crate) meta_blocks: u64,
+    pub(crate) blocks_from_file: u64,
+    pub(crate) blocks_from_cache: u64,
+    pub(crate) bytes_from_file: u64,
+    pub(crate) bytes_from_cache: u64,
+}
+
+impl From<&ReadTrace> for Counters {
+    fn from(trace: &ReadTrace) -> Self {
+        let blocks = |kind| BlockSource::ALL.map(|source| trace.blocks(kind, source)).iter().sum();
+        let bytes = |source| BlockKind::ALL.map(|kind| trace.bytes(kind, source)).iter().sum();
+        Self {
+            files_considered: trace.files_considered,
+            files_skipped_by_range: trace.files_skipped_by_range,
+            files_skipped_by_time: trace.files_skipped_by_time,
+            files_skipped_by_filter: trace.files_skipped_by_filter,
+            filter_checks: trace.filter_checks,
+            filter_false_positives: trace.filter_false_positives,
+            filters_unreadable: trace.filters_unreadable,
+            data_blocks: blocks(BlockKind::Data),
+            index_blocks: blocks(BlockKind::Index),
+            bloom_blocks: blocks(BlockKind::Bloom),
+            meta_blocks: blocks(BlockKind::Meta),
+            blocks_from_file: trace.blocks_from(BlockSource::File),
+            blocks_from_cache: trace.blocks_from(BlockSource::Cache),
+            bytes_from_file: bytes(BlockSource::File),
+            bytes_from_cache: bytes(BlockSource::Cache),
+        }
+    }
+}
+
+impl Counters {
+    /// Writes a line for each thing that can be counted.
+    pub(crate) fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let count = show_count;
+        let mut line = |name: &str, text: String| writeln!(out, "{name:<18}{text}");
+        line(
+            "files considered",
+            format!(
+                "{}; skipped {} by key range, {} by time, {} by filter",
+                count(self.files_considered),
+                count(self.files_skipped_by_range),
+                count(self.files_skipped_by_time),
+                count(self.files_skipped_by_filter)
+            ),
+        )?;
+        line(
+            "filters asked",
+            format!(
+                "{}; {} said maybe wrongly, {} could not be read",
+                count(self.filter_checks),
+                count(self.filter_false_positives),
+                count(self.filters_unreadable)
+            ),
+        )?;
+        line(
+            "blocks touched",
+            format!(
+                "{} data, {} index, {} Bloom, {} META",
+                count(self.data_blocks),
+                count(self.index_blocks),
+                count(self.bloom_blocks),
+                count(self.meta_blocks)
+            ),
+        )?;
+        line(
+            "blocks came from",
+            format!(
+                "cache {} ({} bytes), files {} ({} bytes)",
+                count(self.blocks_from_cache),
+                count(self.bytes_from_cache),
+                count(self.blocks_from_file),
+                count(self.bytes_from_file)
+            ),
+        )
+    }
+}

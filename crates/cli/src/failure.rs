@@ -1,0 +1,210 @@
+//! How the command ends: its exit status, and what a failure says.
+//!
+//! | status | meaning                                             |
+//! |-------:|-----------------------------------------------------|
+//! |      0 | done; what was looked at is sound                   |
+//! |      1 | the answer is no: damaged, different, absent        |
+//! |      2 | wrong usage                                         |
+//! |      3 | input or output failed                              |
+//!
+//! A failure is two lines on stderr: what happened, with file and offset, and what to do next. A
+//! reader that closes the pipe (`hfile cat … | head`) has what it wanted: that ends quietly.
+
+use std::fmt::Write as _;
+use std::io;
+use std::process::ExitCode;
+
+/// How a verb that did its work ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Answer {
+    /// Done, and nothing speaks against it.
+    Sound,
+    /// Done, and the answer is no.
+    No,
+}
+
+impl Answer {
+    /// `Sound` if `sound`.
+    pub(crate) const fn from_bool(sound: bool) -> Self {
+        if sound { Self::Sound } else { Self::No }
+    }
+}
+
+/// The arguments do not fit together in a way that clap cannot know.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Usage(pub(crate) String);
+
+/// The output is there already and may not be replaced.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} exists already")]
+pub(crate) struct Exists(pub(crate) String);
+
+/// A read gave what it must not give: a defect of this program, not of its input.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Wrong(pub(crate) String);
+
+/// A file's error for which the verb knows a better next step than the error itself shows.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+pub(crate) struct Advised {
+    /// What happened.
+    #[source]
+    pub(crate) error: sstable::Error,
+    /// What to do next.
+    pub(crate) next: &'static str,
+}
+
+/// Prints a failure to stderr and gives the exit status that goes with it.
+pub(crate) fn conclude(result: anyhow::Result<Answer>) -> ExitCode {
+    match result {
+        Ok(Answer::Sound) => ExitCode::SUCCESS,
+        Ok(Answer::No) => ExitCode::from(1),
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            let Verdict { status, next } = judge(&error);
+            let mut message = format!("hfile: {}", whole(&error));
+            if let Some(next) = next {
+                let _ = write!(message, "\nnext: {next}");
+            }
+            eprintln!("{message}");
+            ExitCode::from(status)
+        }
+    }
+}
+
+/// The messages of an error and all its sources in one line.
+///
+/// A store's error wraps the file's error and may show it too; what is said already is not said
+/// again.
+pub(crate) fn whole(error: &anyhow::Error) -> String {
+    let mut line = String::new();
+    for cause in error.chain() {
+        let message = cause.to_string();
+        if line.ends_with(&message) {
+            continue;
+        }
+        if !line.is_empty() {
+            line.push_str(": ");
+        }
+        line.push_str(&message);
+    }
+    line
+}
+
+struct Verdict {
+    status: u8,
+    next: Option<&'static str>,
+}
+
+fn judge(error: &anyhow::Error) -> Verdict {
+    error.chain().find_map(judge_one).unwrap_or(Verdict { status: 3, next: None })
+}
+
+fn judge_one(cause: &(dyn std::error::Error + 'static)) -> Option<Verdict> {
+    let verdict = |status, next| Some(Verdict { status, next: Some(next) });
+    if cause.is::<Usage>() {
+        return verdict(2, "hfile --help, or hfile VERB --help, shows how");
+    }
+    if let Some(Advised { next, .. }) = cause.downcast_ref() {
+        return verdict(3, next);
+    }
+    if cause.is::<Exists>() {
+        return verdict(3, "give another --output, or --force to replace it");
+    }
+    if cause.is::<Wrong>() {
+        return verdict(
+            1,
+            "this must never happen: please report it, with the command and its input",
+        );
+    }
+    if let Some(error) = cause.downcast_ref::<store::Error>() {
+        return match error {
+            store::Error::StoreFile(error) => judge_file(error),
+            store::Error::Corrupt { .. } => verdict(
+                1,
+                "take a sound copy of the store; what was acknowledged before that offset is intact",
+            ),
+            store::Error::Missing { .. } => verdict(3, "hfile store create DIR FAMILY makes one"),
+            store::Error::Locked { .. } => verdict(3, "wait for the other process, or end it"),
+            // The operating system's reason is the next cause.
+            _ => None,
+        };
+    }
+    if let Some(error) = cause.downcast_ref::<sstable::Error>() {
+        return judge_file(error);
+    }
+    match cause.downcast_ref::<io::Error>()?.kind() {
+        io::ErrorKind::NotFound => verdict(3, "check the path"),
+        io::ErrorKind::PermissionDenied => verdict(3, "check who owns it and what its mode allows"),
+        io::ErrorKind::StorageFull => verdict(3, "free some space on that disk and try again"),
+        _ => None,
+    }
+}
+
+fn judge_file(error: &sstable::Error) -> Option<Verdict> {
+    let verdict = |status, next| Some(Verdict { status, next: Some(next) });
+    match error {
+        sstable::Error::Corrupt { .. } => verdict(
+            1,
+            "take a sound copy of the file (replica, snapshot, backup); \
+             nothing from that offset on can be trusted",
+        ),
+        sstable::Error::Unsupported { .. } => verdict(
+            3,
+            "let HBase rewrite the file with options that this build reads, \
+             or use a build that reads this one",
+        ),
+        // The operating system's reason is the next cause.
+        _ => None,
+    }
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context;
+    use sstable::{BlockOffset, BlockType, Damage, FileName};
+
+    use super::*;
+
+    fn corrupt() -> anyhow::Error {
+        anyhow::Error::new(sstable::Error::Corrupt {
+            file: FileName::new("a.hfile"),
+            damage: Damage {
+                at: BlockOffset::new(64),
+                block: Some(BlockType::Data),
+                what: "checksum differs".into(),
+            },
+        })
+    }
+
+    #[test]
+    fn damage_is_an_answer_and_a_missing_file_a_failure() {
+        assert_eq!(judge(&corrupt()).status, 1);
+        assert_eq!(judge(&io::Error::from(io::ErrorKind::NotFound).into()).status, 3);
+        assert_eq!(judge(&Usage("no".into()).into()).status, 2);
+    }
+
+    #[test]
+    fn a_failure_names_file_offset_and_block_once() {
+        let error =
+            Err::<(), _>(corrupt()).context("a.hfile: DATA block at 0x40: checksum differs");
+        let line = whole(&error.expect_err("made above"));
+        assert_eq!(line, "a.hfile: DATA block at 0x40: checksum differs");
+    }
+
+    #[test]
+    fn a_closed_pipe_is_no_failure() {
+        let error = anyhow::Error::from(io::Error::from(io::ErrorKind::BrokenPipe));
+        assert!(is_closed_pipe(&error.context("write to stdout")));
+        assert!(!is_closed_pipe(&corrupt()));
+    }
+}

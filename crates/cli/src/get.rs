@@ -1,0 +1,212 @@
+//! `hfile get`: one row from one or more files, and what finding it cost.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use filter::Seed;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use sstable::{BlockKind, BlockSource, Cell, ReadTrace, Reader, ReaderOptions, RowProbe, ndjson};
+
+use crate::cells_output::{CellsOutput, Format};
+use crate::failure::Answer;
+use crate::key_text::KeyText;
+use crate::output::{Audience, Report, STDOUT, stdout, write_table};
+
+/// Print one row from one or more HFiles: all cells they hold of it, deletes too.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  hfile get 4f1c.hfile row1
+  hfile get --explain region/cf/* 'row\\x00'
+  hfile get --json region/cf/* hex:726f7731 | jq .files
+
+Exit status: 0 found, 1 in none of the files (or one is damaged), 2 wrong usage, 3 could not read.")]
+pub(crate) struct Get {
+    /// The files to look into
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The row: text with \xNN, or hex:…
+    #[arg(value_name = "ROW")]
+    row: KeyText,
+    /// Say for each file how the answer was found, and which blocks it took
+    #[arg(long)]
+    explain: bool,
+    /// How cells are shown
+    #[arg(long, value_enum, default_value_t, conflicts_with = "json")]
+    format: Format,
+    #[command(flatten)]
+    audience: Audience,
+}
+
+impl Get {
+    /// Prints the row, and the way to it if asked.
+    pub(crate) fn run(self) -> anyhow::Result<Answer> {
+        let probe = RowProbe::new(self.row.as_bytes(), Seed::new(0));
+        let mut cells: Vec<Cell> = Vec::new();
+        let mut files = Vec::new();
+        for file in &self.files {
+            let looked = look_into(file, &probe)?;
+            files.push(FileReport::new(file, &looked));
+            cells.extend(looked.cells);
+        }
+        // The order that a store would show them in.
+        cells.sort_by(|one, other| one.as_ref().compare(&other.as_ref()));
+        let found = !cells.is_empty();
+        let report = GetReport {
+            schema: 1,
+            row: self.row.to_string(),
+            found,
+            cells: cells.iter().map(cell_json).collect::<Result<_, _>>()?,
+            files,
+        };
+        if self.audience.is_program() {
+            self.audience.print(&report)?;
+        } else {
+            let mut output = CellsOutput::new(stdout(), self.format).context(STDOUT)?;
+            for cell in &cells {
+                output.write(&cell.as_ref()).context(STDOUT)?;
+            }
+            output.finish().context(STDOUT)?;
+            if self.explain {
+                self.audience.print(&report)?;
+            }
+        }
+        Ok(Answer::from_bool(found))
+    }
+}
+
+/// What one file gave, and what that took.
+struct Looked {
+    cells: Vec<Cell>,
+    trace: ReadTrace,
+}
+
+fn look_into(file: &Path, probe: &RowProbe<'_>) -> anyhow::Result<Looked> {
+    let reader = Reader::open_file(file, ReaderOptions::default())?;
+    let mut trace = ReadTrace::default();
+    let mut cells = Vec::new();
+    if let Some(mut scanner) = reader.seek_row(probe, &mut trace)? {
+        while let Some(cell) = scanner.cell()
+            && cell.row == probe.row()
+        {
+            cells.push(cell.to_cell());
+            scanner.advance()?;
+        }
+        trace.add(&scanner.take_trace());
+    }
+    Ok(Looked { cells, trace })
+}
+
+fn cell_json(cell: &Cell) -> anyhow::Result<Box<RawValue>> {
+    let mut line = Vec::new();
+    ndjson::write_cell(&mut line, &cell.as_ref())?;
+    let line = String::from_utf8(line)?;
+    Ok(RawValue::from_string(line.trim_end().to_owned())?)
+}
+
+#[derive(Serialize)]
+struct GetReport {
+    schema: u32,
+    row: String,
+    found: bool,
+    cells: Vec<Box<RawValue>>,
+    files: Vec<FileReport>,
+}
+
+/// How the answer of one file was found.
+#[derive(Serialize)]
+struct FileReport {
+    file: String,
+    outcome: Outcome,
+    cells: usize,
+    filter_checked: bool,
+    data_blocks: u64,
+    index_blocks: u64,
+    filter_blocks: u64,
+    blocks_from_file: u64,
+    blocks_from_cache: u64,
+    bytes_from_file: u64,
+}
+
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Outcome {
+    Found,
+    SkippedByRange,
+    SkippedByFilter,
+    FalsePositive,
+    NotFound,
+}
+
+impl Outcome {
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Found => "found",
+            Self::SkippedByRange => "not in its key range",
+            Self::SkippedByFilter => "its filter said no",
+            Self::FalsePositive => "not there, though its filter said maybe",
+            Self::NotFound => "not there; no filter could say so",
+        }
+    }
+}
+
+impl FileReport {
+    fn new(file: &Path, looked: &Looked) -> Self {
+        let trace = &looked.trace;
+        let outcome = if !looked.cells.is_empty() {
+            Outcome::Found
+        } else if trace.files_skipped_by_range > 0 {
+            Outcome::SkippedByRange
+        } else if trace.files_skipped_by_filter > 0 {
+            Outcome::SkippedByFilter
+        } else if trace.filter_false_positives > 0 {
+            Outcome::FalsePositive
+        } else {
+            Outcome::NotFound
+        };
+        let of_kind = |kind| BlockSource::ALL.map(|source| trace.blocks(kind, source)).iter().sum();
+        let bytes_from_file =
+            BlockKind::ALL.map(|kind| trace.bytes(kind, BlockSource::File)).iter().sum();
+        let filter_blocks: [u64; 2] = [of_kind(BlockKind::Bloom), of_kind(BlockKind::Meta)];
+        Self {
+            file: file.display().to_string(),
+            outcome,
+            cells: looked.cells.len(),
+            filter_checked: trace.filter_checks > 0,
+            data_blocks: trace.data_blocks(),
+            index_blocks: of_kind(BlockKind::Index),
+            filter_blocks: filter_blocks.iter().sum(),
+            blocks_from_file: trace.blocks_from(BlockSource::File),
+            blocks_from_cache: trace.blocks_from(BlockSource::Cache),
+            bytes_from_file,
+        }
+    }
+}
+
+impl Report for GetReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let rows: Vec<Vec<String>> = self
+            .files
+            .iter()
+            .map(|file| {
+                vec![
+                    file.file.clone(),
+                    file.cells.to_string(),
+                    file.filter_blocks.to_string(),
+                    file.index_blocks.to_string(),
+                    file.data_blocks.to_string(),
+                    file.bytes_from_file.to_string(),
+                    file.outcome.text().to_owned(),
+                ]
+            })
+            .collect();
+        if self.found {
+            writeln!(out)?;
+        }
+        writeln!(out, "Blocks touched in each file on the way to row {}:\n", self.row)?;
+        let heading = ["file", "cells", "filter", "index", "data", "bytes read", "answer"];
+        write_table(out, &heading, &rows)
+    }
+}

@@ -1,0 +1,237 @@
+//! Outputs that appear whole or not at all.
+//!
+//! A file is written under a temporary name beside its place and renamed once it is complete and
+//! on disk. Ctrl-C, a failure and a panic remove what is half made; only a killed process or a
+//! dead machine can leave it behind, under a name that starts with a dot and `hfile-`.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+
+use anyhow::Context;
+use tempfile::{NamedTempFile, TempDir};
+
+use crate::failure::Exists;
+
+/// What Ctrl-C has to remove.
+static HALF_MADE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Where a verb's output goes: a file that is not there until it is whole, or stdout for `-`.
+pub(crate) enum Output {
+    /// A file beside its final place.
+    File(OutputFile),
+    /// Stdout.
+    Stdout(BufWriter<io::StdoutLock<'static>>),
+}
+
+/// A file under its temporary name.
+pub(crate) struct OutputFile {
+    temporary: NamedTempFile,
+    place: PathBuf,
+    force: bool,
+    _removal: Removal,
+}
+
+impl Output {
+    /// Starts the output for `place`, which is replaced only by `force`.
+    pub(crate) fn create(place: &Path, force: bool) -> anyhow::Result<Self> {
+        if place == Path::new("-") {
+            return Ok(Self::Stdout(crate::output::stdout()));
+        }
+        if !force && place.try_exists().unwrap_or(false) {
+            return Err(Exists(place.display().to_string()).into());
+        }
+        let (removal, temporary) = Removal::of(|| {
+            let temporary = temporary_file().tempfile_in(directory_of(place))?;
+            Ok((temporary.path().to_owned(), temporary))
+        })
+        .with_context(|| format!("{}: cannot create", place.display()))?;
+        Ok(Self::File(OutputFile { temporary, place: place.to_owned(), force, _removal: removal }))
+    }
+
+    /// Puts the output in its place: synced, renamed, and the rename synced.
+    pub(crate) fn finish(self) -> anyhow::Result<()> {
+        match self {
+            Self::Stdout(mut out) => out.flush().context(crate::output::STDOUT),
+            Self::File(file) => file.finish(),
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::File(file) => file.temporary.write(bytes),
+            Self::Stdout(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.temporary.flush(),
+            Self::Stdout(out) => out.flush(),
+        }
+    }
+}
+
+impl OutputFile {
+    fn finish(self) -> anyhow::Result<()> {
+        let place = self.place.display().to_string();
+        let file = self.temporary.as_file();
+        file.sync_all().with_context(|| format!("{place}: cannot sync"))?;
+        let moved = if self.force {
+            self.temporary.persist(&self.place)
+        } else {
+            self.temporary.persist_noclobber(&self.place)
+        };
+        match moved {
+            Ok(_) => {}
+            Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(Exists(place).into());
+            }
+            Err(failed) => {
+                return Err(failed.error).with_context(|| format!("{place}: cannot rename to it"));
+            }
+        }
+        File::open(directory_of(&self.place))
+            .and_then(|directory| directory.sync_all())
+            .with_context(|| format!("{place}: cannot sync its directory"))
+    }
+}
+
+/// A directory that is gone when this is dropped, or at Ctrl-C.
+pub(crate) struct ScratchDirectory {
+    directory: TempDir,
+    _removal: Removal,
+}
+
+impl ScratchDirectory {
+    /// A new, empty directory among the system's temporary files, or in `parent`.
+    pub(crate) fn create(parent: Option<&Path>) -> anyhow::Result<Self> {
+        let parent = parent.map_or_else(std::env::temp_dir, Path::to_owned);
+        let (removal, directory) = Removal::of(|| {
+            let directory = tempfile::Builder::new().prefix("hfile-").tempdir_in(&parent)?;
+            Ok((directory.path().to_owned(), directory))
+        })
+        .with_context(|| format!("{}: cannot create a directory in it", parent.display()))?;
+        Ok(Self { directory, _removal: removal })
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+}
+
+/// A path's entry in the list of what Ctrl-C removes; dropping it strikes it off.
+struct Removal(PathBuf);
+
+impl Removal {
+    /// Makes something and enters it, so that no Ctrl-C can come in between.
+    fn of<T>(make: impl FnOnce() -> io::Result<(PathBuf, T)>) -> io::Result<(Self, T)> {
+        watch_for_ctrl_c();
+        let mut list = half_made();
+        let (path, thing) = make()?;
+        list.push(path.clone());
+        Ok((Self(path), thing))
+    }
+}
+
+impl Drop for Removal {
+    fn drop(&mut self) {
+        half_made().retain(|path| *path != self.0);
+    }
+}
+
+fn half_made() -> MutexGuard<'static, Vec<PathBuf>> {
+    HALF_MADE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn watch_for_ctrl_c() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // Without a handler Ctrl-C still ends the process; it only leaves more behind.
+        let _ = ctrlc::set_handler(|| {
+            // Held to the end, so that nothing new is begun.
+            let list = half_made();
+            for path in list.iter() {
+                remove(path);
+            }
+            // 128 + SIGINT, as shells have it.
+            std::process::exit(130);
+        });
+    });
+}
+
+fn remove(path: &Path) {
+    if path.is_dir() {
+        // The main thread may be adding files to it right now: try until it is gone.
+        for _ in 0..100 {
+            if std::fs::remove_dir_all(path).is_ok() {
+                break;
+            }
+        }
+    } else {
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+fn directory_of(place: &Path) -> &Path {
+    match place.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// A builder of temporary files which, unlike most, are for whom their owner's umask lets: the file
+/// will be the output.
+fn temporary_file() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".hfile-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_is_not_there_until_it_is_finished() {
+        let directory = tempfile::tempdir().expect("a place for the test");
+        let place = directory.path().join("out.hfile");
+        let mut output = Output::create(&place, false).expect("nothing in the way");
+        output.write_all(b"half").expect("disk takes it");
+        assert!(!place.exists());
+        output.finish().expect("nothing in the way");
+        assert_eq!(std::fs::read(&place).expect("it is there"), b"half");
+        assert_eq!(std::fs::read_dir(directory.path()).expect("readable").count(), 1);
+    }
+
+    #[test]
+    fn a_dropped_output_leaves_nothing() {
+        let directory = tempfile::tempdir().expect("a place for the test");
+        let mut output = Output::create(&directory.path().join("out"), false).expect("free");
+        output.write_all(b"half").expect("disk takes it");
+        drop(output);
+        assert_eq!(std::fs::read_dir(directory.path()).expect("readable").count(), 0);
+    }
+
+    #[test]
+    fn only_force_replaces_a_file() {
+        let directory = tempfile::tempdir().expect("a place for the test");
+        let place = directory.path().join("out");
+        std::fs::write(&place, b"old").expect("disk takes it");
+        let refused = Output::create(&place, false).err().expect("it is in the way");
+        assert!(refused.is::<Exists>());
+        let mut output = Output::create(&place, true).expect("forced");
+        output.write_all(b"new").expect("disk takes it");
+        output.finish().expect("forced");
+        assert_eq!(std::fs::read(&place).expect("it is there"), b"new");
+    }
+}

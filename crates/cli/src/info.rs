@@ -1,0 +1,256 @@
+//! `hfile info`: what a file is, on one screen.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use sstable::{Reader, ReaderOptions, TimeRange, escape};
+
+use crate::failure::Answer;
+use crate::output::{Audience, Report};
+use crate::size_text::{show_count, show_number, show_size};
+
+/// Say what HFiles are: size, cells, key range, codec, encoding, index, filters.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  hfile info 4f1c.hfile
+  hfile info --json backup/*/cf/* | jq -r 'select(.bloom == null) | .file'
+
+Only the trailer and what it points to are read, whatever the file's size.
+Exit status: 0 all read, 1 a file is damaged, 2 wrong usage, 3 could not read.")]
+pub(crate) struct Info {
+    /// The files
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    audience: Audience,
+}
+
+impl Info {
+    /// Reports file by file.
+    pub(crate) fn run(self) -> anyhow::Result<Answer> {
+        let mut sound = true;
+        for (index, file) in self.files.iter().enumerate() {
+            let reader = Reader::open_file(file, ReaderOptions::default())?;
+            if index > 0 && !self.audience.is_program() {
+                self.audience.print(&Separator)?;
+            }
+            let report = FileReport::new(file, &reader);
+            sound &= report.problems.is_empty();
+            self.audience.print(&report)?;
+        }
+        Ok(Answer::from_bool(sound))
+    }
+}
+
+/// The empty line between two files.
+#[derive(Serialize)]
+struct Separator;
+
+impl Report for Separator {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out)
+    }
+}
+
+#[derive(Serialize)]
+struct FileReport {
+    schema: u32,
+    file: String,
+    size: u64,
+    version: String,
+    cells: u64,
+    /// As HBase prints keys; nothing in an empty file.
+    first_row: Option<String>,
+    last_row: Option<String>,
+    /// Of all cells, both ends included, in milliseconds.
+    time_range: Option<[i64; 2]>,
+    max_sequence_id: Option<u64>,
+    create_time: Option<i64>,
+    major_compaction: bool,
+    average_key_bytes: Option<u32>,
+    average_value_bytes: Option<u32>,
+    compression: &'static str,
+    encoding: &'static str,
+    checksum: &'static str,
+    includes_tags: bool,
+    includes_mvcc: bool,
+    index_levels: u32,
+    /// Entries of the root index.
+    index_root_entries: u32,
+    meta_blocks: Vec<String>,
+    bloom: Option<BloomReport>,
+    filter: Option<FilterReport>,
+    /// Filters that cannot be read: reads do without them, and look into the file.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<String>,
+}
+
+/// HBase's Bloom filter.
+#[derive(Serialize)]
+struct BloomReport {
+    r#type: &'static str,
+    prefix_length: Option<u16>,
+    hash: &'static str,
+    hash_count: u32,
+    chunks: usize,
+    keys: u64,
+    bytes: u64,
+    bits_per_key: f64,
+    error_rate: f64,
+}
+
+/// A filter of ours.
+#[derive(Serialize)]
+struct FilterReport {
+    kind: &'static str,
+    keys: u64,
+    bytes: u64,
+    bits_per_key: f64,
+    error_rate: f64,
+}
+
+impl FileReport {
+    fn new(file: &Path, reader: &Reader) -> Self {
+        let (trailer, info) = (reader.trailer(), reader.file_info());
+        let row = |row: Option<&[u8]>| row.map(|row| escape(row).to_string());
+        let names = reader.meta_block_names();
+        let mut problems: Vec<String> =
+            reader.bloom_problem().map(ToString::to_string).into_iter().collect();
+        let filter = reader.filter().unwrap_or_else(|error| {
+            problems.push(error.to_string());
+            None
+        });
+        Self {
+            schema: 1,
+            file: file.display().to_string(),
+            size: reader.len(),
+            version: format!("{}.{}", trailer.major_version, trailer.minor_version),
+            cells: reader.cell_count(),
+            first_row: row(reader.first_row()),
+            last_row: row(reader.last_row()),
+            time_range: reader.time_range().map(|TimeRange { min, max }| [min.get(), max.get()]),
+            max_sequence_id: reader.sequence_id_max().map(sstable::SequenceId::get),
+            create_time: info.create_time().map(sstable::Timestamp::get),
+            major_compaction: info.is_major_compaction(),
+            average_key_bytes: info.average_key_len(),
+            average_value_bytes: info.average_value_len(),
+            compression: reader.compression().name(),
+            encoding: reader.data_block_encoding().name(),
+            checksum: reader.checksum_type().name(),
+            includes_tags: info.includes_tags(),
+            includes_mvcc: info.includes_mvcc(),
+            index_levels: reader.index_levels(),
+            index_root_entries: trailer.data_index_count,
+            meta_blocks: names.map(|name| escape(name).to_string()).collect(),
+            bloom: reader.bloom().map(|bloom| BloomReport {
+                r#type: bloom.bloom_type.name(),
+                prefix_length: match bloom.bloom_type {
+                    sstable::BloomType::RowPrefixFixedLength(bytes) => Some(bytes),
+                    _ => None,
+                },
+                hash: bloom.hash_type.name(),
+                hash_count: bloom.hash_count,
+                chunks: bloom.chunk_count,
+                keys: bloom.key_count,
+                bytes: bloom.byte_size,
+                bits_per_key: bloom.bits_per_key(),
+                error_rate: bloom.error_rate(),
+            }),
+            filter: filter.map(|filter| FilterReport {
+                kind: filter.kind.name(),
+                keys: filter.key_count,
+                bytes: filter.byte_size,
+                bits_per_key: filter.bits_per_key,
+                error_rate: filter.error_rate,
+            }),
+            problems,
+        }
+    }
+}
+
+impl Report for FileReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut line = |name: &str, text: &str| writeln!(out, "{name:<14}{text}");
+        let (size, bytes) = (show_size(self.size), show_count(self.size));
+        line("file", &self.file)?;
+        line("size", &format!("{size} ({bytes} bytes), HFile {}", self.version))?;
+        line("cells", &show_count(self.cells))?;
+        if let (Some(first), Some(last)) = (&self.first_row, &self.last_row) {
+            line("first row", first)?;
+            line("last row", last)?;
+        }
+        if let Some([min, max]) = self.time_range.filter(|[min, max]| min <= max) {
+            line("timestamps", &format!("{min} to {max}"))?;
+        }
+        if let (Some(key), Some(value)) = (self.average_key_bytes, self.average_value_bytes) {
+            line("average", &format!("{key} bytes a key, {value} bytes a value"))?;
+        }
+        line("cells keep", &self.kept())?;
+        line("encoding", self.encoding)?;
+        line("compression", self.compression)?;
+        line("checksum", self.checksum)?;
+        let levels = show_number(self.index_levels.into(), "level");
+        let entries = show_number(self.index_root_entries.into(), "entry");
+        line("index", &format!("{levels}, {entries} in the root"))?;
+        line("HBase Bloom", &self.bloom.as_ref().map_or("none".to_owned(), BloomReport::text))?;
+        line("our filter", &self.filter.as_ref().map_or("none".to_owned(), FilterReport::text))?;
+        if !self.meta_blocks.is_empty() {
+            line("META blocks", &self.meta_blocks.join(", "))?;
+        }
+        for problem in &self.problems {
+            line("DAMAGED", problem)?;
+        }
+        line("origin", &self.origin())
+    }
+}
+
+impl FileReport {
+    fn kept(&self) -> String {
+        match (self.includes_mvcc, self.includes_tags) {
+            (true, true) => "sequence ids, tags",
+            (true, false) => "sequence ids",
+            (false, true) => "tags",
+            (false, false) => "neither sequence ids nor tags",
+        }
+        .to_owned()
+    }
+
+    fn origin(&self) -> String {
+        let made = if self.major_compaction { "major compaction" } else { "flush, load or merge" };
+        let id = self.max_sequence_id.map(|id| format!(", writes up to sequence id {id}"));
+        let time = self.create_time.map(|millis| format!(", at {millis}"));
+        [made, &id.unwrap_or_default(), &time.unwrap_or_default()].concat()
+    }
+}
+
+impl BloomReport {
+    fn text(&self) -> String {
+        let prefix = self.prefix_length.map(|bytes| format!(" of {bytes}")).unwrap_or_default();
+        format!(
+            "{}{prefix}, {} × {}, {} in {} ({}), {:.2} bits a key, error rate {:.3}%",
+            self.r#type,
+            self.hash_count,
+            self.hash,
+            show_number(self.keys, "key"),
+            show_number(self.chunks as u64, "chunk"),
+            show_size(self.bytes),
+            self.bits_per_key,
+            self.error_rate * 100.0
+        )
+    }
+}
+
+impl FilterReport {
+    fn text(&self) -> String {
+        format!(
+            "{}, {} in {}, {:.2} bits a key, error rate {:.3}%",
+            self.kind,
+            show_number(self.keys, "key"),
+            show_size(self.bytes),
+            self.bits_per_key,
+            self.error_rate * 100.0
+        )
+    }
+}

@@ -1,0 +1,100 @@
+//! Results on stdout: text for people, or with `--json` one object a line, from the same struct.
+
+use std::io::{self, BufWriter, StdoutLock, Write};
+
+use anyhow::Context;
+use serde::Serialize;
+
+/// Something a verb found out, as JSON through [`Serialize`] and as text for people.
+pub(crate) trait Report: Serialize {
+    /// Writes the text for people.
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// Whether a verb speaks to people or to programs.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct Audience {
+    /// Print JSON, one object a line, for programs.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Audience {
+    /// Whether programs read it.
+    pub(crate) const fn is_program(self) -> bool {
+        self.json
+    }
+
+    /// Prints a report in the form asked for.
+    pub(crate) fn print(self, report: &impl Report) -> anyhow::Result<()> {
+        let mut out = stdout();
+        if self.json {
+            serde_json::to_writer(&mut out, report)
+                .map_err(io::Error::from)
+                .and_then(|()| writeln!(out))
+        } else {
+            report.write_text(&mut out)
+        }
+        .and_then(|()| out.flush())
+        .context(STDOUT)
+    }
+}
+
+/// What was being done when stdout failed.
+pub(crate) const STDOUT: &str = "cannot write to stdout";
+
+/// Stdout in large pieces; whoever asks for it flushes it.
+pub(crate) fn stdout() -> BufWriter<StdoutLock<'static>> {
+    BufWriter::with_capacity(1 << 16, io::stdout().lock())
+}
+
+/// Writes rows under a heading, with columns as wide as they must be.
+///
+/// Cells in a column that holds only numbers stand right, the others left.
+pub(crate) fn write_table(
+    out: &mut dyn Write,
+    heading: &[&str],
+    rows: &[Vec<String>],
+) -> io::Result<()> {
+    let is_number = |text: &str| {
+        text == "-" || text.chars().all(|c| c.is_ascii_digit() || ".,+-%e".contains(c))
+    };
+    let columns: Vec<(usize, bool)> = heading
+        .iter()
+        .enumerate()
+        .map(|(at, title)| {
+            let cells = || rows.iter().filter_map(|row| row.get(at));
+            let width = cells().map(|cell| cell.chars().count()).max().unwrap_or(0);
+            (width.max(title.chars().count()), cells().all(|cell| is_number(cell)))
+        })
+        .collect();
+    let titles: Vec<String> = heading.iter().map(|&title| title.to_owned()).collect();
+    for row in std::iter::once(&titles).chain(rows) {
+        let mut line = String::new();
+        for (cell, &(width, right)) in row.iter().zip(&columns) {
+            let padding = " ".repeat(width - cell.chars().count().min(width));
+            let (before, after) =
+                if right { (padding, String::new()) } else { (String::new(), padding) };
+            line.push_str(&before);
+            line.push_str(cell);
+            line.push_str(&after);
+            line.push_str("  ");
+        }
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_right_and_words_left() {
+        let mut out = Vec::new();
+        let rows = [vec!["none".into(), "16.0".into()], vec!["hbase-bloom".into(), "-".into()]];
+        write_table(&mut out, &["filter", "n"], &rows).expect("memory takes it");
+        let text = String::from_utf8(out).expect("text");
+        assert_eq!(text, "filter          n\nnone         16.0\nhbase-bloom     -\n");
+    }
+}

@@ -1,0 +1,118 @@
+//! Sizes as people type and read them: `64KiB`.
+
+use std::str::FromStr;
+
+const UNITS: [(&str, u64); 4] =
+    [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40)];
+
+/// A number of bytes from the command line: `65536`, `64KiB`, `64k`, `1.5 MiB`.
+///
+/// `k` and `KB` mean 1,024 too, as they do wherever HBase takes a size. In JSON it is a plain number.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, serde::Deserialize)]
+#[serde(transparent)]
+pub(crate) struct SizeText(u64);
+
+impl SizeText {
+    /// The number of bytes.
+    pub(crate) const fn bytes(self) -> u64 {
+        self.0
+    }
+}
+
+impl FromStr for SizeText {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let digits_end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+        let (number, unit) = text.split_at(digits_end);
+        let factor = match unit.trim().to_ascii_lowercase().as_str() {
+            "" | "b" => 1,
+            unit => UNITS
+                .iter()
+                .find(|(name, _)| {
+                    let name = name.to_ascii_lowercase();
+                    unit == name || unit == &name[..1] || unit == format!("{}b", &name[..1])
+                })
+                .map(|(_, factor)| *factor)
+                .ok_or_else(|| {
+                    format!("unknown unit {unit:?}; sizes look like 65536, 64KiB or 1.5MiB")
+                })?,
+        };
+        let number: f64 =
+            number.parse().map_err(|_| "sizes look like 65536, 64KiB or 1.5MiB".to_owned())?;
+        let bytes = number * factor as f64;
+        if bytes.fract() != 0.0 || bytes >= (1_u64 << 53) as f64 {
+            return Err("a size is a whole number of bytes below 8 PiB".to_owned());
+        }
+        Ok(Self(bytes as u64))
+    }
+}
+
+/// Shows a number of bytes with three digits that count: `138 B`, `64.0 KiB`.
+pub(crate) fn show_size(bytes: u64) -> String {
+    let Some((name, factor)) = UNITS.iter().rev().find(|(_, factor)| bytes >= *factor) else {
+        return format!("{bytes} B");
+    };
+    let number = bytes as f64 / *factor as f64;
+    let decimals = if number < 10.0 { 2 } else { usize::from(number < 100.0) };
+    format!("{number:.decimals$} {name}")
+}
+
+/// Shows a count with commas between thousands: `1,000,000`.
+pub(crate) fn show_count(count: u64) -> String {
+    let digits = count.to_string();
+    let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
+}
+
+/// Shows how many things there are: `1 chunk`, `12,345 keys`, `2 entries`.
+pub(crate) fn show_number(count: u64, thing: &str) -> String {
+    let things = match thing.strip_suffix('y') {
+        _ if count == 1 => thing.to_owned(),
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{stem}ies"),
+        _ => format!("{thing}s"),
+    };
+    format!("{} {things}", show_count(count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_take_the_units_that_people_write() {
+        for (text, bytes) in [
+            ("65536", 65_536),
+            ("64KiB", 65_536),
+            ("64k", 65_536),
+            ("64 KB", 65_536),
+            ("1.5MiB", 1_572_864),
+            ("2g", 2 << 30),
+            ("0", 0),
+        ] {
+            assert_eq!(text.parse(), Ok(SizeText(bytes)), "{text}");
+        }
+        for text in ["", "KiB", "64Kb!", "-1", "1.0001KiB", "9000TiB", "ki"] {
+            assert!(text.parse::<SizeText>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_and_counts_are_shown_for_people() {
+        assert_eq!(show_size(138), "138 B");
+        assert_eq!(show_size(65_536), "64.0 KiB");
+        assert_eq!(show_size(1_572_864), "1.50 MiB");
+        assert_eq!(show_count(7), "7");
+        assert_eq!(show_count(123_456), "123,456");
+        assert_eq!(show_count(1_000_000), "1,000,000");
+        assert_eq!(show_number(1, "key"), "1 key");
+        assert_eq!(show_number(1_200, "key"), "1,200 keys");
+        assert_eq!(show_number(0, "entry"), "0 entries");
+    }
+}

@@ -1,0 +1,122 @@
+//! `hfile store create`: a new store, or a further family in one.
+
+use std::time::Duration;
+
+use clap::ValueEnum;
+use filter::{ErrorRate, FilterKind, Sizing};
+use sstable::{BloomType, Compression, DataBlockEncoding};
+use store::{FamilyOptions, KeepDeletedCells, Store};
+
+use super::Directory;
+use crate::failure::{Answer, Usage};
+use crate::size_text::SizeText;
+use crate::writing_options::{error_rate, named, small};
+
+/// Make a store with a column family, or add a family to a store.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  hfile store create DIR f
+  hfile store create DIR f --versions 3 --ttl 86400 --compression LZ4
+  hfile store create DIR f --bloom-type NONE --filter blocked-bloom --filter-error-rate 0.001")]
+#[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
+pub(super) struct Create {
+    #[command(flatten)]
+    directory: Directory,
+    /// The column family
+    #[arg(value_name = "FAMILY")]
+    family: String,
+    /// Versions of a column that are kept
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    versions: u32,
+    /// Versions that are kept although their TTL is over
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    min_versions: u32,
+    /// Seconds that cells live [default: for ever]
+    #[arg(long, value_name = "SECONDS")]
+    ttl: Option<u64>,
+    /// Whether deleted cells stay until they expire: TRUE, TTL, or FALSE
+    #[arg(long, value_name = "WHEN", num_args = 0..=1)]
+    #[arg(require_equals = true, default_value = "FALSE", default_missing_value = "TRUE")]
+    keep_deleted_cells: KeepDeleted,
+    /// Bytes of cells after which a data block is cut
+    #[arg(long, value_name = "SIZE", default_value = "64KiB")]
+    block_size: SizeText,
+    /// HBase's Bloom filter: NONE, ROW, ROWCOL or ROWPREFIX_FIXED_LENGTH
+    #[arg(long, value_name = "NAME", default_value = "ROW")]
+    bloom_type: String,
+    /// Bytes of the row that ROWPREFIX_FIXED_LENGTH looks at
+    #[arg(long, value_name = "BYTES", default_value_t = 0, hide_default_value = true)]
+    bloom_prefix_length: u16,
+    /// NONE, PREFIX, DIFF, FAST_DIFF or ROW_INDEX_V1
+    #[arg(long, value_name = "NAME", default_value = "NONE")]
+    data_block_encoding: String,
+    /// NONE, GZ, SNAPPY or LZ4
+    #[arg(long, value_name = "NAME", default_value = "NONE")]
+    compression: String,
+    /// A filter of our own beside HBase's, such as blocked-bloom
+    #[arg(long, value_name = "KIND")]
+    filter: Option<String>,
+    /// How often that filter may be wrong
+    #[arg(long, value_name = "RATE", default_value_t = 0.01)]
+    filter_error_rate: f64,
+}
+
+/// [`KeepDeletedCells`] as the command line spells it.
+#[derive(Clone, Copy, ValueEnum)]
+#[value(rename_all = "SCREAMING_SNAKE_CASE")]
+enum KeepDeleted {
+    False,
+    True,
+    Ttl,
+}
+
+impl Create {
+    /// Makes it.
+    pub(super) fn run(self) -> anyhow::Result<Answer> {
+        let options = self.family_options()?;
+        let store = Store::open(&self.directory.directory, self.directory.options())?;
+        store.create_family(&self.family, options)?;
+        Ok(Answer::Sound)
+    }
+
+    fn family_options(&self) -> anyhow::Result<FamilyOptions> {
+        let encodings = DataBlockEncoding::ALL.map(|encoding| (encoding.name(), encoding));
+        let encoding = named("data block encoding", &self.data_block_encoding, encodings)?;
+        let codecs = Compression::ALL.map(|codec| (codec.name(), codec));
+        let codec = named("compression", &self.compression, codecs)?;
+        if !codec.is_supported() {
+            return Err(Usage(format!("this build cannot compress with {codec}")).into());
+        }
+        let prefix = BloomType::RowPrefixFixedLength(self.bloom_prefix_length);
+        let blooms = [BloomType::None, BloomType::Row, BloomType::RowCol, prefix];
+        let bloom =
+            named("Bloom type", &self.bloom_type, blooms.map(|bloom| (bloom.name(), bloom)))?;
+        if bloom == BloomType::RowPrefixFixedLength(0) {
+            return Err(Usage(format!("{bloom} needs --bloom-prefix-length")).into());
+        }
+        Ok(FamilyOptions::default()
+            .versions(self.versions)
+            .min_versions(self.min_versions)
+            .ttl(self.ttl.map(Duration::from_secs))
+            .keep_deleted_cells(match self.keep_deleted_cells {
+                KeepDeleted::False => KeepDeletedCells::False,
+                KeepDeleted::True => KeepDeletedCells::True,
+                KeepDeleted::Ttl => KeepDeletedCells::Ttl,
+            })
+            .block_size(small("block size", self.block_size)?)
+            .bloom_type(bloom)
+            .data_block_encoding(encoding)
+            .compression(codec)
+            .filter(self.filter()?))
+    }
+
+    fn filter(&self) -> Result<Option<(FilterKind, Sizing)>, Usage> {
+        let Some(name) = &self.filter else {
+            return Ok(None);
+        };
+        let kinds = FilterKind::ALL.iter().map(|kind| (kind.name(), *kind));
+        let rate: ErrorRate = error_rate(self.filter_error_rate)?;
+        Ok(Some((named("filter", name, kinds)?, Sizing::ErrorRate(rate))))
+    }
+}

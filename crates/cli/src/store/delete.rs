@@ -1,0 +1,48 @@
+//! `hfile store delete`: a delete marker for a row's family, or for one column.
+
+use sstable::Timestamp;
+
+use super::Directory;
+use crate::failure::Answer;
+use crate::key_text::KeyText;
+
+/// Delete what a row has in a family, or one column of it.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  hfile store delete DIR f row1
+  hfile store delete DIR f row1 name
+  hfile store delete DIR f row1 name --ts 1700000000000
+
+As in HBase a delete hides what is as old as it or older, and is dropped with what it hides by
+`hfile store compact --major`.")]
+pub(super) struct Delete {
+    #[command(flatten)]
+    directory: Directory,
+    /// The column family
+    #[arg(value_name = "FAMILY")]
+    family: String,
+    /// The row: text with \xNN, or hex:…
+    #[arg(value_name = "ROW")]
+    row: KeyText,
+    /// The column [default: all of the family]
+    #[arg(value_name = "QUALIFIER")]
+    qualifier: Option<KeyText>,
+    /// Delete up to this time, in milliseconds [default: now]
+    #[arg(long, value_name = "MILLIS")]
+    ts: Option<i64>,
+}
+
+impl Delete {
+    /// Writes the marker.
+    pub(super) fn run(self) -> anyhow::Result<Answer> {
+        let time = self.ts.map_or(Timestamp::LATEST, Timestamp::new);
+        let row = store::Delete::row(self.row.as_bytes());
+        let delete = match &self.qualifier {
+            Some(qualifier) => row.column_at(&self.family, qualifier.as_bytes(), time),
+            None => row.family_at(&self.family, time),
+        };
+        self.directory.open()?.delete(delete)?;
+        Ok(Answer::Sound)
+    }
+}

@@ -1,0 +1,22 @@
+//! `hfile store flush`: memstores become store files.
+
+use super::Directory;
+use crate::failure::Answer;
+
+/// Write what is only in the log and in memory into store files.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  hfile store flush DIR")]
+pub(super) struct Flush {
+    #[command(flatten)]
+    directory: Directory,
+}
+
+impl Flush {
+    /// Flushes.
+    pub(super) fn run(self) -> anyhow::Result<Answer> {
+        self.directory.open()?.flush()?;
+        Ok(Answer::Sound)
+    }
+}

@@ -1,0 +1,135 @@
+//! `hfile store`: a store directory from the command line. One file a verb.
+
+mod compact;
+mod create;
+mod delete;
+mod explain;
+mod flush;
+mod get;
+mod import;
+mod put;
+mod scan;
+mod stats;
+mod verify;
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use sstable::Timestamp;
+use store::{Clock, Store, StoreOptions};
+
+use crate::failure::{Answer, Usage};
+
+/// Work on a store directory: many HFiles, a log and a memstore behind one get.
+#[derive(clap::Args)]
+#[command(disable_help_subcommand = true)]
+#[command(after_help = "\
+Examples:
+  hfile store create DIR f --versions 3 --filter blocked-bloom
+  hfile store put DIR f --from cells cells.ndjson
+  hfile store get DIR row1
+  hfile store explain DIR row1
+
+One process at a time can have a store open.")]
+pub(crate) struct StoreVerbs {
+    #[command(subcommand)]
+    verb: StoreVerb,
+}
+
+#[derive(Subcommand)]
+enum StoreVerb {
+    Create(create::Create),
+    Put(put::Put),
+    Get(get::Get),
+    Delete(delete::Delete),
+    Scan(scan::Scan),
+    Flush(flush::Flush),
+    Compact(compact::Compact),
+    Stats(stats::Stats),
+    Explain(explain::Explain),
+    Import(import::Import),
+    Verify(verify::Verify),
+}
+
+impl StoreVerbs {
+    /// Does what the verb says.
+    pub(crate) fn run(self) -> anyhow::Result<Answer> {
+        match self.verb {
+            StoreVerb::Create(verb) => verb.run(),
+            StoreVerb::Put(verb) => verb.run(),
+            StoreVerb::Get(verb) => verb.run(),
+            StoreVerb::Delete(verb) => verb.run(),
+            StoreVerb::Scan(verb) => verb.run(),
+            StoreVerb::Flush(verb) => verb.run(),
+            StoreVerb::Compact(verb) => verb.run(),
+            StoreVerb::Stats(verb) => verb.run(),
+            StoreVerb::Explain(verb) => verb.run(),
+            StoreVerb::Import(verb) => verb.run(),
+            StoreVerb::Verify(verb) => verb.run(),
+        }
+    }
+}
+
+/// The store a verb works on.
+#[derive(clap::Args)]
+struct Directory {
+    /// The store's directory
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// What time it is for TTL and new cells, in milliseconds [default: the computer's clock]
+    #[arg(long, value_name = "MILLIS")]
+    now: Option<i64>,
+}
+
+impl Directory {
+    /// Opens the store, which must be there.
+    ///
+    /// A command is over before background work would pay: files are merged when `compact` says so.
+    fn open(&self) -> store::Result<Store> {
+        Store::open(&self.directory, self.options().create(false))
+    }
+
+    /// Opens the store and picks the family asked for, or all.
+    fn open_families(&self, wanted: Option<&str>) -> anyhow::Result<(Store, Vec<String>)> {
+        let store = self.open()?;
+        let mut families: Vec<String> =
+            store.families().into_iter().map(|(family, _)| family).collect();
+        if let Some(wanted) = wanted {
+            families.retain(|family| family == wanted);
+            if families.is_empty() {
+                return Err(Usage(format!("the store has no family {wanted}")).into());
+            }
+        }
+        Ok((store, families))
+    }
+
+    fn options(&self) -> StoreOptions {
+        let options = StoreOptions::default().auto_compaction(false);
+        match self.now {
+            Some(millis) => options.clock(Clock::fixed(Timestamp::new(millis))),
+            None => options,
+        }
+    }
+}
+
+/// Which versions a read shows.
+#[derive(clap::Args)]
+struct Versions {
+    /// Versions of each column to show
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    versions: u32,
+    /// Show versions from this time on, in milliseconds
+    #[arg(long, value_name = "MILLIS")]
+    min_ts: Option<i64>,
+    /// Show versions before this time, in milliseconds
+    #[arg(long, value_name = "MILLIS")]
+    max_ts: Option<i64>,
+}
+
+impl Versions {
+    /// The times from which and before which versions are shown.
+    fn time_range(&self) -> (Timestamp, Timestamp) {
+        let min = Timestamp::new(self.min_ts.unwrap_or(0));
+        (min, self.max_ts.map_or(Timestamp::LATEST, Timestamp::new))
+    }
+}

@@ -1,0 +1,80 @@
+//! `hfile store scan`: the visible cells of a family, row by row.
+
+use anyhow::Context;
+
+use super::{Directory, Versions};
+use crate::cells_output::{CellsOutput, Format};
+use crate::failure::Answer;
+use crate::key_text::KeyText;
+use crate::output::{STDOUT, stdout};
+
+/// Print the visible cells of a family, or of all families one after the other.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  hfile store scan DIR --limit 10
+  hfile store scan DIR f --start row1 --stop row2 --versions 3
+  hfile store scan DIR f --raw --format cells")]
+pub(super) struct Scan {
+    #[command(flatten)]
+    directory: Directory,
+    /// The column family [default: all]
+    #[arg(value_name = "FAMILY")]
+    family: Option<String>,
+    /// The first row: text with \xNN, or hex:…
+    #[arg(long, value_name = "KEY")]
+    start: Option<KeyText>,
+    /// The row to stop before
+    #[arg(long, value_name = "KEY")]
+    stop: Option<KeyText>,
+    /// Go from greater rows to smaller ones; --start is then the greatest
+    #[arg(long)]
+    reverse: bool,
+    #[command(flatten)]
+    versions: Versions,
+    /// Show what is stored: delete markers, what they hide, what has expired
+    #[arg(long)]
+    raw: bool,
+    /// How many cells to print at most
+    #[arg(long, value_name = "CELLS")]
+    limit: Option<u64>,
+    /// How cells are shown
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+impl Scan {
+    /// Prints the cells.
+    pub(super) fn run(self) -> anyhow::Result<Answer> {
+        let (store, families) = self.directory.open_families(self.family.as_deref())?;
+        let mut output = CellsOutput::new(stdout(), self.format).context(STDOUT)?;
+        let mut left = self.limit.unwrap_or(u64::MAX);
+        for family in &families {
+            for cell in store.scan(self.scan(family))? {
+                if left == 0 {
+                    break;
+                }
+                left -= 1;
+                output.write(&cell?.as_ref()).context(STDOUT)?;
+            }
+        }
+        output.finish().context(STDOUT)?;
+        Ok(Answer::Sound)
+    }
+
+    fn scan(&self, family: &str) -> store::Scan {
+        let (min, max) = self.versions.time_range();
+        let mut scan = store::Scan::family(family)
+            .versions(self.versions.versions)
+            .time_range(min, max)
+            .raw(self.raw)
+            .reverse(self.reverse);
+        if let Some(start) = &self.start {
+            scan = scan.start(start.as_bytes());
+        }
+        if let Some(stop) = &self.stop {
+            scan = scan.stop(stop.as_bytes());
+        }
+        scan
+    }
+}

@@ -1,0 +1,85 @@
+//! `hfile store stats`: what a store holds.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::Directory;
+use crate::counters::Counters;
+use crate::failure::Answer;
+use crate::output::{Audience, Report, write_table};
+use crate::size_text::{show_count, show_size};
+
+/// Say what a store holds: files, bytes and cells of each family.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  hfile store stats DIR
+  hfile store stats DIR --json | jq '.families[] | {family, files}'")]
+pub(super) struct Stats {
+    #[command(flatten)]
+    directory: Directory,
+    #[command(flatten)]
+    audience: Audience,
+}
+
+impl Stats {
+    /// Opens the store and reports.
+    pub(super) fn run(self) -> anyhow::Result<Answer> {
+        let stats = self.directory.open()?.stats();
+        let families = stats.families.into_iter().map(|family| FamilyReport {
+            family: family.name,
+            files: family.files,
+            file_bytes: family.file_bytes,
+            file_cells: family.file_cells,
+            memstore_bytes: family.memstore_bytes,
+            memstore_cells: family.memstore_cells,
+            reads: Counters::from(&family.reads),
+        });
+        let families = families.collect();
+        let report = StatsReport { schema: 1, sequence_id: stats.sequence_id, families };
+        self.audience.print(&report)?;
+        Ok(Answer::Sound)
+    }
+}
+
+#[derive(Serialize)]
+struct StatsReport {
+    schema: u32,
+    sequence_id: u64,
+    families: Vec<FamilyReport>,
+}
+
+#[derive(Serialize)]
+struct FamilyReport {
+    family: String,
+    files: u64,
+    file_bytes: u64,
+    file_cells: u64,
+    memstore_bytes: u64,
+    memstore_cells: u64,
+    /// Since this process opened the store, which recovery alone does not touch.
+    reads: Counters,
+}
+
+impl Report for StatsReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let heading = ["family", "files", "on disk", "cells in files", "memstore", "cells in it"];
+        let rows: Vec<Vec<String>> = self
+            .families
+            .iter()
+            .map(|family| {
+                vec![
+                    family.family.clone(),
+                    show_count(family.files),
+                    show_size(family.file_bytes),
+                    show_count(family.file_cells),
+                    show_size(family.memstore_bytes),
+                    show_count(family.memstore_cells),
+                ]
+            })
+            .collect();
+        write_table(out, &heading, &rows)?;
+        writeln!(out, "\nsequence id {}", show_count(self.sequence_id))
+    }
+}
