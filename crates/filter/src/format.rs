@@ -25,10 +25,10 @@ use alloc::vec::Vec;
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use crate::bloom::BlockedView;
+use crate::bloom::{BlockedView, SplitBlockView};
 use crate::counting::CountingView;
 use crate::cuckoo::CuckooView;
-use crate::{FilterKind, FilterStats, KeyHash, Membership, Seed};
+use crate::{FilterKind, FilterStats, KeyHash, Membership, Seed, membership};
 
 /// Bytes of the header of a stored filter.
 pub const HEADER_LEN: usize = 64;
@@ -204,6 +204,7 @@ enum View {
     Blocked(BlockedView),
     Counting(CountingView),
     Cuckoo(CuckooView),
+    SplitBlock(SplitBlockView),
 }
 
 impl<B: AsRef<[u8]>> StoredFilter<B> {
@@ -218,6 +219,7 @@ impl<B: AsRef<[u8]>> StoredFilter<B> {
             FilterKind::BlockedBloom => View::Blocked(BlockedView::parse(&header, body)?),
             FilterKind::CountingBloom => View::Counting(CountingView::parse(&header, body)?),
             FilterKind::Cuckoo => View::Cuckoo(CuckooView::parse(&header, body)?),
+            FilterKind::SplitBlock => View::SplitBlock(SplitBlockView::parse(&header, body)?),
         };
         Ok(Self { bytes, header, view })
     }
@@ -273,7 +275,23 @@ impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
         match self.view {
             View::Blocked(view) => view.may_contain(self.body(), hash),
             View::Counting(view) => view.may_contain(self.body(), hash),
+            View::SplitBlock(view) => view.may_contain(self.body(), hash),
             View::Cuckoo(view) => view.may_contain(self.body(), hash),
+        }
+    }
+
+    fn prefetch(&self, hash: KeyHash) {
+        match self.view {
+            View::Blocked(_) => BlockedView::prefetch(self.body(), hash),
+            View::SplitBlock(_) => SplitBlockView::prefetch(self.body(), hash),
+            View::Counting(_) | View::Cuckoo(_) => {}
+        }
+    }
+
+    fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
+        match self.view {
+            View::Blocked(view) => view.may_contain_batch(self.body(), hashes, answers),
+            _ => membership::batch(self, hashes, answers),
         }
     }
 
@@ -281,6 +299,7 @@ impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
         match self.view {
             View::Blocked(view) => view.stats(self.body(), self.header.keys),
             View::Counting(view) => view.stats(self.body(), self.header.keys),
+            View::SplitBlock(_) => SplitBlockView::stats(self.body(), self.header.keys),
             View::Cuckoo(view) => view.stats(self.body(), self.header.keys),
         }
     }

@@ -3,7 +3,8 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::bloom::Blocked;
+use crate::bloom::{Blocked, SplitBlock};
+use crate::membership::PREFETCH_DISTANCE;
 use crate::{CountingBloom, Cuckoo, Full, Insert, KeyHash, Seed, Sizing};
 
 /// A kind of filter that has a stored form.
@@ -16,11 +17,14 @@ pub enum FilterKind {
     CountingBloom,
     /// [`Cuckoo`]: fingerprints in buckets of four; keys can be removed.
     Cuckoo,
+    /// [`bloom::SplitBlock`](crate::bloom::SplitBlock): eight words a key, as in Parquet.
+    SplitBlock,
 }
 
 impl FilterKind {
     /// All kinds.
-    pub const ALL: &[Self] = &[Self::BlockedBloom, Self::CountingBloom, Self::Cuckoo];
+    pub const ALL: &[Self] =
+        &[Self::BlockedBloom, Self::SplitBlock, Self::CountingBloom, Self::Cuckoo];
 
     /// Returns the name that the command line, documents and figures use.
     pub const fn name(self) -> &'static str {
@@ -28,6 +32,7 @@ impl FilterKind {
             Self::BlockedBloom => "blocked-bloom",
             Self::CountingBloom => "counting-bloom",
             Self::Cuckoo => "cuckoo",
+            Self::SplitBlock => "split-block",
         }
     }
 
@@ -42,6 +47,7 @@ impl FilterKind {
             Self::BlockedBloom => 1,
             Self::CountingBloom => 4,
             Self::Cuckoo => 6,
+            Self::SplitBlock => 2,
         }
     }
 
@@ -97,21 +103,34 @@ pub fn build(
     seed: Seed,
     keys: &[KeyHash],
 ) -> Result<Vec<u8>, BuildError> {
+    let count = keys.len() as u64;
     match kind {
         FilterKind::BlockedBloom => {
-            let mut filter = Blocked::new(sizing, keys.len() as u64)?;
-            for key in keys {
-                filter.insert(*key).map_err(|Full| BuildError::Full)?;
-            }
+            let mut filter = Blocked::new(sizing, count)?;
+            insert_all(&mut filter, keys)?;
+            Ok(filter.to_stored(seed))
+        }
+        FilterKind::SplitBlock => {
+            let mut filter = SplitBlock::new(sizing, count)?;
+            insert_all(&mut filter, keys)?;
             Ok(filter.to_stored(seed))
         }
         FilterKind::CountingBloom => {
-            let mut filter = CountingBloom::new(sizing, keys.len() as u64)?;
-            for key in keys {
-                filter.insert(*key).map_err(|Full| BuildError::Full)?;
-            }
+            let mut filter = CountingBloom::new(sizing, count)?;
+            insert_all(&mut filter, keys)?;
             Ok(filter.to_stored(seed))
         }
         FilterKind::Cuckoo => Ok(Cuckoo::from_keys(sizing, keys)?.to_stored(seed)),
     }
+}
+
+/// Inserts keys whose places are loaded some keys ahead.
+fn insert_all(filter: &mut impl Insert, keys: &[KeyHash]) -> Result<(), BuildError> {
+    for (index, key) in keys.iter().enumerate() {
+        if let Some(later) = keys.get(index + PREFETCH_DISTANCE) {
+            filter.prefetch(*later);
+        }
+        filter.insert(*key).map_err(|Full| BuildError::Full)?;
+    }
+    Ok(())
 }

@@ -34,6 +34,7 @@
 //! |--------------------------------------|--------------------:|-----------------------------------|
 //! | [`bloom::Blocked`]                   |                 9.9 | the fast default: one line a key  |
 //! | [`Cuckoo`]                           |                12.6 | keys can be removed               |
+//! | [`bloom::SplitBlock`]               |                10.5 | the filter of Parquet files       |
 //! | [`bloom::hbase`]                     |                 9.6 | the filter inside HBase's files   |
 //! | [`CountingBloom`]                    |                43.0 | keys can be removed and counted   |
 //!

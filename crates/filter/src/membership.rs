@@ -21,18 +21,7 @@ pub trait Membership {
     ///
     /// If the slices differ in length.
     fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
-        assert_eq!(hashes.len(), answers.len(), "one answer for each hash");
-        let ahead = hashes.iter().skip(PREFETCH_DISTANCE).map(Some);
-        for hash in hashes.iter().take(PREFETCH_DISTANCE) {
-            self.prefetch(*hash);
-        }
-        let later = ahead.chain(core::iter::repeat(None));
-        for ((hash, answer), later) in hashes.iter().zip(answers).zip(later) {
-            if let Some(later) = later {
-                self.prefetch(*later);
-            }
-            *answer = self.may_contain(*hash);
-        }
+        batch(self, hashes, answers);
     }
 
     /// Returns what the filter costs and how often it errs.
@@ -42,6 +31,17 @@ pub trait Membership {
 /// How many keys a batch prefetches ahead: enough to fill the ten to sixteen line buffers that a
 /// core has for outstanding loads, and few enough that nothing is evicted before it is used.
 pub(crate) const PREFETCH_DISTANCE: usize = 16;
+
+/// Answers one key after the other, with the bytes of later keys on their way.
+pub(crate) fn batch<M: Membership + ?Sized>(filter: &M, hashes: &[KeyHash], answers: &mut [bool]) {
+    assert_eq!(hashes.len(), answers.len(), "one answer for each hash");
+    for (index, (hash, answer)) in hashes.iter().zip(answers).enumerate() {
+        if let Some(later) = hashes.get(index + PREFETCH_DISTANCE) {
+            filter.prefetch(*later);
+        }
+        *answer = filter.may_contain(*hash);
+    }
+}
 
 impl<M: Membership + ?Sized> Membership for &M {
     fn may_contain(&self, hash: KeyHash) -> bool {

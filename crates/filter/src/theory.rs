@@ -12,6 +12,7 @@
 //! | [`bloom_best_error_rate`]    | 0.6185^(m/n)               | the same                             |
 //! | [`blocked_bloom_error_rate`] | Σ P(j keys in a line)·f(j) | Putze, Sanders, Singler 2007, made   |
 //! |                              |                            | exact below                          |
+//! | [`split_block_error_rate`]   | the same, other f          | Apple 2021                           |
 //! | [`cuckoo_error_rate`]        | 1 − (1 − 2/(B·(2^f − 1)))^n | Fan, Andersen, Kaminsky,            |
 //! |                              |                            | Mitzenmacher 2014, made exact below  |
 //! | [`cuckoo_bits_per_key`]      | (log2(1/ε) + 3)/0.95       | the same                             |
@@ -99,27 +100,57 @@ pub fn blocked_bloom_error_rate(keys: u64, lines: u64, probes: u32) -> f64 {
         return 1.0;
     }
     let line = LineRates::new(probes);
-    let (n, odds) = (keys as f64, 1.0 / (lines as f64 - 1.0));
-    let mode = libm::floor((n + 1.0) / lines as f64).min(n);
+    mean_over_bins(keys, lines, |keys| line.error_rate(keys))
+}
+
+/// Returns the mean of a bin's error rate, given its keys, over keys thrown into bins at random; and
+/// adds what two keys with the same 64-bit hash do, n·2^−64.
+fn mean_over_bins(keys: u64, bins: u64, error_rate: impl Fn(f64) -> f64) -> f64 {
+    let (n, odds) = (keys as f64, 1.0 / (bins as f64 - 1.0));
+    let mode = libm::floor((n + 1.0) / bins as f64).min(n);
 
     // The binomial distribution outward from its mode, unscaled: P(j+1)/P(j) = (n−j)/(j+1)·odds.
     // What is left out has less than 1e-18 of the weight at the mode.
-    let (mut weights, mut sum) = (1.0, line.error_rate(mode));
+    let (mut weights, mut sum) = (1.0, error_rate(mode));
     let (mut weight, mut j) = (1.0, mode);
-    while j < n && weight > 1e-18 && lines > 1 {
+    while j < n && weight > 1e-18 && bins > 1 {
         weight *= (n - j) / (j + 1.0) * odds;
         j += 1.0;
         weights += weight;
-        sum += weight * line.error_rate(j);
+        sum += weight * error_rate(j);
     }
     (weight, j) = (1.0, mode);
-    while j > 0.0 && weight > 1e-18 && lines > 1 {
+    while j > 0.0 && weight > 1e-18 && bins > 1 {
         weight *= j / ((n - j + 1.0) * odds);
         j -= 1.0;
         weights += weight;
-        sum += weight * line.error_rate(j);
+        sum += weight * error_rate(j);
     }
     (sum / weights + n * libm::exp2(-64.0)).min(1.0)
+}
+
+/// Returns how often a split-block Bloom filter errs: its blocks have eight words of 32 bits, and a
+/// key sets one bit in each, so that j keys in a block let a stranger pass with
+/// (1 − (31/32)^j)^8, or because its lower 32 bits are a member's, j·2^−32. (Apple: "Split block Bloom filters", 2021.)
+///
+/// ```
+/// use filter::theory::split_block_error_rate;
+///
+/// let rate = split_block_error_rate(1_000_000, 39_062); // 10.0 bits a key
+/// assert!((rate - 0.0127).abs() < 0.0001);
+/// ```
+pub fn split_block_error_rate(keys: u64, blocks: u64) -> f64 {
+    if keys == 0 {
+        return 0.0;
+    }
+    // As above: no clear bit is left.
+    if keys as f64 >= 2_048.0 * blocks as f64 {
+        return 1.0;
+    }
+    let clear_ln = libm::log1p(-1.0 / 32.0);
+    mean_over_bins(keys, blocks, |keys| {
+        libm::pow(-libm::expm1(keys * clear_ln), 8.0) + keys * libm::exp2(-32.0)
+    })
 }
 
 /// How often a line of 512 bits lets a stranger pass, given the keys in it.

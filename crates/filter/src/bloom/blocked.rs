@@ -21,7 +21,7 @@
 use alloc::vec::Vec;
 
 use crate::format::{self, Header};
-use crate::kernel::{self, LINE_PROBES_MAX, Line};
+use crate::kernel::{self, LINE_PROBES_MAX, Line, Vector};
 use crate::{
     BuildError, FilterKind, FilterStats, FormatError, Full, HEADER_LEN, Insert, KeyHash,
     Membership, Seed, Sizing, theory,
@@ -101,6 +101,7 @@ pub struct Blocked {
     lines: Vec<AlignedLine>,
     probes: u32,
     keys: u64,
+    vector: Vector,
 }
 
 /// A line where the processor has its lines, so that a lookup touches one of them and not two.
@@ -122,7 +123,7 @@ impl Blocked {
         let mut lines = Vec::new();
         lines.try_reserve_exact(count).map_err(|_| BuildError::Memory)?;
         lines.resize(count, AlignedLine([0; 64]));
-        Ok(Self { lines, probes: shape.probes, keys: 0 })
+        Ok(Self { lines, probes: shape.probes, keys: 0, vector: Vector::detect() })
     }
 
     /// Returns how many bits each key sets.
@@ -151,7 +152,13 @@ impl Blocked {
 impl Membership for Blocked {
     fn may_contain(&self, hash: KeyHash) -> bool {
         let line = self.lines.get(self.line_index(hash));
-        line.is_some_and(|line| kernel::line_contains(&line.0, hash.get(), self.probes))
+        line.is_some_and(|line| self.vector.line_contains(&line.0, hash.get(), self.probes))
+    }
+
+    fn prefetch(&self, hash: KeyHash) {
+        if let Some(line) = self.lines.get(self.line_index(hash)) {
+            kernel::prefetch(&line.0);
+        }
     }
 
     fn stats(&self) -> FilterStats {
@@ -182,6 +189,7 @@ fn stats(keys: u64, lines: usize, probes: u32) -> FilterStats {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockedView {
     probes: u32,
+    vector: Vector,
 }
 
 impl BlockedView {
@@ -197,7 +205,7 @@ impl BlockedView {
         if body.is_empty() != (header.keys == 0) {
             return Err(FormatError::Parameters("there are lines if and only if there are keys"));
         }
-        Ok(Self { probes })
+        Ok(Self { probes, vector: Vector::detect() })
     }
 
     fn line(body: &[u8], hash: KeyHash) -> Option<&Line> {
@@ -208,7 +216,17 @@ impl BlockedView {
 
     pub(crate) fn may_contain(self, body: &[u8], hash: KeyHash) -> bool {
         let line = Self::line(body, hash);
-        line.is_some_and(|line| kernel::line_contains(line, hash.get(), self.probes))
+        line.is_some_and(|line| self.vector.line_contains(line, hash.get(), self.probes))
+    }
+
+    pub(crate) fn may_contain_batch(self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
+        self.vector.lines_contain(body.as_chunks().0, hashes, self.probes, answers);
+    }
+
+    pub(crate) fn prefetch(body: &[u8], hash: KeyHash) {
+        if let Some(line) = Self::line(body, hash) {
+            kernel::prefetch(line);
+        }
     }
 
     pub(crate) fn stats(self, body: &[u8], keys: u64) -> FilterStats {

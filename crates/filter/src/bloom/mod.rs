@@ -1,10 +1,11 @@
 //! Bloom filters: bits that keys set, and that a stranger would have to find set.
 //!
 //! ```text
-//! hbase     a key's bits lie anywhere in a chunk     HBase's bytes, HBase's hashes
-//! Blocked   a key's bits lie in one cache line       one memory access a lookup; the default
-//! Guava…    Guava's `BloomFilter`                    its bytes, read and written
-//! Simple…   Java's `SimpleBloomFilter`               its bits, as a `BitSet`
+//! hbase        a key's bits lie anywhere in a chunk     HBase's bytes, HBase's hashes
+//! Blocked      a key's bits lie in one cache line       one memory access a lookup; the default
+//! SplitBlock   a key's bits lie in half a cache line    Parquet's bytes; faster, less exact
+//! Guava…       Guava's `BloomFilter`                    its bytes, read and written
+//! Simple…      Java's `SimpleBloomFilter`               its bits, as a `BitSet`
 //! ```
 
 mod blocked;
@@ -12,9 +13,12 @@ mod blocked;
 mod guava;
 pub mod hbase;
 mod simple;
+mod split_block;
 
 pub use blocked::Blocked;
 pub(crate) use blocked::BlockedView;
 #[cfg(feature = "std")]
 pub use guava::{GuavaBloom, GuavaStrategy, Incompatible, NotGuava, TooLarge};
 pub use simple::{BitSetTooLong, SEEDS, SimpleBloom};
+pub use split_block::SplitBlock;
+pub(crate) use split_block::SplitBlockView;

@@ -50,3 +50,38 @@ pub(crate) fn line_insert(line: &mut Line, hash: u64, probes: u32) {
         line[bit / 8] |= 1 << (bit % 8);
     }
 }
+
+/// A block of a split-block Bloom filter: eight little-endian words.
+pub(crate) type Block = [u8; 32];
+
+/// The odd numbers of the Parquet format, one for each word of a block.
+pub(crate) const BLOCK_SALTS: [u32; 8] = [
+    0x47b6_137b,
+    0x4497_4d91,
+    0x8824_ad5b,
+    0xa2b7_289d,
+    0x7054_95c7,
+    0x2df1_424b,
+    0x9efc_4947,
+    0x5c6b_fb31,
+];
+
+/// Returns the bit of a key in each word of its block: the upper five bits of the lower half of the
+/// hash times the word's number.
+fn block_masks(hash: u64) -> [u32; 8] {
+    BLOCK_SALTS.map(|salt| 1 << ((hash as u32).wrapping_mul(salt) >> 27))
+}
+
+/// Returns whether a block has all eight bits of a key.
+pub(crate) fn block_contains(block: &Block, hash: u64) -> bool {
+    let words = block.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word));
+    let missing = words.zip(block_masks(hash)).fold(0, |all, (word, mask)| all | (!word & mask));
+    missing == 0
+}
+
+/// Sets all eight bits of a key in a block.
+pub(crate) fn block_insert(block: &mut Block, hash: u64) {
+    for (word, mask) in block.as_chunks_mut().0.iter_mut().zip(block_masks(hash)) {
+        *word = (u32::from_le_bytes(*word) | mask).to_le_bytes();
+    }
+}

@@ -1,0 +1,269 @@
+//! The split-block Bloom filter of Apache Parquet, byte for byte.
+//!
+//! ```text
+//! hash ──upper 32 bits──▶ block of 8 words     lower 32 bits × 8 odd numbers ──▶ one bit a word
+//!
+//! block   [1.......][....1...][.1......][......1.][1.......][...1....][.......1][..1.....]
+//! ```
+//!
+//! Eight bits whatever the error rate, and half a cache line a block: nothing is faster, but it takes
+//! about 5 % more bits than [`Blocked`](super::Blocked) at 1 %, and more at rates far from that.
+//!
+//! Body of the stored form: the blocks, 32 bytes each, of little-endian words. It has no parameters.
+//! In a Parquet file the same bytes follow a Thrift header, and keys are hashed with XXH64, seed 0,
+//! over their plain encoding: make a [`KeyHash::from_u64`] of it.
+//!
+//! Format: <https://parquet.apache.org/docs/file-format/bloomfilter/>.
+
+use alloc::vec::Vec;
+
+use crate::format::{self, Header};
+use crate::kernel::{self, Block, Vector};
+use crate::{
+    BuildError, FilterKind, FilterStats, FormatError, Full, HEADER_LEN, Insert, KeyHash,
+    Membership, Seed, Sizing, theory,
+};
+
+/// Bytes of a block.
+const BLOCK_LEN: u64 = 32;
+
+/// The most blocks that 31 bits can count, which the format does with a signed length.
+const BLOCKS_MAX: u64 = 1 << 31;
+
+/// A split-block Bloom filter in memory, to which keys can be added.
+///
+/// ```
+/// use filter::bloom::SplitBlock;
+/// use filter::{Insert, KeyHash, Membership, Sizing};
+///
+/// // Parquet's hash of the string "a0" is its XXH64 with seed 0.
+/// let parquet = |key: &str| KeyHash::from_u64(xxhash_rust::xxh64::xxh64(key.as_bytes(), 0));
+///
+/// let mut column = SplitBlock::new(Sizing::BitsPerKey(10.5), 1_000)?;
+/// column.insert(parquet("a0"))?;
+/// let bitset = column.to_bitset(); // What a Parquet file has.
+/// assert_eq!(bitset.len() % 32, 0);
+/// assert!(SplitBlock::from_bitset(&bitset, 1)?.may_contain(parquet("a0")));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct SplitBlock {
+    blocks: Vec<AlignedBlock>,
+    keys: u64,
+    vector: Vector,
+}
+
+/// A block that never lies across two cache lines.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+struct AlignedBlock(Block);
+
+impl SplitBlock {
+    /// Makes an empty filter, sized for so many keys. It takes more, and then errs more often.
+    ///
+    /// A filter sized for no keys has no bits: it takes none, and denies all.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] if no filter of that sizing can be made.
+    pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
+        let count = usize::try_from(block_count(sizing, keys)?).map_err(|_| BuildError::Memory)?;
+        let mut blocks = Vec::new();
+        blocks.try_reserve_exact(count).map_err(|_| BuildError::Memory)?;
+        blocks.resize(count, AlignedBlock([0; 32]));
+        Ok(Self { blocks, keys: 0, vector: Vector::detect() })
+    }
+
+    /// Takes the bits out of a Parquet file, where they were set by so many keys.
+    ///
+    /// # Errors
+    ///
+    /// [`FormatError`] if the bits are not whole blocks.
+    pub fn from_bitset(bitset: &[u8], keys: u64) -> Result<Self, FormatError> {
+        let (blocks, rest) = bitset.as_chunks();
+        if !rest.is_empty() || blocks.len() as u64 > BLOCKS_MAX {
+            return Err(FormatError::Parameters(NOT_WHOLE));
+        }
+        let blocks = blocks.iter().copied().map(AlignedBlock).collect();
+        Ok(Self { blocks, keys, vector: Vector::detect() })
+    }
+
+    /// Returns the bits as a Parquet file has them.
+    pub fn to_bitset(&self) -> Vec<u8> {
+        self.blocks.iter().flat_map(|block| block.0).collect()
+    }
+
+    /// Returns the stored form, to be read back by [`StoredFilter`](crate::StoredFilter).
+    pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
+        let header =
+            Header { kind: FilterKind::SplitBlock, seed, keys: self.keys, parameters: [0; 3] };
+        let blocks = self.blocks.iter().map(|block| block.0.as_slice());
+        format::write(&header, self.blocks.len() * size_of::<Block>(), blocks)
+    }
+}
+
+/// Finds how many blocks a sizing gives. No keys take no blocks.
+fn block_count(sizing: Sizing, keys: u64) -> Result<u64, BuildError> {
+    let blocks = match sizing {
+        _ if keys == 0 => 0,
+        Sizing::ErrorRate(rate) => {
+            // With a block a key, what errs is the hash: a stranger's lower half may equal a member's.
+            let errs = |blocks| theory::split_block_error_rate(keys, blocks) > rate.get();
+            if errs(keys) {
+                return Err(BuildError::ErrorRate(rate.get()));
+            }
+            let (mut too_few, mut enough) = (0, keys);
+            while enough - too_few > 1 {
+                let middle = too_few.midpoint(enough);
+                if errs(middle) { too_few = middle } else { enough = middle }
+            }
+            enough
+        }
+        Sizing::BitsPerKey(bits) if bits > 0.0 && bits.is_finite() => {
+            (bits * keys as f64 / 256.0).max(1.0) as u64
+        }
+        Sizing::BitsPerKey(bits) => return Err(BuildError::BitsPerKey(bits)),
+        Sizing::Bytes(budget) => {
+            let needed = HEADER_LEN as u64 + BLOCK_LEN;
+            if budget < needed {
+                return Err(BuildError::Budget { needed, budget });
+            }
+            (budget - HEADER_LEN as u64) / BLOCK_LEN
+        }
+    };
+    if blocks > BLOCKS_MAX { Err(BuildError::Memory) } else { Ok(blocks) }
+}
+
+/// Picks the block of a key as the format says: ((hash >> 32) · count) >> 32.
+fn block_index(hash: KeyHash, count: usize) -> usize {
+    // There are at most 2^31 blocks, so the product fits; the result is below the count.
+    (((hash.get() >> 32) * count as u64) >> 32) as usize
+}
+
+const NOT_WHOLE: &str = "the body is not made of whole blocks, 2^31 at most";
+
+impl Membership for SplitBlock {
+    fn may_contain(&self, hash: KeyHash) -> bool {
+        let block = self.blocks.get(block_index(hash, self.blocks.len()));
+        block.is_some_and(|block| self.vector.block_contains(&block.0, hash.get()))
+    }
+
+    fn prefetch(&self, hash: KeyHash) {
+        if let Some(block) = self.blocks.get(block_index(hash, self.blocks.len())) {
+            kernel::prefetch(&block.0);
+        }
+    }
+
+    fn stats(&self) -> FilterStats {
+        stats(self.keys, self.blocks.len())
+    }
+}
+
+impl Insert for SplitBlock {
+    /// Adds a key. Only a filter that was sized for no keys is ever full.
+    fn insert(&mut self, hash: KeyHash) -> Result<(), Full> {
+        let index = block_index(hash, self.blocks.len());
+        kernel::block_insert(&mut self.blocks.get_mut(index).ok_or(Full)?.0, hash.get());
+        self.keys = self.keys.saturating_add(1);
+        Ok(())
+    }
+}
+
+fn stats(keys: u64, blocks: usize) -> FilterStats {
+    FilterStats {
+        keys,
+        bytes: blocks as u64 * BLOCK_LEN,
+        error_rate: theory::split_block_error_rate(keys, blocks as u64),
+    }
+}
+
+/// A split-block Bloom filter in bytes that are not ours.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SplitBlockView {
+    vector: Vector,
+}
+
+impl SplitBlockView {
+    /// Checks what the header says against the length of the body.
+    pub(crate) fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
+        let (blocks, rest) = body.as_chunks::<32>();
+        if !rest.is_empty() || blocks.len() as u64 > BLOCKS_MAX {
+            return Err(FormatError::Parameters(NOT_WHOLE));
+        }
+        if header.parameters != [0; 3] {
+            return Err(FormatError::Parameters("a split-block filter has no parameters"));
+        }
+        if blocks.is_empty() != (header.keys == 0) {
+            return Err(FormatError::Parameters("there are blocks if and only if there are keys"));
+        }
+        Ok(Self { vector: Vector::detect() })
+    }
+
+    fn block(body: &[u8], hash: KeyHash) -> Option<&Block> {
+        let (blocks, _) = body.as_chunks();
+        blocks.get(block_index(hash, blocks.len()))
+    }
+
+    pub(crate) fn may_contain(self, body: &[u8], hash: KeyHash) -> bool {
+        let block = Self::block(body, hash);
+        block.is_some_and(|block| self.vector.block_contains(block, hash.get()))
+    }
+
+    pub(crate) fn prefetch(body: &[u8], hash: KeyHash) {
+        if let Some(block) = Self::block(body, hash) {
+            kernel::prefetch(block);
+        }
+    }
+
+    pub(crate) fn stats(body: &[u8], keys: u64) -> FilterStats {
+        stats(keys, body.len() / size_of::<Block>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+
+    use super::*;
+    use crate::StoredFilter;
+
+    /// The filter of a column with the strings `a0` to `a9` as Spark's Parquet library wrote it;
+    /// the tests of the `parquet` crate have it too.
+    const SPARK: [u8; 32] = [
+        200, 1, 80, 20, 64, 68, 8, 109, 6, 37, 4, 67, 144, 80, 96, 32, 8, 132, 43, 33, 0, 5, 99,
+        65, 2, 0, 224, 44, 64, 78, 96, 4,
+    ];
+
+    #[test]
+    fn the_bytes_are_parquets() {
+        let mut filter = SplitBlock::new(Sizing::BitsPerKey(25.6), 10).expect("possible");
+        for key in 0..10 {
+            let hash = xxhash_rust::xxh64::xxh64(format!("a{key}").as_bytes(), 0);
+            filter.insert(KeyHash::from_u64(hash)).expect("never full");
+        }
+        assert_eq!(filter.to_bitset(), SPARK);
+    }
+
+    #[test]
+    fn any_number_of_blocks_keeps_its_keys() {
+        for keys in [1_u64, 2, 100, 3_001] {
+            let hashes: Vec<_> =
+                (0..keys).map(|key| KeyHash::new(Seed::new(9), &key.to_le_bytes())).collect();
+            let mut filter = SplitBlock::new(Sizing::BitsPerKey(9.7), keys).expect("possible");
+            for hash in &hashes {
+                filter.insert(*hash).expect("never full");
+            }
+            let copy = SplitBlock::from_bitset(&filter.to_bitset(), keys).expect("whole blocks");
+            let stored = StoredFilter::parse(filter.to_stored(Seed::new(9))).expect("sound");
+            for hash in hashes {
+                assert!(filter.may_contain(hash) && copy.may_contain(hash));
+                assert!(stored.may_contain(hash));
+            }
+        }
+    }
+
+    #[test]
+    fn a_piece_of_a_block_is_no_bitset() {
+        assert!(SplitBlock::from_bitset(&SPARK[..31], 10).is_err());
+    }
+}
