@@ -105,33 +105,44 @@ impl Buckets {
         self.matches(word, fingerprint).count_ones()
     }
 
-    /// Returns whether either bucket of a key holds its fingerprint.
+    /// Returns whether either bucket of a key holds its fingerprint, for a table of `count` buckets.
     ///
-    /// Both buckets are loaded before either is looked at, so that a lookup waits for memory once,
-    /// and there is no branch between them that could be mispredicted.
-    pub(super) fn either_contains(self, table: &[u8], places: Places) -> bool {
-        match self.bucket_len() {
-            4 => self.either_contains_in::<4>(table, places),
-            6 => self.either_contains_in::<6>(table, places),
-            8 => self.either_contains_in::<8>(table, places),
-            2 => self.either_contains_in::<2>(table, places),
-            _ => self.either_contains_in::<1>(table, places),
+    /// For the layouts that filters have, all numbers but the hash and the count are constants.
+    #[inline]
+    pub(super) fn contains(self, table: &[u8], count: usize, hash: KeyHash) -> bool {
+        match (self.bits, self.slots) {
+            (8, 4) => Self::new(8, 4).contains_in::<4>(table, count, hash),
+            (12, 4) => Self::new(12, 4).contains_in::<6>(table, count, hash),
+            (16, 4) => Self::new(16, 4).contains_in::<8>(table, count, hash),
+            _ => self.holds(table, Places::new(hash, self, count)),
         }
     }
 
+    /// Both buckets are loaded before either is looked at, so that a lookup waits for memory once,
+    /// and there is no branch between them that could be mispredicted.
+    ///
     /// Whether a difference is 0 in some slot is cheaper to tell than in which: taking 1 from each
     /// slot sets the highest bit of those that were 0, or that had it set before. A borrow can set
     /// another's too, but only after a slot that was 0. (Mycroft, 1987.)
-    fn either_contains_in<const LEN: usize>(self, table: &[u8], places: Places) -> bool {
+    #[inline]
+    fn contains_in<const LEN: usize>(self, table: &[u8], count: usize, hash: KeyHash) -> bool {
+        let places = Places::new(hash, self, count);
         let pattern = self.low.wrapping_mul(places.fingerprint);
         let first = word::<LEN>(table, places.first) ^ pattern;
         let second = word::<LEN>(table, places.second) ^ pattern;
         let zero = first.wrapping_sub(self.low) & !first | second.wrapping_sub(self.low) & !second;
         zero & self.high != 0
     }
+
+    /// Returns whether either bucket holds the fingerprint.
+    pub(super) fn holds(self, table: &[u8], places: Places) -> bool {
+        let holds = |bucket| self.find(self.word(table, bucket), places.fingerprint).is_some();
+        holds(places.first) || holds(places.second)
+    }
 }
 
 /// Reads a bucket of so many bytes. One that is not there is empty.
+#[inline]
 fn word<const LEN: usize>(table: &[u8], bucket: usize) -> u64 {
     let (buckets, _) = table.as_chunks::<LEN>();
     buckets.get(bucket).map_or(0, |bytes| {
@@ -230,13 +241,27 @@ mod tests {
                 prop_assert_eq!(buckets.find(word, wanted), (0..slots).find(alike));
                 prop_assert_eq!(buckets.count(word, wanted) as usize, (0..slots).filter(alike).count());
             }
-            let either = |first, second| {
-                buckets.either_contains(&table, Places { fingerprint: wanted, first, second })
-            };
             let holds = |bucket| buckets.find(buckets.word(&table, bucket), wanted).is_some();
-            prop_assert_eq!(either(0, 1), holds(0) || holds(1));
-            prop_assert_eq!(either(0, 0), holds(0));
-            prop_assert_eq!(either(1, 1), holds(1));
+            for (first, second) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                let places = Places { fingerprint: wanted, first, second };
+                prop_assert_eq!(buckets.holds(&table, places), holds(first) || holds(second));
+            }
+        }
+
+        /// The lookup with constants agrees with the one for any layout.
+        #[test]
+        fn both_lookups_agree(
+            bits in prop::sample::select(&[8_u32, 12, 16][..]),
+            table in prop::collection::vec(any::<u8>(), 24..400),
+            // In a table of random bytes every hash has its chance.
+            hashes in prop::collection::vec(any::<u64>(), 200),
+        ) {
+            let buckets = Buckets::new(bits, 4);
+            let count = table.len() / buckets.bucket_len();
+            for hash in hashes.into_iter().map(KeyHash::from_u64) {
+                let slowly = buckets.holds(&table, Places::new(hash, buckets, count));
+                prop_assert_eq!(buckets.contains(&table, count, hash), slowly);
+            }
         }
 
         /// Whatever the number of buckets, a power of two or not.

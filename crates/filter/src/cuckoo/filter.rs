@@ -276,7 +276,7 @@ impl Cuckoo {
 
 impl Membership for Cuckoo {
     fn may_contain(&self, hash: KeyHash) -> bool {
-        self.buckets.either_contains(&self.table, self.places(hash))
+        self.buckets.contains(&self.table, self.count, hash)
     }
 
     fn stats(&self) -> FilterStats {

@@ -57,7 +57,7 @@ impl CuckooView {
             let places = Places::from_identity(identity, buckets, count);
             if previous >= Some(identity)
                 || copies == 0
-                || !places.is_some_and(|places| buckets.either_contains(table, places))
+                || !places.is_some_and(|places| buckets.holds(table, places))
             {
                 return Err(wrong("the copies aside are not those of keys in buckets"));
             }
@@ -72,7 +72,7 @@ impl CuckooView {
 
     pub(crate) fn may_contain(self, body: &[u8], hash: KeyHash) -> bool {
         // A body that is longer than its buckets does no harm: places lie within the buckets.
-        self.buckets.either_contains(body, Places::new(hash, self.buckets, self.count))
+        self.buckets.contains(body, self.count, hash)
     }
 
     pub(crate) fn stats(self, body: &[u8], keys: u64) -> FilterStats {
