@@ -29,7 +29,7 @@ use alloc::vec::Vec;
 use crate::format::{self, Header};
 use crate::{
     Absent, BuildError, FilterKind, FilterStats, FormatError, Full, HEADER_LEN, Insert, KeyHash,
-    Membership, Remove, Seed, Sizing, StoredFilter, theory,
+    Membership, Remove, Seed, Sizing, StoredFilter, kernel, theory,
 };
 
 /// A cache line of 128 counters.
@@ -284,6 +284,12 @@ impl Membership for CountingBloom {
         line.is_some_and(|line| line_contains(&line.0, hash, self.probes))
     }
 
+    fn prefetch(&self, hash: KeyHash) {
+        if let Some(line) = self.lines.get(self.line_index(hash)) {
+            kernel::prefetch(&line.0);
+        }
+    }
+
     fn stats(&self) -> FilterStats {
         stats(self.keys, self.lines.len(), self.probes)
     }
@@ -352,11 +358,20 @@ impl CountingView {
         Ok(Self { probes })
     }
 
-    pub(crate) fn may_contain(self, body: &[u8], hash: KeyHash) -> bool {
+    fn line(body: &[u8], hash: KeyHash) -> Option<&Line> {
         let (lines, _) = body.as_chunks();
         // A slot is below the count of lines, which is a `usize`.
-        let line = lines.get(hash.slot(lines.len() as u64) as usize);
-        line.is_some_and(|line| line_contains(line, hash, self.probes))
+        lines.get(hash.slot(lines.len() as u64) as usize)
+    }
+
+    pub(crate) fn may_contain(self, body: &[u8], hash: KeyHash) -> bool {
+        Self::line(body, hash).is_some_and(|line| line_contains(line, hash, self.probes))
+    }
+
+    pub(crate) fn prefetch(body: &[u8], hash: KeyHash) {
+        if let Some(line) = Self::line(body, hash) {
+            kernel::prefetch(line);
+        }
     }
 
     pub(crate) fn stats(self, body: &[u8], keys: u64) -> FilterStats {

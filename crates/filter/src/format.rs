@@ -25,7 +25,7 @@ use alloc::vec::Vec;
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use crate::bloom::{BlockedView, SplitBlockView};
+use crate::bloom::{BlockedView, ClassicView, SplitBlockView};
 use crate::counting::CountingView;
 use crate::cuckoo::CuckooView;
 use crate::{FilterKind, FilterStats, KeyHash, Membership, Seed, membership};
@@ -204,6 +204,7 @@ enum View {
     Blocked(BlockedView),
     Counting(CountingView),
     Cuckoo(CuckooView),
+    Classic(ClassicView),
     SplitBlock(SplitBlockView),
 }
 
@@ -219,6 +220,7 @@ impl<B: AsRef<[u8]>> StoredFilter<B> {
             FilterKind::BlockedBloom => View::Blocked(BlockedView::parse(&header, body)?),
             FilterKind::CountingBloom => View::Counting(CountingView::parse(&header, body)?),
             FilterKind::Cuckoo => View::Cuckoo(CuckooView::parse(&header, body)?),
+            FilterKind::ClassicBloom => View::Classic(ClassicView::parse(&header, body)?),
             FilterKind::SplitBlock => View::SplitBlock(SplitBlockView::parse(&header, body)?),
         };
         Ok(Self { bytes, header, view })
@@ -275,6 +277,7 @@ impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
         match self.view {
             View::Blocked(view) => view.may_contain(self.body(), hash),
             View::Counting(view) => view.may_contain(self.body(), hash),
+            View::Classic(view) => view.may_contain(self.body(), hash),
             View::SplitBlock(view) => view.may_contain(self.body(), hash),
             View::Cuckoo(view) => view.may_contain(self.body(), hash),
         }
@@ -283,8 +286,10 @@ impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
     fn prefetch(&self, hash: KeyHash) {
         match self.view {
             View::Blocked(_) => BlockedView::prefetch(self.body(), hash),
+            View::Classic(_) => ClassicView::prefetch(self.body(), hash),
+            View::Counting(_) => CountingView::prefetch(self.body(), hash),
             View::SplitBlock(_) => SplitBlockView::prefetch(self.body(), hash),
-            View::Counting(_) | View::Cuckoo(_) => {}
+            View::Cuckoo(_) => {}
         }
     }
 
@@ -299,6 +304,7 @@ impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
         match self.view {
             View::Blocked(view) => view.stats(self.body(), self.header.keys),
             View::Counting(view) => view.stats(self.body(), self.header.keys),
+            View::Classic(view) => view.stats(self.body(), self.header.keys),
             View::SplitBlock(_) => SplitBlockView::stats(self.body(), self.header.keys),
             View::Cuckoo(view) => view.stats(self.body(), self.header.keys),
         }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::bloom::{Blocked, SplitBlock};
+use crate::bloom::{Blocked, Classic, SplitBlock};
 use crate::membership::PREFETCH_DISTANCE;
 use crate::{CountingBloom, Cuckoo, Full, Insert, KeyHash, Seed, Sizing};
 
@@ -17,14 +17,21 @@ pub enum FilterKind {
     CountingBloom,
     /// [`Cuckoo`]: fingerprints in buckets of four; keys can be removed.
     Cuckoo,
+    /// [`bloom::Classic`](crate::bloom::Classic): bits anywhere.
+    ClassicBloom,
     /// [`bloom::SplitBlock`](crate::bloom::SplitBlock): eight words a key, as in Parquet.
     SplitBlock,
 }
 
 impl FilterKind {
     /// All kinds.
-    pub const ALL: &[Self] =
-        &[Self::BlockedBloom, Self::SplitBlock, Self::CountingBloom, Self::Cuckoo];
+    pub const ALL: &[Self] = &[
+        Self::ClassicBloom,
+        Self::BlockedBloom,
+        Self::SplitBlock,
+        Self::CountingBloom,
+        Self::Cuckoo,
+    ];
 
     /// Returns the name that the command line, documents and figures use.
     pub const fn name(self) -> &'static str {
@@ -32,6 +39,7 @@ impl FilterKind {
             Self::BlockedBloom => "blocked-bloom",
             Self::CountingBloom => "counting-bloom",
             Self::Cuckoo => "cuckoo",
+            Self::ClassicBloom => "classic-bloom",
             Self::SplitBlock => "split-block",
         }
     }
@@ -48,6 +56,7 @@ impl FilterKind {
             Self::CountingBloom => 4,
             Self::Cuckoo => 6,
             Self::SplitBlock => 2,
+            Self::ClassicBloom => 3,
         }
     }
 
@@ -107,6 +116,11 @@ pub fn build(
     match kind {
         FilterKind::BlockedBloom => {
             let mut filter = Blocked::new(sizing, count)?;
+            insert_all(&mut filter, keys)?;
+            Ok(filter.to_stored(seed))
+        }
+        FilterKind::ClassicBloom => {
+            let mut filter = Classic::new(sizing, count)?;
             insert_all(&mut filter, keys)?;
             Ok(filter.to_stored(seed))
         }

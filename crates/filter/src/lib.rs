@@ -33,10 +33,11 @@
 //! | filter                               | bits per key at 1 % | what it is for                    |
 //! |--------------------------------------|--------------------:|-----------------------------------|
 //! | [`bloom::Blocked`]                   |                 9.9 | the fast default: one line a key  |
+//! | [`bloom::SplitBlock`]                |                10.6 | faster; Parquet's bytes           |
+//! | [`bloom::Classic`]                   |                 9.6 | fewer bits, several lines a key   |
 //! | [`Cuckoo`]                           |                12.6 | keys can be removed               |
-//! | [`bloom::SplitBlock`]               |                10.5 | the filter of Parquet files       |
-//! | [`bloom::hbase`]                     |                 9.6 | the filter inside HBase's files   |
 //! | [`CountingBloom`]                    |                43.0 | keys can be removed and counted   |
+//! | [`bloom::hbase`]                     |                 9.6 | the filter inside HBase's files   |
 //!
 //! [`theory`] says what each should cost; [`probe_many`] asks many filters at once. Without the
 //! feature `std` the crate needs only `alloc`; it then lacks HBase's optional Murmur3 hash.

@@ -8,6 +8,7 @@
 //! |                              |                            | Wegman 1978                          |
 //! | [`bloom_error_rate`]         | (1 − e^(−kn/m))^k          | Bloom 1970; Broder, Mitzenmacher     |
 //! |                              |                            | 2004                                 |
+//! | [`bloom_error_rate_exact`]   | the same with its spread   | Bose et al. 2008                     |
 //! | [`bloom_best_probe_count`]   | (m/n)·ln 2                 | the same                             |
 //! | [`bloom_best_error_rate`]    | 0.6185^(m/n)               | the same                             |
 //! | [`blocked_bloom_error_rate`] | Σ P(j keys in a line)·f(j) | Putze, Sanders, Singler 2007, made   |
@@ -58,6 +59,22 @@ pub fn bloom_error_rate(keys: f64, bits: f64, probes: f64) -> f64 {
     libm::pow(-libm::expm1(-probes * keys / bits), probes)
 }
 
+/// Returns how often a Bloom filter with whole numbers of keys, bits and probes lets a stranger pass.
+///
+/// [`bloom_error_rate`] takes the mean of the bits that are set; this one adds their spread, which
+/// counts in small filters, and two keys with the same 64-bit hash, n·2^−64. (Bose et al., "On the
+/// false-positive rate of Bloom filters", 2008; as in [`blocked_bloom_error_rate`].)
+pub fn bloom_error_rate_exact(keys: u64, bits: u64, probes: u32) -> f64 {
+    if keys == 0 {
+        return 0.0;
+    }
+    if bits <= 2 {
+        return 1.0;
+    }
+    let rate = BitRates::new(bits as f64, probes).error_rate(keys as f64);
+    (rate + keys as f64 * libm::exp2(-64.0)).min(1.0)
+}
+
 /// Returns (m/n)·ln 2, the number of probes at which a Bloom filter errs least; a filter takes one
 /// of the two whole numbers beside it.
 pub fn bloom_best_probe_count(bits_per_key: f64) -> f64 {
@@ -99,7 +116,7 @@ pub fn blocked_bloom_error_rate(keys: u64, lines: u64, probes: u32) -> f64 {
     if keys as f64 * f64::from(probes) >= 32.0 * LINE_BITS * lines as f64 {
         return 1.0;
     }
-    let line = LineRates::new(probes);
+    let line = BitRates::new(LINE_BITS, probes);
     mean_over_bins(keys, lines, |keys| line.error_rate(keys))
 }
 
@@ -153,21 +170,23 @@ pub fn split_block_error_rate(keys: u64, blocks: u64) -> f64 {
     })
 }
 
-/// How often a line of 512 bits lets a stranger pass, given the keys in it.
-struct LineRates {
+/// How often bits that all keys share let a stranger pass, given the keys.
+struct BitRates {
+    bits: f64,
     probes: f64,
     /// ln (1 − 1/m)^k and ln (1 − 2/m)^k.
     clear_ln: f64,
     both_clear_ln: f64,
 }
 
-impl LineRates {
-    fn new(probes: u32) -> Self {
+impl BitRates {
+    fn new(bits: f64, probes: u32) -> Self {
         let probes = f64::from(probes);
         Self {
+            bits,
             probes,
-            clear_ln: probes * libm::log1p(-1.0 / LINE_BITS),
-            both_clear_ln: probes * libm::log1p(-2.0 / LINE_BITS),
+            clear_ln: probes * libm::log1p(-1.0 / bits),
+            both_clear_ln: probes * libm::log1p(-2.0 / bits),
         }
     }
 
@@ -177,11 +196,12 @@ impl LineRates {
         }
         let clear = libm::exp(keys * self.clear_ln);
         let both_clear = libm::exp(keys * self.both_clear_ln);
-        let mean = LINE_BITS * (1.0 - clear);
-        let variance = LINE_BITS * (LINE_BITS - 1.0) * both_clear + LINE_BITS * clear
-            - LINE_BITS * LINE_BITS * clear * clear;
+        let bits = self.bits;
+        let mean = bits * (1.0 - clear);
+        let variance =
+            bits * (bits - 1.0) * both_clear + bits * clear - bits * bits * clear * clear;
         let spread = self.probes * (self.probes - 1.0) / 2.0 * variance.max(0.0) / (mean * mean);
-        (libm::pow(mean / LINE_BITS, self.probes) * (1.0 + spread)).min(1.0)
+        (libm::pow(mean / bits, self.probes) * (1.0 + spread)).min(1.0)
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! hbase        a key's bits lie anywhere in a chunk     HBase's bytes, HBase's hashes
+//! Classic      a key's bits lie anywhere                the fewest bits, the most memory accesses
 //! Blocked      a key's bits lie in one cache line       one memory access a lookup; the default
 //! SplitBlock   a key's bits lie in half a cache line    Parquet's bytes; faster, less exact
 //! Guava…       Guava's `BloomFilter`                    its bytes, read and written
@@ -9,6 +10,7 @@
 //! ```
 
 mod blocked;
+mod classic;
 #[cfg(feature = "std")]
 mod guava;
 pub mod hbase;
@@ -17,6 +19,8 @@ mod split_block;
 
 pub use blocked::Blocked;
 pub(crate) use blocked::BlockedView;
+pub use classic::Classic;
+pub(crate) use classic::ClassicView;
 #[cfg(feature = "std")]
 pub use guava::{GuavaBloom, GuavaStrategy, Incompatible, NotGuava, TooLarge};
 pub use simple::{BitSetTooLong, SEEDS, SimpleBloom};
