@@ -1,18 +1,22 @@
 //! Bytes from outside never panic, and never lie: damaged files give an error, or all the cells
 //! that are in them.
+#![expect(clippy::unwrap_used, reason = "what cannot go on here has failed the test")]
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use filter::Seed;
 use sstable::{
-    BlockType, Caching, Cell, CellRef, CellType, ChecksumType, Error, FileName, KeyRef, ReadTrace,
-    Reader, ReaderOptions, Result, RowProbe, SequenceId, Timestamp, Writer, WriterOptions,
+    BlockOffset, BlockType, Caching, Cell, CellRef, CellType, ChecksumType, Error, FileName,
+    Header, KeyRef, Limits, ReadTrace, Reader, ReaderOptions, Result, RowProbe, SequenceId,
+    Timestamp, Writer, WriterOptions,
 };
 use support::fixtures::Fixture;
 use support::say;
+use workload::Random;
 
 fn open(bytes: impl Into<Bytes>) -> Result<Reader> {
     let source = Arc::new(bytes.into());
@@ -308,5 +312,112 @@ fn seeks_in_damaged_files_do_not_panic() {
                 }
             }
         }
+    }
+}
+
+/// Random damage whose checksums were made right again, so that it reaches the decoders: flips,
+/// splices, lengths blown up, blocks dropped. What the cells then are nobody can say; but reading
+/// ends, in an error or in cells, without a panic and before long.
+#[test]
+fn mutants_with_checksums_made_right_end_in_an_error_or_in_cells() {
+    let count = match std::env::var("MUTANTS") {
+        Ok(count) => count.parse().expect("MUTANTS is a number"),
+        Err(_) => 4_000,
+    };
+    let files: Vec<_> = SMALL.into_iter().map(Sound::named).collect();
+    let blocks: Vec<Vec<_>> = files
+        .iter()
+        .map(|sound| {
+            let reader = open(sound.bytes.clone()).unwrap();
+            reader.blocks().map(|block| block.unwrap()).collect()
+        })
+        .collect();
+    let (mut errors, mut slowest) = (0, Duration::ZERO);
+    for seed in 0..count {
+        let mut random = Random::new(seed);
+        let file = random.below(files.len());
+        let mut bytes = files[file].bytes.clone();
+        for _ in 0..=random.below(3) {
+            mutate(&mut random, &mut bytes, &blocks[file]);
+        }
+        let rows: Vec<_> = files[file].rows.iter().take(8).map(Vec::as_slice).collect();
+        let begun = Instant::now();
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let source: Arc<Bytes> = Arc::new(bytes.into());
+            let name = FileName::new("mutant");
+            // A verification looks at everything, and takes damage for what it looks for.
+            let sound =
+                sstable::verify(Arc::clone(&source) as _, name.clone(), Limits::default(), |_| {});
+            let reader = Reader::open(source, name, ReaderOptions::default())?;
+            let mut scanner = reader.scanner(Caching::Use);
+            scanner.seek_to_first()?;
+            while scanner.cell().is_some() {
+                scanner.advance()?;
+            }
+            for row in &rows {
+                let probe = RowProbe::new(row, Seed::default());
+                reader.seek_row(&probe, &mut ReadTrace::default())?;
+                scanner.seek_before(KeyRef::before_row(row))?;
+                scanner.retreat()?;
+            }
+            sound.map(drop)
+        }));
+        let outcome = outcome.unwrap_or_else(|_| panic!("mutant {seed} panics"));
+        slowest = slowest.max(begun.elapsed());
+        errors += usize::from(outcome.is_err());
+    }
+    say(&format!(
+        "corrupt: {count} mutants, {errors} of them errors; the slowest took {slowest:?}"
+    ));
+    assert!(slowest < Duration::from_secs(2), "{slowest:?}");
+}
+
+/// Changes one block, and makes its checksums right again.
+fn mutate(random: &mut Random, bytes: &mut [u8], blocks: &[(BlockOffset, Header)]) {
+    let (at, header) = blocks[random.below(blocks.len())];
+    let start = usize::try_from(at.get()).unwrap();
+    let end = start + header.on_disk_data_size_with_header as usize;
+    if end + 4 > bytes.len() - 4096 || end - start <= 33 {
+        return;
+    }
+    let place = start + 33 + random.below(end - start - 33);
+    match random.below(6) {
+        0 => bytes[place] ^= 1 << random.below(8),
+        1 => bytes[place] = random.next_u64() as u8,
+        2 => {
+            // A length blown up, or a small number where a large one was.
+            let number = [0x7fff_ffff_u32, 0xffff_ffff, 0x0001_0000, 0][random.below(4)];
+            let room = (end - place).min(4);
+            bytes[place..place + room].copy_from_slice(&number.to_be_bytes()[..room]);
+        }
+        3 => {
+            // Bytes of this block over others of it.
+            let from = start + 33 + random.below(end - start - 33);
+            let len = random.below(40).min(end - place).min(end - from);
+            bytes.copy_within(from..from + len, place);
+        }
+        4 => {
+            // Bytes of another block over bytes of this one.
+            let (other, _) = blocks[random.below(blocks.len())];
+            let from = usize::try_from(other.get()).unwrap();
+            let len = (end - place).min(bytes.len() - from);
+            bytes.copy_within(from..from + len, place);
+        }
+        _ => {
+            // A number of the header: sizes, previous block, type of checksum.
+            let at = start + 8 + random.below(25);
+            bytes[at] ^= 1 << random.below(8);
+        }
+    }
+    let crc = |chunk: &[u8]| match header.checksum_type {
+        ChecksumType::Null => 0,
+        ChecksumType::Crc32 => crc32fast::hash(chunk),
+        ChecksumType::Crc32c => crc32c::crc32c(chunk),
+    };
+    let len = header.bytes_per_checksum as usize;
+    let sums: Vec<u8> =
+        bytes[start..end].chunks(len).flat_map(|chunk| crc(chunk).to_be_bytes()).collect();
+    if end + sums.len() <= bytes.len() {
+        bytes[end..end + sums.len()].copy_from_slice(&sums);
     }
 }

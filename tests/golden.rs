@@ -55,6 +55,12 @@ impl Golden {
     }
 }
 
+/// Bytes as the manifest has them.
+fn hex(bytes: &[u8]) -> String {
+    let digit = |digit: u8| char::from(b"0123456789abcdef"[usize::from(digit)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
 /// Everything from where a scanner stands to the end.
 fn rest(scanner: &mut sstable::Scanner) -> Vec<Cell> {
     let mut cells = Vec::new();
@@ -109,10 +115,10 @@ fn files_say_of_themselves_what_hbase_says_of_them() {
         );
 
         let entries = expect["fileInfo"].as_object().unwrap();
-        let ours = reader.file_info().iter().map(|(key, value)| {
-            let hex: String = value.iter().map(|byte| format!("{byte:02x}")).collect();
-            (String::from_utf8_lossy(key).into_owned(), hex)
-        });
+        let ours = reader
+            .file_info()
+            .iter()
+            .map(|(key, value)| (String::from_utf8_lossy(key).into_owned(), hex(value)));
         let theirs =
             entries.iter().map(|(key, value)| (key.clone(), value["hex"].as_str().unwrap().into()));
         assert_eq!(ours.collect::<Vec<_>>(), theirs.collect::<Vec<_>>(), "{name}");

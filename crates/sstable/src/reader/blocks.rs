@@ -133,7 +133,7 @@ impl Blocks {
     ) -> Result<Block, encoding::What> {
         Ok(match wanted {
             Wanted::Data => {
-                let size_max = usize::try_from(self.limits.block_len_max).unwrap_or(usize::MAX);
+                let size_max = self.limits.plain_len_max(raw.body.len());
                 let decoded = encoding::decode(self.encoding, &raw.body, self.layout, size_max)?;
                 let next = raw.next;
                 Block::Data(DataBlock::new(place, &raw.header, next, decoded, self.layout)?)

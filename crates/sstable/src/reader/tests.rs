@@ -184,3 +184,18 @@ fn filter_blocks_start_where_cache_lines_do() {
     let filter = reader.meta_block(b"filter.row", &mut ReadTrace::default()).unwrap().unwrap();
     assert_eq!(filter.as_ptr().align_offset(64), 0);
 }
+
+/// A file of version 3 without tags differs from one of version 2.3 in its trailer alone.
+#[test]
+fn files_of_version_2_3_are_read() {
+    let bytes = write(WriterOptions::default());
+    let reader = open(&bytes, cached());
+    let trailer = Trailer { major_version: 2, ..reader.trailer().clone() };
+    let mut old = bytes[..bytes.len() - 4096].to_vec();
+    trailer.write(&mut old);
+    assert_eq!(old.len(), bytes.len() - 4096 + 212);
+    let old = open(&old, cached());
+    assert_eq!((old.trailer().major_version, old.trailer().minor_version), (2, 3));
+    assert_eq!(old.blocks().count(), reader.blocks().count());
+    look_up_all(&old);
+}

@@ -265,7 +265,7 @@ impl<'a> Verifier<'a> {
         let block_type = raw.header.block_type;
         let len = u32::try_from(raw.header.len()).unwrap_or(u32::MAX);
         let place = BlockPlace { offset: at, len };
-        let size_max = blocks.limits.block_len_max as usize;
+        let size_max = blocks.limits.plain_len_max(raw.body.len());
         let decoded = encoding::decode(blocks.encoding, &raw.body, blocks.layout, size_max)
             .and_then(|cells| DataBlock::new(place, &raw.header, None, cells, blocks.layout));
         let data = match decoded {
