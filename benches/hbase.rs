@@ -1,0 +1,171 @@
+//! Our reader beside HBase's own, on the same files: scans, and lookups of rows that are there and
+//! that are not.
+//!
+//! Cells of a key of 16 bytes and a value of 100, half of which can be compressed away. Scans read
+//! every block from the file (which the operating system holds in memory), verify and decode it.
+//! Lookups have all blocks in the cache and a Bloom filter of 1 % in front. Both sides warm up by
+//! as many rounds as are timed, and the median counts; both use one thread.
+//!
+//! HBase is asked for less than it does for a client: no region, no memstore, no network, and the
+//! `Scan` that it makes of each `Get` is made beforehand.
+//!
+//! Run with `cargo bench -p benches --bench hbase [-- CELLS]`; needs what
+//! `tests/hbase-judge/README.md` names.
+#![expect(clippy::print_stdout, reason = "the table is what this is for")]
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use filter::Seed;
+use serde_json::Value;
+use sstable::{
+    BlockCache, Caching, CellRef, CellType, Compression, DataBlockEncoding, FileName, ReadTrace,
+    Reader, ReaderOptions, RowProbe, SequenceId, Timestamp, Writer, WriterOptions,
+};
+use support::judge;
+use workload::{KEY_LEN, Random};
+
+const VALUE_LEN: usize = 100;
+const LOOKUPS: usize = 20_000;
+const ROUNDS: usize = 5;
+
+type Row = [u8; KEY_LEN];
+
+/// Per second, of one file and reader.
+struct Speed {
+    cells: f64,
+    hits: f64,
+    misses: f64,
+}
+
+fn main() {
+    let cells = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(1_000_000);
+    let mut rows: Vec<(Row, u64)> =
+        (0..cells).map(|index| (workload::key(1, index), index)).collect();
+    rows.sort_unstable();
+    let mut present: Vec<Row> = rows.iter().map(|(row, _)| *row).collect();
+    Random::new(2).shuffle(&mut present);
+    present.truncate(LOOKUPS);
+    let absent: Vec<Row> = (0..LOOKUPS as u64).map(|index| workload::key(9, index)).collect();
+
+    let dir = tempfile::tempdir().expect("there is a place for files");
+    let key_files = [("present", &present), ("absent", &absent)].map(|(name, rows)| {
+        let path = dir.path().join(name);
+        write_keys(&path, rows);
+        path.to_str().expect("the name is ours").to_owned()
+    });
+    println!(
+        "| encoding | codec | write MB/s | scan M cells/s | HBase | × | hits M/s | HBase | × | misses M/s | HBase | × |\n\
+         |---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+    );
+    for encoding in DataBlockEncoding::ALL {
+        for compression in [Compression::None, Compression::Lz4] {
+            let path = dir.path().join("file");
+            let options =
+                WriterOptions::default().data_block_encoding(encoding).compression(compression);
+            let written = write_file(&path, options, &rows);
+            let ours = measure(&path, &present, &absent);
+            let theirs = ask_hbase(&path, &key_files);
+            let pair = |ours: f64, theirs: f64| {
+                format!("{:.2} | {:.2} | {:.1}", ours / 1e6, theirs / 1e6, ours / theirs)
+            };
+            let scans = pair(ours.cells, theirs.cells);
+            let (hits, misses) = (pair(ours.hits, theirs.hits), pair(ours.misses, theirs.misses));
+            println!("| {encoding} | {compression} | {written:.0} | {scans} | {hits} | {misses} |");
+        }
+    }
+}
+
+fn write_keys(path: &Path, rows: &[Row]) {
+    let mut out = BufWriter::new(File::create(path).expect("the directory is ours"));
+    for row in rows {
+        row.iter().try_for_each(|byte| write!(out, "{byte:02x}")).expect("the disk has room");
+        writeln!(out).expect("the disk has room");
+    }
+    out.flush().expect("the disk has room");
+}
+
+/// Writes the file; returns MB of cells, as they are without any encoding, a second.
+fn write_file(path: &Path, options: WriterOptions, rows: &[(Row, u64)]) -> f64 {
+    let start = Instant::now();
+    let file = File::create(path).expect("the directory is ours");
+    let mut writer = Writer::new(file, FileName::new("bench"), options).expect("sound options");
+    let (mut value, mut bytes) = ([0; VALUE_LEN], 0);
+    for (row, index) in rows {
+        workload::fill_value(1, *index, &mut value);
+        let cell = CellRef {
+            row,
+            family: b"f",
+            qualifier: b"q",
+            timestamp: Timestamp::new(1_700_000_000_000),
+            cell_type: CellType::Put,
+            value: &value,
+            tags: b"",
+            sequence_id: SequenceId::new(1),
+        };
+        bytes += 9 + cell.key().flat_len() + VALUE_LEN;
+        writer.append(cell).expect("in order");
+    }
+    writer.finish().expect("the disk has room");
+    bytes as f64 / 1e6 / start.elapsed().as_secs_f64()
+}
+
+fn measure(path: &Path, present: &[Row], absent: &[Row]) -> Speed {
+    let uncached = Reader::open_file(path, ReaderOptions::default()).expect("sound");
+    let scan = || {
+        let mut scanner = uncached.scanner(Caching::Bypass);
+        scanner.seek_to_first().expect("sound");
+        let mut bytes = 0;
+        while let Some(cell) = scanner.cell() {
+            bytes += cell.value.len();
+            scanner.advance().expect("sound");
+        }
+        assert_eq!(bytes as u64, uncached.cell_count() * VALUE_LEN as u64);
+    };
+    let cache = Arc::new(BlockCache::new(1 << 30));
+    let cached = Reader::open_file(path, ReaderOptions::default().cache(cache)).expect("sound");
+    let look_up = |rows: &[Row], expected: usize| {
+        let mut trace = ReadTrace::default();
+        let is_found = |row: &&Row| {
+            let probe = RowProbe::new(&row[..], Seed::new(0));
+            let found = cached.seek_row(&probe, &mut trace).expect("sound");
+            found.is_some_and(|scanner| scanner.cell().is_some())
+        };
+        assert_eq!(rows.iter().filter(is_found).count(), expected);
+    };
+    Speed {
+        cells: uncached.cell_count() as f64 / median(scan),
+        hits: present.len() as f64 / median(|| look_up(present, present.len())),
+        misses: absent.len() as f64 / median(|| look_up(absent, 0)),
+    }
+}
+
+/// Seconds of the middle one of the rounds that come after the warm-up.
+fn median(mut round: impl FnMut()) -> f64 {
+    let mut time = || {
+        let start = Instant::now();
+        round();
+        start.elapsed()
+    };
+    let mut rounds: Vec<Duration> = (0..2 * ROUNDS).map(|_| time()).skip(ROUNDS).collect();
+    rounds.sort_unstable();
+    rounds[ROUNDS / 2].as_secs_f64()
+}
+
+fn ask_hbase(path: &Path, [present, absent]: &[String; 2]) -> Speed {
+    let path = path.to_str().expect("the name is ours");
+    let rounds = ROUNDS.to_string();
+    let question = ["bench", path, "--present", present, "--absent", absent, "--rounds", &rounds];
+    let answer = judge::ask(&question);
+    assert_eq!(answer["ok"], true, "{answer:#}");
+    assert_eq!((&answer["presentFound"], &answer["absentFound"]), (&LOOKUPS.into(), &0.into()));
+    let number = |name: &str| Value::as_f64(&answer[name]).expect(name);
+    Speed {
+        cells: number("scanCellsPerSecond"),
+        hits: number("presentGetsPerSecond"),
+        misses: number("absentGetsPerSecond"),
+    }
+}
