@@ -64,3 +64,8 @@ pub use stats::{FamilyStats, Stats};
 pub use store::Store;
 
 pub use sstable::{Cell, CellRef, CellType, ReadTrace, SequenceId, Timestamp};
+
+/// The example in the README, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
