@@ -28,6 +28,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use crate::bloom::{BlockedView, ClassicView, SplitBlockView};
 use crate::counting::CountingView;
 use crate::cuckoo::CuckooView;
+use crate::dleft::DLeftView;
 use crate::{FilterKind, FilterStats, KeyHash, Membership, Seed, membership};
 
 /// Bytes of the header of a stored filter.
@@ -203,6 +204,7 @@ pub struct StoredFilter<B> {
 enum View {
     Blocked(BlockedView),
     Counting(CountingView),
+    DLeft(DLeftView),
     Cuckoo(CuckooView),
     Classic(ClassicView),
     SplitBlock(SplitBlockView),
@@ -219,6 +221,7 @@ impl<B: AsRef<[u8]>> StoredFilter<B> {
         let view = match header.kind {
             FilterKind::BlockedBloom => View::Blocked(BlockedView::parse(&header, body)?),
             FilterKind::CountingBloom => View::Counting(CountingView::parse(&header, body)?),
+            FilterKind::DLeft => View::DLeft(DLeftView::parse(&header, body)?),
             FilterKind::Cuckoo => View::Cuckoo(CuckooView::parse(&header, body)?),
             FilterKind::ClassicBloom => View::Classic(ClassicView::parse(&header, body)?),
             FilterKind::SplitBlock => View::SplitBlock(SplitBlockView::parse(&header, body)?),
@@ -277,6 +280,7 @@ impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
         match self.view {
             View::Blocked(view) => view.may_contain(self.body(), hash),
             View::Counting(view) => view.may_contain(self.body(), hash),
+            View::DLeft(view) => view.may_contain(self.body(), hash),
             View::Classic(view) => view.may_contain(self.body(), hash),
             View::SplitBlock(view) => view.may_contain(self.body(), hash),
             View::Cuckoo(view) => view.may_contain(self.body(), hash),
@@ -289,6 +293,7 @@ impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
             View::Classic(_) => ClassicView::prefetch(self.body(), hash),
             View::Counting(_) => CountingView::prefetch(self.body(), hash),
             View::SplitBlock(_) => SplitBlockView::prefetch(self.body(), hash),
+            View::DLeft(view) => view.prefetch(self.body(), hash),
             View::Cuckoo(_) => {}
         }
     }
@@ -304,6 +309,7 @@ impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
         match self.view {
             View::Blocked(view) => view.stats(self.body(), self.header.keys),
             View::Counting(view) => view.stats(self.body(), self.header.keys),
+            View::DLeft(view) => view.stats(self.body(), self.header.keys),
             View::Classic(view) => view.stats(self.body(), self.header.keys),
             View::SplitBlock(_) => SplitBlockView::stats(self.body(), self.header.keys),
             View::Cuckoo(view) => view.stats(self.body(), self.header.keys),

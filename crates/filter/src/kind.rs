@@ -5,7 +5,7 @@ use core::fmt;
 
 use crate::bloom::{Blocked, Classic, SplitBlock};
 use crate::membership::PREFETCH_DISTANCE;
-use crate::{CountingBloom, Cuckoo, Full, Insert, KeyHash, Seed, Sizing};
+use crate::{CountingBloom, Cuckoo, DLeft, Full, Insert, KeyHash, Seed, Sizing};
 
 /// A kind of filter that has a stored form.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -15,6 +15,8 @@ pub enum FilterKind {
     BlockedBloom,
     /// [`CountingBloom`]: counters in one cache line a key; keys can be removed and counted.
     CountingBloom,
+    /// [`DLeft`]: remainders in buckets of eight; keys can be removed and counted.
+    DLeft,
     /// [`Cuckoo`]: fingerprints in buckets of four; keys can be removed.
     Cuckoo,
     /// [`bloom::Classic`](crate::bloom::Classic): bits anywhere.
@@ -30,6 +32,7 @@ impl FilterKind {
         Self::BlockedBloom,
         Self::SplitBlock,
         Self::CountingBloom,
+        Self::DLeft,
         Self::Cuckoo,
     ];
 
@@ -38,6 +41,7 @@ impl FilterKind {
         match self {
             Self::BlockedBloom => "blocked-bloom",
             Self::CountingBloom => "counting-bloom",
+            Self::DLeft => "d-left",
             Self::Cuckoo => "cuckoo",
             Self::ClassicBloom => "classic-bloom",
             Self::SplitBlock => "split-block",
@@ -54,6 +58,7 @@ impl FilterKind {
         match self {
             Self::BlockedBloom => 1,
             Self::CountingBloom => 4,
+            Self::DLeft => 5,
             Self::Cuckoo => 6,
             Self::SplitBlock => 2,
             Self::ClassicBloom => 3,
@@ -134,6 +139,7 @@ pub fn build(
             insert_all(&mut filter, keys)?;
             Ok(filter.to_stored(seed))
         }
+        FilterKind::DLeft => Ok(DLeft::from_keys(sizing, keys)?.to_stored(seed)),
         FilterKind::Cuckoo => Ok(Cuckoo::from_keys(sizing, keys)?.to_stored(seed)),
     }
 }

@@ -36,6 +36,7 @@
 //! | [`bloom::SplitBlock`]                |                10.6 | faster; Parquet's bytes           |
 //! | [`bloom::Classic`]                   |                 9.6 | fewer bits, several lines a key   |
 //! | [`Cuckoo`]                           |                12.6 | keys can be removed               |
+//! | [`DLeft`]                            |                14.9 | keys can be removed and counted   |
 //! | [`CountingBloom`]                    |                43.0 | keys can be removed and counted   |
 //! | [`bloom::hbase`]                     |                 9.6 | the filter inside HBase's files   |
 //!
@@ -47,6 +48,7 @@ extern crate alloc;
 pub mod bloom;
 mod counting;
 mod cuckoo;
+mod dleft;
 mod format;
 mod hash;
 mod kernel;
@@ -59,6 +61,7 @@ pub mod theory;
 
 pub use counting::{CountingBloom, ShapesDiffer};
 pub use cuckoo::Cuckoo;
+pub use dleft::{CounterBits, DLeft, DLeftOptions};
 pub use format::{FormatError, HEADER_LEN, StoredFilter};
 pub use key::{KeyHash, Seed};
 pub use kind::{BuildError, FilterKind, build};

@@ -215,7 +215,7 @@ fn strangers_pass_as_often_as_theory_says() {
     let rates = [0.3, 0.1, 0.05, 0.02, 0.01, 0.005, 0.001, 3e-4];
     let rates = rates.map(|rate| Sizing::ErrorRate(ErrorRate::new(rate).expect("in range")));
     let sizings: Vec<Sizing> =
-        rates.into_iter().chain([9.3, 17.6].map(Sizing::BitsPerKey)).collect();
+        rates.into_iter().chain([12.3, 17.6].map(Sizing::BitsPerKey)).collect();
     for kind in FilterKind::ALL {
         for (sizing, keys) in sizings.iter().zip([10_000, 2_011].into_iter().cycle()) {
             let (promised, measured, sigma) = measure(*kind, *sizing, keys);
