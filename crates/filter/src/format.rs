@@ -294,13 +294,14 @@ impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
             View::Counting(_) => CountingView::prefetch(self.body(), hash),
             View::SplitBlock(_) => SplitBlockView::prefetch(self.body(), hash),
             View::DLeft(view) => view.prefetch(self.body(), hash),
-            View::Cuckoo(_) => {}
+            View::Cuckoo(view) => view.prefetch(self.body(), hash),
         }
     }
 
     fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
         match self.view {
             View::Blocked(view) => view.may_contain_batch(self.body(), hashes, answers),
+            View::Cuckoo(view) => view.may_contain_batch(self.body(), hashes, answers),
             _ => membership::batch(self, hashes, answers),
         }
     }

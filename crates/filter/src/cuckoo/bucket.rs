@@ -3,7 +3,8 @@
 //! A bucket is one little-endian word of at most 64 bits; slot s of it holds bits s·f to s·f + f − 1.
 //! A slot without a key holds 0. All slots of a word are compared at once, by arithmetic on the word.
 
-use crate::KeyHash;
+use crate::membership::PREFETCH_DISTANCE;
+use crate::{KeyHash, kernel};
 
 /// How fingerprints lie in a bucket.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -118,6 +119,11 @@ impl Buckets {
         }
     }
 
+    #[inline]
+    fn contains_in<const LEN: usize>(self, table: &[u8], count: usize, hash: KeyHash) -> bool {
+        self.compare::<LEN>(table, Places::new(hash, self, count))
+    }
+
     /// Both buckets are loaded before either is looked at, so that a lookup waits for memory once,
     /// and there is no branch between them that could be mispredicted.
     ///
@@ -125,13 +131,66 @@ impl Buckets {
     /// slot sets the highest bit of those that were 0, or that had it set before. A borrow can set
     /// another's too, but only after a slot that was 0. (Mycroft, 1987.)
     #[inline]
-    fn contains_in<const LEN: usize>(self, table: &[u8], count: usize, hash: KeyHash) -> bool {
-        let places = Places::new(hash, self, count);
+    fn compare<const LEN: usize>(self, table: &[u8], places: Places) -> bool {
         let pattern = self.low.wrapping_mul(places.fingerprint);
         let first = word::<LEN>(table, places.first) ^ pattern;
         let second = word::<LEN>(table, places.second) ^ pattern;
         let zero = first.wrapping_sub(self.low) & !first | second.wrapping_sub(self.low) & !second;
         zero & self.high != 0
+    }
+
+    /// Says for each of many keys what [`contains`](Self::contains) would.
+    pub(super) fn contains_batch(
+        self,
+        table: &[u8],
+        count: usize,
+        hashes: &[KeyHash],
+        answers: &mut [bool],
+    ) {
+        assert_eq!(hashes.len(), answers.len(), "one answer for each hash");
+        match (self.bits, self.slots) {
+            (8, 4) => Self::new(8, 4).batch_in::<4>(table, count, hashes, answers),
+            (12, 4) => Self::new(12, 4).batch_in::<6>(table, count, hashes, answers),
+            (16, 4) => Self::new(16, 4).batch_in::<8>(table, count, hashes, answers),
+            _ => {
+                for (hash, answer) in hashes.iter().zip(answers) {
+                    *answer = self.contains(table, count, *hash);
+                }
+            }
+        }
+    }
+
+    /// Finds the places of a few keys and sends for their buckets, then looks into them.
+    fn batch_in<const LEN: usize>(
+        self,
+        table: &[u8],
+        count: usize,
+        hashes: &[KeyHash],
+        answers: &mut [bool],
+    ) {
+        let nowhere = Places { fingerprint: 0, first: 0, second: 0 };
+        let mut ahead = [nowhere; PREFETCH_DISTANCE];
+        let batches = hashes.chunks(PREFETCH_DISTANCE).zip(answers.chunks_mut(PREFETCH_DISTANCE));
+        for (hashes, answers) in batches {
+            for (hash, places) in hashes.iter().zip(&mut ahead) {
+                *places = Places::new(*hash, self, count);
+                prefetch::<LEN>(table, *places);
+            }
+            for (places, answer) in ahead.iter().zip(answers) {
+                *answer = self.compare::<LEN>(table, *places);
+            }
+        }
+    }
+
+    /// Sends for both buckets of a key.
+    pub(super) fn prefetch(self, table: &[u8], count: usize, hash: KeyHash) {
+        let places = Places::new(hash, self, count);
+        match self.bucket_len() {
+            4 => prefetch::<4>(table, places),
+            6 => prefetch::<6>(table, places),
+            8 => prefetch::<8>(table, places),
+            _ => {}
+        }
     }
 
     /// Returns whether either bucket holds the fingerprint.
@@ -150,6 +209,17 @@ fn word<const LEN: usize>(table: &[u8], bucket: usize) -> u64 {
         word[..LEN].copy_from_slice(bytes);
         u64::from_le_bytes(word)
     })
+}
+
+/// Sends for both buckets of a key, of so many bytes each.
+#[inline]
+fn prefetch<const LEN: usize>(table: &[u8], places: Places) {
+    let (buckets, _) = table.as_chunks::<LEN>();
+    for bucket in [places.first, places.second] {
+        if let Some(bucket) = buckets.get(bucket) {
+            kernel::prefetch(bucket);
+        }
+    }
 }
 
 /// A key as the filter sees it. Keys that agree in fingerprint and buckets are the same to it.
@@ -258,7 +328,12 @@ mod tests {
         ) {
             let buckets = Buckets::new(bits, 4);
             let count = table.len() / buckets.bucket_len();
-            for hash in hashes.into_iter().map(KeyHash::from_u64) {
+            let hashes: Vec<_> = hashes.into_iter().map(KeyHash::from_u64).collect();
+            let mut answers = vec![false; hashes.len()];
+            buckets.contains_batch(&table, count, &hashes, &mut answers);
+            for (hash, answer) in hashes.into_iter().zip(answers) {
+                buckets.prefetch(&table, count, hash);
+                prop_assert_eq!(buckets.contains(&table, count, hash), answer);
                 let slowly = buckets.holds(&table, Places::new(hash, buckets, count));
                 prop_assert_eq!(buckets.contains(&table, count, hash), slowly);
             }

@@ -279,6 +279,14 @@ impl Membership for Cuckoo {
         self.buckets.contains(&self.table, self.count, hash)
     }
 
+    fn prefetch(&self, hash: KeyHash) {
+        self.buckets.prefetch(&self.table, self.count, hash);
+    }
+
+    fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
+        self.buckets.contains_batch(&self.table, self.count, hashes, answers);
+    }
+
     fn stats(&self) -> FilterStats {
         FilterStats {
             keys: self.keys,

@@ -75,6 +75,14 @@ impl CuckooView {
         self.buckets.contains(body, self.count, hash)
     }
 
+    pub(crate) fn prefetch(self, body: &[u8], hash: KeyHash) {
+        self.buckets.prefetch(body, self.count, hash);
+    }
+
+    pub(crate) fn may_contain_batch(self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
+        self.buckets.contains_batch(body, self.count, hashes, answers);
+    }
+
     pub(crate) fn stats(self, body: &[u8], keys: u64) -> FilterStats {
         let bits = self.buckets.fingerprint_bits();
         let count = u64::try_from(self.count).unwrap_or(u64::MAX);
