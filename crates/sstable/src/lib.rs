@@ -8,6 +8,7 @@ mod compression;
 mod encoding;
 mod error;
 mod file_info;
+mod half;
 mod input;
 mod limits;
 #[cfg(feature = "ndjson")]
@@ -32,6 +33,7 @@ pub use compression::Compression;
 pub use encoding::DataBlockEncoding;
 pub use error::{BlockType, Damage, Error, FileName, Result};
 pub use file_info::{FileInfo, TimeRange};
+pub use half::{Half, HalfReader, HalfScanner, Reference};
 pub use limits::Limits;
 pub use options::{FilterOptions, WriterOptions};
 pub use probe::RowProbe;
