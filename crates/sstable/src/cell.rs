@@ -48,8 +48,15 @@ impl CellType {
     ];
 
     /// The type that a stored cell's code stands for.
-    pub fn from_code(code: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| *known as u8 == code)
+    pub const fn from_code(code: u8) -> Option<Self> {
+        match code {
+            4 => Some(Self::Put),
+            8 => Some(Self::Delete),
+            10 => Some(Self::DeleteFamilyVersion),
+            12 => Some(Self::DeleteColumn),
+            14 => Some(Self::DeleteFamily),
+            _ => None,
+        }
     }
 
     /// The code in the key.
@@ -414,6 +421,13 @@ mod tests {
 
     fn key<'a>(row: &'a [u8], qualifier: &'a [u8], millis: i64, type_code: u8) -> KeyRef<'a> {
         KeyRef { row, family: b"f", qualifier, timestamp: Timestamp::new(millis), type_code }
+    }
+
+    #[test]
+    fn every_type_is_known_by_its_code() {
+        let known: Vec<_> = (0..=u8::MAX).filter_map(CellType::from_code).collect();
+        assert_eq!(known, CellType::ALL);
+        assert!(CellType::ALL.iter().all(|it| CellType::from_code(it.code()) == Some(*it)));
     }
 
     #[test]
