@@ -135,7 +135,7 @@ impl Source {
     fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
         match self {
             Self::Memory(cursor) => {
-                cursor.fill(&Place::From(key));
+                cursor.fill(&Place::from(key));
                 Ok(())
             }
             Self::File(cursor) => cursor.seek(key),
@@ -176,7 +176,7 @@ impl MemoryCursor {
         if self.at == self.cells.len()
             && let Some(last) = self.cells.pop()
         {
-            self.fill(&Place::After(last.as_ref()));
+            self.fill(&Place::after(last.as_ref()));
         }
     }
 

@@ -79,7 +79,7 @@ impl ReadView {
         let mut row =
             RowCells { row: probe.row(), columns, options, view, now: self.now, found: Vec::new() };
         for memstore in family.memstores() {
-            let place = Place::From(KeyRef::before_row(probe.row()));
+            let place = Place::from(KeyRef::before_row(probe.row()));
             let mut cells = Vec::new();
             memstore.collect(&place, self.visible, usize::MAX, &mut cells, |cell| {
                 cell.row == probe.row()
