@@ -2,6 +2,7 @@
 //!
 //! `data/store/SET/queries.json` holds queries that a real `HRegion` answered over the files of the
 //! set; here the store takes the same files in and must answer the same, cell for cell.
+#![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
 use std::fs::{self, File};
 use std::io::BufReader;

@@ -2,6 +2,7 @@
 //!
 //! Sixteen files with overlapping key ranges, as a store has them between compactions. Every row is
 //! in one of them; rows that are asked for and absent lie between the others.
+#![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
 use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BlockSource, BloomType};

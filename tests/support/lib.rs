@@ -3,6 +3,7 @@
 pub mod cells;
 pub mod fixtures;
 pub mod judge;
+pub mod memory_files;
 pub mod spec;
 
 use std::io::Write;

@@ -70,8 +70,9 @@ impl Inner {
             is_major_compaction: is_all,
         };
         let newest_first = files.iter().rev();
-        let sources =
-            newest_first.map(|file| Source::File(FileCursor::new(file, Caching::Bypass))).collect();
+        let sources = newest_first
+            .map(|file| Source::File(Box::new(FileCursor::new(file, Caching::Bypass))))
+            .collect();
         let mut cells = Merge::new(sources, KeyRef::before_row(b""))?;
         let now = self.clock.now();
         let mut rules = if is_all {

@@ -105,7 +105,8 @@ impl Memstore {
             None => Bound::Unbounded,
         };
         let tree = read(&self.cells);
-        let mut cells = tree.range::<dyn Sorted, _>((Bound::Unbounded, to)).map(|entry| &entry.cell);
+        let mut cells =
+            tree.range::<dyn Sorted, _>((Bound::Unbounded, to)).map(|entry| &entry.cell);
         cells.rfind(|cell| cell.sequence_id() <= visible).map(|cell| cell.row().into())
     }
 }

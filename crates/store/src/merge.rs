@@ -111,7 +111,7 @@ impl Merge {
 #[derive(Debug)]
 pub(crate) enum Source {
     Memory(MemoryCursor),
-    File(FileCursor),
+    File(Box<FileCursor>),
 }
 
 impl Source {

@@ -47,7 +47,8 @@ impl Cells {
             .collect();
         let can_matter = |file: &&Arc<StoreFile>| can_matter(file, &scan, &rules);
         let files = family.files.by_sequence().filter(can_matter);
-        sources.extend(files.map(|file| Source::File(FileCursor::new(file, Caching::Use))));
+        sources
+            .extend(files.map(|file| Source::File(Box::new(FileCursor::new(file, Caching::Use)))));
         let start = scan.start.as_deref().unwrap_or_default();
         let below = scan.start.as_deref().map(|start| [start, b"\0"].concat());
         let merge = Merge::new(sources, KeyRef::before_row(start))?;
