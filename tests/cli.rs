@@ -5,6 +5,7 @@
 
 #![expect(clippy::format_collect, reason = "test data is small, and this reads best")]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -88,6 +89,8 @@ fn the_help_of_every_verb_ends_in_examples() {
     for verb in [
         "bench",
         "info",
+        "layout",
+        "verify",
         "cat",
         "get",
         "build",
@@ -204,6 +207,55 @@ fn info_is_one_screen_a_file() {
         assert!(screen.contains(line), "{line} in\n{screen}");
     }
     assert!(screen.lines().count() <= 34, "{screen}");
+}
+
+#[test]
+fn layout_lists_the_blocks_that_hbase_counts() {
+    for file in manifest() {
+        let layout = json(&["layout", "--json", field(&file, "file")]);
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        let mut end = 0;
+        for block in layout["blocks"].as_array().expect("blocks") {
+            assert_eq!(block["offset"], end, "blocks stand back to back");
+            end += block["size"].as_u64().expect("a size");
+            *counts.entry(field(block, "type")).or_default() += 1;
+        }
+        assert_eq!(end + 4096, layout["size"].as_u64().expect("a size"), "the trailer follows");
+        let counts = serde_json::to_value(counts).expect("JSON");
+        assert_eq!(counts, file["expect"]["blocks"], "{}", file["name"]);
+    }
+    let text = stdout(&["layout", "s01-default.hfile", "s02-empty.hfile"]);
+    assert!(text.contains("BLOOM_CHUNK"), "{text}");
+}
+
+#[test]
+fn verify_finds_every_golden_file_sound_and_says_where_one_is_not() {
+    let names: Vec<String> = manifest().iter().map(|file| field(file, "file").to_owned()).collect();
+    let args: Vec<&str> =
+        ["verify", "--json"].into_iter().chain(names.iter().map(String::as_str)).collect();
+    let reports = stdout(&args);
+    assert_eq!(reports.lines().count(), names.len());
+    for line in reports.lines() {
+        let report: Value = serde_json::from_str(line).expect("JSON");
+        assert_eq!(report["ok"], true, "{report}");
+    }
+
+    let directory = directory();
+    let damaged = path(&directory, "damaged.hfile");
+    let mut bytes = fs::read(data().join("s01-default.hfile")).expect("committed");
+    bytes[1000] ^= 1;
+    fs::write(&damaged, &bytes).expect("disk takes it");
+    let output = hfile(&["verify", "--json", &damaged, "s02-empty.hfile"]);
+    assert_eq!(output.status.code(), Some(1));
+    let lines = text(&output.stdout);
+    let report: Value = serde_json::from_str(lines.lines().next().expect("a line")).expect("JSON");
+    assert_eq!((&report["ok"], &report["errors"][0]["offset"]), (&Value::Bool(false), &0.into()));
+    assert_eq!(report["errors"][0]["block"], "DATA");
+
+    // What cannot be read does not keep the rest from being checked, and weighs more.
+    let output = hfile(&["verify", "nowhere.hfile", "s02-empty.hfile"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(text(&output.stdout).starts_with("s02-empty.hfile: sound"));
 }
 
 #[test]

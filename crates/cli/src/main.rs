@@ -14,10 +14,12 @@ mod get;
 mod half_made;
 mod info;
 mod key_text;
+mod layout;
 mod output;
 mod progress;
 mod size_text;
 mod store;
+mod verify;
 mod writing_options;
 
 use std::process::ExitCode;
@@ -36,6 +38,7 @@ use failure::Answer;
 Examples:
   hfile bench                          what filters spare a store of many files
   hfile info region/cf/*               one screen a file
+  hfile verify region/cf/*             whether they are sound
 
 Keys are written as HBase prints them (row\\x00), or as hex:726f7700.
 Exit status: 0 sound, 1 the answer is no (damaged, different, absent), 2 wrong usage,
@@ -50,6 +53,8 @@ struct Hfile {
 enum Verb {
     Bench(bench::Bench),
     Info(info::Info),
+    Layout(layout::Layout),
+    Verify(verify::Verify),
     Cat(cat::Cat),
     Get(get::Get),
     Build(Box<build::Build>),
@@ -61,6 +66,8 @@ impl Verb {
         match self {
             Self::Bench(verb) => verb.run(),
             Self::Info(verb) => verb.run(),
+            Self::Layout(verb) => verb.run(),
+            Self::Verify(verb) => verb.run(),
             Self::Cat(verb) => verb.run(),
             Self::Get(verb) => verb.run(),
             Self::Build(verb) => verb.run(),

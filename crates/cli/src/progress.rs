@@ -29,6 +29,11 @@ impl Progress {
         Self(bar)
     }
 
+    /// Says how many steps are done in all.
+    pub(crate) fn set(&self, steps: u64) {
+        self.0.set_position(steps);
+    }
+
     /// Counts steps that are done.
     pub(crate) fn advance(&self, steps: u64) {
         self.0.inc(steps);

@@ -1,0 +1,123 @@
+//! `hfile layout`: every block of a file, from its start to its trailer.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anyhow::Context;
+use serde::Serialize;
+use sstable::{BlockOffset, Header, Reader, ReaderOptions};
+
+use crate::failure::Answer;
+use crate::output::{Audience, Report, STDOUT, stdout, write_table};
+use crate::size_text::{show_count, show_number};
+
+/// List every block of HFiles: offset, type, sizes, checksums.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  hfile layout 4f1c.hfile
+  hfile layout --json 4f1c.hfile | jq '.blocks[] | select(.type == \"BLOOM_CHUNK\")'
+
+Block headers are read, blocks are not: `hfile verify` checks what stands in them.
+Exit status: 0 all listed, 1 a header is damaged, 2 wrong usage, 3 could not read.")]
+pub(crate) struct Layout {
+    /// The files
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    audience: Audience,
+}
+
+impl Layout {
+    /// Lists file by file.
+    pub(crate) fn run(self) -> anyhow::Result<Answer> {
+        for (index, file) in self.files.iter().enumerate() {
+            if index > 0 && !self.audience.is_program() {
+                writeln!(stdout()).context(STDOUT)?;
+            }
+            let reader = Reader::open_file(file, ReaderOptions::default())?;
+            let blocks = reader.blocks().map(|block| block.map(BlockReport::from));
+            self.audience.print(&FileReport {
+                schema: 1,
+                file: file.display().to_string(),
+                size: reader.len(),
+                blocks: blocks.collect::<Result<_, _>>()?,
+            })?;
+        }
+        Ok(Answer::Sound)
+    }
+}
+
+#[derive(Serialize)]
+struct FileReport {
+    schema: u32,
+    file: String,
+    size: u64,
+    blocks: Vec<BlockReport>,
+}
+
+/// One block, as its header says.
+#[derive(Serialize)]
+struct BlockReport {
+    offset: u64,
+    r#type: &'static str,
+    /// Header, stored bytes and checksums.
+    size: u64,
+    /// The body once inflated and decoded, without the header.
+    uncompressed_size: u32,
+    checksum: &'static str,
+    checksum_bytes: u64,
+    /// The block of the same kind before it.
+    previous: Option<u64>,
+}
+
+impl From<(BlockOffset, Header)> for BlockReport {
+    fn from((offset, header): (BlockOffset, Header)) -> Self {
+        Self {
+            offset: offset.get(),
+            r#type: header.block_type.name(),
+            size: header.len(),
+            uncompressed_size: header.uncompressed_size,
+            checksum: header.checksum_type.name(),
+            checksum_bytes: header.checksums_len(),
+            previous: header.previous_block.map(BlockOffset::get),
+        }
+    }
+}
+
+impl Report for FileReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{}, {} bytes\n", self.file, show_count(self.size))?;
+        let heading = ["offset", "type", "size", "uncompressed", "checksum", "previous"];
+        let rows: Vec<Vec<String>> = self.blocks.iter().map(BlockReport::cells).collect();
+        write_table(out, &heading, &rows)?;
+        let mut sums: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+        for block in &self.blocks {
+            let (count, bytes) = sums.entry(block.r#type).or_default();
+            *count += 1;
+            *bytes += block.size;
+        }
+        writeln!(out)?;
+        for (block_type, (count, bytes)) in sums {
+            let share = bytes as f64 / self.size as f64 * 100.0;
+            let blocks = show_number(count, "block");
+            let bytes = show_number(bytes, "byte");
+            writeln!(out, "{block_type:<25}{blocks}, {bytes}, {share:.1}% of the file")?;
+        }
+        Ok(())
+    }
+}
+
+impl BlockReport {
+    fn cells(&self) -> Vec<String> {
+        vec![
+            format!("{:#x}", self.offset),
+            self.r#type.to_owned(),
+            show_count(self.size),
+            show_count(self.uncompressed_size.into()),
+            format!("{} ({} bytes)", self.checksum, self.checksum_bytes),
+            self.previous.map_or_else(|| "-".to_owned(), |offset| format!("{offset:#x}")),
+        ]
+    }
+}

@@ -1,0 +1,124 @@
+//! `hfile verify`: every check of a file that there is.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use serde::Serialize;
+use sstable::{BlockType, Damage, FileName, FileSource, Limits};
+
+use crate::failure::{Answer, whole};
+use crate::output::{Audience, Report};
+use crate::progress::Progress;
+use crate::size_text::show_number;
+
+/// Check HFiles wholly: checksums, block chains, order, index, totals, and that filters pass each key.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  hfile verify 4f1c.hfile
+  hfile verify --json backup/*/cf/* | jq -r 'select(.ok | not) | .file'
+
+A file that cannot be read does not keep the others from being checked.
+Exit status: 0 all sound, 1 some damaged, 2 wrong usage, 3 could not read.")]
+pub(crate) struct Verify {
+    /// The files
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    audience: Audience,
+}
+
+impl Verify {
+    /// Checks and reports file by file.
+    pub(crate) fn run(self) -> anyhow::Result<Answer> {
+        check_all(&self.files, self.audience)
+    }
+}
+
+/// Checks files one after the other, and reports each when it is done.
+///
+/// # Errors
+///
+/// If a file could not be read; which ones is said on stderr.
+pub(crate) fn check_all(files: &[PathBuf], audience: Audience) -> anyhow::Result<Answer> {
+    let mut sound = true;
+    let mut unread = 0;
+    for file in files {
+        match check(file) {
+            Ok(report) => {
+                sound &= report.ok;
+                audience.print(&report)?;
+            }
+            Err(error) => {
+                eprintln!("hfile: {}", whole(&error));
+                unread += 1;
+            }
+        }
+    }
+    if unread > 0 {
+        bail!("{unread} of {} could not be read", show_number(files.len() as u64, "file"));
+    }
+    Ok(Answer::from_bool(sound))
+}
+
+fn check(path: &Path) -> anyhow::Result<FileReport> {
+    let name = path.display().to_string();
+    let open = || File::open(path).and_then(FileSource::new);
+    let source = Arc::new(open().with_context(|| format!("{name}: cannot open"))?);
+    let progress = Progress::new(name.clone(), sstable::ReadAt::len(&*source));
+    let limits = Limits::default();
+    let found =
+        sstable::verify(source, FileName::new(name.as_str()), limits, |done| progress.set(done))?;
+    Ok(FileReport {
+        schema: 1,
+        file: name,
+        ok: found.is_sound(),
+        blocks: found.blocks,
+        cells: found.cells,
+        errors: found.problems.into_iter().map(Finding::from).collect(),
+    })
+}
+
+#[derive(Serialize)]
+struct FileReport {
+    schema: u32,
+    file: String,
+    ok: bool,
+    blocks: u64,
+    cells: u64,
+    errors: Vec<Finding>,
+}
+
+/// One thing that is wrong.
+#[derive(Serialize)]
+struct Finding {
+    offset: u64,
+    block: Option<&'static str>,
+    what: String,
+}
+
+impl From<Damage> for Finding {
+    fn from(damage: Damage) -> Self {
+        Self {
+            offset: damage.at.get(),
+            block: damage.block.map(BlockType::name),
+            what: damage.what.into_owned(),
+        }
+    }
+}
+
+impl Report for FileReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let verdict = if self.ok { "sound" } else { "DAMAGED" };
+        let (blocks, cells) = (show_number(self.blocks, "block"), show_number(self.cells, "cell"));
+        writeln!(out, "{}: {verdict}, {blocks}, {cells}", self.file)?;
+        for Finding { offset, block, what } in &self.errors {
+            let block = block.map(|name| format!("{name} block ")).unwrap_or_default();
+            writeln!(out, "  {block}at {offset:#x}: {what}")?;
+        }
+        Ok(())
+    }
+}
