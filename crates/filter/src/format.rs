@@ -270,12 +270,14 @@ impl<B: AsRef<[u8]>> StoredFilter<B> {
         (&self.header, self.body())
     }
 
+    #[inline]
     fn body(&self) -> &[u8] {
         self.bytes.as_ref().get(HEADER_LEN..).unwrap_or_default()
     }
 }
 
 impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
+    #[inline]
     fn may_contain(&self, hash: KeyHash) -> bool {
         match self.view {
             View::Blocked(view) => view.may_contain(self.body(), hash),
@@ -287,6 +289,7 @@ impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
         }
     }
 
+    #[inline]
     fn prefetch(&self, hash: KeyHash) {
         match self.view {
             View::Blocked(_) => BlockedView::prefetch(self.body(), hash),

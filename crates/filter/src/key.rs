@@ -46,6 +46,7 @@ impl KeyHash {
     }
 
     /// Returns the 64 bits.
+    #[inline]
     pub const fn get(self) -> u64 {
         self.0
     }
@@ -53,6 +54,7 @@ impl KeyHash {
     /// Maps the hash to `0..count`, evenly, by its upper bits: the fast range reduction of Lemire
     /// ("Fast random integer generation in an interval", 2019) on the whole hash, so that it works
     /// for any count and needs no division.
+    #[inline]
     pub(crate) const fn slot(self, count: u64) -> u64 {
         ((self.0 as u128 * count as u128) >> 64) as u64
     }

@@ -208,12 +208,14 @@ impl BlockedView {
         Ok(Self { probes, vector: Vector::detect() })
     }
 
+    #[inline]
     fn line(body: &[u8], hash: KeyHash) -> Option<&Line> {
         let (lines, _) = body.as_chunks();
         // A slot is below the count of lines, which is a `usize`.
         lines.get(hash.slot(lines.len() as u64) as usize)
     }
 
+    #[inline]
     pub(crate) fn may_contain(self, body: &[u8], hash: KeyHash) -> bool {
         let line = Self::line(body, hash);
         line.is_some_and(|line| self.vector.line_contains(line, hash.get(), self.probes))
@@ -223,6 +225,7 @@ impl BlockedView {
         self.vector.lines_contain(body.as_chunks().0, hashes, self.probes, answers);
     }
 
+    #[inline]
     pub(crate) fn prefetch(body: &[u8], hash: KeyHash) {
         if let Some(line) = Self::line(body, hash) {
             kernel::prefetch(line);

@@ -135,6 +135,7 @@ fn block_count(sizing: Sizing, keys: u64) -> Result<u64, BuildError> {
 }
 
 /// Picks the block of a key as the format says: ((hash >> 32) · count) >> 32.
+#[inline]
 fn block_index(hash: KeyHash, count: usize) -> usize {
     // There are at most 2^31 blocks, so the product fits; the result is below the count.
     (((hash.get() >> 32) * count as u64) >> 32) as usize
@@ -199,16 +200,19 @@ impl SplitBlockView {
         Ok(Self { vector: Vector::detect() })
     }
 
+    #[inline]
     fn block(body: &[u8], hash: KeyHash) -> Option<&Block> {
         let (blocks, _) = body.as_chunks();
         blocks.get(block_index(hash, blocks.len()))
     }
 
+    #[inline]
     pub(crate) fn may_contain(self, body: &[u8], hash: KeyHash) -> bool {
         let block = Self::block(body, hash);
         block.is_some_and(|block| self.vector.block_contains(block, hash.get()))
     }
 
+    #[inline]
     pub(crate) fn prefetch(body: &[u8], hash: KeyHash) {
         if let Some(block) = Self::block(body, hash) {
             kernel::prefetch(block);

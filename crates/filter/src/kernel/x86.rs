@@ -73,8 +73,8 @@ fn line_contains(line: &Line, hash: u64, probes: u32) -> bool {
     let (low, high) = (load(low), load(high));
     let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
 
-    let mut wanted = probes.cast_signed();
-    for multipliers in LINE_MULTIPLIERS.as_chunks().0 {
+    // What eight probes find in the line, and what they want to find there.
+    let probe = |multipliers, wanted: u32| {
         let products = _mm256_mullo_epi32(seeds, load_words(multipliers));
         // The upper four bits name the word; its first three pick it out of each half, and the
         // uppermost one, which is the sign, picks the half.
@@ -86,16 +86,15 @@ fn line_contains(line: &Line, hash: u64, probes: u32) -> bool {
         ));
         let bit = _mm256_srli_epi32::<27>(_mm256_slli_epi32::<4>(products));
         let masks = _mm256_sllv_epi32(_mm256_set1_epi32(1), bit);
-        let masks = _mm256_and_si256(masks, _mm256_cmpgt_epi32(_mm256_set1_epi32(wanted), lanes));
-        if _mm256_testc_si256(words, masks) == 0 {
-            return false;
-        }
-        wanted -= 8;
-        if wanted <= 0 {
-            return true;
-        }
+        let lanes_wanted = _mm256_cmpgt_epi32(_mm256_set1_epi32(wanted.cast_signed()), lanes);
+        _mm256_testc_si256(words, _mm256_and_si256(masks, lanes_wanted)) != 0
+    };
+    let ([first, later @ ..], _) = LINE_MULTIPLIERS.as_chunks() else { unreachable!("32 numbers") };
+    if probes <= 8 {
+        return probe(first, probes); // As good as always; without a loop it is one test.
     }
-    true
+    let wanted = (0..4).map(|eights| probes.saturating_sub(8 * eights)).skip(1);
+    probe(first, 8) && later.iter().zip(wanted).all(|(eight, wanted)| probe(eight, wanted))
 }
 
 #[inline]
