@@ -165,7 +165,7 @@ impl Scanner {
         let Some(place) = &mut self.place else { return Ok(()) };
         let Block::Data(data) = &*place.block else { return Ok(()) };
         if place.at < data.last_cell_at()
-            && let Some((_, next)) = data.cell_at(place.at)
+            && let Some(next) = data.next_at(place.at)
         {
             place.at = next;
             return Ok(());

@@ -171,6 +171,23 @@ impl DataBlock {
         Some((cell, self.cells.len().saturating_sub(input.len())))
     }
 
+    /// Where the cell behind the one at `at` starts: only the lengths are looked at.
+    #[inline]
+    pub(crate) fn next_at(&self, at: usize) -> Option<usize> {
+        let mut input = Input::new(self.cells.get(at..)?);
+        let key_len = input.len_i32()?;
+        let value_len = input.len_i32()?;
+        input.take(key_len.checked_add(value_len)?)?;
+        if self.layout.tags {
+            let len = input.u16()?;
+            input.take(len.into())?;
+        }
+        if self.layout.mvcc {
+            input.hvlong()?;
+        }
+        Some(self.cells.len().saturating_sub(input.len()))
+    }
+
     /// Finds a row.
     pub(crate) fn find_row(&self, row: &[u8]) -> RowPlace {
         let candidates = self.heads.candidates(row);
@@ -216,7 +233,7 @@ impl DataBlock {
         let mut next = row.and_then(|row| self.row_offset(row));
         while let Some(cell) = next.filter(|next| *next < at) {
             before.push(cell);
-            next = self.cell_at(cell).map(|(_, next)| next);
+            next = self.next_at(cell);
         }
     }
 
@@ -280,6 +297,7 @@ mod tests {
         for expected in cells {
             let (found, next) = block.cell_at(at).unwrap();
             assert_eq!(found, expected);
+            assert_eq!(block.next_at(at), Some(next));
             at = next;
         }
         assert!(block.cell_at(at).is_none());
