@@ -28,15 +28,13 @@ use self::short_key::short_key;
 use self::statistics::{Statistics, describe_bloom, describe_origin};
 use crate::block::header::Header;
 use crate::block::index::{BlockPlace, IndexEntry};
+use crate::block::meta::ROW_FILTER_NAME;
 use crate::encoding::plain::{TAGS_LEN_MAX, cell_len, check_tags};
 use crate::encoding::{BlockEncoder, CellLayout};
 use crate::file_info::FileInfo;
 use crate::trailer::{Comparator, Trailer};
 use crate::{BlockOffset, BlockType, BloomType, CellRef, DataBlockEncoding, Error, FileName};
 use crate::{FilterOptions, KeyRef, Result, WriterOptions, escape};
-
-/// The META block that holds a filter of our own.
-pub(crate) const FILTER_BLOCK: &str = "filter.row";
 
 /// The most bytes that the cells of a block may come to, so that no size overflows an i32, not
 /// even where compression makes it larger.
@@ -182,7 +180,7 @@ impl<W: Write> Writer<W> {
     ///
     /// [`Error::Invalid`] if there is a block of that name, or will be.
     pub fn append_meta(&mut self, name: &str, body: impl Into<Vec<u8>>) -> Result<()> {
-        let is_ours = name == FILTER_BLOCK && self.options.filter.is_some();
+        let is_ours = name == ROW_FILTER_NAME && self.options.filter.is_some();
         if is_ours || self.meta_blocks.contains_key(name.as_bytes()) {
             return Err(self.invalid(format!("a second META block {name:?}")));
         }
@@ -353,7 +351,7 @@ impl<W: Write> Writer<W> {
             if filter.len() > BLOCK_LEN_MAX {
                 return Err(self.invalid(format!("a filter of {} bytes", filter.len())));
             }
-            self.meta_blocks.insert(FILTER_BLOCK.into(), filter);
+            self.meta_blocks.insert(ROW_FILTER_NAME.into(), filter);
         }
         Ok(())
     }

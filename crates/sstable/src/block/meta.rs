@@ -8,7 +8,7 @@ use bytes::Bytes;
 use filter::StoredFilter;
 
 /// The name of the META block that holds a filter over the rows of its file.
-pub(crate) const ROW_FILTER_NAME: &[u8] = b"filter.row";
+pub(crate) const ROW_FILTER_NAME: &str = "filter.row";
 
 /// A META block as it is kept in memory.
 #[derive(Debug)]

@@ -213,7 +213,7 @@ fn assemble(
         }
     };
     let mut filters = read_blooms(sections.blooms, &file_info);
-    let row_filter = metas.iter().find(|(name, _)| name == ROW_FILTER_NAME);
+    let row_filter = metas.iter().find(|(name, _)| name == ROW_FILTER_NAME.as_bytes());
     filters.row_filter = row_filter.map(|(_, place)| RowFilter::new(*place));
     Ok(Inner { blocks, trailer, file_info, index, middle, metas, rows, filters, filter_use })
 }
