@@ -48,7 +48,10 @@
 //! |   2+n | `first row`     | u16 BE length and bytes                                         |
 //! |   2+n | `last row`      | u16 BE length and bytes                                         |
 
-#![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -430,5 +433,83 @@ fn read_flag(bytes: &mut &[u8]) -> Result<bool, Wrong> {
         0 => Ok(false),
         1 => Ok(true),
         _ => Err(Wrong("neither yes nor no")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn full() -> Manifest {
+        let file = FileEntry {
+            name: "00ff00ff00ff00ff00ff00ff00ff00ff".to_owned(),
+            length: 5000,
+            checksum: 7,
+            cells: 12,
+            sequence_min: SequenceId::new(3),
+            sequence_max: SequenceId::new(9),
+            carries_sequence_ids: true,
+            times: Some((Timestamp::new(0), Timestamp::new(1000))),
+            first_row: b"a".to_vec(),
+            last_row: vec![0xff; 300],
+        };
+        let unknown_times = FileEntry { times: None, carries_sequence_ids: false, ..file.clone() };
+        let rate = ErrorRate::new(0.01).unwrap();
+        let kinds = FilterKind::ALL.iter().copied();
+        let sizings = [Sizing::ErrorRate(rate), Sizing::BitsPerKey(9.5), Sizing::Bytes(4096)];
+        let filters = kinds.flat_map(|kind| sizings.map(|sizing| Some((kind, sizing))));
+        let plain = FamilyOptions::default();
+        let options = [
+            plain.clone().ttl(Some(Duration::from_secs(60))).min_versions(1).versions(5),
+            plain.clone().keep_deleted_cells(KeepDeletedCells::Ttl).in_memory(true),
+            plain.clone().bloom_type(BloomType::RowPrefixFixedLength(12)).block_size(512),
+            plain.clone().compression(Compression::Lz4).bloom_type(BloomType::RowCol),
+            plain.clone().data_block_encoding(DataBlockEncoding::FastDiff),
+        ];
+        let options = options.into_iter().chain(filters.map(|filter| plain.clone().filter(filter)));
+        let mut manifest = Manifest::new().unwrap();
+        for (id, options) in (0..).zip(options) {
+            let files = vec![file.clone(), unknown_times.clone()];
+            manifest.families.push(FamilyEntry { id, name: format!("f{id}"), options, files });
+        }
+        manifest
+    }
+
+    #[test]
+    fn a_manifest_reads_back() {
+        for manifest in [Manifest::new().unwrap(), full()] {
+            assert_eq!(Manifest::parse(&manifest.to_bytes()), Ok(manifest));
+        }
+    }
+
+    #[test]
+    fn a_manifest_that_was_cut_or_flipped_is_refused() {
+        let bytes = full().to_bytes();
+        for at in 0..bytes.len() {
+            assert!(Manifest::parse(&bytes[..at]).is_err(), "cut at {at}");
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 1 << (at % 8);
+            assert!(Manifest::parse(&flipped).is_err(), "flip at {at}");
+        }
+    }
+
+    /// Whoever can write a manifest can make its checksum right, too.
+    #[test]
+    fn wrong_bytes_under_a_right_checksum_never_panic() {
+        let bytes = full().to_bytes();
+        let covered = bytes.len() - 4;
+        for at in 8..covered {
+            for byte in [0, 1, 0x7f, 0xff] {
+                let mut wrong = bytes[..covered].to_vec();
+                wrong[at] = byte;
+                wrong.extend_from_slice(&crc32c::crc32c(&wrong).to_be_bytes());
+                if let Ok(manifest) = Manifest::parse(&wrong) {
+                    for family in &manifest.families {
+                        check_family_name(&family.name).unwrap();
+                        assert!(family.files.iter().all(|file| is_store_file_name(&file.name)));
+                    }
+                }
+            }
+        }
     }
 }

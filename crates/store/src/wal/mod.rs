@@ -10,3 +10,8 @@ mod segment;
 pub(crate) use record::encode_batch;
 pub(crate) use recovery::recover;
 pub(crate) use segment::{SegmentNumber, SegmentWriter};
+
+#[cfg(test)]
+use segment::WalIdentity;
+#[cfg(test)]
+mod tests;

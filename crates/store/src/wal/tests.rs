@@ -1,0 +1,177 @@
+use std::fs;
+use std::path::Path;
+
+use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp};
+
+use super::recovery::Recovered;
+use super::*;
+use crate::error::{Error, Result};
+use crate::vfs::RealFiles;
+
+const STORE: u64 = 7;
+const FIRST: SegmentNumber = SegmentNumber(1);
+
+fn cell(sequence: u64, row: &str, value: &[u8]) -> Cell {
+    let cell = CellRef {
+        row: row.as_bytes(),
+        family: b"f",
+        qualifier: b"q",
+        timestamp: Timestamp::new(5),
+        cell_type: CellType::Put,
+        value,
+        tags: b"",
+        sequence_id: SequenceId::new(sequence),
+    };
+    cell.to_cell()
+}
+
+/// A segment of three batches, the second of two cells; returns the batches and where each ends.
+fn write_segment(
+    directory: &Path,
+    number: SegmentNumber,
+    first: u64,
+) -> (Vec<Vec<Cell>>, Vec<u64>) {
+    let mut segment = SegmentWriter::create(&RealFiles, directory, STORE, number).unwrap();
+    let batches = vec![
+        vec![cell(first, "a", b"1")],
+        vec![cell(first + 1, "b", b"22"), cell(first + 1, "c", b"")],
+        vec![cell(first + 2, "d", b"333")],
+    ];
+    let mut ends = Vec::new();
+    for (place, batch) in batches.iter().enumerate() {
+        let mut record = Vec::new();
+        let cells = batch.iter().map(|cell| (3, cell.as_ref()));
+        let sequence_id = SequenceId::new(first + place as u64);
+        encode_batch(&mut record, segment.identity(), sequence_id, segment.durable(), cells)
+            .unwrap();
+        segment.write(&record).unwrap();
+        ends.push(segment.written());
+    }
+    (batches, ends)
+}
+
+fn read_back(directory: &Path) -> Result<Recovered> {
+    recover(&RealFiles, directory, STORE, FIRST, |id| (id == 3).then_some(&b"f"[..]))
+}
+
+fn damage(result: Result<Recovered>) -> (String, u64) {
+    match result {
+        Err(Error::Corrupt { path, at, .. }) => {
+            (path.file_name().unwrap().to_str().unwrap().to_owned(), at)
+        }
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+#[test]
+fn a_cut_anywhere_leaves_exactly_the_batches_before_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let (batches, ends) = write_segment(directory.path(), FIRST, 1);
+    let path = FIRST.path(directory.path());
+    let whole = fs::read(&path).unwrap();
+    for cut in 0..=whole.len() {
+        fs::write(&path, &whole[..cut]).unwrap();
+        let recovered = read_back(directory.path()).unwrap();
+        let count = ends.iter().filter(|end| **end <= cut as u64).count();
+        assert_eq!(recovered.batches, batches[..count], "cut at {cut}");
+        // What was half there is gone, so that the next segment may follow.
+        let left = fs::read(&path).map_or(0, |bytes| bytes.len() as u64);
+        let header = if cut < WalIdentity::HEADER_LEN { 0 } else { WalIdentity::HEADER_LEN as u64 };
+        assert_eq!(left, if count == 0 { header } else { ends[count - 1] }, "cut at {cut}");
+    }
+}
+
+#[test]
+fn a_flip_before_sound_records_is_an_error_that_names_segment_and_offset() {
+    let directory = tempfile::tempdir().unwrap();
+    let (batches, ends) = write_segment(directory.path(), FIRST, 1);
+    let path = FIRST.path(directory.path());
+    let whole = fs::read(&path).unwrap();
+    let last_start = usize::try_from(ends[1]).unwrap();
+    for at in 0..whole.len() {
+        for bit in 0..8 {
+            let mut flipped = whole.clone();
+            flipped[at] ^= 1 << bit;
+            fs::write(&path, &flipped).unwrap();
+            let result = read_back(directory.path());
+            if at >= last_start {
+                // Of the last record nobody can tell a flip from a write under way.
+                assert_eq!(result.unwrap().batches, batches[..2], "byte {at}, bit {bit}");
+                continue;
+            }
+            let starts = [WalIdentity::HEADER_LEN as u64, ends[0], ends[1]];
+            let record = starts.iter().filter(|start| **start <= at as u64).max().unwrap_or(&0);
+            assert_eq!(damage(result), (FIRST.to_string(), *record), "byte {at}, bit {bit}");
+        }
+    }
+}
+
+#[test]
+fn damage_in_a_segment_that_another_follows_is_never_cut() {
+    let directory = tempfile::tempdir().unwrap();
+    let (first, ends) = write_segment(directory.path(), FIRST, 1);
+    let (second, _) = write_segment(directory.path(), FIRST.next(), 4);
+    let recovered = read_back(directory.path()).unwrap();
+    assert_eq!(recovered.batches, [first, second].concat());
+    assert_eq!((recovered.newest, recovered.segments.len()), (SequenceId::new(6), 2));
+
+    let path = FIRST.path(directory.path());
+    let whole = fs::read(&path).unwrap();
+    let header = WalIdentity::HEADER_LEN;
+    let cuts = [(0, 0), (10, 0), (header + 5, header as u64), (whole.len() - 1, ends[1])];
+    for (cut, at) in cuts {
+        fs::write(&path, &whole[..cut]).unwrap();
+        assert_eq!(damage(read_back(directory.path())), (FIRST.to_string(), at), "cut at {cut}");
+    }
+    fs::remove_file(&path).unwrap();
+    assert_eq!(damage(read_back(directory.path())), (FIRST.next().to_string(), 0));
+}
+
+#[test]
+fn segments_of_other_stores_and_renamed_ones_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    write_segment(directory.path(), FIRST, 1);
+    let path = FIRST.path(directory.path());
+    let family = |id| (id == 3).then_some(&b"f"[..]);
+    let other_store = recover(&RealFiles, directory.path(), STORE + 1, FIRST, family);
+    assert_eq!(damage(other_store), (FIRST.to_string(), 0));
+    fs::copy(&path, FIRST.next().path(directory.path())).unwrap();
+    assert_eq!(damage(read_back(directory.path())), (FIRST.next().to_string(), 0));
+    for name in ["1.wal", "0000000000000001.WAL", "+000000000000001.wal", "x.wal", "wal"] {
+        assert_eq!(SegmentNumber::from_name(name), None, "{name}");
+    }
+}
+
+/// What was never synced may be missing in the middle after a power cut, a sector at a time. The
+/// log then ends at the hole, unless a later record knows that it once was on disk.
+#[test]
+fn a_lost_sector_ends_the_log_unless_it_was_synced() {
+    for synced in [false, true] {
+        let directory = tempfile::tempdir().unwrap();
+        let mut segment =
+            SegmentWriter::create(&RealFiles, directory.path(), STORE, FIRST).unwrap();
+        let value = [b'v'; 700];
+        for sequence in 1..=4 {
+            let cell = cell(sequence, "r", &value);
+            let mut record = Vec::new();
+            let cells = [(3, cell.as_ref())].into_iter();
+            let (identity, durable) = (*segment.identity(), segment.durable());
+            let sequence_id = SequenceId::new(sequence);
+            encode_batch(&mut record, &identity, sequence_id, durable, cells).unwrap();
+            segment.write(&record).unwrap();
+            if synced {
+                segment.sync().unwrap();
+            }
+        }
+        let path = FIRST.path(directory.path());
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[1024..1536].fill(0); // In the second record.
+        fs::write(&path, bytes).unwrap();
+        let result = read_back(directory.path());
+        if synced {
+            assert_eq!(damage(result).0, FIRST.to_string());
+        } else {
+            assert_eq!(result.unwrap().batches.len(), 1);
+        }
+    }
+}
