@@ -214,6 +214,12 @@ impl CountingBloom {
         Ok(Self { lines, probes: view.probes, keys: header.keys })
     }
 
+    /// What a filter will cost and how often it will err once it holds so many keys.
+    pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
+        let shape = Shape::new(sizing, keys)?;
+        Ok(stats(keys, shape.lines, shape.probes))
+    }
+
     /// Returns how many counters each key raises.
     pub const fn probe_count(&self) -> u32 {
         self.probes
@@ -291,7 +297,7 @@ impl Membership for CountingBloom {
     }
 
     fn stats(&self) -> FilterStats {
-        stats(self.keys, self.lines.len(), self.probes)
+        stats(self.keys, self.lines.len() as u64, self.probes)
     }
 }
 
@@ -328,11 +334,11 @@ impl Remove for CountingBloom {
     }
 }
 
-fn stats(keys: u64, lines: usize, probes: u32) -> FilterStats {
+fn stats(keys: u64, lines: u64, probes: u32) -> FilterStats {
     FilterStats {
         keys,
-        bytes: lines as u64 * LINE_LEN,
-        error_rate: theory::counting_bloom_error_rate(keys, lines as u64, probes),
+        bytes: lines.saturating_mul(LINE_LEN),
+        error_rate: theory::counting_bloom_error_rate(keys, lines, probes),
     }
 }
 
@@ -375,7 +381,7 @@ impl CountingView {
     }
 
     pub(crate) fn stats(self, body: &[u8], keys: u64) -> FilterStats {
-        stats(keys, body.len() / size_of::<Line>(), self.probes)
+        stats(keys, body.len() as u64 / LINE_LEN, self.probes)
     }
 }
 

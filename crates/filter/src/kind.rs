@@ -5,7 +5,7 @@ use core::fmt;
 
 use crate::bloom::{Blocked, Classic, SplitBlock};
 use crate::membership::PREFETCH_DISTANCE;
-use crate::{CountingBloom, Cuckoo, DLeft, Full, Insert, KeyHash, Seed, Sizing};
+use crate::{CountingBloom, Cuckoo, DLeft, FilterStats, Full, Insert, KeyHash, Seed, Sizing};
 
 /// A kind of filter that has a stored form.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -144,6 +144,32 @@ pub fn build(
     }
 }
 
+/// Says what a filter of so many different keys will cost and how often it will err, without making
+/// it.
+///
+/// ```
+/// use filter::{ErrorRate, FilterKind, Sizing, plan};
+///
+/// let sizing = Sizing::ErrorRate(ErrorRate::new(0.01)?);
+/// let billion = plan(FilterKind::BlockedBloom, sizing, 1_000_000_000)?;
+/// assert!((9.9..10.0).contains(&billion.bits_per_key()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// [`BuildError`] if no filter of that kind and sizing can be made.
+pub fn plan(kind: FilterKind, sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
+    match kind {
+        FilterKind::BlockedBloom => Blocked::plan(sizing, keys),
+        FilterKind::ClassicBloom => Classic::plan(sizing, keys),
+        FilterKind::SplitBlock => SplitBlock::plan(sizing, keys),
+        FilterKind::CountingBloom => CountingBloom::plan(sizing, keys),
+        FilterKind::DLeft => DLeft::plan(sizing, keys),
+        FilterKind::Cuckoo => Cuckoo::plan(sizing, keys),
+    }
+}
+
 /// Inserts keys whose places are loaded some keys ahead.
 fn insert_all(filter: &mut impl Insert, keys: &[KeyHash]) -> Result<(), BuildError> {
     for (index, key) in keys.iter().enumerate() {
@@ -153,4 +179,27 @@ fn insert_all(filter: &mut impl Insert, keys: &[KeyHash]) -> Result<(), BuildErr
         filter.insert(*key).map_err(|Full| BuildError::Full)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ErrorRate, Membership, StoredFilter};
+
+    #[test]
+    fn what_is_planned_is_what_is_built() {
+        let keys: Vec<_> =
+            (0..50_000_u32).map(|key| KeyHash::new(Seed::new(1), &key.to_le_bytes())).collect();
+        for &kind in FilterKind::ALL {
+            let sizing = Sizing::ErrorRate(ErrorRate::HBASE);
+            let planned = plan(kind, sizing, keys.len() as u64).expect("possible");
+            let built = build(kind, sizing, Seed::new(1), &keys).expect("possible");
+            let built = StoredFilter::parse(built).expect("our own bytes").stats();
+            assert_eq!(planned.keys, built.keys, "{kind}");
+            // A few keys that found no place in their buckets may stand aside.
+            assert!(built.bytes.abs_diff(planned.bytes) <= planned.bytes / 100, "{kind}");
+            assert!((planned.error_rate / built.error_rate - 1.0).abs() < 0.01, "{kind}");
+            assert!(planned.error_rate <= 0.01, "{kind}");
+        }
+    }
 }

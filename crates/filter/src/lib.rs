@@ -64,7 +64,7 @@ pub use cuckoo::Cuckoo;
 pub use dleft::{CounterBits, DLeft, DLeftOptions};
 pub use format::{FormatError, HEADER_LEN, StoredFilter};
 pub use key::{KeyHash, Seed};
-pub use kind::{BuildError, FilterKind, build};
+pub use kind::{BuildError, FilterKind, build, plan};
 pub use membership::{Absent, FilterStats, Full, Insert, Membership, Remove};
 pub use probe::probe_many;
 pub use sizing::{ErrorRate, InvalidErrorRate, Sizing};

@@ -126,6 +126,12 @@ impl Blocked {
         Ok(Self { lines, probes: shape.probes, keys: 0, vector: Vector::detect() })
     }
 
+    /// What a filter will cost and how often it will err once it holds so many keys.
+    pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
+        let shape = Shape::new(sizing, keys)?;
+        Ok(stats(keys, shape.lines, shape.probes))
+    }
+
     /// Returns how many bits each key sets.
     pub const fn probe_count(&self) -> u32 {
         self.probes
@@ -162,7 +168,7 @@ impl Membership for Blocked {
     }
 
     fn stats(&self) -> FilterStats {
-        stats(self.keys, self.lines.len(), self.probes)
+        stats(self.keys, self.lines.len() as u64, self.probes)
     }
 }
 
@@ -177,11 +183,11 @@ impl Insert for Blocked {
     }
 }
 
-fn stats(keys: u64, lines: usize, probes: u32) -> FilterStats {
+fn stats(keys: u64, lines: u64, probes: u32) -> FilterStats {
     FilterStats {
         keys,
-        bytes: lines as u64 * LINE_LEN,
-        error_rate: theory::blocked_bloom_error_rate(keys, lines as u64, probes),
+        bytes: lines.saturating_mul(LINE_LEN),
+        error_rate: theory::blocked_bloom_error_rate(keys, lines, probes),
     }
 }
 
@@ -233,7 +239,7 @@ impl BlockedView {
     }
 
     pub(crate) fn stats(self, body: &[u8], keys: u64) -> FilterStats {
-        stats(keys, body.len() / size_of::<Line>(), self.probes)
+        stats(keys, body.len() as u64 / LINE_LEN, self.probes)
     }
 }
 

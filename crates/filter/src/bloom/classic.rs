@@ -154,6 +154,12 @@ impl Classic {
         Ok(Self { bits, probes: shape.probes, keys: 0 })
     }
 
+    /// What a filter will cost and how often it will err once it holds so many keys.
+    pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
+        let shape = Shape::new(sizing, keys)?;
+        Ok(stats(keys, shape.bytes, shape.probes))
+    }
+
     /// Returns how many bits each key sets.
     pub const fn probe_count(&self) -> u32 {
         self.probes

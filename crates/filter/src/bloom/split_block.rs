@@ -74,6 +74,11 @@ impl SplitBlock {
         Ok(Self { blocks, keys: 0, vector: Vector::detect() })
     }
 
+    /// What a filter will cost and how often it will err once it holds so many keys.
+    pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
+        Ok(stats(keys, block_count(sizing, keys)?))
+    }
+
     /// Takes the bits out of a Parquet file, where they were set by so many keys.
     ///
     /// # Errors
@@ -156,7 +161,7 @@ impl Membership for SplitBlock {
     }
 
     fn stats(&self) -> FilterStats {
-        stats(self.keys, self.blocks.len())
+        stats(self.keys, self.blocks.len() as u64)
     }
 }
 
@@ -170,11 +175,11 @@ impl Insert for SplitBlock {
     }
 }
 
-fn stats(keys: u64, blocks: usize) -> FilterStats {
+fn stats(keys: u64, blocks: u64) -> FilterStats {
     FilterStats {
         keys,
-        bytes: blocks as u64 * BLOCK_LEN,
-        error_rate: theory::split_block_error_rate(keys, blocks as u64),
+        bytes: blocks.saturating_mul(BLOCK_LEN),
+        error_rate: theory::split_block_error_rate(keys, blocks),
     }
 }
 
@@ -220,7 +225,7 @@ impl SplitBlockView {
     }
 
     pub(crate) fn stats(body: &[u8], keys: u64) -> FilterStats {
-        stats(keys, body.len() / size_of::<Block>())
+        stats(keys, body.len() as u64 / BLOCK_LEN)
     }
 }
 

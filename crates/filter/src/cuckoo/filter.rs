@@ -69,6 +69,14 @@ impl Cuckoo {
         Self::with_shape(Shape::new(sizing, keys)?)
     }
 
+    /// What a filter will cost and how often it will err once it holds so many keys.
+    pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
+        let shape = Shape::new(sizing, keys)?;
+        let error_rate =
+            theory::cuckoo_error_rate(keys, shape.count, shape.buckets.fingerprint_bits());
+        Ok(FilterStats { keys, bytes: shape.len(), error_rate })
+    }
+
     pub(super) fn with_shape(shape: Shape) -> Result<Self, BuildError> {
         let count = usize::try_from(shape.count).map_err(|_| BuildError::Memory)?;
         let len = count.checked_mul(shape.buckets.bucket_len()).ok_or(BuildError::Memory)?;

@@ -272,6 +272,12 @@ impl DLeft {
         Err(BuildError::Full)
     }
 
+    /// What a filter will cost and how often it will err once it holds so many keys.
+    pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
+        let shape = Shape::new(sizing, keys, DLeftOptions::default())?;
+        Ok(FilterStats { keys, bytes: shape.table_len(), error_rate: shape.held_rate(keys) })
+    }
+
     pub(super) fn with_shape(shape: Shape) -> Result<Self, BuildError> {
         let len = usize::try_from(shape.table_len()).map_err(|_| BuildError::Memory)?;
         let mut table = Vec::new();
