@@ -10,10 +10,12 @@ mod cells_input;
 mod cells_output;
 mod counters;
 mod failure;
+mod filter;
 mod get;
 mod half_made;
 mod info;
 mod key_text;
+mod keys;
 mod layout;
 mod output;
 mod progress;
@@ -58,6 +60,7 @@ enum Verb {
     Cat(cat::Cat),
     Get(get::Get),
     Build(Box<build::Build>),
+    Filter(filter::FilterVerbs),
     Store(store::StoreVerbs),
 }
 
@@ -71,6 +74,7 @@ impl Verb {
             Self::Cat(verb) => verb.run(),
             Self::Get(verb) => verb.run(),
             Self::Build(verb) => verb.run(),
+            Self::Filter(verb) => verb.run(),
             Self::Store(verb) => verb.run(),
         }
     }

@@ -16,11 +16,11 @@ use sstable::{
 use workload::Random;
 
 use super::figures::{FilterFigures, figures};
-use super::keys::{KeyList, mutate};
 use super::loaded::Plan;
 use super::measure::{Ask, Measured, Mix, clock_nanos, measure};
 use super::report::{BenchReport, FileRow, LeftOut, Row};
 use crate::failure::{Usage, whole};
+use crate::keys::{KeyList, mutate};
 use crate::progress::Progress;
 
 /// Measures the files together and one by one.

@@ -10,10 +10,10 @@ use sstable::{BloomType, Cell, ReadTrace, Reader, ReaderOptions};
 use store::{Durability, FamilyOptions, Get, Put, Store, StoreOptions, WriteBatch};
 
 use super::figures::{FilterFigures, figures};
-use super::keys::KeySet;
 use super::measure::{Ask, Measured, Mix, asks, measure};
 use super::report::{Load, Row};
 use crate::half_made::ScratchDirectory;
+use crate::keys::KeySet;
 use crate::progress::Progress;
 
 const FAMILY: &str = "f";

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use sstable::ReadTrace;
 use workload::Random;
 
-use super::keys::KeySet;
 use crate::failure::Wrong;
+use crate::keys::KeySet;
 
 /// Which keys are asked for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -1,11 +1,10 @@
 //! `hfile bench`: what filters spare point reads over many files.
 //!
-//! `keys.rs` says which keys are loaded and asked for, `loaded.rs` makes a store of them and
+//! `loaded.rs` makes a store of the keys of `../keys.rs` and
 //! `existing.rs` takes files that are there, `measure.rs` asks and times, `report.rs` shows.
 
 mod existing;
 mod figures;
-mod keys;
 mod loaded;
 mod measure;
 mod report;
@@ -16,9 +15,9 @@ use anyhow::Context;
 
 use crate::cells_input;
 use crate::failure::{Answer, Usage};
+use crate::keys::KeySet;
 use crate::output::Audience;
 use crate::size_text::SizeText;
-use keys::KeySet;
 use loaded::{Contender, Plan};
 use measure::{Mix, clock_nanos};
 use report::BenchReport;

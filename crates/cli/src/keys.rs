@@ -1,4 +1,4 @@
-//! The keys of a benchmark: those that are loaded, and strangers that lie among them.
+//! The keys that benchmarks ask for: members, and strangers that lie among them.
 //!
 //! Keys are loaded in random order and cut into files of equal count, so that the files' key
 //! ranges overlap almost wholly, as they do in a store that takes writes in no order. Absent keys
@@ -14,52 +14,52 @@ use workload::Random;
 
 /// Keys one behind the other in one allocation, found by index.
 #[derive(Clone, Debug, Default)]
-pub(super) struct KeyList {
+pub(crate) struct KeyList {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
 impl KeyList {
     /// Adds a key at the end.
-    pub(super) fn push(&mut self, key: &[u8]) {
+    pub(crate) fn push(&mut self, key: &[u8]) {
         self.bytes.extend_from_slice(key);
         self.ends.push(self.bytes.len());
     }
 
     /// How many keys there are.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// The key at an index.
-    pub(super) fn key(&self, index: usize) -> &[u8] {
+    pub(crate) fn key(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         &self.bytes[start..self.ends[index]]
     }
 
     /// All keys in order of their indexes.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.len()).map(|index| self.key(index))
     }
 
     /// Bytes of all keys together.
-    pub(super) fn total_bytes(&self) -> usize {
+    pub(crate) fn total_bytes(&self) -> usize {
         self.bytes.len()
     }
 }
 
 /// What a benchmark loads, and which strangers it asks for.
-pub(super) struct KeySet {
+pub(crate) struct KeySet {
     /// Keys in the order in which they are loaded.
-    pub(super) present: KeyList,
+    pub(crate) present: KeyList,
     /// Keys inside the range of every file, none of them loaded.
-    pub(super) absent: KeyList,
+    pub(crate) absent: KeyList,
     files: usize,
 }
 
 impl KeySet {
     /// Makes `rows` keys from a seed, for `files` files, and `strangers` absent ones.
-    pub(super) fn generate(rows: usize, files: usize, strangers: usize, seed: u64) -> Self {
+    pub(crate) fn generate(rows: usize, files: usize, strangers: usize, seed: u64) -> Self {
         let mut present = KeyList::default();
         for index in 0..rows {
             present.push(&workload::key(seed, index as u64));
@@ -82,7 +82,7 @@ impl KeySet {
     }
 
     /// Takes real keys, one a line, the first `rows_max` different ones, and derives strangers.
-    pub(super) fn read(
+    pub(crate) fn read(
         input: impl BufRead,
         rows_max: usize,
         files: usize,
@@ -124,13 +124,13 @@ impl KeySet {
     }
 
     /// Which keys make up the `file`th file.
-    pub(super) fn of_file(&self, file: usize) -> Range<usize> {
+    pub(crate) fn of_file(&self, file: usize) -> Range<usize> {
         let cut = |file: usize| file * self.present.len() / self.files;
         cut(file)..cut(file + 1)
     }
 
     /// How many files the keys are cut into.
-    pub(super) const fn files(&self) -> usize {
+    pub(crate) const fn files(&self) -> usize {
         self.files
     }
 
@@ -181,7 +181,7 @@ impl KeySet {
 }
 
 /// One of `keys` with one byte replaced by a byte of another, or with such a byte added.
-pub(super) fn mutate(keys: &KeyList, random: &mut Random) -> Vec<u8> {
+pub(crate) fn mutate(keys: &KeyList, random: &mut Random) -> Vec<u8> {
     let mut pick = || keys.key(random.below(keys.len()));
     let (mut key, donor) = (pick().to_owned(), pick());
     let byte = if donor.is_empty() { b'0' } else { donor[random.below(donor.len())] };

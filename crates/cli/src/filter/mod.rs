@@ -1,0 +1,49 @@
+//! `hfile filter`: what filters cost and how often they err, computed and counted.
+
+mod measure;
+mod size;
+
+use clap::Subcommand;
+use filter::{ErrorRate, FilterKind};
+
+use crate::failure::{Answer, Usage};
+
+/// What filters cost and how often they err: computed for any number of keys, or counted.
+#[derive(clap::Args)]
+#[command(disable_help_subcommand = true)]
+#[command(after_help = "\
+Examples:
+  hfile filter size --keys 1000000 --error-rate 0.01
+  hfile filter measure --kind cuckoo --keys 1000000
+  hfile filter measure --kind blocked-bloom --input /usr/share/dict/words --json")]
+pub(crate) struct FilterVerbs {
+    #[command(subcommand)]
+    verb: FilterVerb,
+}
+
+#[derive(Subcommand)]
+enum FilterVerb {
+    Size(size::Size),
+    Measure(measure::Measure),
+}
+
+impl FilterVerbs {
+    /// Does what the verb says.
+    pub(crate) fn run(self) -> anyhow::Result<Answer> {
+        match self.verb {
+            FilterVerb::Size(verb) => verb.run(),
+            FilterVerb::Measure(verb) => verb.run(),
+        }
+    }
+}
+
+fn error_rate(rate: f64) -> Result<ErrorRate, Usage> {
+    ErrorRate::new(rate).map_err(|error| Usage(error.to_string()))
+}
+
+fn kind(name: &str) -> Result<FilterKind, Usage> {
+    FilterKind::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = FilterKind::ALL.iter().map(|kind| kind.name()).collect();
+        Usage(format!("unknown filter {name:?}; there are {}", names.join(", ")))
+    })
+}

@@ -1,0 +1,159 @@
+//! `hfile filter size`: all kinds side by side, from their formulas.
+
+use std::io::{self, Write};
+
+use filter::bloom::hbase::ChunkSizing;
+use filter::{ErrorRate, FilterKind, Sizing, plan};
+use serde::Serialize;
+
+use super::error_rate;
+use crate::failure::Answer;
+use crate::output::{Audience, Report, write_table};
+use crate::size_text::{show_count, show_size};
+
+/// Compute what each kind of filter takes for so many keys at an error rate.
+///
+/// Nothing is built. No filter can take fewer than log2(1 / error rate) bits a key; "over bound" is
+/// how far above that a kind stays.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  hfile filter size --keys 1000000 --error-rate 0.01
+  hfile filter size --keys 250000000 --error-rate 0.001 --json
+
+Exit status: 0 computed, 2 wrong usage.")]
+pub(crate) struct Size {
+    /// How many different keys
+    #[arg(long, value_name = "KEYS")]
+    keys: u64,
+    /// How often the filter may say "maybe" about a stranger
+    #[arg(long, value_name = "RATE", default_value_t = 0.01)]
+    error_rate: f64,
+    #[command(flatten)]
+    audience: Audience,
+}
+
+/// All kinds for one number of keys.
+#[derive(Debug, Serialize)]
+struct SizeReport {
+    schema: u32,
+    keys: u64,
+    error_rate: f64,
+    bound_bits_per_key: f64,
+    filters: Vec<FilterSize>,
+}
+
+/// One kind.
+#[derive(Debug, Serialize)]
+struct FilterSize {
+    filter: &'static str,
+    bytes: Option<u64>,
+    bits_per_key: Option<f64>,
+    over_bound: Option<f64>,
+    error_rate_predicted: Option<f64>,
+    /// Why the kind cannot be had so.
+    problem: Option<String>,
+}
+
+impl Size {
+    /// Computes and reports.
+    pub(crate) fn run(self) -> anyhow::Result<Answer> {
+        let rate = error_rate(self.error_rate)?;
+        let bound = rate.bits_per_key_floor();
+        let mut filters = vec![FilterSize::of_hbase(self.keys, rate, bound)];
+        filters.extend(
+            FilterKind::ALL.iter().map(|kind| FilterSize::of(*kind, self.keys, rate, bound)),
+        );
+        filters.sort_by(|left, right| {
+            let bits = |filter: &FilterSize| filter.bits_per_key.unwrap_or(f64::INFINITY);
+            bits(left).total_cmp(&bits(right))
+        });
+        let (keys, error_rate) = (self.keys, self.error_rate);
+        let report = SizeReport { schema: 1, keys, error_rate, bound_bits_per_key: bound, filters };
+        self.audience.print(&report)?;
+        Ok(Answer::Sound)
+    }
+}
+
+impl FilterSize {
+    fn of(kind: FilterKind, keys: u64, rate: ErrorRate, bound: f64) -> Self {
+        match plan(kind, Sizing::ErrorRate(rate), keys) {
+            Ok(stats) => Self::new(kind.name(), keys, stats.bytes, stats.error_rate, bound),
+            Err(error) => Self { problem: Some(error.to_string()), ..Self::nothing(kind.name()) },
+        }
+    }
+
+    /// HBase's own: as many chunks of its default size as the keys take.
+    fn of_hbase(keys: u64, rate: ErrorRate, bound: f64) -> Self {
+        const BLOCK_SIZE: u32 = 128 << 10;
+        const MAX_FOLD: u32 = 7;
+        const NAME: &str = "hbase-bloom";
+        match ChunkSizing::new(rate.get() as f32, BLOCK_SIZE, MAX_FOLD) {
+            Ok(chunk) => {
+                let chunks = keys.div_ceil(chunk.max_keys.into());
+                // Chunks are full but for the last, which is folded to what its keys take.
+                let bits = f64::from(chunk.bytes) * 8.0 / f64::from(chunk.max_keys);
+                let bytes = (keys as f64 * bits / 8.0).ceil() as u64;
+                let predicted = if chunks == 0 { 0.0 } else { rate.get() };
+                Self::new(NAME, keys, bytes, predicted, bound)
+            }
+            Err(error) => Self { problem: Some(error.to_string()), ..Self::nothing(NAME) },
+        }
+    }
+
+    fn new(filter: &'static str, keys: u64, bytes: u64, predicted: f64, bound: f64) -> Self {
+        let bits = (keys > 0).then(|| bytes as f64 * 8.0 / keys as f64);
+        Self {
+            filter,
+            bytes: Some(bytes),
+            bits_per_key: bits,
+            over_bound: bits.map(|bits| bits / bound - 1.0),
+            error_rate_predicted: Some(predicted),
+            problem: None,
+        }
+    }
+
+    const fn nothing(filter: &'static str) -> Self {
+        Self {
+            filter,
+            bytes: None,
+            bits_per_key: None,
+            over_bound: None,
+            error_rate_predicted: None,
+            problem: None,
+        }
+    }
+}
+
+impl Report for SizeReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(
+            out,
+            "{} keys at an error rate of {}: no filter takes fewer than {:.2} bits a key\n",
+            show_count(self.keys),
+            self.error_rate,
+            self.bound_bits_per_key,
+        )?;
+        let show = |number: Option<String>| number.unwrap_or_else(|| "-".to_owned());
+        let rows: Vec<Vec<String>> = self
+            .filters
+            .iter()
+            .map(|filter| {
+                vec![
+                    filter.filter.to_owned(),
+                    show(filter.bits_per_key.map(|bits| format!("{bits:.2}"))),
+                    show(filter.over_bound.map(|over| format!("{:+.1}%", over * 100.0))),
+                    show(filter.error_rate_predicted.map(|rate| format!("{:.4}%", rate * 100.0))),
+                    show(filter.bytes.map(show_size)),
+                ]
+            })
+            .collect();
+        write_table(out, &["filter", "bits/key", "over bound", "predicted", "size"], &rows)?;
+        for filter in &self.filters {
+            if let Some(problem) = &filter.problem {
+                writeln!(out, "{}: {problem}", filter.filter)?;
+            }
+        }
+        Ok(())
+    }
+}
