@@ -208,11 +208,14 @@ impl Model {
                 return;
             }
             if !is_marker && Self::hidden(cell, markers) {
-                let covering = markers.iter().any(|marker| {
-                    let is_wide =
-                        matches!(marker.cell_type, CellType::DeleteFamily | CellType::DeleteColumn);
-                    is_wide && Self::hidden(cell, &[marker])
-                });
+                let by = |wanted| {
+                    let mut of_type = markers.iter().filter(|it| it.cell_type == wanted);
+                    of_type.any(|marker| Self::hidden(cell, &[marker]))
+                };
+                // In HBase's order (`ScanDeleteTracker.isDeleted`): a version that a marker of just
+                // that version hides is passed over alone, though its column's marker hides it too.
+                let covering = by(CellType::DeleteFamily)
+                    || (!by(CellType::DeleteFamilyVersion) && by(CellType::DeleteColumn));
                 if covering {
                     return; // All that follows in the column is covered too, markers included.
                 }
