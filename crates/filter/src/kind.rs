@@ -170,6 +170,16 @@ pub fn plan(kind: FilterKind, sizing: Sizing, keys: u64) -> Result<FilterStats, 
     }
 }
 
+/// Makes room for so many lines, blocks or bytes, all empty. Sizes come from callers, so what does not
+/// fit is an error and not the end of the program.
+pub(crate) fn allocate<T: Clone>(count: u64, empty: T) -> Result<Vec<T>, BuildError> {
+    let count = usize::try_from(count).map_err(|_| BuildError::Memory)?;
+    let mut room = Vec::new();
+    room.try_reserve_exact(count).map_err(|_| BuildError::Memory)?;
+    room.resize(count, empty);
+    Ok(room)
+}
+
 /// Inserts keys whose places are loaded some keys ahead.
 fn insert_all(filter: &mut impl Insert, keys: &[KeyHash]) -> Result<(), BuildError> {
     for (index, key) in keys.iter().enumerate() {

@@ -22,6 +22,7 @@ use alloc::vec::Vec;
 
 use crate::format::{self, Header};
 use crate::kernel::{self, LINE_PROBES_MAX, Line, Vector};
+use crate::kind::allocate;
 use crate::{
     BuildError, FilterKind, FilterStats, FormatError, Full, HEADER_LEN, Insert, KeyHash,
     Membership, Seed, Sizing, theory,
@@ -119,10 +120,7 @@ impl Blocked {
     /// [`BuildError`] if no filter of that sizing can be made.
     pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
         let shape = Shape::new(sizing, keys)?;
-        let count = usize::try_from(shape.lines).map_err(|_| BuildError::Memory)?;
-        let mut lines = Vec::new();
-        lines.try_reserve_exact(count).map_err(|_| BuildError::Memory)?;
-        lines.resize(count, AlignedLine([0; 64]));
+        let lines = allocate(shape.lines, AlignedLine([0; 64]))?;
         Ok(Self { lines, probes: shape.probes, keys: 0, vector: Vector::detect() })
     }
 

@@ -19,6 +19,7 @@
 use alloc::vec::Vec;
 
 use crate::format::{self, Header};
+use crate::kind::allocate;
 use crate::{
     BuildError, FilterKind, FilterStats, FormatError, Full, HEADER_LEN, Insert, KeyHash,
     Membership, Seed, Sizing, kernel, theory,
@@ -147,10 +148,7 @@ impl Classic {
     /// [`BuildError`] if no filter of that sizing can be made.
     pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
         let shape = Shape::new(sizing, keys)?;
-        let len = usize::try_from(shape.bytes).map_err(|_| BuildError::Memory)?;
-        let mut bits = Vec::new();
-        bits.try_reserve_exact(len).map_err(|_| BuildError::Memory)?;
-        bits.resize(len, 0);
+        let bits = allocate(shape.bytes, 0)?;
         Ok(Self { bits, probes: shape.probes, keys: 0 })
     }
 

@@ -19,6 +19,7 @@ use alloc::vec::Vec;
 
 use crate::format::{self, Header};
 use crate::kernel::{self, Block, Vector};
+use crate::kind::allocate;
 use crate::{
     BuildError, FilterKind, FilterStats, FormatError, Full, HEADER_LEN, Insert, KeyHash,
     Membership, Seed, Sizing, theory,
@@ -67,10 +68,7 @@ impl SplitBlock {
     ///
     /// [`BuildError`] if no filter of that sizing can be made.
     pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
-        let count = usize::try_from(block_count(sizing, keys)?).map_err(|_| BuildError::Memory)?;
-        let mut blocks = Vec::new();
-        blocks.try_reserve_exact(count).map_err(|_| BuildError::Memory)?;
-        blocks.resize(count, AlignedBlock([0; 32]));
+        let blocks = allocate(block_count(sizing, keys)?, AlignedBlock([0; 32]))?;
         Ok(Self { blocks, keys: 0, vector: Vector::detect() })
     }
 

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use super::bucket::{Buckets, Places, other_bucket};
 use super::shape::Shape;
+use crate::kind::allocate;
 use crate::{
     Absent, BuildError, FilterStats, Full, Insert, KeyHash, Membership, Remove, Sizing, theory,
 };
@@ -80,9 +81,7 @@ impl Cuckoo {
     pub(super) fn with_shape(shape: Shape) -> Result<Self, BuildError> {
         let count = usize::try_from(shape.count).map_err(|_| BuildError::Memory)?;
         let len = count.checked_mul(shape.buckets.bucket_len()).ok_or(BuildError::Memory)?;
-        let mut table = Vec::new();
-        table.try_reserve_exact(len).map_err(|_| BuildError::Memory)?;
-        table.resize(len, 0);
+        let table = allocate(len as u64, 0)?;
         let (buckets, aside) = (shape.buckets, BTreeMap::new());
         Ok(Self { buckets, count, table, keys: 0, aside, keys_aside: 0 })
     }

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::kernel;
+use crate::kind::allocate;
 use crate::{Absent, BuildError, FilterStats, Full, Insert, KeyHash, Membership, Remove, Sizing};
 
 use super::cells::{Bucket, Cell, Cells};
@@ -279,10 +280,7 @@ impl DLeft {
     }
 
     pub(super) fn with_shape(shape: Shape) -> Result<Self, BuildError> {
-        let len = usize::try_from(shape.table_len()).map_err(|_| BuildError::Memory)?;
-        let mut table = Vec::new();
-        table.try_reserve_exact(len).map_err(|_| BuildError::Memory)?;
-        table.resize(len, 0);
+        let table = allocate(shape.table_len(), 0)?;
         let (layout, used) = (Layout::new(shape), [0; _]);
         Ok(Self { layout, table, stash: Vec::new(), used, keys: 0 })
     }
