@@ -78,11 +78,7 @@ impl Scanner {
     ///
     /// If a block cannot be read; the scanner then stands nowhere.
     pub fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
-        self.leave();
-        let held = self.place.take().map(|place| place.block);
-        let found =
-            self.reader.data_block_for(&key, held.as_ref(), self.caching, &mut self.trace)?;
-        let Some(block) = found else { return Ok(()) };
+        let Some(block) = self.leave_for(&key)? else { return Ok(()) };
         let Block::Data(data) = &*block else { return Ok(()) };
         if let Some(at) = data.seek(&key) {
             self.place = Some(Place { block, at });
@@ -99,11 +95,7 @@ impl Scanner {
     ///
     /// If a block cannot be read; the scanner then stands nowhere.
     pub fn seek_before(&mut self, key: KeyRef<'_>) -> Result<()> {
-        self.leave();
-        let held = self.place.take().map(|place| place.block);
-        let found =
-            self.reader.data_block_for(&key, held.as_ref(), self.caching, &mut self.trace)?;
-        let Some(block) = found else { return Ok(()) };
+        let Some(block) = self.leave_for(&key)? else { return Ok(()) };
         let Block::Data(data) = &*block else { return Ok(()) };
         if let Some(at) = data.last_before(&key) {
             self.place = Some(Place { block, at });
@@ -190,6 +182,13 @@ impl Scanner {
     /// Hands over what it has read, and counts from zero again.
     pub fn take_trace(&mut self) -> ReadTrace {
         std::mem::take(&mut self.trace)
+    }
+
+    /// Leaves the place it stands at, and loads the block in which `key` is to be looked for.
+    fn leave_for(&mut self, key: &KeyRef<'_>) -> Result<Option<Arc<Block>>> {
+        self.leave();
+        let held = self.place.take().map(|place| place.block);
+        self.reader.data_block_for(key, held.as_ref(), self.caching, &mut self.trace)
     }
 
     /// Forgets what holds only where it stands.
