@@ -35,10 +35,7 @@ impl Explain {
     /// Gets the row and reports the way.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let store = self.directory.open()?;
-        let (min, max) = self.versions.time_range();
-        let get = store::Get::row(self.row.as_bytes())
-            .versions(self.versions.versions)
-            .time_range(min, max);
+        let get = self.versions.get(&self.row);
         let (cells, trace) = store.get_traced(&get)?;
         let found = !cells.is_empty();
         let report = ExplainReport {

@@ -33,10 +33,7 @@ impl Get {
     /// Prints the row.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let store = self.directory.open()?;
-        let (min, max) = self.versions.time_range();
-        let get = store::Get::row(self.row.as_bytes())
-            .versions(self.versions.versions)
-            .time_range(min, max);
+        let get = self.versions.get(&self.row);
         let cells = store.get(&get)?;
         let mut output = CellsOutput::new(stdout(), self.format).context(STDOUT)?;
         for cell in &cells {

@@ -19,6 +19,7 @@ use sstable::Timestamp;
 use store::{Clock, Store, StoreOptions};
 
 use crate::failure::{Answer, Usage};
+use crate::key_text::KeyText;
 
 /// Work on a store directory: many HFiles, a log and a memstore behind one get.
 #[derive(clap::Args)]
@@ -127,6 +128,12 @@ struct Versions {
 }
 
 impl Versions {
+    /// A get of these versions of a row.
+    fn get(&self, row: &KeyText) -> store::Get {
+        let (min, max) = self.time_range();
+        store::Get::row(row.as_bytes()).versions(self.versions).time_range(min, max)
+    }
+
     /// The times from which and before which versions are shown.
     fn time_range(&self) -> (Timestamp, Timestamp) {
         let min = Timestamp::new(self.min_ts.unwrap_or(0));
