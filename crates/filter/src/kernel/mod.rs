@@ -4,6 +4,10 @@
 //! which is the only `unsafe` code of the workspace. A filter asks for the best once, when it is made
 //! ([`Vector::detect`]), so that a lookup does not.
 
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+mod avx2;
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+mod avx512;
 mod portable;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod x86;
@@ -21,16 +25,28 @@ pub(crate) enum Vector {
     /// 256-bit vectors; made by [`Self::detect`] alone, on a processor that has them.
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
     Avx2(x86::Avx2),
+    /// 512-bit vectors; likewise.
+    #[cfg(all(target_arch = "x86_64", feature = "std"))]
+    Avx512(x86::Avx512),
 }
 
 impl Vector {
     /// Returns the best that this processor has.
     pub(crate) fn detect() -> Self {
+        Self::all().last().unwrap_or(Self::Portable)
+    }
+
+    /// Goes over all that this processor has, the best last.
+    fn all() -> impl Iterator<Item = Self> {
         #[cfg(all(target_arch = "x86_64", feature = "std"))]
-        if let Some(avx2) = x86::Avx2::detect() {
-            return Self::Avx2(avx2);
-        }
-        Self::Portable
+        let vectors = [
+            Some(Self::Portable),
+            x86::Avx2::detect().map(Self::Avx2),
+            x86::Avx512::detect().map(Self::Avx512),
+        ];
+        #[cfg(not(all(target_arch = "x86_64", feature = "std")))]
+        let vectors = [Some(Self::Portable)];
+        vectors.into_iter().flatten()
     }
 
     /// Returns whether a line has all bits of a key.
@@ -40,6 +56,8 @@ impl Vector {
             Self::Portable => portable::line_contains(line, hash, probes),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             Self::Avx2(avx2) => avx2.line_contains(line, hash, probes),
+            #[cfg(all(target_arch = "x86_64", feature = "std"))]
+            Self::Avx512(avx512) => avx512.line_contains(line, hash, probes),
         }
     }
 
@@ -57,6 +75,8 @@ impl Vector {
             }),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             Self::Avx2(avx2) => avx2.lines_contain(lines, hashes, probes, answers),
+            #[cfg(all(target_arch = "x86_64", feature = "std"))]
+            Self::Avx512(avx512) => avx512.lines_contain(lines, hashes, probes, answers),
         }
     }
 
@@ -67,6 +87,8 @@ impl Vector {
             Self::Portable => portable::block_contains(block, hash),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             Self::Avx2(avx2) => avx2.block_contains(block, hash),
+            #[cfg(all(target_arch = "x86_64", feature = "std"))]
+            Self::Avx512(avx512) => avx512.block_contains(block, hash),
         }
     }
 }
@@ -112,7 +134,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// The vector code says of any line what the plain code says: of strangers, of members, and
+        /// All vector code says of any line what the plain code says: of strangers, of members, and
         /// of members that lack one bit.
         #[test]
         fn lines_are_read_alike(
@@ -126,24 +148,28 @@ mod tests {
             for member in &members {
                 line_insert(&mut line, *member, probes);
             }
-            let vector = Vector::detect();
-            for member in &members {
-                prop_assert!(vector.line_contains(&line, *member, probes));
-            }
+            let full = line;
             line[cleared / 8] &= !(1 << (cleared % 8));
-            for hash in members.iter().chain(&strangers) {
-                prop_assert_eq!(
-                    vector.line_contains(&line, *hash, probes),
-                    portable::line_contains(&line, *hash, probes)
-                );
-            }
             let hashes: Vec<KeyHash> =
                 members.iter().chain(&strangers).copied().map(KeyHash::from_u64).collect();
             let lines = [line, [0x55; 64], [0xff; 64]];
-            let (mut fast, mut plain) = (vec![false; hashes.len()], vec![true; hashes.len()]);
-            vector.lines_contain(&lines, &hashes, probes, &mut fast);
+            let mut plain = vec![true; hashes.len()];
             Vector::Portable.lines_contain(&lines, &hashes, probes, &mut plain);
-            prop_assert_eq!(fast, plain);
+            for vector in Vector::all() {
+                for member in &members {
+                    prop_assert!(vector.line_contains(&full, *member, probes));
+                }
+                for hash in members.iter().chain(&strangers) {
+                    prop_assert_eq!(
+                        vector.line_contains(&line, *hash, probes),
+                        portable::line_contains(&line, *hash, probes),
+                        "{:?}", vector
+                    );
+                }
+                let mut answers = vec![false; hashes.len()];
+                vector.lines_contain(&lines, &hashes, probes, &mut answers);
+                prop_assert_eq!(&answers, &plain, "{:?}", vector);
+            }
         }
 
         #[test]
@@ -156,16 +182,19 @@ mod tests {
             for member in &members {
                 block_insert(&mut block, *member);
             }
-            let vector = Vector::detect();
-            for member in &members {
-                prop_assert!(vector.block_contains(&block, *member));
-            }
+            let full = block;
             block[cleared / 8] &= !(1 << (cleared % 8));
-            for hash in members.iter().chain(&strangers) {
-                prop_assert_eq!(
-                    vector.block_contains(&block, *hash),
-                    portable::block_contains(&block, *hash)
-                );
+            for vector in Vector::all() {
+                for member in &members {
+                    prop_assert!(vector.block_contains(&full, *member));
+                }
+                for hash in members.iter().chain(&strangers) {
+                    prop_assert_eq!(
+                        vector.block_contains(&block, *hash),
+                        portable::block_contains(&block, *hash),
+                        "{:?}", vector
+                    );
+                }
             }
         }
     }

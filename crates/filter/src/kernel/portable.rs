@@ -24,7 +24,8 @@ pub(crate) const LINE_MULTIPLIERS: [u32; LINE_PROBES_MAX as usize] = {
 /// different 32 bits, so that the whole hash counts, which matters below an error rate of 1e-7; both
 /// are odd numbers, whose products do not run out of bits.
 fn line_bits(hash: u64, probes: u32) -> impl Iterator<Item = usize> {
-    let (even, odd) = line_seeds(hash);
+    let seeds = line_seeds(hash);
+    let (even, odd) = (seeds as u32, (seeds >> 32) as u32);
     let multipliers = LINE_MULTIPLIERS.iter().take(probes as usize);
     multipliers.enumerate().map(move |(index, multiplier)| {
         let seed = if index.is_multiple_of(2) { even } else { odd };
@@ -32,11 +33,10 @@ fn line_bits(hash: u64, probes: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Returns the numbers that even and odd probes start from. The hash is multiplied once more, since
-/// its upper bits have already picked the line.
-pub(crate) const fn line_seeds(hash: u64) -> (u32, u32) {
-    let mixed = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 0x1_0000_0001;
-    (mixed as u32, (mixed >> 32) as u32)
+/// Returns the numbers that even and odd probes start from, in the lower and the upper half. The hash
+/// is multiplied once more, since its upper bits have already picked the line.
+pub(crate) const fn line_seeds(hash: u64) -> u64 {
+    hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 0x1_0000_0001
 }
 
 /// Returns whether a line has all bits of a key.

@@ -1,0 +1,112 @@
+//! The inner loops in AVX-512: a whole cache line in one register, all bits of a key at once.
+//!
+//! ```text
+//! seeds       even  odd   even  odd   …       32 bits each of the mixed hash
+//! × powers    ─────────────────────────       one multiplication for sixteen probes
+//! products    wwww bbbbb …                    w: which word of the line, b: which bit of it
+//! permute     the word that each probe wants, out of the sixteen of the line
+//! rotate      1 << b
+//! test        no wanted bit is clear
+//! ```
+#![allow(unsafe_code, reason = "vector loads take pointers")]
+
+use core::arch::x86_64::{
+    __m256i, __m512i, _mm256_loadu_si256, _mm256_mullo_epi32, _mm256_rolv_epi32, _mm256_set1_epi32,
+    _mm256_srli_epi32, _mm256_testc_si256, _mm512_loadu_si512, _mm512_mask_testn_epi32_mask,
+    _mm512_mullo_epi32, _mm512_permutexvar_epi32, _mm512_rolv_epi32, _mm512_set1_epi32,
+    _mm512_set1_epi64, _mm512_srli_epi32,
+};
+
+use super::portable::{BLOCK_SALTS, Block, LINE_MULTIPLIERS, Line, line_seeds};
+use super::x86::Avx512;
+use crate::KeyHash;
+
+#[expect(clippy::unused_self, reason = "`self` is the proof that the call is sound")]
+impl Avx512 {
+    /// As [`portable::line_contains`](super::portable::line_contains).
+    #[inline]
+    pub(super) fn line_contains(self, line: &Line, hash: u64, probes: u32) -> bool {
+        // SAFETY: the processor has these features, or there would be no `self`.
+        unsafe { line_contains(line, hash, probes) }
+    }
+
+    /// As [`Vector::lines_contain`](super::Vector::lines_contain).
+    pub(super) fn lines_contain(
+        self,
+        lines: &[Line],
+        hashes: &[KeyHash],
+        probes: u32,
+        answers: &mut [bool],
+    ) {
+        // SAFETY: the processor has these features, or there would be no `self`.
+        unsafe { lines_contain(lines, hashes, probes, answers) }
+    }
+
+    /// As [`portable::block_contains`](super::portable::block_contains).
+    #[inline]
+    pub(super) fn block_contains(self, block: &Block, hash: u64) -> bool {
+        // SAFETY: the processor has these features, or there would be no `self`.
+        unsafe { block_contains(block, hash) }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq")]
+fn lines_contain(lines: &[Line], hashes: &[KeyHash], probes: u32, answers: &mut [bool]) {
+    super::in_batches(lines, hashes, answers, |line, hash| line_contains(line, hash, probes));
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq")]
+fn line_contains(line: &Line, hash: u64, probes: u32) -> bool {
+    let seeds = _mm512_set1_epi64(line_seeds(hash).cast_signed());
+    let line = load(line);
+    let wanted = u32::MAX >> (u32::BITS - probes.clamp(1, u32::BITS));
+
+    // Which of sixteen probes want a bit that is clear.
+    let missing = |multipliers, wanted: u32| {
+        let products = _mm512_mullo_epi32(seeds, load_words(multipliers));
+        // The upper four bits name the word, the next five, to which a rotation looks, the bit.
+        let words = _mm512_permutexvar_epi32(_mm512_srli_epi32::<28>(products), line);
+        let masks = _mm512_rolv_epi32(_mm512_set1_epi32(1), _mm512_srli_epi32::<23>(products));
+        _mm512_mask_testn_epi32_mask(wanted as u16, words, masks)
+    };
+    let ([first, second], _) = LINE_MULTIPLIERS.as_chunks() else { unreachable!("32 numbers") };
+    missing(first, wanted) == 0 && (probes <= 16 || missing(second, wanted >> 16) == 0)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq")]
+fn block_contains(block: &Block, hash: u64) -> bool {
+    let products = _mm256_mullo_epi32(_mm256_set1_epi32(hash as i32), load_eight(&BLOCK_SALTS));
+    let masks = _mm256_rolv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32::<27>(products));
+    _mm256_testc_si256(load_block(block), masks) != 0
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load(line: &Line) -> __m512i {
+    // SAFETY: the reference is to 64 readable bytes, and the load takes any alignment.
+    unsafe { _mm512_loadu_si512(line.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_words(words: &[u32; 16]) -> __m512i {
+    // SAFETY: the reference is to 64 readable bytes, and the load takes any alignment.
+    unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512vl")]
+fn load_block(block: &Block) -> __m256i {
+    // SAFETY: the reference is to 32 readable bytes, and the load takes any alignment.
+    unsafe { _mm256_loadu_si256(block.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512vl")]
+fn load_eight(words: &[u32; 8]) -> __m256i {
+    // SAFETY: the reference is to 32 readable bytes, and the load takes any alignment.
+    unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
+}
