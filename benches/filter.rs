@@ -2,27 +2,46 @@
 //! that people use otherwise.
 //!
 //! All filters of one size are asked in turn, round by round, in one process, with the same keys in
-//! the same order: noise hits all alike, and the ratio of a round is taken before the median over
-//! the rounds. Hits and misses apart; "hash" rows get a 64-bit hash that was made before, "key"
-//! rows get 16 bytes and hash them.
+//! the same random order. Before a filter is timed it is asked other keys, so that it lies in the
+//! caches as far as it fits, as a filter in use does; hits and misses take turns in coming first.
+//! Passes are so short that most are not interrupted; the ratio of two filters is taken for each pass
+//! of each round, and then the median.
+//!
+//! | asked by | what is timed                                                                    |
+//! |----------|----------------------------------------------------------------------------------|
+//! | hash     | one call a key, with a 64-bit hash that was made before                          |
+//! | key      | one call a key, with its 16 bytes, hashing included                              |
+//! | batch    | one call for all keys, with hashes that were made before                         |
+//!
+//! Ours are asked in memory, where they take keys, as those of the other crates; and "stored", as
+//! read from bytes.
 //!
 //! ```text
 //! cargo bench -p benches --bench filter --features peers            100 k, 1 M and 10 M keys
 //! cargo bench -p benches --bench filter --features peers -- 1000000
 //! ```
-#![expect(clippy::print_stdout, reason = "the table is what this program is for")]
+#![expect(clippy::print_stdout, reason = "the tables are what this program is for")]
 
 #[cfg(feature = "peers")]
 mod peers;
 
+use std::fmt;
 use std::hint::black_box;
+use std::rc::Rc;
 use std::time::Instant;
 
-use filter::{ErrorRate, FilterKind, KeyHash, Membership, Seed, Sizing, StoredFilter, build};
+use filter::bloom::{Blocked, Classic, SplitBlock};
+use filter::{
+    CountingBloom, Cuckoo, DLeft, ErrorRate, FilterKind, Insert, KeyHash, Membership, Seed, Sizing,
+    StoredFilter, build,
+};
 
 const SEED: Seed = Seed::new(0x5eed);
-/// Keys asked for in one pass: enough to drown the clock, few enough for many rounds.
-const PROBES: usize = 100_000;
+/// Keys asked for in one pass: enough to drown the clock, few enough to be done before the scheduler
+/// lets another program run.
+const PROBES: usize = 5_000;
+/// Passes of a round, each with its own keys: together too many for a branch predictor to learn.
+const PASSES: usize = 20;
 const ROUNDS: usize = 15;
 
 /// Keys, and their hashes.
@@ -37,6 +56,13 @@ impl Keys {
         let hashes = bytes.iter().map(|key| KeyHash::new(SEED, key)).collect();
         Self { bytes, hashes }
     }
+
+    /// Runs `fill`, and returns what it made and how many nanoseconds it took for each key.
+    fn fill<F>(&self, fill: impl FnOnce() -> F) -> (F, f64) {
+        let start = Instant::now();
+        let filter = fill();
+        (filter, start.elapsed().as_nanos() as f64 / self.bytes.len() as f64)
+    }
 }
 
 /// How a filter is asked.
@@ -46,6 +72,18 @@ enum Input {
     Hash,
     /// By the key's bytes; hashing them counts.
     Key,
+    /// By all hashes in one call.
+    Batch,
+}
+
+impl fmt::Display for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Hash => "hash",
+            Self::Key => "key",
+            Self::Batch => "batch",
+        })
+    }
 }
 
 /// A filter under test: asked for all keys, it says how many it let through.
@@ -79,28 +117,77 @@ impl Contender {
             error_rate: 0.0,
         }
     }
-}
 
-/// Our filters, each asked in both ways.
-fn ours(members: &Keys) -> Vec<Contender> {
-    let mut contenders = Vec::new();
-    for &kind in FilterKind::ALL {
-        let start = Instant::now();
-        let sizing = Sizing::ErrorRate(ErrorRate::HBASE);
-        let bytes = build(kind, sizing, SEED, &members.hashes).expect("a filter of that size");
-        let build_ns = start.elapsed().as_nanos() as f64 / members.hashes.len() as f64;
-        for input in [Input::Hash, Input::Key] {
-            let filter = StoredFilter::parse(bytes.clone()).expect("our own bytes");
-            let bits_per_key = filter.bits_per_key();
-            contenders.push(Contender::new(kind.name(), input, bits_per_key, build_ns, {
-                move |keys| match input {
+    /// One of our filters, asked in every way.
+    fn ours<F: Membership + 'static>(name: &str, filter: F, build_ns: f64) -> Vec<Self> {
+        let filter = Rc::new(filter);
+        let bits_per_key = filter.stats().bits_per_key();
+        let one = |input| {
+            let filter = Rc::clone(&filter);
+            Self::new(name, input, bits_per_key, build_ns, move |keys| {
+                let filter = &*filter;
+                match input {
                     Input::Hash => count(&keys.hashes, |hash| filter.may_contain(*hash)),
                     Input::Key => {
                         count(&keys.bytes, |key| filter.may_contain(KeyHash::new(SEED, key)))
                     }
+                    Input::Batch => {
+                        let mut answers = vec![false; keys.hashes.len()];
+                        filter.may_contain_batch(black_box(&keys.hashes), &mut answers);
+                        answers.into_iter().filter(|answer| *answer).count()
+                    }
                 }
-            }));
-        }
+            })
+        };
+        [Input::Hash, Input::Key, Input::Batch].map(one).into()
+    }
+
+    /// One of our filters that take keys one by one, filled with the members.
+    fn in_memory<F: Insert + 'static>(name: &str, mut empty: F, members: &Keys) -> Vec<Self> {
+        let (filter, build_ns) = members.fill(|| {
+            for hash in &members.hashes {
+                empty.insert(*hash).expect("room for all");
+            }
+            empty
+        });
+        Self::ours(name, filter, build_ns)
+    }
+}
+
+/// Our filters in memory, and the stored form of every kind.
+fn ours(members: &Keys) -> Vec<Contender> {
+    let sizing = Sizing::ErrorRate(ErrorRate::HBASE);
+    let keys = members.hashes.len() as u64;
+    let possible = "a filter of that size";
+    let blocked = Blocked::new(sizing, keys).expect(possible);
+    let split_block = SplitBlock::new(sizing, keys).expect(possible);
+    let classic = Classic::new(sizing, keys).expect(possible);
+    let counting = CountingBloom::new(sizing, keys).expect(possible);
+    let d_left = DLeft::new(sizing, keys).expect(possible);
+    let cuckoo = Cuckoo::new(sizing, keys).expect(possible);
+    // With fingerprints as long as those of the `cuckoofilter` crate.
+    let cuckoo_8 = Cuckoo::new(Sizing::BitsPerKey(8.5), keys).expect(possible);
+    let mut contenders: Vec<Contender> = [
+        Contender::in_memory(FilterKind::BlockedBloom.name(), blocked, members),
+        Contender::in_memory(FilterKind::SplitBlock.name(), split_block, members),
+        Contender::in_memory(FilterKind::ClassicBloom.name(), classic, members),
+        Contender::in_memory(FilterKind::CountingBloom.name(), counting, members),
+        Contender::in_memory(FilterKind::DLeft.name(), d_left, members),
+        Contender::in_memory(FilterKind::Cuckoo.name(), cuckoo, members),
+        Contender::in_memory("cuckoo 8-bit", cuckoo_8, members),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+
+    for &kind in FilterKind::ALL {
+        let (bytes, build_ns) =
+            members.fill(|| build(kind, sizing, SEED, &members.hashes).expect(possible));
+        let filter = StoredFilter::parse(bytes).expect("our own bytes");
+        // Some kinds exist in their stored form only.
+        let is_both = contenders.iter().any(|contender| contender.name == kind.name());
+        let name = if is_both { format!("{kind}, stored") } else { kind.to_string() };
+        contenders.extend(Contender::ours(&name, filter, build_ns));
     }
     contenders
 }
@@ -109,10 +196,17 @@ fn count<T>(probes: &[T], may_contain: impl Fn(&T) -> bool) -> usize {
     probes.iter().filter(|probe| may_contain(black_box(probe))).count()
 }
 
-fn time(contender: &Contender, probes: &Keys) -> (usize, f64) {
-    let start = Instant::now();
-    let passed = (contender.ask)(black_box(probes));
-    (passed, start.elapsed().as_nanos() as f64 / probes.bytes.len() as f64)
+/// Asks for the keys of every pass; returns how many were let through, and the nanoseconds a key that
+/// each pass took.
+fn time(contender: &Contender, passes: &[Keys]) -> (usize, Vec<f64>) {
+    let mut passed = 0;
+    let times = passes.iter().map(|keys| {
+        let start = Instant::now();
+        passed += (contender.ask)(black_box(keys));
+        start.elapsed().as_nanos() as f64 / keys.bytes.len() as f64
+    });
+    let times = times.collect();
+    (passed, times)
 }
 
 fn median(mut numbers: Vec<f64>) -> f64 {
@@ -128,30 +222,36 @@ fn compare(count: u64) {
     contenders.extend(peers::all(&members));
 
     let mut random = workload::Random::new(7);
-    let hits = Keys::new((0..PROBES).map(|_| random.below(count as usize) as u64));
-    let misses = Keys::new((0..PROBES as u64).map(|index| count + index));
-    for round in 0..=ROUNDS {
+    let mut passes = |first: u64, below: usize| -> Vec<Keys> {
+        let mut pass = || Keys::new((0..PROBES).map(|_| first + random.below(below) as u64));
+        (0..PASSES).map(|_| pass()).collect()
+    };
+    let size = count as usize;
+    let (hits, misses, others) = (passes(0, size), passes(count, 1 << 40), passes(0, 2 * size));
+    for round in 0..ROUNDS {
         for contender in &mut contenders {
-            let (passed, hit_ns) = time(contender, &hits);
-            assert_eq!(passed, PROBES, "{} denied a member", contender.name);
-            let (passed, miss_ns) = time(contender, &misses);
-            contender.error_rate = passed as f64 / PROBES as f64;
-            // The first round warms caches and branch predictors.
-            if round > 0 {
-                contender.hit_ns.push(hit_ns);
-                contender.miss_ns.push(miss_ns);
+            time(contender, &others);
+            for is_hit in [round % 2 == 0, round % 2 != 0] {
+                let (passed, ns) = time(contender, if is_hit { &hits } else { &misses });
+                if is_hit {
+                    assert_eq!(passed, PROBES * PASSES, "{} denied a member", contender.name);
+                    contender.hit_ns.extend(ns);
+                } else {
+                    contender.error_rate = passed as f64 / (PROBES * PASSES) as f64;
+                    contender.miss_ns.extend(ns);
+                }
             }
         }
     }
 
-    println!("\n{count} keys\n");
+    println!("\n### {} keys\n", with_commas(count));
     println!("| filter | asked by | bits/key | error rate | build ns | hit ns | miss ns |");
     println!("|---|---|---:|---:|---:|---:|---:|");
     for contender in &contenders {
         println!(
             "| {} | {} | {:.2} | {:.3} % | {:.1} | {:.1} | {:.1} |",
             contender.name,
-            if contender.input == Input::Hash { "hash" } else { "key" },
+            contender.input,
             contender.bits_per_key,
             contender.error_rate * 100.0,
             contender.build_ns,
@@ -161,6 +261,12 @@ fn compare(count: u64) {
     }
     #[cfg(feature = "peers")]
     ratios(&contenders);
+}
+
+fn with_commas(count: u64) -> String {
+    let digits = count.to_string();
+    let groups: Vec<&[u8]> = digits.as_bytes().rchunks(3).rev().collect();
+    String::from_utf8(groups.join(&b',')).expect("digits")
 }
 
 /// Prints ours over theirs: the median of the rounds' ratios.
@@ -182,7 +288,7 @@ fn ratios(contenders: &[Contender]) {
                 "| {} / {} | {} | {:.2} | {:.2} | {:.2} |",
                 ours.name,
                 theirs.name,
-                if input == Input::Hash { "hash" } else { "key" },
+                input,
                 ratio(&ours.hit_ns, &theirs.hit_ns),
                 ratio(&ours.miss_ns, &theirs.miss_ns),
                 ours.bits_per_key / theirs.bits_per_key,
