@@ -20,7 +20,7 @@ use std::fmt;
 use std::io::{self, Read, Write};
 
 use flate2::GzBuilder;
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::MultiGzDecoder;
 
 use crate::input::Input;
 
@@ -191,8 +191,7 @@ fn compress_gzip(body: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
 /// Decompresses the body of a block, which has `len` bytes.
 ///
 /// What stands behind the last group is not looked at, as in HBase: Hadoop may end with an empty
-/// one.
-/// Allocates nothing before it is clear that `stored` can hold so much.
+/// one. Memory is taken as bytes come out, not as `len` states it: see [`grow`].
 pub(crate) fn decompress(
     codec: Compression,
     stored: &[u8],
@@ -227,6 +226,28 @@ const fn ratio_max(codec: Compression) -> usize {
     }
 }
 
+/// A place for `len` bytes that `stored_len` compressed ones are said to hold: whole if they shrank
+/// as bodies mostly do, else a beginning of it.
+fn place_for(len: usize, stored_len: usize) -> Vec<u8> {
+    const LIKELY_RATIO: usize = 8;
+    Vec::with_capacity(len.min(stored_len.saturating_mul(LIKELY_RATIO)))
+}
+
+/// Makes `body` longer by `room` zeros, on its way to `len` bytes in all; returns them.
+///
+/// Its capacity at most doubles, so that what is taken is at most twice what has come out, and ends
+/// at `len`, so that nothing lies idle behind a body that is kept.
+fn grow(body: &mut Vec<u8>, room: usize, len: usize) -> &mut [u8] {
+    let start = body.len();
+    let needed = start.saturating_add(room);
+    if needed > body.capacity() {
+        let capacity = body.capacity().saturating_mul(2).min(len).max(needed);
+        body.reserve_exact(capacity.saturating_sub(start));
+    }
+    body.resize(needed, 0);
+    body.get_mut(start..).unwrap_or_default()
+}
+
 fn decompress_framed(
     codec: Compression,
     stored: &[u8],
@@ -234,32 +255,44 @@ fn decompress_framed(
     decompress_chunk: impl Fn(&[u8], &mut [u8]) -> Result<usize, String>,
 ) -> Result<Vec<u8>, Cow<'static, str>> {
     let mut input = Input::new(stored);
-    let mut body = vec![0; len];
-    let mut room = body.as_mut_slice();
-    while !room.is_empty() {
+    let mut body = place_for(len, stored.len());
+    while body.len() < len {
         let group_len = input.len_i32().ok_or("ends in the length of a group")?;
-        let (mut group, rest) = room
-            .split_at_mut_checked(group_len)
-            .ok_or_else(|| format!("more than the {len} bytes stated"))?;
-        while !group.is_empty() {
+        let group_end = body.len().saturating_add(group_len);
+        if group_end > len {
+            return Err(format!("more than the {len} bytes stated").into());
+        }
+        while body.len() < group_end {
             let chunk_len = input.len_i32().ok_or("ends in the length of a chunk")?;
             let chunk = input.take(chunk_len).ok_or("a chunk goes past the block")?;
-            let made = decompress_chunk(chunk, group)
+            let start = body.len();
+            let left = group_end.saturating_sub(start);
+            let room = left.min(chunk.len().saturating_mul(ratio_max(codec)));
+            let made = decompress_chunk(chunk, grow(&mut body, room, len))
                 .map_err(|error| format!("damaged {codec} chunk: {error}"))?;
             // A chunk of nothing would let a group go on for ever.
-            let left = Some(group).filter(|_| made > 0).and_then(|it| it.get_mut(made..));
-            group = left.ok_or_else(|| format!("a {codec} chunk of nothing"))?;
+            if made == 0 {
+                return Err(format!("a {codec} chunk of nothing").into());
+            }
+            body.truncate(start.saturating_add(made));
         }
-        room = rest;
     }
     Ok(body)
 }
 
 fn decompress_gzip(stored: &[u8], len: usize) -> Result<Vec<u8>, Cow<'static, str>> {
     let mut decoder = MultiGzDecoder::new(stored);
-    let mut body = vec![0; len];
+    let mut body = place_for(len, stored.len());
     let damaged = |error: io::Error| format!("damaged GZ stream: {error}");
-    decoder.read_exact(&mut body).map_err(damaged)?;
+    while body.len() < len {
+        // First what there is a place for, then as much again as has come out.
+        let left = len.saturating_sub(body.len());
+        let room = match body.capacity().saturating_sub(body.len()) {
+            0 => body.len().max(1024),
+            spare => spare,
+        };
+        decoder.read_exact(grow(&mut body, room.min(left), len)).map_err(damaged)?;
+    }
     // The stream's own checksum is compared when its end is read, so read on to there.
     match decoder.read(&mut [0]).map_err(damaged)? {
         0 => Ok(body),
@@ -359,6 +392,29 @@ mod tests {
                     assert!(back.is_err() || back.as_ref() == Ok(&body), "bit {bit}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn the_place_for_a_body_is_never_more_than_twice_what_came_out() {
+        let (len, step) = (64 << 20, 50_000);
+        let mut body = place_for(len, 1000);
+        assert_eq!(body.capacity(), 8000);
+        while body.len() < len {
+            let room = step.min(len - body.len());
+            grow(&mut body, room, len);
+            assert!(body.capacity() <= (2 * body.len()).min(len), "{}", body.len());
+        }
+        assert_eq!(body.capacity(), len);
+        assert_eq!(place_for(len, len).capacity(), len);
+    }
+
+    #[test]
+    fn bodies_that_shrink_a_thousandfold_come_back() {
+        let body = vec![7; 3_000_000];
+        for codec in [Compression::Gz, Compression::Snappy, Compression::Lz4] {
+            let back = decompress(codec, &compressed(codec, &body), body.len()).unwrap();
+            assert_eq!((&back, back.capacity()), (&body, body.len()), "{codec}");
         }
     }
 

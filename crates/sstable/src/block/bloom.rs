@@ -115,8 +115,8 @@ impl BloomMeta {
         }
     }
 
-    /// Reads the body of the block.
-    pub(crate) fn read(body: &Bytes) -> Result<Self, What> {
+    /// Reads the body of the block, in a file that has room for `chunks_max` chunks.
+    pub(crate) fn read(body: &Bytes, chunks_max: usize) -> Result<Self, What> {
         let mut input = Input::new(body);
         let ends = "ends in the numbers about the filter";
         let version = input.array().map(i32::from_be_bytes).ok_or(ends)?;
@@ -135,6 +135,9 @@ impl BloomMeta {
         let comparator = comparator.ok_or("the comparator goes past the block")?.to_vec();
         if count > input.len().checked_div(IndexEntry::root_len(0)).unwrap_or(0) {
             return Err(format!("{count} chunks in {} bytes", input.len()).into());
+        }
+        if count > chunks_max {
+            return Err(format!("{count} chunks where {chunks_max} blocks have room").into());
         }
         let mut chunks = Vec::with_capacity(count);
         for _ in 0..count {
@@ -177,7 +180,7 @@ mod tests {
         let columns =
             real(include_bytes!("../../../../tests/data/hfile/p13-fastdiff-none-rowcol.hfile"));
         for (body, comparator) in [(rows(), &b""[..]), (columns, BloomMeta::CELL_COMPARATOR)] {
-            let meta = BloomMeta::read(&body).unwrap();
+            let meta = BloomMeta::read(&body, 1000).unwrap();
             assert!(!meta.chunks.is_empty());
             assert_eq!(meta.comparator, comparator);
             assert!(meta.chunks.is_sorted_by_key(|chunk| chunk.block.offset));
@@ -191,8 +194,15 @@ mod tests {
     fn a_cut_anywhere_is_damage() {
         let body = rows();
         for len in 0..body.len() {
-            assert!(BloomMeta::read(&body.slice(..len)).is_err(), "{len}");
+            assert!(BloomMeta::read(&body.slice(..len), 1000).is_err(), "{len}");
         }
+    }
+
+    #[test]
+    fn more_chunks_than_the_file_has_room_for_are_damage() {
+        let count = BloomMeta::read(&rows(), 1000).unwrap().chunks.len();
+        assert!(BloomMeta::read(&rows(), count).is_ok());
+        assert!(BloomMeta::read(&rows(), count - 1).is_err());
     }
 
     #[test]
@@ -210,7 +220,7 @@ mod tests {
         ] {
             let mut bad = rows().to_vec();
             bad[at..at + bytes.len()].copy_from_slice(bytes);
-            assert!(BloomMeta::read(&bad.into()).is_err(), "bytes at {at}");
+            assert!(BloomMeta::read(&bad.into(), 1000).is_err(), "bytes at {at}");
         }
     }
 }

@@ -14,6 +14,7 @@
 )]
 
 use std::cmp::Ordering;
+use std::mem::replace;
 
 use bytes::Bytes;
 
@@ -124,6 +125,16 @@ impl DataBlock {
     pub(crate) fn bytes(&self) -> usize {
         let index = self.row_offsets.len().saturating_mul(4).saturating_add(self.heads.bytes());
         size_of::<Self>().saturating_add(self.cells.len()).saturating_add(index)
+    }
+
+    /// The bytes of the longest cell, or of the block where that is not longer than `enough`.
+    pub(crate) fn longest_cell_len(&self, enough: usize) -> usize {
+        if self.cells.len() <= enough {
+            return self.cells.len();
+        }
+        let nexts = std::iter::successors(self.next_at(0), |at| self.next_at(*at));
+        let lens = nexts.scan(0, |start, end| Some(end.saturating_sub(replace(start, end))));
+        lens.max().unwrap_or(0)
     }
 
     /// The first cell's key.

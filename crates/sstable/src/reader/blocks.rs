@@ -132,12 +132,7 @@ impl Blocks {
         wanted: Wanted,
     ) -> Result<Block, encoding::What> {
         Ok(match wanted {
-            Wanted::Data => {
-                let size_max = self.limits.plain_len_max(raw.body.len());
-                let decoded = encoding::decode(self.encoding, &raw.body, self.layout, size_max)?;
-                let next = raw.next;
-                Block::Data(DataBlock::new(place, &raw.header, next, decoded, self.layout)?)
-            }
+            Wanted::Data => Block::Data(self.data_block(place, &raw)?),
             Wanted::LeafIndex | Wanted::IntermediateIndex => {
                 Block::Index(IndexBlock::new(Branch::new(raw.body)?)?)
             }
@@ -150,6 +145,22 @@ impl Blocks {
                 Block::Meta(MetaBlock { body, filter: Some(filter) })
             }
         })
+    }
+
+    /// The cells of a data block, all of which are checked.
+    pub(super) fn data_block(
+        &self,
+        place: BlockPlace,
+        raw: &RawBlock,
+    ) -> Result<DataBlock, encoding::What> {
+        let size_max = self.limits.plain_len_max(raw.body.len(), self.source.len());
+        let decoded = encoding::decode(self.encoding, &raw.body, self.layout, size_max)?;
+        let data = DataBlock::new(place, &raw.header, raw.next, decoded, self.layout)?;
+        let cell_len_max = usize::try_from(self.limits.cell_len_max).unwrap_or(usize::MAX);
+        if data.longest_cell_len(cell_len_max) > cell_len_max {
+            return Err(format!("a cell of more than the {cell_len_max} bytes allowed").into());
+        }
+        Ok(data)
     }
 
     /// Reads, verifies and decompresses the block at `place`.
@@ -195,16 +206,13 @@ impl Blocks {
         header.checksum_type.verify(data, sums, header.bytes_per_checksum).map_err(|index| {
             damaged(format!("{} number {index} does not agree", header.checksum_type).into())
         })?;
-        if header.uncompressed_size > self.limits.block_len_max {
-            let what = format!(
-                "{} bytes of data are more than the limits allow",
-                header.uncompressed_size
-            );
+        let len = usize::try_from(header.uncompressed_size).unwrap_or(usize::MAX);
+        if len > self.limits.inflated_len_max(self.source.len()) {
+            let what = format!("{len} bytes of data are more than the limits allow in such a file");
             return Err(damaged(what.into()));
         }
         let header_len = usize::try_from(Header::LEN).unwrap_or(usize::MAX);
         let stored = data.get(header_len..).unwrap_or_default();
-        let len = usize::try_from(header.uncompressed_size).unwrap_or(usize::MAX);
         let body = if self.compression == Compression::None && stored.len() == len {
             bytes.slice_ref(stored)
         } else {

@@ -114,6 +114,7 @@ impl Sections {
         let name = blocks.name.clone();
         let mut rest = loaded.clone();
         let mut at = trailer.load_on_open_data_offset;
+        let mut inflated = 0_u64;
         let mut next = |blocks: &Blocks, wanted: Option<BlockType>| {
             let header = Header::read(&rest, at)?;
             let damaged = |what| Damage::in_block(header.block_type, at, what);
@@ -124,6 +125,8 @@ impl Sections {
             if len > rest.len() {
                 return Err(damaged("goes past the trailer"));
             }
+            inflated = inflated.saturating_add(header.uncompressed_size.into());
+            check_loaded(blocks, &header, inflated).map_err(damaged)?;
             let bytes = rest.split_to(len);
             let place = at;
             at = at.plus(header.len());
@@ -166,6 +169,27 @@ impl Sections {
     }
 }
 
+/// Holds a block that stays in memory, and all of them so far, against the limits.
+fn check_loaded(blocks: &Blocks, header: &Header, inflated: u64) -> Result<(), &'static str> {
+    let limits = &blocks.limits;
+    if header.block_type == BlockType::FileInfo
+        && header.uncompressed_size > limits.file_info_len_max
+    {
+        return Err("is longer than the limits allow");
+    }
+    let all_max = usize::try_from(limits.load_on_open_len_max).unwrap_or(usize::MAX);
+    let all_max = all_max.min(limits.inflated_len_max(blocks.source.len()));
+    if usize::try_from(inflated).unwrap_or(usize::MAX) > all_max {
+        return Err("makes what is loaded at once more than the limits allow");
+    }
+    Ok(())
+}
+
+/// The most blocks that can stand in a file up to `end`: no index is worth room for more.
+pub(super) fn blocks_max(end: u64) -> usize {
+    usize::try_from(end.div_ceil(Header::LEN.into())).unwrap_or(usize::MAX)
+}
+
 /// Puts together what the blocks say.
 fn assemble(
     mut blocks: Blocks,
@@ -199,7 +223,7 @@ fn assemble(
     let root_damaged = damaged(BlockType::RootIndex, root_at);
     let (index, middle) = read_data_root(&root.body, &trailer).map_err(&root_damaged)?;
     let (meta_at, meta_root) = sections.meta_root;
-    let metas = read_meta_root(&meta_root.body, trailer.meta_index_count)
+    let metas = read_meta_root(&meta_root.body, &trailer)
         .map_err(damaged(BlockType::RootIndex, meta_at))?;
     let rows = match &index {
         None => None,
@@ -212,7 +236,7 @@ fn assemble(
             Some(Rows { first: first.row.into(), last: last.row.into() })
         }
     };
-    let mut filters = read_blooms(sections.blooms, &file_info);
+    let mut filters = read_blooms(sections.blooms, &file_info, blocks_max(blocks.blocks_end));
     let row_filter = metas.iter().find(|(name, _)| name == ROW_FILTER_NAME.as_bytes());
     filters.row_filter = row_filter.map(|(_, place)| RowFilter::new(*place));
     Ok(Inner { blocks, trailer, file_info, index, middle, metas, rows, filters, filter_use })
@@ -224,7 +248,8 @@ fn read_data_root(
     trailer: &Trailer,
 ) -> Result<(Option<DataIndex>, Option<MiddleEntry>), What> {
     let mut input = Input::new(body);
-    let entries = read_root_entries(&mut input, trailer.data_index_count)?;
+    let blocks_max = blocks_max(trailer.load_on_open_data_offset.get());
+    let entries = read_root_entries(&mut input, trailer.data_index_count, blocks_max)?;
     let mut middle = None;
     if trailer.num_data_index_levels > 1 {
         middle = Some(MiddleEntry::read(&mut input).ok_or("no middle of the index")?);
@@ -248,9 +273,10 @@ fn read_data_root(
 }
 
 /// Reads the root of the meta index: names in their order, and places.
-fn read_meta_root(body: &Bytes, count: u32) -> Result<super::MetaIndex, What> {
+fn read_meta_root(body: &Bytes, trailer: &Trailer) -> Result<super::MetaIndex, What> {
     let mut input = Input::new(body);
-    let entries = read_root_entries(&mut input, count)?;
+    let blocks_max = blocks_max(trailer.load_on_open_data_offset.get());
+    let entries = read_root_entries(&mut input, trailer.meta_index_count, blocks_max)?;
     if !input.is_empty() {
         return Err("bytes behind the meta index".into());
     }
@@ -260,10 +286,17 @@ fn read_meta_root(body: &Bytes, count: u32) -> Result<super::MetaIndex, What> {
     Ok(entries.into_iter().map(|entry| (body.slice_ref(entry.key), entry.block)).collect())
 }
 
-fn read_root_entries<'a>(input: &mut Input<'a>, count: u32) -> Result<Vec<IndexEntry<'a>>, What> {
+fn read_root_entries<'a>(
+    input: &mut Input<'a>,
+    count: u32,
+    blocks_max: usize,
+) -> Result<Vec<IndexEntry<'a>>, What> {
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     if count > input.len().checked_div(IndexEntry::root_len(0)).unwrap_or(0) {
         return Err(format!("{count} index entries in {} bytes", input.len()).into());
+    }
+    if count > blocks_max {
+        return Err(format!("{count} index entries where {blocks_max} blocks have room").into());
     }
     (0..count).map(|_| IndexEntry::read_root(input)).collect()
 }
@@ -272,11 +305,13 @@ fn read_root_entries<'a>(input: &mut Input<'a>, count: u32) -> Result<Vec<IndexE
 fn read_blooms(
     blooms: Vec<(BlockOffset, BlockType, Result<RawBlock, Damage>)>,
     file_info: &FileInfo,
+    chunks_max: usize,
 ) -> FileFilters {
     let mut filters = FileFilters::default();
     for (at, block_type, block) in blooms {
         let damaged = |what: What| Damage { at, block: Some(block_type), what };
-        let meta = block.and_then(|block| BloomMeta::read(&block.body).map_err(damaged));
+        let meta =
+            block.and_then(|block| BloomMeta::read(&block.body, chunks_max).map_err(damaged));
         let is_general = block_type == BlockType::GeneralBloomMeta;
         let bloom = meta.and_then(|meta| {
             if !is_general {

@@ -20,11 +20,9 @@ use index::DataBlockSeen;
 
 use super::blocks::RawBlock;
 use super::{Inner, Reader, ReaderOptions};
-use crate::block::data::DataBlock;
 use crate::block::index::BlockPlace;
 use crate::{
     BlockCache, BlockOffset, BlockType, Damage, Error, FileName, Header, Limits, ReadAt, Result,
-    encoding,
 };
 
 /// What the verification of a file found.
@@ -265,10 +263,7 @@ impl<'a> Verifier<'a> {
         let block_type = raw.header.block_type;
         let len = u32::try_from(raw.header.len()).unwrap_or(u32::MAX);
         let place = BlockPlace { offset: at, len };
-        let size_max = blocks.limits.plain_len_max(raw.body.len());
-        let decoded = encoding::decode(blocks.encoding, &raw.body, blocks.layout, size_max)
-            .and_then(|cells| DataBlock::new(place, &raw.header, None, cells, blocks.layout));
-        let data = match decoded {
+        let data = match blocks.data_block(place, raw) {
             Ok(data) => data,
             Err(what) => {
                 self.found.report(Damage { at, block: Some(block_type), what });
