@@ -206,16 +206,24 @@ fn hbase_passes_over_a_filter_of_ours() {
     let some = cells(1, Shape { rows: 500, ..Shape::default() });
     for kind in FilterKind::ALL.iter().copied() {
         for bloom in ["NONE", "ROW"] {
-            let sizing = Sizing::ErrorRate(ErrorRate::HBASE);
-            let filter = FilterOptions { kind, sizing, seed: Seed::new(1) };
             let spec = json!({"bloom": bloom});
-            let options = spec::writer_options(&spec).filter(filter);
+            let options = spec::writer_options(&spec).filter(filter_of(kind));
             let name = format!("{}-{bloom}", kind.name());
             let read = files.show_with(&name, &spec, options, &some);
             assert_eq!(read["blocks"]["META"], 1, "{read}");
         }
+        // In partitions, compressed as all META blocks are.
+        let spec = json!({"bloom": "ROW", "compression": "GZ"});
+        let options = spec::writer_options(&spec).filter(filter_of(kind)).filter_block_size(400);
+        let name = format!("{}-partitions", kind.name());
+        let read = files.show_with(&name, &spec, options, &some);
+        assert!(read["blocks"]["META"].as_u64() > Some(2), "{read}");
     }
     files.report("files with a filter of ours are accepted by HBase");
+}
+
+fn filter_of(kind: FilterKind) -> FilterOptions {
+    FilterOptions { kind, sizing: Sizing::ErrorRate(ErrorRate::HBASE), seed: Seed::new(1) }
 }
 
 #[test]
@@ -297,8 +305,9 @@ fn compare_with_hbase(files: &mut Files, spec: &Value, cells: &[Cell]) {
     files.note(faults);
 }
 
-/// Different rows in each file: all files of one bulk load have one sequence id, so that of equal
-/// keys in two of them none would win.
+/// Each file carries a filter of ours, whole or in partitions, of every kind in turn. Different rows
+/// in each: all files of one bulk load have one sequence id, so that of equal keys in two of them
+/// none would win.
 #[test]
 fn a_running_hbase_loads_and_serves_files_of_every_encoding_and_codec() {
     if !judge::is_wanted("interop: bulk load") {
@@ -322,7 +331,12 @@ fn a_running_hbase_loads_and_serves_files_of_every_encoding_and_codec() {
         let cells = in_rows_of(index, &cells(index as u64, shape));
         // Hex digits before a dot are for HBase the name of a reference, which it does not load.
         let name = format!("bulk/{encoding}-{compression}").to_lowercase();
-        files.write(&name, spec::writer_options(&spec), &cells);
+        let kind = FilterKind::ALL[index % FilterKind::ALL.len()];
+        let filter_block_size = if index % 2 == 0 { 64 * 1024 } else { 400 };
+        let options = spec::writer_options(&spec)
+            .filter(filter_of(kind))
+            .filter_block_size(filter_block_size);
+        files.write(&name, options, &cells);
         fs::remove_file(files.path(&format!("{name}.cells.ndjson"))).expect("it was written");
         all.push(cells);
     }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! capacity  ├── reserved by readers for their filters ──┤── blocks, the least used leave first ──┤
-//!            at most one half
+//!            at most one half, unless a reader pins them
 //! ```
 //!
 //! Two things go wrong in stores that treat all blocks alike: data blocks push out the filters that
@@ -116,6 +116,16 @@ impl BlockCache {
         drop(reserved);
         Some(Reservation { cache: Arc::clone(self), bytes })
     }
+
+    /// Takes bytes off the budget that are kept in any case; what is left for other blocks may then
+    /// be nothing.
+    pub(crate) fn reserve_pinned(self: &Arc<Self>, bytes: u64) -> Reservation {
+        let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+        *reserved += bytes;
+        self.blocks.set_capacity(self.capacity.saturating_sub(*reserved));
+        drop(reserved);
+        Reservation { cache: Arc::clone(self), bytes }
+    }
 }
 
 /// A part of the budget that a reader holds for a filter block.
@@ -130,7 +140,7 @@ impl Drop for Reservation {
         let cache = &self.cache;
         let mut reserved = cache.reserved.lock().unwrap_or_else(PoisonError::into_inner);
         *reserved -= self.bytes;
-        cache.blocks.set_capacity(cache.capacity - *reserved);
+        cache.blocks.set_capacity(cache.capacity.saturating_sub(*reserved));
     }
 }
 

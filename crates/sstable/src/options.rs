@@ -38,6 +38,7 @@ pub struct WriterOptions {
     pub(crate) bloom_max_fold: u32,
     pub(crate) delete_family_bloom: bool,
     pub(crate) filter: Option<FilterOptions>,
+    pub(crate) filter_block_size: u32,
     pub(crate) max_sequence_id: Option<SequenceId>,
     pub(crate) major_compaction: bool,
     pub(crate) create_time: Option<Timestamp>,
@@ -77,6 +78,7 @@ impl Default for WriterOptions {
             bloom_max_fold: 7,
             delete_family_bloom: true,
             filter: None,
+            filter_block_size: 64 * 1024,
             max_sequence_id: None,
             major_compaction: false,
             create_time: None,
@@ -190,6 +192,13 @@ impl WriterOptions {
     /// A filter of our own beside HBase's. Default: none.
     pub const fn filter(mut self, filter: FilterOptions) -> Self {
         self.filter = Some(filter);
+        self
+    }
+
+    /// Bytes of a filter of our own above which it is cut into partitions by key range, each a
+    /// block. One with a budget in bytes is never cut. Default: 64 KiB.
+    pub const fn filter_block_size(mut self, bytes: u32) -> Self {
+        self.filter_block_size = bytes;
         self
     }
 

@@ -30,6 +30,7 @@ mod filters;
 mod index;
 mod open;
 mod options;
+mod row_filter;
 mod verify;
 
 use blocks::{Blocks, Wanted};
@@ -205,14 +206,24 @@ impl Reader {
         self.0.filters.problem.as_ref()
     }
 
-    /// Our own filter in a META block, if it has one. Reads that block.
+    /// Our own filter in META blocks, if it has one. Reads its block, or the index of its blocks.
     ///
     /// # Errors
     ///
     /// If the block cannot be read, or is no filter.
     pub fn filter(&self) -> Result<Option<FilterSummary>> {
-        let filter = self.0.filters.row_filter.as_ref();
-        filter.map_or(Ok(None), |filter| filter.summary(&self.0.blocks))
+        let Some(filter) = &self.0.filters.row_filter else { return Ok(None) };
+        let summary = filter.summary(&self.0.blocks)?;
+        match filter.problem().filter(|_| summary.is_none()) {
+            Some(problem) => Err(problem.clone().in_file(self.name())),
+            None => Ok(summary),
+        }
+    }
+
+    /// Why our own filter, or a partition of it, cannot be used, as far as reads have found out.
+    /// They do without it.
+    pub fn filter_problem(&self) -> Option<&Damage> {
+        self.0.filters.row_filter.as_ref().and_then(row_filter::RowFilter::problem)
     }
 
     /// The names of its META blocks, in their order.

@@ -72,7 +72,8 @@ pub struct ReadTrace {
     pub files_skipped_by_filter: u64,
     /// Filters that said "maybe" about a key their file does not hold.
     pub filter_false_positives: u64,
-    /// Filters that should have answered and could not be read; their files were looked into.
+    /// Filters that should have answered and could not be read; another filter of the file was
+    /// asked if it has one, or the file looked into.
     pub filters_unreadable: u64,
     blocks: [[u64; 2]; 4],
     bytes: [[u64; 2]; 4],

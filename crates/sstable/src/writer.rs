@@ -7,34 +7,34 @@
 //! ```
 //!
 //! A file holds the same bytes as one that HBase's `StoreFileWriter` makes of the same cells and
-//! options. What is in memory is one data block, one chunk of each Bloom filter, the index and,
-//! for a filter of our own, eight bytes a row.
+//! options. What is in memory is one data block, one chunk of each Bloom filter, the index and the
+//! filter of our own, of which a partition waits as eight bytes a row until it is full.
 
 mod blocks;
 mod bloom;
 mod index;
+mod row_filter;
 mod short_key;
 mod statistics;
 
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use filter::KeyHash;
-
 use self::blocks::BlockWriter;
 use self::bloom::BloomWriter;
 use self::index::IndexWriter;
+use self::row_filter::FilterWriter;
 use self::short_key::short_key;
 use self::statistics::{Statistics, describe_bloom, describe_origin};
+use crate::block::filter_index::is_filter_name;
 use crate::block::header::Header;
 use crate::block::index::{BlockPlace, IndexEntry};
-use crate::block::meta::ROW_FILTER_NAME;
 use crate::encoding::plain::{TAGS_LEN_MAX, cell_len, check_tags};
 use crate::encoding::{BlockEncoder, CellLayout};
 use crate::file_info::FileInfo;
 use crate::trailer::{Comparator, Trailer};
 use crate::{BlockOffset, BlockType, BloomType, CellRef, DataBlockEncoding, Error, FileName};
-use crate::{FilterOptions, KeyRef, Result, WriterOptions, escape};
+use crate::{KeyRef, Result, WriterOptions, escape};
 
 /// The most bytes that the cells of a block may come to, so that no size overflows an i32, not
 /// even where compression makes it larger.
@@ -74,7 +74,7 @@ pub struct Writer<W> {
     index: IndexWriter,
     general_bloom: Option<BloomWriter>,
     delete_family_bloom: Option<BloomWriter>,
-    row_hashes: Vec<KeyHash>,
+    filter: Option<FilterWriter>,
     meta_blocks: BTreeMap<Vec<u8>, Vec<u8>>,
     first_data_block: Option<BlockOffset>,
     last_data_block: Option<BlockOffset>,
@@ -122,11 +122,11 @@ impl<W: Write> Writer<W> {
             blocks: BlockWriter::new(sink, name.clone(), &options),
             block: BlockEncoder::new(options.data_block_encoding, layout),
             index: IndexWriter::new(options.index_block_size, options.index_min_entries),
+            filter: FilterWriter::new(&options),
             options,
             index_key: Vec::new(),
             last_key: Vec::new(),
             first_row: Vec::new(),
-            row_hashes: Vec::new(),
             meta_blocks: BTreeMap::new(),
             first_data_block: None,
             last_data_block: None,
@@ -141,7 +141,7 @@ impl<W: Write> Writer<W> {
     /// # Errors
     ///
     /// [`Error::Invalid`] if the cell breaks a rule of the format; the file is as it was, and other
-    /// cells may follow. [`Error::Io`] if the sink fails; the file is then lost.
+    /// cells may follow; or if the filter that was asked for cannot be made. [`Error::Io`] if the sink fails; the file is then lost.
     pub fn append(&mut self, cell: CellRef<'_>) -> Result<()> {
         self.check_not_failed()?;
         let last = KeyRef::parse(&self.last_key);
@@ -158,10 +158,12 @@ impl<W: Write> Writer<W> {
         {
             bloom.insert(&cell);
         }
-        if let Some(filter) = &self.options.filter
+        if let Some(filter) = &mut self.filter
             && is_new_row
+            && let Err(what) = filter.insert(cell.row)
         {
-            self.row_hashes.push(KeyHash::new(filter.seed, cell.row));
+            self.failed = true;
+            return Err(self.invalid(what));
         }
         // Cells of one key stay together: the index could not tell their blocks apart.
         if is_new_key && self.block_is_full() {
@@ -180,7 +182,7 @@ impl<W: Write> Writer<W> {
     ///
     /// [`Error::Invalid`] if there is a block of that name, or will be.
     pub fn append_meta(&mut self, name: &str, body: impl Into<Vec<u8>>) -> Result<()> {
-        let is_ours = name == ROW_FILTER_NAME && self.options.filter.is_some();
+        let is_ours = self.filter.is_some() && is_filter_name(name.as_bytes());
         if is_ours || self.meta_blocks.contains_key(name.as_bytes()) {
             return Err(self.invalid(format!("a second META block {name:?}")));
         }
@@ -207,7 +209,7 @@ impl<W: Write> Writer<W> {
         self.check_not_failed()?;
         self.finish_data_block()?;
         self.write_inline_blocks(true)?;
-        self.add_filter_block()?;
+        self.add_filter_blocks()?;
         let meta_index = self.write_meta_blocks()?;
         let index = self.index.finish(&mut self.blocks)?;
 
@@ -343,15 +345,11 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Makes the filter of our own into a META block.
-    fn add_filter_block(&mut self) -> Result<()> {
-        if let Some(FilterOptions { kind, sizing, seed }) = self.options.filter {
-            let filter = filter::build(kind, sizing, seed, &self.row_hashes);
-            let filter = filter.map_err(|error| self.invalid(error.to_string()))?;
-            if filter.len() > BLOCK_LEN_MAX {
-                return Err(self.invalid(format!("a filter of {} bytes", filter.len())));
-            }
-            self.meta_blocks.insert(ROW_FILTER_NAME.into(), filter);
+    /// Makes the filter of our own into META blocks.
+    fn add_filter_blocks(&mut self) -> Result<()> {
+        if let Some(filter) = self.filter.take() {
+            let blocks = filter.finish().map_err(|what| self.invalid(what))?;
+            self.meta_blocks.extend(blocks.into_iter().map(|(name, body)| (name.into(), body)));
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 pub(crate) mod bloom;
 pub(crate) mod branch;
 pub(crate) mod data;
+pub(crate) mod filter_index;
 pub(crate) mod header;
 pub(crate) mod index;
 pub(crate) mod loaded;

@@ -31,6 +31,8 @@ pub(super) struct Blocks {
     pub(super) file_id: u64,
     pub(super) cache: Option<Arc<BlockCache>>,
     pub(super) limits: Limits,
+    /// Whether filter blocks are kept whether or not the cache has room for them.
+    pub(super) pin_filters: bool,
     pub(super) compression: Compression,
     /// The checksum of every block; a block that claims another one has been tampered with.
     pub(super) checksum_type: Option<ChecksumType>,

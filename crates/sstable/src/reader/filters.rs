@@ -1,20 +1,22 @@
 //! The filters of an open file, asked before any of its other blocks is touched.
 //!
 //! ```text
-//! our filter   META block `filter.row`                  one block, one hash for all files
+//! our filter   META blocks `filter.row…`                one block a row, one hash for all files
 //! HBase Bloom  meta (in memory) ──first keys──→ chunk    the hash pair of HBase
 //! ```
 //!
-//! A filter block that was read once is kept as long as the cache grants the room for it. A filter
-//! that cannot be read never hides a row: the file is looked into, and the trace says so.
+//! A filter block that was read once is kept as long as the cache grants the room for it, or for good
+//! if it is pinned. A filter that cannot be read never hides a row: HBase's is asked in place of ours,
+//! or the file is looked into, and the trace says so.
 
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use filter::Membership;
+use filter::StoredFilter;
 use filter::bloom::hbase::{self, HashPair, HashType};
 
 use super::blocks::{Blocks, Wanted};
+use super::row_filter::RowFilter;
 use super::{Caching, FilterUse};
 use crate::block::bloom::{BloomChunk, BloomMeta};
 use crate::block::index::BlockPlace;
@@ -77,13 +79,15 @@ impl BloomSummary {
 pub struct FilterSummary {
     /// Which filter it is.
     pub kind: filter::FilterKind,
+    /// Blocks it stands in, an index beside them not counted.
+    pub block_count: usize,
     /// Keys in it.
     pub key_count: u64,
     /// Bits for each key; 0 without keys.
     pub bits_per_key: f64,
     /// How often it says "maybe" about a row it does not hold.
     pub error_rate: f64,
-    /// Bytes of its block.
+    /// Bytes of its blocks.
     pub byte_size: u64,
 }
 
@@ -101,7 +105,14 @@ pub(super) struct ChunkedBloom {
 #[derive(Debug)]
 pub(super) struct Kept {
     block: Arc<Block>,
-    _room: Reservation,
+    /// A block that is pinned is kept even where there is none.
+    _room: Option<Reservation>,
+}
+
+impl Kept {
+    pub(super) fn filter(&self) -> Option<&StoredFilter<Bytes>> {
+        filter_in(&self.block)
+    }
 }
 
 impl ChunkedBloom {
@@ -216,6 +227,14 @@ impl ChunkedBloom {
         self.contains(blocks, not_after, pair, trace).map(Some)
     }
 
+    /// Loads all chunks. What cannot be read now is met again by who asks it.
+    fn load(&self, blocks: &Blocks) {
+        for (chunk, kept) in self.meta.chunks.iter().zip(&self.kept) {
+            let trace = &mut ReadTrace::default();
+            let _ = load_and_keep(blocks, chunk.block, Wanted::BloomChunk, kept, trace);
+        }
+    }
+
     /// Looks into the one chunk that can hold a key: the last whose first key is not after it.
     fn contains(
         &self,
@@ -238,7 +257,7 @@ impl ChunkedBloom {
 }
 
 /// A filter block, from the reader's own keeping, the cache, or the file.
-fn load_and_keep<'a>(
+pub(super) fn load_and_keep<'a>(
     blocks: &Blocks,
     place: BlockPlace,
     wanted: Wanted,
@@ -250,18 +269,23 @@ fn load_and_keep<'a>(
         return Ok(Held::Kept(&kept.block));
     }
     let block = blocks.load(place, wanted, Caching::Use, trace, |_| Ok(()))?;
-    if let Some(cache) = &blocks.cache
-        && let Some(room) = cache.reserve(block.bytes() as u64)
-    {
+    let cache = blocks.cache.as_ref();
+    let room = cache.and_then(|cache| {
+        let bytes = block.bytes() as u64;
+        if blocks.pin_filters { Some(cache.reserve_pinned(bytes)) } else { cache.reserve(bytes) }
+    });
+    if room.is_some() || blocks.pin_filters {
         // Another thread may have kept it at the same time; its room is then given back.
         let _ = kept.set(Kept { block: Arc::clone(&block), _room: room });
-        cache.forget(blocks.key(place));
+        if let Some(cache) = cache {
+            cache.forget(blocks.key(place));
+        }
     }
     Ok(Held::Loaded(block))
 }
 
 /// A block without a count of references where the reader keeps it anyway.
-enum Held<'a> {
+pub(super) enum Held<'a> {
     Kept(&'a Block),
     Loaded(Arc<Block>),
 }
@@ -273,50 +297,17 @@ impl Held<'_> {
             Self::Loaded(block) => block,
         }
     }
+
+    pub(super) fn filter(&self) -> Option<&StoredFilter<Bytes>> {
+        filter_in(self.as_ref())
+    }
 }
 
-/// Our own filter over the rows of a file.
-#[derive(Debug)]
-pub(super) struct RowFilter {
-    place: BlockPlace,
-    kept: OnceLock<Kept>,
-}
-
-impl RowFilter {
-    pub(super) const fn new(place: BlockPlace) -> Self {
-        Self { place, kept: OnceLock::new() }
-    }
-
-    fn with<R>(
-        &self,
-        blocks: &Blocks,
-        trace: &mut ReadTrace,
-        ask: impl FnOnce(&filter::StoredFilter<Bytes>) -> R,
-    ) -> Result<Option<R>> {
-        let held = load_and_keep(blocks, self.place, Wanted::Filter, &self.kept, trace)?;
-        match held.as_ref() {
-            Block::Meta(MetaBlock { filter: Some(filter), .. }) => Ok(Some(ask(filter))),
-            _ => Ok(None),
-        }
-    }
-
-    pub(super) fn may_contain(
-        &self,
-        blocks: &Blocks,
-        probe: &RowProbe<'_>,
-        trace: &mut ReadTrace,
-    ) -> Result<Option<bool>> {
-        self.with(blocks, trace, |filter| filter.may_contain(probe.key_hash(filter.seed())))
-    }
-
-    pub(super) fn summary(&self, blocks: &Blocks) -> Result<Option<FilterSummary>> {
-        self.with(blocks, &mut ReadTrace::default(), |filter| FilterSummary {
-            kind: filter.kind(),
-            key_count: filter.key_count(),
-            bits_per_key: filter.bits_per_key(),
-            error_rate: filter.error_rate(),
-            byte_size: filter.as_bytes().len() as u64,
-        })
+/// The filter of ours that a block holds.
+fn filter_in(block: &Block) -> Option<&StoredFilter<Bytes>> {
+    match block {
+        Block::Meta(MetaBlock { filter, .. }) => filter.as_ref(),
+        _ => None,
     }
 }
 
@@ -337,16 +328,25 @@ impl FileFilters {
         self.row_filter.as_ref().filter(|_| wanted)
     }
 
-    /// Prefetches what a filter of ours will look at, where the reader keeps it.
-    pub(super) fn prefetch(&self, filter_use: FilterUse, probe: &RowProbe<'_>) {
-        let kept = self.row_filter(filter_use).and_then(|filter| filter.kept.get());
-        if let Some(Block::Meta(MetaBlock { filter: Some(filter), .. })) = kept.map(|it| &*it.block)
+    /// Loads the filters that are to be used, so that they are pinned.
+    pub(super) fn load(&self, filter_use: FilterUse, blocks: &Blocks) {
+        if let Some(filter) = self.row_filter(filter_use) {
+            filter.load(blocks);
+        } else if let Some(bloom) = &self.bloom
+            && matches!(filter_use, FilterUse::Best | FilterUse::HBaseBloom)
         {
-            filter.prefetch(probe.key_hash(filter.seed()));
+            bloom.load(blocks);
         }
     }
 
-    /// Asks the filter that is to be used.
+    /// Prefetches what a filter of ours will look at, where the reader keeps it.
+    pub(super) fn prefetch(&self, filter_use: FilterUse, probe: &RowProbe<'_>) {
+        if let Some(filter) = self.row_filter(filter_use) {
+            filter.prefetch(probe);
+        }
+    }
+
+    /// Asks the filter that is to be used; HBase's in place of ours where that cannot be read.
     pub(super) fn ask(
         &self,
         filter_use: FilterUse,
@@ -355,8 +355,10 @@ impl FileFilters {
         trace: &mut ReadTrace,
     ) -> FilterAnswer {
         let bloom_use = matches!(filter_use, FilterUse::Best | FilterUse::HBaseBloom);
-        let answer = if let Some(filter) = self.row_filter(filter_use) {
-            filter.may_contain(blocks, probe, trace)
+        let ours = self.row_filter(filter_use).map(|it| it.may_contain(blocks, probe, trace));
+        trace.filters_unreadable += u64::from(matches!(ours, Some(Ok(None) | Err(_))));
+        let answer = if let Some(Ok(Some(answer))) = ours {
+            Ok(Some(answer))
         } else if let Some(bloom) = self.bloom.as_ref().filter(|_| bloom_use) {
             bloom.ask(blocks, probe, trace)
         } else {

@@ -12,14 +12,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 
 use super::blocks::{Blocks, RawBlock};
-use super::filters::{ChunkedBloom, FileFilters, RowFilter};
+use super::filters::{ChunkedBloom, FileFilters};
 use super::index::DataIndex;
+use super::row_filter::RowFilter;
 use super::{Inner, ReaderOptions, Rows};
 use crate::block::bloom::BloomMeta;
 use crate::block::branch::IndexBlock;
 use crate::block::header::Header;
 use crate::block::index::{Branch, IndexEntry, MiddleEntry, write_branch};
-use crate::block::meta::ROW_FILTER_NAME;
 use crate::encoding::{CellLayout, What};
 use crate::error::Refusal;
 use crate::input::Input;
@@ -47,6 +47,7 @@ pub(super) fn open(
         file_id: NEXT_FILE_ID.fetch_add(1, Ordering::Relaxed),
         cache: options.cache,
         limits: options.limits,
+        pin_filters: options.pin_filters,
         compression: Compression::None,
         checksum_type: None,
         encoding: DataBlockEncoding::None,
@@ -237,8 +238,11 @@ fn assemble(
         }
     };
     let mut filters = read_blooms(sections.blooms, &file_info, blocks_max(blocks.blocks_end));
-    let row_filter = metas.iter().find(|(name, _)| name == ROW_FILTER_NAME.as_bytes());
-    filters.row_filter = row_filter.map(|(_, place)| RowFilter::new(*place));
+    let first_row = rows.as_ref().map_or(&[][..], |rows| &rows.first);
+    filters.row_filter = RowFilter::find(&metas, first_row);
+    if blocks.pin_filters {
+        filters.load(filter_use, &blocks);
+    }
     Ok(Inner { blocks, trailer, file_info, index, middle, metas, rows, filters, filter_use })
 }
 

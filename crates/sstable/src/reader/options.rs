@@ -10,6 +10,7 @@ use crate::{BlockCache, Limits};
 pub struct ReaderOptions {
     pub(crate) cache: Option<Arc<BlockCache>>,
     pub(crate) filter_use: FilterUse,
+    pub(crate) pin_filters: bool,
     pub(crate) limits: Limits,
 }
 
@@ -26,6 +27,15 @@ impl ReaderOptions {
         self
     }
 
+    /// Whether the filter's blocks are loaded when the file is opened, and kept until it is closed
+    /// even where the cache would not grant the room. They count against its budget all the same.
+    /// Default: no; they are loaded when they are first asked, and kept while filters have no more
+    /// than half of the cache.
+    pub const fn pin_filters(mut self, pin: bool) -> Self {
+        self.pin_filters = pin;
+        self
+    }
+
     /// What is accepted. Default: that of [`Limits`].
     pub const fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -36,12 +46,12 @@ impl ReaderOptions {
 /// Which filter of a file is asked before its blocks are read.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum FilterUse {
-    /// Our own filter in a META block if there is one, else HBase's Bloom filter.
+    /// Our own filter in META blocks if there is one that can be read, else HBase's Bloom filter.
     #[default]
     Best,
     /// HBase's Bloom filter only.
     HBaseBloom,
-    /// Our own filter in a META block only.
+    /// Our own filter in META blocks only.
     MetaFilter,
     /// None: every file whose rows span the key is looked into.
     None,

@@ -181,11 +181,7 @@ impl<'a> Verifier<'a> {
                 self.found.report(damage);
             }
         }
-        if let Some(filter) = &file.filters.row_filter
-            && let Err(error) = filter.summary(&file.blocks)
-        {
-            self.take(error)?;
-        }
+        self.check_row_filter()?;
         self.check_index()?;
         self.check_trailer();
         let found = self.cells.finish(file, self.bloom_bytes);
@@ -197,6 +193,18 @@ impl<'a> Verifier<'a> {
             self.found.report(Damage::in_block(block, at, what));
         }
         progress(file.blocks.source.len());
+        Ok(())
+    }
+
+    /// Whether our own filter can be read, and is one of all rows.
+    fn check_row_filter(&mut self) -> Result<()> {
+        let Some(filter) = &self.file.filters.row_filter else { return Ok(()) };
+        let wrong = filter.check(&self.file.blocks, self.cells.row_count())?;
+        for damage in wrong.into_iter().chain(filter.problem().cloned()) {
+            if !self.found.problems.iter().any(|known| known.at == damage.at) {
+                self.found.report(damage);
+            }
+        }
         Ok(())
     }
 

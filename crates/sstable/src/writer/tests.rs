@@ -5,7 +5,7 @@ use std::io;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 
 use super::*;
-use crate::{CellType, Compression, SequenceId, Timestamp};
+use crate::{CellType, Compression, FilterOptions, SequenceId, Timestamp};
 
 const CELL: CellRef<'_> = CellRef {
     row: b"row",
@@ -92,7 +92,7 @@ fn a_meta_block_has_its_name_alone() {
     let mut writer = begin(WriterOptions::default().filter(filter)).expect("sound options");
     writer.append_meta("notes", b"one".to_vec()).expect("a new name");
     assert!(writer.append_meta("notes", b"two".to_vec()).is_err());
-    assert!(writer.append_meta(ROW_FILTER_NAME, b"mine".to_vec()).is_err());
+    assert!(writer.append_meta("filter.row", b"mine".to_vec()).is_err());
     let (bytes, _) = writer.finish().expect("memory takes it");
     let blocks = bytes.windows(8).filter(|window| *window == b"METABLKc").count();
     assert_eq!(blocks, 2);

@@ -54,6 +54,11 @@ impl CellChecks {
         wrong
     }
 
+    /// Different rows so far.
+    pub(super) const fn row_count(&self) -> u64 {
+        self.row_count
+    }
+
     fn count(&mut self, cell: &CellRef<'_>, starts_row: bool) {
         self.cell_count += 1;
         self.row_count += u64::from(starts_row);
@@ -103,7 +108,7 @@ impl CellChecks {
             && let Some(filter) = &file.filters.row_filter
             && matches!(filter.may_contain(&file.blocks, &probe, trace), Ok(Some(false)))
         {
-            wrong.push("is denied by the filter in META block filter.row".to_owned());
+            wrong.push("is denied by the filter in META blocks filter.row".to_owned());
         }
         if cell.cell_type.deletes_family()
             && self.last_delete_family_row.as_deref() != Some(cell.row)

@@ -1,0 +1,238 @@
+//! The index of a row filter that is cut into partitions by key range.
+//!
+//! A filter of our own stands in META blocks, which HBase passes over:
+//!
+//! | META block            | holds                                                             |
+//! |-----------------------|-------------------------------------------------------------------|
+//! | `filter.row`          | a filter over all rows, where one block is enough for it          |
+//! | `filter.row.index`    | else this index                                                   |
+//! | `filter.row.00000000` | and a filter over the first rows of the file,                     |
+//! | `filter.row.00000001` | one over the rows that follow, and so on                          |
+//!
+//! Body of the index:
+//!
+//! | at | bytes | field        | encoding and meaning                                          |
+//! |---:|------:|--------------|---------------------------------------------------------------|
+//! |  0 |     4 | `version`    | u32 BE; 1                                                     |
+//! |  4 |   1+n | `kind`       | u8 length and name, as in `blocked-bloom`                     |
+//! |    |     8 | `error rate` | f64 BE; over all partitions, as theory had it when written    |
+//! |    |     4 | `count`      | u32 BE; how many partitions follow, at least 1                |
+//! |    |       | partitions   | one behind the other                                          |
+//!
+//! A partition; it has the rows from its first one up to that of the next:
+//!
+//! | bytes | field       | encoding and meaning                                                |
+//! |------:|-------------|---------------------------------------------------------------------|
+//! |     8 | `keys`      | u64 BE; rows in it, at least 1                                      |
+//! |     4 | `length`    | u32 BE; bytes of the filter, not compressed                         |
+//! |   2+n | `first row` | u16 BE length and bytes; greater than that of the one before        |
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+
+use bytes::Bytes;
+use filter::FilterKind;
+
+use super::meta::ROW_FILTER_NAME;
+use crate::encoding::What;
+use crate::input::Input;
+use crate::row_heads::RowHeads;
+
+const VERSION: u32 = 1;
+/// Bytes of a partition without its first row.
+const PARTITION_LEN_MIN: usize = 14;
+
+/// The name of the META block that holds the index.
+pub(crate) const FILTER_INDEX_NAME: &str = "filter.row.index";
+
+/// The name of the META block that holds a partition.
+pub(crate) fn partition_name(number: usize) -> String {
+    format!("{ROW_FILTER_NAME}.{number:08}")
+}
+
+/// Whether the name is one of those in the first table above.
+pub(crate) fn is_filter_name(name: &[u8]) -> bool {
+    let rest = name.strip_prefix(ROW_FILTER_NAME.as_bytes());
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"."))
+}
+
+/// One of the filters.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Partition {
+    pub(crate) keys: u64,
+    pub(crate) len: u32,
+    pub(crate) first_row: Bytes,
+}
+
+/// The index in memory.
+#[derive(Debug)]
+pub(crate) struct FilterIndex {
+    pub(crate) kind: FilterKind,
+    pub(crate) error_rate: f64,
+    pub(crate) partitions: Vec<Partition>,
+    heads: RowHeads,
+}
+
+impl FilterIndex {
+    /// Takes partitions in the order of their rows.
+    pub(crate) fn new(kind: FilterKind, error_rate: f64, partitions: Vec<Partition>) -> Self {
+        let heads = RowHeads::new(partitions.iter().map(|it| &it.first_row[..]));
+        Self { kind, error_rate, partitions, heads }
+    }
+
+    /// Reads the body of an index.
+    pub(crate) fn parse(body: &Bytes) -> Result<Self, What> {
+        let mut input = Input::new(body);
+        if input.array().map(u32::from_be_bytes).ok_or(ENDS)? != VERSION {
+            return Err("a filter index of a version that this build does not know".into());
+        }
+        let name_len = input.u8().ok_or(ENDS)?;
+        let name = input.take(name_len.into()).ok_or(ENDS)?;
+        let kind = std::str::from_utf8(name).ok().and_then(FilterKind::from_name);
+        let kind = kind.ok_or_else(|| format!("unknown filter {}", crate::escape(name)))?;
+        let error_rate = input.array().map(f64::from_be_bytes).ok_or(ENDS)?;
+        if !(0.0..=1.0).contains(&error_rate) {
+            return Err("an error rate that is none".into());
+        }
+        let count = input.len_i32().ok_or(ENDS)?;
+        if count == 0 || count > input.len().checked_div(PARTITION_LEN_MIN).unwrap_or(0) {
+            return Err(format!("{count} partitions in {} bytes", input.len()).into());
+        }
+        let mut partitions: Vec<Partition> = Vec::with_capacity(count);
+        for _ in 0..count {
+            let keys = input.array().map(u64::from_be_bytes).ok_or(ENDS)?;
+            let len = input.array().map(u32::from_be_bytes).ok_or(ENDS)?;
+            let row_len = input.u16().ok_or(ENDS)?;
+            let first_row = body.slice_ref(input.take(row_len.into()).ok_or(ENDS)?);
+            if partitions.last().is_some_and(|last| last.first_row >= first_row) {
+                return Err("partitions out of order".into());
+            }
+            if keys == 0 {
+                return Err("a partition without rows".into());
+            }
+            partitions.push(Partition { keys, len, first_row });
+        }
+        if !input.is_empty() {
+            return Err("bytes behind the filter index".into());
+        }
+        Ok(Self::new(kind, error_rate, partitions))
+    }
+
+    /// Writes the body of an index.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        let name = self.kind.name().as_bytes();
+        out.extend_from_slice(&VERSION.to_be_bytes());
+        out.push(u8::try_from(name.len()).expect("names of filters are short"));
+        out.extend_from_slice(name);
+        out.extend_from_slice(&self.error_rate.to_be_bytes());
+        let count = u32::try_from(self.partitions.len()).expect("a file has fewer than 2^32 rows");
+        out.extend_from_slice(&count.to_be_bytes());
+        for partition in &self.partitions {
+            let row = &partition.first_row;
+            let row_len = u16::try_from(row.len()).expect("the writer has checked the row");
+            out.extend_from_slice(&partition.keys.to_be_bytes());
+            out.extend_from_slice(&partition.len.to_be_bytes());
+            out.extend_from_slice(&row_len.to_be_bytes());
+            out.extend_from_slice(row);
+        }
+    }
+
+    /// The partition that has the row if one has it; `None` for a row before the first.
+    pub(crate) fn find(&self, row: &[u8]) -> Option<usize> {
+        let between = self.heads.candidates(row);
+        let equal = self.partitions.get(between.clone()).unwrap_or_default();
+        let not_after = equal.partition_point(|partition| partition.first_row[..] <= *row);
+        between.start.saturating_add(not_after).checked_sub(1)
+    }
+
+    /// Rows in all partitions.
+    pub(crate) fn key_count(&self) -> u64 {
+        self.partitions.iter().fold(0, |sum, partition| sum.saturating_add(partition.keys))
+    }
+
+    /// Bytes of all partitions.
+    pub(crate) fn byte_size(&self) -> u64 {
+        self.partitions.iter().fold(0, |sum, partition| sum.saturating_add(partition.len.into()))
+    }
+
+    /// Bytes it takes in memory, those of the block it was read from among them.
+    pub(crate) fn bytes(&self) -> usize {
+        let rows: usize = self
+            .partitions
+            .iter()
+            .map(|partition| partition.first_row.len())
+            .fold(0, usize::saturating_add);
+        rows.saturating_add(size_of_val(&self.partitions[..])).saturating_add(self.heads.bytes())
+    }
+}
+
+const ENDS: &str = "ends in the filter index";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn index(rows: &[&'static str]) -> FilterIndex {
+        let partition =
+            |row: &&'static str| Partition { keys: 7, len: 70, first_row: Bytes::from(*row) };
+        let partitions = rows.iter().map(partition).collect();
+        FilterIndex::new(FilterKind::BlockedBloom, 0.01, partitions)
+    }
+
+    fn bytes(index: &FilterIndex) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        index.write(&mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let written = index(&["b", "bb", "c"]);
+        let read = FilterIndex::parse(&bytes(&written).into()).expect("our own bytes");
+        assert_eq!((read.kind, read.error_rate), (written.kind, written.error_rate));
+        assert_eq!(read.partitions, written.partitions);
+        assert_eq!((read.key_count(), read.byte_size()), (21, 210));
+        for (row, partition) in [
+            ("a", None),
+            ("b", Some(0)),
+            ("ba", Some(0)),
+            ("bb", Some(1)),
+            ("bbb", Some(1)),
+            ("c", Some(2)),
+            ("d", Some(2)),
+        ] {
+            assert_eq!(read.find(row.as_bytes()), partition, "{row}");
+        }
+    }
+
+    #[test]
+    fn no_bytes_make_an_index_that_is_none() {
+        let sound = bytes(&index(&["b", "c"]));
+        for len in 0..sound.len() {
+            assert!(FilterIndex::parse(&Bytes::copy_from_slice(&sound[..len])).is_err(), "{len}");
+        }
+        let refused = |change: fn(&mut Vec<u8>), what: &str| {
+            let mut bytes = sound.clone();
+            change(&mut bytes);
+            let error = FilterIndex::parse(&bytes.into()).expect_err(what);
+            assert!(error.contains(what), "{error}");
+        };
+        refused(|bytes| bytes[3] = 2, "version");
+        refused(|bytes| bytes[5] = b'x', "unknown filter");
+        refused(|bytes| bytes[18] = 0x7f, "error rate");
+        refused(|bytes| bytes[26] = 0x7f, "partitions in");
+        refused(|bytes| bytes.push(0), "behind");
+        refused(|bytes| *bytes.last_mut().expect("a row") = b'b', "order");
+        refused(|bytes| bytes[30..38].fill(0), "without rows");
+    }
+
+    #[test]
+    fn names_stand_in_the_order_of_their_rows() {
+        let names: Vec<_> = [0, 1, 9, 10, 12_345_678].map(partition_name).into();
+        assert!(names.is_sorted() && names.iter().all(|name| is_filter_name(name.as_bytes())));
+        assert_eq!(names[1], "filter.row.00000001");
+        assert!(is_filter_name(b"filter.row") && is_filter_name(FILTER_INDEX_NAME.as_bytes()));
+        assert!(!is_filter_name(b"filter.rows") && !is_filter_name(b"filter.ro"));
+    }
+}
