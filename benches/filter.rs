@@ -199,14 +199,14 @@ fn count<T>(probes: &[T], may_contain: impl Fn(&T) -> bool) -> usize {
 /// Asks for the keys of every pass; returns how many were let through, and the nanoseconds a key that
 /// each pass took.
 fn time(contender: &Contender, passes: &[Keys]) -> (usize, Vec<f64>) {
-    let mut passed = 0;
+    let mut let_through = 0;
     let times = passes.iter().map(|keys| {
         let start = Instant::now();
-        passed += (contender.ask)(black_box(keys));
+        let_through += (contender.ask)(black_box(keys));
         start.elapsed().as_nanos() as f64 / keys.bytes.len() as f64
     });
     let times = times.collect();
-    (passed, times)
+    (let_through, times)
 }
 
 fn median(mut numbers: Vec<f64>) -> f64 {
@@ -232,12 +232,12 @@ fn compare(count: u64) {
         for contender in &mut contenders {
             time(contender, &others);
             for is_hit in [round % 2 == 0, round % 2 != 0] {
-                let (passed, ns) = time(contender, if is_hit { &hits } else { &misses });
+                let (let_through, ns) = time(contender, if is_hit { &hits } else { &misses });
                 if is_hit {
-                    assert_eq!(passed, PROBES * PASSES, "{} denied a member", contender.name);
+                    assert_eq!(let_through, PROBES * PASSES, "{} denied a member", contender.name);
                     contender.hit_ns.extend(ns);
                 } else {
-                    contender.error_rate = passed as f64 / (PROBES * PASSES) as f64;
+                    contender.error_rate = let_through as f64 / (PROBES * PASSES) as f64;
                     contender.miss_ns.extend(ns);
                 }
             }

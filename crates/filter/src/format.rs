@@ -304,6 +304,8 @@ impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
     fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
         match self.view {
             View::Blocked(view) => view.may_contain_batch(self.body(), hashes, answers),
+            View::Counting(view) => view.may_contain_batch(self.body(), hashes, answers),
+            View::SplitBlock(view) => view.may_contain_batch(self.body(), hashes, answers),
             View::Cuckoo(view) => view.may_contain_batch(self.body(), hashes, answers),
             _ => membership::batch(self, hashes, answers),
         }

@@ -12,71 +12,38 @@
 //! ([`theory::blocked_bloom_error_rate`](crate::theory::blocked_bloom_error_rate)). Any number of lines and any number of probes will do,
 //! so the size follows the error rate without steps.
 //!
-//! Body of the stored form: the lines, 64 bytes each; bit b of a line is byte b / 8, mask
-//! 1 << (b % 8). Header parameter 0 is the number of probes.
+//! The stored form, and how lines are asked: `lines.rs`.
 //!
 //! Putze, Sanders, Singler: "Cache-, Hash- and Space-Efficient Bloom Filters", 2007; the layout of
 //! a line follows `FastLocalBloom` of `RocksDB`.
 
 use alloc::vec::Vec;
 
+use crate::aligned::AlignedBytes;
 use crate::format::{self, Header};
-use crate::kernel::{self, LINE_PROBES_MAX, Line, Vector};
-use crate::kind::allocate;
+use crate::kernel::{self, LINE_PROBES_MAX};
+use crate::lines::{LINE_LEN, LineView, Shape};
 use crate::{
-    BuildError, FilterKind, FilterStats, FormatError, Full, HEADER_LEN, Insert, KeyHash,
-    Membership, Seed, Sizing, theory,
+    BuildError, FilterKind, FilterStats, Full, Insert, KeyHash, Membership, Seed, Sizing, theory,
 };
 
-/// Bits of a line.
-const LINE_BITS: u32 = 512;
-/// Bytes of a line.
-const LINE_LEN: u64 = 64;
-
-/// How many lines, and how many bits each key sets in one.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-struct Shape {
-    lines: u64,
-    probes: u32,
-}
-
-impl Shape {
-    /// Finds the best shape for so many keys. No keys take no lines.
-    fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
-        let lines = match sizing {
-            _ if keys == 0 => return Ok(Self { lines: 0, probes: 1 }),
-            Sizing::ErrorRate(rate) => return Self::for_error_rate(rate.get(), keys),
-            Sizing::BitsPerKey(bits) if bits > 0.0 && bits.is_finite() => {
-                (bits * keys as f64 / f64::from(LINE_BITS)).max(1.0) as u64
-            }
-            Sizing::BitsPerKey(bits) => return Err(BuildError::BitsPerKey(bits)),
-            Sizing::Bytes(budget) => {
-                let needed = HEADER_LEN as u64 + LINE_LEN;
-                if budget < needed {
-                    return Err(BuildError::Budget { needed, budget });
-                }
-                (budget - HEADER_LEN as u64) / LINE_LEN
-            }
-        };
-        let (probes, _) = theory::blocked_bloom_best(keys, lines, LINE_PROBES_MAX);
-        Ok(Self { lines, probes })
-    }
-
-    /// Finds the fewest lines that err no more often than `rate`.
-    fn for_error_rate(rate: f64, keys: u64) -> Result<Self, BuildError> {
-        let best = |lines| theory::blocked_bloom_best(keys, lines, LINE_PROBES_MAX);
+/// Finds the best shape for so many keys.
+fn shape(sizing: Sizing, keys: u64) -> Result<Shape, BuildError> {
+    let best = |lines| theory::blocked_bloom_best(keys, lines, LINE_PROBES_MAX);
+    let fewest = |rate| {
         // A line a key is as much as anyone could want; what errs too often then, errs because of
         // the length of the hash.
         if best(keys).1 > rate {
-            return Err(BuildError::ErrorRate(rate));
+            return None;
         }
         let (mut too_few, mut enough) = (0, keys); // The rate falls with every line.
         while enough - too_few > 1 {
             let middle = too_few.midpoint(enough);
             if best(middle).1 <= rate { enough = middle } else { too_few = middle }
         }
-        Ok(Self { lines: enough, probes: best(enough).0 })
-    }
+        Some(Shape { lines: enough, probes: best(enough).0 })
+    };
+    Shape::new(sizing, keys, fewest, |lines| best(lines).0)
 }
 
 /// A blocked Bloom filter in memory, to which keys can be added.
@@ -99,16 +66,13 @@ impl Shape {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Blocked {
-    lines: Vec<AlignedLine>,
-    probes: u32,
+    lines: AlignedBytes,
+    view: BlockedView,
     keys: u64,
-    vector: Vector,
 }
 
-/// A line where the processor has its lines, so that a lookup touches one of them and not two.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-struct AlignedLine(Line);
+/// A blocked Bloom filter in bytes that are not ours.
+pub(crate) type BlockedView = LineView<1>;
 
 impl Blocked {
     /// Makes an empty filter, sized for so many keys. It takes more, and then errs more often.
@@ -119,20 +83,20 @@ impl Blocked {
     ///
     /// [`BuildError`] if no filter of that sizing can be made.
     pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
-        let shape = Shape::new(sizing, keys)?;
-        let lines = allocate(shape.lines, AlignedLine([0; 64]))?;
-        Ok(Self { lines, probes: shape.probes, keys: 0, vector: Vector::detect() })
+        let shape = shape(sizing, keys)?;
+        let lines = AlignedBytes::zeroed(shape.len())?;
+        Ok(Self { lines, view: LineView::new(shape.probes), keys: 0 })
     }
 
     /// What a filter will cost and how often it will err once it holds so many keys.
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
-        let shape = Shape::new(sizing, keys)?;
-        Ok(stats(keys, shape.lines, shape.probes))
+        let shape = shape(sizing, keys)?;
+        Ok(stats(keys, shape.len(), shape.probes))
     }
 
     /// Returns how many bits each key sets.
     pub const fn probe_count(&self) -> u32 {
-        self.probes
+        self.view.probes()
     }
 
     /// Returns the stored form, to be read back by [`StoredFilter`](crate::StoredFilter).
@@ -141,110 +105,58 @@ impl Blocked {
             kind: FilterKind::BlockedBloom,
             seed,
             keys: self.keys,
-            parameters: [self.probes.into(), 0, 0],
+            parameters: [self.view.probes().into(), 0, 0],
         };
-        let lines = self.lines.iter().map(|line| line.0.as_slice());
-        format::write(&header, self.lines.len() * size_of::<Line>(), lines)
-    }
-
-    fn line_index(&self, hash: KeyHash) -> usize {
-        // A slot is below the count of lines, which is a `usize`.
-        hash.slot(self.lines.len() as u64) as usize
+        format::write(&header, self.lines.len(), core::iter::once(&*self.lines))
     }
 }
 
 impl Membership for Blocked {
+    #[inline]
     fn may_contain(&self, hash: KeyHash) -> bool {
-        let line = self.lines.get(self.line_index(hash));
-        line.is_some_and(|line| self.vector.line_contains(&line.0, hash.get(), self.probes))
+        self.view.may_contain(&self.lines, hash)
     }
 
+    #[inline]
     fn prefetch(&self, hash: KeyHash) {
-        if let Some(line) = self.lines.get(self.line_index(hash)) {
-            kernel::prefetch(&line.0);
-        }
+        BlockedView::prefetch(&self.lines, hash);
+    }
+
+    fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
+        self.view.may_contain_batch(&self.lines, hashes, answers);
     }
 
     fn stats(&self) -> FilterStats {
-        stats(self.keys, self.lines.len() as u64, self.probes)
+        self.view.stats(&self.lines, self.keys)
     }
 }
 
 impl Insert for Blocked {
     /// Adds a key. Only a filter that was sized for no keys is ever full.
+    #[inline]
     fn insert(&mut self, hash: KeyHash) -> Result<(), Full> {
-        let index = self.line_index(hash);
-        let line = self.lines.get_mut(index).ok_or(Full)?;
-        kernel::line_insert(&mut line.0, hash.get(), self.probes);
+        let line = BlockedView::line_mut(&mut self.lines, hash).ok_or(Full)?;
+        kernel::line_insert(line, hash.get(), self.view.probes());
         self.keys = self.keys.saturating_add(1);
         Ok(())
     }
 }
 
-fn stats(keys: u64, lines: u64, probes: u32) -> FilterStats {
-    FilterStats {
-        keys,
-        bytes: lines.saturating_mul(LINE_LEN),
-        error_rate: theory::blocked_bloom_error_rate(keys, lines, probes),
-    }
-}
-
-/// A blocked Bloom filter in bytes that are not ours.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct BlockedView {
-    probes: u32,
-    vector: Vector,
-}
-
 impl BlockedView {
-    /// Checks what the header says against the length of the body.
-    pub(crate) fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
-        let probes = match header.parameters {
-            [probes, 0, 0] if (1..=LINE_PROBES_MAX.into()).contains(&probes) => probes as u32,
-            _ => return Err(FormatError::Parameters("a line takes 1 to 32 bits of a key")),
-        };
-        if !body.len().is_multiple_of(size_of::<Line>()) {
-            return Err(FormatError::Parameters("the body is not made of whole lines"));
-        }
-        if body.is_empty() != (header.keys == 0) {
-            return Err(FormatError::Parameters("there are lines if and only if there are keys"));
-        }
-        Ok(Self { probes, vector: Vector::detect() })
-    }
-
-    #[inline]
-    fn line(body: &[u8], hash: KeyHash) -> Option<&Line> {
-        let (lines, _) = body.as_chunks();
-        // A slot is below the count of lines, which is a `usize`.
-        lines.get(hash.slot(lines.len() as u64) as usize)
-    }
-
-    #[inline]
-    pub(crate) fn may_contain(self, body: &[u8], hash: KeyHash) -> bool {
-        let line = Self::line(body, hash);
-        line.is_some_and(|line| self.vector.line_contains(line, hash.get(), self.probes))
-    }
-
-    pub(crate) fn may_contain_batch(self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
-        self.vector.lines_contain(body.as_chunks().0, hashes, self.probes, answers);
-    }
-
-    #[inline]
-    pub(crate) fn prefetch(body: &[u8], hash: KeyHash) {
-        if let Some(line) = Self::line(body, hash) {
-            kernel::prefetch(line);
-        }
-    }
-
     pub(crate) fn stats(self, body: &[u8], keys: u64) -> FilterStats {
-        stats(keys, body.len() as u64 / LINE_LEN, self.probes)
+        stats(keys, body.len() as u64, self.probes())
     }
+}
+
+fn stats(keys: u64, bytes: u64, probes: u32) -> FilterStats {
+    let error_rate = theory::blocked_bloom_error_rate(keys, bytes / LINE_LEN, probes);
+    FilterStats { keys, bytes, error_rate }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ErrorRate, StoredFilter};
+    use crate::{ErrorRate, HEADER_LEN, StoredFilter};
 
     /// Hashes of the numbers from nought; streams with different numbers share none.
     fn keys(stream: u64, count: u64) -> impl Iterator<Item = KeyHash> {
@@ -283,7 +195,7 @@ mod tests {
     fn an_error_rate_is_kept_with_no_line_to_spare() {
         for (rate, count) in [(0.3, 5_000), (0.01, 1), (0.01, 100_000), (1e-4, 3_000), (1e-9, 70)] {
             let rate = ErrorRate::new(rate).expect("a rate");
-            let shape = Shape::new(Sizing::ErrorRate(rate), count).expect("possible");
+            let shape = shape(Sizing::ErrorRate(rate), count).expect("possible");
             let best = |lines| theory::blocked_bloom_best(count, lines, LINE_PROBES_MAX).1;
             assert!(best(shape.lines) <= rate.get());
             assert!(shape.lines == 1 || best(shape.lines - 1) > rate.get());

@@ -17,9 +17,9 @@
 
 use alloc::vec::Vec;
 
+use crate::aligned::AlignedBytes;
 use crate::format::{self, Header};
 use crate::kernel::{self, Block, Vector};
-use crate::kind::allocate;
 use crate::{
     BuildError, FilterKind, FilterStats, FormatError, Full, HEADER_LEN, Insert, KeyHash,
     Membership, Seed, Sizing, theory,
@@ -49,15 +49,10 @@ const BLOCKS_MAX: u64 = 1 << 31;
 /// ```
 #[derive(Clone, Debug)]
 pub struct SplitBlock {
-    blocks: Vec<AlignedBlock>,
+    blocks: AlignedBytes,
+    view: SplitBlockView,
     keys: u64,
-    vector: Vector,
 }
-
-/// A block that never lies across two cache lines.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(32))]
-struct AlignedBlock(Block);
 
 impl SplitBlock {
     /// Makes an empty filter, sized for so many keys. It takes more, and then errs more often.
@@ -68,13 +63,13 @@ impl SplitBlock {
     ///
     /// [`BuildError`] if no filter of that sizing can be made.
     pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
-        let blocks = allocate(block_count(sizing, keys)?, AlignedBlock([0; 32]))?;
-        Ok(Self { blocks, keys: 0, vector: Vector::detect() })
+        let blocks = AlignedBytes::zeroed(block_count(sizing, keys)? * BLOCK_LEN)?;
+        Ok(Self { blocks, view: SplitBlockView::new(), keys: 0 })
     }
 
     /// What a filter will cost and how often it will err once it holds so many keys.
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
-        Ok(stats(keys, block_count(sizing, keys)?))
+        Ok(stats(keys, block_count(sizing, keys)? * BLOCK_LEN))
     }
 
     /// Takes the bits out of a Parquet file, where they were set by so many keys.
@@ -83,25 +78,22 @@ impl SplitBlock {
     ///
     /// [`FormatError`] if the bits are not whole blocks.
     pub fn from_bitset(bitset: &[u8], keys: u64) -> Result<Self, FormatError> {
-        let (blocks, rest) = bitset.as_chunks();
-        if !rest.is_empty() || blocks.len() as u64 > BLOCKS_MAX {
-            return Err(FormatError::Parameters(NOT_WHOLE));
-        }
-        let blocks = blocks.iter().copied().map(AlignedBlock).collect();
-        Ok(Self { blocks, keys, vector: Vector::detect() })
+        check_len(bitset)?;
+        let blocks = AlignedBytes::copy_of(bitset)
+            .map_err(|_| FormatError::Parameters("the filter does not fit into memory"))?;
+        Ok(Self { blocks, view: SplitBlockView::new(), keys })
     }
 
     /// Returns the bits as a Parquet file has them.
     pub fn to_bitset(&self) -> Vec<u8> {
-        self.blocks.iter().flat_map(|block| block.0).collect()
+        self.blocks.to_vec()
     }
 
     /// Returns the stored form, to be read back by [`StoredFilter`](crate::StoredFilter).
     pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
         let header =
             Header { kind: FilterKind::SplitBlock, seed, keys: self.keys, parameters: [0; 3] };
-        let blocks = self.blocks.iter().map(|block| block.0.as_slice());
-        format::write(&header, self.blocks.len() * size_of::<Block>(), blocks)
+        format::write(&header, self.blocks.len(), core::iter::once(&*self.blocks))
     }
 }
 
@@ -137,82 +129,89 @@ fn block_count(sizing: Sizing, keys: u64) -> Result<u64, BuildError> {
     if blocks > BLOCKS_MAX { Err(BuildError::Memory) } else { Ok(blocks) }
 }
 
-/// Picks the block of a key as the format says: ((hash >> 32) · count) >> 32.
-#[inline]
-fn block_index(hash: KeyHash, count: usize) -> usize {
-    // There are at most 2^31 blocks, so the product fits; the result is below the count.
-    (((hash.get() >> 32) * count as u64) >> 32) as usize
+/// Checks that bytes are whole blocks, and not too many.
+fn check_len(bitset: &[u8]) -> Result<(), FormatError> {
+    let (blocks, rest) = bitset.as_chunks::<{ size_of::<Block>() }>();
+    if rest.is_empty() && blocks.len() as u64 <= BLOCKS_MAX {
+        return Ok(());
+    }
+    Err(FormatError::Parameters("the body is not made of whole blocks, 2^31 at most"))
 }
 
-const NOT_WHOLE: &str = "the body is not made of whole blocks, 2^31 at most";
-
 impl Membership for SplitBlock {
+    #[inline]
     fn may_contain(&self, hash: KeyHash) -> bool {
-        let block = self.blocks.get(block_index(hash, self.blocks.len()));
-        block.is_some_and(|block| self.vector.block_contains(&block.0, hash.get()))
+        self.view.may_contain(&self.blocks, hash)
     }
 
+    #[inline]
     fn prefetch(&self, hash: KeyHash) {
-        if let Some(block) = self.blocks.get(block_index(hash, self.blocks.len())) {
-            kernel::prefetch(&block.0);
-        }
+        SplitBlockView::prefetch(&self.blocks, hash);
+    }
+
+    fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
+        self.view.may_contain_batch(&self.blocks, hashes, answers);
     }
 
     fn stats(&self) -> FilterStats {
-        stats(self.keys, self.blocks.len() as u64)
+        SplitBlockView::stats(&self.blocks, self.keys)
     }
 }
 
 impl Insert for SplitBlock {
     /// Adds a key. Only a filter that was sized for no keys is ever full.
+    #[inline]
     fn insert(&mut self, hash: KeyHash) -> Result<(), Full> {
-        let index = block_index(hash, self.blocks.len());
-        kernel::block_insert(&mut self.blocks.get_mut(index).ok_or(Full)?.0, hash.get());
+        let (blocks, _) = self.blocks.as_chunks_mut();
+        let index = kernel::block_index(hash, blocks.len());
+        kernel::block_insert(blocks.get_mut(index).ok_or(Full)?, hash.get());
         self.keys = self.keys.saturating_add(1);
         Ok(())
     }
 }
 
-fn stats(keys: u64, blocks: u64) -> FilterStats {
-    FilterStats {
-        keys,
-        bytes: blocks.saturating_mul(BLOCK_LEN),
-        error_rate: theory::split_block_error_rate(keys, blocks),
-    }
+fn stats(keys: u64, bytes: u64) -> FilterStats {
+    let error_rate = theory::split_block_error_rate(keys, bytes / BLOCK_LEN);
+    FilterStats { keys, bytes, error_rate }
 }
 
-/// A split-block Bloom filter in bytes that are not ours.
+/// How split blocks are asked, wherever their bytes are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SplitBlockView {
     vector: Vector,
 }
 
 impl SplitBlockView {
+    fn new() -> Self {
+        Self { vector: Vector::detect() }
+    }
+
     /// Checks what the header says against the length of the body.
     pub(crate) fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
-        let (blocks, rest) = body.as_chunks::<32>();
-        if !rest.is_empty() || blocks.len() as u64 > BLOCKS_MAX {
-            return Err(FormatError::Parameters(NOT_WHOLE));
-        }
+        check_len(body)?;
         if header.parameters != [0; 3] {
             return Err(FormatError::Parameters("a split-block filter has no parameters"));
         }
-        if blocks.is_empty() != (header.keys == 0) {
-            return Err(FormatError::Parameters("there are blocks if and only if there are keys"));
+        if body.is_empty() && header.keys != 0 {
+            return Err(FormatError::Parameters("there are keys, and no blocks"));
         }
-        Ok(Self { vector: Vector::detect() })
+        Ok(Self::new())
     }
 
     #[inline]
     fn block(body: &[u8], hash: KeyHash) -> Option<&Block> {
         let (blocks, _) = body.as_chunks();
-        blocks.get(block_index(hash, blocks.len()))
+        blocks.get(kernel::block_index(hash, blocks.len()))
     }
 
     #[inline]
     pub(crate) fn may_contain(self, body: &[u8], hash: KeyHash) -> bool {
         let block = Self::block(body, hash);
         block.is_some_and(|block| self.vector.block_contains(block, hash.get()))
+    }
+
+    pub(crate) fn may_contain_batch(self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
+        self.vector.blocks_contain(body.as_chunks().0, hashes, answers);
     }
 
     #[inline]
@@ -223,7 +222,7 @@ impl SplitBlockView {
     }
 
     pub(crate) fn stats(body: &[u8], keys: u64) -> FilterStats {
-        stats(keys, body.len() as u64 / BLOCK_LEN)
+        stats(keys, body.len() as u64)
     }
 }
 

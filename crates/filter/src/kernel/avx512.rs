@@ -1,23 +1,25 @@
-//! The inner loops in AVX-512: a whole cache line in one register, all bits of a key at once.
+//! The inner loops in AVX-512: a whole cache line in one register, all fields of a key at once.
 //!
 //! ```text
 //! seeds       even  odd   even  odd   …       32 bits each of the mixed hash
 //! × powers    ─────────────────────────       one multiplication for sixteen probes
 //! products    wwww bbbbb …                    w: which word of the line, b: which bit of it
 //! permute     the word that each probe wants, out of the sixteen of the line
-//! rotate      1 << b
-//! test        no wanted bit is clear
+//! shift       1 << b, or 15 << the counter at b
+//! test        no wanted field is nought
 //! ```
 #![allow(unsafe_code, reason = "vector loads take pointers")]
 
 use core::arch::x86_64::{
     __m256i, __m512i, _mm256_loadu_si256, _mm256_mullo_epi32, _mm256_rolv_epi32, _mm256_set1_epi32,
-    _mm256_srli_epi32, _mm256_testc_si256, _mm512_loadu_si512, _mm512_mask_testn_epi32_mask,
-    _mm512_mullo_epi32, _mm512_permutexvar_epi32, _mm512_rolv_epi32, _mm512_set1_epi32,
-    _mm512_set1_epi64, _mm512_srli_epi32,
+    _mm256_srli_epi32, _mm256_testc_si256, _mm512_and_si512, _mm512_loadu_si512,
+    _mm512_mask_testn_epi32_mask, _mm512_mullo_epi32, _mm512_permutexvar_epi32, _mm512_set1_epi32,
+    _mm512_set1_epi64, _mm512_sllv_epi32, _mm512_srli_epi32,
 };
 
-use super::portable::{BLOCK_SALTS, Block, LINE_MULTIPLIERS, Line, line_seeds};
+use super::portable::{
+    BLOCK_SALTS, Block, LINE_MULTIPLIERS, Line, block_index, line_index, line_seeds,
+};
 use super::x86::Avx512;
 use crate::KeyHash;
 
@@ -25,13 +27,18 @@ use crate::KeyHash;
 impl Avx512 {
     /// As [`portable::line_contains`](super::portable::line_contains).
     #[inline]
-    pub(super) fn line_contains(self, line: &Line, hash: u64, probes: u32) -> bool {
+    pub(super) fn line_contains<const FIELD_BITS: u32>(
+        self,
+        line: &Line,
+        hash: u64,
+        probes: u32,
+    ) -> bool {
         // SAFETY: the processor has these features, or there would be no `self`.
-        unsafe { line_contains(line, hash, probes) }
+        unsafe { line_contains::<FIELD_BITS>(line, hash, probes) }
     }
 
     /// As [`Vector::lines_contain`](super::Vector::lines_contain).
-    pub(super) fn lines_contain(
+    pub(super) fn lines_contain<const FIELD_BITS: u32>(
         self,
         lines: &[Line],
         hashes: &[KeyHash],
@@ -39,7 +46,7 @@ impl Avx512 {
         answers: &mut [bool],
     ) {
         // SAFETY: the processor has these features, or there would be no `self`.
-        unsafe { lines_contain(lines, hashes, probes, answers) }
+        unsafe { lines_contain::<FIELD_BITS>(lines, hashes, probes, answers) }
     }
 
     /// As [`portable::block_contains`](super::portable::block_contains).
@@ -48,31 +55,55 @@ impl Avx512 {
         // SAFETY: the processor has these features, or there would be no `self`.
         unsafe { block_contains(block, hash) }
     }
+
+    /// As [`Vector::blocks_contain`](super::Vector::blocks_contain).
+    pub(super) fn blocks_contain(self, blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
+        // SAFETY: the processor has these features, or there would be no `self`.
+        unsafe { blocks_contain(blocks, hashes, answers) }
+    }
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq")]
-fn lines_contain(lines: &[Line], hashes: &[KeyHash], probes: u32, answers: &mut [bool]) {
-    super::in_batches(lines, hashes, answers, |line, hash| line_contains(line, hash, probes));
+fn lines_contain<const FIELD_BITS: u32>(
+    lines: &[Line],
+    hashes: &[KeyHash],
+    probes: u32,
+    answers: &mut [bool],
+) {
+    super::in_batches(lines, hashes, answers, line_index, |line, hash| {
+        line_contains::<FIELD_BITS>(line, hash, probes)
+    });
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq")]
-fn line_contains(line: &Line, hash: u64, probes: u32) -> bool {
+fn line_contains<const FIELD_BITS: u32>(line: &Line, hash: u64, probes: u32) -> bool {
     let seeds = _mm512_set1_epi64(line_seeds(hash).cast_signed());
     let line = load(line);
-    let wanted = u32::MAX >> (u32::BITS - probes.clamp(1, u32::BITS));
+    let wanted = (1_u64.wrapping_shl(probes) - 1) as u32; // There are 32 probes at most.
 
-    // Which of sixteen probes want a bit that is clear.
+    let field = _mm512_set1_epi32((1 << FIELD_BITS) - 1);
+    let within_word = _mm512_set1_epi32((u32::BITS - FIELD_BITS).cast_signed());
+
+    // Which of sixteen probes want a field that is nought.
     let missing = |multipliers, wanted: u32| {
         let products = _mm512_mullo_epi32(seeds, load_words(multipliers));
-        // The upper four bits name the word, the next five, to which a rotation looks, the bit.
+        // The upper four bits name the word, the next ones the field.
         let words = _mm512_permutexvar_epi32(_mm512_srli_epi32::<28>(products), line);
-        let masks = _mm512_rolv_epi32(_mm512_set1_epi32(1), _mm512_srli_epi32::<23>(products));
-        _mm512_mask_testn_epi32_mask(wanted as u16, words, masks)
+        let bit = _mm512_and_si512(_mm512_srli_epi32::<23>(products), within_word);
+        _mm512_mask_testn_epi32_mask(wanted as u16, words, _mm512_sllv_epi32(field, bit))
     };
     let ([first, second], _) = LINE_MULTIPLIERS.as_chunks() else { unreachable!("32 numbers") };
     missing(first, wanted) == 0 && (probes <= 16 || missing(second, wanted >> 16) == 0)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq")]
+fn blocks_contain(blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
+    super::in_batches(blocks, hashes, answers, block_index, |block, hash| {
+        block_contains(block, hash)
+    });
 }
 
 #[inline]

@@ -15,7 +15,10 @@ mod x86;
 use crate::KeyHash;
 use crate::membership::PREFETCH_DISTANCE;
 
-pub(crate) use portable::{Block, LINE_PROBES_MAX, Line, block_insert, line_insert};
+pub(crate) use portable::{
+    Block, LINE_PROBES_MAX, Line, block_index, block_insert, counters_lower, counters_raise,
+    line_index, line_insert, line_places,
+};
 
 /// The instructions that a filter's lookups use.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -49,20 +52,25 @@ impl Vector {
         vectors.into_iter().flatten()
     }
 
-    /// Returns whether a line has all bits of a key.
+    /// Returns whether no field of a key is nought in a line of fields of so many bits, 1 or 4.
     #[inline]
-    pub(crate) fn line_contains(self, line: &Line, hash: u64, probes: u32) -> bool {
+    pub(crate) fn line_contains<const FIELD_BITS: u32>(
+        self,
+        line: &Line,
+        hash: u64,
+        probes: u32,
+    ) -> bool {
         match self {
-            Self::Portable => portable::line_contains(line, hash, probes),
+            Self::Portable => portable::line_contains::<FIELD_BITS>(line, hash, probes),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Self::Avx2(avx2) => avx2.line_contains(line, hash, probes),
+            Self::Avx2(avx2) => avx2.line_contains::<FIELD_BITS>(line, hash, probes),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Self::Avx512(avx512) => avx512.line_contains(line, hash, probes),
+            Self::Avx512(avx512) => avx512.line_contains::<FIELD_BITS>(line, hash, probes),
         }
     }
 
-    /// Says for each of many keys whether its line has all its bits; no lines, no bits.
-    pub(crate) fn lines_contain(
+    /// Says for each of many keys whether none of its fields is nought; no lines, no fields.
+    pub(crate) fn lines_contain<const FIELD_BITS: u32>(
         self,
         lines: &[Line],
         hashes: &[KeyHash],
@@ -70,13 +78,15 @@ impl Vector {
         answers: &mut [bool],
     ) {
         match self {
-            Self::Portable => in_batches(lines, hashes, answers, |line, hash| {
-                portable::line_contains(line, hash, probes)
+            Self::Portable => in_batches(lines, hashes, answers, line_index, |line, hash| {
+                portable::line_contains::<FIELD_BITS>(line, hash, probes)
             }),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Self::Avx2(avx2) => avx2.lines_contain(lines, hashes, probes, answers),
+            Self::Avx2(avx2) => avx2.lines_contain::<FIELD_BITS>(lines, hashes, probes, answers),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Self::Avx512(avx512) => avx512.lines_contain(lines, hashes, probes, answers),
+            Self::Avx512(avx512) => {
+                avx512.lines_contain::<FIELD_BITS>(lines, hashes, probes, answers);
+            }
         }
     }
 
@@ -91,26 +101,40 @@ impl Vector {
             Self::Avx512(avx512) => avx512.block_contains(block, hash),
         }
     }
+
+    /// Says for each of many keys whether its block has all its bits; no blocks, no bits.
+    pub(crate) fn blocks_contain(self, blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
+        match self {
+            Self::Portable => {
+                in_batches(blocks, hashes, answers, block_index, portable::block_contains);
+            }
+            #[cfg(all(target_arch = "x86_64", feature = "std"))]
+            Self::Avx2(avx2) => avx2.blocks_contain(blocks, hashes, answers),
+            #[cfg(all(target_arch = "x86_64", feature = "std"))]
+            Self::Avx512(avx512) => avx512.blocks_contain(blocks, hashes, answers),
+        }
+    }
 }
 
-/// Finds each key's line and asks `contains` of it, with the lines of later keys on their way.
+/// Finds each key's unit, a line or a block, and asks `contains` of it, with the units of later keys
+/// on their way. No units, no keys.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "a vector kernel must be inlined into its own loop")]
-fn in_batches(
-    lines: &[Line],
+fn in_batches<const N: usize>(
+    units: &[[u8; N]],
     hashes: &[KeyHash],
     answers: &mut [bool],
-    contains: impl Fn(&Line, u64) -> bool,
+    index: impl Fn(KeyHash, usize) -> usize,
+    contains: impl Fn(&[u8; N], u64) -> bool,
 ) {
     assert_eq!(hashes.len(), answers.len(), "one answer for each hash");
-    // A slot is below the count of lines, which is a `usize`.
-    let line_of = |hash: KeyHash| lines.get(hash.slot(lines.len() as u64) as usize);
-    for (index, (hash, answer)) in hashes.iter().zip(answers).enumerate() {
-        let later = hashes.get(index + PREFETCH_DISTANCE);
-        if let Some(line) = later.and_then(|later| line_of(*later)) {
-            prefetch(line);
+    let unit_of = |hash: KeyHash| units.get(index(hash, units.len()));
+    for (at, (hash, answer)) in hashes.iter().zip(answers).enumerate() {
+        let later = hashes.get(at + PREFETCH_DISTANCE);
+        if let Some(unit) = later.and_then(|later| unit_of(*later)) {
+            prefetch(unit);
         }
-        *answer = line_of(*hash).is_some_and(|line| contains(line, hash.get()));
+        *answer = unit_of(*hash).is_some_and(|unit| contains(unit, hash.get()));
     }
 }
 
@@ -133,68 +157,139 @@ mod tests {
 
     use super::*;
 
+    /// All vector code says of any line what the plain code says; `line` is `full`, which holds the
+    /// members, with something missing.
+    fn lines_agree<const FIELD_BITS: u32>(
+        (full, line): (&Line, &Line),
+        (members, hashes): (&[KeyHash], &[KeyHash]),
+        probes: u32,
+    ) -> Result<(), TestCaseError> {
+        let lines = [*line, [0x55; 64], [0xff; 64]];
+        let mut plain = vec![true; hashes.len()];
+        Vector::Portable.lines_contain::<FIELD_BITS>(&lines, hashes, probes, &mut plain);
+        for vector in Vector::all() {
+            for member in members {
+                prop_assert!(vector.line_contains::<FIELD_BITS>(full, member.get(), probes));
+            }
+            for hash in hashes {
+                prop_assert_eq!(
+                    vector.line_contains::<FIELD_BITS>(line, hash.get(), probes),
+                    portable::line_contains::<FIELD_BITS>(line, hash.get(), probes),
+                    "{:?}",
+                    vector
+                );
+            }
+            let mut answers = vec![false; hashes.len()];
+            vector.lines_contain::<FIELD_BITS>(&lines, hashes, probes, &mut answers);
+            prop_assert_eq!(&answers, &plain, "{:?}", vector);
+        }
+        Ok(())
+    }
+
+    fn hashes() -> impl Strategy<Value = Vec<KeyHash>> {
+        vec(any::<u64>().prop_map(KeyHash::from_u64), 1..60)
+    }
+
     proptest! {
-        /// All vector code says of any line what the plain code says: of strangers, of members, and
-        /// of members that lack one bit.
+        /// Of strangers, of members, and of members that lack one bit.
         #[test]
         fn lines_are_read_alike(
             fill in prop_oneof![Just(0_u8), Just(0xff), any::<u8>()],
-            members in vec(any::<u64>(), 1..60),
-            strangers in vec(any::<u64>(), 0..60),
+            members in hashes(),
+            strangers in hashes(),
             probes in 1..=LINE_PROBES_MAX,
             cleared in 0..512_usize,
         ) {
-            let mut line = [fill; 64];
+            let mut full = [fill; 64];
             for member in &members {
-                line_insert(&mut line, *member, probes);
+                line_insert(&mut full, member.get(), probes);
             }
-            let full = line;
+            let mut line = full;
             line[cleared / 8] &= !(1 << (cleared % 8));
-            let hashes: Vec<KeyHash> =
-                members.iter().chain(&strangers).copied().map(KeyHash::from_u64).collect();
-            let lines = [line, [0x55; 64], [0xff; 64]];
-            let mut plain = vec![true; hashes.len()];
-            Vector::Portable.lines_contain(&lines, &hashes, probes, &mut plain);
-            for vector in Vector::all() {
-                for member in &members {
-                    prop_assert!(vector.line_contains(&full, *member, probes));
+            let all = [members.as_slice(), &strangers].concat();
+            lines_agree::<1>((&full, &line), (&members, &all), probes)?;
+        }
+
+        /// Of strangers, of members, and of members one of whose counters is nought.
+        #[test]
+        fn counters_are_read_alike(
+            fill in prop_oneof![Just(0_u8), Just(0xff), any::<u8>()],
+            members in hashes(),
+            strangers in hashes(),
+            probes in 1..=LINE_PROBES_MAX,
+            cleared in 0..128_usize,
+        ) {
+            let mut full = [fill; 64];
+            for member in &members {
+                counters_raise(&mut full, member.get(), probes);
+            }
+            let mut line = full;
+            line[cleared / 2] &= 0xf0 >> (cleared % 2 * 4);
+            let all = [members.as_slice(), &strangers].concat();
+            lines_agree::<4>((&full, &line), (&members, &all), probes)?;
+        }
+
+        /// One addition to the line is what counting one counter after the other would be.
+        #[test]
+        fn counters_are_raised_and_lowered_one_by_one(
+            bytes in vec(any::<u8>(), 64),
+            hash in any::<u64>(),
+            probes in 1..=LINE_PROBES_MAX,
+        ) {
+            let before: Line = bytes.try_into().expect("64 bytes");
+            let mut expected = before;
+            let mut places: Vec<usize> = line_places(4, hash, probes).collect();
+            places.sort_unstable();
+            places.dedup();
+            for bit in places {
+                let byte = &mut expected[bit / 8];
+                *byte += u8::from(*byte >> (bit % 8) & 15 != 15) << (bit % 8);
+            }
+            let mut line = before;
+            counters_raise(&mut line, hash, probes);
+            prop_assert_eq!(line, expected);
+
+            // Back again, but for what has saturated.
+            counters_lower(&mut line, hash, probes);
+            for (at, (after, before)) in line.iter().zip(before).enumerate() {
+                for shift in [0, 4] {
+                    let (raised, before) = (expected[at] >> shift & 15, before >> shift & 15);
+                    let is_back = after >> shift & 15 == before;
+                    prop_assert!(is_back || raised == 15 && after >> shift & 15 == 15);
                 }
-                for hash in members.iter().chain(&strangers) {
-                    prop_assert_eq!(
-                        vector.line_contains(&line, *hash, probes),
-                        portable::line_contains(&line, *hash, probes),
-                        "{:?}", vector
-                    );
-                }
-                let mut answers = vec![false; hashes.len()];
-                vector.lines_contain(&lines, &hashes, probes, &mut answers);
-                prop_assert_eq!(&answers, &plain, "{:?}", vector);
             }
         }
 
         #[test]
         fn blocks_are_read_alike(
-            members in vec(any::<u64>(), 1..30),
-            strangers in vec(any::<u64>(), 0..60),
+            members in hashes(),
+            strangers in hashes(),
             cleared in 0..256_usize,
         ) {
-            let mut block = [0; 32];
+            let mut full = [0; 32];
             for member in &members {
-                block_insert(&mut block, *member);
+                block_insert(&mut full, member.get());
             }
-            let full = block;
+            let mut block = full;
             block[cleared / 8] &= !(1 << (cleared % 8));
+            let all = [members.as_slice(), &strangers].concat();
+            let blocks = [block, [0xff; 32], [0x55; 32], full];
+            let mut plain = vec![true; all.len()];
+            Vector::Portable.blocks_contain(&blocks, &all, &mut plain);
             for vector in Vector::all() {
                 for member in &members {
-                    prop_assert!(vector.block_contains(&full, *member));
+                    prop_assert!(vector.block_contains(&full, member.get()));
                 }
-                for hash in members.iter().chain(&strangers) {
+                for hash in &all {
                     prop_assert_eq!(
-                        vector.block_contains(&block, *hash),
-                        portable::block_contains(&block, *hash),
+                        vector.block_contains(&block, hash.get()),
+                        portable::block_contains(&block, hash.get()),
                         "{:?}", vector
                     );
                 }
+                let mut answers = vec![false; all.len()];
+                vector.blocks_contain(&blocks, &all, &mut answers);
+                prop_assert_eq!(&answers, &plain, "{:?}", vector);
             }
         }
     }

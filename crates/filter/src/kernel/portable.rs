@@ -1,9 +1,11 @@
 //! The inner loops in plain Rust: right on every machine, and what vector code must agree with.
 
-/// A cache line: a block of a blocked Bloom filter.
+use crate::KeyHash;
+
+/// A cache line: 512 bits, or 128 counters of 4 bits.
 pub(crate) type Line = [u8; 64];
 
-/// The most bits that a key can set in a line.
+/// The most fields that a key can have in a line.
 pub(crate) const LINE_PROBES_MAX: u32 = 32;
 
 /// 2^32 divided by the golden ratio, whose multiples spread most evenly, to the powers 1 to 32.
@@ -17,19 +19,26 @@ pub(crate) const LINE_MULTIPLIERS: [u32; LINE_PROBES_MAX as usize] = {
     powers
 };
 
-/// Returns the positions in a line, 0 to 511, of the first `probes` bits of a key.
+/// Picks the line of a key out of `count`, by the upper bits of its hash.
+#[inline]
+pub(crate) const fn line_index(hash: KeyHash, count: usize) -> usize {
+    // A slot is below the count, which is a `usize`.
+    hash.slot(count as u64) as usize
+}
+
+/// Returns where the fields of a key begin in a line of fields of so many bits, 1 or 4.
 ///
 /// `RocksDB`'s `FastLocalBloom` multiplies 32 bits of the hash by a power of the golden ratio for
-/// each probe, and takes the upper nine bits of the product. Here even and odd probes start from
-/// different 32 bits, so that the whole hash counts, which matters below an error rate of 1e-7; both
-/// are odd numbers, whose products do not run out of bits.
-fn line_bits(hash: u64, probes: u32) -> impl Iterator<Item = usize> {
+/// each probe, and takes the upper bits of the product, nine for one of 512 places. Here even and odd
+/// probes start from different 32 bits, so that the whole hash counts, which matters below an error
+/// rate of 1e-7; both are odd numbers, whose products do not run out of bits.
+pub(crate) fn line_places(field_bits: u32, hash: u64, probes: u32) -> impl Iterator<Item = usize> {
     let seeds = line_seeds(hash);
     let (even, odd) = (seeds as u32, (seeds >> 32) as u32);
     let multipliers = LINE_MULTIPLIERS.iter().take(probes as usize);
     multipliers.enumerate().map(move |(index, multiplier)| {
         let seed = if index.is_multiple_of(2) { even } else { odd };
-        (seed.wrapping_mul(*multiplier) >> 23) as usize
+        (seed.wrapping_mul(*multiplier) >> 23 & !(field_bits - 1)) as usize
     })
 }
 
@@ -39,15 +48,43 @@ pub(crate) const fn line_seeds(hash: u64) -> u64 {
     hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 0x1_0000_0001
 }
 
-/// Returns whether a line has all bits of a key.
-pub(crate) fn line_contains(line: &Line, hash: u64, probes: u32) -> bool {
-    line_bits(hash, probes).all(|bit| line[bit / 8] & (1 << (bit % 8)) != 0)
+/// Returns whether no field of a key is nought in a line of fields of so many bits, 1 or 4.
+#[inline]
+pub(crate) fn line_contains<const FIELD_BITS: u32>(line: &Line, hash: u64, probes: u32) -> bool {
+    line_places(FIELD_BITS, hash, probes)
+        .all(|bit| line[bit / 8] >> (bit % 8) & ((1 << FIELD_BITS) - 1) != 0)
 }
 
 /// Sets all bits of a key in a line.
 pub(crate) fn line_insert(line: &mut Line, hash: u64, probes: u32) {
-    for bit in line_bits(hash, probes) {
+    for bit in line_places(1, hash, probes) {
         line[bit / 8] |= 1 << (bit % 8);
+    }
+}
+
+/// Adds one to each counter of a key in a line of counters of 4 bits, once where two probes meet,
+/// and to those at 15 not at all.
+pub(crate) fn counters_raise(line: &mut Line, hash: u64, probes: u32) {
+    change_counters(line, hash, probes, |word, open| word + open);
+}
+
+/// Takes one from each counter of a key, as [`counters_raise`] added it; none of them may be nought.
+pub(crate) fn counters_lower(line: &mut Line, hash: u64, probes: u32) {
+    change_counters(line, hash, probes, |word, open| word - open);
+}
+
+/// Changes the counters of a key, sixteen in a word at once; `open` has a 1 in those that are to
+/// change. Since a counter at 15 stays, and nought is not lowered, no carry leaves its counter.
+#[inline]
+fn change_counters(line: &mut Line, hash: u64, probes: u32, change: impl Fn(u64, u64) -> u64) {
+    let mut ones = [0_u64; 8];
+    for bit in line_places(4, hash, probes) {
+        ones[bit / 64] |= 1 << (bit % 64);
+    }
+    for (bytes, ones) in line.as_chunks_mut().0.iter_mut().zip(ones) {
+        let word = u64::from_le_bytes(*bytes);
+        let full = word & (word >> 1) & (word >> 2) & (word >> 3);
+        *bytes = change(word, ones & !full).to_le_bytes();
     }
 }
 
@@ -65,6 +102,13 @@ pub(crate) const BLOCK_SALTS: [u32; 8] = [
     0x9efc_4947,
     0x5c6b_fb31,
 ];
+
+/// Picks the block of a key as the format says: ((hash >> 32) · count) >> 32.
+#[inline]
+pub(crate) const fn block_index(hash: KeyHash, count: usize) -> usize {
+    // There are at most 2^31 blocks, so the product fits; the result is below the count.
+    (((hash.get() >> 32) * count as u64) >> 32) as usize
+}
 
 /// Returns the bit of a key in each word of its block: the upper five bits of the lower half of the
 /// hash times the word's number.

@@ -1,0 +1,114 @@
+//! Bytes that begin where a cache line of the processor does.
+
+use alloc::vec::Vec;
+use core::ops::{Deref, DerefMut};
+
+use crate::BuildError;
+use crate::kind::allocate;
+
+/// Bytes of a cache line.
+const LINE_LEN: usize = 64;
+
+/// Bytes that begin where a cache line does, so that a lookup in a filter touches one line and not
+/// two: the memory of our filters, and the best for a stored one.
+///
+/// ```
+/// use filter::{AlignedBytes, ErrorRate, FilterKind, KeyHash, Seed, Sizing, StoredFilter, build};
+///
+/// let sizing = Sizing::ErrorRate(ErrorRate::HBASE);
+/// let keys = [KeyHash::new(Seed::new(7), b"row1")];
+/// let bytes = build(FilterKind::BlockedBloom, sizing, Seed::new(7), &keys)?;
+///
+/// let filter = StoredFilter::parse(AlignedBytes::copy_of(&bytes)?)?;
+/// assert_eq!(filter.as_bytes().as_ptr().addr() % 64, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct AlignedBytes {
+    /// Longer than what is asked for by less than a line.
+    room: Vec<u8>,
+    start: usize,
+    len: usize,
+}
+
+impl AlignedBytes {
+    /// Makes room for so many bytes, all nought.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Memory`] if there is not so much memory.
+    pub fn zeroed(len: u64) -> Result<Self, BuildError> {
+        let rest = if len == 0 { 0 } else { LINE_LEN as u64 - 1 };
+        let room: Vec<u8> = allocate(len.checked_add(rest).ok_or(BuildError::Memory)?, 0)?;
+        // An address that is a multiple of 64 is less than 64 away. A machine that will not tell how
+        // far (an interpreter, say) gets bytes that are right, if not aligned.
+        let start = room.as_ptr().align_offset(LINE_LEN).min(rest as usize);
+        // There is as much memory, so the length is a `usize`.
+        Ok(Self { room, start, len: len as usize })
+    }
+
+    /// Copies bytes to where a cache line begins.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Memory`] if there is not so much memory.
+    pub fn copy_of(bytes: &[u8]) -> Result<Self, BuildError> {
+        let mut copy = Self::zeroed(bytes.len() as u64)?;
+        copy.copy_from_slice(bytes);
+        Ok(copy)
+    }
+}
+
+impl Deref for AlignedBytes {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        &self.room[self.start..][..self.len]
+    }
+}
+
+impl DerefMut for AlignedBytes {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.room[self.start..][..self.len]
+    }
+}
+
+impl AsRef<[u8]> for AlignedBytes {
+    #[inline]
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+impl Clone for AlignedBytes {
+    /// Copies the bytes, which stand elsewhere then, and are aligned there.
+    ///
+    /// # Panics
+    ///
+    /// If there is not so much memory, as a vector would.
+    fn clone(&self) -> Self {
+        Self::copy_of(self).expect("memory for a copy")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_and_their_copies_begin_at_a_line() {
+        for len in [0, 1, 63, 64, 65, 1_000, 5_000_000] {
+            let mut bytes = AlignedBytes::zeroed(len).expect("little memory");
+            assert!(bytes.len() as u64 == len && bytes.iter().all(|byte| *byte == 0));
+            bytes.fill(7);
+            let copy = bytes.clone();
+            drop(bytes);
+            assert!(copy.len() as u64 == len && copy.iter().all(|byte| *byte == 7));
+            let is_aligned = copy.as_ptr().addr().is_multiple_of(LINE_LEN);
+            assert!(len == 0 || is_aligned || cfg!(miri), "{len}");
+        }
+        assert_eq!(AlignedBytes::zeroed(u64::MAX).expect_err("too much"), BuildError::Memory);
+    }
+}

@@ -1,0 +1,137 @@
+//! Filters in which all fields of a key, bits or counters, lie in one cache line: how large they
+//! are, and how they are asked.
+//!
+//! ```text
+//! hash ──upper bits──▶ line of 512 bits     hash × odd constant ──▶ k fields of that line
+//!
+//! lines   [················][··1···1·1··1····][················]
+//!                                 ▲ one load
+//! ```
+//!
+//! A line has 512 fields of 1 bit, or 128 of 4. Stored, the lines follow each other, 64 bytes each;
+//! bit b of a line is byte b / 8, mask 1 << (b % 8), and a field has its lowest bit first. Header
+//! parameter 0 is the number of fields a key, its probes.
+
+use crate::format::Header;
+use crate::kernel::{self, LINE_PROBES_MAX, Line, Vector};
+use crate::{BuildError, FormatError, HEADER_LEN, KeyHash, Sizing};
+
+/// Bytes of a line.
+pub(crate) const LINE_LEN: u64 = size_of::<Line>() as u64;
+
+/// How many lines, and how many fields each key has in one.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Shape {
+    pub(crate) lines: u64,
+    pub(crate) probes: u32,
+}
+
+impl Shape {
+    /// Finds the best shape for so many keys: `fewest` says what an error rate takes, `best` how many
+    /// probes so many lines want. No keys take no lines.
+    pub(crate) fn new(
+        sizing: Sizing,
+        keys: u64,
+        fewest: impl FnOnce(f64) -> Option<Self>,
+        best: impl FnOnce(u64) -> u32,
+    ) -> Result<Self, BuildError> {
+        let lines = match sizing {
+            _ if keys == 0 => return Ok(Self { lines: 0, probes: 1 }),
+            Sizing::ErrorRate(rate) => {
+                return fewest(rate.get()).ok_or(BuildError::ErrorRate(rate.get()));
+            }
+            Sizing::BitsPerKey(bits) if bits > 0.0 && bits.is_finite() => {
+                (bits * keys as f64 / (LINE_LEN * 8) as f64).max(1.0) as u64
+            }
+            Sizing::BitsPerKey(bits) => return Err(BuildError::BitsPerKey(bits)),
+            Sizing::Bytes(budget) => {
+                let needed = HEADER_LEN as u64 + LINE_LEN;
+                if budget < needed {
+                    return Err(BuildError::Budget { needed, budget });
+                }
+                (budget - HEADER_LEN as u64) / LINE_LEN
+            }
+        };
+        Ok(Self { lines, probes: best(lines) })
+    }
+
+    /// Bytes of all lines.
+    pub(crate) const fn len(self) -> u64 {
+        self.lines.saturating_mul(LINE_LEN)
+    }
+}
+
+/// How lines of fields of so many bits are asked, wherever their bytes are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LineView<const FIELD_BITS: u32> {
+    probes: u32,
+    vector: Vector,
+}
+
+impl<const FIELD_BITS: u32> LineView<FIELD_BITS> {
+    pub(crate) fn new(probes: u32) -> Self {
+        Self { probes, vector: Vector::detect() }
+    }
+
+    /// Checks what the header says against the length of the body.
+    pub(crate) fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
+        let probes = match header.parameters {
+            [probes, 0, 0] if (1..=LINE_PROBES_MAX.into()).contains(&probes) => probes as u32,
+            _ => return Err(FormatError::Parameters("a key has 1 to 32 places in a line")),
+        };
+        if !body.len().is_multiple_of(size_of::<Line>()) {
+            return Err(FormatError::Parameters("the body is not made of whole lines"));
+        }
+        if body.is_empty() && header.keys != 0 {
+            return Err(FormatError::Parameters("there are keys, and no lines"));
+        }
+        Ok(Self::new(probes))
+    }
+
+    /// Returns how many fields a key has.
+    pub(crate) const fn probes(self) -> u32 {
+        self.probes
+    }
+
+    /// Finds the line of a key; none if there are no lines.
+    #[inline]
+    fn line(body: &[u8], hash: KeyHash) -> Option<&Line> {
+        let (lines, _) = body.as_chunks();
+        lines.get(kernel::line_index(hash, lines.len()))
+    }
+
+    #[inline]
+    pub(crate) fn line_mut(body: &mut [u8], hash: KeyHash) -> Option<&mut Line> {
+        let (lines, _) = body.as_chunks_mut();
+        let index = kernel::line_index(hash, lines.len());
+        lines.get_mut(index)
+    }
+
+    /// Returns how large each field of a key is.
+    pub(crate) fn fields(self, body: &[u8], hash: KeyHash) -> impl Iterator<Item = u8> {
+        Self::line(body, hash).into_iter().flat_map(move |line| {
+            kernel::line_places(FIELD_BITS, hash.get(), self.probes)
+                .map(|bit| line[bit / 8] >> (bit % 8) & ((1 << FIELD_BITS) - 1))
+        })
+    }
+
+    /// Returns whether no field of a key is nought.
+    #[inline]
+    pub(crate) fn may_contain(self, body: &[u8], hash: KeyHash) -> bool {
+        Self::line(body, hash).is_some_and(|line| {
+            self.vector.line_contains::<FIELD_BITS>(line, hash.get(), self.probes)
+        })
+    }
+
+    pub(crate) fn may_contain_batch(self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
+        let (lines, _) = body.as_chunks();
+        self.vector.lines_contain::<FIELD_BITS>(lines, hashes, self.probes, answers);
+    }
+
+    #[inline]
+    pub(crate) fn prefetch(body: &[u8], hash: KeyHash) {
+        if let Some(line) = Self::line(body, hash) {
+            kernel::prefetch(line);
+        }
+    }
+}
