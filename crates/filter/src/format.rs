@@ -29,6 +29,7 @@ use crate::bloom::{BlockedView, ClassicView, SplitBlockView};
 use crate::counting::CountingView;
 use crate::cuckoo::CuckooView;
 use crate::dleft::DLeftView;
+use crate::ribbon::RibbonView;
 use crate::{FilterKind, FilterStats, KeyHash, Membership, Seed, membership};
 
 /// Bytes of the header of a stored filter.
@@ -208,6 +209,7 @@ enum View {
     Cuckoo(CuckooView),
     Classic(ClassicView),
     SplitBlock(SplitBlockView),
+    Ribbon(RibbonView),
 }
 
 impl<B: AsRef<[u8]>> StoredFilter<B> {
@@ -225,6 +227,7 @@ impl<B: AsRef<[u8]>> StoredFilter<B> {
             FilterKind::Cuckoo => View::Cuckoo(CuckooView::parse(&header, body)?),
             FilterKind::ClassicBloom => View::Classic(ClassicView::parse(&header, body)?),
             FilterKind::SplitBlock => View::SplitBlock(SplitBlockView::parse(&header, body)?),
+            FilterKind::Ribbon => View::Ribbon(RibbonView::parse(&header, body)?),
         };
         Ok(Self { bytes, header, view })
     }
@@ -286,6 +289,7 @@ impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
             View::Classic(view) => view.may_contain(self.body(), hash),
             View::SplitBlock(view) => view.may_contain(self.body(), hash),
             View::Cuckoo(view) => view.may_contain(self.body(), hash),
+            View::Ribbon(ref view) => view.may_contain(self.body(), hash),
         }
     }
 
@@ -298,6 +302,7 @@ impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
             View::SplitBlock(_) => SplitBlockView::prefetch(self.body(), hash),
             View::DLeft(view) => view.prefetch(self.body(), hash),
             View::Cuckoo(view) => view.prefetch(self.body(), hash),
+            View::Ribbon(ref view) => view.prefetch(self.body(), hash),
         }
     }
 
@@ -307,6 +312,7 @@ impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
             View::Counting(view) => view.may_contain_batch(self.body(), hashes, answers),
             View::SplitBlock(view) => view.may_contain_batch(self.body(), hashes, answers),
             View::Cuckoo(view) => view.may_contain_batch(self.body(), hashes, answers),
+            View::Ribbon(ref view) => view.may_contain_batch(self.body(), hashes, answers),
             _ => membership::batch(self, hashes, answers),
         }
     }
@@ -319,6 +325,7 @@ impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
             View::Classic(view) => view.stats(self.body(), self.header.keys),
             View::SplitBlock(_) => SplitBlockView::stats(self.body(), self.header.keys),
             View::Cuckoo(view) => view.stats(self.body(), self.header.keys),
+            View::Ribbon(ref view) => view.stats(self.body(), self.header.keys),
         }
     }
 }

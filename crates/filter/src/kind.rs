@@ -5,7 +5,9 @@ use core::fmt;
 
 use crate::bloom::{Blocked, Classic, SplitBlock};
 use crate::membership::PREFETCH_DISTANCE;
-use crate::{CountingBloom, Cuckoo, DLeft, FilterStats, Full, Insert, KeyHash, Seed, Sizing};
+use crate::{
+    CountingBloom, Cuckoo, DLeft, FilterStats, Full, Insert, KeyHash, Ribbon, Seed, Sizing,
+};
 
 /// A kind of filter that has a stored form.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -19,6 +21,8 @@ pub enum FilterKind {
     DLeft,
     /// [`Cuckoo`]: fingerprints in buckets of four; keys can be removed.
     Cuckoo,
+    /// [`Ribbon`]: linear equations; built of all keys at once.
+    Ribbon,
     /// [`bloom::Classic`](crate::bloom::Classic): bits anywhere.
     ClassicBloom,
     /// [`bloom::SplitBlock`](crate::bloom::SplitBlock): eight words a key, as in Parquet.
@@ -34,6 +38,7 @@ impl FilterKind {
         Self::CountingBloom,
         Self::DLeft,
         Self::Cuckoo,
+        Self::Ribbon,
     ];
 
     /// Returns the name that the command line, documents and figures use.
@@ -43,6 +48,7 @@ impl FilterKind {
             Self::CountingBloom => "counting-bloom",
             Self::DLeft => "d-left",
             Self::Cuckoo => "cuckoo",
+            Self::Ribbon => "ribbon",
             Self::ClassicBloom => "classic-bloom",
             Self::SplitBlock => "split-block",
         }
@@ -60,6 +66,7 @@ impl FilterKind {
             Self::CountingBloom => 4,
             Self::DLeft => 5,
             Self::Cuckoo => 6,
+            Self::Ribbon => 7,
             Self::SplitBlock => 2,
             Self::ClassicBloom => 3,
         }
@@ -141,6 +148,7 @@ pub fn build(
         }
         FilterKind::DLeft => Ok(DLeft::from_keys(sizing, keys)?.to_stored(seed)),
         FilterKind::Cuckoo => Ok(Cuckoo::from_keys(sizing, keys)?.to_stored(seed)),
+        FilterKind::Ribbon => Ok(Ribbon::from_keys(sizing, keys)?.to_stored(seed)),
     }
 }
 
@@ -167,6 +175,7 @@ pub fn plan(kind: FilterKind, sizing: Sizing, keys: u64) -> Result<FilterStats, 
         FilterKind::CountingBloom => CountingBloom::plan(sizing, keys),
         FilterKind::DLeft => DLeft::plan(sizing, keys),
         FilterKind::Cuckoo => Cuckoo::plan(sizing, keys),
+        FilterKind::Ribbon => Ribbon::plan(sizing, keys),
     }
 }
 

@@ -34,6 +34,7 @@
 //! |--------------------------------------|--------------------:|-----------------------------------|
 //! | [`bloom::Blocked`]                   |                 9.9 | the fast default: one line a key  |
 //! | [`bloom::SplitBlock`]                |                10.6 | faster; Parquet's bytes           |
+//! | [`Ribbon`]                           |                 6.8 | fewest bits; all keys at once     |
 //! | [`bloom::Classic`]                   |                 9.6 | fewer bits, several lines a key   |
 //! | [`Cuckoo`]                           |                12.6 | keys can be removed               |
 //! | [`DLeft`]                            |                14.9 | keys can be removed and counted   |
@@ -58,6 +59,7 @@ mod kind;
 mod lines;
 mod membership;
 mod probe;
+mod ribbon;
 mod sizing;
 pub mod theory;
 
@@ -70,4 +72,5 @@ pub use key::{KeyHash, Seed};
 pub use kind::{BuildError, FilterKind, build, plan};
 pub use membership::{Absent, FilterStats, Full, Insert, Membership, Remove};
 pub use probe::probe_many;
+pub use ribbon::Ribbon;
 pub use sizing::{ErrorRate, InvalidErrorRate, Sizing};

@@ -8,8 +8,8 @@ use std::time::Instant;
 use anyhow::Context;
 use filter::bloom::{Blocked, Classic, SplitBlock};
 use filter::{
-    CountingBloom, Cuckoo, DLeft, ErrorRate, FilterKind, FilterStats, Insert, KeyHash, Remove,
-    Seed, Sizing,
+    CountingBloom, Cuckoo, DLeft, ErrorRate, FilterKind, FilterStats, Insert, KeyHash, Membership,
+    Remove, Ribbon, Seed, Sizing,
 };
 use serde::Serialize;
 
@@ -162,6 +162,12 @@ impl Subjects {
                 let load = filter.load();
                 (counted, Some(load), Some(self.remove_all(&mut filter)?))
             }
+            FilterKind::Ribbon => {
+                let start = Instant::now();
+                let filter = Ribbon::from_keys(sizing, &self.members)?;
+                let ns_build = per_key(start, self.members.len());
+                (self.ask(&filter, ns_build), no_load, None)
+            }
             other => anyhow::bail!("this build cannot measure {other}"),
         };
         let probes = self.strangers.len();
@@ -192,6 +198,11 @@ impl Subjects {
             filter.insert(*member).context("cannot insert all keys")?;
         }
         let ns_insert = per_key(start, self.members.len());
+        Ok(self.ask(filter, ns_insert))
+    }
+
+    /// Asks a filter that has all members for them and for all strangers.
+    fn ask(&self, filter: &impl Membership, ns_insert: f64) -> Counted {
         let ask = |filter: &dyn Fn(KeyHash) -> bool, keys: &[KeyHash]| {
             let start = Instant::now();
             let passed = keys.iter().filter(|key| filter(**black_box(key))).count();
@@ -201,7 +212,7 @@ impl Subjects {
         let (held, ns_hit) = ask(&may_contain, &self.members);
         let (passed, ns_miss) = ask(&may_contain, &self.strangers);
         let false_negatives = self.members.len() - held;
-        Ok(Counted { stats: filter.stats(), ns_insert, ns_hit, ns_miss, false_negatives, passed })
+        Counted { stats: filter.stats(), ns_insert, ns_hit, ns_miss, false_negatives, passed }
     }
 
     fn remove_all(&self, filter: &mut impl Remove) -> anyhow::Result<f64> {

@@ -8,6 +8,9 @@
 mod avx2;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod avx512;
+mod columns;
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+mod columns_x86;
 mod portable;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod x86;
@@ -15,6 +18,7 @@ mod x86;
 use crate::KeyHash;
 use crate::membership::PREFETCH_DISTANCE;
 
+pub(crate) use columns::{ColumnLookup, Columns};
 pub(crate) use portable::{
     Block, LINE_PROBES_MAX, Line, block_index, block_insert, counters_lower, counters_raise,
     line_index, line_insert, line_places,
@@ -145,6 +149,17 @@ pub(crate) fn prefetch<const N: usize>(bytes: &[u8; N]) {
     x86::prefetch(bytes);
     #[cfg(not(all(target_arch = "x86_64", feature = "std")))]
     let _ = bytes; // No other target has a stable way to ask.
+}
+
+/// Asks the processor to load all bytes, however many lines they take, and does not wait for them.
+#[inline]
+pub(crate) fn prefetch_all(bytes: &[u8]) {
+    for line in bytes.chunks(64) {
+        if let [Some(first), Some(last)] = [line.first_chunk::<1>(), line.last_chunk()] {
+            prefetch(first);
+            prefetch::<1>(last);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,61 @@
+//! What one key demands of the solution: an equation over 64 neighbouring slots.
+
+use crate::KeyHash;
+
+/// Odd numbers, one for each layer, that shuffle the hash anew: keys that met in one layer part in
+/// the next. The digits of π, as everywhere, so that nobody could have chosen them.
+const LAYER_MULTIPLIERS: [u64; super::LAYERS] =
+    [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7345, 0xa409_3822_299f_31d1];
+
+/// Odd numbers for the coefficients and the fingerprint.
+const COEFFICIENTS: u64 = 0x082e_fa98_ec4e_6c89;
+const FINGERPRINT: u64 = 0x4528_21e6_38d0_1377;
+
+/// The exclusive or of the slots `start + i` for all bits `i` of `coefficients` is `fingerprint`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Equation {
+    pub(super) start: u64,
+    /// Bit 0 is always set.
+    pub(super) coefficients: u64,
+    pub(super) fingerprint: u32,
+}
+
+/// How the hashes of one layer are shuffled.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Shuffle(u64);
+
+impl Shuffle {
+    /// Returns that of a layer.
+    pub(super) const fn layer(index: usize) -> Self {
+        Self(LAYER_MULTIPLIERS[index])
+    }
+
+    /// Returns that of a base, of which there is one for each seed, until one fits.
+    pub(super) const fn base(seed: u8) -> Self {
+        let mixed = (seed as u64 + 1).wrapping_mul(0xbe54_66cf_34e9_0c6d);
+        Self((mixed ^ mixed >> 29).wrapping_mul(0xc0ac_29b7_c97c_50dd) | 1)
+    }
+
+    /// Returns the start of a key alone.
+    #[inline]
+    pub(super) const fn start(self, hash: KeyHash, starts: u64) -> u64 {
+        KeyHash::from_u64(hash.get().wrapping_mul(self.0)).slot(starts)
+    }
+
+    /// Returns the equation of a key in a layer with so many starts.
+    ///
+    /// The start comes from the upper bits of the shuffled hash. Coefficients and fingerprint must
+    /// not follow from it, nor one from the other: two more multiplications, each followed by its
+    /// upper bits, which depend on all bits before.
+    #[inline]
+    pub(super) const fn equation(self, hash: KeyHash, starts: u64) -> Equation {
+        let shuffled = hash.get().wrapping_mul(self.0);
+        let mixed = shuffled.wrapping_mul(COEFFICIENTS);
+        let mixed = mixed ^ mixed >> 32;
+        Equation {
+            start: KeyHash::from_u64(shuffled).slot(starts),
+            coefficients: mixed | 1,
+            fingerprint: (mixed.wrapping_mul(FINGERPRINT) >> 32) as u32,
+        }
+    }
+}

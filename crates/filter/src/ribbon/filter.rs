@@ -1,0 +1,155 @@
+//! The type that users build.
+
+use alloc::vec::Vec;
+
+use super::LAYERS;
+use super::base::Base;
+use super::equation::Shuffle;
+use super::layer::Layer;
+use super::layout::Layout;
+use super::shape::{self, Census};
+use super::solution;
+use super::stored::{Parameters, RibbonView};
+use crate::format::{self, Header};
+use crate::kind::allocate;
+use crate::{BuildError, FilterKind, FilterStats, KeyHash, Membership, Seed, Sizing};
+
+/// A bumped ribbon filter: made of all keys at once, and then only asked.
+///
+/// It takes half a per cent more than log2(1/ε) bits a key where that is a whole number, and up to
+/// 1.5 % more elsewhere: less than any other filter here, and a lookup reads two neighbouring cache
+/// lines.
+///
+/// ```
+/// use filter::{ErrorRate, KeyHash, Membership, Ribbon, Seed, Sizing, StoredFilter};
+///
+/// let seed = Seed::new(42);
+/// let key = |row: u32| KeyHash::new(seed, &row.to_le_bytes());
+/// let rows: Vec<KeyHash> = (0..100_000).map(key).collect();
+/// let filter = Ribbon::from_keys(Sizing::ErrorRate(ErrorRate::new(0.01)?), &rows)?;
+/// assert!(rows.iter().all(|row| filter.may_contain(*row)));
+/// assert!(filter.stats().bits_per_key() < 6.77); // log2(100) = 6.64
+///
+/// let stored = StoredFilter::parse(filter.to_stored(seed))?; // To a file and back.
+/// assert!(stored.may_contain(key(7)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Ribbon {
+    keys: u64,
+    body: Vec<u8>,
+    parameters: Parameters,
+    view: RibbonView,
+}
+
+impl Ribbon {
+    /// Builds a filter over the keys. A key may occur more than once and costs no more for that.
+    ///
+    /// While it is built it takes less than 160 bits a key of memory, the keys and the filter not
+    /// counted.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] if no filter of that sizing can be made.
+    pub fn from_keys(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
+        let count = keys.len() as u64;
+        // What cannot be is refused before the work; what hardly fits, only after it.
+        match Self::plan(sizing, count) {
+            Ok(_) | Err(BuildError::Full) => {}
+            Err(error) => return Err(error),
+        }
+        let (layers, base) = fill(keys)?;
+        let mut census = Census { base_share: 1.0, ..Census::default() };
+        for layer in &layers {
+            census.add_layer(layer.starts, &layer.thresholds);
+        }
+        census.base_slots = base.slots();
+        census.base_seed = base.seed();
+        let layout =
+            if keys.is_empty() { Layout::default() } else { census.layout(sizing, count)? };
+        Self::solve(count, layers, &base, layout)
+    }
+
+    /// Solves the equations, in so many columns.
+    fn solve(
+        keys: u64,
+        layers: Vec<Layer>,
+        base: &Base,
+        layout: Layout,
+    ) -> Result<Self, BuildError> {
+        let mut parameters = Parameters {
+            layout,
+            base_seed: base.seed(),
+            base_slots: base.slots(),
+            ..Parameters::default()
+        };
+        let mut body = allocate(layout.len(), 0)?;
+        let mut first_block = 0;
+        for (layer, blocks) in layers.iter().zip(&mut parameters.blocks) {
+            *blocks = layer.blocks();
+            solution::write(layer, layout, first_block, &mut body);
+            first_block += *blocks;
+        }
+        for layer in layers {
+            body.extend(layer.thresholds);
+        }
+        body.extend(base.to_bytes(layout.base_columns()));
+        let view = RibbonView::new(&parameters, &body).expect("our own bytes");
+        Ok(Self { keys, body, parameters, view })
+    }
+
+    /// What a filter of so many different keys will cost and how often it will err.
+    pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
+        if keys == 0 {
+            return Ok(FilterStats { keys, bytes: 0, error_rate: 0.0 });
+        }
+        let census = Census::expected(keys);
+        Ok(census.stats(census.layout(sizing, keys)?, keys))
+    }
+
+    /// Returns the stored form, to be read back by [`StoredFilter`](crate::StoredFilter).
+    pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
+        let header = Header {
+            kind: FilterKind::Ribbon,
+            seed,
+            keys: self.keys,
+            parameters: self.parameters.to_header(),
+        };
+        format::write(&header, self.body.len(), core::iter::once(self.body.as_slice()))
+    }
+}
+
+/// Puts each key into a layer or the base.
+fn fill(keys: &[KeyHash]) -> Result<(Vec<Layer>, Base), BuildError> {
+    let (mut layers, mut bumped) = (Vec::new(), None::<Vec<KeyHash>>);
+    for index in 0..LAYERS {
+        let keys = bumped.as_deref().unwrap_or(keys);
+        let blocks = shape::blocks(index, keys.len() as u64);
+        if blocks == 0 {
+            break;
+        }
+        let (layer, rest) = Layer::new(Shuffle::layer(index), blocks, keys)?;
+        layers.push(layer);
+        bumped = Some(rest);
+    }
+    let base = Base::new(bumped.unwrap_or_else(|| keys.to_vec()))?;
+    Ok((layers, base))
+}
+
+impl Membership for Ribbon {
+    fn may_contain(&self, hash: KeyHash) -> bool {
+        self.view.may_contain(&self.body, hash)
+    }
+
+    fn prefetch(&self, hash: KeyHash) {
+        self.view.prefetch(&self.body, hash);
+    }
+
+    fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
+        self.view.may_contain_batch(&self.body, hashes, answers);
+    }
+
+    fn stats(&self) -> FilterStats {
+        self.view.stats(&self.body, self.keys)
+    }
+}

@@ -1,0 +1,113 @@
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::*;
+use crate::{BuildError, ErrorRate, FilterStats, KeyHash, Membership, Seed, Sizing};
+
+fn keys(stream: u64, count: u64) -> Vec<KeyHash> {
+    let seed = Seed::new(stream);
+    (0..count).map(|key| KeyHash::new(seed, &key.to_le_bytes())).collect()
+}
+
+fn error_rate(rate: f64) -> Sizing {
+    Sizing::ErrorRate(ErrorRate::new(rate).expect("a rate"))
+}
+
+fn built(sizing: Sizing, keys: &[KeyHash]) -> Ribbon {
+    let filter = Ribbon::from_keys(sizing, keys).expect("possible");
+    assert!(keys.iter().all(|key| filter.may_contain(*key)), "a member was denied");
+    filter
+}
+
+/// Bits a key over what no filter could do without.
+fn over_bound(stats: FilterStats, rate: f64) -> f64 {
+    stats.bits_per_key() / -rate.log2()
+}
+
+#[test]
+fn a_copy_of_a_key_costs_nothing() {
+    let once = keys(1, 20_000);
+    let thrice: Vec<KeyHash> = [once.as_slice(); 3].concat();
+    // There is room for all copies, so that hardly a slot could be saved; but none is bumped.
+    assert_eq!(built(error_rate(0.01), &thrice).stats().keys, 60_000);
+    let one_key = vec![once[0]; 100_000];
+    let filter = built(error_rate(0.01), &one_key);
+    assert!(keys(2, 10_000).iter().filter(|key| filter.may_contain(**key)).count() < 200);
+}
+
+#[test]
+fn an_error_rate_is_kept_by_wide_blocks_for_the_rest() {
+    let members = keys(1, 20_000);
+    for rate in [0.9, 0.5, 0.3, 0.01, 0.005, 0.001, 1e-6, 3e-10] {
+        let stats = built(error_rate(rate), &members).stats();
+        // That a stranger has the hash of a member comes on top: 20,000 · 2^−64.
+        assert!(stats.error_rate <= rate + 1e-14, "{} at {rate}", stats.error_rate);
+        assert!(stats.error_rate > rate * 0.995, "{} at {rate}", stats.error_rate);
+    }
+}
+
+#[test]
+fn a_budget_is_used_to_the_last_word() {
+    let members = keys(1, 20_000);
+    for bits in [0.7, 1.0, 6.5, 7.0, 8.1, 12.34, 32.0] {
+        let stats = built(Sizing::BitsPerKey(bits), &members).stats();
+        assert!((bits - 0.01..=bits).contains(&stats.bits_per_key()), "{stats:?} at {bits}");
+    }
+    for budget in [20_000, 20_001, 33_333] {
+        let stored = built(Sizing::Bytes(budget), &members).to_stored(Seed::new(1));
+        assert!((budget - 20..=budget).contains(&(stored.len() as u64)), "{}", stored.len());
+    }
+}
+
+#[test]
+fn what_cannot_be_made_is_an_error() {
+    let members = keys(1, 1_000);
+    for bits in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let error = Ribbon::from_keys(Sizing::BitsPerKey(bits), &members).expect_err("no size");
+        assert!(matches!(error, BuildError::BitsPerKey(_)));
+    }
+    let error = Ribbon::from_keys(error_rate(1e-10), &members).expect_err("too seldom");
+    assert_eq!(error, BuildError::ErrorRate(1e-10));
+    let error = Ribbon::from_keys(Sizing::Bytes(64), &members).expect_err("a header only");
+    assert_eq!(error, BuildError::Budget { needed: 65, budget: 64 });
+    let error = Ribbon::from_keys(Sizing::Bytes(65), &members).expect_err("a byte");
+    assert_eq!(error, BuildError::Full);
+}
+
+#[test]
+fn keys_that_contradict_each_other_are_kept_in_a_list() {
+    // With one slot, and fingerprints that differ, no seed helps; the list takes any keys.
+    let members = keys(1, 100);
+    let list = base::Base::List({
+        let mut sorted = members.clone();
+        sorted.sort_unstable();
+        sorted
+    });
+    let bytes = list.to_bytes(8);
+    let holds = |key| base::may_contain(&bytes, list.seed(), list.slots(), 8, key);
+    assert!(members.iter().all(|key| holds(*key)));
+    assert!(!keys(2, 1_000).iter().any(|key| holds(*key)));
+}
+
+/// Bits a key over log2(1/ε), for whole and fractional columns.
+fn assert_sizes(sizes: &[(u64, f64)]) {
+    for (count, limit) in sizes {
+        for rate in [1.0 / 128.0, 1.0 / 256.0] {
+            let over = over_bound(built(error_rate(rate), &keys(3, *count)).stats(), rate);
+            std::eprintln!("{count} keys at {rate}: {over:.4}");
+            assert!(over <= *limit, "{count} keys at {rate}: {over}");
+        }
+        if *count >= 50_000 {
+            for rate in [0.01, 0.005, 0.001] {
+                let over = over_bound(built(error_rate(rate), &keys(3, *count)).stats(), rate);
+                std::eprintln!("{count} keys at {rate}: {over:.4}");
+                assert!(over <= 1.02, "{count} keys at {rate}: {over}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_ribbon_is_near_the_bound() {
+    assert_sizes(&[(1_000, 1.04), (5_000, 1.016), (50_000, 1.005), (100_000, 1.005)]);
+}

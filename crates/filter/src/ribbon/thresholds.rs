@@ -1,0 +1,66 @@
+//! Which keys of a bucket were bumped: two bits for each bucket of 128 starts.
+//!
+//! ```text
+//! start in its bucket   0          14             33                                         127
+//!                       ├─ class 2 ─┼── class 1 ──┼──────────────── class 0 ──────────────────┤
+//!                         filled last                                             filled first
+//! ```
+//!
+//! A bucket is filled from its right end; so what finds no room stands at its left end, mostly in
+//! class 2. The first key that fails sends on all keys of its class and of those after it. The
+//! bucket remembers that class, or 3 if nothing failed.
+
+/// Starts of a bucket.
+pub(super) const BUCKET_STARTS: u64 = 128;
+
+/// The first starts of a bucket's classes 1 and 0.
+const CLASS_1: u64 = 14;
+const CLASS_0: u64 = 33;
+
+/// What a bucket remembers that bumped nothing.
+pub(super) const NOTHING_BUMPED: u8 = 3;
+
+/// Buckets in a byte.
+const BUCKETS_PER_BYTE: u64 = 4;
+
+/// Returns the class of a start.
+#[inline]
+pub(super) const fn class(start: u64) -> u8 {
+    let offset = start % BUCKET_STARTS;
+    (offset < CLASS_1) as u8 + (offset < CLASS_0) as u8
+}
+
+/// Returns how many bytes the thresholds of so many starts take.
+pub(super) const fn len(starts: u64) -> u64 {
+    starts.div_ceil(BUCKET_STARTS).div_ceil(BUCKETS_PER_BYTE)
+}
+
+/// Writes a bucket's threshold over [`NOTHING_BUMPED`].
+pub(super) fn set(thresholds: &mut [u8], bucket: u64, threshold: u8) {
+    let shift = bucket % BUCKETS_PER_BYTE * 2;
+    thresholds[(bucket / BUCKETS_PER_BYTE) as usize] &= !((NOTHING_BUMPED ^ threshold) << shift);
+}
+
+/// Returns a bucket's threshold; nothing is bumped where there are none.
+#[inline]
+pub(super) fn get(thresholds: &[u8], bucket: u64) -> u8 {
+    // A bucket that is there has an index that fits.
+    let byte = thresholds.get((bucket / BUCKETS_PER_BYTE) as usize).copied().unwrap_or(u8::MAX);
+    byte >> (bucket % BUCKETS_PER_BYTE * 2) & NOTHING_BUMPED
+}
+
+/// Returns whether keys with that start were sent on to the next layer.
+#[inline]
+pub(super) fn bumped(thresholds: &[u8], start: u64) -> bool {
+    class(start) >= get(thresholds, start / BUCKET_STARTS)
+}
+
+/// Returns the first start of a bucket, counted from its left end, that was not bumped.
+pub(super) const fn first_kept(threshold: u8) -> u64 {
+    match threshold {
+        NOTHING_BUMPED => 0,
+        2 => CLASS_1,
+        1 => CLASS_0,
+        _ => BUCKET_STARTS,
+    }
+}
