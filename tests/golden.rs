@@ -6,8 +6,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use filter::Seed;
 use sstable::{
-    BlockCache, BlockKind, BlockSource, BloomType, Caching, Cell, FileName, FilterUse, KeyRef,
-    Limits, ReadTrace, Reader, ReaderOptions, RowProbe,
+    BlockCache, BlockKind, BlockSource, BloomType, Caching, Cell, Compression, FileName, FilterUse,
+    KeyRef, Limits, ReadTrace, Reader, ReaderOptions, RowProbe,
 };
 use support::fixtures::{Fixture, read_cells};
 use support::say;
@@ -358,6 +358,19 @@ fn every_file_is_sound_by_every_check_there_is() {
         blocks += found.blocks;
     }
     say(&format!("golden: {blocks} blocks are sound and where they should be"));
+}
+
+#[test]
+fn zstd_is_refused_by_name_where_it_was_not_built_in() {
+    if Compression::Zstd.is_supported() {
+        return;
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/hfile/z01-zstd-frames.hfile");
+    let error = Reader::open_file(&path, ReaderOptions::default()).unwrap_err();
+    assert!(matches!(error, sstable::Error::Unsupported { .. }));
+    let what =
+        "unsupported compression codec: ZSTD, which only a build with the feature `zstd` has";
+    assert!(error.to_string().ends_with(what), "{error}");
 }
 
 #[test]

@@ -73,13 +73,15 @@ impl Files {
         cells: &[Cell],
     ) -> Value {
         let (file, expected) = self.write(name, options, cells);
+        let framing = ["--zstd", spec["zstdFraming"].as_str().unwrap_or("frame")];
+        let ask = |question: &[&str]| judge::ask(&[question, &framing].concat());
         let mut question = vec!["read", &file, "--expect", &expected];
         if !reads_backwards(spec) {
             question.extend(["--reverse-limit", "0"]);
         }
-        let read = judge::ask(&question);
-        let bloom = judge::ask(&["bloom", &file, "--cells", &expected]);
-        let get = judge::ask(&["get", &file, "--expect", &expected, "--sample", "60"]);
+        let read = ask(&question);
+        let bloom = ask(&["bloom", &file, "--cells", &expected]);
+        let get = ask(&["get", &file, "--expect", &expected, "--sample", "60"]);
         let faults: Vec<_> = [("read", &read), ("bloom", &bloom), ("get", &get)]
             .into_iter()
             .filter(|(_, answer)| answer["ok"] != true || has_warnings(answer))
@@ -160,6 +162,37 @@ fn hbase_accepts_every_bloom_checksum_and_encoding() {
         }
     }
     files.report("files of every Bloom, checksum and encoding are accepted by HBase");
+}
+
+#[cfg(feature = "zstd")]
+#[test]
+fn hbase_accepts_zstd_in_both_framings() {
+    if !judge::is_wanted("interop: ZSTD") {
+        return;
+    }
+    let mut files = Files::new();
+    let shape = Shape { deletes: 15, tags: 40, ..Shape::default() };
+    for (framing, encoding) in
+        ["frame", "blocks"].into_iter().flat_map(|a| ENCODINGS.map(|b| (a, b)))
+    {
+        for bloom in BLOOMS {
+            let seed = files.count as u64;
+            let mut spec = json!({
+                "bloom": bloom, "checksum": CHECKSUMS[files.count % 3], "encoding": encoding,
+                "compression": "ZSTD", "zstdFraming": framing, "includesTags": true,
+            });
+            small_blocks(&mut spec);
+            let name = format!("{framing}-{encoding}-{bloom}").to_lowercase();
+            files.show(&name, &spec, &cells(seed, shape));
+        }
+    }
+    let huge = cells(3, Shape { rows: 6, value_len: 1_000_000, ..Shape::default() });
+    for framing in ["frame", "blocks"] {
+        let spec = json!({"bloom": "ROW", "compression": "ZSTD", "zstdFraming": framing});
+        files.show(&format!("chunks-{framing}"), &spec, &huge);
+        files.show(&format!("empty-{framing}"), &spec, &[]);
+    }
+    files.report("files under ZSTD are accepted by HBase");
 }
 
 #[test]
@@ -313,16 +346,31 @@ fn a_running_hbase_loads_and_serves_files_of_every_encoding_and_codec() {
     if !judge::is_wanted("interop: bulk load") {
         return;
     }
+    bulk_load(&["NONE", "GZ", "SNAPPY", "LZ4"], "frame");
+}
+
+#[cfg(feature = "zstd")]
+#[test]
+fn a_running_hbase_loads_and_serves_zstd_in_both_framings() {
+    if !judge::is_wanted("interop: bulk load of ZSTD") {
+        return;
+    }
+    bulk_load(&["ZSTD"], "frame");
+    bulk_load(&["ZSTD"], "blocks");
+}
+
+/// Files of every encoding under each of the codecs.
+fn bulk_load(codecs: &[&str], zstd_framing: &str) {
     let files = Files::new();
     fs::create_dir(files.path("bulk")).expect("the directory is ours");
     let shape = Shape { sequence_ids: false, ..Shape::default() };
     let mut all = Vec::new();
     for (encoding, compression) in
-        ENCODINGS.into_iter().flat_map(|a| ["NONE", "GZ", "SNAPPY", "LZ4"].map(|b| (a, b)))
+        ENCODINGS.into_iter().flat_map(|a| codecs.iter().map(move |b| (a, *b)))
     {
         let index = all.len();
         let mut spec = json!({
-            "encoding": encoding, "compression": compression,
+            "encoding": encoding, "compression": compression, "zstdFraming": zstd_framing,
             "bloom": BLOOMS[index % 4], "checksum": CHECKSUMS[index % 3],
         });
         small_blocks(&mut spec);
@@ -345,11 +393,13 @@ fn a_running_hbase_loads_and_serves_files_of_every_encoding_and_codec() {
     let dir = text(&files.path("bulk"));
     let question =
         ["bulkload", &dir, "--family", "f", "--bloom", "ROW", "--expect", &expected, "--compact"];
-    let versions = ["--versions", "100", "--max-versions", "100"];
+    let versions = ["--versions", "100", "--max-versions", "100", "--zstd", zstd_framing];
     let answer = judge::ask(&[&question[..], &versions].concat());
     assert_eq!(answer["ok"], true, "{answer:#}");
     assert_eq!(answer["loaded"], count, "{answer:#}");
-    say(&format!("interop: {count} of {count} files are bulk loaded and served by HBase"));
+    say(&format!(
+        "interop: {count} of {count} files of {codecs:?} are bulk loaded and served by HBase"
+    ));
 }
 
 /// The same cells, in rows that begin with a number.

@@ -11,7 +11,7 @@ use proptest::sample::select;
 use sstable::{
     BloomType, Caching, Cell, CellRef, CellType, ChecksumType, Compression, DataBlockEncoding,
     FileName, FilterOptions, FilterUse, ReadTrace, Reader, ReaderOptions, RowProbe, Scanner,
-    SequenceId, Timestamp, Writer, WriterOptions,
+    SequenceId, Timestamp, Writer, WriterOptions, ZstdFraming,
 };
 
 /// The parts of a cell. Few different bytes, so that parts are often equal or one begins another.
@@ -52,11 +52,16 @@ fn cells() -> impl Strategy<Value = Vec<Cell>> {
     })
 }
 
+/// Every codec that this build has.
+fn codecs() -> Vec<Compression> {
+    Compression::ALL.into_iter().filter(|codec| codec.is_supported()).collect()
+}
+
 prop_compose! {
     fn options()(
         (encoding, compression, checksum) in (
             select(&DataBlockEncoding::ALL),
-            select(&[Compression::None, Compression::Gz, Compression::Snappy, Compression::Lz4]),
+            select(codecs()),
             select(&ChecksumType::ALL),
         ),
         bloom in select(&[
@@ -64,6 +69,7 @@ prop_compose! {
         ]),
         hash in select(HashType::ALL),
         (mvcc, compress_tags, filter) in any::<(bool, bool, bool)>(),
+        framing in select(&ZstdFraming::ALL),
         block_size in select(&[0, 1, 100, 1000, 65_536]),
         index_block_size in select(&[1, 100, 1000, 131_072]),
         index_min_entries in 2..20_u32,
@@ -73,6 +79,7 @@ prop_compose! {
         let options = WriterOptions::default()
             .data_block_encoding(encoding)
             .compression(compression)
+            .zstd_framing(framing)
             .checksum(checksum)
             .bytes_per_checksum(bytes_per_checksum)
             .bloom_type(bloom)

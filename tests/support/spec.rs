@@ -5,6 +5,7 @@ use filter::bloom::hbase::HashType;
 use serde_json::Value;
 use sstable::{
     BloomType, ChecksumType, Compression, DataBlockEncoding, SequenceId, Timestamp, WriterOptions,
+    ZstdFraming,
 };
 
 /// The options that make our writer write what the judge writes for `spec`.
@@ -26,10 +27,13 @@ pub fn writer_options(spec: &Value) -> WriterOptions {
     let encoding = DataBlockEncoding::from_name(text("encoding", "NONE"));
     let max_sequence_id = spec["maxSeqId"].as_u64().unwrap_or(0);
     let create_time = spec["createTime"].as_i64().unwrap_or(1_700_000_000_000);
+    let framing = text("zstdFraming", "frame");
+    let framing = ZstdFraming::ALL.into_iter().find(|known| known.name() == framing);
     let mut options = WriterOptions::default()
         .block_size(number("blockSize", 65_536))
         .data_block_encoding(encoding.expect("a known encoding"))
         .compression(Compression::from_name(text("compression", "NONE")).expect("a known codec"))
+        .zstd_framing(framing.expect("a known framing"))
         .checksum(ChecksumType::from_name(text("checksum", "CRC32C")).expect("a known checksum"))
         .bytes_per_checksum(number("bytesPerChecksum", 16_384))
         .includes_mvcc(flag("includesMvcc", true))

@@ -14,7 +14,7 @@ use filter::{ErrorRate, FilterKind, Seed, Sizing};
 use serde::Deserialize;
 use sstable::{
     BloomType, ChecksumType, Compression, DataBlockEncoding, FilterOptions, SequenceId, Timestamp,
-    WriterOptions,
+    WriterOptions, ZstdFraming,
 };
 
 use crate::failure::Usage;
@@ -34,9 +34,12 @@ pub(crate) struct WritingOptions {
     #[arg(long, value_name = "NAME")]
     #[serde(rename = "encoding")]
     data_block_encoding: Option<String>,
-    /// NONE, GZ, SNAPPY or LZ4 [default: NONE]
+    /// NONE, GZ, SNAPPY or LZ4; ZSTD where it was built in [default: NONE]
     #[arg(long, value_name = "NAME")]
     compression: Option<String>,
+    /// frame or blocks: as the cluster's codec class for ZSTD wants it [default: frame]
+    #[arg(long, value_name = "NAME")]
+    zstd_framing: Option<String>,
     /// NULL, CRC32 or CRC32C [default: CRC32C]
     #[arg(long, value_name = "NAME")]
     checksum: Option<String>,
@@ -174,6 +177,10 @@ impl WritingOptions {
         if let Some(name) = &self.compression {
             let known = Compression::ALL.map(|codec| (codec.name(), codec));
             options = options.compression(named("compression", name, known)?);
+        }
+        if let Some(name) = &self.zstd_framing {
+            let known = ZstdFraming::ALL.map(|framing| (framing.name(), framing));
+            options = options.zstd_framing(named("ZSTD framing", name, known)?);
         }
         if let Some(name) = &self.checksum {
             let known = ChecksumType::ALL.map(|algorithm| (algorithm.name(), algorithm));
@@ -343,6 +350,10 @@ mod tests {
             (r#"{"encoding":"PREFIX_TREE"}"#, "unknown data block encoding \"PREFIX_TREE\""),
             (r#"{"bloom":"ROWPREFIX_FIXED_LENGTH"}"#, "needs a Bloom prefix length"),
             (r#"{"bloomErrorRate":1.5}"#, "between 0 and 1"),
+            (
+                r#"{"zstdFraming":"stream"}"#,
+                "unknown ZSTD framing \"stream\"; there are frame, blocks",
+            ),
             (r#"{"blockSize":0}"#, "block size lies between 1"),
             (r#"{"fileInfo":{"a":"0"}}"#, "file info a: \"0\" is not hex"),
             (r#"{"indexEncoding":"PREFIX_TREE"}"#, "unknown index encoding"),

@@ -9,6 +9,9 @@
 //! |     4 | chunk length      | u32 BE; repeats with its chunk until the group is whole         |
 //! |       | chunk             | a raw LZ4 or Snappy block of its own                            |
 //!
+//! `ZSTD` is laid out in one of two ways, by the codec class that a cluster uses: see
+//! [`ZstdFraming`].
+//!
 //! A compressed file has no block that is stored as it is: there is no mark for it.
 #![cfg_attr(
     not(test),
@@ -24,6 +27,9 @@ use flate2::bufread::MultiGzDecoder;
 
 use crate::input::Input;
 
+#[cfg(feature = "zstd")]
+mod zstd;
+
 /// The codec of a file. HBase knows them all; [`is_supported`](Self::is_supported) says which this
 /// build can read and write.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
@@ -37,7 +43,7 @@ pub enum Compression {
     Snappy,
     /// LZ4 in Hadoop's framing.
     Lz4,
-    /// Zstandard.
+    /// Zstandard, with the feature `zstd`; see [`ZstdFraming`].
     Zstd,
     /// LZO, which needs a codec that HBase does not ship.
     Lzo,
@@ -105,7 +111,19 @@ impl Compression {
 
     /// Whether this build reads and writes it.
     pub const fn is_supported(self) -> bool {
-        matches!(self, Self::None | Self::Gz | Self::Snappy | Self::Lz4)
+        match self {
+            Self::None | Self::Gz | Self::Snappy | Self::Lz4 => true,
+            Self::Zstd => cfg!(feature = "zstd"),
+            Self::Lzo | Self::Bzip2 | Self::Lzma | Self::Brotli => false,
+        }
+    }
+
+    /// What an error says that refuses a file for its codec: the name, and what helps.
+    pub(crate) fn refusal(self) -> String {
+        match self {
+            Self::Zstd => format!("{self}, which only a build with the feature `zstd` has"),
+            _ => self.to_string(),
+        }
     }
 }
 
@@ -115,12 +133,43 @@ impl fmt::Display for Compression {
     }
 }
 
-/// Appends `body`, compressed, to `out`.
+/// How ZSTD blocks are laid out. HBase has two codec classes for them, which do not read each
+/// other's files, and nothing in a file says which one wrote it. We read both.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum ZstdFraming {
+    /// A bare Zstandard frame a block, as Hadoop's native `ZStandardCodec` has it: HBase's default.
+    #[default]
+    Frame,
+    /// Hadoop's block framing around frames, as HBase's own `ZstdCodec`s have it, the one over
+    /// zstd-jni and the one over aircompressor.
+    Blocks,
+}
+
+impl ZstdFraming {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Frame, Self::Blocks];
+
+    /// Our name for it: HBase has none.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Frame => "frame",
+            Self::Blocks => "blocks",
+        }
+    }
+}
+
+impl fmt::Display for ZstdFraming {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Appends `body`, compressed, to `out`. `framing` is for ZSTD.
 ///
 /// # Panics
 ///
 /// If this build cannot write `codec`, which the writer checks when it begins a file.
-pub(crate) fn compress(codec: Compression, body: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn compress(codec: Compression, framing: ZstdFraming, body: &[u8], out: &mut Vec<u8>) {
     match codec {
         Compression::None => out.extend_from_slice(body),
         Compression::Gz => compress_gzip(body, out).expect("writing to memory does not fail"),
@@ -134,7 +183,16 @@ pub(crate) fn compress(codec: Compression, body: &[u8], out: &mut Vec<u8>) {
                 snap::raw::Encoder::new().compress(chunk, out).ok()
             })
         }),
-        unsupported => panic!("the writer has refused {unsupported}"),
+        #[cfg(feature = "zstd")]
+        Compression::Zstd => match framing {
+            ZstdFraming::Frame => zstd::compress(body, out),
+            ZstdFraming::Blocks => compress_framed(body, out, ZSTD_CHUNK_LEN, |chunk, out| {
+                let start = out.len();
+                zstd::compress(chunk, out);
+                out.len().saturating_sub(start)
+            }),
+        },
+        unsupported => panic!("the writer has refused {unsupported} ({framing})"),
     }
 }
 
@@ -142,6 +200,8 @@ pub(crate) fn compress(codec: Compression, body: &[u8], out: &mut Vec<u8>) {
 /// bytes less what incompressible bytes would grow by, and HBase reads no chunk that is longer.
 const LZ4_CHUNK_LEN: usize = 261_100;
 const SNAPPY_CHUNK_LEN: usize = 218_422;
+#[cfg(feature = "zstd")]
+const ZSTD_CHUNK_LEN: usize = 261_120;
 
 fn compress_framed(
     body: &[u8],
@@ -206,12 +266,22 @@ pub(crate) fn decompress(
             Err(format!("{} bytes uncompressed where {len} are stated", stored.len()).into())
         }
         Compression::Gz => decompress_gzip(stored, len),
-        Compression::Lz4 => decompress_framed(codec, stored, len, |chunk, out| {
-            lz4_flex::block::decompress_into(chunk, out).map_err(|error| error.to_string())
+        Compression::Lz4 => decompress_framed(codec, stored, len, |chunk, body, room| {
+            let room = room.min(chunk.len().saturating_mul(ratio_max(codec)));
+            append(body, room, len, |out| {
+                lz4_flex::block::decompress_into(chunk, out).map_err(|error| error.to_string())
+            })
         }),
-        Compression::Snappy => decompress_framed(codec, stored, len, |chunk, out| {
-            snap::raw::Decoder::new().decompress(chunk, out).map_err(|error| error.to_string())
+        Compression::Snappy => decompress_framed(codec, stored, len, |chunk, body, room| {
+            let room = room.min(chunk.len().saturating_mul(ratio_max(codec)));
+            append(body, room, len, |out| {
+                snap::raw::Decoder::new().decompress(chunk, out).map_err(|error| error.to_string())
+            })
         }),
+        #[cfg(feature = "zstd")]
+        Compression::Zstd if zstd::is_frame(stored) => zstd::decompress_body(stored, len),
+        #[cfg(feature = "zstd")]
+        Compression::Zstd => decompress_framed(codec, stored, len, zstd::decompress),
         unsupported => Err(format!("unsupported compression {unsupported}").into()),
     }
 }
@@ -222,6 +292,7 @@ const fn ratio_max(codec: Compression) -> usize {
         Compression::Gz => 1032,   // A block of 258-byte matches at two bits each.
         Compression::Lz4 => 255,   // A byte that continues a match length.
         Compression::Snappy => 22, // A copy of 64 bytes takes three.
+        Compression::Zstd => 32 << 10, // A block of 128 KiB of one byte takes four.
         _ => 1,
     }
 }
@@ -248,11 +319,25 @@ fn grow(body: &mut Vec<u8>, room: usize, len: usize) -> &mut [u8] {
     body.get_mut(start..).unwrap_or_default()
 }
 
+/// Lets `fill` write into so many bytes behind `body`, and keeps what it says it wrote.
+fn append(
+    body: &mut Vec<u8>,
+    room: usize,
+    len: usize,
+    fill: impl FnOnce(&mut [u8]) -> Result<usize, String>,
+) -> Result<(), String> {
+    let start = body.len();
+    let made = fill(grow(body, room, len))?;
+    body.truncate(start.saturating_add(made));
+    Ok(())
+}
+
+/// Takes the framing apart. `decompress_chunk` appends what is in a chunk, so many bytes at most.
 fn decompress_framed(
     codec: Compression,
     stored: &[u8],
     len: usize,
-    decompress_chunk: impl Fn(&[u8], &mut [u8]) -> Result<usize, String>,
+    decompress_chunk: impl Fn(&[u8], &mut Vec<u8>, usize) -> Result<(), String>,
 ) -> Result<Vec<u8>, Cow<'static, str>> {
     let mut input = Input::new(stored);
     let mut body = place_for(len, stored.len());
@@ -265,16 +350,13 @@ fn decompress_framed(
         while body.len() < group_end {
             let chunk_len = input.len_i32().ok_or("ends in the length of a chunk")?;
             let chunk = input.take(chunk_len).ok_or("a chunk goes past the block")?;
-            let start = body.len();
-            let left = group_end.saturating_sub(start);
-            let room = left.min(chunk.len().saturating_mul(ratio_max(codec)));
-            let made = decompress_chunk(chunk, grow(&mut body, room, len))
+            let (start, room) = (body.len(), group_end.saturating_sub(body.len()));
+            decompress_chunk(chunk, &mut body, room)
                 .map_err(|error| format!("damaged {codec} chunk: {error}"))?;
             // A chunk of nothing would let a group go on for ever.
-            if made == 0 {
+            if body.len() == start {
                 return Err(format!("a {codec} chunk of nothing").into());
             }
-            body.truncate(start.saturating_add(made));
         }
     }
     Ok(body)
@@ -304,13 +386,39 @@ fn decompress_gzip(stored: &[u8], len: usize) -> Result<Vec<u8>, Cow<'static, st
 mod tests {
     use super::*;
 
-    const CODECS: [Compression; 4] =
-        [Compression::None, Compression::Gz, Compression::Snappy, Compression::Lz4];
+    /// Every codec that this build has, in every framing.
+    fn codecs() -> Vec<(Compression, ZstdFraming)> {
+        let codecs = Compression::ALL.into_iter().filter(|codec| codec.is_supported());
+        codecs
+            .flat_map(|codec| {
+                let framings = ZstdFraming::ALL.into_iter();
+                framings
+                    .filter(move |framing| {
+                        codec == Compression::Zstd || *framing == ZstdFraming::default()
+                    })
+                    .map(move |framing| (codec, framing))
+            })
+            .collect()
+    }
+
+    fn compressed_as(codec: Compression, framing: ZstdFraming, body: &[u8]) -> Vec<u8> {
+        let mut out = b"before".to_vec();
+        compress(codec, framing, body, &mut out);
+        out.split_off(6)
+    }
 
     fn compressed(codec: Compression, body: &[u8]) -> Vec<u8> {
-        let mut out = b"before".to_vec();
-        compress(codec, body, &mut out);
-        out.split_off(6)
+        compressed_as(codec, ZstdFraming::default(), body)
+    }
+
+    /// The codecs in Hadoop's block framing.
+    fn framed() -> Vec<(Compression, ZstdFraming)> {
+        let is_framed = |(codec, framing): &(Compression, ZstdFraming)| match codec {
+            Compression::None | Compression::Gz => false,
+            Compression::Zstd => *framing == ZstdFraming::Blocks,
+            _ => true,
+        };
+        codecs().into_iter().filter(is_framed).collect()
     }
 
     /// Bytes that repeat, but not at once.
@@ -320,12 +428,12 @@ mod tests {
 
     #[test]
     fn bodies_of_any_length_come_back() {
-        for codec in CODECS {
+        for (codec, framing) in codecs() {
             for len in [0, 1, 100, 65_536, 218_422, 218_423, 261_100, 261_101, 1_000_000] {
                 let body = words(len);
-                let stored = compressed(codec, &body);
+                let stored = compressed_as(codec, framing, &body);
                 let back = decompress(codec, &stored, len);
-                assert!(back.as_ref() == Ok(&body), "{codec} {len}");
+                assert!(back.as_ref() == Ok(&body), "{codec} {framing} {len}");
             }
         }
     }
@@ -340,9 +448,9 @@ mod tests {
 
     #[test]
     fn what_stands_behind_the_body_is_not_looked_at() {
-        for codec in [Compression::Lz4, Compression::Snappy] {
+        for (codec, framing) in framed() {
             let body = words(300_000);
-            let mut stored = compressed(codec, &body);
+            let mut stored = compressed_as(codec, framing, &body);
             stored.extend_from_slice(&[0; 4]);
             assert!(decompress(codec, &stored, body.len()).as_ref() == Ok(&body), "{codec}");
         }
@@ -351,18 +459,18 @@ mod tests {
     #[test]
     fn groups_may_be_many_and_empty() {
         let (first, second) = (words(1000), words(70));
-        for codec in [Compression::Lz4, Compression::Snappy] {
-            let stored =
-                [compressed(codec, &first), vec![0; 4], compressed(codec, &second)].concat();
+        for (codec, framing) in framed() {
+            let compressed = |body| compressed_as(codec, framing, body);
+            let stored = [compressed(&first), vec![0; 4], compressed(&second)].concat();
             assert_eq!(decompress(codec, &stored, 1070), Ok([&first[..], &second].concat()));
         }
     }
 
     #[test]
     fn a_cut_anywhere_is_an_error() {
-        for codec in CODECS {
+        for (codec, framing) in codecs() {
             let body = words(500);
-            let stored = compressed(codec, &body);
+            let stored = compressed_as(codec, framing, &body);
             for len in 0..stored.len() {
                 assert!(decompress(codec, &stored[..len], body.len()).is_err(), "{codec} {len}");
             }
@@ -371,8 +479,8 @@ mod tests {
 
     #[test]
     fn lengths_that_contradict_are_errors() {
-        for codec in CODECS {
-            let stored = compressed(codec, &words(500));
+        for (codec, framing) in codecs() {
+            let stored = compressed_as(codec, framing, &words(500));
             assert!(decompress(codec, &stored, 499).is_err(), "{codec}: less stated");
             assert!(decompress(codec, &stored, 501).is_err(), "{codec}: more stated");
             assert!(decompress(codec, &stored, i32::MAX as usize).is_err(), "{codec}: much more");
@@ -380,16 +488,17 @@ mod tests {
     }
 
     #[test]
-    fn a_flipped_bit_never_panics_and_gzip_notices_it() {
+    fn a_flipped_bit_never_panics_and_is_noticed_where_there_is_a_checksum() {
         let body = words(500);
-        for codec in CODECS {
-            let stored = compressed(codec, &body);
+        for (codec, framing) in codecs() {
+            let stored = compressed_as(codec, framing, &body);
             for bit in 0..stored.len() * 8 {
                 let mut flipped = stored.clone();
                 flipped[bit / 8] ^= 1 << (bit % 8);
                 let back = decompress(codec, &flipped, body.len());
-                if codec == Compression::Gz {
-                    assert!(back.is_err() || back.as_ref() == Ok(&body), "bit {bit}");
+                if matches!(codec, Compression::Gz | Compression::Zstd) {
+                    let unharmed = back.is_err() || back.as_ref() == Ok(&body);
+                    assert!(unharmed, "{codec} {framing} bit {bit}");
                 }
             }
         }
@@ -420,7 +529,7 @@ mod tests {
 
     #[test]
     fn a_codec_that_this_build_lacks_is_named() {
-        let error = decompress(Compression::Zstd, &[0; 100], 100);
-        assert_eq!(error, Err("unsupported compression ZSTD".into()));
+        let error = decompress(Compression::Lzo, &[0; 100], 100);
+        assert_eq!(error, Err("unsupported compression LZO".into()));
     }
 }

@@ -29,7 +29,7 @@ pub use block::{BloomType, Header};
 pub use cache::{BlockCache, CacheStats};
 pub use cell::{Cell, CellRef, CellType, KeyRef};
 pub use checksum::ChecksumType;
-pub use compression::Compression;
+pub use compression::{Compression, ZstdFraming};
 pub use encoding::DataBlockEncoding;
 pub use error::{BlockType, Damage, Error, FileName, Result};
 pub use file_info::{FileInfo, TimeRange};

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use filter::bloom::hbase::HashType;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 
-use crate::{BloomType, ChecksumType, Compression, DataBlockEncoding, SequenceId, Timestamp};
+use crate::{
+    BloomType, ChecksumType, Compression, DataBlockEncoding, SequenceId, Timestamp, ZstdFraming,
+};
 
 /// How a file is written. The defaults are those of an HBase column family.
 ///
@@ -24,6 +26,7 @@ pub struct WriterOptions {
     pub(crate) block_size: u32,
     pub(crate) data_block_encoding: DataBlockEncoding,
     pub(crate) compression: Compression,
+    pub(crate) zstd_framing: ZstdFraming,
     pub(crate) checksum: ChecksumType,
     pub(crate) bytes_per_checksum: u32,
     pub(crate) index_block_size: u32,
@@ -64,6 +67,7 @@ impl Default for WriterOptions {
             block_size: 64 * 1024,
             data_block_encoding: DataBlockEncoding::None,
             compression: Compression::None,
+            zstd_framing: ZstdFraming::Frame,
             checksum: ChecksumType::Crc32c,
             bytes_per_checksum: 16 * 1024,
             index_block_size: 128 * 1024,
@@ -103,6 +107,13 @@ impl WriterOptions {
     /// The codec of all blocks. Default: none.
     pub const fn compression(mut self, codec: Compression) -> Self {
         self.compression = codec;
+        self
+    }
+
+    /// How ZSTD blocks are laid out: as the codec class of the cluster wants them, which is the one
+    /// that `hbase.io.compress.zstd.codec` names there. Default: a bare frame, for HBase's default.
+    pub const fn zstd_framing(mut self, framing: ZstdFraming) -> Self {
+        self.zstd_framing = framing;
         self
     }
 

@@ -288,9 +288,7 @@ fn compression(code: Option<u32>) -> Result<Compression, Refusal> {
     match code.map(|code| (code, Compression::from_code(code))) {
         None => Ok(Compression::None),
         Some((_, Some(codec))) if codec.is_supported() => Ok(codec),
-        Some((_, Some(codec))) => {
-            Err(Refusal::Unsupported { feature, found: codec.name().to_owned() })
-        }
+        Some((_, Some(codec))) => Err(Refusal::Unsupported { feature, found: codec.refusal() }),
         Some((code, None)) => Err(Refusal::Unsupported { feature, found: format!("code {code}") }),
     }
 }
@@ -359,9 +357,15 @@ mod tests {
 
     #[test]
     fn what_this_build_lacks_is_refused_by_name() {
+        let feature = "compression codec";
+        let lzo = changed(|trailer| trailer.compression = Compression::Lzo);
+        let found = "LZO".to_owned();
+        assert_eq!(lzo, Err(Refusal::Unsupported { feature, found }));
         let zstd = changed(|trailer| trailer.compression = Compression::Zstd);
-        let found = "ZSTD".to_owned();
-        assert_eq!(zstd, Err(Refusal::Unsupported { feature: "compression codec", found }));
+        if !cfg!(feature = "zstd") {
+            let found = "ZSTD, which only a build with the feature `zstd` has".to_owned();
+            assert_eq!(zstd, Err(Refusal::Unsupported { feature, found }));
+        }
         let comparator = comparator(Some("com.example.Backwards".to_owned()));
         let found = "com.example.Backwards".to_owned();
         assert_eq!(comparator, Err(Refusal::Unsupported { feature: "comparator", found }));

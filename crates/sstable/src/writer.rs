@@ -107,7 +107,7 @@ impl<W: Write> Writer<W> {
         let invalid = |what| Error::Invalid { file: name.clone(), what };
         check_options(&options).map_err(invalid)?;
         if !options.compression.is_supported() {
-            let found = options.compression.name().to_owned();
+            let found = options.compression.refusal();
             return Err(Error::Unsupported { file: name, feature: "compression codec", found });
         }
         let layout = CellLayout {

@@ -5,7 +5,7 @@ use std::io::Write;
 use crate::block::header::Header;
 use crate::block::index::BlockPlace;
 use crate::{BlockOffset, BlockType, ChecksumType, Compression, Error, FileName, Result};
-use crate::{WriterOptions, compression};
+use crate::{WriterOptions, ZstdFraming, compression};
 
 const HEADER_LEN: usize = Header::LEN as usize;
 
@@ -16,6 +16,7 @@ pub(super) struct BlockWriter<W> {
     name: FileName,
     offset: BlockOffset,
     compression: Compression,
+    zstd_framing: ZstdFraming,
     checksum: ChecksumType,
     bytes_per_checksum: u32,
     /// The last block of each type.
@@ -33,6 +34,7 @@ impl<W: Write> BlockWriter<W> {
             name,
             offset: BlockOffset::default(),
             compression: options.compression,
+            zstd_framing: options.zstd_framing,
             checksum: options.checksum,
             bytes_per_checksum: options.bytes_per_checksum,
             previous: Vec::new(),
@@ -73,7 +75,7 @@ impl<W: Write> BlockWriter<W> {
         // The header comes first in the file and last to be known.
         self.stored.clear();
         self.stored.resize(HEADER_LEN, 0);
-        compression::compress(self.compression, body, &mut self.stored);
+        compression::compress(self.compression, self.zstd_framing, body, &mut self.stored);
         let mut header = Vec::with_capacity(HEADER_LEN);
         Header::new(
             block_type,

@@ -69,7 +69,7 @@ fn options_that_no_file_can_have_are_refused() {
     let options = WriterOptions::default;
     let rate = ErrorRate::new(0.999_999_999).expect("a rate");
     for (options, what) in [
-        (options().compression(Compression::Zstd), "unsupported compression codec: ZSTD"),
+        (options().compression(Compression::Lzo), "unsupported compression codec: LZO"),
         (options().bytes_per_checksum(32), "a checksum every 32 bytes; from 33 on are allowed"),
         (options().block_size(1 << 31), "data blocks of 2147483648 bytes"),
         (options().index_block_size(0), "index blocks of 0 bytes and at least 16 entries"),
