@@ -1,0 +1,167 @@
+//! The operating system's files, with every byte counted that goes through them; if wanted, every
+//! file that is copied in becomes a link to the one it was copied from.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use sstable::ReadAt;
+use store::vfs::{AppendFile, Entry, Lock, RealFiles, Vfs};
+
+use crate::FAMILY;
+
+/// Bytes read, and bytes written by what they are for. Clones count together.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CountedFiles {
+    counts: Arc<Counts>,
+    /// What all files of families are links to.
+    original: Option<PathBuf>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    opened: AtomicU64,
+    read: AtomicU64,
+    log: AtomicU64,
+    files: AtomicU64,
+}
+
+impl CountedFiles {
+    /// Files of which those that are made in a family's directory are links to `original`, and what
+    /// is written to them is dropped.
+    pub(crate) fn with_links_to(original: &Path) -> Self {
+        Self { original: Some(original.to_owned()), ..Self::default() }
+    }
+
+    /// Files that were opened for reading.
+    pub(crate) fn opened(&self) -> u64 {
+        self.counts.opened.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that were read.
+    pub(crate) fn read_bytes(&self) -> u64 {
+        self.counts.read.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that were written to the log.
+    pub(crate) fn log_bytes(&self) -> u64 {
+        self.counts.log.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that were written to store files and the manifest.
+    pub(crate) fn file_bytes(&self) -> u64 {
+        self.counts.files.load(Ordering::Relaxed)
+    }
+
+    fn counted(&self, path: &Path, file: Box<dyn AppendFile>) -> Box<dyn AppendFile> {
+        let is_log = path.extension().is_some_and(|extension| extension == "wal");
+        Box::new(CountedAppend { file, counts: Arc::clone(&self.counts), is_log })
+    }
+}
+
+impl Vfs for CountedFiles {
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadAt>> {
+        self.counts.opened.fetch_add(1, Ordering::Relaxed);
+        Ok(Arc::new(CountedRead { file: RealFiles.open(path)?, counts: Arc::clone(&self.counts) }))
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Box<dyn AppendFile>> {
+        if let Some(original) = &self.original
+            && path.parent().is_some_and(|directory| directory.ends_with(FAMILY))
+        {
+            RealFiles.hard_link(original, path)?;
+            return Ok(Box::new(Dropped));
+        }
+        RealFiles.create(path).map(|file| self.counted(path, file))
+    }
+
+    fn append(&self, path: &Path) -> io::Result<Box<dyn AppendFile>> {
+        RealFiles.append(path).map(|file| self.counted(path, file))
+    }
+
+    fn truncate(&self, path: &Path, len: u64) -> io::Result<()> {
+        RealFiles.truncate(path, len)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        RealFiles.rename(from, to)
+    }
+
+    fn hard_link(&self, original: &Path, link: &Path) -> io::Result<()> {
+        RealFiles.hard_link(original, link)
+    }
+
+    fn unlink(&self, path: &Path) -> io::Result<()> {
+        RealFiles.unlink(path)
+    }
+
+    fn list(&self, directory: &Path) -> io::Result<Vec<Entry>> {
+        RealFiles.list(directory)
+    }
+
+    fn create_directory(&self, path: &Path) -> io::Result<()> {
+        RealFiles.create_directory(path)
+    }
+
+    fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        RealFiles.sync_directory(path)
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>> {
+        RealFiles.lock(path)
+    }
+
+    fn len(&self, path: &Path) -> io::Result<u64> {
+        RealFiles.len(path)
+    }
+}
+
+/// A link to a file that has the bytes already.
+#[derive(Debug)]
+struct Dropped;
+
+impl AppendFile for Dropped {
+    fn write_all(&mut self, _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+struct CountedAppend {
+    file: Box<dyn AppendFile>,
+    counts: Arc<Counts>,
+    is_log: bool,
+}
+
+impl AppendFile for CountedAppend {
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let count = if self.is_log { &self.counts.log } else { &self.counts.files };
+        count.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        self.file.write_all(bytes)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.file.sync()
+    }
+}
+
+struct CountedRead {
+    file: Arc<dyn ReadAt>,
+    counts: Arc<Counts>,
+}
+
+impl ReadAt for CountedRead {
+    fn len(&self) -> u64 {
+        self.file.len()
+    }
+
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.counts.read.fetch_add(buffer.len() as u64, Ordering::Relaxed);
+        self.file.read_exact_at(buffer, offset)
+    }
+}

@@ -1,0 +1,116 @@
+//! What a get takes over many files that overlap, and what its parts take.
+//!
+//! Rows of a 16-byte key and a 100-byte value in 16 files, written in random order and never
+//! compacted, all blocks in the cache, one thread. Each get asks for one column; every answer is
+//! checked. `hfile bench` times the same gets one by one and counts what they touch; here they run
+//! in rounds without a clock between them, so that a profiler sees nothing else:
+//!
+//! ```text
+//! perf record -g -- cargo bench -p benches --bench store -- gets
+//! ```
+
+use std::hint::black_box;
+
+use filter::{ErrorRate, FilterKind, Sizing};
+use sstable::{BloomType, RowProbe};
+use store::{Durability, FamilyOptions, Get, Put, Store, StoreOptions, WriteBatch};
+use workload::{KEY_LEN, Random};
+
+use crate::cpu_time::{THREAD, cpu_nanos};
+use crate::{FAMILY, QUALIFIER, SEED, VALUE_LEN};
+
+const FILES: u64 = 16;
+const GETS: usize = 200_000;
+const ROUNDS: usize = 9;
+
+type Row = [u8; KEY_LEN];
+
+pub(crate) fn run(rows: u64) {
+    let directory = tempfile::tempdir().expect("there is a place for files");
+    let store = load(directory.path(), rows);
+    let mut random = Random::new(SEED);
+    let mut present: Vec<(Row, u64)> = (0..GETS)
+        .map(|_| random.below(rows as usize) as u64)
+        .map(|index| (workload::key(SEED, index), index))
+        .collect();
+    random.shuffle(&mut present);
+    let absent: Vec<Row> =
+        (rows..rows + GETS as u64).map(|index| workload::key(SEED, index)).collect();
+
+    println!("| {rows} rows in {FILES} files | CPU ns a get |\n|---|--:|");
+    let question = |row: &Row| Get::row(row).column(FAMILY, QUALIFIER);
+    report("make the question", || {
+        for row in &absent {
+            let _ = black_box(question(row));
+        }
+    });
+    report("hash the row", || {
+        for row in &absent {
+            black_box(RowProbe::new(row, filter::Seed::new(SEED)));
+        }
+    });
+    report("take a snapshot and let it go", || {
+        for _ in &absent {
+            black_box(store.snapshot());
+        }
+    });
+    report("get of an absent row", || {
+        for row in &absent {
+            assert!(store.get(&question(row)).expect("sound").is_empty(), "never written");
+        }
+    });
+    let mut value = [0; VALUE_LEN];
+    report("make a value to check by", || {
+        for (_, index) in &present {
+            workload::fill_value(SEED, *index, &mut value);
+            black_box(&value);
+        }
+    });
+    report("get of a present row, checked", || {
+        for (row, index) in &present {
+            let cells = store.get(&question(row)).expect("sound");
+            workload::fill_value(SEED, *index, &mut value);
+            assert!(cells.len() == 1 && cells[0].value() == value, "as it was written");
+        }
+    });
+}
+
+/// Prints what one of [`GETS`] takes of a processor in the middle one of the rounds that come after the first.
+fn report(what: &str, mut round: impl FnMut()) {
+    let mut nanos: Vec<u64> = (0..=ROUNDS)
+        .map(|_| {
+            let before = cpu_nanos(THREAD);
+            round();
+            (cpu_nanos(THREAD) - before) / GETS as u64
+        })
+        .skip(1)
+        .collect();
+    nanos.sort_unstable();
+    println!("| {what} | {} |", nanos[ROUNDS / 2]);
+}
+
+fn load(directory: &std::path::Path, rows: u64) -> Store {
+    let options = StoreOptions::default()
+        .cache_bytes(2 << 30)
+        .memstore_flush_bytes(usize::MAX / 8)
+        .auto_compaction(false);
+    let store = Store::open(directory, options).expect("an empty directory");
+    let family = FamilyOptions::default()
+        .bloom_type(BloomType::None)
+        .filter(Some((FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::HBASE))));
+    store.create_family(FAMILY, family).expect("a new store");
+    let mut value = [0; VALUE_LEN];
+    for file in 0..FILES {
+        let mut batch = WriteBatch::new();
+        for index in file * rows / FILES..(file + 1) * rows / FILES {
+            workload::fill_value(SEED, index, &mut value);
+            batch.put(Put::new(workload::key(SEED, index)).column(FAMILY, QUALIFIER, value));
+            if batch.len() == 1000 {
+                store.write(std::mem::take(&mut batch), Durability::SkipWal).expect("sound");
+            }
+        }
+        store.write(batch, Durability::SkipWal).expect("sound");
+        store.flush().expect("the disk has room");
+    }
+    store
+}

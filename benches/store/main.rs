@@ -1,0 +1,40 @@
+//! A store as a whole: how fast it takes rows, where a get's time goes, what opening it reads.
+//!
+//! Each question is a module, and is asked by name; the number that may follow makes it smaller or
+//! larger:
+//!
+//! ```text
+//! cargo bench -p benches --bench store -- writes [ROWS]
+//! cargo bench -p benches --bench store -- gets [ROWS]
+//! cargo bench -p benches --bench store -- open [FILES]
+//! ```
+#![expect(clippy::print_stdout, reason = "the tables are what this is for")]
+
+mod counted_files;
+mod cpu_time;
+mod gets;
+mod open;
+mod writes;
+
+const FAMILY: &str = "f";
+const QUALIFIER: &str = "q";
+const VALUE_LEN: usize = 100;
+const ROW_LEN: usize = workload::KEY_LEN + VALUE_LEN;
+/// Makes all keys and values.
+const SEED: u64 = 1;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = arguments.iter().find_map(|argument| argument.parse().ok());
+    let is_asked = |name: &str| arguments.iter().any(|argument| argument == name);
+    let all = !["writes", "gets", "open"].into_iter().any(is_asked);
+    if all || is_asked("writes") {
+        writes::run(number.unwrap_or(10_000_000));
+    }
+    if all || is_asked("gets") {
+        gets::run(number.unwrap_or(2_000_000));
+    }
+    if all || is_asked("open") {
+        open::run(number.unwrap_or(1_000));
+    }
+}

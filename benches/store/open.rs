@@ -1,0 +1,85 @@
+//! What opening a store of many files reads, and how long it takes.
+//!
+//! The files are 10 MB each and all alike: one is built, and taken in as often as files are asked
+//! for. Each has a name and an entry in the manifest of its own; on disk the names are hard links,
+//! so ten gigabytes need the room of one file. The operating system has it in memory: what counts
+//! here is which bytes are read, and the work that is done with them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use sstable::{
+    CellRef, CellType, FileName, Reader, ReaderOptions, SequenceId, Timestamp, Writer,
+    WriterOptions,
+};
+use store::{FamilyOptions, Get, Store, StoreOptions};
+
+use crate::counted_files::CountedFiles;
+use crate::{FAMILY, QUALIFIER, ROW_LEN, SEED, VALUE_LEN};
+
+const FILE_LEN: usize = 10_000_000;
+
+pub(crate) fn run(files: u64) {
+    let directory = tempfile::tempdir().expect("there is a place for files");
+    let original = directory.path().join("original");
+    let load_on_open = build(&original);
+    let place = directory.path().join("store");
+    let linking = StoreOptions::default()
+        .auto_compaction(false)
+        .vfs(Arc::new(CountedFiles::with_links_to(&original)));
+    let store = Store::open(&place, linking).expect("an empty directory");
+    store.create_family(FAMILY, FamilyOptions::default()).expect("a new store");
+    store.import(FAMILY, &vec![PathBuf::from(&original); files as usize]).expect("sound");
+    drop(store);
+
+    println!(
+        "| files | GB | opened in s | files opened | MB read | MB to load on open |\n\
+         |--:|--:|--:|--:|--:|--:|"
+    );
+    for _ in 0..3 {
+        let counted = CountedFiles::default();
+        let options = StoreOptions::default().auto_compaction(false).vfs(Arc::new(counted.clone()));
+        let start = Instant::now();
+        let store = Store::open(&place, options).expect("sound");
+        let seconds = start.elapsed().as_secs_f64();
+        let stats = &store.stats().families[0];
+        assert_eq!(stats.files, files);
+        println!(
+            "| {} | {:.1} | {seconds:.2} | {} | {:.1} | {:.1} |",
+            stats.files,
+            stats.file_bytes as f64 / 1e9,
+            counted.opened(),
+            counted.read_bytes() as f64 / 1e6,
+            (files * load_on_open) as f64 / 1e6,
+        );
+        let cells = store.get(&Get::row(workload::key(SEED, 0)).family(FAMILY)).expect("sound");
+        assert_eq!(cells.len(), 1, "the store can be read");
+    }
+}
+
+/// Writes the file; returns the bytes at its end that every opening loads.
+fn build(path: &Path) -> u64 {
+    let mut keys: Vec<_> =
+        (0..(FILE_LEN / (ROW_LEN + 23)) as u64).map(|index| workload::key(SEED, index)).collect();
+    keys.sort_unstable();
+    let file = std::fs::File::create(path).expect("the directory is ours");
+    let options = WriterOptions::default();
+    let mut writer = Writer::new(file, FileName::new("original"), options).expect("sound options");
+    for row in &keys {
+        let cell = CellRef {
+            row,
+            family: FAMILY.as_bytes(),
+            qualifier: QUALIFIER.as_bytes(),
+            timestamp: Timestamp::new(1_700_000_000_000),
+            cell_type: CellType::Put,
+            value: &[b'v'; VALUE_LEN],
+            tags: b"",
+            sequence_id: SequenceId::new(1),
+        };
+        writer.append(cell).expect("in order");
+    }
+    let (_, summary) = writer.finish().expect("the disk has room");
+    let reader = Reader::open_file(path, ReaderOptions::default()).expect("just written");
+    summary.len - reader.trailer().load_on_open_data_offset.get()
+}
