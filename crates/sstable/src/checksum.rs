@@ -66,8 +66,8 @@ impl ChecksumType {
     fn compute(self, bytes: &[u8]) -> u32 {
         match self {
             Self::Null => 0,
-            Self::Crc32 => crc32fast::hash(bytes),
-            Self::Crc32c => crc32c::crc32c(bytes),
+            Self::Crc32 => crc_fast::crc32_iso_hdlc(bytes),
+            Self::Crc32c => crc_fast::crc32_iscsi(bytes),
         }
     }
 
