@@ -9,8 +9,9 @@
 //! HBase is asked for less than it does for a client: no region, no memstore, no network, and the
 //! `Scan` that it makes of each `Get` is made beforehand.
 //!
-//! Run with `cargo bench -p benches --bench hbase [-- CELLS]`; needs what
-//! `tests/hbase-judge/README.md` names.
+//! Run with `cargo bench -p benches --bench hbase [-- [CELLS] [alone] [ENCODING…]]`: so many cells, a
+//! million if not said; `alone` leaves HBase out, which otherwise needs what
+//! `tests/hbase-judge/README.md` names; and only these encodings, all if none is named.
 #![expect(clippy::print_stdout, reason = "the table is what this is for")]
 
 use std::fs::File;
@@ -42,7 +43,15 @@ struct Speed {
 }
 
 fn main() {
-    let cells = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(1_000_000);
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let cells = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(1_000_000);
+    let alone = arguments.iter().any(|argument| argument == "alone");
+    let mut encodings = DataBlockEncoding::ALL.to_vec();
+    encodings.retain(|encoding| arguments.iter().any(|argument| argument == encoding.name()));
+    if encodings.is_empty() {
+        encodings = DataBlockEncoding::ALL.to_vec();
+    }
+
     let mut rows: Vec<(Row, u64)> =
         (0..cells).map(|index| (workload::key(1, index), index)).collect();
     rows.sort_unstable();
@@ -57,26 +66,40 @@ fn main() {
         write_keys(&path, rows);
         path.to_str().expect("the name is ours").to_owned()
     });
-    println!(
-        "| encoding | codec | write MB/s | scan M cells/s | HBase | × | hits M/s | HBase | × | misses M/s | HBase | × |\n\
-         |---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
-    );
-    for encoding in DataBlockEncoding::ALL {
+    print_head(alone);
+    for encoding in encodings {
         for compression in [Compression::None, Compression::Lz4] {
             let path = dir.path().join("file");
             let options =
                 WriterOptions::default().data_block_encoding(encoding).compression(compression);
             let written = write_file(&path, options, &rows);
             let ours = measure(&path, &present, &absent);
-            let theirs = ask_hbase(&path, &key_files);
-            let pair = |ours: f64, theirs: f64| {
-                format!("{:.2} | {:.2} | {:.1}", ours / 1e6, theirs / 1e6, ours / theirs)
-            };
-            let scans = pair(ours.cells, theirs.cells);
-            let (hits, misses) = (pair(ours.hits, theirs.hits), pair(ours.misses, theirs.misses));
-            println!("| {encoding} | {compression} | {written:.0} | {scans} | {hits} | {misses} |");
+            let theirs = (!alone).then(|| ask_hbase(&path, &key_files));
+            print_row(&format!("{encoding} | {compression}"), written, &ours, theirs.as_ref());
         }
     }
+}
+
+fn print_head(alone: bool) {
+    let columns = ["scan M cells/s", "hits M/s", "misses M/s"];
+    let theirs = if alone { ["", ""] } else { [" HBase | × |", "--:|--:|"] };
+    print!("| encoding | codec | write MB/s |");
+    columns.iter().for_each(|column| print!(" {column} |{}", theirs[0]));
+    print!("\n|---|---|--:|");
+    columns.iter().for_each(|_| print!("--:|{}", theirs[1]));
+    println!();
+}
+
+fn print_row(name: &str, written: f64, ours: &Speed, theirs: Option<&Speed>) {
+    print!("| {name} | {written:.0} |");
+    for speed in [|it: &Speed| it.cells, |it: &Speed| it.hits, |it: &Speed| it.misses] {
+        let ours = speed(ours);
+        print!(" {:.2} |", ours / 1e6);
+        if let Some(theirs) = theirs.map(speed) {
+            print!(" {:.2} | {:.1} |", theirs / 1e6, ours / theirs);
+        }
+    }
+    println!();
 }
 
 fn write_keys(path: &Path, rows: &[Row]) {
