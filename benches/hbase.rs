@@ -81,13 +81,13 @@ fn main() {
 }
 
 fn print_head(alone: bool) {
+    let (names, lines) = if alone { ("", "") } else { (" HBase | × |", "--:|--:|") };
     let columns = ["scan M cells/s", "hits M/s", "misses M/s"];
-    let theirs = if alone { ["", ""] } else { [" HBase | × |", "--:|--:|"] };
-    print!("| encoding | codec | write MB/s |");
-    columns.iter().for_each(|column| print!(" {column} |{}", theirs[0]));
-    print!("\n|---|---|--:|");
-    columns.iter().for_each(|_| print!("--:|{}", theirs[1]));
-    println!();
+    println!(
+        "| encoding | codec | write MB/s |{}",
+        columns.map(|column| format!(" {column} |{names}")).concat()
+    );
+    println!("|---|---|--:|{}", columns.map(|_| format!("--:|{lines}")).concat());
 }
 
 fn print_row(name: &str, written: f64, ours: &Speed, theirs: Option<&Speed>) {

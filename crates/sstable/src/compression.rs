@@ -251,11 +251,13 @@ fn compress_gzip(body: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
 /// Decompresses the body of a block, which has `len` bytes.
 ///
 /// What stands behind the last group is not looked at, as in HBase: Hadoop may end with an empty
-/// one. Memory is taken as bytes come out, not as `len` states it: see [`grow`].
+/// one. Memory is taken as bytes come out, not as `len` states it: see [`grow`]. What `buffer` has
+/// of it is used; its bytes are not.
 pub(crate) fn decompress(
     codec: Compression,
     stored: &[u8],
     len: usize,
+    buffer: Vec<u8>,
 ) -> Result<Vec<u8>, Cow<'static, str>> {
     if stored.len().saturating_mul(ratio_max(codec)) < len {
         return Err(format!("{} bytes of {codec} cannot hold {len}", stored.len()).into());
@@ -265,23 +267,27 @@ pub(crate) fn decompress(
         Compression::None => {
             Err(format!("{} bytes uncompressed where {len} are stated", stored.len()).into())
         }
-        Compression::Gz => decompress_gzip(stored, len),
-        Compression::Lz4 => decompress_framed(codec, stored, len, |chunk, body, room| {
+        Compression::Gz => decompress_gzip(stored, len, buffer),
+        Compression::Lz4 => decompress_framed(codec, stored, len, buffer, |chunk, body, room| {
             let room = room.min(chunk.len().saturating_mul(ratio_max(codec)));
             append(body, room, len, |out| {
                 lz4_flex::block::decompress_into(chunk, out).map_err(|error| error.to_string())
             })
         }),
-        Compression::Snappy => decompress_framed(codec, stored, len, |chunk, body, room| {
-            let room = room.min(chunk.len().saturating_mul(ratio_max(codec)));
-            append(body, room, len, |out| {
-                snap::raw::Decoder::new().decompress(chunk, out).map_err(|error| error.to_string())
+        Compression::Snappy => {
+            decompress_framed(codec, stored, len, buffer, |chunk, body, room| {
+                let room = room.min(chunk.len().saturating_mul(ratio_max(codec)));
+                append(body, room, len, |out| {
+                    snap::raw::Decoder::new()
+                        .decompress(chunk, out)
+                        .map_err(|error| error.to_string())
+                })
             })
-        }),
+        }
         #[cfg(feature = "zstd")]
         Compression::Zstd if zstd::is_frame(stored) => zstd::decompress_body(stored, len),
         #[cfg(feature = "zstd")]
-        Compression::Zstd => decompress_framed(codec, stored, len, zstd::decompress),
+        Compression::Zstd => decompress_framed(codec, stored, len, buffer, zstd::decompress),
         unsupported => Err(format!("unsupported compression {unsupported}").into()),
     }
 }
@@ -299,9 +305,11 @@ const fn ratio_max(codec: Compression) -> usize {
 
 /// A place for `len` bytes that `stored_len` compressed ones are said to hold: whole if they shrank
 /// as bodies mostly do, else a beginning of it.
-fn place_for(len: usize, stored_len: usize) -> Vec<u8> {
+fn place_for(len: usize, stored_len: usize, mut buffer: Vec<u8>) -> Vec<u8> {
     const LIKELY_RATIO: usize = 8;
-    Vec::with_capacity(len.min(stored_len.saturating_mul(LIKELY_RATIO)))
+    buffer.clear();
+    buffer.reserve_exact(len.min(stored_len.saturating_mul(LIKELY_RATIO)));
+    buffer
 }
 
 /// Makes `body` longer by `room` zeros, on its way to `len` bytes in all; returns them.
@@ -337,10 +345,11 @@ fn decompress_framed(
     codec: Compression,
     stored: &[u8],
     len: usize,
+    buffer: Vec<u8>,
     decompress_chunk: impl Fn(&[u8], &mut Vec<u8>, usize) -> Result<(), String>,
 ) -> Result<Vec<u8>, Cow<'static, str>> {
     let mut input = Input::new(stored);
-    let mut body = place_for(len, stored.len());
+    let mut body = place_for(len, stored.len(), buffer);
     while body.len() < len {
         let group_len = input.len_i32().ok_or("ends in the length of a group")?;
         let group_end = body.len().saturating_add(group_len);
@@ -362,9 +371,13 @@ fn decompress_framed(
     Ok(body)
 }
 
-fn decompress_gzip(stored: &[u8], len: usize) -> Result<Vec<u8>, Cow<'static, str>> {
+fn decompress_gzip(
+    stored: &[u8],
+    len: usize,
+    buffer: Vec<u8>,
+) -> Result<Vec<u8>, Cow<'static, str>> {
     let mut decoder = MultiGzDecoder::new(stored);
-    let mut body = place_for(len, stored.len());
+    let mut body = place_for(len, stored.len(), buffer);
     let damaged = |error: io::Error| format!("damaged GZ stream: {error}");
     while body.len() < len {
         // First what there is a place for, then as much again as has come out.
@@ -405,6 +418,17 @@ mod tests {
         let mut out = b"before".to_vec();
         compress(codec, framing, body, &mut out);
         out.split_off(6)
+    }
+
+    fn decompress(
+        codec: Compression,
+        stored: &[u8],
+        len: usize,
+    ) -> Result<Vec<u8>, Cow<'static, str>> {
+        let made = super::decompress(codec, stored, len, Vec::new());
+        let again = super::decompress(codec, stored, len, vec![7; 100]);
+        assert_eq!(made, again, "whatever the buffer held");
+        made
     }
 
     fn compressed(codec: Compression, body: &[u8]) -> Vec<u8> {
@@ -507,7 +531,7 @@ mod tests {
     #[test]
     fn the_place_for_a_body_is_never_more_than_twice_what_came_out() {
         let (len, step) = (64 << 20, 50_000);
-        let mut body = place_for(len, 1000);
+        let mut body = place_for(len, 1000, Vec::new());
         assert_eq!(body.capacity(), 8000);
         while body.len() < len {
             let room = step.min(len - body.len());
@@ -515,7 +539,7 @@ mod tests {
             assert!(body.capacity() <= (2 * body.len()).min(len), "{}", body.len());
         }
         assert_eq!(body.capacity(), len);
-        assert_eq!(place_for(len, len).capacity(), len);
+        assert_eq!(place_for(len, len, Vec::new()).capacity(), len);
     }
 
     #[test]

@@ -14,11 +14,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::block::data::RowPlace;
+use crate::block::body::Buffers;
+use crate::block::data::DataBlock;
 use crate::block::header::Header;
 use crate::block::index::{BlockPlace, MiddleEntry};
 use crate::block::loaded::Block;
 use crate::block::meta::MetaBlock;
+use crate::block::searchable::{RowPlace, Searchable};
+use crate::encoding::What;
 use crate::{
     BlockOffset, BlockType, Compression, Damage, DataBlockEncoding, Error, FileInfo, FileName,
     FileSource, KeyRef, ReadAt, ReadTrace, Result, RowProbe, Scanner, SequenceId, TimeRange,
@@ -366,25 +369,25 @@ impl Reader {
         let key = KeyRef::before_row(row);
         let (block, begins_next) =
             index.find(blocks, &key, Caching::Use, trace, |place, trace| {
-                let block = self.0.load_data(place, Caching::Use, trace)?;
+                let block =
+                    self.0.load_data(place, Caching::Use, &mut Buffers::default(), trace)?;
                 // The next block's index key may be the row's own first key: then, and only then,
                 // can the row begin there.
                 let next = place.next_key.and_then(KeyRef::parse);
                 Ok((block, next.is_some_and(|next| next.row == row)))
             })?;
         let Block::Data(data) = &*block else { return Ok(None) };
-        match data.find_row(row) {
+        match self.check(data)?.find_row(row) {
             RowPlace::Here(at) => Ok(Some((block, at))),
             RowPlace::Behind if begins_next => {
-                let next = self.next_data_block(data, Caching::Use, trace)?;
-                let at = next.as_deref().and_then(|next| match next {
-                    Block::Data(next) => match next.find_row(row) {
-                        RowPlace::Here(at) => Some(at),
-                        _ => None,
-                    },
-                    _ => None,
-                });
-                Ok(next.zip(at))
+                let last = self.check(data)?.last_key();
+                let buffers = &mut Buffers::default();
+                let next = self.next_data_block(data, last, Caching::Use, buffers, trace)?;
+                let Some(Block::Data(found)) = next.as_deref() else { return Ok(None) };
+                match self.check(found)?.find_row(row) {
+                    RowPlace::Here(at) => Ok(next.map(|next| (next, at))),
+                    _ => Ok(None),
+                }
             }
             RowPlace::Before(_) | RowPlace::Behind => Ok(None),
         }
@@ -402,10 +405,11 @@ impl Reader {
     pub(crate) fn first_data_block(
         &self,
         caching: Caching,
+        buffers: &mut Buffers,
         trace: &mut ReadTrace,
     ) -> Result<Option<Arc<Block>>> {
         let before_all = KeyRef::before_row(b"");
-        self.data_block_for(&before_all, None, caching, trace)
+        self.data_block_for(&before_all, None, caching, buffers, trace)
     }
 
     /// The block in which the first cell stands that is not less than `key`, unless that is the
@@ -415,21 +419,26 @@ impl Reader {
         key: &KeyRef<'_>,
         held: Option<&Arc<Block>>,
         caching: Caching,
+        buffers: &mut Buffers,
         trace: &mut ReadTrace,
     ) -> Result<Option<Arc<Block>>> {
         let Some(index) = &self.0.index else { return Ok(None) };
         let block = index.find(&self.0.blocks, key, caching, trace, |place, trace| match held {
             Some(block) if is_at(block, place.block.offset) => Ok(Arc::clone(block)),
-            _ => self.0.load_data(place, caching, trace),
+            _ => self.0.load_data(place, caching, buffers, trace),
         })?;
         Ok(Some(block))
     }
 
-    /// The data block behind `data`; blocks of other types between them are passed over.
+    /// The data block behind `data`, whose last key is `last_key`; blocks of other types between
+    /// them are passed over. Unless it comes from the cache or goes there, its cells are still to be
+    /// checked.
     pub(crate) fn next_data_block(
         &self,
-        data: &crate::block::data::DataBlock,
+        data: &DataBlock,
+        last_key: Option<KeyRef<'_>>,
         caching: Caching,
+        buffers: &mut Buffers,
         trace: &mut ReadTrace,
     ) -> Result<Option<Arc<Block>>> {
         let Inner { blocks, trailer, .. } = &*self.0;
@@ -452,12 +461,13 @@ impl Reader {
                 }
                 let len = u32::try_from(header.len()).map_err(|_| damaged("is too long"))?;
                 let place = BlockPlace { offset: at, len };
-                return blocks
-                    .load(place, Wanted::Data, caching, trace, |block| match block {
-                        Block::Data(next) if next.first_key() >= data.last_key() => Ok(()),
-                        _ => Err("begins before the data block in front of it ends"),
-                    })
-                    .map(Some);
+                let check = |next: &DataBlock| {
+                    if next.first_key() >= last_key {
+                        return Ok(());
+                    }
+                    Err("begins before the data block in front of it ends".into())
+                };
+                return blocks.load_data(place, caching, buffers, trace, check).map(Some);
             }
             at = at + header.len();
         }
@@ -468,8 +478,9 @@ impl Reader {
     /// The data block in front of `data`, as its header has it.
     pub(crate) fn previous_data_block(
         &self,
-        data: &crate::block::data::DataBlock,
+        data: &DataBlock,
         caching: Caching,
+        buffers: &mut Buffers,
         trace: &mut ReadTrace,
     ) -> Result<Option<Arc<Block>>> {
         let blocks = &self.0.blocks;
@@ -486,24 +497,39 @@ impl Reader {
         };
         let len = blocks.block_len(previous, caching)?;
         let place = BlockPlace { offset: previous, len };
-        blocks
-            .load(place, Wanted::Data, caching, trace, |block| match block {
-                Block::Data(previous) if previous.last_key() <= data.first_key() => Ok(()),
-                _ => Err("ends behind the data block that follows it begins"),
-            })
-            .map(Some)
+        let check = |previous: &DataBlock| {
+            if previous.check()?.last_key() <= data.first_key() {
+                return Ok(());
+            }
+            Err("ends behind the data block that follows it begins".into())
+        };
+        blocks.load_data(place, caching, buffers, trace, check).map(Some)
     }
 
     /// The last data block.
     pub(crate) fn last_data_block(
         &self,
         caching: Caching,
+        buffers: &mut Buffers,
         trace: &mut ReadTrace,
     ) -> Result<Option<Arc<Block>>> {
         let Some(index) = &self.0.index else { return Ok(None) };
-        let visit =
-            |place: index::DataPlace<'_>, trace: &mut _| self.0.load_data(place, caching, trace);
+        let visit = |place: index::DataPlace<'_>, trace: &mut _| {
+            self.0.load_data(place, caching, buffers, trace)
+        };
         index.find_last(&self.0.blocks, caching, trace, visit).map(Some)
+    }
+
+    /// Checks all cells of a block, unless that was done before; then it can be searched.
+    pub(crate) fn check<'b>(&self, data: &'b DataBlock) -> Result<Searchable<'b>> {
+        data.check().map_err(|what| self.damage_in(data, what))
+    }
+
+    /// What is wrong with the cells of a block, as an error.
+    #[cold]
+    pub(crate) fn damage_in(&self, data: &DataBlock, what: What) -> Error {
+        let at = data.place().offset;
+        Damage { at, block: Some(data.block_type()), what }.in_file(self.name())
     }
 
     /// The error for a file whose cells are not as many as it says.
@@ -519,16 +545,16 @@ impl Reader {
 }
 
 impl Inner {
-    /// The data block that the index has at `place`.
+    /// The data block that the index has at `place`, with all its cells checked.
     fn load_data(
         &self,
         place: index::DataPlace<'_>,
         caching: Caching,
+        buffers: &mut Buffers,
         trace: &mut ReadTrace,
     ) -> Result<Arc<Block>> {
-        self.blocks.load(place.block, Wanted::Data, caching, trace, |block| match block {
-            Block::Data(data) => check_data_keys(data, place.key, place.next_key),
-            _ => Err("no data block"),
+        self.blocks.load_data(place.block, caching, buffers, trace, |data| {
+            check_data_keys(data, place.key, place.next_key)
         })
     }
 }

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::block::body::Buffers;
 use crate::block::data::DataBlock;
 use crate::block::loaded::Block;
+use crate::block::walk::{Step, Walk};
 use crate::{Caching, CellRef, KeyRef, ReadTrace, Reader, Result};
 
 /// A place in a file: on a cell, or behind the last one.
@@ -15,6 +17,8 @@ pub struct Scanner {
     reader: Reader,
     caching: Caching,
     trace: ReadTrace,
+    /// Of blocks that were read past the cache and are done with.
+    buffers: Buffers,
     /// `None` before the first seek and behind the last cell.
     place: Option<Place>,
     /// Cells of the row the scanner stands in, or of the row before it, that come before its cell:
@@ -28,8 +32,7 @@ pub struct Scanner {
 struct Place {
     /// Always a data block.
     block: Arc<Block>,
-    /// Where the cell starts.
-    at: usize,
+    walk: Walk,
 }
 
 impl Place {
@@ -47,15 +50,18 @@ impl Scanner {
             reader,
             caching,
             trace: ReadTrace::default(),
+            buffers: Buffers::default(),
             place: None,
             before: Vec::new(),
             cells_passed: None,
         }
     }
 
-    /// A scanner that stands on a cell.
+    /// A scanner that stands on a cell of a block that was checked.
     pub(crate) fn at(reader: Reader, block: Arc<Block>, at: usize) -> Self {
-        Self { place: Some(Place { block, at }), ..Self::new(reader, Caching::Use) }
+        let mut scanner = Self::new(reader, Caching::Use);
+        scanner.stand(block, at);
+        scanner
     }
 
     /// Goes to the first cell of the file.
@@ -67,9 +73,9 @@ impl Scanner {
         self.leave();
         self.place = None;
         self.cells_passed = Some(0);
-        let block = self.reader.first_data_block(self.caching, &mut self.trace)?;
-        self.enter(block);
-        Ok(())
+        let block =
+            self.reader.first_data_block(self.caching, &mut self.buffers, &mut self.trace)?;
+        self.enter(block)
     }
 
     /// Goes to the first cell that is not before `key`, forwards or back.
@@ -80,13 +86,14 @@ impl Scanner {
     pub fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
         let Some(block) = self.leave_for(&key)? else { return Ok(()) };
         let Block::Data(data) = &*block else { return Ok(()) };
-        if let Some(at) = data.seek(&key) {
-            self.place = Some(Place { block, at });
-        } else {
-            let next = self.reader.next_data_block(data, self.caching, &mut self.trace)?;
-            self.enter(next);
+        let searchable = self.reader.check(data)?;
+        if let Some(at) = searchable.seek(&key) {
+            self.stand(block, at);
+            return Ok(());
         }
-        Ok(())
+        let (last, caching, buffers) = (searchable.last_key(), self.caching, &mut self.buffers);
+        let next = self.reader.next_data_block(data, last, caching, buffers, &mut self.trace)?;
+        self.enter(next)
     }
 
     /// Goes to the last cell that is before `key`, forwards or back.
@@ -97,13 +104,11 @@ impl Scanner {
     pub fn seek_before(&mut self, key: KeyRef<'_>) -> Result<()> {
         let Some(block) = self.leave_for(&key)? else { return Ok(()) };
         let Block::Data(data) = &*block else { return Ok(()) };
-        if let Some(at) = data.last_before(&key) {
-            self.place = Some(Place { block, at });
+        if let Some(at) = self.reader.check(data)?.last_before(&key) {
+            self.stand(block, at);
             return Ok(());
         }
-        let previous = self.reader.previous_data_block(data, self.caching, &mut self.trace)?;
-        self.enter_at_end(previous);
-        Ok(())
+        self.enter_previous(data)
     }
 
     /// Goes to the last cell of the file.
@@ -114,9 +119,8 @@ impl Scanner {
     pub fn seek_to_last(&mut self) -> Result<()> {
         self.leave();
         self.place = None;
-        let last = self.reader.last_data_block(self.caching, &mut self.trace)?;
-        self.enter_at_end(last);
-        Ok(())
+        let last = self.reader.last_data_block(self.caching, &mut self.buffers, &mut self.trace)?;
+        self.enter_at_end(last)
     }
 
     /// Goes to the cell before. Before the first one the scanner stands nowhere.
@@ -126,51 +130,47 @@ impl Scanner {
     /// If a block cannot be read; the scanner then stands nowhere.
     pub fn retreat(&mut self) -> Result<()> {
         self.cells_passed = None;
-        let Some(Place { block, at }) = self.place.take() else { return Ok(()) };
+        let Some(Place { block, walk }) = self.place.take() else { return Ok(()) };
         let Block::Data(data) = &*block else { return Ok(()) };
         if self.before.is_empty() {
-            data.row_cells_before(at, &mut self.before);
+            self.reader.check(data)?.row_cells_before(walk.position(), &mut self.before);
         }
         if let Some(at) = self.before.pop() {
-            self.place = Some(Place { block, at });
+            self.stand(block, at);
             return Ok(());
         }
-        let previous = self.reader.previous_data_block(data, self.caching, &mut self.trace)?;
-        self.enter_at_end(previous);
-        Ok(())
+        self.enter_previous(data)
     }
 
     /// The cell it stands on; `None` behind the last, and before the first seek.
+    #[inline]
     pub fn cell(&self) -> Option<CellRef<'_>> {
         let place = self.place.as_ref()?;
-        place.data()?.cell_at(place.at).map(|(cell, _)| cell)
+        place.data()?.cell(&place.walk)
     }
 
     /// Goes to the next cell. Behind the last one it stays where it is.
     ///
     /// # Errors
     ///
-    /// If a block cannot be read, or if all cells were passed and are not as many as the file says;
-    /// the scanner then stands nowhere.
+    /// If a block cannot be read or its cells break a rule, or if all cells were passed and are not
+    /// as many as the file says; the scanner then stands nowhere.
+    #[inline]
     pub fn advance(&mut self) -> Result<()> {
         self.before.clear();
         let Some(place) = &mut self.place else { return Ok(()) };
         let Block::Data(data) = &*place.block else { return Ok(()) };
-        if place.at < data.last_cell_at()
-            && let Some(next) = data.next_at(place.at)
-        {
-            place.at = next;
-            return Ok(());
+        if let Some(passed) = &mut self.cells_passed {
+            *passed += 1;
         }
-        let passed = self.cells_passed.map(|passed| passed + data.cell_count());
-        self.cells_passed = passed;
-        let Some(Place { block, .. }) = self.place.take() else { return Ok(()) };
-        let Block::Data(data) = &*block else { return Ok(()) };
-        let next = self.reader.next_data_block(data, self.caching, &mut self.trace)?;
-        self.enter(next);
-        match passed {
-            Some(passed) if self.place.is_none() => self.reader.check_cell_count(passed),
-            _ => Ok(()),
+        match data.step(&mut place.walk) {
+            Ok(Step::SameRow | Step::NextRow) => Ok(()),
+            Ok(Step::End) => self.enter_next(),
+            Err(what) => {
+                let error = self.reader.damage_in(data, what);
+                self.place = None;
+                Err(error)
+            }
         }
     }
 
@@ -188,7 +188,8 @@ impl Scanner {
     fn leave_for(&mut self, key: &KeyRef<'_>) -> Result<Option<Arc<Block>>> {
         self.leave();
         let held = self.place.take().map(|place| place.block);
-        self.reader.data_block_for(key, held.as_ref(), self.caching, &mut self.trace)
+        let (held, buffers) = (held.as_ref(), &mut self.buffers);
+        self.reader.data_block_for(key, held, self.caching, buffers, &mut self.trace)
     }
 
     /// Forgets what holds only where it stands.
@@ -197,17 +198,51 @@ impl Scanner {
         self.cells_passed = None;
     }
 
-    fn enter_at_end(&mut self, block: Option<Arc<Block>>) {
-        self.place = block.map(|block| {
-            let at = match &*block {
-                Block::Data(data) => data.last_cell_at(),
-                _ => 0,
-            };
-            Place { block, at }
-        });
+    /// Stands on a cell of a block that was checked.
+    fn stand(&mut self, block: Arc<Block>, at: usize) {
+        let walk = match &*block {
+            Block::Data(data) => data.walk_from(at),
+            _ => None,
+        };
+        self.place = walk.map(|walk| Place { block, walk });
     }
 
-    fn enter(&mut self, block: Option<Arc<Block>>) {
-        self.place = block.map(|block| Place { block, at: 0 });
+    fn enter_next(&mut self) -> Result<()> {
+        let Some(Place { block, walk }) = self.place.take() else { return Ok(()) };
+        let Block::Data(data) = &*block else { return Ok(()) };
+        let last = data.cell(&walk).map(|cell| cell.key());
+        let (caching, buffers) = (self.caching, &mut self.buffers);
+        let next = self.reader.next_data_block(data, last, caching, buffers, &mut self.trace)?;
+        if let Some(Block::Data(data)) = Arc::into_inner(block) {
+            self.buffers.give_back(data.into_buffer());
+        }
+        self.enter(next)?;
+        match self.cells_passed {
+            Some(passed) if self.place.is_none() => self.reader.check_cell_count(passed),
+            _ => Ok(()),
+        }
+    }
+
+    /// Stands on the first cell of a block.
+    fn enter(&mut self, block: Option<Arc<Block>>) -> Result<()> {
+        let Some(block) = block else { return Ok(()) };
+        let Block::Data(data) = &*block else { return Ok(()) };
+        let walk = data.walk().map_err(|what| self.reader.damage_in(data, what))?;
+        self.place = Some(Place { block, walk });
+        Ok(())
+    }
+
+    fn enter_previous(&mut self, data: &DataBlock) -> Result<()> {
+        let (caching, buffers) = (self.caching, &mut self.buffers);
+        let previous = self.reader.previous_data_block(data, caching, buffers, &mut self.trace)?;
+        self.enter_at_end(previous)
+    }
+
+    fn enter_at_end(&mut self, block: Option<Arc<Block>>) -> Result<()> {
+        let Some(block) = block else { return Ok(()) };
+        let Block::Data(data) = &*block else { return Ok(()) };
+        let at = self.reader.check(data)?.last_cell_at();
+        self.stand(block, at);
+        Ok(())
     }
 }

@@ -16,13 +16,13 @@
 
 use std::borrow::Cow;
 use std::mem;
-
-use bytes::Bytes;
+use std::ops::Range;
 
 use super::decoded::Output;
 use super::delta::{Key, write_len};
 use super::{DataBlockEncoding, diff, fast_diff, plain, prefix, row_index, tag_dictionary};
 use crate::CellRef;
+use crate::block::body::{Body, Buffers};
 use crate::input::{Input, write_hvlong};
 
 /// What is wrong with some bytes; who knows where they stand makes it a [`Damage`](crate::Damage).
@@ -169,50 +169,88 @@ impl BlockEncoder {
 }
 
 /// A data block's plain cells, and what else the block said of them.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Decoded {
-    pub(crate) cells: Bytes,
+    body: Body,
+    cells: Range<usize>,
     /// Where each row's first cell starts, u32 BE each, if the encoding tells.
-    pub(super) row_offsets: Option<Bytes>,
+    rows: Option<Range<usize>>,
 }
 
 impl Decoded {
-    /// Holds the block's own row index, if it has one, against the rows that its cells have.
-    ///
-    /// Who loads a block walks its cells anyway; this spares a walk of its own.
-    pub(crate) fn check_rows(&self, row_offsets: &[u32]) -> Result<(), What> {
-        let Some(stored) = &self.row_offsets else { return Ok(()) };
-        let (stored, _) = stored.as_chunks::<4>();
-        let stored = stored.iter().map(|offset| u32::from_be_bytes(*offset));
-        if stored.eq(row_offsets.iter().copied()) {
+    /// Plain cells and nothing else.
+    fn plain(body: Body) -> Self {
+        Self { cells: 0..body.len(), rows: None, body }
+    }
+
+    /// The plain cells.
+    #[inline]
+    pub(crate) fn cells(&self) -> &[u8] {
+        self.body.get(self.cells.clone()).unwrap_or_default()
+    }
+
+    /// Holds the block's own row index, if it has one, against the `index`th row that its cells
+    /// have, which starts at `at`.
+    #[inline]
+    pub(crate) fn check_row(&self, index: usize, at: usize) -> Result<(), What> {
+        let Some(rows) = self.rows() else { return Ok(()) };
+        let stored = rows.get(index).map(|offset| u32::from_be_bytes(*offset));
+        if stored.is_some_and(|stored| usize::try_from(stored) == Ok(at)) {
             Ok(())
         } else {
-            Err("the row index contradicts the rows".into())
+            Err(ROWS_CONTRADICT.into())
         }
+    }
+
+    /// The same for the number of rows.
+    pub(crate) fn check_row_count(&self, count: usize) -> Result<(), What> {
+        match self.rows() {
+            Some(rows) if rows.len() != count => Err(ROWS_CONTRADICT.into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn rows(&self) -> Option<&[[u8; 4]]> {
+        let rows = self.body.get(self.rows.clone()?).unwrap_or_default();
+        Some(rows.as_chunks().0)
+    }
+
+    /// Bytes that it takes in memory.
+    pub(crate) const fn bytes(&self) -> usize {
+        self.body.buffer_len()
+    }
+
+    /// The buffer beneath, for another block.
+    pub(crate) fn into_buffer(self) -> Vec<u8> {
+        self.body.into_buffer()
     }
 }
 
+const ROWS_CONTRADICT: &str = "the row index contradicts the rows";
+
 /// Turns the body of a data block into plain cells, at most `size_max` bytes of them.
 ///
-/// All that the encoding adds is checked. The cells themselves are checked when
-/// [`Cells`](plain::Cells) walks them, as whoever loads a block does to find its rows.
+/// All that the encoding adds is checked. The cells themselves are checked by who
+/// [walks](crate::block::walk) them.
 pub(crate) fn decode(
     encoding: DataBlockEncoding,
-    body: &Bytes,
+    body: Body,
     layout: CellLayout,
     size_max: usize,
+    buffers: &mut Buffers,
 ) -> Result<Decoded, What> {
     if encoding == DataBlockEncoding::None {
-        return Ok(Decoded { cells: body.clone(), row_offsets: None });
+        return Ok(Decoded::plain(body));
     }
-    let mut input = Input::new(body);
+    let mut input = Input::new(&body);
     let id = input.u16().ok_or("no encoding id")?;
     if id != encoding.id() {
         return Err(format!("encoding id {id} in a file of {encoding}").into());
     }
     let decode_cell = match encoding {
         DataBlockEncoding::None | DataBlockEncoding::RowIndexV1 => {
-            return row_index::decode(&body.slice_ref(input.rest()));
+            let (cells, rows) = row_index::decode(input.rest(), ID_LEN)?;
+            return Ok(Decoded { cells, rows: Some(rows), body });
         }
         DataBlockEncoding::Prefix => prefix::decode,
         DataBlockEncoding::Diff => diff::decode,
@@ -222,7 +260,7 @@ pub(crate) fn decode(
     if size > size_max {
         return Err(format!("{size} bytes of cells where {size_max} are allowed").into());
     }
-    let mut output = Output::new(size, input.len(), layout);
+    let mut output = Output::new(size, input.len(), layout, buffers);
     if encoding == DataBlockEncoding::Diff {
         diff::decode_family(&mut input, &mut output)?;
     }
@@ -232,7 +270,9 @@ pub(crate) fn decode(
             .and_then(|()| output.end(&mut input))
             .map_err(|what| format!("cell at {at} in the encoded block: {what}"))?;
     }
-    Ok(Decoded { cells: output.finish()?, row_offsets: None })
+    let cells = output.finish()?;
+    buffers.give_back(body.into_buffer());
+    Ok(Decoded::plain(cells.into()))
 }
 
 #[cfg(test)]

@@ -7,11 +7,10 @@
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
 )]
 
-use bytes::Bytes;
-
 use super::plain::{self, LENGTHS_LEN, TAGS_LEN_MAX, write_lengths, write_tags_len};
 use super::{CellLayout, What, tag_dictionary};
 use crate::KeyRef;
+use crate::block::body::Buffers;
 use crate::input::{Input, write_hvlong};
 
 /// The cells decoded so far.
@@ -41,11 +40,16 @@ pub(super) struct Previous {
 
 impl Output {
     /// Expects cells that take `size` bytes, from an encoded block of `encoded_len`.
-    pub(super) fn new(size: usize, encoded_len: usize, layout: CellLayout) -> Self {
+    pub(super) fn new(
+        size: usize,
+        encoded_len: usize,
+        layout: CellLayout,
+        buffers: &mut Buffers,
+    ) -> Self {
         // What is stated is not yet proven; past this the vector grows with what is decoded.
         let likely = size.min(encoded_len.saturating_mul(8));
         Self {
-            out: Vec::with_capacity(likely),
+            out: buffers.take_empty(likely),
             size,
             layout,
             family: Vec::new(),
@@ -180,12 +184,12 @@ impl Output {
     }
 
     /// The cells, if they are as long as the block says.
-    pub(super) fn finish(self) -> Result<Bytes, What> {
+    pub(super) fn finish(self) -> Result<Vec<u8>, What> {
         if self.out.len() != self.size {
             let (len, size) = (self.out.len(), self.size);
             return Err(format!("cells of {len} bytes where {size} are stated").into());
         }
-        Ok(self.out.into())
+        Ok(self.out)
     }
 
     fn reserve(&self, len: usize) -> Result<(), What> {

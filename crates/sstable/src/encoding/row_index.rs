@@ -11,9 +11,9 @@
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
 )]
 
-use bytes::Bytes;
+use std::ops::Range;
 
-use super::{CellLayout, Decoded, What, plain};
+use super::{CellLayout, What, plain};
 use crate::CellRef;
 use crate::input::Input;
 
@@ -58,16 +58,17 @@ impl Encoder {
     }
 }
 
-/// Cuts a payload into the plain cells and the row offsets.
-pub(super) fn decode(payload: &Bytes) -> Result<Decoded, What> {
+/// Cuts a payload that starts at `start` into the plain cells and the row offsets.
+pub(super) fn decode(payload: &[u8], start: usize) -> Result<(Range<usize>, Range<usize>), What> {
     let (front, cells_size) = payload.split_last_chunk::<4>().ok_or("no size of the cells")?;
     let cells_size = Input::new(cells_size).len_i32().ok_or("negative size of the cells")?;
-    let (cells, index) = front.split_at_checked(cells_size).ok_or("the cells go past the block")?;
+    let (_, index) = front.split_at_checked(cells_size).ok_or("the cells go past the block")?;
     let mut index = Input::new(index);
     let row_count = index.len_i32().ok_or("no row count")?;
     if row_count.checked_mul(4) != Some(index.len()) {
         return Err(format!("{row_count} rows in {} bytes of row offsets", index.len()).into());
     }
-    let row_offsets = Some(payload.slice_ref(index.rest()));
-    Ok(Decoded { cells: payload.slice_ref(cells), row_offsets })
+    let end = start.saturating_add(front.len());
+    let rows = end.saturating_sub(index.len())..end;
+    Ok((start..start.saturating_add(cells_size), rows))
 }

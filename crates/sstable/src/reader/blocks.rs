@@ -4,12 +4,14 @@
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
 )]
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use filter::StoredFilter;
 
 use super::Caching;
+use crate::block::body::{Body, Buffers};
 use crate::block::branch::IndexBlock;
 use crate::block::data::DataBlock;
 use crate::block::header::Header;
@@ -46,8 +48,6 @@ pub(super) struct Blocks {
 pub(super) struct RawBlock {
     pub(super) header: Header,
     pub(super) body: Bytes,
-    /// The header behind the block, if it is sound: it came with the same read.
-    next: Option<Header>,
 }
 
 /// What a block is wanted as.
@@ -97,69 +97,97 @@ impl Blocks {
         trace: &mut ReadTrace,
         check: impl FnOnce(&Block) -> Result<(), &'static str>,
     ) -> Result<Arc<Block>> {
-        let key = self.key(place);
         let cache = self.cache.as_ref().filter(|_| caching == Caching::Use);
-        if let Some(block) = cache.and_then(|cache| cache.block(key))
-            && is_wanted(&block, wanted)
-        {
-            trace.touch(wanted.kind(), BlockSource::Cache, block.bytes());
+        if let Some(block) = self.cached(place, wanted, cache, trace) {
             return Ok(block);
         }
         let raw = self.read(place)?;
         trace.touch(wanted.kind(), BlockSource::File, usize::try_from(place.len).unwrap_or(0));
+        self.check_type(place, &raw.header, wanted)?;
         let block_type = raw.header.block_type;
-        let damaged = |what| Damage { at: place.offset, block: Some(block_type), what };
-        if block_type != wanted.block_type(self.encoding) {
-            let what = format!("where the index has {}", wanted.block_type(self.encoding));
-            return Err(damaged(what.into()).in_file(&self.name));
-        }
-        let block = self.take_apart(place, raw, wanted);
-        let block = block.map_err(|what| damaged(what).in_file(&self.name))?;
-        check(&block).map_err(|what| damaged(what.into()).in_file(&self.name))?;
+        let damaged =
+            |what| Damage { at: place.offset, block: Some(block_type), what }.in_file(&self.name);
+        let block = take_apart(raw, wanted).map_err(damaged)?;
+        check(&block).map_err(|what| damaged(what.into()))?;
         let block = Arc::new(block);
         if let Some(cache) = cache {
-            cache.insert(key, Arc::clone(&block));
+            cache.insert(self.key(place), Arc::clone(&block));
         }
         Ok(block)
+    }
+
+    /// The data block at `place`, from the cache or from the file, through `buffers`. Its cells are
+    /// checked if it comes from the cache or goes there; else that is left to the caller.
+    pub(super) fn load_data(
+        &self,
+        place: BlockPlace,
+        caching: Caching,
+        buffers: &mut Buffers,
+        trace: &mut ReadTrace,
+        check: impl FnOnce(&DataBlock) -> Result<(), encoding::What>,
+    ) -> Result<Arc<Block>> {
+        let cache = self.cache.as_ref().filter(|_| caching == Caching::Use);
+        if let Some(block) = self.cached(place, Wanted::Data, cache, trace) {
+            return Ok(block);
+        }
+        let (header, body, next) = self.read_data(place, buffers)?;
+        let len = usize::try_from(place.len).unwrap_or(0);
+        trace.touch(BlockKind::Data, BlockSource::File, len);
+        self.check_type(place, &header, Wanted::Data)?;
+        let damaged = |what| {
+            Damage { at: place.offset, block: Some(header.block_type), what }.in_file(&self.name)
+        };
+        let data = self.data_block(place, &header, next, body, buffers).map_err(damaged)?;
+        if cache.is_some() {
+            data.check().map_err(damaged)?;
+        }
+        check(&data).map_err(damaged)?;
+        let block = Arc::new(Block::Data(data));
+        if let Some(cache) = cache {
+            cache.insert(self.key(place), Arc::clone(&block));
+        }
+        Ok(block)
+    }
+
+    fn cached(
+        &self,
+        place: BlockPlace,
+        wanted: Wanted,
+        cache: Option<&Arc<BlockCache>>,
+        trace: &mut ReadTrace,
+    ) -> Option<Arc<Block>> {
+        let block = cache?.block(self.key(place)).filter(|block| is_wanted(block, wanted))?;
+        trace.touch(wanted.kind(), BlockSource::Cache, block.bytes());
+        Some(block)
+    }
+
+    fn check_type(&self, place: BlockPlace, header: &Header, wanted: Wanted) -> Result<()> {
+        let expected = wanted.block_type(self.encoding);
+        if header.block_type == expected {
+            return Ok(());
+        }
+        let what = format!("where the index has {expected}");
+        Err(Damage::in_block(header.block_type, place.offset, what).in_file(&self.name))
     }
 
     pub(super) const fn key(&self, place: BlockPlace) -> BlockKey {
         BlockKey { file: self.file_id, offset: place.offset.get() }
     }
 
-    fn take_apart(
-        &self,
-        place: BlockPlace,
-        raw: RawBlock,
-        wanted: Wanted,
-    ) -> Result<Block, encoding::What> {
-        Ok(match wanted {
-            Wanted::Data => Block::Data(self.data_block(place, &raw)?),
-            Wanted::LeafIndex | Wanted::IntermediateIndex => {
-                Block::Index(IndexBlock::new(Branch::new(raw.body)?)?)
-            }
-            Wanted::BloomChunk => Block::Chunk(aligned(&raw.body)),
-            Wanted::Meta => Block::Meta(MetaBlock { body: aligned(&raw.body), filter: None }),
-            Wanted::Filter => {
-                let body = aligned(&raw.body);
-                let filter =
-                    StoredFilter::parse(body.clone()).map_err(|error| error.to_string())?;
-                Block::Meta(MetaBlock { body, filter: Some(filter) })
-            }
-        })
-    }
-
-    /// The cells of a data block, all of which are checked.
+    /// The cells of a data block, which are still to be checked.
     pub(super) fn data_block(
         &self,
         place: BlockPlace,
-        raw: &RawBlock,
+        header: &Header,
+        next: Option<Header>,
+        body: Body,
+        buffers: &mut Buffers,
     ) -> Result<DataBlock, encoding::What> {
-        let size_max = self.limits.plain_len_max(raw.body.len(), self.source.len());
-        let decoded = encoding::decode(self.encoding, &raw.body, self.layout, size_max)?;
-        let data = DataBlock::new(place, &raw.header, raw.next, decoded, self.layout)?;
+        let size_max = self.limits.plain_len_max(body.len(), self.source.len());
+        let decoded = encoding::decode(self.encoding, body, self.layout, size_max, buffers)?;
+        let data = DataBlock::new(place, header, next, decoded, self.layout);
         let cell_len_max = usize::try_from(self.limits.cell_len_max).unwrap_or(usize::MAX);
-        if data.longest_cell_len(cell_len_max) > cell_len_max {
+        if data.longest_cell_len(cell_len_max)? > cell_len_max {
             return Err(format!("a cell of more than the {cell_len_max} bytes allowed").into());
         }
         Ok(data)
@@ -167,6 +195,45 @@ impl Blocks {
 
     /// Reads, verifies and decompresses the block at `place`.
     pub(super) fn read(&self, place: BlockPlace) -> Result<RawBlock> {
+        self.check_place(place)?;
+        let bytes = self.read_bytes(place.offset, place.len.into())?;
+        self.parse(&bytes, place.offset).map_err(|damage| damage.in_file(&self.name))
+    }
+
+    /// Does the same through `buffers`, and brings along the header behind the block if it is
+    /// sound: that costs nothing more, and spares a scan a read.
+    fn read_data(
+        &self,
+        place: BlockPlace,
+        buffers: &mut Buffers,
+    ) -> Result<(Header, Body, Option<Header>)> {
+        let end = self.check_place(place)?;
+        let ahead = self.blocks_end.saturating_sub(end.get()).min(Header::LEN.into());
+        let block_len = usize::try_from(place.len).unwrap_or(usize::MAX);
+        let len = block_len.saturating_add(usize::try_from(ahead).unwrap_or(0));
+        let mut buffer = buffers.take(len);
+        let bytes = buffer.get_mut(..len).unwrap_or_default();
+        self.fill(bytes, place.offset)?;
+        let (bytes, behind) = bytes.split_at(block_len.min(len));
+        let next = Header::read(behind, end).ok();
+        let found = self.check_block(bytes, place.offset);
+        let (header, stored) = found.map_err(|damage| damage.in_file(&self.name))?;
+        let body = self.inflate(&header, bytes.get(stored.clone()).unwrap_or_default(), buffers);
+        let body = body.map_err(|what| {
+            Damage { at: place.offset, block: Some(header.block_type), what }.in_file(&self.name)
+        })?;
+        let body = match body {
+            None => Body::new(buffer, stored),
+            Some(body) => {
+                buffers.give_back(buffer);
+                body
+            }
+        };
+        Ok((header, body, next))
+    }
+
+    /// Whether a block can be at `place`; returns where it ends.
+    fn check_place(&self, place: BlockPlace) -> Result<BlockOffset> {
         let damaged = |what| Damage { at: place.offset, block: None, what }.in_file(&self.name);
         let end = place.offset.plus(place.len.into());
         if place.len <= Header::LEN || end.get() > self.blocks_end {
@@ -176,20 +243,21 @@ impl Blocks {
             let what = format!("a block of {} bytes is more than the limits allow", place.len);
             return Err(damaged(what.into()));
         }
-        // The next header costs nothing more, and spares a scan a read.
-        let header_len = u64::from(Header::LEN);
-        let ahead = self.blocks_end.saturating_sub(end.get()).min(header_len);
-        let mut bytes =
-            self.read_bytes(place.offset, u64::from(place.len).saturating_add(ahead))?;
-        let next = bytes.split_off(usize::try_from(place.len).unwrap_or(usize::MAX));
-        let mut raw =
-            self.parse(&bytes, place.offset).map_err(|damage| damage.in_file(&self.name))?;
-        raw.next = Header::read(&next, end).ok();
-        Ok(raw)
+        Ok(end)
     }
 
     /// Verifies and decompresses the block that `bytes` hold, no more and no less.
     pub(super) fn parse(&self, bytes: &Bytes, at: BlockOffset) -> Result<RawBlock, Damage> {
+        let (header, stored) = self.check_block(bytes, at)?;
+        let body = bytes.get(stored).unwrap_or_default();
+        let inflated = self.inflate(&header, body, &mut Buffers::default());
+        let damaged = |what| Damage { at, block: Some(header.block_type), what };
+        let body = inflated.map_err(damaged)?.map_or_else(|| bytes.slice_ref(body), Bytes::from);
+        Ok(RawBlock { header, body })
+    }
+
+    /// Verifies the block that `bytes` hold; returns its header, and where its data is.
+    fn check_block(&self, bytes: &[u8], at: BlockOffset) -> Result<(Header, Range<usize>), Damage> {
         let header = Header::read(bytes, at)?;
         let damaged = |what| Damage { at, block: Some(header.block_type), what };
         if header.len() != u64::try_from(bytes.len()).unwrap_or(u64::MAX) {
@@ -214,13 +282,23 @@ impl Blocks {
             return Err(damaged(what.into()));
         }
         let header_len = usize::try_from(Header::LEN).unwrap_or(usize::MAX);
-        let stored = data.get(header_len..).unwrap_or_default();
-        let body = if self.compression == Compression::None && stored.len() == len {
-            bytes.slice_ref(stored)
-        } else {
-            compression::decompress(self.compression, stored, len).map_err(damaged)?.into()
-        };
-        Ok(RawBlock { header, body, next: None })
+        Ok((header, header_len.min(data_len)..data_len))
+    }
+
+    /// The data of a block decompressed; `None` if it is the body as it stands.
+    fn inflate(
+        &self,
+        header: &Header,
+        stored: &[u8],
+        buffers: &mut Buffers,
+    ) -> Result<Option<Body>, encoding::What> {
+        let len = usize::try_from(header.uncompressed_size).unwrap_or(usize::MAX);
+        if self.compression == Compression::None && stored.len() == len {
+            return Ok(None);
+        }
+        let buffer = buffers.take_empty(0);
+        let body = compression::decompress(self.compression, stored, len, buffer)?;
+        Ok(Some(Body::from(body)))
     }
 
     /// The bytes in the file of the data block at `at`, which is not asked for them if the cache has
@@ -255,9 +333,33 @@ impl Blocks {
         let len =
             usize::try_from(len).map_err(|_| failed(std::io::ErrorKind::OutOfMemory.into()))?;
         let mut bytes = vec![0; len];
-        self.source.read_exact_at(&mut bytes, at.get()).map_err(failed)?;
+        self.fill(&mut bytes, at)?;
         Ok(bytes.into())
     }
+
+    fn fill(&self, bytes: &mut [u8], at: BlockOffset) -> Result<()> {
+        self.source.read_exact_at(bytes, at.get()).map_err(|source| {
+            let action = format!("read {} bytes at {at}", bytes.len()).into();
+            Error::Io { file: self.name.clone(), action, source }
+        })
+    }
+}
+
+/// The block that is wanted, from its body.
+fn take_apart(raw: RawBlock, wanted: Wanted) -> Result<Block, encoding::What> {
+    Ok(match wanted {
+        Wanted::Data => return Err("is read as a block without cells".into()),
+        Wanted::LeafIndex | Wanted::IntermediateIndex => {
+            Block::Index(IndexBlock::new(Branch::new(raw.body)?)?)
+        }
+        Wanted::BloomChunk => Block::Chunk(aligned(&raw.body)),
+        Wanted::Meta => Block::Meta(MetaBlock { body: aligned(&raw.body), filter: None }),
+        Wanted::Filter => {
+            let body = aligned(&raw.body);
+            let filter = StoredFilter::parse(body.clone()).map_err(|error| error.to_string())?;
+            Block::Meta(MetaBlock { body, filter: Some(filter) })
+        }
+    })
 }
 
 /// Whether a block from the cache is what it is wanted as. A META block that was read as bytes is

@@ -18,6 +18,7 @@ use crate::block::branch::IndexBlock;
 use crate::block::data::DataBlock;
 use crate::block::index::BlockPlace;
 use crate::block::loaded::Block;
+use crate::encoding::What;
 use crate::{BlockOffset, BlockType, Damage, KeyRef, ReadTrace, Result};
 
 /// The root of the index, and how many levels it has.
@@ -117,13 +118,13 @@ fn check_index_keys(
     check_keys(first, last, key, next_key)
 }
 
-/// Holds a data block against the entry that leads to it.
+/// Checks the cells of a data block, and holds it against the entry that leads to it.
 pub(super) fn check_data_keys(
     found: &DataBlock,
     key: &[u8],
     next_key: Option<&[u8]>,
-) -> Result<(), &'static str> {
-    check_keys(found.first_key(), found.last_key(), key, next_key)
+) -> Result<(), What> {
+    Ok(check_keys(found.first_key(), found.check()?.last_key(), key, next_key)?)
 }
 
 fn check_keys(

@@ -20,7 +20,11 @@ use index::DataBlockSeen;
 
 use super::blocks::RawBlock;
 use super::{Inner, Reader, ReaderOptions};
+use crate::block::body::{Body, Buffers};
+use crate::block::data::DataBlock;
 use crate::block::index::BlockPlace;
+use crate::block::walk::Step;
+use crate::encoding::What;
 use crate::{
     BlockCache, BlockOffset, BlockType, Damage, Error, FileName, Header, Limits, ReadAt, Result,
 };
@@ -271,23 +275,34 @@ impl<'a> Verifier<'a> {
         let block_type = raw.header.block_type;
         let len = u32::try_from(raw.header.len()).unwrap_or(u32::MAX);
         let place = BlockPlace { offset: at, len };
-        let data = match blocks.data_block(place, raw) {
-            Ok(data) => data,
-            Err(what) => {
-                self.found.report(Damage { at, block: Some(block_type), what });
-                return;
-            }
-        };
-        self.found.cells += data.cell_count();
-        self.data_blocks.extend(DataBlockSeen::new(&data));
-        let mut next = 0;
-        while let Some((cell, after)) = data.cell_at(next) {
-            for what in self.cells.check(self.file, &cell) {
-                let what = format!("cell at {next} in the block, {}: {what}", cell.key());
-                self.found.report(Damage::in_block(block_type, at, what));
-            }
-            next = after;
+        let body = Body::from(raw.body.to_vec());
+        let data = blocks.data_block(place, &raw.header, None, body, &mut Buffers::default());
+        let checked = data.and_then(|data| {
+            data.check()?;
+            Ok(data)
+        });
+        if let Err(what) = checked.and_then(|data| self.check_cells(&data)) {
+            self.found.report(Damage { at, block: Some(block_type), what });
         }
+    }
+
+    /// The cells of a block that was checked.
+    fn check_cells(&mut self, data: &DataBlock) -> Result<(), What> {
+        let searchable = data.check()?;
+        self.found.cells += searchable.cell_count();
+        self.data_blocks.extend(DataBlockSeen::new(data.place(), data.first_key(), &searchable));
+        let mut walk = data.walk()?;
+        while let Some(cell) = data.cell(&walk) {
+            for what in self.cells.check(self.file, &cell) {
+                let what =
+                    format!("cell at {} in the block, {}: {what}", walk.position(), cell.key());
+                self.found.report(Damage::in_block(data.block_type(), data.place().offset, what));
+            }
+            if data.step(&mut walk)? == Step::End {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// What the trailer says of the whole.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::Verifier;
 use crate::block::branch::IndexBlock;
-use crate::block::data::DataBlock;
 use crate::block::index::BlockPlace;
 use crate::block::loaded::Block;
+use crate::block::searchable::Searchable;
 use crate::reader::Caching;
 use crate::reader::blocks::Wanted;
 use crate::{BlockOffset, BlockType, Damage, KeyRef, ReadTrace, Result};
@@ -19,11 +19,15 @@ pub(super) struct DataBlockSeen {
 }
 
 impl DataBlockSeen {
-    pub(super) fn new(data: &DataBlock) -> Option<Self> {
+    pub(super) fn new(
+        place: BlockPlace,
+        first: Option<KeyRef<'_>>,
+        block: &Searchable<'_>,
+    ) -> Option<Self> {
         let (mut first_key, mut last_key) = (Vec::new(), Vec::new());
-        data.first_key()?.write_flat(&mut first_key);
-        data.last_key()?.write_flat(&mut last_key);
-        Some(Self { place: data.place(), first_key, last_key })
+        first?.write_flat(&mut first_key);
+        block.last_key()?.write_flat(&mut last_key);
+        Some(Self { place, first_key, last_key })
     }
 }
 

@@ -1,0 +1,133 @@
+//! The bytes of a block in memory, in buffers that can serve one block after the other.
+//!
+//! ```text
+//! buffer  header | body ▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪ | checksums | what an earlier block left behind
+//! ```
+//!
+//! A scan that passes the cache by is done with each block before it reads the next one. Its
+//! buffers go round: memory that was just used is still in the processor's cache, and need not be
+//! filled with zeros again.
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+
+use std::ops::{Deref, Range};
+
+use bytes::Bytes;
+
+/// The bytes of a block: a part of a buffer.
+#[derive(Debug, Default)]
+pub(crate) struct Body {
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+impl Body {
+    /// A part of a buffer; nothing, if it does not have that part.
+    pub(crate) fn new(buffer: Vec<u8>, range: Range<usize>) -> Self {
+        let end = range.end.min(buffer.len());
+        Self { start: range.start.min(end), end, buffer }
+    }
+
+    /// The buffer, whose other parts may hold anything.
+    pub(crate) fn into_buffer(self) -> Vec<u8> {
+        self.buffer
+    }
+
+    /// Bytes that it takes in memory.
+    pub(crate) const fn buffer_len(&self) -> usize {
+        self.buffer.capacity()
+    }
+}
+
+impl Deref for Body {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        self.buffer.get(self.start..self.end).unwrap_or_default()
+    }
+}
+
+impl From<Vec<u8>> for Body {
+    fn from(buffer: Vec<u8>) -> Self {
+        Self { start: 0, end: buffer.len(), buffer }
+    }
+}
+
+impl From<Body> for Bytes {
+    fn from(body: Body) -> Self {
+        Self::from(body.buffer).slice(body.start..body.end)
+    }
+}
+
+/// Buffers of blocks that are done with.
+#[derive(Debug, Default)]
+pub(crate) struct Buffers(Vec<Vec<u8>>);
+
+impl Buffers {
+    /// What a block passes through: as stored, decompressed, decoded.
+    const COUNT_MAX: usize = 3;
+    /// Larger ones are too rare to be kept.
+    const LEN_MAX: usize = 4 << 20;
+
+    /// A buffer of at least `len` bytes, which may hold anything.
+    pub(crate) fn take(&mut self, len: usize) -> Vec<u8> {
+        match self.0.pop() {
+            Some(buffer) if buffer.len() >= len => buffer,
+            // Blocks differ a little in length: this one shall do for the others as well.
+            Some(_) => vec![0; len.saturating_add(len / 8)],
+            None => vec![0; len],
+        }
+    }
+
+    /// A buffer with nothing in it, and with room for `len` bytes or more.
+    pub(crate) fn take_empty(&mut self, len: usize) -> Vec<u8> {
+        let mut buffer = self.0.pop().unwrap_or_default();
+        buffer.clear();
+        buffer.reserve(len);
+        buffer
+    }
+
+    /// Takes back a buffer, for the next block.
+    pub(crate) fn give_back(&mut self, mut buffer: Vec<u8>) {
+        if self.0.len() < Self::COUNT_MAX && buffer.capacity() <= Self::LEN_MAX {
+            buffer.resize(buffer.capacity(), 0);
+            self.0.push(buffer);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_its_part_of_the_buffer() {
+        let body = Body::new(b"header-body-sums".to_vec(), 7..11);
+        assert_eq!(&*body, b"body");
+        assert_eq!(Bytes::from(body), b"body"[..]);
+        assert_eq!(&*Body::new(b"short".to_vec(), 3..99), b"rt");
+        assert_eq!(&*Body::new(b"short".to_vec(), 9..99), b"");
+    }
+
+    #[test]
+    fn buffers_go_round_and_are_never_too_short() {
+        let mut buffers = Buffers::default();
+        let first = buffers.take(1000);
+        assert_eq!(first.len(), 1000);
+        let place = first.as_ptr();
+        buffers.give_back(first);
+        let again = buffers.take(900);
+        assert_eq!((again.as_ptr(), again.len()), (place, 1000));
+        buffers.give_back(again);
+        assert!(buffers.take(1001).len() > 1001);
+        for _ in 0..9 {
+            buffers.give_back(vec![0; 10]);
+        }
+        buffers.give_back(vec![0; Buffers::LEN_MAX + 1]);
+        assert_eq!(buffers.0.len(), Buffers::COUNT_MAX);
+    }
+}

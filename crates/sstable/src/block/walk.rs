@@ -1,0 +1,107 @@
+//! One cell after the other through a data block, each found and checked once.
+//!
+//! What a walk holds against each other: the cell's own lengths, type, time and tags; its row and
+//! the row before it; and, where the block came with a row index, that index. Beyond the step from
+//! cell to cell nothing is taken apart a second time: the walk remembers where the parts stand.
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+
+use std::cmp::Ordering;
+
+use crate::CellRef;
+use crate::encoding::plain::CellParts;
+use crate::encoding::{CellLayout, Decoded, What};
+
+/// A place in a block: on a cell.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Walk {
+    parts: CellParts,
+    /// Rows begun since the first cell; `None` where the block was checked before.
+    rows: Option<usize>,
+}
+
+/// What a step has come to.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Step {
+    /// A further cell of the row.
+    SameRow,
+    /// The first cell of the next row.
+    NextRow,
+    /// No cell: the walk still stands on the last one.
+    End,
+}
+
+impl Walk {
+    /// Begins on the first cell of a block, all of which is still to be checked.
+    pub(crate) fn begin(decoded: &Decoded, layout: CellLayout) -> Result<Self, What> {
+        let cells = decoded.cells();
+        if cells.is_empty() {
+            return Err("no cells".into());
+        }
+        let parts = read_parts(cells, 0, layout)?;
+        decoded.check_row(0, 0)?;
+        Ok(Self { parts, rows: Some(1) })
+    }
+
+    /// Begins on the cell that starts at `at` in a block that was checked before.
+    pub(crate) fn at(decoded: &Decoded, layout: CellLayout, at: usize) -> Option<Self> {
+        let parts = CellParts::read(decoded.cells(), at, layout).ok()?;
+        Some(Self { parts, rows: None })
+    }
+
+    /// Goes to the next cell.
+    #[inline]
+    pub(crate) fn step(&mut self, decoded: &Decoded, layout: CellLayout) -> Result<Step, What> {
+        let cells = decoded.cells();
+        let at = self.parts.end();
+        if at >= cells.len() {
+            return match self.rows {
+                Some(rows) => decoded.check_row_count(rows).map(|()| Step::End),
+                None => Ok(Step::End),
+            };
+        }
+        let parts = read_parts(cells, at, layout)?;
+        let before = std::mem::replace(&mut self.parts, parts);
+        let order = before.row(cells).cmp(self.parts.row(cells));
+        let Some(rows) = &mut self.rows else {
+            return Ok(if order == Ordering::Equal { Step::SameRow } else { Step::NextRow });
+        };
+        match order {
+            Ordering::Equal => Ok(Step::SameRow),
+            Ordering::Less => {
+                decoded.check_row(*rows, at)?;
+                *rows = rows.saturating_add(1);
+                Ok(Step::NextRow)
+            }
+            Ordering::Greater => Err(located(at, "its row is out of order")),
+        }
+    }
+
+    /// Where the cell starts.
+    pub(crate) const fn position(&self) -> usize {
+        self.parts.at()
+    }
+
+    /// Bytes of the cell.
+    pub(crate) const fn cell_len(&self) -> usize {
+        self.parts.end().saturating_sub(self.parts.at())
+    }
+
+    /// The cell it stands on.
+    #[inline]
+    pub(crate) fn cell<'a>(&self, decoded: &'a Decoded) -> Option<CellRef<'a>> {
+        self.parts.cell(decoded.cells())
+    }
+}
+
+#[inline]
+fn read_parts(cells: &[u8], at: usize, layout: CellLayout) -> Result<CellParts, What> {
+    CellParts::read(cells, at, layout).map_err(|what| located(at, &what))
+}
+
+#[cold]
+fn located(at: usize, what: &str) -> What {
+    format!("cell at {at} in the block: {what}").into()
+}
