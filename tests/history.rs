@@ -20,7 +20,7 @@ use store::{
     Clock, Delete, Durability, FamilyOptions, Get, KeepDeletedCells, Put, Scan, Store,
     StoreOptions, Timestamp, WriteBatch,
 };
-use support::memory_files::MemoryFiles;
+use support::disk::Disk;
 
 /// A cell of the model: family deletes have an empty qualifier, nothing else has.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -273,7 +273,7 @@ const ROWS: [&str; 4] = ["a", "ab", "b", "c"];
 
 /// The store and the model side by side.
 struct Pair {
-    files: MemoryFiles,
+    files: Disk,
     clock: Arc<AtomicI64>,
     store: Store,
     model: Model,
@@ -281,7 +281,7 @@ struct Pair {
 
 impl Pair {
     fn new(family: Family) -> Self {
-        let files = MemoryFiles::default();
+        let files = Disk::default();
         let clock = Arc::new(AtomicI64::new(1000));
         let store = open(&files, &clock);
         store.create_family("f", family.options()).unwrap();
@@ -315,7 +315,7 @@ impl Pair {
             }
             Step::Reopen => {
                 // The lock must be free before the directory is opened again.
-                self.store = open(&MemoryFiles::default(), &self.clock);
+                self.store = open(&Disk::default(), &self.clock);
                 self.store = open(&self.files, &self.clock);
             }
             Step::Later(millis) => {
@@ -372,7 +372,7 @@ impl Pair {
     }
 }
 
-fn open(files: &MemoryFiles, clock: &Arc<AtomicI64>) -> Store {
+fn open(files: &Disk, clock: &Arc<AtomicI64>) -> Store {
     let clock = Arc::clone(clock);
     let clock = Clock::new(move || Timestamp::new(clock.load(Ordering::Relaxed)));
     let options = StoreOptions::default().clock(clock).background(false).auto_compaction(false);
@@ -401,7 +401,7 @@ fn batch(cells: &[Known]) -> WriteBatch {
     batch
 }
 
-fn write_file(files: &MemoryFiles, path: &Path, cells: &[Known]) {
+fn write_file(files: &Disk, path: &Path, cells: &[Known]) {
     let name = FileName::new(path.display().to_string());
     let mut writer = Writer::new(Vec::new(), name, WriterOptions::default()).unwrap();
     for cell in Model::in_order(cells.iter()) {

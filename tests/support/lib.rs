@@ -1,9 +1,9 @@
 //! What the tests across crates share.
 
 pub mod cells;
+pub mod disk;
 pub mod fixtures;
 pub mod judge;
-pub mod memory_files;
 pub mod spec;
 
 use std::io::Write;

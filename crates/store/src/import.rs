@@ -110,6 +110,9 @@ impl Inner {
     fn install_imported(&self, family: &Family, copied: Vec<Copied>, age: Age) -> Result<()> {
         // No write may come between: what is new here must be newer than all before.
         let mut writer = self.commit.writer();
+        // Nor may a power cut take what was written before them, and leave them: that were a hole.
+        let synced = writer.write_pending().and_then(|()| writer.segment.sync());
+        synced.map_err(|error| self.commit.poison(error))?;
         let mut newest = SequenceId::new(writer.next.get() - 1);
         let mut files = Vec::new();
         for Copied { mut entry, carried } in copied {

@@ -137,13 +137,8 @@ impl Manifest {
 
     /// Replaces the manifest of the store in `directory`. When it returns, the new one is on disk.
     pub(crate) fn store(&self, vfs: &dyn Vfs, directory: &Path) -> Result<()> {
+        Self::remove_unfinished(vfs, directory)?;
         let temporary = directory.join(Self::TEMPORARY_NAME);
-        match vfs.unlink(&temporary) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(Error::io(&temporary, "unlink")(error));
-            }
-            _ => {} // One that a crash left half written, or none.
-        }
         let mut file = vfs.create(&temporary).map_err(Error::io(&temporary, "create"))?;
         file.write_all(&self.to_bytes()).map_err(Error::io(&temporary, "write"))?;
         file.sync().map_err(Error::io(&temporary, "sync"))?;
@@ -151,6 +146,17 @@ impl Manifest {
         let path = directory.join(Self::NAME);
         vfs.rename(&temporary, &path).map_err(Error::io(&path, "replace"))?;
         vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))
+    }
+
+    /// Removes a manifest that a crash left half written, if there is one.
+    pub(crate) fn remove_unfinished(vfs: &dyn Vfs, directory: &Path) -> Result<()> {
+        let temporary = directory.join(Self::TEMPORARY_NAME);
+        match vfs.unlink(&temporary) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(Error::io(&temporary, "unlink")(error))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// A family that is open, and so is listed.

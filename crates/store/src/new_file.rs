@@ -145,7 +145,9 @@ pub(crate) struct Sink {
 
 impl io::Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write_all(bytes)?;
+        // Part of the bytes may be in the file: an interrupted call must not be tried again, as
+        // callers of this trait do.
+        self.file.write_all(bytes).map_err(io::Error::other)?;
         self.checksum = crc32c::crc32c_append(self.checksum, bytes);
         Ok(bytes.len())
     }

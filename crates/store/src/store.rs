@@ -250,6 +250,10 @@ impl Inner {
             Some(manifest) => manifest,
             None => create(&*vfs, directory)?,
         };
+        Manifest::remove_unfinished(&*vfs, directory)?;
+        // A process that was killed may have left its last manifest with the operating system
+        // only. Before anything goes that an older one names, this one must be on disk.
+        vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))?;
         let family_name = |id| {
             manifest.families.iter().find(|family| family.id == id).map(|it| it.name.as_bytes())
         };

@@ -76,6 +76,11 @@ pub(crate) fn recover<'f>(
         if end < bytes.len() {
             let end = u64::try_from(end).unwrap_or(u64::MAX);
             vfs.truncate(&path, end).map_err(Error::io(&path, "cut the half-made write off"))?;
+        } else if is_last {
+            // A process that was killed left it with the operating system only. A segment must be
+            // whole on disk before the next begins.
+            let mut segment = vfs.append(&path).map_err(Error::io(&path, "open"))?;
+            segment.sync().map_err(Error::io(&path, "sync"))?;
         }
     }
     Ok(recovered)

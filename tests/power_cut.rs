@@ -1,0 +1,473 @@
+//! The power is cut, or the process killed, at every change that a store makes to its disk: what was
+//! acknowledged is there afterwards, and all there is was written first, without a hole.
+//!
+//! A history runs once on a simulated disk, which shows itself before each change. From each of
+//! these moments several disks are made, as a power cut may leave them; each is opened and held
+//! against what the store looked like after each of its batches:
+//!
+//! ```text
+//! batches    1   2   3   4   5   6          the store after a crash is as it was after one of
+//!                ╵acknowledged   ╵begun     these: no earlier than the last acknowledged, no later
+//!                └── allowed ────┘          than the last that was begun
+//! ```
+//!
+//! The default run takes some thousand crash points. More:
+//! `cargo test --release -p tests --test power_cut -- --ignored --nocapture`.
+#![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use sstable::{CellRef, CellType, FileName, SequenceId, Writer, WriterOptions};
+use store::vfs::Vfs;
+use store::{
+    Clock, Delete, Durability, FamilyOptions, Put, Scan, Store, StoreOptions, Timestamp, WriteBatch,
+};
+use support::disk::{Disk, Fault, Faults};
+use support::say;
+use workload::Random;
+
+/// Which share of what was not synced a power cut leaves.
+const KEPT: [f64; 4] = [0.0, 0.25, 0.5, 1.0];
+const STORE: &str = "/data/store";
+const ROWS: usize = 5;
+
+/// Rows and their values: the whole store, as a reader sees it.
+type Content = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// A row's new value, or that it is deleted.
+type Edit = (String, Option<String>);
+
+#[derive(Clone, Debug)]
+enum Step {
+    Write(Vec<Edit>, Durability),
+    Load(Vec<Edit>),
+    Flush,
+    Compact,
+    Reopen,
+}
+
+/// A mixed history of some steps.
+fn history(seed: u64, len: usize) -> Vec<Step> {
+    let mut random = Random::new(seed);
+    (0..len).map(|number| step(&mut random, number)).collect()
+}
+
+fn step(random: &mut Random, number: usize) -> Step {
+    let mut edits = |may_delete: bool| {
+        let count = 1 + random.below(3);
+        let rows: std::collections::BTreeSet<_> = (0..count).map(|_| random.below(ROWS)).collect();
+        let edit = |row: usize| {
+            // Values that fill some sectors, so that a batch can be torn.
+            let value = format!("{number}-").repeat(1 + random.below(300));
+            let deletes = may_delete && random.below(4) == 0;
+            (format!("row{row}"), (!deletes).then_some(value))
+        };
+        rows.into_iter().map(edit).collect::<Vec<_>>()
+    };
+    match number % 11 {
+        3 => Step::Flush,
+        6 => Step::Load(edits(false)),
+        8 if number.is_multiple_of(2) => Step::Compact,
+        10 if number.is_multiple_of(3) => Step::Reopen,
+        number if number.is_multiple_of(2) => Step::Write(edits(true), Durability::FsyncWal),
+        _ => Step::Write(edits(true), Durability::SyncWal),
+    }
+}
+
+/// What a history has said so far: counts of batches.
+#[derive(Clone, Copy, Debug, Default)]
+struct Progress {
+    has_family: bool,
+    begun: usize,
+    /// Acknowledged; they survive the process.
+    acknowledged: usize,
+    /// Acknowledged, and promised to survive a power cut.
+    durable: usize,
+}
+
+/// A store on a simulated disk, and what it must hold.
+struct Runner {
+    disk: Disk,
+    store: Option<Store>,
+    progress: Arc<Mutex<Progress>>,
+    /// After no batch, after the first, and so on.
+    contents: Vec<Content>,
+}
+
+impl Runner {
+    fn new(disk: &Disk) -> Self {
+        let progress = Arc::default();
+        Self { disk: disk.clone(), store: None, progress, contents: vec![Content::new()] }
+    }
+
+    /// Runs a history; ends at the first error, which is the store's last word.
+    fn run(&mut self, steps: &[Step]) -> store::Result<()> {
+        self.store = Some(open(&self.disk)?);
+        self.store().create_family("f", FamilyOptions::default().block_size(512))?;
+        self.note(|progress| progress.has_family = true);
+        steps.iter().enumerate().try_for_each(|(number, step)| self.step(number, step))
+    }
+
+    fn step(&mut self, number: usize, step: &Step) -> store::Result<()> {
+        let time = Timestamp::new(1_000 + number as i64);
+        match step {
+            Step::Write(edits, durability) => {
+                self.begin(edits);
+                self.store().write(batch(edits, time), *durability)?;
+                self.note(|progress| progress.acknowledged = progress.begun);
+                if *durability < Durability::FsyncWal {
+                    return Ok(());
+                }
+            }
+            Step::Load(edits) => {
+                // Not a file of the store: it was there before, and is whole.
+                let path = PathBuf::from(format!("/data/loaded-{number}"));
+                let source = Disk::default();
+                write_file(&source, &path, edits, time);
+                self.disk.adopt(&source, &path);
+                self.begin(edits);
+                self.store().bulk_load("f", std::slice::from_ref(&path))?;
+            }
+            Step::Flush => self.store().flush()?,
+            Step::Compact => return self.store().compact("f", true),
+            Step::Reopen => {
+                self.store = None;
+                self.store = Some(open(&self.disk)?);
+                return Ok(());
+            }
+        }
+        self.note(|progress| {
+            progress.acknowledged = progress.begun;
+            progress.durable = progress.begun;
+        });
+        Ok(())
+    }
+
+    fn begin(&mut self, edits: &[Edit]) {
+        let mut content = self.contents.last().unwrap().clone();
+        for (row, value) in edits {
+            match value {
+                Some(value) => content.insert(row.clone().into(), value.clone().into()),
+                None => content.remove(row.as_bytes()),
+            };
+        }
+        self.contents.push(content);
+        self.note(|progress| progress.begun += 1);
+    }
+
+    fn note(&self, change: impl FnOnce(&mut Progress)) {
+        change(&mut self.progress.lock().unwrap());
+    }
+
+    fn store(&self) -> &Store {
+        self.store.as_ref().unwrap()
+    }
+}
+
+fn options(disk: &Disk) -> StoreOptions {
+    StoreOptions::default()
+        .vfs(Arc::new(disk.clone()))
+        .clock(Clock::fixed(Timestamp::new(1_000_000)))
+        .wal_segment_bytes(6_000)
+        .background(false)
+        .auto_compaction(false)
+}
+
+fn open(disk: &Disk) -> store::Result<Store> {
+    Store::open(STORE, options(disk))
+}
+
+fn batch(edits: &[Edit], time: Timestamp) -> WriteBatch {
+    let mut batch = WriteBatch::new();
+    for (row, value) in edits {
+        match value {
+            Some(value) => batch.put(Put::new(row).column_at("f", "q", time, value)),
+            None => batch.delete(Delete::row(row).family_at("f", time)),
+        }
+    }
+    batch
+}
+
+fn write_file(disk: &Disk, path: &Path, edits: &[Edit], time: Timestamp) {
+    let name = FileName::new(path.display().to_string());
+    let mut writer = Writer::new(Vec::new(), name, WriterOptions::default()).unwrap();
+    for (row, value) in edits {
+        let cell = CellRef {
+            row: row.as_bytes(),
+            family: b"f",
+            qualifier: b"q",
+            timestamp: time,
+            cell_type: CellType::Put,
+            value: value.as_ref().unwrap().as_bytes(),
+            tags: b"",
+            sequence_id: SequenceId::new(0),
+        };
+        writer.append(cell).unwrap();
+    }
+    disk.create_directory(path.parent().unwrap()).unwrap();
+    disk.create(path).unwrap().write_all(&writer.finish().unwrap().0).unwrap();
+}
+
+/// What went wrong, counted; each line of the report is one of these.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    points: u64,
+    nested: u64,
+    /// The longest chain of crashes: a history's, its recovery's, and so on.
+    depth: u64,
+    losses: u64,
+    holes: u64,
+    failed_opens: u64,
+    leaks: u64,
+}
+
+impl Tally {
+    fn add(&mut self, other: Self) {
+        self.points += other.points;
+        self.nested += other.nested;
+        self.depth = self.depth.max(other.depth);
+        self.losses += other.losses;
+        self.holes += other.holes;
+        self.failed_opens += other.failed_opens;
+        self.leaks += other.leaks;
+    }
+
+    fn say(self, what: &str) {
+        let Self { points, nested, losses, holes, failed_opens, leaks, .. } = self;
+        say(&format!(
+            "{what}: {points} crash points, {nested} of them in recovery: {losses} acknowledged losses, \
+             {holes} holes, {failed_opens} failed opens, {leaks} leaked files"
+        ));
+        assert_eq!((losses, holes, failed_opens, leaks), (0, 0, 0, 0));
+    }
+}
+
+/// A moment of a history: the disk as it was, and what had been said.
+type Moment = (Disk, Progress);
+
+/// Runs a history, and returns each moment before a change.
+fn moments(seed: u64, len: usize) -> (Vec<Moment>, Vec<Content>) {
+    let disk = Disk::default();
+    disk.create_directory(Path::new("/data")).unwrap();
+    disk.sync_directory(Path::new("/")).unwrap();
+    let mut runner = Runner::new(&disk);
+    let moments = Arc::new(Mutex::new(Vec::new()));
+    let (watched, progress) = (Arc::clone(&moments), Arc::clone(&runner.progress));
+    disk.watch(move |disk| {
+        watched.lock().unwrap().push((disk.clone(), *progress.lock().unwrap()));
+    });
+    runner.run(&history(seed, len)).unwrap();
+    drop(runner.store.take());
+    disk.unwatch();
+    let end = (disk.after_kill(), *runner.progress.lock().unwrap());
+    let mut moments = std::mem::take(&mut *moments.lock().unwrap());
+    moments.push(end);
+    (moments, runner.contents)
+}
+
+/// Crashes at moments of a history and looks at what is left.
+struct Crashes<'a> {
+    contents: &'a [Content],
+    random: Random,
+    tally: Tally,
+    /// Of recoveries, one in so many is crashed itself, at one of its own changes.
+    nested_every: usize,
+}
+
+impl Crashes<'_> {
+    fn power_cut(&mut self, moment: &Moment, kept: f64) {
+        let (disk, progress) = moment;
+        let left = disk.after_power_cut(kept, &mut self.random);
+        self.check(&left, *progress, progress.durable, 0);
+    }
+
+    fn kill(&mut self, moment: &Moment) {
+        let (disk, progress) = moment;
+        self.check(&disk.after_kill(), *progress, progress.acknowledged, 0);
+    }
+
+    /// Opens what a crash left, in which at least `least` batches must be.
+    fn check(&mut self, left: &Disk, progress: Progress, least: usize, depth: u64) {
+        self.tally.points += 1;
+        self.tally.nested += u64::from(depth > 0);
+        self.tally.depth = self.tally.depth.max(depth);
+        if depth < 3 && self.random.below(self.nested_every) == 0 {
+            self.crash_recovery(left, progress, depth);
+        }
+        let store = match open(left) {
+            Ok(store) => store,
+            Err(error) => {
+                self.tally.failed_opens += 1;
+                return say(&format!("{progress:?}: {error:?}"));
+            }
+        };
+        let Some(content) = content(&store) else {
+            self.tally.losses += u64::from(progress.has_family || least > 0);
+            return;
+        };
+        let allowed = &self.contents[least..=progress.begun];
+        if !allowed.contains(&content) {
+            let was_ever = self.contents.contains(&content);
+            self.tally.losses += u64::from(was_ever);
+            self.tally.holes += u64::from(!was_ever);
+            say(&format!("{progress:?}: not as it ever was, or as too early: {}", shown(&content)));
+        }
+        self.tally.leaks += leaks(left, &store);
+        // It goes on, as if nothing had been.
+        store.put(Put::new("row0").column_at("f", "q", Timestamp::new(9_000), "new")).unwrap();
+        store.flush().unwrap();
+        drop(store);
+        let again = open(left).map(|store| self::content(&store));
+        let mut expected = content;
+        expected.insert(b"row0".to_vec(), b"new".to_vec());
+        self.tally.losses += u64::from(again.unwrap() != Some(expected));
+    }
+
+    /// Crashes the recovery itself at each of its changes.
+    fn crash_recovery(&mut self, left: &Disk, progress: Progress, depth: u64) {
+        let recovering = left.after_kill();
+        let moments = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&moments);
+        recovering.watch(move |disk| seen.lock().unwrap().push(disk.clone()));
+        let opened = open(&recovering);
+        recovering.unwatch();
+        drop(opened);
+        let moments = std::mem::take(&mut *moments.lock().unwrap());
+        for disk in moments {
+            let kept = KEPT[self.random.below(KEPT.len())];
+            // Whatever came before, a power cut leaves only what was promised to survive one.
+            let left = disk.after_power_cut(kept, &mut self.random);
+            self.check(&left, progress, progress.durable, depth + 1);
+        }
+    }
+}
+
+/// All that a reader sees; `None` if there is no family.
+fn content(store: &Store) -> Option<Content> {
+    if store.families().is_empty() {
+        return None;
+    }
+    let cells = store.scan(Scan::family("f")).unwrap().map(Result::unwrap);
+    Some(cells.map(|cell| (cell.row().to_vec(), cell.value().to_vec())).collect())
+}
+
+/// Of each row the batch that wrote its value.
+fn shown(content: &Content) -> String {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let value = |value: &[u8]| text(value.split(|byte| *byte == b'-').next().unwrap());
+    let rows: Vec<_> =
+        content.iter().map(|(row, it)| format!("{} {}", text(row), value(it))).collect();
+    rows.join(", ")
+}
+
+/// Files that belong to nobody after the store was opened.
+fn leaks(disk: &Disk, store: &Store) -> u64 {
+    let files: u64 = store.stats().families.iter().map(|family| family.files).sum();
+    let (mut in_family, mut others) = (0, 0);
+    for path in disk.paths() {
+        let Ok(path) = path.strip_prefix(STORE) else { continue };
+        let name = path.to_str().unwrap();
+        match name.split_once('/') {
+            Some(("f", _)) => in_family += 1,
+            Some(("wal", name)) => others += u64::from(name.strip_suffix(".wal").is_none()),
+            _ => others += u64::from(!matches!(name, "LOCK" | "MANIFEST")),
+        }
+    }
+    if in_family != files || others > 0 {
+        say(&format!("{files} files in the store, and on disk {:?}", disk.paths()));
+    }
+    in_family - files.min(in_family) + others
+}
+
+fn crash_everywhere(seeds: std::ops::Range<u64>, len: usize, tries: u64, nested_every: usize) {
+    let mut sum = Tally::default();
+    for seed in seeds {
+        let (moments, contents) = moments(seed, len);
+        let random = Random::new(seed ^ 0x5eed);
+        let mut crashes =
+            Crashes { contents: &contents, random, tally: Tally::default(), nested_every };
+        for moment in &moments {
+            crashes.kill(moment);
+            for kept in KEPT {
+                let tries = if kept > 0.0 && kept < 1.0 { tries } else { 1 };
+                (0..tries).for_each(|_| crashes.power_cut(moment, kept));
+            }
+        }
+        let tally = crashes.tally;
+        assert!(tally.points > 100 && moments.len() > len, "the history changed its disk");
+        sum.add(tally);
+    }
+    assert!(sum.depth >= 3, "recoveries of recoveries were crashed: {}", sum.depth);
+    sum.say("power cuts and kills");
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_wherever_the_power_is_cut() {
+    crash_everywhere(0..4, 44, 1, 40);
+}
+
+#[test]
+#[ignore = "100,000 crash points: cargo test --release -p tests --test power_cut -- --ignored --nocapture"]
+fn nothing_acknowledged_is_lost_in_100_000_power_cuts() {
+    crash_everywhere(100..140, 66, 3, 20);
+}
+
+/// Each call of a history fails in turn: the store says so, and what it had acknowledged is there
+/// once the disk is well again, and after a power cut too.
+fn fail_everywhere(seed: u64, len: usize) {
+    let steps = history(seed, len);
+    let calls = {
+        let disk = prepared();
+        Runner::new(&disk).run(&steps).unwrap();
+        disk.calls()
+    };
+    let (mut faults, mut refused) = (0_u64, 0_u64);
+    let mut tally = Tally::default();
+    for number in 1..=calls {
+        for fault in Fault::ALL {
+            for plan in [Faults::once(number, fault), Faults::from(number, fault)] {
+                faults += 1;
+                let disk = prepared();
+                disk.set_faults(plan);
+                let mut runner = Runner::new(&disk);
+                refused += u64::from(runner.run(&steps).is_err());
+                drop(runner.store.take());
+                disk.set_faults(Faults::default());
+                let progress = *runner.progress.lock().unwrap();
+                let random = Random::new(number);
+                let contents = &runner.contents;
+                let none = Tally::default();
+                let mut crashes =
+                    Crashes { contents, random, tally: none, nested_every: usize::MAX };
+                let moment = (disk, progress);
+                crashes.power_cut(&moment, 0.5);
+                crashes.kill(&moment);
+                tally.add(crashes.tally);
+            }
+        }
+    }
+    say(&format!("{faults} faults at {calls} calls: {refused} were reported by an error"));
+    assert!(refused > faults / 2, "most calls matter, and say so when they fail");
+    tally.say("after faults");
+}
+
+fn prepared() -> Disk {
+    let disk = Disk::default();
+    disk.create_directory(Path::new("/data")).unwrap();
+    disk.sync_directory(Path::new("/")).unwrap();
+    disk.set_faults(Faults::default());
+    disk
+}
+
+#[test]
+fn every_failing_call_ends_in_a_clean_error_and_loses_nothing() {
+    fail_everywhere(7, 14);
+}
+
+#[test]
+#[ignore = "minutes: cargo test --release -p tests --test power_cut -- --ignored --nocapture"]
+fn every_failing_call_of_a_long_history_loses_nothing() {
+    fail_everywhere(8, 44);
+}

@@ -1,0 +1,181 @@
+//! A disk in memory that behaves as badly as a real one may.
+//!
+//! What a process sees at once, and what a power cut leaves, are two things:
+//!
+//! | what was done          | survives a power cut                                             |
+//! |------------------------|------------------------------------------------------------------|
+//! | bytes written          | once the file was synced; before that any of their sectors may   |
+//! | the length             | with the bytes, or without them: then zeros stand there          |
+//! | create, rename, unlink | once the directory was synced; before that any of them may       |
+//! | a failed sync          | its bytes never, although the next sync claims success           |
+//!
+//! ```text
+//! store ─call→ Disk ─┬ watched: a copy of the disk before each change, for crashes (`power_cut`)
+//!                    └ faulty: the Nth call fails, or all from the Nth on (`Faults`)
+//! ```
+//!
+//! Without faults and without a power cut it is a plain file system in memory.
+
+mod contents;
+mod faults;
+mod files;
+mod power_cut;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use contents::Contents;
+pub use faults::{Fault, Faults};
+
+/// A disk in memory. Clones are the same disk.
+#[derive(Clone, Debug, Default)]
+pub struct Disk(Arc<Mutex<State>>);
+
+/// Called with the disk as it is before each change.
+type Watcher = Box<dyn FnMut(&Disk) + Send>;
+
+#[derive(Default)]
+struct State {
+    inodes: BTreeMap<Inode, Contents>,
+    next_inode: Inode,
+    /// As processes see them.
+    names: Names,
+    /// As they are on disk.
+    durable_names: Names,
+    /// What was done to directories that were not synced since, in order.
+    pending: Vec<Change>,
+    locks: BTreeSet<PathBuf>,
+    faults: Faults,
+    watcher: Option<Watcher>,
+}
+
+type Inode = u64;
+type Names = BTreeMap<PathBuf, Node>;
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Node {
+    Directory,
+    File(Inode),
+}
+
+/// One change of a directory: it happens wholly or not.
+#[derive(Clone, Debug)]
+enum Change {
+    Add(PathBuf, Node),
+    Remove(PathBuf),
+    /// Both names are in one directory.
+    Rename(PathBuf, PathBuf, Node),
+}
+
+impl Change {
+    /// The directory that has to be synced.
+    fn directory(&self) -> Option<&Path> {
+        match self {
+            Self::Add(path, _) | Self::Remove(path) | Self::Rename(path, ..) => path.parent(),
+        }
+    }
+
+    fn apply(&self, names: &mut Names) {
+        match self {
+            Self::Add(path, node) => {
+                names.insert(path.clone(), *node);
+            }
+            Self::Remove(path) => {
+                names.remove(path);
+            }
+            Self::Rename(from, to, node) => {
+                names.remove(from);
+                names.insert(to.clone(), *node);
+            }
+        }
+    }
+}
+
+impl Disk {
+    /// Calls `watcher` with a copy of the disk before each change that is made to it.
+    pub fn watch(&self, watcher: impl FnMut(&Self) + Send + 'static) {
+        self.state().watcher = Some(Box::new(watcher));
+    }
+
+    /// Ends the watching.
+    pub fn unwatch(&self) {
+        self.state().watcher = None;
+    }
+
+    /// Has calls fail from now on; they are counted from 1 anew.
+    pub fn set_faults(&self, faults: Faults) {
+        self.state().faults = faults;
+    }
+
+    /// Calls made since the faults were set.
+    pub fn calls(&self) -> u64 {
+        self.state().faults.calls()
+    }
+
+    /// The disk as a process finds it that was not the one that died: all that was handed to the
+    /// operating system is there, and nobody holds a lock.
+    #[must_use]
+    pub fn after_kill(&self) -> Self {
+        let state = self.state();
+        Self::of(state.inodes.clone(), state.names.clone(), state.durable_names.clone(), &state)
+    }
+
+    /// Takes a file of another disk over, whole and durable.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such file.
+    pub fn adopt(&self, other: &Self, path: &Path) {
+        let Some(Node::File(inode)) = other.state().names.get(path).copied() else {
+            panic!("{} is no file there", path.display());
+        };
+        let mut contents = other.state().inodes[&inode].clone();
+        contents.sync();
+        let mut state = self.state();
+        let inode = state.next_inode;
+        state.next_inode += 1;
+        state.inodes.insert(inode, contents);
+        state.names.insert(path.to_path_buf(), Node::File(inode));
+        state.durable_names.insert(path.to_path_buf(), Node::File(inode));
+    }
+
+    /// The paths of all files.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        let state = self.state();
+        let files = state.names.iter().filter(|(_, node)| matches!(node, Node::File(_)));
+        files.map(|(path, _)| path.clone()).collect()
+    }
+
+    fn of(
+        inodes: BTreeMap<Inode, Contents>,
+        names: Names,
+        durable_names: Names,
+        state: &State,
+    ) -> Self {
+        let (next_inode, pending) = (state.next_inode, state.pending.clone());
+        let copy = State { inodes, next_inode, names, durable_names, pending, ..State::default() };
+        Self(Arc::new(Mutex::new(copy)))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().expect("no test goes on after a panic")
+    }
+
+    /// Begins a call that changes something: shows the disk to the watcher.
+    fn before_change(&self) {
+        let watcher = self.state().watcher.take();
+        if let Some(mut watcher) = watcher {
+            watcher(&self.after_kill());
+            self.state().watcher = Some(watcher);
+        }
+    }
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Disk").field("names", &self.names).finish_non_exhaustive()
+    }
+}
