@@ -29,6 +29,7 @@ use crate::bloom::{BlockedView, ClassicView, SplitBlockView};
 use crate::counting::CountingView;
 use crate::cuckoo::CuckooView;
 use crate::dleft::DLeftView;
+use crate::fuse::FuseView;
 use crate::ribbon::RibbonView;
 use crate::{FilterKind, FilterStats, KeyHash, Membership, Seed, membership};
 
@@ -210,6 +211,7 @@ enum View {
     Classic(ClassicView),
     SplitBlock(SplitBlockView),
     Ribbon(RibbonView),
+    BinaryFuse(FuseView),
 }
 
 impl<B: AsRef<[u8]>> StoredFilter<B> {
@@ -228,6 +230,7 @@ impl<B: AsRef<[u8]>> StoredFilter<B> {
             FilterKind::ClassicBloom => View::Classic(ClassicView::parse(&header, body)?),
             FilterKind::SplitBlock => View::SplitBlock(SplitBlockView::parse(&header, body)?),
             FilterKind::Ribbon => View::Ribbon(RibbonView::parse(&header, body)?),
+            FilterKind::BinaryFuse => View::BinaryFuse(FuseView::parse(&header, body)?),
         };
         Ok(Self { bytes, header, view })
     }
@@ -290,6 +293,7 @@ impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
             View::SplitBlock(view) => view.may_contain(self.body(), hash),
             View::Cuckoo(view) => view.may_contain(self.body(), hash),
             View::Ribbon(ref view) => view.may_contain(self.body(), hash),
+            View::BinaryFuse(view) => view.may_contain(self.body(), hash),
         }
     }
 
@@ -303,6 +307,7 @@ impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
             View::DLeft(view) => view.prefetch(self.body(), hash),
             View::Cuckoo(view) => view.prefetch(self.body(), hash),
             View::Ribbon(ref view) => view.prefetch(self.body(), hash),
+            View::BinaryFuse(view) => view.prefetch(self.body(), hash),
         }
     }
 
@@ -326,6 +331,7 @@ impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
             View::SplitBlock(_) => SplitBlockView::stats(self.body(), self.header.keys),
             View::Cuckoo(view) => view.stats(self.body(), self.header.keys),
             View::Ribbon(ref view) => view.stats(self.body(), self.header.keys),
+            View::BinaryFuse(view) => view.stats(self.header.keys),
         }
     }
 }

@@ -6,7 +6,8 @@ use core::fmt;
 use crate::bloom::{Blocked, Classic, SplitBlock};
 use crate::membership::PREFETCH_DISTANCE;
 use crate::{
-    CountingBloom, Cuckoo, DLeft, FilterStats, Full, Insert, KeyHash, Ribbon, Seed, Sizing,
+    BinaryFuse, CountingBloom, Cuckoo, DLeft, FilterStats, Full, Insert, KeyHash, Ribbon, Seed,
+    Sizing,
 };
 
 /// A kind of filter that has a stored form.
@@ -23,6 +24,8 @@ pub enum FilterKind {
     Cuckoo,
     /// [`Ribbon`]: linear equations; built of all keys at once.
     Ribbon,
+    /// [`BinaryFuse`]: three or four fingerprints a key; built of all keys at once.
+    BinaryFuse,
     /// [`bloom::Classic`](crate::bloom::Classic): bits anywhere.
     ClassicBloom,
     /// [`bloom::SplitBlock`](crate::bloom::SplitBlock): eight words a key, as in Parquet.
@@ -39,6 +42,7 @@ impl FilterKind {
         Self::DLeft,
         Self::Cuckoo,
         Self::Ribbon,
+        Self::BinaryFuse,
     ];
 
     /// Returns the name that the command line, documents and figures use.
@@ -49,6 +53,7 @@ impl FilterKind {
             Self::DLeft => "d-left",
             Self::Cuckoo => "cuckoo",
             Self::Ribbon => "ribbon",
+            Self::BinaryFuse => "binary-fuse",
             Self::ClassicBloom => "classic-bloom",
             Self::SplitBlock => "split-block",
         }
@@ -67,6 +72,7 @@ impl FilterKind {
             Self::DLeft => 5,
             Self::Cuckoo => 6,
             Self::Ribbon => 7,
+            Self::BinaryFuse => 8,
             Self::SplitBlock => 2,
             Self::ClassicBloom => 3,
         }
@@ -149,6 +155,7 @@ pub fn build(
         FilterKind::DLeft => Ok(DLeft::from_keys(sizing, keys)?.to_stored(seed)),
         FilterKind::Cuckoo => Ok(Cuckoo::from_keys(sizing, keys)?.to_stored(seed)),
         FilterKind::Ribbon => Ok(Ribbon::from_keys(sizing, keys)?.to_stored(seed)),
+        FilterKind::BinaryFuse => Ok(BinaryFuse::from_keys(sizing, keys)?.to_stored(seed)),
     }
 }
 
@@ -176,6 +183,7 @@ pub fn plan(kind: FilterKind, sizing: Sizing, keys: u64) -> Result<FilterStats, 
         FilterKind::DLeft => DLeft::plan(sizing, keys),
         FilterKind::Cuckoo => Cuckoo::plan(sizing, keys),
         FilterKind::Ribbon => Ribbon::plan(sizing, keys),
+        FilterKind::BinaryFuse => BinaryFuse::plan(sizing, keys),
     }
 }
 

@@ -35,6 +35,7 @@
 //! | [`bloom::Blocked`]                   |                 9.9 | the fast default: one line a key  |
 //! | [`bloom::SplitBlock`]                |                10.6 | faster; Parquet's bytes           |
 //! | [`Ribbon`]                           |                 6.8 | fewest bits; all keys at once     |
+//! | [`BinaryFuse`]                       |                 8.6 | fast, few bits; all keys at once  |
 //! | [`bloom::Classic`]                   |                 9.6 | fewer bits, several lines a key   |
 //! | [`Cuckoo`]                           |                12.6 | keys can be removed               |
 //! | [`DLeft`]                            |                14.9 | keys can be removed and counted   |
@@ -50,8 +51,10 @@ mod aligned;
 pub mod bloom;
 mod counting;
 mod cuckoo;
+mod deal;
 mod dleft;
 mod format;
+mod fuse;
 mod hash;
 mod kernel;
 mod key;
@@ -68,6 +71,7 @@ pub use counting::{CountingBloom, ShapesDiffer};
 pub use cuckoo::Cuckoo;
 pub use dleft::{CounterBits, DLeft, DLeftOptions};
 pub use format::{FormatError, HEADER_LEN, StoredFilter};
+pub use fuse::{BinaryFuse, FuseArity, FuseBits};
 pub use key::{KeyHash, Seed};
 pub use kind::{BuildError, FilterKind, build, plan};
 pub use membership::{Absent, FilterStats, Full, Insert, Membership, Remove};

@@ -28,16 +28,27 @@
 //! | [`counting_bloom_overflow_bound`] | m·(e·nk/(16m))^16          | Fan, Cao, Almeida, Broder 2000  |
 //! | [`d_left_error_rate`]             | 1 − (1 − 1/(B·2^r))^n      | Bonomi et al. 2006              |
 //! | [`d_left_overflow_share`]         | the fluid limit            | Mitzenmacher, Vöcking 1999      |
+//!
+//! And of those that are solved like equations:
+//!
+//! | function                       | formula                         | source                          |
+//! |--------------------------------|---------------------------------|---------------------------------|
+//! | [`fingerprint_error_rate`]     | 2^−r                            | Dillinger, Walzer 2021; Graf,   |
+//! |                                |                                 | Lemire 2022                     |
+//! | [`ribbon_bits_per_key`]        | 1.0016·(r + 1 − x) + 2/128      | Dillinger et al. 2022, measured |
+//! | [`binary_fuse_slots_per_key`]  | 1.125, 1.075, more for few keys | Graf, Lemire 2022               |
 
 use core::f64::consts::LN_2;
 
 mod counting;
+mod solved;
 
 pub(crate) use counting::counting_bloom_fewest_lines;
 pub use counting::{
     counting_bloom_best, counting_bloom_error_rate, counting_bloom_overflow_bound,
     counting_bloom_overflow_odds, d_left_error_rate, d_left_overflow_share,
 };
+pub use solved::{binary_fuse_slots_per_key, fingerprint_error_rate, ribbon_bits_per_key};
 
 /// Bits of a cache line, and of a block of [`bloom::Blocked`](crate::bloom::Blocked).
 const LINE_BITS: f64 = 512.0;

@@ -8,8 +8,8 @@ use std::time::Instant;
 use anyhow::Context;
 use filter::bloom::{Blocked, Classic, SplitBlock};
 use filter::{
-    CountingBloom, Cuckoo, DLeft, ErrorRate, FilterKind, FilterStats, Insert, KeyHash, Membership,
-    Remove, Ribbon, Seed, Sizing,
+    BinaryFuse, CountingBloom, Cuckoo, DLeft, ErrorRate, FilterKind, FilterStats, Insert, KeyHash,
+    Membership, Remove, Ribbon, Seed, Sizing,
 };
 use serde::Serialize;
 
@@ -165,6 +165,12 @@ impl Subjects {
             FilterKind::Ribbon => {
                 let start = Instant::now();
                 let filter = Ribbon::from_keys(sizing, &self.members)?;
+                let ns_build = per_key(start, self.members.len());
+                (self.ask(&filter, ns_build), no_load, None)
+            }
+            FilterKind::BinaryFuse => {
+                let start = Instant::now();
+                let filter = BinaryFuse::from_keys(sizing, &self.members)?;
                 let ns_build = per_key(start, self.members.len());
                 (self.ask(&filter, ns_build), no_load, None)
             }

@@ -11,8 +11,7 @@ use super::shape::{self, Census};
 use super::solution;
 use super::stored::{Parameters, RibbonView};
 use crate::format::{self, Header};
-use crate::kind::allocate;
-use crate::{BuildError, FilterKind, FilterStats, KeyHash, Membership, Seed, Sizing};
+use crate::{AlignedBytes, BuildError, FilterKind, FilterStats, KeyHash, Membership, Seed, Sizing};
 
 /// A bumped ribbon filter: made of all keys at once, and then only asked.
 ///
@@ -34,10 +33,10 @@ use crate::{BuildError, FilterKind, FilterStats, KeyHash, Membership, Seed, Sizi
 /// assert!(stored.may_contain(key(7)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Ribbon {
     keys: u64,
-    body: Vec<u8>,
+    body: AlignedBytes,
     parameters: Parameters,
     view: RibbonView,
 }
@@ -67,33 +66,33 @@ impl Ribbon {
         census.base_seed = base.seed();
         let layout =
             if keys.is_empty() { Layout::default() } else { census.layout(sizing, count)? };
-        Self::solve(count, layers, &base, layout)
+        Self::solve(count, &layers, &base, layout)
     }
 
     /// Solves the equations, in so many columns.
-    fn solve(
-        keys: u64,
-        layers: Vec<Layer>,
-        base: &Base,
-        layout: Layout,
-    ) -> Result<Self, BuildError> {
+    fn solve(keys: u64, layers: &[Layer], base: &Base, layout: Layout) -> Result<Self, BuildError> {
         let mut parameters = Parameters {
             layout,
             base_seed: base.seed(),
             base_slots: base.slots(),
             ..Parameters::default()
         };
-        let mut body = allocate(layout.len(), 0)?;
+        let thresholds: u64 = layers.iter().map(|layer| layer.thresholds.len() as u64).sum();
+        let base_bytes = base.to_bytes(layout.base_columns());
+        let rest = base_bytes.len() as u64 + thresholds;
+        let mut body = AlignedBytes::zeroed(layout.len().saturating_add(rest))?;
         let mut first_block = 0;
         for (layer, blocks) in layers.iter().zip(&mut parameters.blocks) {
             *blocks = layer.blocks();
             solution::write(layer, layout, first_block, &mut body);
             first_block += *blocks;
         }
-        for layer in layers {
-            body.extend(layer.thresholds);
+        let mut rest = &mut body[layout.len() as usize..];
+        for part in layers.iter().map(|layer| &layer.thresholds).chain([&base_bytes]) {
+            let (place, after) = rest.split_at_mut(part.len());
+            place.copy_from_slice(part);
+            rest = after;
         }
-        body.extend(base.to_bytes(layout.base_columns()));
         let view = RibbonView::new(&parameters, &body).expect("our own bytes");
         Ok(Self { keys, body, parameters, view })
     }
@@ -115,7 +114,7 @@ impl Ribbon {
             keys: self.keys,
             parameters: self.parameters.to_header(),
         };
-        format::write(&header, self.body.len(), core::iter::once(self.body.as_slice()))
+        format::write(&header, self.body.len(), core::iter::once(&*self.body))
     }
 }
 

@@ -13,6 +13,7 @@ use super::banding::{Banding, Inserted};
 use super::equation::Shuffle;
 use super::layout::BLOCK_SLOTS;
 use super::thresholds::{self, BUCKET_STARTS};
+use crate::deal::deal;
 use crate::kind::allocate;
 use crate::{BuildError, KeyHash};
 
@@ -46,7 +47,8 @@ impl Layer {
             thresholds: allocate(thresholds::len(starts), u8::MAX)?,
         };
         let windows = Windows::new(starts);
-        let (mut dealt, ends) = windows.deal(shuffle, starts, keys)?;
+        let (mut dealt, ends) =
+            deal(keys, windows.count, |key| shuffle.start(key, starts) >> windows.bits)?;
         let mut sorter = Sorter::new(windows);
         let (mut bumped, mut begin) = (0, 0);
         for (window, end) in ends.into_iter().enumerate() {
@@ -123,37 +125,6 @@ impl Windows {
 
     const fn starts(self) -> u64 {
         1 << self.bits
-    }
-
-    /// Returns the keys window by window, and where each window ends.
-    fn deal(
-        self,
-        shuffle: Shuffle,
-        starts: u64,
-        keys: &[KeyHash],
-    ) -> Result<(Vec<KeyHash>, Vec<usize>), BuildError> {
-        let window_of = |key: &KeyHash| (shuffle.start(*key, starts) >> self.bits) as usize;
-        let mut ends: Vec<usize> = allocate(self.count, 0)?;
-        let mut dealt = allocate(keys.len() as u64, KeyHash::from_u64(0))?;
-        if self.count == 1 {
-            dealt.copy_from_slice(keys);
-            ends[0] = keys.len();
-            return Ok((dealt, ends));
-        }
-        for key in keys {
-            ends[window_of(key)] += 1;
-        }
-        let mut begin = 0;
-        for end in &mut ends {
-            begin += core::mem::replace(end, begin);
-        }
-        // Each end stands at the beginning of its window, and moves on with its keys.
-        for key in keys {
-            let end = &mut ends[window_of(key)];
-            dealt[*end] = *key;
-            *end += 1;
-        }
-        Ok((dealt, ends))
     }
 }
 

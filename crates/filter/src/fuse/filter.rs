@@ -1,0 +1,117 @@
+//! The type that users build.
+
+use alloc::vec::Vec;
+
+use super::peel;
+use super::shape::{FuseArity, FuseBits, Shape};
+use super::stored::FuseView;
+use crate::format::{self, Header};
+use crate::{AlignedBytes, BuildError, FilterKind, FilterStats, KeyHash, Membership, Seed, Sizing};
+
+/// A binary fuse filter: made of all keys at once, and then only asked.
+///
+/// ```
+/// use filter::{BinaryFuse, FuseArity, FuseBits, KeyHash, Membership, Seed};
+///
+/// let seed = Seed::new(42);
+/// let rows: Vec<KeyHash> =
+///     (0..100_000_u32).map(|row| KeyHash::new(seed, &row.to_le_bytes())).collect();
+/// let filter = BinaryFuse::new(FuseArity::Four, FuseBits::Eight, &rows)?;
+/// assert!(rows.iter().all(|row| filter.may_contain(*row)));
+/// assert!(filter.stats().bits_per_key() < 9.1);
+/// # Ok::<(), filter::BuildError>(())
+/// ```
+#[derive(Debug)]
+pub struct BinaryFuse {
+    keys: u64,
+    shape: Shape,
+    bytes: AlignedBytes,
+    view: FuseView,
+}
+
+impl BinaryFuse {
+    /// Builds a filter over the keys. A key may occur more than once; the copies are dropped, which
+    /// takes time.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Full`] if the keys, of which there may be any number, can be told apart by no
+    /// seed; that needs hashes that were chosen for it. [`BuildError::Memory`].
+    pub fn new(arity: FuseArity, bits: FuseBits, keys: &[KeyHash]) -> Result<Self, BuildError> {
+        Self::with_shape(Shape::new(arity, bits, keys.len() as u64), keys)
+    }
+
+    /// Builds the smallest filter over the keys that keeps to the sizing: fingerprints of 8 or 16
+    /// bits.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] if no filter of that sizing can be made, and as [`new`](Self::new).
+    pub fn from_keys(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
+        let filter = Self::with_shape(Shape::for_sizing(sizing, keys.len() as u64)?, keys)?;
+        match sizing {
+            // Nearly never was another shape needed, and more nearly never is it too large.
+            Sizing::Bytes(budget) if Self::stored_len(filter.shape) > budget => {
+                Err(BuildError::Full)
+            }
+            _ => Ok(filter),
+        }
+    }
+
+    fn with_shape(shape: Shape, keys: &[KeyHash]) -> Result<Self, BuildError> {
+        let (shape, seed, bytes) = match shape.arity {
+            _ if keys.is_empty() => (shape, 0, AlignedBytes::zeroed(0)?),
+            FuseArity::Three => peel::build::<3>(shape, keys)?,
+            FuseArity::Four => peel::build::<4>(shape, keys)?,
+        };
+        let view = FuseView::new(shape, seed);
+        Ok(Self { keys: keys.len() as u64, shape, bytes, view })
+    }
+
+    fn stored_len(shape: Shape) -> u64 {
+        shape.len().saturating_add(crate::HEADER_LEN as u64)
+    }
+
+    /// What a filter of so many different keys will cost and how often it will err.
+    pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
+        let shape = Shape::for_sizing(sizing, keys)?;
+        Ok(FuseView::new(shape, 0).stats(keys))
+    }
+
+    /// Returns how many slots a key has.
+    pub const fn arity(&self) -> FuseArity {
+        self.shape.arity
+    }
+
+    /// Returns how long a fingerprint is.
+    pub const fn bits(&self) -> FuseBits {
+        self.shape.bits
+    }
+
+    /// Returns the stored form, to be read back by [`StoredFilter`](crate::StoredFilter).
+    pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
+        let header = Header {
+            kind: FilterKind::BinaryFuse,
+            seed,
+            keys: self.keys,
+            parameters: self.view.to_header(),
+        };
+        format::write(&header, self.bytes.len(), core::iter::once(&*self.bytes))
+    }
+}
+
+impl Membership for BinaryFuse {
+    #[inline]
+    fn may_contain(&self, hash: KeyHash) -> bool {
+        self.view.may_contain(&self.bytes, hash)
+    }
+
+    #[inline]
+    fn prefetch(&self, hash: KeyHash) {
+        self.view.prefetch(&self.bytes, hash);
+    }
+
+    fn stats(&self) -> FilterStats {
+        self.view.stats(self.keys)
+    }
+}

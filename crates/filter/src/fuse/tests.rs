@@ -1,0 +1,90 @@
+use alloc::vec::Vec;
+
+use super::*;
+use crate::{BuildError, ErrorRate, KeyHash, Membership, Seed, Sizing};
+
+const ARITIES: [FuseArity; 2] = [FuseArity::Three, FuseArity::Four];
+const BITS: [FuseBits; 2] = [FuseBits::Eight, FuseBits::Sixteen];
+
+fn keys(stream: u64, count: u64) -> Vec<KeyHash> {
+    let seed = Seed::new(stream);
+    (0..count).map(|key| KeyHash::new(seed, &key.to_le_bytes())).collect()
+}
+
+fn built(arity: FuseArity, bits: FuseBits, keys: &[KeyHash]) -> BinaryFuse {
+    let filter = BinaryFuse::new(arity, bits, keys).expect("possible");
+    assert!(keys.iter().all(|key| filter.may_contain(*key)), "a member was denied");
+    filter
+}
+
+#[test]
+fn any_number_of_keys_comes_off() {
+    let sizes = (0..40).chain([100, 255, 1_000, 11_480, 11_504, 11_521, 30_000]);
+    for (stream, count) in (1..).zip(sizes) {
+        for arity in ARITIES {
+            for bits in BITS {
+                let filter = built(arity, bits, &keys(stream, count));
+                assert_eq!((filter.arity(), filter.bits()), (arity, bits));
+                assert_eq!(filter.stats().keys, count);
+            }
+        }
+    }
+}
+
+#[test]
+fn copies_are_dropped() {
+    let once = keys(1, 1_000);
+    let thrice: Vec<KeyHash> = [once.as_slice(); 3].concat();
+    for arity in ARITIES {
+        built(arity, FuseBits::Eight, &thrice);
+        built(arity, FuseBits::Eight, &[once[0]; 500]);
+    }
+}
+
+#[test]
+fn strangers_pass_as_often_as_fingerprints_agree() {
+    const STRANGERS: u64 = 1_000_000;
+    let strangers = keys(2, STRANGERS);
+    for arity in ARITIES {
+        let filter = built(arity, FuseBits::Eight, &keys(1, 10_000));
+        let passed = strangers.iter().filter(|key| filter.may_contain(**key)).count() as f64;
+        let expected = STRANGERS as f64 / 256.0;
+        assert!((passed - expected).abs() < 3.0 * expected.sqrt(), "{passed}, not {expected}");
+
+        let filter = built(arity, FuseBits::Sixteen, &keys(1, 10_000));
+        let passed = strangers.iter().filter(|key| filter.may_contain(**key)).count();
+        assert!((4..=27).contains(&passed), "{passed}, not 15"); // Three standard deviations.
+    }
+}
+
+#[test]
+fn a_key_takes_the_papers_bits() {
+    let plan = |sizing| BinaryFuse::plan(sizing, 1_000_000).expect("possible").bits_per_key();
+    let rate = |rate| Sizing::ErrorRate(ErrorRate::new(rate).expect("a rate"));
+    assert!((8.6..=8.65).contains(&plan(rate(0.004))));
+    assert!((17.2..=17.3).contains(&plan(rate(0.003))));
+    assert!((17.2..=17.3).contains(&plan(Sizing::BitsPerKey(20.0))));
+    assert!((8.6..=8.65).contains(&plan(Sizing::BitsPerKey(17.0))));
+
+    let three = built(FuseArity::Three, FuseBits::Eight, &keys(3, 100_000)).stats();
+    let four = built(FuseArity::Four, FuseBits::Eight, &keys(3, 100_000)).stats();
+    assert!(three.bits_per_key() < 9.6 && four.bits_per_key() < 9.1, "{three:?} {four:?}");
+}
+
+#[test]
+fn what_cannot_be_made_is_an_error() {
+    let members = keys(1, 100_000);
+    for bits in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let error = BinaryFuse::from_keys(Sizing::BitsPerKey(bits), &members).expect_err("no size");
+        assert!(matches!(error, BuildError::BitsPerKey(_)));
+    }
+    let full = BinaryFuse::from_keys(Sizing::BitsPerKey(7.0), &members).expect_err("too small");
+    assert_eq!(full, BuildError::Full);
+    let rate = Sizing::ErrorRate(ErrorRate::new(1e-5).expect("a rate"));
+    let error = BinaryFuse::from_keys(rate, &members).expect_err("too seldom");
+    assert_eq!(error, BuildError::ErrorRate(1e-5));
+    let error = BinaryFuse::from_keys(Sizing::Bytes(1_000), &members).expect_err("too small");
+    assert!(matches!(error, BuildError::Budget { budget: 1_000, .. }));
+    let huge = BinaryFuse::plan(Sizing::BitsPerKey(20.0), u64::MAX);
+    assert!(huge.is_ok_and(|stats| stats.bytes > 0));
+}
