@@ -392,6 +392,33 @@ fn what_build_writes_cat_gives_back() {
 }
 
 #[test]
+fn rebuild_gives_a_file_of_hbase_another_filter_and_takes_it_out_again() {
+    let directory = directory();
+    let (with, without) = (path(&directory, "with.hfile"), path(&directory, "without.hfile"));
+    let theirs = "s01-default.hfile";
+    let rebuild = ["filter", "rebuild", theirs, "--output", &with, "--kind", "cuckoo"];
+    let report = json(&[&rebuild[..], &["--bits-per-key", "18", "--json"]].concat());
+    assert_eq!(report["filter"]["kind"], "cuckoo");
+    let info = json(&["info", "--json", &with]);
+    assert_eq!(info["filter"]["kind"], "cuckoo");
+    assert_eq!(info["size"], report["size"]);
+    stdout(&["verify", &with]);
+    let cells = |file: &str| stdout(&["cat", "--format", "cells", file]);
+    assert_eq!(cells(&with), cells(theirs));
+
+    let (status, message) = failure(&rebuild);
+    assert!(status == 3 && message.contains("exists"), "{status}: {message}");
+    let (status, _) =
+        failure(&[&rebuild[..], &["--force", "--budget", "1k", "--error-rate", "0.1"]].concat());
+    assert_eq!(status, 2, "one sizing only");
+    stdout(&["filter", "rebuild", &with, "--output", &without, "--kind", "none"]);
+    assert_eq!(
+        fs::read(without).expect("it was written"),
+        fs::read(data().join(theirs)).expect("committed")
+    );
+}
+
+#[test]
 fn csv_goes_round() {
     let directory = directory();
     let (csv, output) = (path(&directory, "cells.csv"), path(&directory, "out.hfile"));

@@ -6,10 +6,14 @@
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use bytes::Bytes;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 use serde_json::{Value, json};
-use sstable::{Cell, CellRef, FileName, FilterOptions, Writer, WriterOptions, ndjson};
+use sstable::{
+    Cell, CellRef, FileName, FilterOptions, Limits, Writer, WriterOptions, ndjson, rebuild_filter,
+};
 use support::cells::{Shape, cells};
 use support::fixtures::Fixture;
 use support::{judge, say, spec};
@@ -73,15 +77,20 @@ impl Files {
         cells: &[Cell],
     ) -> Value {
         let (file, expected) = self.write(name, options, cells);
+        self.ask(name, spec, &file, &expected)
+    }
+
+    /// Asks HBase about a file that has the cells `expected`.
+    fn ask(&mut self, name: &str, spec: &Value, file: &str, expected: &str) -> Value {
         let framing = ["--zstd", spec["zstdFraming"].as_str().unwrap_or("frame")];
         let ask = |question: &[&str]| judge::ask(&[question, &framing].concat());
-        let mut question = vec!["read", &file, "--expect", &expected];
+        let mut question = vec!["read", file, "--expect", expected];
         if !reads_backwards(spec) {
             question.extend(["--reverse-limit", "0"]);
         }
         let read = ask(&question);
-        let bloom = ask(&["bloom", &file, "--cells", &expected]);
-        let get = ask(&["get", &file, "--expect", &expected, "--sample", "60"]);
+        let bloom = ask(&["bloom", file, "--cells", expected]);
+        let get = ask(&["get", file, "--expect", expected, "--sample", "60"]);
         let faults: Vec<_> = [("read", &read), ("bloom", &bloom), ("get", &get)]
             .into_iter()
             .filter(|(_, answer)| answer["ok"] != true || has_warnings(answer))
@@ -253,6 +262,27 @@ fn hbase_passes_over_a_filter_of_ours() {
         assert!(read["blocks"]["META"].as_u64() > Some(2), "{read}");
     }
     files.report("files with a filter of ours are accepted by HBase");
+}
+
+/// The same data in the same places, and a filter that HBase's file had not.
+#[test]
+fn hbase_accepts_its_own_files_with_a_filter_put_in() {
+    if !judge::is_wanted("interop: filters put in") {
+        return;
+    }
+    let mut files = Files::new();
+    for (index, fixture) in Fixture::all().iter().enumerate() {
+        let kind = FilterKind::ALL[index % FilterKind::ALL.len()];
+        let source = Arc::new(Bytes::from(fixture.bytes()));
+        let path = files.path(&format!("{}.hfile", fixture.name));
+        let sink = File::create(&path).expect("the directory is ours");
+        let (name, filter) = (FileName::new(fixture.name.clone()), Some(filter_of(kind)));
+        rebuild_filter(source, name, Limits::default(), filter, sink).expect("HBase's is sound");
+        let expected = files.write_cells(&fixture.name, &fixture.cells());
+        let read = files.ask(&fixture.name, &fixture.spec, &text(&path), &expected);
+        assert_eq!(read["blocks"]["META"], 1, "{read}");
+    }
+    files.report("files of HBase with a filter put in are accepted by it");
 }
 
 fn filter_of(kind: FilterKind) -> FilterOptions {

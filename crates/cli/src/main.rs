@@ -20,6 +20,7 @@ mod layout;
 mod output;
 mod progress;
 mod size_text;
+mod sizing;
 mod store;
 mod verify;
 mod writing_options;

@@ -19,6 +19,12 @@
 //! | [`cuckoo_bits_per_key`]      | (log2(1/ε) + 3)/0.95       | the same                             |
 //! | [`cuckoo_load_max`]          | 0.96·n/(n + 16)            | measured                             |
 //!
+//! Of many filters under one budget:
+//!
+//! | function                     | formula                    | source                               |
+//! |------------------------------|----------------------------|--------------------------------------|
+//! | [`allocate`]                 | `p_i = c·n_i`, at most 1   | Dayan, Athanassoulis, Idreos 2017    |
+//!
 //! And of the filters that count:
 //!
 //! | function                          | formula                    | source                          |
@@ -40,9 +46,11 @@
 
 use core::f64::consts::LN_2;
 
+mod allocation;
 mod counting;
 mod solved;
 
+pub use allocation::allocate;
 pub(crate) use counting::counting_bloom_fewest_lines;
 pub use counting::{
     counting_bloom_best, counting_bloom_error_rate, counting_bloom_overflow_bound,

@@ -248,6 +248,16 @@ fn compress_gzip(body: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
     encoder.finish().map(drop)
 }
 
+/// How a file lays ZSTD out one of whose blocks is stored so.
+pub(crate) fn zstd_framing(stored: &[u8]) -> ZstdFraming {
+    #[cfg(feature = "zstd")]
+    if !zstd::is_frame(stored) {
+        return ZstdFraming::Blocks;
+    }
+    let _ = stored; // Without the feature nothing will be laid out.
+    ZstdFraming::default()
+}
+
 /// Decompresses the body of a block, which has `len` bytes.
 ///
 /// What stands behind the last group is not looked at, as in HBase: Hadoop may end with an empty

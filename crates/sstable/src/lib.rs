@@ -47,6 +47,6 @@ pub use text::{escape, unescape};
 pub use trace::{BlockKind, BlockSource, ReadCounters, ReadTrace};
 pub use trailer::{Comparator, Trailer};
 pub use units::{BlockOffset, SequenceId, Timestamp};
-pub use writer::{FileSummary, Writer};
+pub use writer::{FileSummary, Writer, rebuild_filter};
 
 pub use filter::bloom::hbase::HashType;

@@ -255,7 +255,7 @@ impl Reader {
     /// The headers of all blocks one after the other, up to the trailer. Ends after an error.
     pub fn blocks(&self) -> impl Iterator<Item = Result<(BlockOffset, Header)>> {
         let blocks = &self.0.blocks;
-        let end = self.len().saturating_sub(self.0.trailer.len());
+        let end = self.blocks_end();
         let mut next = Some(BlockOffset::default());
         std::iter::from_fn(move || {
             let at = next.take().filter(|at| at.get() < end)?;
@@ -396,6 +396,37 @@ impl Reader {
     /// A scanner that stands nowhere yet.
     pub fn scanner(&self, caching: Caching) -> Scanner {
         Scanner::new(self.clone(), caching)
+    }
+}
+
+/// What a writer asks for that makes the file anew.
+impl Reader {
+    /// The names of its META blocks in their order, and where the blocks are.
+    pub(crate) fn meta_places(&self) -> &[(Bytes, BlockPlace)] {
+        &self.0.metas
+    }
+
+    /// The header of the block at `at`.
+    pub(crate) fn read_header(&self, at: BlockOffset) -> Result<Header> {
+        self.0.blocks.read_header(at, self.blocks_end())
+    }
+
+    /// A block as it is stored, checked, and its body.
+    pub(crate) fn raw_block(&self, at: BlockOffset, header: &Header) -> Result<(Bytes, Bytes)> {
+        let blocks = &self.0.blocks;
+        let bytes = blocks.read_bytes(at, header.len())?;
+        let raw = blocks.parse(&bytes, at).map_err(|damage| damage.in_file(self.name()))?;
+        Ok((bytes, raw.body))
+    }
+
+    /// Bytes of the file.
+    pub(crate) fn read_bytes(&self, at: BlockOffset, len: u64) -> Result<Bytes> {
+        self.0.blocks.read_bytes(at, len)
+    }
+
+    /// Where the trailer stands.
+    fn blocks_end(&self) -> u64 {
+        self.len().saturating_sub(self.0.trailer.len())
     }
 }
 

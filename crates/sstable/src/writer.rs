@@ -13,6 +13,7 @@
 mod blocks;
 mod bloom;
 mod index;
+mod rebuild;
 mod row_filter;
 mod short_key;
 mod statistics;
@@ -23,6 +24,7 @@ use std::io::Write;
 use self::blocks::BlockWriter;
 use self::bloom::BloomWriter;
 use self::index::IndexWriter;
+pub use self::rebuild::rebuild_filter;
 use self::row_filter::FilterWriter;
 use self::short_key::short_key;
 use self::statistics::{Statistics, describe_bloom, describe_origin};

@@ -1,6 +1,8 @@
-//! `hfile filter`: what filters cost and how often they err, computed and counted.
+//! `hfile filter`: what filters cost and how often they err, computed and counted, and other filters
+//! for files that are there.
 
 mod measure;
+mod rebuild;
 mod size;
 
 use clap::Subcommand;
@@ -8,14 +10,15 @@ use filter::{ErrorRate, FilterKind};
 
 use crate::failure::{Answer, Usage};
 
-/// What filters cost and how often they err: computed for any number of keys, or counted.
+/// What filters cost and how often they err, computed or counted; and another filter for a file.
 #[derive(clap::Args)]
 #[command(disable_help_subcommand = true)]
 #[command(after_help = "\
 Examples:
   hfile filter size --keys 1000000 --error-rate 0.01
   hfile filter measure --kind cuckoo --keys 1000000
-  hfile filter measure --kind blocked-bloom --input /usr/share/dict/words --json")]
+  hfile filter measure --kind blocked-bloom --input /usr/share/dict/words --json
+  hfile filter rebuild 4f1c.hfile --output new.hfile --kind blocked-bloom --error-rate 0.001")]
 pub(crate) struct FilterVerbs {
     #[command(subcommand)]
     verb: FilterVerb,
@@ -25,6 +28,7 @@ pub(crate) struct FilterVerbs {
 enum FilterVerb {
     Size(size::Size),
     Measure(measure::Measure),
+    Rebuild(rebuild::Rebuild),
 }
 
 impl FilterVerbs {
@@ -33,6 +37,7 @@ impl FilterVerbs {
         match self.verb {
             FilterVerb::Size(verb) => verb.run(),
             FilterVerb::Measure(verb) => verb.run(),
+            FilterVerb::Rebuild(verb) => verb.run(),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::block::index::BlockPlace;
 use crate::{BlockOffset, BlockType, ChecksumType, Compression, Error, FileName, Result};
 use crate::{WriterOptions, ZstdFraming, compression};
 
-const HEADER_LEN: usize = Header::LEN as usize;
+pub(super) const HEADER_LEN: usize = Header::LEN as usize;
 
 /// Writes blocks one behind the other.
 #[derive(Debug)]
@@ -41,6 +41,28 @@ impl<W: Write> BlockWriter<W> {
             uncompressed_len: 0,
             stored: Vec::new(),
         }
+    }
+
+    /// Goes on behind what another writer wrote: after `offset` bytes, which [`write_raw`] copies, and
+    /// with no block of the types that follow before it.
+    ///
+    /// [`write_raw`]: Self::write_raw
+    pub(super) fn resume(
+        sink: W,
+        name: FileName,
+        options: &WriterOptions,
+        offset: BlockOffset,
+    ) -> Self {
+        Self { offset, ..Self::new(sink, name, options) }
+    }
+
+    /// Copies bytes before the offset at which the writer goes on.
+    pub(super) fn write_raw(&mut self, bytes: &[u8]) -> Result<()> {
+        self.sink.write_all(bytes).map_err(|source| Error::Io {
+            file: self.name.clone(),
+            action: "copy the data blocks".into(),
+            source,
+        })
     }
 
     /// The name that errors carry.
@@ -87,7 +109,28 @@ impl<W: Write> BlockWriter<W> {
         )
         .write(&mut header);
         self.stored[..HEADER_LEN].copy_from_slice(&header);
-        self.checksum.append(&mut self.stored, 0, self.bytes_per_checksum);
+        self.write_sealed(block_type, self.checksum, self.bytes_per_checksum)
+    }
+
+    /// Writes a block of another file as it is stored there, but for the block before it that it
+    /// names. It is not counted.
+    pub(super) fn write_stored(&mut self, header: &Header, bytes: &[u8]) -> Result<BlockPlace> {
+        let header = Header { previous_block: self.chain(header.block_type), ..*header };
+        self.stored.clear();
+        header.write(&mut self.stored);
+        let data_end = header.on_disk_data_size_with_header as usize;
+        self.stored.extend_from_slice(&bytes[HEADER_LEN..data_end]);
+        self.write_sealed(header.block_type, header.checksum_type, header.bytes_per_checksum)
+    }
+
+    /// Puts the checksums behind what is stored, and writes it.
+    fn write_sealed(
+        &mut self,
+        block_type: BlockType,
+        checksum: ChecksumType,
+        bytes_per_checksum: u32,
+    ) -> Result<BlockPlace> {
+        checksum.append(&mut self.stored, 0, bytes_per_checksum);
         let place = BlockPlace { offset: self.offset, len: self.stored.len() as u32 };
         self.sink.write_all(&self.stored).map_err(|source| Error::Io {
             file: self.name.clone(),

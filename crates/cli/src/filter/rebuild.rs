@@ -1,0 +1,138 @@
+//! `hfile filter rebuild`: the same file with another filter of ours.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use filter::Seed;
+use serde::Serialize;
+use sstable::{
+    FileName, FileSource, FilterOptions, FilterSummary, Limits, ReadAt, Reader, ReaderOptions,
+    rebuild_filter,
+};
+
+use super::kind;
+use crate::failure::Answer;
+use crate::half_made::Output;
+use crate::output::{Audience, Report};
+use crate::size_text::{SizeText, show_count, show_size};
+use crate::sizing::sizing;
+
+/// Give an HFile another filter of ours, or none, without touching its data.
+///
+/// Data blocks, their index and the HBase Bloom keep their bytes and places; META blocks, the index of
+/// META blocks and the trailer are written anew. Works on files that HBase wrote, and HBase reads what
+/// comes out.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  hfile filter rebuild 4f1c.hfile --output new.hfile --kind blocked-bloom --error-rate 0.001
+  hfile filter rebuild 4f1c.hfile --output new.hfile --kind cuckoo --bits-per-key 12.6
+  hfile filter rebuild 4f1c.hfile --output plain.hfile --kind none
+
+Exit status: 0 written, 1 the file is damaged, 2 wrong usage, 3 could not read, or not write.")]
+pub(super) struct Rebuild {
+    /// The file
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// The file to write; - is stdout
+    #[arg(long, value_name = "FILE")]
+    output: PathBuf,
+    /// The filter, such as blocked-bloom; none leaves the file without one
+    #[arg(long, value_name = "KIND")]
+    kind: String,
+    /// How often the filter may be wrong [default: 0.01]
+    #[arg(long, value_name = "RATE", group = "sizing")]
+    error_rate: Option<f64>,
+    /// Bits of filter for each row
+    #[arg(long, value_name = "BITS", group = "sizing")]
+    bits_per_key: Option<f64>,
+    /// Bytes of the whole filter, which then is one block
+    #[arg(long, value_name = "SIZE", group = "sizing")]
+    budget: Option<SizeText>,
+    /// Seed of the filter's hashes: one for all files that are asked together
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    seed: u64,
+    /// Replace the output if it exists
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    audience: Audience,
+}
+
+impl Rebuild {
+    /// Writes the file and says what filter it has.
+    pub(super) fn run(self) -> anyhow::Result<Answer> {
+        let sizing = sizing(self.error_rate, self.bits_per_key, self.budget)?;
+        let filter = match self.kind.as_str() {
+            "none" => None,
+            name => Some(FilterOptions { kind: kind(name)?, sizing, seed: Seed::new(self.seed) }),
+        };
+        let name = self.input.display().to_string();
+        let source = File::open(&self.input).and_then(FileSource::new);
+        let source: Arc<dyn ReadAt> =
+            Arc::new(source.with_context(|| format!("{name}: cannot open"))?);
+        let output = Output::create(&self.output, self.force)?;
+        let file = FileName::new(name);
+        let (output, size) = rebuild_filter(source, file, Limits::default(), filter, output)?;
+        output.finish()?;
+        if self.output != Path::new("-") {
+            let filter = Reader::open_file(&self.output, ReaderOptions::default())?.filter()?;
+            self.audience.print(&RebuildReport::new(&self.output, size, filter))?;
+        }
+        Ok(Answer::Sound)
+    }
+}
+
+/// What was written.
+#[derive(Serialize)]
+struct RebuildReport {
+    schema: u32,
+    file: String,
+    size: u64,
+    filter: Option<NewFilter>,
+}
+
+#[derive(Serialize)]
+struct NewFilter {
+    kind: &'static str,
+    keys: u64,
+    blocks: u64,
+    bytes: u64,
+    bits_per_key: f64,
+    error_rate: f64,
+}
+
+impl RebuildReport {
+    fn new(file: &Path, size: u64, filter: Option<FilterSummary>) -> Self {
+        let filter = filter.map(|filter| NewFilter {
+            kind: filter.kind.name(),
+            keys: filter.key_count,
+            blocks: filter.block_count as u64,
+            bytes: filter.byte_size,
+            bits_per_key: filter.bits_per_key,
+            error_rate: filter.error_rate,
+        });
+        Self { schema: 1, file: file.display().to_string(), size, filter }
+    }
+}
+
+impl Report for RebuildReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let size = show_size(self.size);
+        let Some(filter) = &self.filter else {
+            return writeln!(out, "{}: {size}, no filter of ours", self.file);
+        };
+        writeln!(
+            out,
+            "{}: {size}, {} over {} rows, {:.2} bits a row, {:.4} % false positives",
+            self.file,
+            filter.kind,
+            show_count(filter.keys),
+            filter.bits_per_key,
+            filter.error_rate * 100.0
+        )
+    }
+}

@@ -1,0 +1,24 @@
+//! How large a filter is to be, by one of three flags.
+
+use filter::{ErrorRate, Sizing};
+
+use crate::failure::Usage;
+use crate::size_text::SizeText;
+
+/// The sizing of which at most one was given; without any, HBase's error rate of 1 %.
+pub(crate) fn sizing(
+    error_rate: Option<f64>,
+    bits_per_key: Option<f64>,
+    budget: Option<SizeText>,
+) -> Result<Sizing, Usage> {
+    match (error_rate, bits_per_key, budget) {
+        (Some(rate), None, None) => {
+            ErrorRate::new(rate).map(Sizing::ErrorRate).map_err(|error| Usage(error.to_string()))
+        }
+        (None, Some(bits), None) if bits > 0.0 && bits.is_finite() => Ok(Sizing::BitsPerKey(bits)),
+        (None, Some(bits), None) => Err(Usage(format!("a filter cannot have {bits} bits per key"))),
+        (None, None, Some(budget)) => Ok(Sizing::Bytes(budget.bytes())),
+        (None, None, None) => Ok(Sizing::ErrorRate(ErrorRate::HBASE)),
+        _ => Err(Usage("an error rate, bits per key or a budget: only one can be kept".to_owned())),
+    }
+}

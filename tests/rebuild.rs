@@ -1,0 +1,121 @@
+//! Files that HBase wrote, given a filter of ours: their data keep bytes and places, all else stays
+//! in order, and without the filter they are again what HBase wrote.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use filter::{ErrorRate, FilterKind, Seed, Sizing};
+use sstable::{
+    BlockType, Caching, Cell, FileName, FilterOptions, Limits, ReadAt, Reader, ReaderOptions,
+    Timestamp, Writer, WriterOptions, rebuild_filter, verify,
+};
+use support::cells::{Shape, cells};
+use support::fixtures::Fixture;
+
+fn filter(kind: FilterKind, error_rate: f64) -> FilterOptions {
+    let rate = ErrorRate::new(error_rate).expect("a rate");
+    FilterOptions { kind, sizing: Sizing::ErrorRate(rate), seed: Seed::new(3) }
+}
+
+fn rebuilt(bytes: &[u8], filter: impl Into<Option<FilterOptions>>) -> Vec<u8> {
+    let source = Arc::new(Bytes::copy_from_slice(bytes));
+    let name = FileName::new("file");
+    let filter = filter.into();
+    let (bytes, len) = rebuild_filter(source, name, Limits::default(), filter, Vec::new())
+        .expect("the file is sound");
+    assert_eq!(len, bytes.len() as u64);
+    bytes
+}
+
+fn open(bytes: &[u8]) -> Reader {
+    let source: Arc<dyn ReadAt> = Arc::new(Bytes::copy_from_slice(bytes));
+    Reader::open(source, FileName::new("file"), ReaderOptions::default()).expect("it is sound")
+}
+
+/// Where the data blocks end, and what stands among them.
+fn data_end(reader: &Reader) -> usize {
+    let is_data = |block_type| {
+        use BlockType::{BloomChunk, Data, EncodedData, LeafIndex};
+        matches!(block_type, Data | EncodedData | LeafIndex | BloomChunk)
+    };
+    let blocks = reader.blocks().map(|block| block.expect("it is sound"));
+    let data = blocks.take_while(|(_, header)| is_data(header.block_type));
+    data.last().map_or(0, |(at, header)| usize::try_from(at.get() + header.len()).expect("small"))
+}
+
+fn cells_of(reader: &Reader) -> Vec<Cell> {
+    let mut found = Vec::new();
+    let mut scanner = reader.scanner(Caching::Bypass);
+    scanner.seek_to_first().expect("it is sound");
+    while let Some(cell) = scanner.cell() {
+        found.push(cell.to_cell());
+        scanner.advance().expect("it is sound");
+    }
+    found
+}
+
+fn assert_sound(bytes: &[u8], what: &str) {
+    let source = Arc::new(Bytes::copy_from_slice(bytes));
+    let found = verify(source, FileName::new("file"), Limits::default(), |_| {});
+    assert_eq!(found.expect("memory can be read").problems, [], "{what}");
+}
+
+#[test]
+fn hbases_files_keep_their_data_and_come_back_whole() {
+    for (index, fixture) in Fixture::all().iter().enumerate() {
+        let theirs = fixture.bytes();
+        let reader = open(&theirs);
+        let kind = FilterKind::ALL[index % FilterKind::ALL.len()];
+        let ours = rebuilt(&theirs, filter(kind, 0.01));
+        let name = &fixture.name;
+        let end = data_end(&reader);
+        assert!(ours[..end] == theirs[..end], "{name}: other data");
+        assert_sound(&ours, name);
+        let with = open(&ours);
+        assert_eq!(data_end(&with), end, "{name}");
+        assert_eq!(cells_of(&with), cells_of(&reader), "{name}");
+        let summary = with.filter().expect("it is sound").expect("it was made");
+        assert_eq!(summary.kind, kind, "{name}");
+        assert_eq!(with.file_info(), reader.file_info(), "{name}");
+
+        // Another kind in its place, then none.
+        let other = rebuilt(&ours, filter(FilterKind::BlockedBloom, 0.1));
+        assert_eq!(other, rebuilt(&theirs, filter(FilterKind::BlockedBloom, 0.1)), "{name}");
+        // The META index is made anew, and our codecs need not find HBase's very bytes for it.
+        if fixture.setting("compression") == "NONE" {
+            assert!(rebuilt(&ours, None) == theirs, "{name}: not the file that it was");
+        }
+    }
+}
+
+/// Four index levels, whose upper ones move; a META block of somebody else; partitions.
+#[test]
+fn a_deep_index_is_moved_and_blocks_of_others_are_kept() {
+    let shape = Shape { rows: 9000, columns: 1, versions: 1, ..Shape::default() };
+    let cells = cells(1, shape);
+    for kind in FilterKind::ALL.iter().copied() {
+        let options = WriterOptions::default()
+            .block_size(300)
+            .index_block_size(300)
+            .index_min_entries(4)
+            .create_time(Timestamp::new(1))
+            .filter(filter(kind, 0.01));
+        let write = |options| {
+            let name = FileName::new("file");
+            let mut writer = Writer::new(Vec::new(), name, options).expect("sound options");
+            for cell in &cells {
+                writer.append(cell.as_ref()).expect("sound cells");
+            }
+            writer.append_meta("a note", "of somebody").expect("a new name");
+            writer.append_meta("note", "of somebody else").expect("a new name");
+            writer.finish().expect("memory takes it").0
+        };
+        let finer = filter(kind, 1e-4);
+        let written = write(options.clone());
+        let reader = open(&written);
+        assert!(reader.index_levels() >= 4, "{}", reader.index_levels());
+        let again = rebuilt(&written, finer);
+        assert!(again == write(options.filter(finer)), "{kind}: other bytes");
+        assert_sound(&again, kind.name());
+    }
+}
