@@ -202,6 +202,10 @@ pub struct StoredFilter<B> {
 }
 
 /// What the header said of each kind's body.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a filter's bytes are far more, and boxes need memory"
+)]
 #[derive(Clone, Copy, Debug)]
 enum View {
     Blocked(BlockedView),
@@ -285,52 +289,53 @@ impl<B: AsRef<[u8]>> StoredFilter<B> {
 impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
     #[inline]
     fn may_contain(&self, hash: KeyHash) -> bool {
-        match self.view {
+        match &self.view {
             View::Blocked(view) => view.may_contain(self.body(), hash),
             View::Counting(view) => view.may_contain(self.body(), hash),
             View::DLeft(view) => view.may_contain(self.body(), hash),
             View::Classic(view) => view.may_contain(self.body(), hash),
             View::SplitBlock(view) => view.may_contain(self.body(), hash),
             View::Cuckoo(view) => view.may_contain(self.body(), hash),
-            View::Ribbon(ref view) => view.may_contain(self.body(), hash),
+            View::Ribbon(view) => view.may_contain(self.body(), hash),
             View::BinaryFuse(view) => view.may_contain(self.body(), hash),
         }
     }
 
     #[inline]
     fn prefetch(&self, hash: KeyHash) {
-        match self.view {
+        match &self.view {
             View::Blocked(_) => BlockedView::prefetch(self.body(), hash),
             View::Classic(_) => ClassicView::prefetch(self.body(), hash),
             View::Counting(_) => CountingView::prefetch(self.body(), hash),
             View::SplitBlock(_) => SplitBlockView::prefetch(self.body(), hash),
             View::DLeft(view) => view.prefetch(self.body(), hash),
             View::Cuckoo(view) => view.prefetch(self.body(), hash),
-            View::Ribbon(ref view) => view.prefetch(self.body(), hash),
+            View::Ribbon(view) => view.prefetch(self.body(), hash),
             View::BinaryFuse(view) => view.prefetch(self.body(), hash),
         }
     }
 
     fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
-        match self.view {
+        match &self.view {
             View::Blocked(view) => view.may_contain_batch(self.body(), hashes, answers),
             View::Counting(view) => view.may_contain_batch(self.body(), hashes, answers),
             View::SplitBlock(view) => view.may_contain_batch(self.body(), hashes, answers),
+            View::DLeft(view) => view.may_contain_batch(self.body(), hashes, answers),
             View::Cuckoo(view) => view.may_contain_batch(self.body(), hashes, answers),
-            View::Ribbon(ref view) => view.may_contain_batch(self.body(), hashes, answers),
-            _ => membership::batch(self, hashes, answers),
+            View::Ribbon(view) => view.may_contain_batch(self.body(), hashes, answers),
+            View::Classic(_) | View::BinaryFuse(_) => membership::batch(self, hashes, answers),
         }
     }
 
     fn stats(&self) -> FilterStats {
-        match self.view {
+        match &self.view {
             View::Blocked(view) => view.stats(self.body(), self.header.keys),
             View::Counting(view) => view.stats(self.body(), self.header.keys),
             View::DLeft(view) => view.stats(self.body(), self.header.keys),
             View::Classic(view) => view.stats(self.body(), self.header.keys),
             View::SplitBlock(_) => SplitBlockView::stats(self.body(), self.header.keys),
             View::Cuckoo(view) => view.stats(self.body(), self.header.keys),
-            View::Ribbon(ref view) => view.stats(self.body(), self.header.keys),
+            View::Ribbon(view) => view.stats(self.body(), self.header.keys),
             View::BinaryFuse(view) => view.stats(self.header.keys),
         }
     }

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::kernel;
+use crate::kernel::{self, CellTarget};
 use crate::kind::allocate;
 use crate::{Absent, BuildError, FilterStats, Full, Insert, KeyHash, Membership, Remove, Sizing};
 
@@ -11,6 +11,17 @@ use super::shape::{Permutations, Place, SUBTABLES, Shape};
 
 /// How many cells a key may fill before it saturates.
 const CELLS_MAX: u32 = 4;
+
+/// How many keys of a batch are sent for at once: with four buckets each, they keep a core's line
+/// buffers busy.
+const BATCH: usize = 8;
+
+/// Bytes of a table that stays in the caches of a core, where sending for its buckets costs more than it
+/// saves.
+const CACHED_LEN: usize = 1 << 19;
+
+/// Where a key may be, by subtable.
+type Targets = [CellTarget; *SUBTABLES.end() as usize];
 
 /// How far the counter of one cell goes.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
@@ -162,29 +173,58 @@ impl Layout {
         (index * u64::from(self.shape.cell_bits())) as usize
     }
 
+    /// Returns whether any place of a key holds it.
+    #[inline]
     pub(super) fn contain(&self, table: &[u8], number: u64) -> bool {
-        (0..self.shape.subtables as usize).any(|subtable| {
-            let place = self.permutations.place(number, subtable);
-            let bucket = self.cells.read(table, self.bucket_at(subtable, place.bucket));
-            bucket.is_some_and(|bucket| self.cells.contain(bucket, place))
-        })
+        let mut targets = Targets::default();
+        self.cells.contain(table, self.targets(number, &mut targets))
+    }
+
+    /// Finds the places of a key, one a subtable.
+    #[inline]
+    fn targets<'a>(&self, number: u64, targets: &'a mut Targets) -> &'a [CellTarget] {
+        let targets = &mut targets[..self.shape.subtables as usize];
+        for (subtable, target) in targets.iter_mut().enumerate() {
+            let Place { bucket, remainder } = self.permutations.place(number, subtable);
+            *target = CellTarget { at: self.bucket_at(subtable, bucket), remainder };
+        }
+        targets
+    }
+
+    /// Says for each of many keys what [`contain`](Self::contain) would: finds the places of a few
+    /// keys and sends for their buckets, then looks into them.
+    pub(super) fn contain_batch(&self, table: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
+        assert_eq!(hashes.len(), answers.len(), "one answer for each hash");
+        if table.len() <= CACHED_LEN {
+            for (hash, answer) in hashes.iter().zip(answers) {
+                *answer = self.contain(table, self.permutations.number(*hash));
+            }
+            return;
+        }
+        let subtables = self.shape.subtables as usize;
+        let mut ahead = [Targets::default(); BATCH];
+        for (hashes, answers) in hashes.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
+            for (hash, targets) in hashes.iter().zip(&mut ahead) {
+                for target in self.targets(self.permutations.number(*hash), targets) {
+                    prefetch(table, target.at);
+                }
+            }
+            for (targets, answer) in ahead.iter().zip(answers) {
+                *answer = self.cells.contain(table, &targets[..subtables]);
+            }
+        }
     }
 
     /// Asks the processor for all buckets of a key.
     pub(super) fn prefetch(&self, table: &[u8], number: u64) {
-        for subtable in 0..self.shape.subtables as usize {
-            let place = self.permutations.place(number, subtable);
-            let bucket = table.get(self.bucket_at(subtable, place.bucket)..);
-            // A bucket has ten bytes at least, and rarely lies in two lines.
-            if let Some(bytes) = bucket.and_then(|bucket| bucket.first_chunk::<10>()) {
-                kernel::prefetch(bytes);
-            }
+        for target in self.targets(number, &mut Targets::default()) {
+            prefetch(table, target.at);
         }
     }
 
     /// Looks into all places of a key.
     fn search(&self, table: &[u8], number: u64) -> Search {
-        let cells = self.cells;
+        let cells = &self.cells;
         let counter_max = self.shape.counter_bits.counter_max();
         let mut search = Search::default();
         let mut least = u32::MAX;
@@ -219,6 +259,14 @@ impl Layout {
             *used = buckets.map(|bucket| u64::from(self.cells.used_count(bucket))).sum();
         }
         used
+    }
+}
+
+/// Asks the processor for a bucket. It has ten bytes at least, and rarely lies in two lines.
+#[inline]
+fn prefetch(table: &[u8], at: usize) {
+    if let Some(bytes) = table.get(at..).and_then(|bucket| bucket.first_chunk::<10>()) {
+        kernel::prefetch(bytes);
     }
 }
 
@@ -325,9 +373,8 @@ impl DLeft {
 
     /// Sets the counter of a cell.
     fn set(&mut self, found: Found, counter: u32) {
-        let Found { at, bucket, cell, place, .. } = found;
-        let cells = self.layout.cells;
-        cells.write(&mut self.table, at, cells.with(bucket, cell, place, counter));
+        let Found { at, cell, place, .. } = found;
+        self.layout.cells.set(&mut self.table, at, cell, place, counter);
     }
 
     fn counter(&self, found: Found) -> u32 {
@@ -340,6 +387,16 @@ impl Membership for DLeft {
         let number = self.layout.permutations.number(hash);
         self.layout.contain(&self.table, number)
             || !self.stash.is_empty() && self.stash_place(number).is_ok()
+    }
+
+    fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
+        self.layout.contain_batch(&self.table, hashes, answers);
+        if !self.stash.is_empty() {
+            for (hash, answer) in hashes.iter().zip(answers) {
+                *answer =
+                    *answer || self.stash_place(self.layout.permutations.number(*hash)).is_ok();
+            }
+        }
     }
 
     fn prefetch(&self, hash: KeyHash) {

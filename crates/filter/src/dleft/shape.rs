@@ -168,10 +168,14 @@ pub(super) struct Place {
 pub(super) struct Permutations {
     modulus: u64,
     remainder_bits: u32,
-    multipliers: [u64; *SUBTABLES.end() as usize],
-    /// For Barrett's reduction: L with 2^(L − 1) ≤ M < 2^L, and the whole part of 2^2L / M.
-    length: u32,
-    reciprocal: u64,
+    multipliers: [Multiplier; *SUBTABLES.end() as usize],
+}
+
+/// A number a below M, and the whole part of a·2^64 / M, with which it is multiplied fast.
+#[derive(Clone, Copy, Debug)]
+struct Multiplier {
+    a: u64,
+    quotient: u64,
 }
 
 /// Random digits that the multipliers are made of: the fractions of the square roots of the first
@@ -192,21 +196,14 @@ impl Permutations {
     /// form need not have them.
     pub(super) fn new(shape: Shape) -> Self {
         let modulus = shape.buckets.clamp(1, BUCKETS_MAX) << shape.remainder_bits;
-        let length = u64::BITS - modulus.leading_zeros();
         let multipliers = FRACTIONS.map(|fraction| {
             // That fraction of M, or the next number without a common divisor. There is one soon:
             // 1 at the latest, and on average one number in two or three.
             let start = KeyHash::from_u64(fraction).slot(modulus) | 1;
-            (start..modulus).step_by(2).find(|a| are_coprime(*a, modulus)).unwrap_or(1)
+            let a = (start..modulus).step_by(2).find(|a| are_coprime(*a, modulus)).unwrap_or(1);
+            Multiplier::new(a, modulus)
         });
-        Self {
-            modulus,
-            remainder_bits: shape.remainder_bits,
-            multipliers,
-            length,
-            // At most 2^(L + 1), and L is at most 59.
-            reciprocal: ((1_u128 << (2 * length)) / u128::from(modulus)) as u64,
-        }
+        Self { modulus, remainder_bits: shape.remainder_bits, multipliers }
     }
 
     /// Returns the number below M that stands for a key.
@@ -215,32 +212,33 @@ impl Permutations {
     }
 
     /// Returns where a number is to be found in a subtable.
+    #[inline]
     pub(super) const fn place(&self, number: u64, subtable: usize) -> Place {
-        let permuted = self.multiply(self.multipliers[subtable], number);
+        let permuted = self.multipliers[subtable].times(number, self.modulus);
         Place {
             bucket: permuted >> self.remainder_bits,
             remainder: (permuted & ((1 << self.remainder_bits) - 1)) as u32,
         }
     }
+}
 
-    /// Returns a·x mod M for two numbers below M.
+impl Multiplier {
+    /// Takes a number below M.
+    const fn new(a: u64, modulus: u64) -> Self {
+        Self { a, quotient: (((a as u128) << 64) / modulus as u128) as u64 }
+    }
+
+    /// Returns a·x mod M for a number x below M.
     ///
-    /// Barrett's reduction ("Implementing the Rivest Shamir and Adleman Public Key Encryption
-    /// Algorithm", 1986; Menezes et al., Handbook of Applied Cryptography, 14.42): a division by M is
-    /// a multiplication by 2^2L / M and a shift. The quotient comes out too low by two at most.
-    const fn multiply(&self, a: u64, x: u64) -> u64 {
-        let product = a as u128 * x as u128;
-        let upper = product >> (self.length - 1);
-        let quotient = (upper * self.reciprocal as u128) >> (self.length + 1);
-        // The rest is below 3·M, and so below 2^64, whatever was cut off above.
-        let mut rest = (product as u64).wrapping_sub((quotient as u64).wrapping_mul(self.modulus));
-        if rest >= self.modulus {
-            rest -= self.modulus;
-        }
-        if rest >= self.modulus {
-            rest -= self.modulus;
-        }
-        rest
+    /// The whole part of a·x / M is x times a·2^64 / M, over 2^64, or one more: what was rounded off
+    /// is less than x/2^64 + 1. (Shoup's multiplication, in his NTL; Harvey: "Faster arithmetic for
+    /// number-theoretic transforms", 2014.)
+    #[inline]
+    const fn times(self, x: u64, modulus: u64) -> u64 {
+        let quotient = ((self.quotient as u128 * x as u128) >> 64) as u64;
+        // The rest is below 2·M, and so below 2^64, whatever was cut off above.
+        let rest = self.a.wrapping_mul(x).wrapping_sub(quotient.wrapping_mul(modulus));
+        if rest >= modulus { rest - modulus } else { rest }
     }
 }
 
@@ -284,7 +282,7 @@ mod tests {
     fn multipliers_are_odd_differ_and_can_be_undone() {
         for (buckets, bits) in [(1_000, 8), (35_715, 14), (1 << 20, 26), (BUCKETS_MAX, 26)] {
             let permutations = Permutations::new(shape(buckets, bits));
-            let mut multipliers = permutations.multipliers;
+            let mut multipliers = permutations.multipliers.map(|multiplier| multiplier.a);
             multipliers.sort_unstable();
             assert!(multipliers.windows(2).all(|pair| pair[0] != pair[1]));
             for a in multipliers {
@@ -295,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn barretts_reduction_is_the_remainder() {
+    fn multipliers_multiply_modulo() {
         let mut state = KeyHash::new(crate::Seed::new(5), b"");
         for buckets in [1, 2, 3, 255, 256, 257, 35_715, (1 << 20) - 1, 1 << 20, BUCKETS_MAX] {
             for bits in REMAINDER_BITS {
@@ -308,7 +306,11 @@ mod tests {
                 }
                 for (a, x) in numbers.iter().flat_map(|a| numbers.iter().map(move |x| (*a, *x))) {
                     let expected = (u128::from(a) * u128::from(x) % u128::from(modulus)) as u64;
-                    assert_eq!(permutations.multiply(a, x), expected, "{a} * {x} mod {modulus}");
+                    assert_eq!(
+                        Multiplier::new(a, modulus).times(x, modulus),
+                        expected,
+                        "{a} * {x} mod {modulus}"
+                    );
                 }
             }
         }

@@ -145,9 +145,17 @@ impl DLeftView {
     pub(crate) fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
         let number = self.layout.permutations.number(hash);
         let (table, stash) = self.split(body);
-        let aside = |word: &[u8; 8]| u64::from_le_bytes(*word) >> COPIES_BITS;
-        self.layout.contain(table, number)
-            || !stash.is_empty() && stash.binary_search_by_key(&number, aside).is_ok()
+        self.layout.contain(table, number) || is_aside(stash, number)
+    }
+
+    pub(crate) fn may_contain_batch(&self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
+        let (table, stash) = self.split(body);
+        self.layout.contain_batch(table, hashes, answers);
+        if !stash.is_empty() {
+            for (hash, answer) in hashes.iter().zip(answers) {
+                *answer = *answer || is_aside(stash, self.layout.permutations.number(*hash));
+            }
+        }
     }
 
     pub(crate) fn prefetch(&self, body: &[u8], hash: KeyHash) {
@@ -162,4 +170,10 @@ impl DLeftView {
             error_rate: self.layout.shape.held_rate(self.entries),
         }
     }
+}
+
+/// Returns whether a number is in the stash.
+fn is_aside(stash: &[[u8; 8]], number: u64) -> bool {
+    let aside = |word: &[u8; 8]| u64::from_le_bytes(*word) >> COPIES_BITS;
+    !stash.is_empty() && stash.binary_search_by_key(&number, aside).is_ok()
 }

@@ -103,12 +103,20 @@ fn line_contains<const FIELD_BITS: u32>(line: &Line, hash: u64, probes: u32) -> 
         _mm256_movemask_ps(_mm256_castsi256_ps(are_nought)).cast_unsigned()
     };
     let ([first, later @ ..], _) = LINE_MULTIPLIERS.as_chunks() else { unreachable!("32 numbers") };
-    missing(first) & wanted == 0
-        && (probes <= 8
-            || later.iter().zip(1..).all(|(eight, eights)| {
-                let wanted = wanted >> (8 * eights);
-                wanted == 0 || missing(eight) & wanted == 0
-            }))
+    if missing(first) & wanted != 0 {
+        return false;
+    }
+    let mut wanted = wanted >> 8;
+    for eight in later {
+        if wanted == 0 {
+            break;
+        }
+        if missing(eight) & wanted != 0 {
+            return false;
+        }
+        wanted >>= 8;
+    }
+    true
 }
 
 #[inline]

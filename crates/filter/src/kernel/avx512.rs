@@ -8,15 +8,21 @@
 //! shift       1 << b, or 15 << the counter at b
 //! test        no wanted field is nought
 //! ```
+//!
+//! Loops stand written out: the compiler does not inline a closure with these instructions into an
+//! iterator's or an option's method, which must run without them.
 #![allow(unsafe_code, reason = "vector loads take pointers")]
 
 use core::arch::x86_64::{
-    __m256i, __m512i, _mm256_loadu_si256, _mm256_mullo_epi32, _mm256_rolv_epi32, _mm256_set1_epi32,
-    _mm256_srli_epi32, _mm256_testc_si256, _mm512_and_si512, _mm512_loadu_si512,
-    _mm512_mask_testn_epi32_mask, _mm512_mullo_epi32, _mm512_permutexvar_epi32, _mm512_set1_epi32,
-    _mm512_set1_epi64, _mm512_sllv_epi32, _mm512_srli_epi32,
+    __m256i, __m512i, _mm256_loadu_si256, _mm256_maskz_loadu_epi8, _mm256_mullo_epi32,
+    _mm256_rolv_epi32, _mm256_set1_epi32, _mm256_srli_epi32, _mm256_testc_si256, _mm512_and_si512,
+    _mm512_castsi256_si512, _mm512_loadu_si512, _mm512_mask_test_epi64_mask,
+    _mm512_mask_testn_epi32_mask, _mm512_mullo_epi32, _mm512_permutexvar_epi8,
+    _mm512_permutexvar_epi32, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_sllv_epi32,
+    _mm512_srli_epi32, _mm512_srlv_epi64, _mm512_testn_epi64_mask, _mm512_xor_si512,
 };
 
+use super::cells::{CellLanes, CellTarget};
 use super::portable::{
     BLOCK_SALTS, Block, LINE_MULTIPLIERS, Line, block_index, line_index, line_seeds,
 };
@@ -47,6 +53,18 @@ impl Avx512 {
     ) {
         // SAFETY: the processor has these features, or there would be no `self`.
         unsafe { lines_contain::<FIELD_BITS>(lines, hashes, probes, answers) }
+    }
+
+    /// As [`Vector::cells_contain`](super::Vector::cells_contain).
+    #[inline]
+    pub(super) fn cells_contain(
+        self,
+        table: &[u8],
+        targets: &[CellTarget],
+        lanes: &CellLanes,
+    ) -> bool {
+        // SAFETY: the processor has these features, or there would be no `self`.
+        unsafe { cells_contain(table, targets, lanes) }
     }
 
     /// As [`portable::block_contains`](super::portable::block_contains).
@@ -114,6 +132,31 @@ fn block_contains(block: &Block, hash: u64) -> bool {
     _mm256_testc_si256(load_block(block), masks) != 0
 }
 
+/// Spreads the eight cells of a bucket over the eight lanes, whatever their size: a permutation brings
+/// the bytes that a cell lies in into its lane, and a shift its lowest bit to the lane's.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq")]
+fn cells_contain(table: &[u8], targets: &[CellTarget], lanes: &CellLanes) -> bool {
+    let bucket_len = lanes.cell_bits as usize;
+    let taken = (1_u64.wrapping_shl(lanes.cell_bits) - 1) as u32; // A bucket has 30 bytes at most.
+    let (bytes, shifts) = (load_lanes(&lanes.bytes), load_lanes(&lanes.shifts));
+    let remainders = _mm512_set1_epi64((1 << lanes.remainder_bits) - 1);
+    let counters = _mm512_set1_epi64(((1 << lanes.counter_bits) - 1) << lanes.remainder_bits);
+    let mut found = 0;
+    for target in targets {
+        let Some((_, rest)) = table.split_at_checked(target.at) else { continue };
+        let Some((bucket, _)) = rest.split_at_checked(bucket_len) else { continue };
+        // SAFETY: as many bytes are read as the bucket has; the mask leaves the others alone.
+        let bucket = unsafe { _mm256_maskz_loadu_epi8(taken, bucket.as_ptr().cast()) };
+        let cells = _mm512_permutexvar_epi8(bytes, _mm512_castsi256_si512(bucket));
+        let cells = _mm512_srlv_epi64(cells, shifts);
+        let differ = _mm512_xor_si512(cells, _mm512_set1_epi64(target.remainder.into()));
+        let alike = _mm512_testn_epi64_mask(differ, remainders);
+        found |= _mm512_mask_test_epi64_mask(alike, cells, counters);
+    }
+    found != 0
+}
+
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load(line: &Line) -> __m512i {
@@ -140,4 +183,11 @@ fn load_block(block: &Block) -> __m256i {
 fn load_eight(words: &[u32; 8]) -> __m256i {
     // SAFETY: the reference is to 32 readable bytes, and the load takes any alignment.
     unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_lanes(lanes: &[u64; 8]) -> __m512i {
+    // SAFETY: the reference is to 64 readable bytes, and the load takes any alignment.
+    unsafe { _mm512_loadu_si512(lanes.as_ptr().cast()) }
 }

@@ -8,6 +8,7 @@
 mod avx2;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod avx512;
+mod cells;
 mod columns;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod columns_x86;
@@ -18,6 +19,7 @@ mod x86;
 use crate::KeyHash;
 use crate::membership::PREFETCH_DISTANCE;
 
+pub(crate) use cells::{CellLanes, CellTarget};
 pub(crate) use columns::{ColumnLookup, Columns};
 pub(crate) use portable::{
     Block, LINE_PROBES_MAX, Line, block_index, block_insert, counters_lower, counters_raise,
@@ -44,7 +46,7 @@ impl Vector {
     }
 
     /// Goes over all that this processor has, the best last.
-    fn all() -> impl Iterator<Item = Self> {
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
         #[cfg(all(target_arch = "x86_64", feature = "std"))]
         let vectors = [
             Some(Self::Portable),
@@ -94,6 +96,25 @@ impl Vector {
         }
     }
 
+    /// Returns whether any of the buckets has a cell in use with the remainder looked for there; or
+    /// nothing, where plain Rust is the fastest there is.
+    #[inline]
+    pub(crate) fn cells_contain(
+        self,
+        table: &[u8],
+        targets: &[CellTarget],
+        lanes: &CellLanes,
+    ) -> Option<bool> {
+        match self {
+            #[cfg(all(target_arch = "x86_64", feature = "std"))]
+            Self::Avx512(avx512) => Some(avx512.cells_contain(table, targets, lanes)),
+            _ => {
+                let _ = (table, targets, lanes);
+                None
+            }
+        }
+    }
+
     /// Returns whether a split block has all eight bits of a key.
     #[inline]
     pub(crate) fn block_contains(self, block: &Block, hash: u64) -> bool {
@@ -132,13 +153,17 @@ fn in_batches<const N: usize>(
     contains: impl Fn(&[u8; N], u64) -> bool,
 ) {
     assert_eq!(hashes.len(), answers.len(), "one answer for each hash");
-    let unit_of = |hash: KeyHash| units.get(index(hash, units.len()));
     for (at, (hash, answer)) in hashes.iter().zip(answers).enumerate() {
-        let later = hashes.get(at + PREFETCH_DISTANCE);
-        if let Some(unit) = later.and_then(|later| unit_of(*later)) {
+        if let Some(later) = hashes.get(at + PREFETCH_DISTANCE)
+            && let Some(unit) = units.get(index(*later, units.len()))
+        {
             prefetch(unit);
         }
-        *answer = unit_of(*hash).is_some_and(|unit| contains(unit, hash.get()));
+        // Not `is_some_and`: its closure would be a function without the vector instructions.
+        *answer = match units.get(index(*hash, units.len())) {
+            Some(unit) => contains(unit, hash.get()),
+            None => false,
+        };
     }
 }
 
