@@ -94,6 +94,9 @@ struct BloomReport {
     prefix_length: Option<u16>,
     hash: &'static str,
     hash_count: u32,
+    /// Whether it is the ribbon filter of HBase's trunk.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    ribbon: bool,
     chunks: usize,
     keys: u64,
     bytes: u64,
@@ -152,6 +155,7 @@ impl FileReport {
                 },
                 hash: bloom.hash_type.name(),
                 hash_count: bloom.hash_count,
+                ribbon: bloom.ribbon_error_rate.is_some(),
                 chunks: bloom.chunk_count,
                 keys: bloom.key_count,
                 bytes: bloom.byte_size,
@@ -228,11 +232,14 @@ impl FileReport {
 impl BloomReport {
     fn text(&self) -> String {
         let prefix = self.prefix_length.map(|bytes| format!(" of {bytes}")).unwrap_or_default();
+        let hashes = if self.ribbon {
+            format!("ribbon over {}", self.hash)
+        } else {
+            format!("{} × {}", self.hash_count, self.hash)
+        };
         format!(
-            "{}{prefix}, {} × {}, {} in {} ({}), {:.2} bits a key, error rate {:.3}%",
+            "{}{prefix}, {hashes}, {} in {} ({}), {:.2} bits a key, error rate {:.3}%",
             self.r#type,
-            self.hash_count,
-            self.hash,
             show_number(self.keys, "key"),
             show_number(self.chunks as u64, "chunk"),
             show_size(self.bytes),

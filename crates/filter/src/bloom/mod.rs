@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! hbase        a key's bits lie anywhere in a chunk     HBase's bytes, HBase's hashes
+//! hbase_ribbon in the place of the former          HBase's trunk, which is not released
 //! Classic      a key's bits lie anywhere                the fewest bits, the most memory accesses
 //! Blocked      a key's bits lie in one cache line       one memory access a lookup; the default
 //! SplitBlock   a key's bits lie in half a cache line    Parquet's bytes; faster, less exact
@@ -14,6 +15,7 @@ mod classic;
 #[cfg(feature = "std")]
 mod guava;
 pub mod hbase;
+pub mod hbase_ribbon;
 mod simple;
 mod split_block;
 

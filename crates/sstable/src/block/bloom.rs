@@ -15,6 +15,8 @@
 //! | 1 + n  | comparator      | hvlong and class name; empty unless keys are flat keys (`ROWCOL`) |
 //! |        | chunks          | [root index entries](super::index) with the first key of each     |
 //!
+//! HBase's trunk has another filter with a meta block of [its own](super::ribbon) in the same place.
+//!
 //! HBase: `CompoundBloomFilter`.
 #![cfg_attr(
     not(test),
@@ -24,8 +26,10 @@
 use std::fmt;
 
 use bytes::Bytes;
+use filter::bloom::hbase_ribbon::RibbonChunk;
 
 use super::index::{BlockPlace, IndexEntry};
+use super::ribbon;
 use crate::encoding::What;
 use crate::input::{Input, write_hvlong};
 
@@ -80,6 +84,8 @@ pub(crate) struct BloomMeta {
     /// Class name; empty if keys are compared as bytes.
     pub(crate) comparator: Vec<u8>,
     pub(crate) chunks: Vec<BloomChunk>,
+    /// The shapes of the chunks, where they are ribbons and no Bloom filters.
+    pub(crate) ribbon: Vec<RibbonChunk>,
 }
 
 /// One chunk, as the meta block lists it.
@@ -120,8 +126,10 @@ impl BloomMeta {
         let mut input = Input::new(body);
         let ends = "ends in the numbers about the filter";
         let version = input.array().map(i32::from_be_bytes).ok_or(ends)?;
-        if version != Self::VERSION {
-            return Err(format!("Bloom filter of version {version}").into());
+        match version {
+            Self::VERSION => {}
+            ribbon::VERSION => return ribbon::read(&mut input, body, chunks_max),
+            _ => return Err(format!("Bloom filter of version {version}").into()),
         }
         let total_byte_size = number(&mut input)?;
         let hash_count = input.len_i32().and_then(|count| u32::try_from(count).ok());
@@ -130,32 +138,58 @@ impl BloomMeta {
         let hash_type = input.array().map(i32::from_be_bytes).ok_or(ends)?;
         let (key_count, max_keys) = (number(&mut input)?, number(&mut input)?);
         let count = input.len_i32().ok_or("no count of chunks")?;
-        let comparator_len = input.hvlong().and_then(|len| usize::try_from(len).ok());
-        let comparator = comparator_len.and_then(|len| input.take(len));
-        let comparator = comparator.ok_or("the comparator goes past the block")?.to_vec();
-        if count > input.len().checked_div(IndexEntry::root_len(0)).unwrap_or(0) {
-            return Err(format!("{count} chunks in {} bytes", input.len()).into());
-        }
-        if count > chunks_max {
-            return Err(format!("{count} chunks where {chunks_max} blocks have room").into());
-        }
-        let mut chunks = Vec::with_capacity(count);
-        for _ in 0..count {
-            let entry = IndexEntry::read_root(&mut input)?;
-            if u64::from(entry.block.len) > Self::CHUNK_LEN_MAX {
-                return Err("a chunk of more than 256 MiB".into());
-            }
-            chunks.push(BloomChunk { block: entry.block, first_key: body.slice_ref(entry.key) });
-        }
-        if !input.is_empty() {
-            return Err("bytes behind the chunks".into());
-        }
-        Ok(Self { total_byte_size, hash_count, hash_type, key_count, max_keys, comparator, chunks })
+        let comparator = read_comparator(&mut input)?;
+        let chunks = read_chunks(&mut input, body, count, chunks_max)?;
+        let ribbon = Vec::new();
+        Ok(Self {
+            total_byte_size,
+            hash_count,
+            hash_type,
+            key_count,
+            max_keys,
+            comparator,
+            chunks,
+            ribbon,
+        })
     }
 }
 
+/// The name of a class, or nothing.
+pub(super) fn read_comparator(input: &mut Input<'_>) -> Result<Vec<u8>, What> {
+    let len = input.hvlong().and_then(|len| usize::try_from(len).ok());
+    let comparator = len.and_then(|len| input.take(len));
+    Ok(comparator.ok_or("the comparator goes past the block")?.to_vec())
+}
+
+/// Where the chunks are, to the end of the block.
+pub(super) fn read_chunks(
+    input: &mut Input<'_>,
+    body: &Bytes,
+    count: usize,
+    chunks_max: usize,
+) -> Result<Vec<BloomChunk>, What> {
+    if count > input.len().checked_div(IndexEntry::root_len(0)).unwrap_or(0) {
+        return Err(format!("{count} chunks in {} bytes", input.len()).into());
+    }
+    if count > chunks_max {
+        return Err(format!("{count} chunks where {chunks_max} blocks have room").into());
+    }
+    let mut chunks = Vec::with_capacity(count);
+    for _ in 0..count {
+        let entry = IndexEntry::read_root(input)?;
+        if u64::from(entry.block.len) > BloomMeta::CHUNK_LEN_MAX {
+            return Err("a chunk of more than 256 MiB".into());
+        }
+        chunks.push(BloomChunk { block: entry.block, first_key: body.slice_ref(entry.key) });
+    }
+    if !input.is_empty() {
+        return Err("bytes behind the chunks".into());
+    }
+    Ok(chunks)
+}
+
 /// A number of eight bytes that is not negative.
-fn number(input: &mut Input<'_>) -> Result<u64, What> {
+pub(super) fn number(input: &mut Input<'_>) -> Result<u64, What> {
     let number = input.array().ok_or("ends in the numbers about the filter")?;
     u64::try_from(i64::from_be_bytes(number)).map_err(|_| "a negative number".into())
 }

@@ -9,6 +9,7 @@ pub(crate) mod header;
 pub(crate) mod index;
 pub(crate) mod loaded;
 pub(crate) mod meta;
+pub(crate) mod ribbon;
 pub(crate) mod searchable;
 pub(crate) mod walk;
 

@@ -23,7 +23,9 @@ use crate::block::index::BlockPlace;
 use crate::block::loaded::Block;
 use crate::block::meta::MetaBlock;
 use crate::cache::Reservation;
-use crate::{BlockSource, BloomType, FileInfo, KeyRef, ReadTrace, Result, RowProbe};
+use crate::{
+    BlockSource, BlockType, BloomType, Damage, FileInfo, KeyRef, ReadTrace, Result, RowProbe,
+};
 
 /// What a filter says about a row.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -44,16 +46,18 @@ pub struct BloomSummary {
     pub bloom_type: BloomType,
     /// Its hash.
     pub hash_type: HashType,
-    /// Bits that a key sets.
+    /// Bits that a key sets; 0 in a ribbon filter.
     pub hash_count: u32,
     /// How many chunks it has.
     pub chunk_count: usize,
     /// Keys in all chunks.
     pub key_count: u64,
-    /// Keys that the chunks were sized for.
+    /// Keys that the chunks were sized for; in a ribbon filter its slots.
     pub max_keys: u64,
     /// Bytes of all chunks.
     pub byte_size: u64,
+    /// How often the filter errs, if it is no Bloom filter but the ribbon filter of HBase's trunk.
+    pub ribbon_error_rate: Option<f64>,
 }
 
 impl BloomSummary {
@@ -64,6 +68,9 @@ impl BloomSummary {
 
     /// How often it says "maybe" about a key it does not hold, as the sizes let expect.
     pub fn error_rate(&self) -> f64 {
+        if let Some(rate) = self.ribbon_error_rate {
+            return rate;
+        }
         if self.byte_size == 0 {
             return 0.0;
         }
@@ -158,7 +165,15 @@ impl ChunkedBloom {
             key_count: self.meta.key_count,
             max_keys: self.meta.max_keys,
             byte_size: self.meta.total_byte_size,
+            ribbon_error_rate: self.ribbon_error_rate(),
         }
+    }
+
+    /// The mean over the chunks, each of which holds about as many keys.
+    fn ribbon_error_rate(&self) -> Option<f64> {
+        let chunks = &self.meta.ribbon;
+        let sum: f64 = chunks.iter().map(|chunk| chunk.error_rate()).sum();
+        (!chunks.is_empty()).then(|| sum / chunks.len() as f64)
     }
 
     /// Asks about the row, or about the column if the probe has one. `None` if the filter knows
@@ -252,6 +267,14 @@ impl ChunkedBloom {
         let place = chunks[index].block;
         let block = load_and_keep(blocks, place, Wanted::BloomChunk, &self.kept[index], trace)?;
         let Block::Chunk(bits) = block.as_ref() else { return Ok(true) };
+        if let Some(ribbon) = self.meta.ribbon.get(index) {
+            if bits.len() as u64 != ribbon.byte_len() {
+                let what = "is not as large as the ribbon that the meta block describes";
+                let damage = Damage::in_block(BlockType::BloomChunk, place.offset, what);
+                return Err(damage.in_file(&blocks.name));
+            }
+            return Ok(ribbon.may_contain(bits, pair));
+        }
         Ok(hbase::may_contain(bits, self.meta.hash_count, pair))
     }
 }
@@ -379,3 +402,6 @@ impl FileFilters {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -87,6 +87,7 @@ impl BloomWriter {
                 max_keys: 0,
                 comparator: comparator.to_vec(),
                 chunks: Vec::new(),
+                ribbon: Vec::new(),
             },
         })
     }

@@ -1,0 +1,248 @@
+//! The ribbon filter of HBase's development trunk, which stands where its Bloom filter would.
+//!
+//! No release of HBase writes it. What is here follows a reading of the trunk's code, and has not
+//! been held against a file that HBase made, since there is none.
+//!
+//! ```text
+//! start        one of the slots, the first of the 64 that a key looks at
+//! coefficients 64 bits, the lowest set: which of those slots
+//! column       one bit a slot, solved so that the bits that a key looks at are even in number
+//! ```
+//!
+//! A stranger passes a column with probability ½, so `c` columns let 2^−c of them through. Between
+//! two powers of two the blocks (64 slots each) from `upper_start_block` on have one column more.
+//! The segments of a block, one of 64 slots for each column, stand together as i64 BE.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::hbase::HashPair;
+
+/// Slots of a block, and of what a key looks at.
+const WIDTH: u32 = 64;
+
+/// The shape of one chunk: what the filter's meta block says of it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct RibbonChunk {
+    slots: u32,
+    upper_columns: u32,
+    upper_start_block: u32,
+}
+
+impl RibbonChunk {
+    /// The most columns: the bits of slots that no key determines come from 32-bit numbers.
+    const COLUMNS_MAX: u32 = 32;
+
+    /// Takes the numbers of a meta block; `None` if no chunk can have them.
+    pub const fn new(slots: u32, upper_columns: u32, upper_start_block: u32) -> Option<Self> {
+        let sound = slots >= 2 * WIDTH
+            && slots <= i32::MAX.cast_unsigned()
+            && slots.is_multiple_of(WIDTH)
+            && upper_columns >= 1
+            && upper_columns <= Self::COLUMNS_MAX
+            && upper_start_block <= slots / WIDTH;
+        if sound { Some(Self { slots, upper_columns, upper_start_block }) } else { None }
+    }
+
+    /// The shape that HBase gives to a chunk of so many keys, and so many as it can take.
+    fn for_keys(key_count: u32, error_rate: f64) -> Option<Self> {
+        let overhead = ((4.0 - libm::log2(error_rate) / 4.0) / 64.0).clamp(0.01, 0.5);
+        let slots = libm::ceil(f64::from(key_count) * (1.0 + overhead)) as u32;
+        let slots = slots.next_multiple_of(WIDTH).max(2 * WIDTH);
+        let inverse = 1.0 / error_rate;
+        if inverse <= 1.0 {
+            return Self::new(slots, 1, 0);
+        }
+        let lower_columns = (inverse as u64).max(1).ilog2();
+        let low = libm::exp2(-f64::from(lower_columns));
+        let high = low / 2.0;
+        let portion = ((error_rate - high) / (low - high)).clamp(0.0, 1.0);
+        let upper_start = portion * f64::from(slots - (WIDTH - 1)) / f64::from(WIDTH);
+        Self::new(slots, lower_columns + 1, upper_start as u32)
+    }
+
+    /// Makes the chunk that HBase would make of these keys; `None` for an error rate that is not
+    /// between 2⁻³¹ and 1, or more keys than a chunk can take.
+    pub fn build(pairs: &[HashPair], error_rate: f64) -> Option<(Self, Vec<u8>)> {
+        if !(error_rate > 0.0 && error_rate < 1.0) {
+            return None;
+        }
+        let key_count = u32::try_from(pairs.len()).ok().filter(|count| *count < 1 << 30)?;
+        let chunk = Self::for_keys(key_count, error_rate)?;
+        let mut rows = vec![0_u64; chunk.slots as usize];
+        for pair in pairs {
+            let (start, mut coefficients) = chunk.place(*pair);
+            let mut slot = start as usize;
+            while let Some(row) = rows.get_mut(slot) {
+                if *row == 0 {
+                    *row = coefficients;
+                    break;
+                }
+                coefficients ^= *row;
+                if coefficients == 0 {
+                    break; // Another key asks the same already.
+                }
+                let shift = coefficients.trailing_zeros();
+                slot += shift as usize;
+                coefficients >>= shift;
+            }
+        }
+        Some((chunk, chunk.solve(&rows)))
+    }
+
+    /// Solves the equations from the last slot to the first.
+    fn solve(self, rows: &[u64]) -> Vec<u8> {
+        let mut state = vec![0_u64; self.upper_columns as usize];
+        let mut segments = vec![0; self.byte_len() as usize];
+        for block in (0..self.slots / WIDTH).rev() {
+            let columns = self.columns(block) as usize;
+            for slot in (block * WIDTH..(block + 1) * WIDTH).rev() {
+                let row = rows[slot as usize];
+                // Slots that no equation begins at are free, and filled as if at random.
+                let free = u64::from(slot).wrapping_mul(0x9e37_79b1_85eb_ca87) as u32;
+                let fill = if row == 0 { free } else { 0 };
+                for (column, bits) in state[..columns].iter_mut().enumerate() {
+                    let above = *bits << 1;
+                    let parity = (above & row).count_ones() & 1;
+                    *bits = above | u64::from(parity ^ ((fill >> column) & 1));
+                }
+            }
+            let at = self.first_segment(block) as usize * 8;
+            for (segment, bits) in segments[at..].chunks_exact_mut(8).zip(&state[..columns]) {
+                segment.copy_from_slice(&bits.to_be_bytes());
+            }
+        }
+        segments
+    }
+
+    /// The slots, those that only the last keys look at among them.
+    pub const fn slots(self) -> u32 {
+        self.slots
+    }
+
+    /// The most columns of a block.
+    pub const fn upper_columns(self) -> u32 {
+        self.upper_columns
+    }
+
+    /// The first block with so many columns; those before it have one less.
+    pub const fn upper_start_block(self) -> u32 {
+        self.upper_start_block
+    }
+
+    /// The bytes of the chunk's segments.
+    pub const fn byte_len(self) -> u64 {
+        self.first_segment(self.slots / WIDTH) * 8
+    }
+
+    /// How often a stranger passes.
+    pub fn error_rate(self) -> f64 {
+        let blocks = f64::from(self.slots / WIDTH);
+        let lower = f64::from(self.upper_start_block) / blocks;
+        let upper_rate = libm::exp2(-f64::from(self.upper_columns));
+        lower * upper_rate * 2.0 + (1.0 - lower) * upper_rate
+    }
+
+    /// Returns false if the key is certainly not in the chunk with these segments, true if it may
+    /// be. Segments that are not as many as the shape says may hold anything.
+    pub fn may_contain(self, segments: &[u8], pair: HashPair) -> bool {
+        if segments.len() as u64 != self.byte_len() {
+            return true;
+        }
+        let (start, coefficients) = self.place(pair);
+        let (block, offset) = (start / WIDTH, start % WIDTH);
+        let segment = |block: u32, column: u32| {
+            let at = (self.first_segment(block) + u64::from(column)) as usize * 8;
+            let bytes = segments.get(at..).and_then(<[u8]>::first_chunk);
+            bytes.map_or(0, |bytes| u64::from_be_bytes(*bytes))
+        };
+        let columns = match offset {
+            0 => self.columns(block),
+            _ => self.columns(block).min(self.columns(block + 1)),
+        };
+        (0..columns).all(|column| {
+            let mut seen = segment(block, column) & (coefficients << offset);
+            if offset > 0 {
+                seen ^= segment(block + 1, column) & (coefficients >> (WIDTH - offset));
+            }
+            seen.count_ones().is_multiple_of(2)
+        })
+    }
+
+    /// The columns of a block.
+    const fn columns(self, block: u32) -> u32 {
+        if block < self.upper_start_block { self.upper_columns - 1 } else { self.upper_columns }
+    }
+
+    /// How many segments stand before those of a block.
+    const fn first_segment(self, block: u32) -> u64 {
+        let lower = if block < self.upper_start_block { block } else { self.upper_start_block };
+        block as u64 * self.upper_columns as u64 - lower as u64
+    }
+
+    /// The first slot that a key looks at, and which of the 64 from there on.
+    fn place(self, pair: HashPair) -> (u32, u64) {
+        let (high, low) = (pair.h1.cast_unsigned(), pair.h2.cast_unsigned());
+        let mut mixed = u64::from(high) << 32 | u64::from(low);
+        mixed ^= mixed >> 33;
+        mixed = mixed.wrapping_mul(0xff51_afd7_ed55_8ccd);
+        mixed ^= mixed >> 33;
+        mixed = mixed.wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+        mixed ^= mixed >> 33;
+        let starts = u64::from(self.slots - (WIDTH - 1));
+        let start = ((mixed >> 32) * starts) >> 32;
+        let mut coefficients = mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        coefficients ^= coefficients >> 33;
+        coefficients = coefficients.wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+        coefficients ^= coefficients >> 33;
+        (start as u32, coefficients | 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bloom::hbase::HashType;
+
+    fn pairs(name: &str, count: u32) -> Vec<HashPair> {
+        let key = |number| alloc::format!("{name}{number}");
+        (0..count).map(|number| HashPair::new(HashType::Murmur, key(number).as_bytes())).collect()
+    }
+
+    /// The numbers that the trunk's algorithm gives for five thousand keys at one percent.
+    #[test]
+    fn shape_and_error_rate_are_those_of_the_trunk() {
+        let members = pairs("row", 5000);
+        let (chunk, segments) = RibbonChunk::build(&members, 0.01).unwrap();
+        assert_eq!(Some(chunk), RibbonChunk::new(5504, 7, 23));
+        assert_eq!((chunk.byte_len(), segments.len()), (4632, 4632));
+        assert!(members.iter().all(|pair| chunk.may_contain(&segments, *pair)));
+        let strangers = pairs("other", 200_000);
+        let passed = strangers.iter().filter(|pair| chunk.may_contain(&segments, **pair)).count();
+        let rate = passed as f64 / 200_000.0;
+        assert!((rate - 0.0095).abs() < 0.0015, "{rate}");
+        assert!((chunk.error_rate() - rate).abs() < 0.0015, "{rate}");
+    }
+
+    #[test]
+    fn no_member_is_denied_at_any_size_and_rate() {
+        for (count, rate) in [(0, 0.01), (1, 0.5), (60, 0.3), (500, 1e-6), (3000, 0.005)] {
+            let members = pairs("m", count);
+            let (chunk, segments) = RibbonChunk::build(&members, rate).unwrap();
+            assert_eq!(segments.len() as u64, chunk.byte_len());
+            assert!(members.iter().all(|pair| chunk.may_contain(&segments, *pair)), "{count}");
+            assert!(chunk.error_rate() <= rate * 1.5, "{count} {rate} {}", chunk.error_rate());
+        }
+    }
+
+    #[test]
+    fn impossible_shapes_are_refused_and_missing_segments_hide_nothing() {
+        for (slots, columns, start) in
+            [(64, 7, 0), (130, 7, 0), (128, 0, 0), (128, 33, 0), (128, 7, 3), (u32::MAX, 7, 0)]
+        {
+            assert_eq!(RibbonChunk::new(slots, columns, start), None, "{slots} {columns} {start}");
+        }
+        let chunk = RibbonChunk::new(128, 7, 1).unwrap();
+        assert!(pairs("x", 100).iter().all(|pair| chunk.may_contain(&[0xff; 103], *pair)));
+    }
+}

@@ -1,0 +1,143 @@
+//! The meta block of the ribbon filter that HBase's trunk may write in place of its Bloom filter.
+//!
+//! | bytes  | field            | meaning                                                          |
+//! |-------:|------------------|------------------------------------------------------------------|
+//! |      4 | version          | i32 BE; 101                                                      |
+//! |      8 | total byte size  | i64 BE; of all chunks                                            |
+//! |      4 | bandwidth        | i32 BE; 64                                                       |
+//! |      4 | hash type        | i32 BE; as in a [Bloom meta block](super::bloom)                 |
+//! |      8 | overhead         | f64 BE; slots that were added to the keys, as a share of them    |
+//! |      8 | key count        | i64 BE                                                           |
+//! |      8 | slot count       | i64 BE; in all chunks                                            |
+//! |      4 | chunk count `n`  | i32 BE                                                           |
+//! |  1 + … | comparator       | as in a Bloom meta block                                         |
+//! |  4 · n | slots            | i32 BE, of each chunk                                            |
+//! |  8 · n | columns          | i32 BE, the most of a block; i32 BE, the first block with so many|
+//! |        | chunks           | root index entries with the first key of each                    |
+//!
+//! Not held against bytes that HBase wrote: no release writes such a filter.
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+
+use bytes::Bytes;
+use filter::bloom::hbase_ribbon::RibbonChunk;
+
+use super::bloom::{BloomMeta, number, read_chunks, read_comparator};
+use crate::encoding::What;
+use crate::input::Input;
+
+/// The version that stands where a Bloom meta block has 3.
+pub(super) const VERSION: i32 = 101;
+
+/// Reads what stands behind the version, in a file that has room for `chunks_max` chunks.
+pub(super) fn read(
+    input: &mut Input<'_>,
+    body: &Bytes,
+    chunks_max: usize,
+) -> Result<BloomMeta, What> {
+    let ends = "ends in the numbers about the filter";
+    let total_byte_size = number(input)?;
+    let bandwidth = input.array().map(i32::from_be_bytes).ok_or(ends)?;
+    if bandwidth != 64 {
+        return Err(format!("a ribbon of {bandwidth} bits, where only 64 are known").into());
+    }
+    let hash_type = input.array().map(i32::from_be_bytes).ok_or(ends)?;
+    let _overhead: [u8; 8] = input.array().ok_or(ends)?;
+    let (key_count, slot_count) = (number(input)?, number(input)?);
+    let count = input.len_i32().ok_or("no count of chunks")?;
+    let comparator = read_comparator(input)?;
+    if count > input.len().checked_div(SHAPE_LEN).unwrap_or(0) {
+        return Err(format!("{count} chunks in {} bytes", input.len()).into());
+    }
+    let mut slots = Vec::with_capacity(count);
+    for _ in 0..count {
+        slots.push(read_u32(input).ok_or(ends)?);
+    }
+    let mut ribbon = Vec::with_capacity(count);
+    for slots in slots {
+        let (columns, start) = (read_u32(input).ok_or(ends)?, read_u32(input).ok_or(ends)?);
+        let chunk = RibbonChunk::new(slots, columns, start);
+        ribbon.push(chunk.ok_or("a ribbon of an impossible shape")?);
+    }
+    let chunks = read_chunks(input, body, count, chunks_max)?;
+    Ok(BloomMeta {
+        total_byte_size,
+        hash_count: 0,
+        hash_type,
+        key_count,
+        max_keys: slot_count,
+        comparator,
+        chunks,
+        ribbon,
+    })
+}
+
+/// The bytes that say a chunk's shape.
+const SHAPE_LEN: usize = 12;
+
+fn read_u32(input: &mut Input<'_>) -> Option<u32> {
+    u32::try_from(input.len_i32()?).ok()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::BlockOffset;
+    use crate::block::bloom::BloomChunk;
+    use crate::block::index::{BlockPlace, IndexEntry};
+
+    /// The body of a meta block as HBase's trunk would write it.
+    pub(crate) fn write(meta: &BloomMeta) -> Vec<u8> {
+        let mut out = VERSION.to_be_bytes().to_vec();
+        out.extend_from_slice(&meta.total_byte_size.to_be_bytes());
+        out.extend_from_slice(&64_i32.to_be_bytes());
+        out.extend_from_slice(&meta.hash_type.to_be_bytes());
+        out.extend_from_slice(&0.1_f64.to_be_bytes());
+        out.extend_from_slice(&meta.key_count.to_be_bytes());
+        out.extend_from_slice(&meta.max_keys.to_be_bytes());
+        out.extend_from_slice(&(meta.ribbon.len() as i32).to_be_bytes());
+        out.push(meta.comparator.len() as u8);
+        out.extend_from_slice(&meta.comparator);
+        for chunk in &meta.ribbon {
+            out.extend_from_slice(&chunk.slots().to_be_bytes());
+        }
+        for chunk in &meta.ribbon {
+            out.extend_from_slice(&chunk.upper_columns().to_be_bytes());
+            out.extend_from_slice(&chunk.upper_start_block().to_be_bytes());
+        }
+        for chunk in &meta.chunks {
+            IndexEntry { block: chunk.block, key: &chunk.first_key }.write_root(&mut out);
+        }
+        out
+    }
+
+    #[test]
+    fn a_meta_block_reads_back_and_a_cut_or_another_width_is_damage() {
+        let block = BlockPlace { offset: BlockOffset::new(7), len: 99 };
+        let chunk = BloomChunk { block, first_key: "row".into() };
+        let meta = BloomMeta {
+            total_byte_size: 104,
+            hash_count: 0,
+            hash_type: 1,
+            key_count: 90,
+            max_keys: 128,
+            comparator: Vec::new(),
+            chunks: vec![chunk],
+            ribbon: vec![RibbonChunk::new(128, 7, 1).unwrap()],
+        };
+        let body = Bytes::from(write(&meta));
+        assert_eq!(BloomMeta::read(&body, 9), Ok(meta.clone()));
+        assert!(BloomMeta::read(&body, 0).is_err(), "more chunks than blocks");
+        for len in 0..body.len() {
+            assert!(BloomMeta::read(&body.slice(..len), 9).is_err(), "{len}");
+        }
+        // The bandwidth, the slots, the columns, and where the most of them begin.
+        for (at, byte) in [(15, 128), (49, 0x80), (52, 129), (56, 0), (53, 0x80), (60, 3)] {
+            let mut other = body.to_vec();
+            other[at] = byte;
+            assert!(BloomMeta::read(&other.into(), 9).is_err(), "byte {at} is {byte}");
+        }
+    }
+}
