@@ -38,8 +38,8 @@ pub use limits::Limits;
 pub use options::{FilterOptions, WriterOptions};
 pub use probe::RowProbe;
 pub use reader::{
-    BloomSummary, Caching, FilterAnswer, FilterSummary, FilterUse, PROBLEMS_MAX, Reader,
-    ReaderOptions, Verification, verify,
+    BloomSummary, Caching, FilterAnswer, FilterSummary, FilterUse, KeptFilter, PROBLEMS_MAX,
+    Reader, ReaderOptions, Verification, verify,
 };
 pub use scanner::Scanner;
 pub use source::{FileSource, ReadAt};

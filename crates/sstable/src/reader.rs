@@ -38,7 +38,7 @@ mod verify;
 
 use blocks::{Blocks, Wanted};
 use filters::FileFilters;
-pub use filters::{BloomSummary, FilterAnswer, FilterSummary};
+pub use filters::{BloomSummary, FilterAnswer, FilterSummary, KeptFilter};
 use index::{DataIndex, check_data_keys};
 pub use options::{Caching, FilterUse, ReaderOptions};
 pub use verify::{PROBLEMS_MAX, Verification, verify};
@@ -298,10 +298,11 @@ impl Reader {
         self.0.filters.ask(self.0.filter_use, &self.0.blocks, probe, trace)
     }
 
-    /// Asks the processor to load what [`ask_filter`](Self::ask_filter) will look at, and returns at
-    /// once. Worth it for all files of a read, before the first of them is asked.
-    pub fn prefetch_filter(&self, probe: &RowProbe<'_>) {
-        self.0.filters.prefetch(self.0.filter_use, probe);
+    /// The filter of ours that [`ask_filter`](Self::ask_filter) would ask, if it is in memory for as
+    /// long as the file is open. The processor is asked to load what it will look at, which is worth
+    /// it for all files of a read before the first filter is asked.
+    pub fn prefetched_filter(&self, probe: &RowProbe<'_>) -> Option<KeptFilter<'_>> {
+        self.0.filters.prefetched(self.0.filter_use, probe)
     }
 
     /// Whether the file may hold a row, as far as its filter knows.

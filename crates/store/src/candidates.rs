@@ -3,17 +3,26 @@
 //! The files stand in the order of their newest cell, so that a read can stop at the first that is
 //! too old to change its answer. Today each file's own filter answers for it.
 
-use sstable::{FilterAnswer, ReadTrace, RowProbe, Scanner, Timestamp};
+use sstable::{FilterAnswer, KeptFilter, ReadTrace, RowProbe, Scanner, Timestamp};
 
 use crate::error::Result;
 use crate::files::{Files, RankedFile};
 use crate::query::TimeRange;
+use crate::row_head::{RowHead, row_head};
+
+/// Filters that are waited for together. A processor core has room for about a dozen loads at once.
+const AHEAD: usize = 8;
 
 /// The files of a family that are still to be asked for a row.
 #[derive(Debug)]
 pub(crate) struct Candidates<'a> {
     /// The newest cell first.
     remaining: &'a [RankedFile],
+    /// Filters on their way to the processor, and how many of them were asked. Each takes a wait for
+    /// memory; those of many files wait together.
+    ahead: [Option<KeptFilter<'a>>; AHEAD],
+    asked: usize,
+    head: RowHead,
     probe: &'a RowProbe<'a>,
     time_range: TimeRange,
     /// Cells older than this have expired, and nothing keeps them.
@@ -30,7 +39,8 @@ impl<'a> Candidates<'a> {
     ) -> Self {
         let remaining = files.by_time();
         trace.files_considered += remaining.len() as u64;
-        Self { remaining, probe, time_range, oldest_unexpired }
+        let (ahead, head) = ([None; AHEAD], row_head(probe.row()));
+        Self { remaining, ahead, asked: AHEAD, head, probe, time_range, oldest_unexpired }
     }
 
     /// The next file that has the row, and a scanner that stands on the row's first cell in it.
@@ -42,32 +52,47 @@ impl<'a> Candidates<'a> {
         trace: &mut ReadTrace,
     ) -> Result<Option<(&'a RankedFile, Scanner)>> {
         while let Some((candidate, rest)) = self.remaining.split_first() {
-            let file = &candidate.file;
-            let newest = file.newest();
-            if newest < settled.max(self.time_range.min).max(self.oldest_unexpired) {
+            if candidate.newest < settled.max(self.time_range.min).max(self.oldest_unexpired) {
                 // And so are all that follow.
                 trace.files_skipped_by_time += self.remaining.len() as u64;
                 self.remaining = &[];
                 return Ok(None);
             }
+            let filter = self.next_filter();
             self.remaining = rest;
-            if file.oldest() >= self.time_range.max {
+            if candidate.oldest >= self.time_range.max {
                 trace.files_skipped_by_time += 1;
                 continue;
             }
-            let row = self.probe.row();
-            if row < &file.entry.first_row[..] || row > &file.entry.last_row[..] {
+            if !candidate.spans(self.head, self.probe.row()) {
                 trace.files_skipped_by_range += 1;
                 continue;
             }
-            let answer = file.reader.ask_filter(self.probe, trace);
+            let reader = &candidate.file.reader;
+            let answer = match filter {
+                Some(filter) => filter.ask(trace),
+                None => reader.ask_filter(self.probe, trace),
+            };
             if answer == FilterAnswer::No {
                 continue;
             }
-            if let Some(scanner) = file.reader.seek_row_after(answer, self.probe, trace)? {
+            if let Some(scanner) = reader.seek_row_after(answer, self.probe, trace)? {
                 return Ok(Some((candidate, scanner)));
             }
         }
         Ok(None)
+    }
+
+    /// The filter of the next file, if it is in memory.
+    fn next_filter(&mut self) -> Option<KeptFilter<'a>> {
+        if self.asked == AHEAD {
+            for (filter, next) in self.ahead.iter_mut().zip(self.remaining) {
+                *filter = next.file.reader.prefetched_filter(self.probe);
+            }
+            self.asked = 0;
+        }
+        let filter = self.ahead[self.asked];
+        self.asked += 1;
+        filter
     }
 }

@@ -1,20 +1,52 @@
 //! The store files of a family at one moment, in the two orders that reads need.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::sync::Arc;
 
+use sstable::Timestamp;
+
+use crate::row_head::{RowHead, row_head};
 use crate::store_file::StoreFile;
 
 /// The store files of a family. Cloning them is cheap.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Files(Arc<[RankedFile]>);
 
-/// A store file and how new it is.
+/// A store file and how new it is; beside it what decides about most reads, so that a get passes
+/// over many files without a look at any of them.
 #[derive(Clone, Debug)]
 pub(crate) struct RankedFile {
     pub(crate) file: Arc<StoreFile>,
     /// 1 for the file with the newest writes. Of equal cells that of the least rank counts.
     pub(crate) rank: usize,
+    /// The times of the file's cells, as far as they are known.
+    pub(crate) oldest: Timestamp,
+    pub(crate) newest: Timestamp,
+    /// Of the first and the last row.
+    heads: (RowHead, RowHead),
+}
+
+impl RankedFile {
+    fn new(file: Arc<StoreFile>, rank: usize) -> Self {
+        let (oldest, newest) = (file.oldest(), file.newest());
+        let heads = (row_head(&file.entry.first_row), row_head(&file.entry.last_row));
+        Self { file, rank, oldest, newest, heads }
+    }
+
+    /// Whether a row, whose head is given too, lies between the file's first and last one.
+    pub(crate) fn spans(&self, head: RowHead, row: &[u8]) -> bool {
+        let (first, last) = self.heads;
+        let entry = &self.file.entry;
+        let is_from_first = match head.cmp(&first) {
+            Ordering::Equal => row >= &entry.first_row[..],
+            order => order.is_gt(),
+        };
+        let is_to_last = match head.cmp(&last) {
+            Ordering::Equal => row <= &entry.last_row[..],
+            order => order.is_lt(),
+        };
+        is_from_first && is_to_last
+    }
 }
 
 impl Files {
@@ -27,9 +59,9 @@ impl Files {
         let mut ranked: Vec<_> = files
             .into_iter()
             .enumerate()
-            .map(|(index, file)| RankedFile { file, rank: index + 1 })
+            .map(|(index, file)| RankedFile::new(file, index + 1))
             .collect();
-        ranked.sort_by_key(|ranked| (Reverse(ranked.file.newest()), ranked.rank));
+        ranked.sort_by_key(|ranked| (Reverse(ranked.newest), ranked.rank));
         Self(ranked.into())
     }
 

@@ -41,6 +41,7 @@ mod new_file;
 mod options;
 mod query;
 mod read;
+mod row_head;
 mod rules;
 mod scan;
 mod snapshot;

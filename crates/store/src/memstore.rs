@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering as Memory};
 
 use sstable::{Cell, CellRef, KeyRef, SequenceId};
 
+use crate::row_head::{RowHead, row_head};
 use crate::sync::{read, write};
 
 /// The cells of one family since its last flush.
@@ -47,7 +48,7 @@ impl Memstore {
                 + borrowed.value.len()
                 + borrowed.tags.len();
             has_tags |= !borrowed.tags.is_empty();
-            tree.replace(Entry { head: head(borrowed.row), cell });
+            tree.replace(Entry { head: row_head(borrowed.row), cell });
         }
         self.count.store(tree.len(), Memory::Relaxed);
         drop(tree);
@@ -114,7 +115,7 @@ impl Memstore {
 /// Where to begin in a memstore.
 #[derive(Debug)]
 pub(crate) struct Place<'a> {
-    head: Head,
+    head: RowHead,
     key: KeyRef<'a>,
     sequence_id: SequenceId,
     is_behind: bool,
@@ -124,44 +125,32 @@ impl<'a> Place<'a> {
     /// With the first cell that is not before this key.
     pub(crate) fn from(key: KeyRef<'a>) -> Self {
         // Of equal keys the greatest sequence id comes first.
-        Self { head: head(key.row), key, sequence_id: SequenceId::MAX, is_behind: false }
+        Self { head: row_head(key.row), key, sequence_id: SequenceId::MAX, is_behind: false }
     }
 
     /// Behind this cell.
     pub(crate) fn after(cell: CellRef<'a>) -> Self {
         let (key, sequence_id) = (cell.key(), cell.sequence_id);
-        Self { head: head(key.row), key, sequence_id, is_behind: true }
+        Self { head: row_head(key.row), key, sequence_id, is_behind: true }
     }
 }
 
-/// A cell as the tree sorts it.
+/// A cell as the tree sorts it. A search compares a cell with dozens of others: with the heads in the
+/// tree's nodes, most of those stay unread.
 #[derive(Debug)]
 struct Entry {
-    head: Head,
+    head: RowHead,
     cell: Cell,
-}
-
-/// The first 16 bytes of a row as numbers, zeros behind a shorter one. Rows compare as their heads
-/// do, unless those are equal. A search in the tree compares a cell with dozens of others: with the
-/// heads in the tree's nodes, most of those stay unread.
-type Head = [u64; 2];
-
-fn head(row: &[u8]) -> Head {
-    let mut bytes = [0; 16];
-    let len = row.len().min(bytes.len());
-    bytes[..len].copy_from_slice(&row[..len]);
-    let number = u128::from_be_bytes(bytes);
-    [(number >> 64) as u64, number as u64]
 }
 
 /// What stands at some place in the order of cells: lets the tree be searched by a borrowed key.
 trait Sorted {
-    fn head(&self) -> Head;
+    fn head(&self) -> RowHead;
     fn place(&self) -> (KeyRef<'_>, SequenceId);
 }
 
 impl Sorted for Entry {
-    fn head(&self) -> Head {
+    fn head(&self) -> RowHead {
         self.head
     }
 
@@ -171,7 +160,7 @@ impl Sorted for Entry {
 }
 
 impl Sorted for Place<'_> {
-    fn head(&self) -> Head {
+    fn head(&self) -> RowHead {
         self.head
     }
 
@@ -232,22 +221,3 @@ impl PartialEq for dyn Sorted + '_ {
 }
 
 impl Eq for dyn Sorted + '_ {}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        /// Short alphabets make rows likely that begin other rows, and rows with equal heads.
-        #[test]
-        fn heads_never_contradict_the_order_of_rows(
-            left in prop::collection::vec(0_u8..2, 0..20),
-            right in prop::collection::vec(0_u8..2, 0..20),
-        ) {
-            let by_head = head(&left).cmp(&head(&right));
-            prop_assert!(by_head.is_eq() || by_head == left.cmp(&right));
-        }
-    }
-}

@@ -9,6 +9,7 @@
 //! the answer
 //! ```
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use filter::Seed;
@@ -36,13 +37,13 @@ impl ReadView {
     /// Answers a get; returns what it did beside what it found.
     pub(crate) fn get(&self, get: &Get) -> Result<(Vec<Cell>, ReadTrace)> {
         let mut shown = Vec::new();
-        let mut sum = ReadTrace::default();
+        let mut sum = None;
         let probe = RowProbe::new(&get.row, self.seed);
         if get.families.is_empty() {
             for family in &self.version.families {
                 let trace =
                     self.get_family(family, &probe, &Columns::All, &get.view, &mut shown)?;
-                sum.add(&trace);
+                add(&mut sum, trace);
             }
         }
         for query in &get.families {
@@ -55,9 +56,9 @@ impl ReadView {
                 }
                 columns => self.get_family(family, &probe, columns, &get.view, &mut shown)?,
             };
-            sum.add(&trace);
+            add(&mut sum, trace);
         }
-        Ok((shown, sum))
+        Ok((shown, sum.unwrap_or_default()))
     }
 
     pub(crate) fn family(&self, name: &[u8]) -> Result<&Arc<FamilyVersion>> {
@@ -76,8 +77,15 @@ impl ReadView {
     ) -> Result<ReadTrace> {
         let options = &family.family.options;
         let mut trace = ReadTrace::default();
-        let mut row =
-            RowCells { row: probe.row(), columns, options, view, now: self.now, found: Vec::new() };
+        let mut row = RowCells {
+            row: probe.row(),
+            columns,
+            options,
+            view,
+            now: self.now,
+            found: Vec::new(),
+            judged: None,
+        };
         for memstore in family.memstores() {
             let place = Place::from(KeyRef::before_row(probe.row()));
             let mut cells = Vec::new();
@@ -100,6 +108,14 @@ impl ReadView {
     }
 }
 
+/// Adds to a sum, which most reads have only one part of.
+fn add(sum: &mut Option<ReadTrace>, part: ReadTrace) {
+    match sum {
+        Some(sum) => sum.add(&part),
+        None => *sum = Some(part),
+    }
+}
+
 /// The cells of a row of a family, from wherever they were found.
 struct RowCells<'a> {
     row: &'a [u8],
@@ -108,6 +124,8 @@ struct RowCells<'a> {
     view: &'a View,
     now: Timestamp,
     found: Vec<Found>,
+    /// Which of those found are shown, if they were judged since the last was found.
+    judged: Option<Vec<bool>>,
 }
 
 /// A cell, and how new its file is: of two equal ones that of the least rank counts.
@@ -134,6 +152,7 @@ impl RowCells<'_> {
             if self.concerns(&cell) {
                 let cell = from.file.numbered(cell).to_cell();
                 self.found.push(Found { cell, rank: from.rank });
+                self.judged = None;
                 skips = 0;
             } else if skips < Self::SKIPS_MAX {
                 skips += 1;
@@ -175,23 +194,26 @@ impl RowCells<'_> {
     /// nothing that is newer than they are.
     fn settled(&mut self) -> Timestamp {
         let Columns::Only(columns) = self.columns else { return Timestamp::OLDEST };
-        let wanted = self.view.versions.min(self.options.versions) as usize;
-        if self.found.len() < columns.len() * wanted {
+        let wanted = self.view.versions.min(self.options.versions).max(1);
+        if self.found.len() < columns.len() * wanted as usize {
             return Timestamp::OLDEST;
         }
-        self.sort();
-        let mut rules = self.rules();
-        let mut versions = vec![Vec::new(); columns.len()];
-        for Found { cell, .. } in &self.found {
-            let cell = cell.as_ref();
-            let column = columns.binary_search_by(|known| known[..].cmp(cell.qualifier));
-            if let (Verdict::Include, Ok(column)) = (rules.judge(&cell), column) {
-                versions[column].push(cell.timestamp);
+        self.judge();
+        let shown = self.judged.iter().flatten();
+        let shown = self.found.iter().zip(shown).filter(|(_, is_shown)| **is_shown);
+        let (mut settled, mut oldest) = (0, Timestamp::LATEST);
+        let (mut column, mut versions) = (None, 0);
+        for (Found { cell, .. }, _) in shown {
+            if column != Some(cell.qualifier()) {
+                (column, versions) = (Some(cell.qualifier()), 0);
+            }
+            versions += 1;
+            if versions == wanted {
+                settled += 1;
+                oldest = oldest.min(cell.timestamp());
             }
         }
-        let oldest =
-            versions.iter().map(|versions| versions.get(wanted.saturating_sub(1)).copied());
-        oldest.map(|oldest| oldest.unwrap_or(Timestamp::OLDEST)).min().unwrap_or(Timestamp::OLDEST)
+        if settled == columns.len() { oldest } else { Timestamp::OLDEST }
     }
 
     /// Appends what the rules show of the row.
@@ -199,20 +221,25 @@ impl RowCells<'_> {
         if self.found.is_empty() {
             return;
         }
-        self.sort();
-        let mut rules = self.rules();
-        let found = self.found.into_iter().map(|found| found.cell);
-        shown.extend(found.filter(|cell| rules.judge(&cell.as_ref()) == Verdict::Include));
+        self.judge();
+        let judged = self.judged.into_iter().flatten();
+        let cells = self.found.into_iter().zip(judged).filter(|(_, is_shown)| *is_shown);
+        shown.extend(cells.map(|(found, _)| found.cell));
     }
 
-    fn sort(&mut self) {
+    /// Sorts what was found and passes it through the rules.
+    fn judge(&mut self) {
+        if self.judged.is_some() {
+            return;
+        }
         self.found.sort_by(|left, right| {
             let by_key = left.cell.as_ref().compare(&right.cell.as_ref());
             by_key.then(left.rank.cmp(&right.rank))
         });
-    }
-
-    fn rules(&self) -> Rules {
-        Rules::for_read(self.options, self.view, self.columns, self.now)
+        let columns = Cow::Borrowed(self.columns);
+        let mut rules = Rules::for_read(self.options, self.view, columns, self.now);
+        let found = self.found.iter();
+        self.judged =
+            Some(found.map(|it| rules.judge(&it.cell.as_ref()) == Verdict::Include).collect());
     }
 }

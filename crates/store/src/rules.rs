@@ -11,6 +11,8 @@
 //! count as a version, nor does one outside the time range. HBase has it in `ScanQueryMatcher` and
 //! its subclasses, in `ScanDeleteTracker`, and in the `ColumnTracker`s; names follow it.
 
+use std::borrow::Cow;
+
 use sstable::{CellRef, CellType, Timestamp};
 
 use crate::options::{FamilyOptions, KeepDeletedCells};
@@ -45,13 +47,13 @@ pub(crate) enum Verdict {
 
 /// Decides about the cells of a family, which come in order.
 #[derive(Debug)]
-pub(crate) struct Rules {
+pub(crate) struct Rules<'c> {
     purpose: Purpose,
     versions: u32,
     min_versions: u32,
     keep_deleted: KeepDeletedCells,
     time_range: TimeRange,
-    columns: Columns,
+    columns: Cow<'c, Columns>,
     now: Timestamp,
     oldest_unexpired: Timestamp,
     /// No put of the family is older than this, so far as that is known.
@@ -62,18 +64,18 @@ pub(crate) struct Rules {
     column: Column,
 }
 
-impl Rules {
+impl<'c> Rules<'c> {
     /// For reads.
     pub(crate) fn for_read(
         family: &FamilyOptions,
         view: &View,
-        columns: &Columns,
+        columns: Cow<'c, Columns>,
         now: Timestamp,
     ) -> Self {
         let purpose = if view.raw { Purpose::RawRead } else { Purpose::Read };
         let mut rules = Self::new(family, purpose, now);
         rules.time_range = view.time_range;
-        rules.columns = columns.clone();
+        rules.columns = columns;
         if view.raw {
             rules.versions = view.versions;
             rules.oldest_unexpired = Timestamp::new(0);
@@ -104,7 +106,7 @@ impl Rules {
             min_versions: family.min_versions,
             keep_deleted: family.keep_deleted_cells,
             time_range: TimeRange::ALL,
-            columns: Columns::All,
+            columns: Cow::Borrowed(&Columns::All),
             now,
             oldest_unexpired: oldest_unexpired(family, now),
             earliest_put: Timestamp::OLDEST,
@@ -167,7 +169,7 @@ impl Rules {
         if cell.timestamp < self.time_range.min {
             return self.skip_column();
         }
-        match &self.columns {
+        match &*self.columns {
             Columns::All => self.count_version(cell),
             Columns::Only(columns) => {
                 if columns.binary_search_by(|known| known[..].cmp(cell.qualifier)).is_err() {

@@ -3,6 +3,7 @@
 //! Forwards, all sources are merged once and passed through the rules. Backwards, each row is:
 //! the greatest row below the last one is looked for, and then read forwards, as HBase does.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use sstable::{Caching, Cell, KeyRef};
@@ -23,7 +24,7 @@ use crate::version::Family;
 pub struct Cells {
     family: Arc<Family>,
     scan: Scan,
-    rules: Rules,
+    rules: Rules<'static>,
     merge: Merge,
     /// Going backwards: no row from here on is wanted any more, but this one if it is being read.
     below: Option<Vec<u8>>,
@@ -40,7 +41,8 @@ impl Cells {
 
     pub(crate) fn new(view: &ReadView, scan: Scan) -> Result<Self> {
         let family = view.family(&scan.family)?;
-        let rules = Rules::for_read(&family.family.options, &scan.view, &scan.columns, view.now);
+        let columns = Cow::Owned(scan.columns.clone());
+        let rules = Rules::for_read(&family.family.options, &scan.view, columns, view.now);
         let memstores = family.memstores();
         let mut sources: Vec<_> = memstores
             .map(|memstore| Source::Memory(MemoryCursor::new(Arc::clone(memstore), view.visible)))
@@ -147,7 +149,7 @@ impl Drop for Cells {
 }
 
 /// Whether a file can have cells that the scan shows, or markers that hide some.
-fn can_matter(file: &StoreFile, scan: &Scan, rules: &Rules) -> bool {
+fn can_matter(file: &StoreFile, scan: &Scan, rules: &Rules<'_>) -> bool {
     let (first, last) = (&file.entry.first_row[..], &file.entry.last_row[..]);
     let (start, stop) = (scan.start.as_deref(), scan.stop.as_deref());
     let in_range = if scan.reverse {

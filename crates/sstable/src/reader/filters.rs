@@ -12,8 +12,8 @@
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use filter::StoredFilter;
 use filter::bloom::hbase::{self, HashPair, HashType};
+use filter::{KeyHash, Membership, StoredFilter};
 
 use super::blocks::{Blocks, Wanted};
 use super::row_filter::RowFilter;
@@ -24,7 +24,8 @@ use crate::block::loaded::Block;
 use crate::block::meta::MetaBlock;
 use crate::cache::Reservation;
 use crate::{
-    BlockSource, BlockType, BloomType, Damage, FileInfo, KeyRef, ReadTrace, Result, RowProbe,
+    BlockKind, BlockSource, BlockType, BloomType, Damage, FileInfo, KeyRef, ReadTrace, Result,
+    RowProbe,
 };
 
 /// What a filter says about a row.
@@ -36,6 +37,34 @@ pub enum FilterAnswer {
     Maybe,
     /// No filter could answer: there is none for such a question, or it could not be read.
     NotAsked,
+}
+
+impl FilterAnswer {
+    fn counted(may_contain: bool, trace: &mut ReadTrace) -> Self {
+        trace.filter_checks += 1;
+        trace.files_skipped_by_filter += u64::from(!may_contain);
+        if may_contain { Self::Maybe } else { Self::No }
+    }
+}
+
+/// A filter that its reader keeps in memory, and a row to ask it about.
+#[derive(Clone, Copy, Debug)]
+pub struct KeptFilter<'a> {
+    filter: &'a StoredFilter<Bytes>,
+    hash: KeyHash,
+    bytes: usize,
+}
+
+impl<'a> KeptFilter<'a> {
+    pub(super) const fn new(filter: &'a StoredFilter<Bytes>, hash: KeyHash, bytes: usize) -> Self {
+        Self { filter, hash, bytes }
+    }
+
+    /// Asks it; counts the question and the filter's block.
+    pub fn ask(&self, trace: &mut ReadTrace) -> FilterAnswer {
+        trace.touch(BlockKind::Meta, BlockSource::Cache, self.bytes);
+        FilterAnswer::counted(self.filter.may_contain(self.hash), trace)
+    }
 }
 
 /// HBase's Bloom filter of a file, in numbers.
@@ -119,6 +148,10 @@ pub(super) struct Kept {
 impl Kept {
     pub(super) fn filter(&self) -> Option<&StoredFilter<Bytes>> {
         filter_in(&self.block)
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.block.bytes()
     }
 }
 
@@ -362,11 +395,13 @@ impl FileFilters {
         }
     }
 
-    /// Prefetches what a filter of ours will look at, where the reader keeps it.
-    pub(super) fn prefetch(&self, filter_use: FilterUse, probe: &RowProbe<'_>) {
-        if let Some(filter) = self.row_filter(filter_use) {
-            filter.prefetch(probe);
-        }
+    /// A filter of ours that its reader keeps, on its way to the processor.
+    pub(super) fn prefetched(
+        &self,
+        filter_use: FilterUse,
+        probe: &RowProbe<'_>,
+    ) -> Option<KeptFilter<'_>> {
+        self.row_filter(filter_use)?.prefetched(probe)
     }
 
     /// Asks the filter that is to be used; HBase's in place of ours where that cannot be read.
@@ -390,11 +425,7 @@ impl FileFilters {
         };
         match answer {
             Ok(None) => FilterAnswer::NotAsked,
-            Ok(Some(may_contain)) => {
-                trace.filter_checks += 1;
-                trace.files_skipped_by_filter += u64::from(!may_contain);
-                if may_contain { FilterAnswer::Maybe } else { FilterAnswer::No }
-            }
+            Ok(Some(may_contain)) => FilterAnswer::counted(may_contain, trace),
             Err(_) => {
                 trace.filters_unreadable += 1;
                 FilterAnswer::NotAsked

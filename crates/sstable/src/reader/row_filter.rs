@@ -15,7 +15,7 @@ use bytes::Bytes;
 use filter::{KeyHash, Membership, StoredFilter};
 
 use super::blocks::{Blocks, Wanted};
-use super::filters::{FilterSummary, Kept, load_and_keep};
+use super::filters::{FilterSummary, Kept, KeptFilter, load_and_keep};
 use super::{Caching, MetaIndex};
 use crate::block::filter_index::{FILTER_INDEX_NAME, FilterIndex, partition_name};
 use crate::block::index::BlockPlace;
@@ -105,17 +105,21 @@ impl RowFilter {
         }
     }
 
-    /// Prefetches what the filter will look at, where the reader keeps it.
-    pub(super) fn prefetch(&self, probe: &RowProbe<'_>) {
+    /// The filter that will be asked about a row, where the reader keeps it; what it will look at is
+    /// on its way to the processor.
+    pub(super) fn prefetched(&self, probe: &RowProbe<'_>) -> Option<KeptFilter<'_>> {
         let part = match &self.layout {
-            Layout::Whole(part) => Some(part),
-            Layout::Partitioned { loaded, .. } => loaded.get().and_then(|partitions| {
-                partitions.index.find(probe.row()).map(|number| &partitions.parts[number])
-            }),
+            Layout::Whole(part) => part,
+            Layout::Partitioned { loaded, .. } => {
+                let partitions = loaded.get()?;
+                &partitions.parts[partitions.index.find(probe.row())?]
+            }
         };
-        if let Some(filter) = part.and_then(|part| part.kept.get()).and_then(Kept::filter) {
-            filter.prefetch(hash(filter, probe));
-        }
+        let kept = part.kept.get()?;
+        let filter = kept.filter()?;
+        let hash = hash(filter, probe);
+        filter.prefetch(hash);
+        Some(KeptFilter::new(filter, hash, kept.bytes()))
     }
 
     /// The filter in numbers; `None` if it is damaged.

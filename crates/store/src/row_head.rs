@@ -1,0 +1,33 @@
+//! The beginnings of rows as numbers, which compare in an instant.
+
+/// The first 16 bytes of a row as numbers, zeros behind a shorter one. Rows compare as their heads
+/// do, unless those are equal.
+pub(crate) type RowHead = [u64; 2];
+
+/// The head of a row.
+pub(crate) fn row_head(row: &[u8]) -> RowHead {
+    let mut bytes = [0; 16];
+    let len = row.len().min(bytes.len());
+    bytes[..len].copy_from_slice(&row[..len]);
+    let number = u128::from_be_bytes(bytes);
+    [(number >> 64) as u64, number as u64]
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Short alphabets make rows likely that begin other rows, and rows with equal heads.
+        #[test]
+        fn heads_never_contradict_the_order_of_rows(
+            left in prop::collection::vec(0_u8..2, 0..20),
+            right in prop::collection::vec(0_u8..2, 0..20),
+        ) {
+            let by_head = row_head(&left).cmp(&row_head(&right));
+            prop_assert!(by_head.is_eq() || by_head == left.cmp(&right));
+        }
+    }
+}
