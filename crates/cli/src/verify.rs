@@ -34,21 +34,27 @@ pub(crate) struct Verify {
 impl Verify {
     /// Checks and reports file by file.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        check_all(&self.files, self.audience)
+        check_all(&self.files, self.audience, |_| None)
     }
 }
 
-/// Checks files one after the other, and reports each when it is done.
+/// Checks files one after the other, and reports each when it is done, with what `known` has against
+/// it as a whole.
 ///
 /// # Errors
 ///
 /// If a file could not be read; which ones is said on stderr.
-pub(crate) fn check_all(files: &[PathBuf], audience: Audience) -> anyhow::Result<Answer> {
+pub(crate) fn check_all(
+    files: &[PathBuf],
+    audience: Audience,
+    known: impl Fn(&Path) -> Option<String>,
+) -> anyhow::Result<Answer> {
     let mut sound = true;
     let mut unread = 0;
     for file in files {
         match check(file) {
-            Ok(report) => {
+            Ok(mut report) => {
+                report.add(known(file));
                 sound &= report.ok;
                 audience.print(&report)?;
             }
@@ -90,6 +96,13 @@ struct FileReport {
     blocks: u64,
     cells: u64,
     errors: Vec<Finding>,
+}
+
+impl FileReport {
+    fn add(&mut self, wrong: Option<String>) {
+        self.ok &= wrong.is_none();
+        self.errors.extend(wrong.map(|what| Finding { offset: 0, block: None, what }));
+    }
 }
 
 /// One thing that is wrong.

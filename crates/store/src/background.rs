@@ -80,12 +80,16 @@ impl Background {
         lock(&self.tasks).stop
     }
 
-    /// Waits until a flush has ended, or some time has passed.
-    pub(crate) fn wait_for_flush(&self) {
+    /// Waits until a flush has ended, or some time has passed, `max` at most.
+    pub(crate) fn wait_for_flush(&self, max: Duration) {
         let tasks = lock(&self.tasks);
         let before = tasks.flushes;
         let still = |tasks: &mut Tasks| tasks.flushes == before && !tasks.stop;
-        drop(self.changed.wait_timeout_while(tasks, Self::STALL_MAX, still).expect(Self::NO_PANIC));
+        drop(
+            self.changed
+                .wait_timeout_while(tasks, max.min(Self::STALL_MAX), still)
+                .expect(Self::NO_PANIC),
+        );
     }
 
     /// Starts the threads, which end after [`stop`](Self::stop).
@@ -141,5 +145,104 @@ impl Background {
                 Some(due) => self.changed.wait_timeout(tasks, due - now).expect(Self::NO_PANIC).0,
             };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use sstable::Timestamp;
+
+    use super::*;
+    use crate::{Clock, CompactionOptions, FamilyOptions, Get, Put, Store, StoreOptions};
+
+    fn put(store: &Store, row: &str) -> Result<()> {
+        store.put(Put::new(row).column("f", "q", [7; 1000]))
+    }
+
+    #[test]
+    fn a_panic_in_the_background_stops_the_store_and_nothing_hangs() {
+        let directory = tempfile::tempdir().unwrap();
+        let broken = Arc::new(AtomicBool::new(false));
+        let clock = {
+            let broken = Arc::clone(&broken);
+            Clock::new(move || {
+                let in_flush = std::thread::current().name() == Some("store-flush");
+                assert!(!(in_flush && broken.load(Ordering::Relaxed)), "the clock is broken");
+                Timestamp::new(1000)
+            })
+        };
+        let options = StoreOptions::default().clock(clock).memstore_flush_bytes(10_000);
+        let store = Store::open(directory.path(), options).unwrap();
+        store.create_family("f", FamilyOptions::default()).unwrap();
+        broken.store(true, Ordering::Relaxed);
+        let refused = (0..).find_map(|row| put(&store, &format!("{row}")).err()).unwrap();
+        assert!(matches!(refused, Error::Poisoned { .. }), "{refused}");
+        assert!(matches!(store.flush(), Err(Error::Poisoned { .. })));
+        assert!(matches!(store.compact("f", true), Err(Error::Poisoned { .. })));
+        assert_eq!(store.get(&Get::row("0")).unwrap().len(), 1, "what is there can be read");
+        drop(store);
+        let store = Store::open(directory.path(), StoreOptions::default()).unwrap();
+        assert_eq!(store.get(&Get::row("0")).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_write_waits_no_longer_than_is_allowed() {
+        let directory = tempfile::tempdir().unwrap();
+        let options = StoreOptions::default().memstore_flush_bytes(2000).stall_max(Duration::ZERO);
+        let store = Store::open(directory.path(), options).unwrap();
+        store.create_family("f", FamilyOptions::default()).unwrap();
+        // A flush waits for the disk; this does not.
+        let refused = (0..100_000).find_map(|row| put(&store, &format!("{row}")).err()).unwrap();
+        assert!(matches!(refused, Error::Busy { .. }), "{refused}");
+        assert!(store.stats().write_stalls > 0);
+        store.flush().unwrap();
+        put(&store, "later").unwrap();
+    }
+
+    #[test]
+    fn closing_a_store_does_not_wait_for_a_compaction() {
+        let directory = tempfile::tempdir().unwrap();
+        let slow = CompactionOptions::default().bytes_per_second(Some(1));
+        let options = StoreOptions::default().compaction(slow);
+        let store = Store::open(directory.path(), options).unwrap();
+        store.create_family("f", FamilyOptions::default().block_size(1000)).unwrap();
+        for file in 0..4 {
+            for row in 0..5000 {
+                let put = Put::new(format!("{file}{row}")).column("f", "q", "some bytes");
+                store.write(put, crate::Durability::SkipWal).unwrap();
+            }
+            store.flush().unwrap();
+        }
+        // At a byte a second this would take days.
+        drop(store);
+        let store = Store::open(directory.path(), StoreOptions::default()).unwrap();
+        assert_eq!(store.get(&Get::row("04999")).unwrap().len(), 1);
+        store.compact("f", true).unwrap();
+        assert_eq!(store.stats().families[0].files, 1);
+    }
+
+    #[test]
+    fn damage_that_no_block_checksum_sees_does_not_get_into_a_compacted_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let options = StoreOptions::default().auto_compaction(false);
+        let store = Store::open(directory.path(), options).unwrap();
+        store.create_family("f", FamilyOptions::default()).unwrap();
+        for row in ["a", "b"] {
+            put(&store, row).unwrap();
+            store.flush().unwrap();
+        }
+        let (path, wrong) = store.check_files("f").unwrap().remove(0);
+        assert!(wrong.is_none());
+        let mut bytes = std::fs::read(&path).unwrap();
+        let last = bytes.len() - 1;
+        bytes[last - 100] ^= 1; // In the trailer, of which nothing reads the end.
+        std::fs::write(&path, &bytes).unwrap();
+        assert!(matches!(store.compact("f", true), Err(Error::Corrupt { .. })));
+        let wrong = store.check_files("f").unwrap().into_iter().filter(|(_, it)| it.is_some());
+        assert_eq!(wrong.map(|(path, _)| path).collect::<Vec<_>>(), [path]);
+        assert_eq!(store.stats().families[0].files, 2);
+        assert_eq!(store.get(&Get::row("a")).unwrap().len(), 1);
     }
 }

@@ -60,6 +60,16 @@ pub enum Error {
         path: PathBuf,
     },
 
+    /// Flushes do not keep up with writes, and the wait for them was as long as is allowed. Nothing
+    /// was written; trying again later helps, if the disk works.
+    #[error("the memstores take {bytes} bytes and were not flushed for {seconds:.1} s")]
+    Busy {
+        /// Memory of all memstores.
+        bytes: usize,
+        /// How long the write waited.
+        seconds: f64,
+    },
+
     /// An earlier failure left it open what is on disk. The store reads no more writes; opening it
     /// again recovers what was acknowledged.
     #[error("the store stopped after a failure, open it again: {why}")]

@@ -23,9 +23,9 @@ use crate::new_file::{FilePurpose, NewFile};
 use crate::rules::{Rules, Verdict};
 use crate::store::Inner;
 use crate::store_file::StoreFile;
-use crate::sync::lock;
 use crate::version::{Family, FamilyVersion};
 use crate::wal::SegmentNumber;
+use crate::watch::{Watch, Work};
 
 /// The memstores of a family that were written, and the file, unless nothing was left to write.
 struct Flushed {
@@ -37,8 +37,7 @@ struct Flushed {
 impl Inner {
     /// Writes all memstores to files. When it returns, they are on disk.
     pub(crate) fn flush(&self) -> Result<()> {
-        let _one_at_a_time = lock(&self.flush_turn);
-        self.commit.check()?;
+        let _one_at_a_time = self.take_turn(&self.flush_turn)?;
         let result = self.flush_all().map_err(|error| self.commit.poison(error));
         self.background.flush_ended();
         result
@@ -46,6 +45,7 @@ impl Inner {
 
     fn flush_all(&self) -> Result<()> {
         let Some((segment, newest)) = self.set_memstores_aside()? else { return Ok(()) };
+        let _watch = Watch::begin(Work::Flush);
         let version = self.version();
         let mut flushed = Vec::new();
         for family in version.families.iter().filter(|family| !family.flushing.is_empty()) {

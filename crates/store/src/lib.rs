@@ -52,9 +52,11 @@ mod sync;
 mod version;
 pub mod vfs;
 mod wal;
+mod watch;
 mod write;
 
 pub use clock::Clock;
+pub use compaction::CompactionOptions;
 pub use error::{Error, Result};
 pub use mutation::{Delete, Put, WriteBatch};
 pub use options::{Durability, FamilyOptions, KeepDeletedCells, StoreOptions};

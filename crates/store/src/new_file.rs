@@ -76,6 +76,11 @@ impl NewFile {
         Ok(())
     }
 
+    /// Bytes that were written so far.
+    pub(crate) fn written_len(&self) -> u64 {
+        self.writer.as_ref().map_or(0, Writer::written_len)
+    }
+
     /// Completes the file. When this returns it is on disk; `None` if it would have been empty.
     pub(crate) fn finish(mut self) -> Result<Option<FileEntry>> {
         if self.times.is_none() {

@@ -7,6 +7,7 @@ use filter::{FilterKind, Sizing};
 use sstable::{BloomType, Compression, DataBlockEncoding, FilterUse};
 
 use crate::clock::Clock;
+use crate::compaction::CompactionOptions;
 use crate::vfs::{RealFiles, Vfs};
 
 /// When a write is acknowledged. The names are HBase's.
@@ -35,6 +36,8 @@ pub struct StoreOptions {
     pub(crate) memstore_flush_bytes: usize,
     pub(crate) wal_segment_bytes: u64,
     pub(crate) auto_compaction: bool,
+    pub(crate) compaction: CompactionOptions,
+    pub(crate) stall_max: Duration,
     pub(crate) background: bool,
     pub(crate) filter_use: FilterUse,
 }
@@ -50,6 +53,8 @@ impl Default for StoreOptions {
             memstore_flush_bytes: 64 << 20,
             wal_segment_bytes: 64 << 20,
             auto_compaction: true,
+            compaction: CompactionOptions::default(),
+            stall_max: Duration::from_secs(60),
             background: true,
             filter_use: FilterUse::default(),
         }
@@ -88,7 +93,7 @@ impl StoreOptions {
     }
 
     /// Memory that the memstores may take together before they are flushed. Writers wait once
-    /// they take four times as much. Default: 64 MiB.
+    /// they take four times as much, for [`stall_max`](Self::stall_max) at most. Default: 64 MiB.
     pub const fn memstore_flush_bytes(mut self, bytes: usize) -> Self {
         self.memstore_flush_bytes = bytes;
         self
@@ -111,6 +116,19 @@ impl StoreOptions {
     /// Which filters of the store files are asked. Default: the best that each file has.
     pub const fn filter_use(mut self, filter_use: FilterUse) -> Self {
         self.filter_use = filter_use;
+        self
+    }
+
+    /// Which files are merged, and how fast. Default: HBase's choice, as fast as can be.
+    pub const fn compaction(mut self, compaction: CompactionOptions) -> Self {
+        self.compaction = compaction;
+        self
+    }
+
+    /// How long a write waits for memory when flushes do not keep up, before it is refused with
+    /// [`Error::Busy`](crate::Error::Busy). Default: a minute.
+    pub const fn stall_max(mut self, wait: Duration) -> Self {
+        self.stall_max = wait;
         self
     }
 

@@ -1,5 +1,8 @@
 //! What a store holds and what its reads did, as plain numbers.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use sstable::{CacheStats, ReadTrace};
 
 /// A store at one moment.
@@ -14,8 +17,15 @@ pub struct Stats {
     pub flushes: u64,
     /// Compactions since the store was opened.
     pub compactions: u64,
-    /// Writers that had to wait for a flush since the store was opened.
+    /// Compactions that failed since the store was opened; their files stayed as they were.
+    pub compactions_failed: u64,
+    /// Why the last of those failed.
+    pub compaction_failure: Option<Arc<str>>,
+    /// Writes that had to wait since the store was opened, because the memstores took four times
+    /// the memory that they are flushed at.
     pub write_stalls: u64,
+    /// How long they waited together.
+    pub write_stall_time: Duration,
     /// The block cache.
     pub cache: CacheStats,
 }

@@ -11,6 +11,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use filter::Seed;
 use sstable::{BlockCache, Cell, ReadTrace, ReaderOptions, SequenceId};
@@ -36,6 +37,7 @@ use crate::sync::{lock, read, write};
 use crate::version::{Family, FamilyVersion, StoreVersion};
 use crate::vfs::{Lock, Vfs};
 use crate::wal::{self, SegmentNumber, SegmentWriter};
+use crate::watch::{Watch, Work};
 use crate::write::{Commit, Writer, apply, prepare};
 
 /// A store that is open. Cloning it is cheap; all clones are the same store.
@@ -76,11 +78,14 @@ pub(crate) struct Inner {
 }
 
 /// What was done since the store was opened.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) flushes: u64,
     pub(crate) compactions: u64,
+    pub(crate) compactions_failed: u64,
+    pub(crate) compaction_failure: Option<Arc<str>>,
     pub(crate) write_stalls: u64,
+    pub(crate) write_stall_time: Duration,
 }
 
 impl Store {
@@ -226,6 +231,25 @@ impl Store {
         self.inner.import(family, files, Age::New)
     }
 
+    /// Reads the files of a family wholly and holds each against the checksum in the manifest;
+    /// returns what is wrong, file by file. Compactions do the same with what they merge.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such family, or a file cannot be read.
+    pub fn check_files(&self, family: &str) -> Result<Vec<(PathBuf, Option<String>)>> {
+        let view = self.inner.view();
+        let files = view.family(family.as_bytes())?.files.by_sequence();
+        let check = |file: &Arc<StoreFile>| match file.check_whole(|| true) {
+            Ok(_) => Ok((file.path().to_path_buf(), None)),
+            Err(Error::Corrupt { what, .. }) => {
+                Ok((file.path().to_path_buf(), Some(what.into_owned())))
+            }
+            Err(error) => Err(error),
+        };
+        files.map(check).collect()
+    }
+
     /// What the store holds and what its reads did.
     pub fn stats(&self) -> Stats {
         self.inner.stats()
@@ -258,6 +282,7 @@ impl Inner {
             manifest.families.iter().find(|family| family.id == id).map(|it| it.name.as_bytes())
         };
         let (store, first) = (manifest.store, manifest.first_segment);
+        let watch = Watch::begin(Work::Recover);
         let recovered = wal::recover(&*vfs, &wal_directory, store, first, family_name)?;
         let cache = Arc::new(BlockCache::new(options.cache_bytes));
         let reader = reader_options(&options, &cache);
@@ -274,6 +299,7 @@ impl Inner {
         for cells in recovered.batches {
             apply(&version, cells);
         }
+        drop(watch);
         remove_segments_before(&*vfs, &wal_directory, first)?;
         let number = recovered.segments.last().map_or(first, |last| last.next());
         let segment = SegmentWriter::create(&*vfs, &wal_directory, store, number)?;
@@ -384,16 +410,43 @@ impl Inner {
         written.map_err(|error| self.commit.poison(error))
     }
 
+    /// Takes the place of the one thread that flushes, or of the one that compacts; refuses if the
+    /// store has stopped, also by a panic of who was there before.
+    pub(crate) fn take_turn<'a>(&self, turn: &'a Mutex<()>) -> Result<MutexGuard<'a, ()>> {
+        self.commit.check()?;
+        let panicked = |_| Error::Poisoned { why: "a thread of the store panicked".into() };
+        let turn = turn.lock().map_err(panicked)?;
+        self.commit.check()?;
+        Ok(turn)
+    }
+
     /// Waits while the memstores take far more memory than they should: flushes do not keep up.
     fn wait_for_room(&self) -> Result<()> {
         let max = self.options.memstore_flush_bytes.saturating_mul(STALL_FACTOR);
-        while self.thread_runs() && self.version().memstore_bytes() > max {
-            self.commit.check()?;
-            self.count(|counts| counts.write_stalls += 1);
-            self.background.want_flush();
-            self.background.wait_for_flush();
+        if !self.thread_runs() || self.version().memstore_bytes() <= max {
+            return Ok(());
         }
-        Ok(())
+        let (_watch, start) = (Watch::begin(Work::Stall), Instant::now());
+        let result = loop {
+            let bytes = self.version().memstore_bytes();
+            if bytes <= max {
+                break Ok(());
+            }
+            let Some(left) = self.options.stall_max.checked_sub(start.elapsed()) else {
+                let seconds = start.elapsed().as_secs_f64();
+                break Err(Error::Busy { bytes, seconds });
+            };
+            if let Err(error) = self.commit.check() {
+                break Err(error);
+            }
+            self.background.want_flush();
+            self.background.wait_for_flush(left);
+        };
+        self.count(|counts| {
+            counts.write_stalls += 1;
+            counts.write_stall_time += start.elapsed();
+        });
+        result
     }
 
     /// Has the memstores flushed if they are full.
@@ -432,13 +485,16 @@ impl Inner {
             file_cells: family.files.by_time().iter().map(|it| it.file.entry.cells).sum(),
             reads: family.family.reads.snapshot(),
         });
-        let counts = *lock(&self.counts);
+        let counts = lock(&self.counts).clone();
         Stats {
             families: families.collect(),
             sequence_id: self.commit.visible().get(),
             flushes: counts.flushes,
             compactions: counts.compactions,
+            compactions_failed: counts.compactions_failed,
+            compaction_failure: counts.compaction_failure,
             write_stalls: counts.write_stalls,
+            write_stall_time: counts.write_stall_time,
             cache: self.cache.stats(),
         }
     }

@@ -53,6 +53,37 @@ impl StoreFile {
         }))
     }
 
+    /// Reads the whole file and holds it against the checksum in the manifest; `false` if it was
+    /// told to stop before it was through.
+    pub(crate) fn check_whole(&self, goes_on: impl Fn() -> bool) -> Result<bool> {
+        const CHUNK: usize = 1 << 20;
+        let source = self.vfs.open(&self.path).map_err(Error::io(&self.path, "open"))?;
+        let mut chunk = vec![0; CHUNK];
+        let (mut checksum, mut at) = (0, 0);
+        while at < self.entry.length {
+            if !goes_on() {
+                return Ok(false);
+            }
+            let len = CHUNK.min(usize::try_from(self.entry.length - at).unwrap_or(CHUNK));
+            let bytes = &mut chunk[..len];
+            source.read_exact_at(bytes, at).map_err(Error::io(&self.path, "read"))?;
+            checksum = crc32c::crc32c_append(checksum, bytes);
+            at += len as u64;
+        }
+        if checksum != self.entry.checksum {
+            let stated = self.entry.checksum;
+            let what = format!(
+                "the file's CRC-32C is {checksum:08x}, where the manifest has {stated:08x}"
+            );
+            return Err(Error::corrupt(&self.path, 0, what));
+        }
+        Ok(true)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Says that the manifest does not name the file any more.
     pub(crate) fn retire(&self) {
         self.is_obsolete.store(true, Ordering::Relaxed);

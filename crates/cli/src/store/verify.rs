@@ -11,7 +11,8 @@ use crate::failure::Answer;
 use crate::output::Audience;
 use crate::verify::check_all;
 
-/// Read the log and check every store file wholly, as `hfile verify` does.
+/// Read the log, check every store file wholly as `hfile verify` does, and hold it against the
+/// checksum that the store has of it.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -30,12 +31,17 @@ impl Verify {
     /// Reads everything and reports file by file.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         // Opening reads the manifest and the log. While the store is open no file can go.
-        let (_store, families) = self.directory.open_families(None)?;
-        let mut files = Vec::new();
+        let (store, families) = self.directory.open_families(None)?;
+        let (mut files, mut wrong) = (Vec::new(), Vec::new());
         for family in &families {
             files.extend(list(&self.directory.directory.join(family))?);
+            wrong.extend(store.check_files(family)?);
         }
-        check_all(&files, self.audience)
+        let known = |path: &Path| {
+            let found = wrong.iter().find(|(known, _)| known.file_name() == path.file_name());
+            found.and_then(|(_, what)| what.clone())
+        };
+        check_all(&files, self.audience, known)
     }
 }
 

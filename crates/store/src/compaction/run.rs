@@ -1,39 +1,35 @@
-//! Fewer files from many: reads have less to ask, and what is hidden or expired goes.
+//! One compaction: the cells of some files merged into one, which takes their place.
 //!
-//! Which files are merged is decided as by HBase's exploring policy (`ExploringCompactionPolicy`):
-//! of all runs of neighbours in age that are long enough, and in which no file is much larger than
-//! the others together, the longest; of those equally long, the smallest.
+//! What it reads it has checked first: the checksum that the manifest has of a whole file covers also
+//! what no block checksum sees. Damage must not get into a file whose checksums are all right.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use sstable::{Caching, KeyRef, Timestamp};
 
+use super::pace::Pace;
 use crate::error::Result;
 use crate::merge::{Merge, Source};
 use crate::new_file::{FilePurpose, NewFile};
 use crate::rules::{Rules, Verdict};
 use crate::store::Inner;
 use crate::store_file::{FileCursor, StoreFile};
-use crate::sync::lock;
 use crate::version::{Family, FamilyVersion};
+use crate::watch::{Watch, Work};
 
-/// Fewer files than this are not worth a compaction (`hbase.hstore.compaction.min`).
-const FILES_MIN: usize = 3;
-/// More than this are not merged at once (`hbase.hstore.compaction.max`).
-const FILES_MAX: usize = 10;
-/// A file may be this many fifths of the others together (`hbase.hstore.compaction.ratio` 1.2).
-const RATIO_FIFTHS: u64 = 6;
+/// Cells between two looks at how fast it goes.
+const CELLS_PER_STEP: u64 = 4096;
 
 impl Inner {
     /// Merges files of a family: all, or those that the policy selects.
     pub(crate) fn compact(&self, family: &str, major: bool) -> Result<()> {
-        let _one_at_a_time = lock(&self.compaction_turn);
-        self.commit.check()?;
+        let _one_at_a_time = self.take_turn(&self.compaction_turn)?;
         let view = self.view();
         let family = view.family(family.as_bytes())?;
         // The oldest first.
         let files: Vec<_> = family.files.by_sequence().rev().cloned().collect();
-        let selected = if major { 0..files.len() } else { select(&sizes(&files)) };
+        let selected = if major { 0..files.len() } else { self.select(&files) };
         if selected.is_empty() {
             return Ok(());
         }
@@ -47,15 +43,31 @@ impl Inner {
             while !self.background.is_stopping() {
                 let files = self.view().family(family.family.name.as_bytes())?.files.clone();
                 let files: Vec<_> = files.by_sequence().rev().cloned().collect();
-                if select(&sizes(&files)).is_empty() {
+                if self.select(&files).is_empty() {
                     break;
                 }
-                self.compact(&family.family.name, false)?;
+                let name = &family.family.name;
+                let result = self.compact(name, false);
+                if let Err(error) = &result {
+                    self.count(|counts| {
+                        counts.compactions_failed += 1;
+                        counts.compaction_failure = Some(error.with_causes().into());
+                    });
+                }
+                result?;
             }
         }
         Ok(())
     }
 
+    /// The files that the policy would merge, of all from the oldest to the newest.
+    fn select(&self, files: &[Arc<StoreFile>]) -> Range<usize> {
+        let sizes: Vec<_> = files.iter().map(|file| file.entry.length).collect();
+        let flush_bytes = self.options.memstore_flush_bytes as u64;
+        self.options.compaction.select(&sizes, flush_bytes, self.clock.now())
+    }
+
+    /// Merges files into one. If the store closes before it is done, they stay as they are.
     fn merge_files(
         &self,
         version: &FamilyVersion,
@@ -69,6 +81,13 @@ impl Inner {
             has_tags: files.iter().any(|file| file.reader.file_info().includes_tags()),
             is_major_compaction: is_all,
         };
+        let _watch = Watch::begin(Work::Compact);
+        let pace = Pace::new(&self.background, self.options.compaction.rate());
+        for file in files {
+            if !file.check_whole(|| pace.goes_on(0))? {
+                return Ok(());
+            }
+        }
         let newest_first = files.iter().rev();
         let sources = newest_first
             .map(|file| Source::File(Box::new(FileCursor::new(file, Caching::Bypass))))
@@ -81,7 +100,12 @@ impl Inner {
             Rules::for_rewrite(&family.options, now)
         };
         let mut merged = NewFile::create(self, family, purpose)?;
+        let mut passed = 0_u64;
         while let Some(cell) = cells.cell() {
+            if passed.is_multiple_of(CELLS_PER_STEP) && !pace.goes_on(merged.written_len()) {
+                return Ok(());
+            }
+            passed += 1;
             if rules.judge(&cell) == Verdict::Include {
                 merged.append(&cell)?;
             }
@@ -125,44 +149,4 @@ impl Inner {
 fn earliest_put(files: &[Arc<StoreFile>]) -> Timestamp {
     let known = files.iter().map(|file| file.reader.file_info().earliest_put());
     known.map(|earliest| earliest.unwrap_or(Timestamp::OLDEST)).min().unwrap_or(Timestamp::OLDEST)
-}
-
-fn sizes(files: &[Arc<StoreFile>]) -> Vec<u64> {
-    files.iter().map(|file| file.entry.length).collect()
-}
-
-/// The files to merge, given the sizes of all from the oldest to the newest.
-fn select(sizes: &[u64]) -> std::ops::Range<usize> {
-    let mut best = 0..0;
-    let mut best_size = 0;
-    for start in 0..sizes.len() {
-        for end in start + FILES_MIN..=sizes.len().min(start + FILES_MAX) {
-            let run = &sizes[start..end];
-            let size: u64 = run.iter().sum();
-            let is_even = run.iter().all(|one| one * 5 <= (size - one) * RATIO_FIFTHS);
-            let is_better = run.len() > best.len() || run.len() == best.len() && size < best_size;
-            if is_even && is_better {
-                best = start..end;
-                best_size = size;
-            }
-        }
-    }
-    best
-}
-
-#[cfg(test)]
-mod tests {
-    use super::select;
-
-    #[test]
-    fn the_longest_run_of_even_files_is_merged_and_of_two_the_smaller() {
-        assert_eq!(select(&[]), 0..0);
-        assert_eq!(select(&[10, 10]), 0..0);
-        assert_eq!(select(&[10, 10, 10]), 0..3);
-        assert_eq!(select(&[1000, 10, 10, 10]), 1..4);
-        assert_eq!(select(&[1000, 30, 20, 10]), 1..4);
-        assert_eq!(select(&[1000, 100, 10, 1]), 0..0);
-        assert_eq!(select(&[20, 20, 20, 500, 10, 10, 10]), 4..7);
-        assert_eq!(select(&[5; 30]).len(), 10);
-    }
 }

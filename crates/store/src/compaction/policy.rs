@@ -1,0 +1,207 @@
+//! Which files are merged, as HBase's exploring policy decides (`ExploringCompactionPolicy`): of all
+//! runs of neighbours in age that are long enough, and in which no file is much larger than the
+//! others together, the longest; of those equally long, the smallest.
+//!
+//! Once a family has so many files that HBase would hold writers back, a run counts by how many
+//! files it takes away for its bytes; and if no run is even, the smallest is merged all the same.
+
+use std::ops::Range;
+
+use sstable::Timestamp;
+
+/// How a store chooses the files that it merges, and how fast. The defaults are HBase's.
+#[derive(Clone, Debug, PartialEq)]
+#[must_use]
+pub struct CompactionOptions {
+    files_min: usize,
+    files_max: usize,
+    size_min: Option<u64>,
+    size_max: u64,
+    ratio: f64,
+    off_peak: Option<OffPeak>,
+    bytes_per_second: Option<u64>,
+}
+
+/// Hours of the day, in UTC, in which larger files are merged too.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct OffPeak {
+    from_hour: u8,
+    to_hour: u8,
+    ratio: f64,
+}
+
+impl Default for CompactionOptions {
+    fn default() -> Self {
+        Self {
+            files_min: 3,
+            files_max: 10,
+            size_min: None,
+            size_max: u64::MAX,
+            ratio: 1.2,
+            off_peak: None,
+            bytes_per_second: None,
+        }
+    }
+}
+
+impl CompactionOptions {
+    /// Fewer files than this are not worth a compaction (`hbase.hstore.compaction.min`); at least
+    /// two. Default: 3.
+    pub const fn files_min(mut self, files: usize) -> Self {
+        self.files_min = if files < 2 { 2 } else { files };
+        self
+    }
+
+    /// More files than this are not merged at once (`hbase.hstore.compaction.max`). Default: 10.
+    pub const fn files_max(mut self, files: usize) -> Self {
+        self.files_max = files;
+        self
+    }
+
+    /// Files that come to less than this together are merged however uneven they are
+    /// (`hbase.hstore.compaction.min.size`). Default: `None`, what a memstore is flushed at.
+    pub const fn size_min(mut self, bytes: Option<u64>) -> Self {
+        self.size_min = bytes;
+        self
+    }
+
+    /// Files that come to more than this together are merged by a major compaction only
+    /// (`hbase.hstore.compaction.max.size`). Default: no limit.
+    pub const fn size_max(mut self, bytes: u64) -> Self {
+        self.size_max = bytes;
+        self
+    }
+
+    /// How large a file may be for those it is merged with: this many times their sum
+    /// (`hbase.hstore.compaction.ratio`). Default: 1.2.
+    pub const fn ratio(mut self, ratio: f64) -> Self {
+        self.ratio = ratio;
+        self
+    }
+
+    /// Another ratio from one hour of the day, in UTC, up to but without another, which may be past
+    /// midnight (`hbase.offpeak.start.hour`, `hbase.offpeak.end.hour`,
+    /// `hbase.hstore.compaction.ratio.offpeak`, whose default is 5). Default: at no hour.
+    pub const fn off_peak(mut self, from_hour: u8, to_hour: u8, ratio: f64) -> Self {
+        self.off_peak = Some(OffPeak { from_hour, to_hour, ratio });
+        self
+    }
+
+    /// How many bytes of files a compaction makes in a second. Default: `None`, as many as it can.
+    pub const fn bytes_per_second(mut self, bytes: Option<u64>) -> Self {
+        self.bytes_per_second = bytes;
+        self
+    }
+
+    pub(super) const fn rate(&self) -> Option<u64> {
+        self.bytes_per_second
+    }
+
+    fn ratio_at(&self, now: Timestamp) -> f64 {
+        let hour = now.get().div_euclid(3_600_000).rem_euclid(24);
+        let applies = |off_peak: &OffPeak| {
+            let (from, to) = (i64::from(off_peak.from_hour), i64::from(off_peak.to_hour));
+            if from <= to { (from..to).contains(&hour) } else { hour >= from || hour < to }
+        };
+        self.off_peak.filter(applies).map_or(self.ratio, |off_peak| off_peak.ratio)
+    }
+
+    /// The files to merge at a time, given the sizes of all from the oldest to the newest, and what
+    /// a memstore is flushed at.
+    pub(super) fn select(&self, sizes: &[u64], flush_bytes: u64, now: Timestamp) -> Range<usize> {
+        let size_min = self.size_min.unwrap_or(flush_bytes);
+        let ratio = self.ratio_at(now);
+        let is_stuck = sizes.len() >= BLOCKING_FILES;
+        let (mut best, mut best_size) = (0..0, 0);
+        let mut smallest: Option<(u64, Range<usize>)> = None;
+        for start in 0..sizes.len() {
+            for end in start + self.files_min..=sizes.len().min(start + self.files_max) {
+                let run = &sizes[start..end];
+                let size: u64 = run.iter().sum();
+                if smallest.as_ref().is_none_or(|(smallest, _)| size < *smallest) {
+                    smallest = Some((size, start..end));
+                }
+                if size > self.size_max || (size >= size_min && !is_even(run, size, ratio)) {
+                    continue;
+                }
+                if is_better((run.len(), size), (best.len(), best_size), is_stuck) {
+                    (best, best_size) = (start..end, size);
+                }
+            }
+        }
+        match smallest {
+            Some((_, smallest)) if is_stuck && best.is_empty() => smallest,
+            _ => best,
+        }
+    }
+}
+
+/// So many files, and HBase holds writers back (`hbase.hstore.blockingStoreFiles`).
+const BLOCKING_FILES: usize = 16;
+
+/// Whether no file is larger than so many times the others together.
+fn is_even(run: &[u64], size: u64, ratio: f64) -> bool {
+    run.iter().all(|one| *one as f64 <= (size - one) as f64 * ratio)
+}
+
+/// Whether a run, by its files and their bytes, is better than the best so far.
+fn is_better(run: (usize, u64), best: (usize, u64), is_stuck: bool) -> bool {
+    if is_stuck && run.1 > 0 && best.1 > 0 {
+        // Files for bytes, and a twentieth more of them: what comes first is kept.
+        let worth = |(files, size): (usize, u64)| files as f64 / size as f64;
+        return worth(run) > worth(best) * 1.05;
+    }
+    run.0 > best.0 || run.0 == best.0 && run.1 < best.1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn select(options: &CompactionOptions, sizes: &[u64]) -> Range<usize> {
+        options.select(sizes, 0, Timestamp::new(0))
+    }
+
+    #[test]
+    fn the_longest_run_of_even_files_is_merged_and_of_two_the_smaller() {
+        let options = CompactionOptions::default();
+        let select = |sizes: &[u64]| select(&options, sizes);
+        assert_eq!(select(&[]), 0..0);
+        assert_eq!(select(&[10, 10]), 0..0);
+        assert_eq!(select(&[10, 10, 10]), 0..3);
+        assert_eq!(select(&[1000, 10, 10, 10]), 1..4);
+        assert_eq!(select(&[1000, 30, 20, 10]), 1..4);
+        assert_eq!(select(&[1000, 100, 10, 1]), 0..0);
+        assert_eq!(select(&[20, 20, 20, 500, 10, 10, 10]), 4..7);
+        assert_eq!(select(&[5; 15]).len(), 10);
+    }
+
+    #[test]
+    fn many_files_are_merged_however_uneven_they_are() {
+        let options = CompactionOptions::default();
+        let doubling: Vec<u64> = (0..15).map(|index| 4 << (2 * index)).rev().collect();
+        assert_eq!(select(&options, &doubling), 0..0);
+        let doubling: Vec<u64> = (0..16).map(|index| 4 << (2 * index)).rev().collect();
+        assert_eq!(select(&options, &doubling), 13..16);
+    }
+
+    #[test]
+    fn small_files_need_not_be_even_and_large_ones_are_left_alone() {
+        let options = CompactionOptions::default();
+        let uneven = [1000, 100, 10];
+        assert_eq!(select(&options.clone().size_min(Some(1111)), &uneven), 0..3);
+        assert_eq!(select(&options.clone().size_min(Some(1110)), &uneven), 0..0);
+        assert_eq!(options.select(&uneven, 2000, Timestamp::new(0)), 0..3);
+        assert_eq!(select(&options.clone().size_max(30), &[10, 10, 10, 10]), 0..3);
+        assert_eq!(select(&options.files_min(2).files_max(2), &[10, 10, 9]), 1..3);
+    }
+
+    #[test]
+    fn off_peak_larger_files_are_merged_too() {
+        let options = CompactionOptions::default().off_peak(22, 6, 5.0);
+        let at = |hour: i64| options.select(&[40, 10, 10], 0, Timestamp::new(hour * 3_600_000));
+        for (hour, expected) in [(21, 0..0), (22, 0..3), (24 + 5, 0..3), (6, 0..0), (12, 0..0)] {
+            assert_eq!(at(hour), expected, "{hour}");
+        }
+    }
+}
