@@ -30,6 +30,7 @@ use crate::counting::CountingView;
 use crate::cuckoo::CuckooView;
 use crate::dleft::DLeftView;
 use crate::fuse::FuseView;
+use crate::kernel::ColumnLookup;
 use crate::ribbon::RibbonView;
 use crate::{FilterKind, FilterStats, KeyHash, Membership, Seed, membership};
 

@@ -9,52 +9,108 @@
 //! every key, which costs more than all columns together.
 
 use super::Vector;
+use crate::KeyHash;
+use crate::membership::PREFETCH_DISTANCE;
 
 /// What one key wants to know.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Columns<'a> {
-    /// The columns of the block in which the key starts, 64 bits LE each.
-    pub(crate) low: &'a [u8],
-    /// As many columns of the next block.
-    pub(crate) high: &'a [u8],
-    /// Which slots of either count. They have no bit in common.
+    /// The columns of the block in which the key starts, 64 bits LE each; and after them as many of
+    /// the next block, unless there is none.
+    pub(crate) blocks: &'a [u8],
+    /// How many columns of a block count.
+    pub(crate) count: u32,
+    /// Which slots of either block count. They have no bit in common.
     pub(crate) low_slots: u64,
     pub(crate) high_slots: u64,
     /// What the columns should give; bits without a column do not count.
     pub(crate) fingerprint: u32,
 }
 
-/// A lookup that somewhere asks whether columns match. It is compiled once for each kind of vector,
-/// as a whole: a kernel that is called for each key would cost as much again as it does.
-pub(crate) trait ColumnLookup {
-    type Answer;
+impl<'a> Columns<'a> {
+    /// Returns the columns of both blocks, equally many. If there is no next block, it is the first
+    /// again, of whose slots none counts.
+    #[inline]
+    pub(super) fn low_and_high(&self) -> Option<(&'a [u8], &'a [u8])> {
+        let len = self.count as usize * COLUMN_LEN;
+        let high = self.blocks.get(self.blocks.len().checked_sub(len)?..)?;
+        Some((self.blocks.get(..len)?, high))
+    }
+}
 
-    /// Looks up; must be inlined into its caller.
-    fn run(self, matches: impl Fn(&Columns<'_>) -> bool) -> Self::Answer;
+/// A filter whose lookups somewhere ask whether columns match. A lookup is compiled once for each
+/// kind of vector, as a whole: a kernel that is called for each key would cost as much again as it
+/// does.
+pub(crate) trait ColumnLookup {
+    /// Looks a key up; must be inlined into its caller.
+    fn look_up(&self, body: &[u8], hash: KeyHash, matches: impl Fn(&Columns<'_>) -> bool) -> bool;
+
+    /// Asks for what the lookup will read first.
+    fn prefetch(&self, body: &[u8], hash: KeyHash);
 }
 
 impl Vector {
-    /// Runs a lookup with the vectors that there are.
+    /// Looks a key up with the vectors that there are.
     #[inline]
-    pub(crate) fn look_up<L: ColumnLookup>(self, lookup: L) -> L::Answer {
+    pub(crate) fn look_up(self, filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
         match self {
-            Self::Portable => lookup.run(matches),
+            Self::Portable => filter.look_up(body, hash, matches),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Self::Avx2(avx2) => avx2.look_up(lookup),
+            Self::Avx2(avx2) => avx2.look_up(filter, body, hash),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Self::Avx512(avx512) => avx512.look_up(lookup),
+            Self::Avx512(avx512) => avx512.look_up(filter, body, hash),
+        }
+    }
+
+    /// Looks many keys up.
+    pub(crate) fn look_up_all(
+        self,
+        filter: &impl ColumnLookup,
+        body: &[u8],
+        hashes: &[KeyHash],
+        answers: &mut [bool],
+    ) {
+        match self {
+            Self::Portable => all(filter, body, hashes, answers, matches),
+            #[cfg(all(target_arch = "x86_64", feature = "std"))]
+            Self::Avx2(avx2) => avx2.look_up_all(filter, body, hashes, answers),
+            #[cfg(all(target_arch = "x86_64", feature = "std"))]
+            Self::Avx512(avx512) => avx512.look_up_all(filter, body, hashes, answers),
         }
     }
 }
 
-/// Columns whose parities are found together.
-pub(super) const LANES: usize = 8;
+/// Looks many keys up, with what later ones will read on its way.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "a vector kernel must be inlined into its own loop")]
+pub(super) fn all(
+    filter: &impl ColumnLookup,
+    body: &[u8],
+    hashes: &[KeyHash],
+    answers: &mut [bool],
+    matches: impl Fn(&Columns<'_>) -> bool,
+) {
+    assert_eq!(hashes.len(), answers.len(), "one answer for each hash");
+    for (index, (hash, answer)) in hashes.iter().zip(answers).enumerate() {
+        if let Some(later) = hashes.get(index + PREFETCH_DISTANCE) {
+            filter.prefetch(body, *later);
+        }
+        *answer = filter.look_up(body, *hash, &matches);
+    }
+}
 
-/// Returns whether all columns give their bits of the fingerprint.
+/// Columns whose parities are found together.
+const LANES: usize = 8;
+
+/// Bytes of a column of a block.
+const COLUMN_LEN: usize = 8;
+
+/// Returns whether all columns give their bits of the fingerprint; if there are too few, they do.
 #[inline]
 pub(super) fn matches(columns: &Columns<'_>) -> bool {
-    let low = columns.low.as_chunks::<8>().0.chunks(LANES);
-    let high = columns.high.as_chunks::<8>().0.chunks(LANES);
+    let Some((low, high)) = columns.low_and_high() else { return true };
+    let low = low.as_chunks::<COLUMN_LEN>().0.chunks(LANES);
+    let high = high.as_chunks::<COLUMN_LEN>().0.chunks(LANES);
     let mut wrong = 0;
     let mut fingerprint = columns.fingerprint;
     for (low, high) in low.zip(high) {
@@ -63,7 +119,7 @@ pub(super) fn matches(columns: &Columns<'_>) -> bool {
             *word = u64::from_le_bytes(*low) & columns.low_slots
                 | u64::from_le_bytes(*high) & columns.high_slots;
         }
-        let there = !(u32::MAX << low.len().min(high.len())) as u8;
+        let there = !(u32::MAX << low.len()) as u8;
         wrong |= (parities(words) ^ fingerprint as u8) & there;
         fingerprint >>= LANES;
     }
@@ -76,7 +132,7 @@ pub(super) fn matches(columns: &Columns<'_>) -> bool {
 /// little more than one: two words of 64 bits become one with a half of 32 bits for each, four become
 /// one with four quarters, and so on.
 #[inline]
-pub(crate) fn parities(words: [u64; LANES]) -> u8 {
+pub(super) fn parities(words: [u64; LANES]) -> u8 {
     /// Folds both words, the first into those bits that are set in the mask.
     const fn fold(first: u64, second: u64, bits: u32, mask: u64) -> u64 {
         ((first ^ first >> bits) & mask) | ((second ^ second << bits) & !mask)
@@ -103,10 +159,10 @@ mod tests {
 
     /// What the columns give, bit by bit.
     fn give(columns: &Columns<'_>) -> u32 {
-        let words = |bytes: &[u8]| -> Vec<u64> {
-            bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect()
-        };
-        let slots = words(columns.low).into_iter().zip(words(columns.high));
+        let words: Vec<u64> =
+            columns.blocks.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
+        let count = columns.count as usize;
+        let slots = words[..count].iter().zip(&words[words.len() - count..]);
         slots.enumerate().fold(0, |fingerprint, (column, (low, high))| {
             let both =
                 (low & columns.low_slots).count_ones() + (high & columns.high_slots).count_ones();
@@ -119,40 +175,46 @@ mod tests {
         /// fingerprint that they give, of one with a wrong bit, and of any.
         #[test]
         fn columns_are_read_alike(
-            slots in vec(any::<u8>(), 2 * 32 * 8 + 1),
-            count in 0..=32_usize,
+            bytes in vec(any::<u8>(), 2 * 32 * COLUMN_LEN + 1),
+            count in 0..=32_u32,
+            last: bool,
             coefficients: u64,
             shift in 0..64_u32,
             wrong in 0..32_u32,
             other: u32,
         ) {
-            let (low, high) = slots.split_at(32 * 8);
+            let blocks = if last { 1 } else { 2 };
             let mut columns = Columns {
-                low: &low[..count * 8],
-                high: &high[1..=count * 8],
+                blocks: &bytes[1..=count as usize * COLUMN_LEN * blocks],
+                count,
                 low_slots: coefficients << shift,
-                high_slots: coefficients >> 1 >> (63 - shift),
+                high_slots: if last { 0 } else { coefficients >> 1 >> (63 - shift) },
                 fingerprint: 0,
             };
             let given = give(&columns);
-            let beyond = u32::MAX.checked_shl(count as u32).unwrap_or(0);
+            let beyond = u32::MAX.checked_shl(count).unwrap_or(0);
             for vector in Vector::all() {
                 for fingerprint in [given, given | beyond, given ^ 1 << wrong, other] {
                     columns.fingerprint = fingerprint;
                     let matches = (fingerprint ^ given) & !beyond == 0;
-                    prop_assert_eq!(vector.look_up(Asks(&columns)), matches, "{:?}", vector);
+                    let asks = Asks(columns);
+                    let hash = KeyHash::from_u64(0);
+                    prop_assert_eq!(vector.look_up(&asks, &[], hash), matches, "{:?}", vector);
+                    let mut answers = [!matches];
+                    vector.look_up_all(&asks, &[], &[hash], &mut answers);
+                    prop_assert_eq!(answers, [matches], "{:?}", vector);
                 }
             }
         }
     }
 
-    struct Asks<'a>(&'a Columns<'a>);
+    struct Asks<'a>(Columns<'a>);
 
     impl ColumnLookup for Asks<'_> {
-        type Answer = bool;
-
-        fn run(self, matches: impl Fn(&Columns<'_>) -> bool) -> bool {
-            matches(self.0)
+        fn look_up(&self, _: &[u8], _: KeyHash, matches: impl Fn(&Columns<'_>) -> bool) -> bool {
+            matches(&self.0)
         }
+
+        fn prefetch(&self, _: &[u8], _: KeyHash) {}
     }
 }

@@ -14,8 +14,8 @@ impl Avx2 {
     }
 }
 
-/// Proof that the processor has AVX-512 with the extensions F, BW, DQ, VL, VBMI and VPOPCNTDQ, as
-/// Intel's have since Ice Lake and AMD's since Zen 4: only [`Avx512::detect`] makes one.
+/// Proof that the processor has BMI2, and AVX-512 with the extensions F, BW, DQ, VL, VBMI and
+/// VPOPCNTDQ, as Intel's have since Ice Lake and AMD's since Zen 4: only [`Avx512::detect`] makes one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Avx512(());
 
@@ -27,7 +27,8 @@ impl Avx512 {
             && std::arch::is_x86_feature_detected!("avx512dq")
             && std::arch::is_x86_feature_detected!("avx512vl")
             && std::arch::is_x86_feature_detected!("avx512vbmi")
-            && std::arch::is_x86_feature_detected!("avx512vpopcntdq"))
+            && std::arch::is_x86_feature_detected!("avx512vpopcntdq")
+            && std::arch::is_x86_feature_detected!("bmi2"))
         .then_some(Self(()))
     }
 }

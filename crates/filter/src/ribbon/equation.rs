@@ -42,7 +42,7 @@ impl Shuffle {
         KeyHash::from_u64(hash.get().wrapping_mul(self.0)).slot(starts)
     }
 
-    /// Returns the equation of a key in a layer with so many starts.
+    /// Returns the equation of a key that can start at so many slots.
     ///
     /// The start comes from the upper bits of the shuffled hash. Coefficients and fingerprint must
     /// not follow from it, nor one from the other: two more multiplications, each followed by its
@@ -57,5 +57,14 @@ impl Shuffle {
             coefficients: mixed | 1,
             fingerprint: (mixed.wrapping_mul(FINGERPRINT) >> 32) as u32,
         }
+    }
+}
+
+impl Equation {
+    /// Drops the coefficients of slots that are not there.
+    #[inline]
+    pub(super) const fn within(self, slots: u64) -> Self {
+        let missing = (self.start + u64::BITS as u64).saturating_sub(slots);
+        Self { coefficients: self.coefficients & u64::MAX >> missing, ..self }
     }
 }

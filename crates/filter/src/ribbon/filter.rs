@@ -11,6 +11,7 @@ use super::shape::{self, Census};
 use super::solution;
 use super::stored::{Parameters, RibbonView};
 use crate::format::{self, Header};
+use crate::kernel::ColumnLookup;
 use crate::{AlignedBytes, BuildError, FilterKind, FilterStats, KeyHash, Membership, Seed, Sizing};
 
 /// A bumped ribbon filter: made of all keys at once, and then only asked.
@@ -136,10 +137,12 @@ fn fill(keys: &[KeyHash]) -> Result<(Vec<Layer>, Base), BuildError> {
 }
 
 impl Membership for Ribbon {
+    #[inline]
     fn may_contain(&self, hash: KeyHash) -> bool {
         self.view.may_contain(&self.body, hash)
     }
 
+    #[inline]
     fn prefetch(&self, hash: KeyHash) {
         self.view.prefetch(&self.body, hash);
     }

@@ -71,7 +71,11 @@ impl Layer {
 
     /// Returns the number of blocks.
     pub(super) fn blocks(&self) -> u64 {
-        self.banding.coefficients.len() as u64 / BLOCK_SLOTS
+        self.slots() / BLOCK_SLOTS
+    }
+
+    fn slots(&self) -> u64 {
+        self.banding.coefficients.len() as u64
     }
 
     /// Adds the keys of a bucket, which come in the order of their classes, and returns how many
@@ -80,7 +84,7 @@ impl Layer {
         let (mut class, mut class_begin) = (0, 0);
         let (mut class_slots, mut class_rows) = ([0; BUCKET_SLOTS], 0);
         for (index, key) in keys.iter().enumerate() {
-            let equation = shuffle.equation(*key, self.starts);
+            let equation = shuffle.equation(*key, self.starts).within(self.slots());
             let next_class = thresholds::class(equation.start);
             if next_class != class {
                 (class, class_begin, class_rows) = (next_class, index, 0);
@@ -105,9 +109,14 @@ impl Layer {
     }
 }
 
-/// Returns how many starts so many blocks have: the last leaves room for 64 coefficients.
+/// Slots at the end of a layer at which no key starts. Keys that start in the 39 slots before these
+/// have fewer than 64 coefficients, and at least 25: without them the end would be half empty, which
+/// a layer of a thousand keys would feel.
+const SLOTS_WITHOUT_START: u64 = 24;
+
+/// Returns how many starts so many blocks have.
 pub(super) const fn starts(blocks: u64) -> u64 {
-    if blocks == 0 { 0 } else { blocks * BLOCK_SLOTS - (u64::BITS as u64 - 1) }
+    (blocks * BLOCK_SLOTS).saturating_sub(SLOTS_WITHOUT_START)
 }
 
 /// Stretches of starts, of which each is sorted on its own.

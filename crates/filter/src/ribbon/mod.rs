@@ -16,7 +16,7 @@
 //!
 //! As many equations as slots have no solution: some keys are too many wherever they meet. The usual
 //! ribbon filter therefore has 5 to 10 % more slots than keys. **Bumped** ribbon retrieval goes the
-//! other way: it has 3.5 % fewer slots than keys, so that practically every slot is used, and sends
+//! other way: it has 5.5 % fewer slots than keys, so that practically every slot is used, and sends
 //! the keys that find no room to a second, small layer, its few leftovers to a third, and the last
 //! to a [`base`] that takes them all. Which keys were sent on is known without their names: starts
 //! are grouped into buckets of 128, a bucket is filled from its right end to its left, and two bits a

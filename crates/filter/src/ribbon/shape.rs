@@ -13,13 +13,13 @@ use super::thresholds::{self, BUCKET_STARTS};
 use crate::{BuildError, FilterStats, HEADER_LEN, Sizing};
 
 /// Up to so many keys go into the base at once: with more, a layer pays.
-const BASE_KEYS: u64 = 256;
+const BASE_KEYS: u64 = 512;
 
 /// Slots of a layer for each key: fewer than keys, so that hardly one stays empty.
-const SLOTS_PER_KEY: f64 = 0.965;
+const SLOTS_PER_KEY: f64 = 0.945;
 
 /// What share of a layer's keys is bumped, as measured.
-const BUMPED: f64 = 0.045;
+const BUMPED: f64 = 0.056;
 
 /// Returns how many blocks the layer of that index has for so many keys; without any, they all go
 /// to the base.
@@ -68,7 +68,7 @@ impl Census {
             census.base_share *= BUMPED;
             left = (left as f64 * BUMPED) as u64;
         }
-        census.base_slots = base::slots(left);
+        census.base_slots = base::slots(left, 0);
         census
     }
 

@@ -17,7 +17,7 @@
 //! | bytes                        | what                                                         |
 //! |-----------------------------:|--------------------------------------------------------------|
 //! | 8 · columns, for each block  | the blocks of all layers, see `layout`                       |
-//! | starts / 512, rounded up,    | the thresholds, see `thresholds`; b blocks have 64·b − 63    |
+//! | starts / 512, rounded up,    | the thresholds, see `thresholds`; b blocks have 64·b − 24    |
 //! | for each layer               | starts                                                       |
 //! | slots · columns / 8, rounded | the base, see `base`; its columns are those of the widest    |
 //! | up; or 8 · hashes            | blocks                                                       |
@@ -35,7 +35,6 @@ use super::shape::{self, Tally};
 use super::thresholds;
 use crate::format::Header;
 use crate::kernel::{self, ColumnLookup, Columns, Vector};
-use crate::membership::PREFETCH_DISTANCE;
 use crate::{FilterStats, FormatError, KeyHash};
 
 /// What the header says.
@@ -103,6 +102,7 @@ pub(crate) struct RibbonView {
 struct LayerView {
     starts: u64,
     first_block: u64,
+    last_block: u64,
     thresholds_at: usize,
 }
 
@@ -127,9 +127,11 @@ impl RibbonView {
         for (view, blocks) in layers.iter_mut().zip(blocks) {
             let starts = layer::starts(blocks);
             let thresholds_at = usize::try_from(end).map_err(|_| wrong)?;
-            *view = LayerView { starts, first_block, thresholds_at };
+            let next = first_block.saturating_add(blocks);
+            let last_block = next.saturating_sub(1);
+            *view = LayerView { starts, first_block, last_block, thresholds_at };
             end = end.saturating_add(thresholds::len(starts));
-            first_block = first_block.saturating_add(blocks);
+            first_block = next;
         }
         let base_at = usize::try_from(end).map_err(|_| wrong)?;
         if usize::try_from(end.saturating_add(base_len)) != Ok(body.len()) {
@@ -150,76 +152,33 @@ impl RibbonView {
 
     #[inline]
     pub(crate) fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
-        self.vector.look_up(One { view: self, body, hash })
+        self.vector.look_up(self, body, hash)
     }
 
     pub(crate) fn may_contain_batch(&self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
-        assert_eq!(hashes.len(), answers.len(), "one answer for each hash");
-        self.vector.look_up(Many { view: self, body, hashes, answers });
+        self.vector.look_up_all(self, body, hashes, answers);
     }
 
-    /// Asks for the blocks that the key has in the first layer.
-    #[inline]
-    pub(crate) fn prefetch(&self, body: &[u8], hash: KeyHash) {
-        let [layer, ..] = &self.layers;
-        if layer.starts > 0 {
-            let start = Shuffle::layer(0).start(hash, layer.starts);
-            if let Some((low, high)) = self.blocks(body, layer, start) {
-                kernel::prefetch_all(low);
-                kernel::prefetch_all(high);
-            }
-        }
-    }
-
-    /// Returns the blocks of a start: that in which it lies, and that in which its last slot lies,
-    /// which may be the same.
+    /// Returns the block of a start with the one after it, unless it is the last; how many columns
+    /// of both count; and whether there is one after it.
+    ///
+    /// A narrow block may stand before a wide one, of which then not all columns count; never the
+    /// other way round.
     #[inline]
     fn blocks<'a>(
         &self,
         body: &'a [u8],
         layer: &LayerView,
         start: u64,
-    ) -> Option<(&'a [u8], &'a [u8])> {
+    ) -> Option<(&'a [u8], u32, bool)> {
         let block = layer.first_block.wrapping_add(start / BLOCK_SLOTS);
-        let next = block.wrapping_add(u64::from(!start.is_multiple_of(BLOCK_SLOTS)));
-        // What is read of either are the columns of the first. A narrow block may stand before a
-        // wide one; never the other way round.
-        let len =
-            usize::try_from(u64::from(self.layout.columns_of(block)).wrapping_mul(COLUMN_LEN))
-                .ok()?;
-        let at = |block| {
-            let at = usize::try_from(self.layout.column_at(block).wrapping_mul(COLUMN_LEN)).ok()?;
-            body.get(at..)?.get(..len)
-        };
-        Some((at(block)?, at(next)?))
-    }
-
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it must be compiled for the vectors of its caller")]
-    fn ask(&self, body: &[u8], hash: KeyHash, matches: impl Fn(&Columns<'_>) -> bool) -> bool {
-        for (index, layer) in self.layers.iter().enumerate() {
-            if layer.starts == 0 {
-                break;
-            }
-            let equation = Shuffle::layer(index).equation(hash, layer.starts);
-            let thresholds = body.get(layer.thresholds_at..).unwrap_or_default();
-            if thresholds::bumped(thresholds, equation.start) {
-                continue;
-            }
-            let Some((low, high)) = self.blocks(body, layer, equation.start) else { return true };
-            let Equation { start, coefficients, fingerprint } = equation;
-            let shift = u32::try_from(start % BLOCK_SLOTS).unwrap_or_default();
-            return matches(&Columns {
-                low,
-                high,
-                low_slots: coefficients << shift,
-                // What was shifted out: `64 - shift` in two shifts, of which none is by 64.
-                high_slots: coefficients >> 1 >> (shift ^ 63),
-                fingerprint,
-            });
-        }
-        let base = body.get(self.base_at..).unwrap_or_default();
-        base::may_contain(base, self.base_seed, self.base_slots, self.layout.base_columns(), hash)
+        let columns = self.layout.columns_of(block);
+        let next_there = block < layer.last_block;
+        let begin = self.layout.column_at(block).wrapping_mul(COLUMN_LEN);
+        let len = u64::from(columns) << (COLUMN_LEN.ilog2());
+        let end = begin.wrapping_add(len << u32::from(next_there));
+        let range = usize::try_from(begin).ok()?..usize::try_from(end).ok()?;
+        Some((body.get(range)?, columns, next_there))
     }
 
     pub(crate) fn stats(&self, body: &[u8], keys: u64) -> FilterStats {
@@ -231,44 +190,47 @@ impl RibbonView {
     }
 }
 
-/// The lookup of one key.
-struct One<'a> {
-    view: &'a RibbonView,
-    body: &'a [u8],
-    hash: KeyHash,
-}
-
-impl ColumnLookup for One<'_> {
-    type Answer = bool;
-
+impl ColumnLookup for RibbonView {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it must be compiled for the vectors of its caller")]
-    fn run(self, matches: impl Fn(&Columns<'_>) -> bool) -> bool {
-        self.view.ask(self.body, self.hash, matches)
-    }
-}
-
-/// The lookup of many keys, with the blocks of later ones on their way.
-struct Many<'a> {
-    view: &'a RibbonView,
-    body: &'a [u8],
-    hashes: &'a [KeyHash],
-    answers: &'a mut [bool],
-}
-
-impl ColumnLookup for Many<'_> {
-    type Answer = ();
-
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it must be compiled for the vectors of its caller")]
-    fn run(self, matches: impl Fn(&Columns<'_>) -> bool) {
-        let later = self.hashes.iter().skip(PREFETCH_DISTANCE).map(Some);
-        let later = later.chain(core::iter::repeat(None));
-        for ((hash, answer), later) in self.hashes.iter().zip(self.answers).zip(later) {
-            if let Some(later) = later {
-                self.view.prefetch(self.body, *later);
+    fn look_up(&self, body: &[u8], hash: KeyHash, matches: impl Fn(&Columns<'_>) -> bool) -> bool {
+        for (index, layer) in self.layers.iter().enumerate() {
+            if layer.starts == 0 {
+                break;
             }
-            *answer = self.view.ask(self.body, *hash, &matches);
+            let equation = Shuffle::layer(index).equation(hash, layer.starts);
+            let thresholds = body.get(layer.thresholds_at..).unwrap_or_default();
+            if thresholds::bumped(thresholds, equation.start) {
+                continue;
+            }
+            let Equation { start, coefficients, fingerprint } = equation;
+            let Some((blocks, count, next_there)) = self.blocks(body, layer, start) else {
+                return true;
+            };
+            let shift = u32::try_from(start % BLOCK_SLOTS).unwrap_or_default();
+            let high = if next_there { coefficients } else { 0 };
+            return matches(&Columns {
+                blocks,
+                count,
+                low_slots: coefficients << shift,
+                // What was shifted out: `64 - shift` in two shifts, of which none is by 64.
+                high_slots: high >> 1 >> (shift ^ 63),
+                fingerprint,
+            });
+        }
+        let base = body.get(self.base_at..).unwrap_or_default();
+        base::may_contain(base, self.base_seed, self.base_slots, self.layout.base_columns(), hash)
+    }
+
+    /// Asks for the blocks that the key has in the first layer.
+    #[inline]
+    fn prefetch(&self, body: &[u8], hash: KeyHash) {
+        let [layer, ..] = &self.layers;
+        if layer.starts > 0 {
+            let start = Shuffle::layer(0).start(hash, layer.starts);
+            if let Some((blocks, ..)) = self.blocks(body, layer, start) {
+                kernel::prefetch_all(blocks);
+            }
         }
     }
 }
