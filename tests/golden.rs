@@ -49,6 +49,12 @@ impl Golden {
         Reader::open_file(&self.path, options).unwrap_or_else(|error| panic!("{error}"))
     }
 
+    /// How many cells come before a key.
+    fn before(&self, reader: &Reader, key: &KeyRef<'_>) -> usize {
+        let order = reader.comparator();
+        self.cells.partition_point(|cell| order.compare(&cell.as_ref().key(), key).is_lt())
+    }
+
     /// The cells of each row.
     fn rows(&self) -> impl Iterator<Item = &[Cell]> {
         self.cells.chunk_by(|left, right| left.row() == right.row())
@@ -234,7 +240,7 @@ fn absent_rows_are_not_found_and_filters_spare_most_of_their_blocks() {
         for row in golden.rows() {
             // Between two rows of the file, unless it is one of them.
             let absent = [row[0].row(), b"\x00"].concat();
-            if golden.cells.binary_search_by(|cell| cell.row().cmp(&absent)).is_ok() {
+            if golden.cells.iter().any(|cell| cell.row() == absent) {
                 continue;
             }
             let mut trace = ReadTrace::default();
@@ -279,7 +285,7 @@ fn seeks_end_where_the_order_says() {
                 KeyRef::after_column(cell.row, cell.family, cell.qualifier),
             ] {
                 scanner.seek(key).unwrap();
-                let expected = golden.cells.partition_point(|cell| cell.as_ref().key() < key);
+                let expected = golden.before(&reader, &key);
                 let expected = golden.cells.get(expected).map(|cell| cell.as_ref());
                 assert_eq!(scanner.cell(), expected, "{} {key}", golden.name);
             }
@@ -314,7 +320,7 @@ fn seeks_before_a_key_end_on_the_cell_before_it() {
             let cell = cell.as_ref();
             for key in [cell.key(), KeyRef::before_row(cell.row), KeyRef::after_row(cell.row)] {
                 scanner.seek_before(key).unwrap();
-                let expected = golden.cells.partition_point(|cell| cell.as_ref().key() < key);
+                let expected = golden.before(&reader, &key);
                 let before = expected.checked_sub(1).map(|at| golden.cells[at].as_ref());
                 assert_eq!(scanner.cell(), before, "{} {key}", golden.name);
                 // Both ways from there.
@@ -338,7 +344,7 @@ fn the_middle_of_a_file_is_in_its_middle() {
             continue;
         };
         let middle = KeyRef::parse(&middle).unwrap();
-        let before = golden.cells.partition_point(|cell| cell.as_ref().key() < middle);
+        let before = golden.before(&reader, &middle);
         if reader.trailer().data_index_count > 4 {
             let share = before as f64 / golden.cells.len() as f64;
             assert!((0.2..0.8).contains(&share), "{}: {share}", golden.name);

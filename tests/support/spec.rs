@@ -4,8 +4,8 @@ use filter::ErrorRate;
 use filter::bloom::hbase::HashType;
 use serde_json::Value;
 use sstable::{
-    BloomType, ChecksumType, Compression, DataBlockEncoding, SequenceId, Timestamp, WriterOptions,
-    ZstdFraming,
+    BloomType, ChecksumType, Comparator, Compression, DataBlockEncoding, SequenceId, Timestamp,
+    WriterOptions, ZstdFraming,
 };
 
 /// The options that make our writer write what the judge writes for `spec`.
@@ -34,6 +34,10 @@ pub fn writer_options(spec: &Value) -> WriterOptions {
         .data_block_encoding(encoding.expect("a known encoding"))
         .compression(Compression::from_name(text("compression", "NONE")).expect("a known codec"))
         .zstd_framing(framing.expect("a known framing"))
+        .comparator(match text("comparator", "BYTES") {
+            "META" => Comparator::Meta,
+            _ => Comparator::Bytes,
+        })
         .checksum(ChecksumType::from_name(text("checksum", "CRC32C")).expect("a known checksum"))
         .bytes_per_checksum(number("bytesPerChecksum", 16_384))
         .includes_mvcc(flag("includesMvcc", true))

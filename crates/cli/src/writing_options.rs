@@ -13,8 +13,8 @@ use filter::bloom::hbase::HashType;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 use serde::Deserialize;
 use sstable::{
-    BloomType, ChecksumType, Compression, DataBlockEncoding, FilterOptions, SequenceId, Timestamp,
-    WriterOptions, ZstdFraming,
+    BloomType, ChecksumType, Comparator, Compression, DataBlockEncoding, FilterOptions, SequenceId,
+    Timestamp, WriterOptions, ZstdFraming,
 };
 
 use crate::failure::Usage;
@@ -40,6 +40,9 @@ pub(crate) struct WritingOptions {
     /// frame or blocks: as the cluster's codec class for ZSTD wants it [default: frame]
     #[arg(long, value_name = "NAME")]
     zstd_framing: Option<String>,
+    /// BYTES, or META for files of hbase:meta [default: BYTES]
+    #[arg(long, value_name = "NAME")]
+    comparator: Option<String>,
     /// NULL, CRC32 or CRC32C [default: CRC32C]
     #[arg(long, value_name = "NAME")]
     checksum: Option<String>,
@@ -182,6 +185,9 @@ impl WritingOptions {
             let known = ZstdFraming::ALL.map(|framing| (framing.name(), framing));
             options = options.zstd_framing(named("ZSTD framing", name, known)?);
         }
+        if let Some(comparator) = self.comparator()? {
+            options = options.comparator(comparator);
+        }
         if let Some(name) = &self.checksum {
             let known = ChecksumType::ALL.map(|algorithm| (algorithm.name(), algorithm));
             options = options.checksum(named("checksum", name, known)?);
@@ -267,6 +273,12 @@ impl WritingOptions {
             options = options.file_info(key.as_bytes(), value);
         }
         Ok(options)
+    }
+
+    /// The order of rows, if it is given.
+    pub(crate) fn comparator(&self) -> Result<Option<Comparator>, Usage> {
+        let known = [("BYTES", Comparator::Bytes), ("META", Comparator::Meta)];
+        self.comparator.as_ref().map(|name| named("comparator", name, known)).transpose()
     }
 
     fn bloom_type(&self) -> Result<Option<BloomType>, Usage> {

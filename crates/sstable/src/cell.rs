@@ -13,7 +13,8 @@
 //! |     1 | type               | [`CellType`], or 0 and 255 in keys made for seeking         |
 //!
 //! Order (HBase's `CellComparatorImpl`): row, family and qualifier ascend as unsigned bytes;
-//! timestamp, type and sequence id descend, so that what is newer or hides more comes first.
+//! timestamp, type and sequence id descend, so that what is newer or hides more comes first. The rows
+//! of `hbase:meta` have an order of [their own](crate::Comparator).
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -193,19 +194,7 @@ impl<'a> KeyRef<'a> {
 
 impl Ord for KeyRef<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.row.cmp(other.row).then_with(|| {
-            // A key with neither family nor qualifier and type 0 stands behind its whole row.
-            match (self.ends_row(), other.ends_row()) {
-                (true, false) => Ordering::Greater,
-                (false, true) => Ordering::Less,
-                _ => self
-                    .family
-                    .cmp(other.family)
-                    .then_with(|| self.qualifier.cmp(other.qualifier))
-                    .then_with(|| other.timestamp.cmp(&self.timestamp))
-                    .then_with(|| other.type_code.cmp(&self.type_code)),
-            }
-        })
+        self.row.cmp(other.row).then_with(|| self.compare_in_row(other))
     }
 }
 
@@ -216,6 +205,22 @@ impl PartialOrd for KeyRef<'_> {
 }
 
 impl KeyRef<'_> {
+    /// Compares two keys whose rows are equal.
+    #[inline]
+    pub(crate) fn compare_in_row(&self, other: &KeyRef<'_>) -> Ordering {
+        // A key with neither family nor qualifier and type 0 stands behind its whole row.
+        match (self.ends_row(), other.ends_row()) {
+            (true, false) => Ordering::Greater,
+            (false, true) => Ordering::Less,
+            _ => self
+                .family
+                .cmp(other.family)
+                .then_with(|| self.qualifier.cmp(other.qualifier))
+                .then_with(|| other.timestamp.cmp(&self.timestamp))
+                .then_with(|| other.type_code.cmp(&self.type_code)),
+        }
+    }
+
     fn ends_row(&self) -> bool {
         self.type_code == Self::MINIMUM && self.family.is_empty() && self.qualifier.is_empty()
     }

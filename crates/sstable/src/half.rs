@@ -127,7 +127,7 @@ impl Reference {
         KeyRef::parse(&self.split_key).map_or(&[], |key| key.row)
     }
 
-    /// Whether a key is of this half.
+    /// Whether a key is of this half, by the order of bytes: `hbase:meta` is never split.
     pub fn holds(&self, key: &KeyRef<'_>) -> bool {
         let is_top = KeyRef::parse(&self.split_key).is_none_or(|split| *key >= split);
         is_top == (self.half == Half::Top)

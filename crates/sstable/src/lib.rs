@@ -14,6 +14,7 @@ mod limits;
 #[cfg(feature = "ndjson")]
 pub mod ndjson;
 mod options;
+mod order;
 mod probe;
 mod reader;
 mod row_heads;
@@ -36,6 +37,7 @@ pub use file_info::{FileInfo, TimeRange};
 pub use half::{Half, HalfReader, HalfScanner, Reference};
 pub use limits::Limits;
 pub use options::{FilterOptions, WriterOptions};
+pub use order::Comparator;
 pub use probe::RowProbe;
 pub use reader::{
     BloomSummary, Caching, FilterAnswer, FilterSummary, FilterUse, KeptFilter, PROBLEMS_MAX,
@@ -45,7 +47,7 @@ pub use scanner::Scanner;
 pub use source::{FileSource, ReadAt};
 pub use text::{escape, unescape};
 pub use trace::{BlockKind, BlockSource, ReadCounters, ReadTrace};
-pub use trailer::{Comparator, Trailer};
+pub use trailer::Trailer;
 pub use units::{BlockOffset, SequenceId, Timestamp};
 pub use writer::{FileSummary, Writer, rebuild_filter};
 

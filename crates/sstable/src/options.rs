@@ -6,7 +6,8 @@ use filter::bloom::hbase::HashType;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 
 use crate::{
-    BloomType, ChecksumType, Compression, DataBlockEncoding, SequenceId, Timestamp, ZstdFraming,
+    BloomType, ChecksumType, Comparator, Compression, DataBlockEncoding, SequenceId, Timestamp,
+    ZstdFraming,
 };
 
 /// How a file is written. The defaults are those of an HBase column family.
@@ -42,6 +43,7 @@ pub struct WriterOptions {
     pub(crate) delete_family_bloom: bool,
     pub(crate) filter: Option<FilterOptions>,
     pub(crate) filter_block_size: u32,
+    pub(crate) comparator: Comparator,
     pub(crate) max_sequence_id: Option<SequenceId>,
     pub(crate) major_compaction: bool,
     pub(crate) create_time: Option<Timestamp>,
@@ -83,6 +85,7 @@ impl Default for WriterOptions {
             delete_family_bloom: true,
             filter: None,
             filter_block_size: 64 * 1024,
+            comparator: Comparator::Bytes,
             max_sequence_id: None,
             major_compaction: false,
             create_time: None,
@@ -210,6 +213,12 @@ impl WriterOptions {
     /// block. One with a budget in bytes is never cut. Default: 64 KiB.
     pub const fn filter_block_size(mut self, bytes: u32) -> Self {
         self.filter_block_size = bytes;
+        self
+    }
+
+    /// The order of rows. Default: by their bytes, as in all tables but `hbase:meta`.
+    pub const fn comparator(mut self, comparator: Comparator) -> Self {
+        self.comparator = comparator;
         self
     }
 

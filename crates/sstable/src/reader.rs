@@ -23,9 +23,9 @@ use crate::block::meta::MetaBlock;
 use crate::block::searchable::{RowPlace, Searchable};
 use crate::encoding::What;
 use crate::{
-    BlockOffset, BlockType, Compression, Damage, DataBlockEncoding, Error, FileInfo, FileName,
-    FileSource, KeyRef, ReadAt, ReadTrace, Result, RowProbe, Scanner, SequenceId, TimeRange,
-    Trailer,
+    BlockOffset, BlockType, Comparator, Compression, Damage, DataBlockEncoding, Error, FileInfo,
+    FileName, FileSource, KeyRef, ReadAt, ReadTrace, Result, RowProbe, Scanner, SequenceId,
+    TimeRange, Trailer,
 };
 
 mod blocks;
@@ -161,7 +161,11 @@ impl Reader {
 
     /// Whether `row` lies between the first row and the last.
     pub fn spans_row(&self, row: &[u8]) -> bool {
-        self.0.rows.as_ref().is_some_and(|rows| *rows.first <= *row && *row <= *rows.last)
+        let order = self.comparator();
+        self.0.rows.as_ref().is_some_and(|rows| {
+            order.compare_rows(&rows.first, row).is_le()
+                && order.compare_rows(row, &rows.last).is_le()
+        })
     }
 
     /// The times of its cells, if the file says.
@@ -172,6 +176,11 @@ impl Reader {
     /// The last write that is in it, if the file says.
     pub fn sequence_id_max(&self) -> Option<SequenceId> {
         self.0.file_info.sequence_id_max()
+    }
+
+    /// The order of its rows.
+    pub fn comparator(&self) -> Comparator {
+        self.0.trailer.comparator
     }
 
     /// How its data blocks are encoded.
@@ -494,7 +503,7 @@ impl Reader {
                 let len = u32::try_from(header.len()).map_err(|_| damaged("is too long"))?;
                 let place = BlockPlace { offset: at, len };
                 let check = |next: &DataBlock| {
-                    if next.first_key() >= last_key {
+                    if trailer.comparator.in_order(last_key, next.first_key()) {
                         return Ok(());
                     }
                     Err("begins before the data block in front of it ends".into())
@@ -530,7 +539,7 @@ impl Reader {
         let len = blocks.block_len(previous, caching)?;
         let place = BlockPlace { offset: previous, len };
         let check = |previous: &DataBlock| {
-            if previous.check()?.last_key() <= data.first_key() {
+            if self.comparator().in_order(previous.check()?.last_key(), data.first_key()) {
                 return Ok(());
             }
             Err("ends behind the data block that follows it begins".into())
@@ -586,7 +595,7 @@ impl Inner {
         trace: &mut ReadTrace,
     ) -> Result<Arc<Block>> {
         self.blocks.load_data(place.block, caching, buffers, trace, |data| {
-            check_data_keys(data, place.key, place.next_key)
+            check_data_keys(data, place.key, place.next_key, self.trailer.comparator)
         })
     }
 }

@@ -18,7 +18,7 @@ use prost::Message;
 
 use crate::error::Refusal;
 use crate::input::Input;
-use crate::{BlockOffset, BlockType, Compression, Damage};
+use crate::{BlockOffset, BlockType, Comparator, Compression, Damage};
 
 /// What stands at the end of a file: where everything else is.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -53,45 +53,6 @@ pub struct Trailer {
     pub comparator: Comparator,
     /// The codec of all blocks.
     pub compression: Compression,
-}
-
-/// The order of the rows in a file.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-pub enum Comparator {
-    /// By their bytes: all tables but one.
-    #[default]
-    Bytes,
-    /// The order of `hbase:meta`: by table, then by start key, then by the rest.
-    Meta,
-}
-
-impl Comparator {
-    /// The class that HBase writes for it.
-    pub const fn class_name(self) -> &'static str {
-        match self {
-            Self::Bytes => "org.apache.hadoop.hbase.KeyValue$KVComparator",
-            Self::Meta => "org.apache.hadoop.hbase.KeyValue$MetaComparator",
-        }
-    }
-
-    /// The order that a class of any HBase stands for.
-    pub fn from_class_name(name: &str) -> Option<Self> {
-        match name.strip_prefix("org.apache.hadoop.hbase.")? {
-            "KeyValue$KVComparator"
-            | "KeyValue$KeyComparator"
-            | "KeyValue$RawBytesComparator"
-            | "util.Bytes$ByteArrayComparator"
-            | "CellComparator"
-            | "CellComparatorImpl"
-            | "InnerStoreCellComparator" => Some(Self::Bytes),
-            "KeyValue$MetaComparator"
-            | "KeyValue$MetaKeyComparator"
-            | "CellComparator$MetaCellComparator"
-            | "CellComparatorImpl$MetaCellComparator"
-            | "MetaCellComparator" => Some(Self::Meta),
-            _ => None,
-        }
-    }
 }
 
 /// `FileTrailerProto` of HBase's `HFile.proto`.
@@ -369,18 +330,5 @@ mod tests {
         let comparator = comparator(Some("com.example.Backwards".to_owned()));
         let found = "com.example.Backwards".to_owned();
         assert_eq!(comparator, Err(Refusal::Unsupported { feature: "comparator", found }));
-    }
-
-    #[test]
-    fn the_comparators_of_all_versions_are_known() {
-        for (name, known) in [
-            ("KeyValue$KVComparator", Some(Comparator::Bytes)),
-            ("InnerStoreCellComparator", Some(Comparator::Bytes)),
-            ("MetaCellComparator", Some(Comparator::Meta)),
-            ("Unheard", None),
-        ] {
-            let name = format!("org.apache.hadoop.hbase.{name}");
-            assert_eq!(Comparator::from_class_name(&name), known, "{name}");
-        }
     }
 }

@@ -34,8 +34,10 @@ use crate::block::index::{BlockPlace, IndexEntry};
 use crate::encoding::plain::{TAGS_LEN_MAX, cell_len, check_tags};
 use crate::encoding::{BlockEncoder, CellLayout};
 use crate::file_info::FileInfo;
-use crate::trailer::{Comparator, Trailer};
-use crate::{BlockOffset, BlockType, BloomType, CellRef, DataBlockEncoding, Error, FileName};
+use crate::trailer::Trailer;
+use crate::{
+    BlockOffset, BlockType, BloomType, CellRef, Comparator, DataBlockEncoding, Error, FileName,
+};
 use crate::{KeyRef, Result, WriterOptions, escape};
 
 /// The most bytes that the cells of a block may come to, so that no size overflows an i32, not
@@ -116,6 +118,7 @@ impl<W: Write> Writer<W> {
             tags: options.includes_tags,
             mvcc: options.includes_mvcc,
             compressed_tags: options.compress_tags,
+            order: options.comparator,
         };
         Ok(Self {
             layout,
@@ -236,7 +239,7 @@ impl<W: Write> Writer<W> {
             num_data_index_levels: index.levels,
             first_data_block_offset: self.first_data_block,
             last_data_block_offset: self.last_data_block,
-            comparator: Comparator::Bytes,
+            comparator: self.options.comparator,
             compression: self.options.compression,
         };
         body.clear();
@@ -284,7 +287,7 @@ impl<W: Write> Writer<W> {
             if last.family != cell.family {
                 return Err(format!("the family of the file is {}", escape(last.family)));
             }
-            if cell.key() < *last {
+            if self.layout.order.compare(&cell.key(), last).is_lt() {
                 return Err(format!("it comes before {last}, which is written"));
             }
         }
@@ -307,12 +310,17 @@ impl<W: Write> Writer<W> {
     fn take(&mut self, cell: &CellRef<'_>) {
         if self.block.is_empty() {
             self.index_key.clear();
-            if let Some(last) = KeyRef::parse(&self.last_key) {
-                self.index_key = short_key(&last, cell);
-            } else {
-                // HBase takes the first row of a file from here, so it is not shortened.
-                cell.key().write_flat(&mut self.index_key);
+            let last = KeyRef::parse(&self.last_key);
+            if last.is_none() {
                 self.first_row = cell.row.to_vec();
+            }
+            match last {
+                Some(last) if self.layout.order == Comparator::Bytes => {
+                    self.index_key = short_key(&last, cell);
+                }
+                // HBase takes the first row of a file from here, so it is not shortened; and it does
+                // not shorten rows of hbase:meta.
+                _ => cell.key().write_flat(&mut self.index_key),
             }
         }
         self.block.append(cell);
@@ -423,6 +431,9 @@ fn check_options(options: &WriterOptions) -> Result<(), String> {
     }
     if let BloomType::RowPrefixFixedLength(len @ (0 | 0x8000..)) = options.bloom_type {
         return Err(format!("row prefixes of {len} bytes for the Bloom filter"));
+    }
+    if options.filter.is_some() && options.comparator == Comparator::Meta {
+        return Err("a filter of ours over rows that are not in the order of their bytes".into());
     }
     if options.create_time.is_some_and(|time| time.get() < 0) {
         return Err("a create time before 1970".into());

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sstable::{Caching, FileName, KeyRef, ReadAt, Reader, ReaderOptions, SequenceId};
+use sstable::{Caching, Comparator, FileName, KeyRef, ReadAt, Reader, ReaderOptions, SequenceId};
 
 use crate::error::{Error, Result};
 use crate::identity::random_name;
@@ -54,6 +54,12 @@ impl Inner {
         let source = self.vfs.open(path).map_err(Error::io(path, "open"))?;
         let shown = FileName::new(path.display().to_string());
         let reader = Reader::open(Arc::clone(&source), shown, ReaderOptions::default())?;
+        if reader.comparator() != Comparator::Bytes {
+            return Err(Error::invalid(format!(
+                "{}: is of hbase:meta, whose rows have an order of their own",
+                path.display()
+            )));
+        }
         let mut first = reader.scanner(Caching::Bypass);
         first.seek(KeyRef::before_row(b""))?;
         let Some(cell) = first.cell() else { return Ok(None) };

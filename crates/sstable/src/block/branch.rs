@@ -7,25 +7,27 @@
 use bytes::Bytes;
 
 use super::index::{BlockPlace, Branch, IndexEntry};
-use crate::KeyRef;
 use crate::encoding::What;
 use crate::row_heads::RowHeads;
+use crate::{Comparator, KeyRef};
 
 /// Entries that can be searched.
 #[derive(Debug)]
 pub(crate) struct IndexBlock {
     branch: Branch,
-    heads: RowHeads,
+    /// `None` where rows are not in the order of their bytes.
+    heads: Option<RowHeads>,
+    order: Comparator,
 }
 
 impl IndexBlock {
     /// Takes entries, whose keys and order it checks.
-    pub(crate) fn new(branch: Branch) -> Result<Self, What> {
+    pub(crate) fn new(branch: Branch, order: Comparator) -> Result<Self, What> {
         let mut previous: Option<(KeyRef<'_>, BlockPlace)> = None;
         for entry in branch.entries() {
             let key = KeyRef::parse(entry.key).ok_or("an index key is not a key")?;
             if let Some((previous_key, previous_block)) = previous {
-                if key < previous_key {
+                if order.compare(&key, &previous_key).is_lt() {
                     return Err("index keys out of order".into());
                 }
                 if entry.block.offset <= previous_block.offset {
@@ -34,19 +36,23 @@ impl IndexBlock {
             }
             previous = Some((key, entry.block));
         }
-        let heads = RowHeads::new((0..branch.len()).map(|index| row(&branch, index)));
-        Ok(Self { branch, heads })
+        let heads = (order == Comparator::Bytes)
+            .then(|| RowHeads::new((0..branch.len()).map(|index| row(&branch, index))));
+        Ok(Self { branch, heads, order })
     }
 
     /// The number of the last entry whose key is not greater than `key`; 0 if all are greater.
     pub(crate) fn find(&self, key: &KeyRef<'_>) -> usize {
-        let candidates = self.heads.candidates(key.row);
+        let all = 0..self.branch.len();
+        let candidates = self.heads.as_ref().map_or(all, |heads| heads.candidates(key.row));
         let (mut start, mut end) = (candidates.start, candidates.end);
         while start < end {
             let middle = start.midpoint(end);
             let entry = self.branch.entry(middle);
             match entry.and_then(|entry| KeyRef::parse(entry.key)) {
-                Some(found) if found <= *key => start = middle.saturating_add(1),
+                Some(found) if self.order.compare(&found, key).is_le() => {
+                    start = middle.saturating_add(1);
+                }
                 _ => end = middle,
             }
         }
@@ -69,7 +75,9 @@ impl IndexBlock {
     /// Bytes it takes in memory.
     pub(crate) fn bytes(&self) -> usize {
         let body = self.branch.body().len();
-        size_of::<Self>().saturating_add(body).saturating_add(self.heads.bytes())
+        size_of::<Self>()
+            .saturating_add(body)
+            .saturating_add(self.heads.as_ref().map_or(0, RowHeads::bytes))
     }
 }
 
@@ -97,7 +105,7 @@ mod tests {
         });
         let mut body = Vec::new();
         write_branch(&mut body, entries);
-        IndexBlock::new(Branch::new(body.into())?)
+        IndexBlock::new(Branch::new(body.into())?, Comparator::Bytes)
     }
 
     #[test]

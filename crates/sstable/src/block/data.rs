@@ -140,9 +140,10 @@ mod tests {
     use crate::block::body::{Body, Buffers};
     use crate::block::searchable::RowPlace;
     use crate::encoding::{BlockEncoder, decode};
-    use crate::{CellType, ChecksumType, DataBlockEncoding, SequenceId, Timestamp};
+    use crate::{CellType, ChecksumType, Comparator, DataBlockEncoding, SequenceId, Timestamp};
 
-    const LAYOUT: CellLayout = CellLayout { tags: true, mvcc: true, compressed_tags: false };
+    const LAYOUT: CellLayout =
+        CellLayout { tags: true, mvcc: true, compressed_tags: false, order: Comparator::Bytes };
 
     fn cell<'a>(row: &'a [u8], qualifier: &'a [u8]) -> CellRef<'a> {
         CellRef {

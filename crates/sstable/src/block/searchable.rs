@@ -11,16 +11,17 @@
 )]
 
 use super::walk::{Step, Walk};
-use crate::KeyRef;
 use crate::encoding::{CellLayout, Decoded, What};
 use crate::input::Input;
 use crate::row_heads::RowHeads;
+use crate::{Comparator, KeyRef};
 
 /// Where the rows of a block start. That there is one says that all cells were checked.
 #[derive(Debug)]
 pub(super) struct RowIndex {
     offsets: Box<[u32]>,
-    heads: RowHeads,
+    /// `None` where rows are not in the order of their bytes.
+    heads: Option<RowHeads>,
     last_cell_at: usize,
     cell_count: u64,
 }
@@ -43,14 +44,14 @@ impl RowIndex {
         }
         let cells = decoded.cells();
         let rows = offsets.iter().map(|at| row_at(cells, offset(*at)).unwrap_or_default());
-        let heads = RowHeads::new(rows);
+        let heads = (layout.order == Comparator::Bytes).then(|| RowHeads::new(rows));
         let last_cell_at = walk.position();
         Ok(Self { offsets: offsets.into(), heads, last_cell_at, cell_count })
     }
 
     /// Bytes it takes in memory.
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(&*self.offsets).saturating_add(self.heads.bytes())
+        size_of_val(&*self.offsets).saturating_add(self.heads.as_ref().map_or(0, RowHeads::bytes))
     }
 }
 
@@ -92,12 +93,15 @@ impl<'a> Searchable<'a> {
 
     /// Finds a row.
     pub(crate) fn find_row(&self, row: &[u8]) -> RowPlace {
-        let candidates = self.index.heads.candidates(row);
+        let all = 0..self.index.offsets.len();
+        let candidates = self.index.heads.as_ref().map_or(all, |heads| heads.candidates(row));
         let start = candidates.start;
         let undecided = self.index.offsets.get(candidates).unwrap_or_default();
         let cells = self.decoded.cells();
-        let found = undecided
-            .binary_search_by(|at| row_at(cells, offset(*at)).unwrap_or_default().cmp(row));
+        let order = self.layout.order;
+        let found = undecided.binary_search_by(|at| {
+            order.compare_rows(row_at(cells, offset(*at)).unwrap_or_default(), row)
+        });
         match found {
             Ok(index) => self.row_offset(start.saturating_add(index)).map(RowPlace::Here),
             Err(index) => self.row_offset(start.saturating_add(index)).map(RowPlace::Before),
@@ -112,8 +116,9 @@ impl<'a> Searchable<'a> {
             RowPlace::Before(at) => return Some(at),
             RowPlace::Behind => return None,
         };
+        let order = self.layout.order;
         let mut walk = Walk::at(self.decoded, self.layout, at)?;
-        while walk.cell(self.decoded)?.key() < *key {
+        while order.compare(&walk.cell(self.decoded)?.key(), key).is_lt() {
             if walk.step(self.decoded, self.layout).ok()? == Step::End {
                 return None;
             }

@@ -64,7 +64,7 @@ impl Walk {
         }
         let parts = read_parts(cells, at, layout)?;
         let before = std::mem::replace(&mut self.parts, parts);
-        let order = before.row(cells).cmp(self.parts.row(cells));
+        let order = layout.order.compare_rows(before.row(cells), self.parts.row(cells));
         let Some(rows) = &mut self.rows else {
             return Ok(if order == Ordering::Equal { Step::SameRow } else { Step::NextRow });
         };

@@ -21,9 +21,9 @@ use std::ops::Range;
 use super::decoded::Output;
 use super::delta::{Key, write_len};
 use super::{DataBlockEncoding, diff, fast_diff, plain, prefix, row_index, tag_dictionary};
-use crate::CellRef;
 use crate::block::body::{Body, Buffers};
 use crate::input::{Input, write_hvlong};
+use crate::{CellRef, Comparator};
 
 /// What is wrong with some bytes; who knows where they stand makes it a [`Damage`](crate::Damage).
 pub(crate) type What = Cow<'static, str>;
@@ -37,6 +37,8 @@ pub(crate) struct CellLayout {
     pub(crate) mvcc: bool,
     /// `PREFIX`, `DIFF` and `FAST_DIFF` keep tags in a dictionary.
     pub(crate) compressed_tags: bool,
+    /// The order of rows.
+    pub(crate) order: Comparator,
 }
 
 /// Bytes in front of the payload that the delta encodings need.

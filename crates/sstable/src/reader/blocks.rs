@@ -21,7 +21,7 @@ use crate::block::meta::MetaBlock;
 use crate::cache::{BlockCache, BlockKey};
 use crate::encoding::{self, CellLayout};
 use crate::{
-    BlockKind, BlockOffset, BlockSource, BlockType, ChecksumType, Compression, Damage,
+    BlockKind, BlockOffset, BlockSource, BlockType, ChecksumType, Comparator, Compression, Damage,
     DataBlockEncoding, Error, FileName, Limits, ReadAt, ReadTrace, Result, compression,
 };
 
@@ -107,7 +107,7 @@ impl Blocks {
         let block_type = raw.header.block_type;
         let damaged =
             |what| Damage { at: place.offset, block: Some(block_type), what }.in_file(&self.name);
-        let block = take_apart(raw, wanted).map_err(damaged)?;
+        let block = take_apart(raw, wanted, self.layout.order).map_err(damaged)?;
         check(&block).map_err(|what| damaged(what.into()))?;
         let block = Arc::new(block);
         if let Some(cache) = cache {
@@ -346,11 +346,11 @@ impl Blocks {
 }
 
 /// The block that is wanted, from its body.
-fn take_apart(raw: RawBlock, wanted: Wanted) -> Result<Block, encoding::What> {
+fn take_apart(raw: RawBlock, wanted: Wanted, order: Comparator) -> Result<Block, encoding::What> {
     Ok(match wanted {
         Wanted::Data => return Err("is read as a block without cells".into()),
         Wanted::LeafIndex | Wanted::IntermediateIndex => {
-            Block::Index(IndexBlock::new(Branch::new(raw.body)?)?)
+            Block::Index(IndexBlock::new(Branch::new(raw.body)?, order)?)
         }
         Wanted::BloomChunk => Block::Chunk(aligned(&raw.body)),
         Wanted::Meta => Block::Meta(MetaBlock { body: aligned(&raw.body), filter: None }),

@@ -19,7 +19,7 @@ use crate::block::data::DataBlock;
 use crate::block::index::BlockPlace;
 use crate::block::loaded::Block;
 use crate::encoding::What;
-use crate::{BlockOffset, BlockType, Damage, KeyRef, ReadTrace, Result};
+use crate::{BlockOffset, BlockType, Comparator, Damage, KeyRef, ReadTrace, Result};
 
 /// The root of the index, and how many levels it has.
 #[derive(Debug)]
@@ -98,7 +98,7 @@ impl DataIndex {
             }
             let below = blocks.load(entry.block, wanted, caching, trace, |block| {
                 let Block::Index(found) = block else { return Err("no index block") };
-                check_index_keys(found, entry.key, above.as_deref())
+                check_index_keys(found, entry.key, above.as_deref(), blocks.layout.order)
             })?;
             at = entry.block.offset;
             held = Some(below);
@@ -111,11 +111,12 @@ fn check_index_keys(
     found: &IndexBlock,
     key: &[u8],
     next_key: Option<&[u8]>,
+    order: Comparator,
 ) -> Result<(), &'static str> {
     let first = found.entry(0).and_then(|entry| KeyRef::parse(entry.key));
     let last = found.len().checked_sub(1).and_then(|last| found.entry(last));
     let last = last.and_then(|entry| KeyRef::parse(entry.key));
-    check_keys(first, last, key, next_key)
+    check_keys(first, last, key, next_key, order)
 }
 
 /// Checks the cells of a data block, and holds it against the entry that leads to it.
@@ -123,8 +124,9 @@ pub(super) fn check_data_keys(
     found: &DataBlock,
     key: &[u8],
     next_key: Option<&[u8]>,
+    order: Comparator,
 ) -> Result<(), What> {
-    Ok(check_keys(found.first_key(), found.check()?.last_key(), key, next_key)?)
+    Ok(check_keys(found.first_key(), found.check()?.last_key(), key, next_key, order)?)
 }
 
 fn check_keys(
@@ -132,12 +134,15 @@ fn check_keys(
     last: Option<KeyRef<'_>>,
     key: &[u8],
     next_key: Option<&[u8]>,
+    order: Comparator,
 ) -> Result<(), &'static str> {
-    if first < KeyRef::parse(key) {
+    if !order.in_order(KeyRef::parse(key), first) {
         return Err("its first key is less than the index says");
     }
     match next_key.map(KeyRef::parse) {
-        Some(next) if last > next => Err("its last key is greater than the index says"),
+        Some(next) if !order.in_order(last, next) => {
+            Err("its last key is greater than the index says")
+        }
         _ => Ok(()),
     }
 }

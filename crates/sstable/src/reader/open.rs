@@ -90,10 +90,6 @@ fn tail_from(tail: &Bytes, tail_at: u64, at: u64) -> Bytes {
 }
 
 fn check_supported(trailer: &Trailer, blocks: &Blocks) -> Result<(), Refusal> {
-    if trailer.comparator == Comparator::Meta {
-        let found = trailer.comparator.class_name().to_owned();
-        return Err(Refusal::Unsupported { feature: "comparator", found });
-    }
     if trailer.num_data_index_levels > blocks.limits.index_levels_max {
         let what = "more index levels than the limits allow";
         return Err(Damage::in_block(BlockType::Trailer, BlockOffset::default(), what).into());
@@ -218,6 +214,7 @@ fn assemble(
         tags: file_info.includes_tags(),
         mvcc: file_info.includes_mvcc(),
         compressed_tags: file_info.compresses_tags(),
+        order: trailer.comparator,
     };
 
     let (root_at, root) = sections.data_root;
@@ -232,12 +229,19 @@ fn assemble(
             let first = index.root.entry(0).and_then(|entry| KeyRef::parse(entry.key));
             let last = file_info.value(FileInfo::LAST_KEY).and_then(KeyRef::parse);
             let last = last.ok_or_else(|| info_damaged("the last key is not a key".into()))?;
-            let first = first.filter(|first| *first <= last);
+            let is_before = |first: &KeyRef<'_>| trailer.comparator.compare(first, &last).is_le();
+            let first = first.filter(is_before);
             let first = first.ok_or_else(|| info_damaged("the last key is not the last".into()))?;
             Some(Rows { first: first.row.into(), last: last.row.into() })
         }
     };
-    let mut filters = read_blooms(sections.blooms, &file_info, blocks_max(blocks.blocks_end));
+    let mut filters = match trailer.comparator {
+        Comparator::Bytes => {
+            read_blooms(sections.blooms, &file_info, blocks_max(blocks.blocks_end))
+        }
+        // HBase looks for the chunk of a row by the order of bytes, in which these files are not.
+        Comparator::Meta => FileFilters::default(),
+    };
     let first_row = rows.as_ref().map_or(&[][..], |rows| &rows.first);
     filters.row_filter = RowFilter::find(&metas, first_row);
     if blocks.pin_filters {
@@ -272,7 +276,7 @@ fn read_data_root(
     // In memory the root has the form of the levels below, so that there is one way to search.
     let mut branch = Vec::with_capacity(body.len());
     write_branch(&mut branch, entries.into_iter());
-    let root = IndexBlock::new(Branch::new(branch.into())?)?;
+    let root = IndexBlock::new(Branch::new(branch.into())?, trailer.comparator)?;
     Ok((Some(DataIndex { root, levels: trailer.num_data_index_levels }), middle))
 }
 

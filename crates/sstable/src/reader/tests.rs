@@ -199,3 +199,41 @@ fn files_of_version_2_3_are_read() {
     assert_eq!(old.blocks().count(), reader.blocks().count());
     look_up_all(&old);
 }
+
+/// HBase itself denies rows of such files: it looks for the chunk by the order of bytes.
+#[test]
+fn bloom_filters_of_hbase_meta_are_not_asked() {
+    let rows = [&b"t,,1"[..], b"t,\x00,1", b"t,b,1", b"t\x01,,1", b"t\x01,,2", b"t1,,1"];
+    let options = WriterOptions::default()
+        .comparator(Comparator::Meta)
+        .block_size(1)
+        .bloom_block_size(2)
+        .bloom_max_fold(0);
+    let mut writer = Writer::new(Vec::new(), FileName::new("meta"), options).unwrap();
+    for row in rows {
+        let cell = CellRef {
+            row,
+            family: b"info",
+            qualifier: b"q",
+            timestamp: Timestamp::new(1),
+            cell_type: CellType::Put,
+            value: b"",
+            tags: b"",
+            sequence_id: SequenceId::new(1),
+        };
+        writer.append(cell).unwrap();
+    }
+    let reader = open(&writer.finish().unwrap().0, cached());
+    assert_eq!((reader.bloom(), reader.bloom_problem()), (None, None));
+    let mut trace = ReadTrace::default();
+    for row in rows {
+        assert!(reader.seek_row(&RowProbe::new(row, SEED), &mut trace).unwrap().is_some());
+    }
+    assert!(reader.seek_row(&RowProbe::new(b"t,a,1", SEED), &mut trace).unwrap().is_none());
+    assert_eq!((trace.filter_checks, trace.files_skipped_by_range), (0, 0));
+    // As bytes the first of these would stand before all rows of the file, and is among them.
+    for (row, skipped) in [(&b"t+,,1"[..], 0), (b"t2,,1", 1)] {
+        assert!(reader.seek_row(&RowProbe::new(row, SEED), &mut trace).unwrap().is_none());
+        assert_eq!(trace.files_skipped_by_range, skipped);
+    }
+}

@@ -25,8 +25,8 @@ use crate::block::index::{BlockPlace, Branch, IndexEntry, write_branch};
 use crate::encoding::What;
 use crate::input::Input;
 use crate::{
-    BlockOffset, BlockType, Caching, Damage, Error, FileName, FilterOptions, Limits, ReadAt,
-    Reader, ReaderOptions, Result, Trailer, WriterOptions, compression,
+    BlockOffset, BlockType, Caching, Comparator, Damage, Error, FileName, FilterOptions, Limits,
+    ReadAt, Reader, ReaderOptions, Result, Trailer, WriterOptions, compression,
 };
 
 /// Bytes of the file that are copied at once.
@@ -68,6 +68,11 @@ pub fn rebuild_filter<W: Write>(
     sink: W,
 ) -> Result<(W, u64)> {
     let reader = Reader::open(source, name, ReaderOptions::default().limits(limits))?;
+    if reader.comparator() == Comparator::Meta {
+        let found = reader.comparator().class_name().to_owned();
+        let feature = "order of rows for a filter of ours";
+        return Err(Error::Unsupported { file: reader.name().clone(), feature, found });
+    }
     let blocks = Layout::read(&reader)?;
     let (stored, _) = reader.raw_block(blocks.data_root.0, &blocks.data_root.1)?;
     let mut options = WriterOptions::default()

@@ -78,6 +78,7 @@ fn options_that_no_file_can_have_are_refused() {
         (options().file_info("hfile.x", ""), "file info hfile.x is the writer's own"),
         (options().file_info("TIMERANGE", ""), "file info TIMERANGE is the writer's own"),
         (options().bloom_error_rate(rate), "no Bloom chunk of"),
+        (with_filter().comparator(Comparator::Meta), "a filter of ours over rows that are not in"),
         (options().create_time(Timestamp::new(-1)), "a create time before 1970"),
     ] {
         let error = begin(options).expect_err(what).to_string();
@@ -85,11 +86,15 @@ fn options_that_no_file_can_have_are_refused() {
     }
 }
 
-#[test]
-fn a_meta_block_has_its_name_alone() {
+fn with_filter() -> WriterOptions {
     let rate = Sizing::ErrorRate(ErrorRate::HBASE);
     let filter = FilterOptions { kind: FilterKind::BlockedBloom, sizing: rate, seed: Seed::new(7) };
-    let mut writer = begin(WriterOptions::default().filter(filter)).expect("sound options");
+    WriterOptions::default().filter(filter)
+}
+
+#[test]
+fn a_meta_block_has_its_name_alone() {
+    let mut writer = begin(with_filter()).expect("sound options");
     writer.append_meta("notes", b"one".to_vec()).expect("a new name");
     assert!(writer.append_meta("notes", b"two".to_vec()).is_err());
     assert!(writer.append_meta("filter.row", b"mine".to_vec()).is_err());

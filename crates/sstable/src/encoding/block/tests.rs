@@ -39,7 +39,8 @@ fn five_cells() -> Vec<Cell> {
     ]
 }
 
-const FIVE: CellLayout = CellLayout { tags: false, mvcc: true, compressed_tags: false };
+const FIVE: CellLayout =
+    CellLayout { tags: false, mvcc: true, compressed_tags: false, order: Comparator::Bytes };
 
 const PLAIN: &str = "
     00000012 00000002 0004726f7731016661 00000000000003e804 7631 03
@@ -123,7 +124,8 @@ fn tags_follow_the_value_plainly_or_by_reference() {
         (false, ["0b 0003 40 7467 0004 41 78797a 03", "05 0003407467 03"]),
         (true, ["0b ff 03 407467 ff 04 4178797a 03", "05 0000 03"]),
     ] {
-        let layout = CellLayout { tags: true, mvcc: true, compressed_tags };
+        let layout =
+            CellLayout { tags: true, mvcc: true, compressed_tags, order: Comparator::Bytes };
         let cells = [first.clone(), second.clone()];
         let body = encode(DataBlockEncoding::Prefix, layout, &cells);
         let [first, second] = ends.map(unhex);
@@ -153,8 +155,12 @@ fn sound_bodies() -> Vec<(DataBlockEncoding, CellLayout, Vec<u8>)> {
         .map(|cell| CellRef { tags: &tags, ..cell.as_ref() }.to_cell())
         .collect();
     cells.push(CellRef { timestamp: Timestamp::new(9), ..cells[4].as_ref() }.to_cell());
-    let layouts =
-        [false, true].map(|compressed_tags| CellLayout { tags: true, mvcc: true, compressed_tags });
+    let layouts = [false, true].map(|compressed_tags| CellLayout {
+        tags: true,
+        mvcc: true,
+        compressed_tags,
+        order: Comparator::Bytes,
+    });
     DataBlockEncoding::ALL
         .into_iter()
         .flat_map(|encoding| layouts.map(|layout| (encoding, layout)))
@@ -258,6 +264,7 @@ fn data_blocks_of_hbase() -> (Vec<Found>, u64) {
             tags: flag("includesTags"),
             mvcc: flag("includesMvcc"),
             compressed_tags: flag("compressTags"),
+            order: Comparator::from_class_name(&text(&found["comparator"])).expect("known"),
         };
         cell_count += found["entries"].as_u64().expect("a count");
         let bytes = fs::read(dir.join(&file)).expect("the file is in the repository");

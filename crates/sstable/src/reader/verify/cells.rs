@@ -34,7 +34,7 @@ impl CellChecks {
         let previous = self.previous.take();
         let previous = previous.as_ref().map(Cell::as_ref);
         if let Some(previous) = previous {
-            if previous.key() > cell.key() {
+            if file.trailer.comparator.compare(&previous.key(), &cell.key()).is_gt() {
                 wrong.push(format!("comes before {}, which it follows", previous.key()));
             }
             if previous.family != cell.family {

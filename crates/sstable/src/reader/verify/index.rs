@@ -138,11 +138,12 @@ impl Verifier<'_> {
             let is_first = key == data.first_key;
             return (!is_first).then(|| format!("{} is not the first key of the file", shown()));
         };
-        if parsed > KeyRef::parse(&data.first_key) {
+        let order = self.file.trailer.comparator;
+        if !order.in_order(parsed, KeyRef::parse(&data.first_key)) {
             return Some(format!("{} is behind the first key of its block", shown()));
         }
         // Blocks may be cut between equal keys; then the entry's key is that key.
-        if parsed < KeyRef::parse(&before.last_key) {
+        if !order.in_order(KeyRef::parse(&before.last_key), parsed) {
             return Some(format!("{} is before the last key of the block in front", shown()));
         }
         None
