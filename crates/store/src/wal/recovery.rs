@@ -69,7 +69,6 @@ pub(crate) fn recover<'f>(
         let Some(end) = segment.replay(&family_name, &mut recovered)? else {
             // Not even its header is whole, so nothing was ever acknowledged by it.
             vfs.unlink(&path).map_err(Error::io(&path, "unlink"))?;
-            vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))?;
             break;
         };
         recovered.segments.push(*number);
@@ -77,12 +76,13 @@ pub(crate) fn recover<'f>(
             let end = u64::try_from(end).unwrap_or(u64::MAX);
             vfs.truncate(&path, end).map_err(Error::io(&path, "cut the half-made write off"))?;
         } else if is_last {
-            // A process that was killed left it with the operating system only. A segment must be
-            // whole on disk before the next begins.
+            // A process that was killed left it with the operating system only.
             let mut segment = vfs.append(&path).map_err(Error::io(&path, "open"))?;
             segment.sync().map_err(Error::io(&path, "sync"))?;
         }
     }
+    // As their bytes, the names of the segments must be on disk before the next one's is.
+    vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))?;
     Ok(recovered)
 }
 
