@@ -301,6 +301,7 @@ impl Pair {
                 let taken = self.model.take(cells);
                 let path = Path::new("/store/loaded.hfile");
                 write_file(&self.files, path, &taken);
+                self.model.flush();
                 self.store.bulk_load("f", &[path.to_path_buf()]).unwrap();
                 self.files.unlink(path).unwrap();
                 self.model.files.push(taken);

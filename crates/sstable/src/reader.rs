@@ -319,6 +319,13 @@ impl Reader {
         self.ask_filter(probe, trace) != FilterAnswer::No
     }
 
+    /// Whether the file can hold a row that begins with `prefix`: HBase's Bloom filter knows if it
+    /// is over prefixes as long or shorter, and else it may.
+    pub fn may_contain_prefix(&self, prefix: &[u8], trace: &mut ReadTrace) -> bool {
+        self.0.filters.ask_prefix(self.0.filter_use, &self.0.blocks, prefix, trace)
+            != FilterAnswer::No
+    }
+
     /// Whether the file may hold a delete of the whole family in a row. HBase's Bloom filter over
     /// such rows is asked; it is not counted as one of the filters that spare a file.
     ///

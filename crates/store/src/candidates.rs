@@ -7,8 +7,9 @@ use sstable::{FilterAnswer, KeptFilter, ReadTrace, RowProbe, Scanner, Timestamp}
 
 use crate::error::Result;
 use crate::files::{Files, RankedFile};
-use crate::query::TimeRange;
+use crate::query::{Scan, TimeRange};
 use crate::row_head::{RowHead, row_head};
+use crate::store_file::StoreFile;
 
 /// Filters that are waited for together. A processor core has room for about a dozen loads at once.
 const AHEAD: usize = 8;
@@ -95,4 +96,17 @@ impl<'a> Candidates<'a> {
         self.asked += 1;
         filter
     }
+}
+
+/// Whether a file can hold a row that a scan wants, as far as its first row, its last row and its
+/// filter know: of rows that begin all alike.
+pub(crate) fn may_hold_rows_of(file: &StoreFile, scan: &Scan, trace: &mut ReadTrace) -> bool {
+    let Some(prefix) = scan.prefix.as_deref() else { return true };
+    trace.files_considered += 1;
+    let (first, last) = (&file.entry.first_row[..], &file.entry.last_row[..]);
+    if last < prefix || (first > prefix && !first.starts_with(prefix)) {
+        trace.files_skipped_by_range += 1;
+        return false;
+    }
+    file.reader.may_contain_prefix(prefix, trace)
 }

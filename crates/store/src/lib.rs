@@ -26,6 +26,7 @@
 
 mod background;
 mod candidates;
+mod change;
 mod clock;
 mod compaction;
 mod error;
@@ -33,6 +34,7 @@ mod files;
 mod flush;
 mod identity;
 mod import;
+mod keys;
 mod manifest;
 mod memstore;
 mod merge;
@@ -55,9 +57,11 @@ mod wal;
 mod watch;
 mod write;
 
+pub use change::{Append, CheckAndMutate, CompareOperator, Increment};
 pub use clock::Clock;
 pub use compaction::CompactionOptions;
 pub use error::{Error, Result};
+pub use keys::{Keys, Pairs};
 pub use mutation::{Delete, Put, WriteBatch};
 pub use options::{Durability, FamilyOptions, KeepDeletedCells, StoreOptions};
 pub use query::{Get, Scan};

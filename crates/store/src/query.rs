@@ -131,7 +131,9 @@ pub struct Scan {
     pub(crate) start: Option<Box<[u8]>>,
     pub(crate) stop: Option<Box<[u8]>>,
     pub(crate) reverse: bool,
+    pub(crate) prefix: Option<Box<[u8]>>,
     pub(crate) rows_max: Option<u64>,
+    pub(crate) cells_per_row_max: Option<u64>,
     pub(crate) view: View,
 }
 
@@ -144,7 +146,9 @@ impl Scan {
             start: None,
             stop: None,
             reverse: false,
+            prefix: None,
             rows_max: None,
+            cells_per_row_max: None,
             view: View::default(),
         }
     }
@@ -171,6 +175,19 @@ impl Scan {
     /// is then the greatest row asked for, and the stop lies below the smallest. Default: no.
     pub const fn reverse(mut self, reverse: bool) -> Self {
         self.reverse = reverse;
+        self
+    }
+
+    /// Shows only rows that begin with this. Files whose Bloom filter is over prefixes as long or
+    /// shorter are asked whether they hold such a row. Default: all rows.
+    pub fn prefix(mut self, prefix: impl AsRef<[u8]>) -> Self {
+        self.prefix = Some(prefix.as_ref().into());
+        self
+    }
+
+    /// Shows at most this many cells of each row, the first ones. Default: all.
+    pub const fn cells_per_row_max(mut self, cells: u64) -> Self {
+        self.cells_per_row_max = Some(cells);
         self
     }
 

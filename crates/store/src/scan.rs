@@ -6,8 +6,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use sstable::{Caching, Cell, KeyRef};
+use sstable::{Caching, Cell, KeyRef, ReadTrace};
 
+use crate::candidates::may_hold_rows_of;
 use crate::error::Result;
 use crate::merge::{MemoryCursor, Merge, Source};
 use crate::query::Scan;
@@ -32,7 +33,18 @@ pub struct Cells {
     /// The row of the last cell shown, and how many rows were.
     row: Vec<u8>,
     rows: u64,
+    /// How many cells of that row were shown.
+    row_cells: u64,
+    /// Read too far by [`next_batch`](Self::next_batch).
+    ahead: Option<Cell>,
     is_done: bool,
+}
+
+/// What the limits of a scan say of a cell.
+enum Limit {
+    Within,
+    RowIsFull,
+    End,
 }
 
 impl Cells {
@@ -47,17 +59,53 @@ impl Cells {
         let mut sources: Vec<_> = memstores
             .map(|memstore| Source::Memory(MemoryCursor::new(Arc::clone(memstore), view.visible)))
             .collect();
-        let can_matter = |file: &&Arc<StoreFile>| can_matter(file, &scan, &rules);
+        let mut trace = ReadTrace::default();
+        let can_matter = |file: &&Arc<StoreFile>| {
+            can_matter(file, &scan, &rules) && may_hold_rows_of(file, &scan, &mut trace)
+        };
         let files = family.files.by_sequence().filter(can_matter);
         sources
             .extend(files.map(|file| Source::File(Box::new(FileCursor::new(file, Caching::Use)))));
-        let start = scan.start.as_deref().unwrap_or_default();
+        let prefix = scan.prefix.as_deref();
+        let start = scan.start.as_deref().max(prefix).unwrap_or_default();
         let below = scan.start.as_deref().map(|start| [start, b"\0"].concat());
+        let below = [below, prefix.and_then(first_behind)].into_iter().flatten().min();
         let merge = Merge::new(sources, KeyRef::before_row(start))?;
-        let is_done = scan.rows_max == Some(0);
-        let (row, rows, reads_row) = (Vec::new(), 0, false);
+        let is_done = scan.rows_max == Some(0) || scan.cells_per_row_max == Some(0);
         let family = Arc::clone(&family.family);
-        Ok(Self { family, scan, rules, merge, below, reads_row, row, rows, is_done })
+        family.reads.record(&trace);
+        Ok(Self {
+            family,
+            scan,
+            rules,
+            merge,
+            below,
+            reads_row: false,
+            row: Vec::new(),
+            rows: 0,
+            row_cells: 0,
+            ahead: None,
+            is_done,
+        })
+    }
+
+    /// The next cells, up to `limit`, all of one row, so that a long row comes in parts (HBase's
+    /// batch). None at the end.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Store::get`](crate::Store::get).
+    pub fn next_batch(&mut self, limit: usize) -> Result<Vec<Cell>> {
+        let mut batch: Vec<Cell> = Vec::new();
+        while batch.len() < limit {
+            let Some(cell) = self.next().transpose()? else { break };
+            if batch.first().is_some_and(|first| first.row() != cell.row()) {
+                self.ahead = Some(cell);
+                break;
+            }
+            batch.push(cell);
+        }
+        Ok(batch)
     }
 
     fn read_next(&mut self) -> Result<Option<Cell>> {
@@ -67,11 +115,16 @@ impl Cells {
             match self.rules.judge(&cell) {
                 Verdict::Include => {
                     let cell = cell.to_cell();
-                    if !self.count_row(&cell) {
-                        break;
+                    match self.count(&cell) {
+                        Limit::Within => {
+                            self.merge.advance()?;
+                            return Ok(Some(cell));
+                        }
+                        Limit::RowIsFull if self.scan.reverse => self.reads_row = false,
+                        Limit::RowIsFull => self.merge.seek(KeyRef::after_row(cell.row()))?,
+                        Limit::End => break,
                     }
-                    self.merge.advance()?;
-                    return Ok(Some(cell));
+                    continue;
                 }
                 // Among the cells without a qualifier stand the deletes of the whole family.
                 Verdict::SkipColumn if !cell.qualifier.is_empty() => skips += 1,
@@ -93,10 +146,13 @@ impl Cells {
     /// Whether the merge stands on a cell of the range; backwards, after it has gone to the row
     /// below if need be.
     fn stands_in_range(&mut self) -> Result<bool> {
-        let stop = self.scan.stop.as_deref();
+        let (stop, prefix) = (self.scan.stop.as_deref(), self.scan.prefix.as_deref());
         if !self.scan.reverse {
-            let cell = self.merge.cell();
-            return Ok(cell.is_some_and(|cell| stop.is_none_or(|stop| cell.row < stop)));
+            let is_wanted = |row: &[u8]| {
+                stop.is_none_or(|stop| row < stop)
+                    && prefix.is_none_or(|prefix| row.starts_with(prefix))
+            };
+            return Ok(self.merge.cell().is_some_and(|cell| is_wanted(cell.row)));
         }
         loop {
             let row = self.below.as_deref().filter(|_| self.reads_row);
@@ -106,7 +162,9 @@ impl Cells {
             let Some(row) = self.merge.row_before(self.below.as_deref())? else {
                 return Ok(false);
             };
-            if stop.is_some_and(|stop| &row[..] <= stop) {
+            if stop.is_some_and(|stop| &row[..] <= stop)
+                || prefix.is_some_and(|prefix| !row.starts_with(prefix))
+            {
                 return Ok(false);
             }
             self.merge.seek(KeyRef::before_row(&row))?;
@@ -115,17 +173,22 @@ impl Cells {
         }
     }
 
-    /// Counts the row that a cell is of; `false` if it is one too many.
-    fn count_row(&mut self, cell: &Cell) -> bool {
+    /// Counts a cell that could be shown, and its row, unless that is one too many.
+    fn count(&mut self, cell: &Cell) -> Limit {
         if self.rows == 0 || self.row != cell.row() {
             if self.scan.rows_max == Some(self.rows) {
-                return false;
+                return Limit::End;
             }
             self.rows += 1;
+            self.row_cells = 0;
             self.row.clear();
             self.row.extend_from_slice(cell.row());
         }
-        true
+        if self.scan.cells_per_row_max == Some(self.row_cells) {
+            return Limit::RowIsFull;
+        }
+        self.row_cells += 1;
+        Limit::Within
     }
 }
 
@@ -133,6 +196,9 @@ impl Iterator for Cells {
     type Item = Result<Cell>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if let Some(cell) = self.ahead.take() {
+            return Some(Ok(cell));
+        }
         if self.is_done {
             return None;
         }
@@ -158,4 +224,12 @@ fn can_matter(file: &StoreFile, scan: &Scan, rules: &Rules<'_>) -> bool {
         start.is_none_or(|start| last >= start) && stop.is_none_or(|stop| first < stop)
     };
     in_range && rules.can_matter(file.oldest(), file.newest())
+}
+
+/// The first row behind all that begin with `prefix`; `None` if there is none.
+fn first_behind(prefix: &[u8]) -> Option<Vec<u8>> {
+    let last = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
+    let mut row = prefix[..=last].to_vec();
+    row[last] += 1;
+    Some(row)
 }

@@ -17,11 +17,13 @@ use filter::Seed;
 use sstable::{BlockCache, Cell, ReadTrace, ReaderOptions, SequenceId};
 
 use crate::background::Background;
+use crate::change::{Append, CheckAndMutate, Increment};
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::identity::is_store_file_name;
 use crate::import::Age;
+use crate::keys::Keys;
 use crate::manifest::{FamilyEntry, FileEntry, Manifest, check_family_name};
 use crate::memstore::Memstore;
 use crate::mutation::{Delete, Put, WriteBatch};
@@ -38,7 +40,7 @@ use crate::version::{Family, FamilyVersion, StoreVersion};
 use crate::vfs::{Lock, Vfs};
 use crate::wal::{self, SegmentNumber, SegmentWriter};
 use crate::watch::{Watch, Work};
-use crate::write::{Commit, Writer, apply, prepare};
+use crate::write::{Commit, Stamp, Writer, apply, prepare};
 
 /// A store that is open. Cloning it is cheap; all clones are the same store.
 #[derive(Clone, Debug)]
@@ -151,13 +153,98 @@ impl Store {
     /// [`Error::Invalid`] if a cell cannot be stored, and nothing is written then. If the log
     /// cannot be written, the store stops: [`Error::Poisoned`] from then on.
     pub fn write(&self, batch: impl Into<WriteBatch>, durability: Durability) -> Result<()> {
-        let cells = prepare(&self.inner.version(), batch.into().cells)?;
-        if cells.is_empty() {
-            return Ok(());
-        }
-        self.inner.wait_for_room()?;
-        self.inner.commit.write(&self.inner, cells, durability)?;
-        self.inner.make_room()
+        self.inner.write(batch.into(), durability, Stamp::Now)
+    }
+
+    /// Writes a batch, as safely as the store's options say.
+    pub(crate) fn write_stamped(&self, batch: WriteBatch, stamp: Stamp) -> Result<()> {
+        self.inner.write(batch, self.inner.options.durability, stamp)
+    }
+
+    /// Adds to the numbers in columns of a row, as safely as the store's options say; returns the
+    /// new cells. Increments at the same time lose nothing.
+    ///
+    /// ```
+    /// use store::{FamilyOptions, Increment, Store, StoreOptions};
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// # let directory = directory.path();
+    /// let store = Store::open(directory, StoreOptions::default())?;
+    /// store.create_family("f", FamilyOptions::default())?;
+    /// for _ in 0..2 {
+    ///     store.increment(&Increment::new("page").column("f", "visits", 5))?;
+    /// }
+    /// let now = store.increment(&Increment::new("page").column("f", "visits", 1))?;
+    /// assert_eq!(now[0].value(), 11_i64.to_be_bytes());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] if a column holds no number of 8 bytes; else as for [`get`](Self::get)
+    /// and [`write`](Self::write).
+    pub fn increment(&self, increment: &Increment) -> Result<Vec<Cell>> {
+        self.inner.increment(increment)
+    }
+
+    /// Puts bytes behind the values of columns of a row, as safely as the store's options say;
+    /// returns the new cells.
+    ///
+    /// ```
+    /// use store::{Append, FamilyOptions, Store, StoreOptions};
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// # let directory = directory.path();
+    /// let store = Store::open(directory, StoreOptions::default())?;
+    /// store.create_family("f", FamilyOptions::default())?;
+    /// store.append(&Append::new("row").column("f", "text", "Ada"))?;
+    /// let now = store.append(&Append::new("row").column("f", "text", " Lovelace"))?;
+    /// assert_eq!(now[0].value(), b"Ada Lovelace");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`get`](Self::get) and [`write`](Self::write).
+    pub fn append(&self, append: &Append) -> Result<Vec<Cell>> {
+        self.inner.append(append)
+    }
+
+    /// Writes to a row if one of its columns is as expected, as safely as the store's options say;
+    /// returns whether it was. Nothing is written to the row in between.
+    ///
+    /// ```
+    /// use store::{CheckAndMutate, FamilyOptions, Put, Store, StoreOptions};
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// # let directory = directory.path();
+    /// let store = Store::open(directory, StoreOptions::default())?;
+    /// store.create_family("f", FamilyOptions::default())?;
+    /// let claim = |name| {
+    ///     let put = Put::new("seat").column("f", "taken by", name);
+    ///     CheckAndMutate::new("seat").if_not_exists("f", "taken by").put(put)
+    /// };
+    /// assert!(store.check_and_mutate(&claim("Ada"))?);
+    /// assert!(!store.check_and_mutate(&claim("Charles"))?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] if it names no condition, nothing to write, or another row; else as for
+    /// [`get`](Self::get) and [`write`](Self::write).
+    pub fn check_and_mutate(&self, check: &CheckAndMutate) -> Result<bool> {
+        self.inner.check_and_mutate(check)
+    }
+
+    /// A family as a map from bytes to bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] if there is no such family.
+    pub fn keys(&self, family: &str) -> Result<Keys> {
+        self.inner.view().family(family.as_bytes())?;
+        Ok(Keys { store: self.clone(), family: family.into() })
     }
 
     /// Reads cells of one row, in order.
@@ -222,12 +309,14 @@ impl Store {
     }
 
     /// Takes HFiles in as files of a family, by copy, as HBase's bulk load does: their cells are
-    /// newer than all that is there, and than those of the files before them in `files`.
+    /// newer than all that is there, and than those of the files before them in `files`. As in
+    /// HBase, the memstores are flushed first.
     ///
     /// # Errors
     ///
     /// If one of them is damaged or of another family; none is taken in then.
     pub fn bulk_load(&self, family: &str, files: &[PathBuf]) -> Result<()> {
+        self.inner.flush()?;
         self.inner.import(family, files, Age::New)
     }
 
@@ -384,6 +473,16 @@ impl Inner {
         Ok(())
     }
 
+    fn write(&self, batch: WriteBatch, durability: Durability, stamp: Stamp) -> Result<()> {
+        let cells = prepare(&self.version(), batch.cells)?;
+        if cells.is_empty() {
+            return Ok(());
+        }
+        self.wait_for_room()?;
+        self.commit.write(self, cells, durability, stamp)?;
+        self.make_room()
+    }
+
     pub(crate) fn view(&self) -> ReadView {
         // In this order: a version has all that was visible before it, never less.
         let version = self.version();
@@ -421,7 +520,7 @@ impl Inner {
     }
 
     /// Waits while the memstores take far more memory than they should: flushes do not keep up.
-    fn wait_for_room(&self) -> Result<()> {
+    pub(crate) fn wait_for_room(&self) -> Result<()> {
         let max = self.options.memstore_flush_bytes.saturating_mul(STALL_FACTOR);
         if !self.thread_runs() || self.version().memstore_bytes() <= max {
             return Ok(());
@@ -450,7 +549,7 @@ impl Inner {
     }
 
     /// Has the memstores flushed if they are full.
-    fn make_room(&self) -> Result<()> {
+    pub(crate) fn make_room(&self) -> Result<()> {
         if !self.memstores_are_full() {
             return Ok(());
         }

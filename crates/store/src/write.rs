@@ -19,6 +19,7 @@ use sstable::{Cell, CellRef, CellType, KeyRef, SequenceId, Timestamp};
 
 use crate::error::{Error, Result};
 use crate::options::Durability;
+use crate::read::ReadView;
 use crate::store::Inner;
 use crate::sync::lock;
 use crate::version::StoreVersion;
@@ -49,6 +50,16 @@ struct Queue {
 struct Request {
     cells: Vec<Cell>,
     durability: Durability,
+    stamp: Stamp,
+}
+
+/// What becomes the timestamp of cells that leave it open.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Stamp {
+    /// The time of the write.
+    Now,
+    /// The sequence id of the write.
+    SequenceId,
 }
 
 /// The end of the log. Whoever holds it, nobody else writes.
@@ -116,9 +127,10 @@ impl Commit {
         store: &Inner,
         cells: Vec<Cell>,
         durability: Durability,
+        stamp: Stamp,
     ) -> Result<()> {
         self.check()?;
-        let request = Request { cells, durability };
+        let request = Request { cells, durability, stamp };
         let mut queue = lock(&self.queue);
         queue.came += 1;
         let ticket = queue.came;
@@ -141,14 +153,45 @@ impl Commit {
         let group = mem::take(&mut queue.waiting);
         let leading = Leading { commit: self, group_len: group.len(), last: queue.came };
         drop(queue);
-        let result = self.check().and_then(|()| self.write_group(store, group));
+        let result =
+            self.check().and_then(|()| self.write_group(store, &mut self.writer(), group));
         let result = result.map_err(|error| self.poison(error));
         drop(leading);
         result
     }
 
-    fn write_group(&self, store: &Inner, mut group: Vec<Request>) -> Result<()> {
+    /// Writes what `reckon` makes of the store as it is, while nobody else writes; returns it.
+    ///
+    /// If `reckon` fails or wants nothing, nothing is written.
+    pub(crate) fn write_reckoned(
+        &self,
+        store: &Inner,
+        durability: Durability,
+        reckon: impl FnOnce(&ReadView) -> Result<Vec<Cell>>,
+    ) -> Result<Vec<Cell>> {
+        let _watch = self.poison_on_panic();
         let mut writer = self.writer();
+        self.check()?;
+        let mut cells = prepare(&store.version(), reckon(&store.view())?)?;
+        if cells.is_empty() {
+            return Ok(cells);
+        }
+        let sequence_id = writer.next;
+        let request = Request { cells: cells.clone(), durability, stamp: Stamp::Now };
+        let result = self.write_group(store, &mut writer, vec![request]);
+        result.map_err(|error| self.poison(error))?;
+        for cell in &mut cells {
+            cell.set_sequence_id(sequence_id);
+        }
+        Ok(cells)
+    }
+
+    fn write_group(
+        &self,
+        store: &Inner,
+        writer: &mut Writer,
+        mut group: Vec<Request>,
+    ) -> Result<()> {
         // The version's active memstores stay so for as long as the writer is held.
         let version = store.version();
         let now = store.clock.now();
@@ -171,7 +214,7 @@ impl Commit {
             store.background.want_log();
         }
         if writer.segment.written() > store.options.wal_segment_bytes {
-            store.roll_segment(&mut writer)?;
+            store.roll_segment(writer)?;
         }
         Ok(())
     }
@@ -215,10 +258,15 @@ impl Writer {
     /// Gives a batch its sequence id and, where there is none, its time, and logs it.
     fn log(&mut self, version: &StoreVersion, request: &mut Request, now: Timestamp) -> Result<()> {
         let sequence_id = self.next;
+        let stamp = match request.stamp {
+            Stamp::Now => now,
+            // Below 2^63: the ids count up from 1.
+            Stamp::SequenceId => Timestamp::new(sequence_id.get().cast_signed()),
+        };
         for cell in &mut request.cells {
             cell.set_sequence_id(sequence_id);
             if cell.timestamp() == Timestamp::LATEST {
-                cell.set_timestamp(now);
+                cell.set_timestamp(stamp);
             }
         }
         if request.durability == Durability::SkipWal {

@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use filter::bloom::hbase::{self, HashPair, HashType};
-use filter::{KeyHash, Membership, StoredFilter};
+use filter::{KeyHash, Membership, Seed, StoredFilter};
 
 use super::blocks::{Blocks, Wanted};
 use super::row_filter::RowFilter;
@@ -423,6 +423,30 @@ impl FileFilters {
             trace.filters_unreadable += u64::from(bloom_use && self.problem.is_some());
             Ok(None)
         };
+        Self::count(answer, trace)
+    }
+
+    /// Asks about all rows that begin with `prefix`, which only a Bloom filter over prefixes no
+    /// longer than this can tell.
+    pub(super) fn ask_prefix(
+        &self,
+        filter_use: FilterUse,
+        blocks: &Blocks,
+        prefix: &[u8],
+        trace: &mut ReadTrace,
+    ) -> FilterAnswer {
+        let bloom_use = matches!(filter_use, FilterUse::Best | FilterUse::HBaseBloom);
+        let knows = |bloom: &&ChunkedBloom| {
+            matches!(bloom.bloom_type, BloomType::RowPrefixFixedLength(len)
+                if prefix.len() >= usize::from(len))
+        };
+        let bloom = self.bloom.as_ref().filter(|_| bloom_use).filter(knows);
+        let probe = RowProbe::new(prefix, Seed::default());
+        let answer = bloom.map_or(Ok(None), |bloom| bloom.ask(blocks, &probe, trace));
+        Self::count(answer, trace)
+    }
+
+    fn count(answer: Result<Option<bool>>, trace: &mut ReadTrace) -> FilterAnswer {
         match answer {
             Ok(None) => FilterAnswer::NotAsked,
             Ok(Some(may_contain)) => FilterAnswer::counted(may_contain, trace),
