@@ -99,6 +99,8 @@ fn the_help_of_every_verb_ends_in_examples() {
         "store",
         "store create",
         "store put",
+        "store increment",
+        "store append",
         "store get",
         "store delete",
         "store scan",
@@ -107,6 +109,8 @@ fn the_help_of_every_verb_ends_in_examples() {
         "store stats",
         "store explain",
         "store import",
+        "store export",
+        "store checkpoint",
         "store verify",
     ] {
         let args: Vec<&str> = verb.split(' ').chain(["--help"]).collect();

@@ -10,18 +10,21 @@
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock};
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sstable::{BloomType, Cell, CellRef, CellType, FileName, SequenceId, Writer, WriterOptions};
+use sstable::{
+    BloomType, Caching, Cell, CellRef, CellType, FileName, Reader, ReaderOptions, SequenceId,
+    Writer, WriterOptions,
+};
+use store::vfs::Vfs;
 use store::{
     Append, CheckAndMutate, Clock, CompareOperator, Durability, FamilyOptions, Get, Increment,
     KeepDeletedCells, Put, Scan, Store, StoreOptions, Timestamp, WriteBatch,
 };
-use store::vfs::Vfs;
-use support::memory_files::MemoryFiles;
+use support::disk::MemoryFiles;
 use support::{judge, say};
 use workload::Random;
 
@@ -61,8 +64,7 @@ impl History {
         let ttl = (min_versions > 0 || below(3) == 0).then(|| 3 + below(12));
         let keep = [KeepDeletedCells::False, KeepDeletedCells::True, KeepDeletedCells::Ttl]
             [[0, 0, 0, 1, 2][below(5) as usize]];
-        let bloom =
-            [BloomType::None, BloomType::Row, BloomType::RowCol][below(3) as usize];
+        let bloom = [BloomType::None, BloomType::Row, BloomType::RowCol][below(3) as usize];
         let options = FamilyOptions::default()
             .versions(versions)
             .min_versions(min_versions)
@@ -251,8 +253,7 @@ impl History {
             (CompareOperator::GreaterOrEqual, "GREATER_OR_EQUAL"),
             (CompareOperator::Greater, "GREATER"),
         ];
-        let (row, column, target) =
-            (self.one_of(&ROWS), self.column(), self.column());
+        let (row, column, target) = (self.one_of(&ROWS), self.column(), self.column());
         let put = self.one_of(&["5", "50", "75"]);
         let mut step = json!({
             "row": hex(row), "qualifier": hex(column), "target": hex(target), "put": hex(put),
@@ -327,7 +328,8 @@ impl History {
         if self.random.below(4) == 0 {
             let (start, stop) = (self.one_of(&ROWS), self.one_of(&ROWS));
             let is_backwards = step["reverse"] == true;
-            let (start, stop) = if (start > stop) == is_backwards { (start, stop) } else { (stop, start) };
+            let (start, stop) =
+                if (start > stop) == is_backwards { (start, stop) } else { (stop, start) };
             if start != stop {
                 scan = scan.start(start).stop(stop);
                 step["start"] = json!(hex(start));
@@ -436,4 +438,99 @@ fn random_histories_are_answered_as_by_an_hregion() {
     ));
     faults.truncate(5);
     assert!(faults.is_empty(), "{}", faults.join("\n\n"));
+}
+
+/// HBase compacts the files of a store, and the store compacts them itself.
+#[test]
+fn a_major_compaction_leaves_what_hbase_leaves_cell_for_cell() {
+    if !judge::is_wanted("store: compactions") {
+        return;
+    }
+    const STORES: u64 = 20;
+    let directory = tempfile::tempdir().unwrap();
+    let (mut faults, mut count) = (Vec::new(), 0);
+    for seed in 0..STORES {
+        let mut history = History::new(10_000 + seed, directory.path());
+        if history.family["keepDeletedCells"] == "TTL" {
+            continue; // The judge's `store` knows only the other two.
+        }
+        for _ in 0..6 {
+            history.write();
+            history.write();
+            history.flush();
+            history.later();
+        }
+        let place = directory.path().join(format!("files-{seed}"));
+        fs::create_dir(&place).unwrap();
+        copy_files(&history.files, &place);
+        let compacted = directory.path().join(format!("compacted-{seed}"));
+        let (now, family) = (history.clock.load(Ordering::Relaxed).to_string(), &history.family);
+        let number = |name: &str| family[name].to_string();
+        let [place, output] = [&place, &compacted].map(|path| path.display().to_string());
+        let [versions, min_versions, ttl] = ["versions", "minVersions", "ttl"].map(number);
+        let mut question = vec![
+            "store",
+            &place,
+            "--family",
+            "f",
+            "--max-versions",
+            &versions,
+            "--min-versions",
+            &min_versions,
+            "--now",
+            &now,
+            "--compact",
+            "--compacted-out",
+            &output,
+            "--sample",
+            "0",
+        ];
+        if family["ttl"].is_number() {
+            question.extend(["--ttl", &ttl]);
+        }
+        if family["keepDeletedCells"] != "FALSE" {
+            question.push("--keep-deleted");
+        }
+        let answer = judge::ask(&question);
+        assert_eq!(answer["ok"], true, "{answer:#}");
+        history.compact();
+        let ours = directory.path().join(format!("ours-{seed}"));
+        fs::create_dir(&ours).unwrap();
+        copy_files(&history.files, &ours);
+        let ours: Vec<_> = fs::read_dir(&ours).unwrap().map(|it| it.unwrap().path()).collect();
+        let (ours, theirs) = (ours.first().map(|path| stored(path)), stored(&compacted));
+        count += 1;
+        if ours.unwrap_or_default() != theirs {
+            faults.push(format!("{seed}: {family}"));
+        }
+    }
+    let sound = count - faults.len();
+    say(&format!("store: {sound} of {count} compactions leave what HBase's leave"));
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// Copies the store files of the family, under the names that they have.
+fn copy_files(files: &MemoryFiles, to: &Path) {
+    for entry in files.list(Path::new("/store/f")).unwrap() {
+        let source = files.open(&Path::new("/store/f").join(&entry.name)).unwrap();
+        let mut bytes = vec![0; usize::try_from(source.len()).unwrap()];
+        source.read_exact_at(&mut bytes, 0).unwrap();
+        fs::write(to.join(&entry.name), bytes).unwrap();
+    }
+}
+
+/// All cells of a file; none if there is no file.
+fn stored(path: &Path) -> Vec<Value> {
+    if !path.exists() {
+        return Vec::new();
+    }
+    let reader = Reader::open_file(path, ReaderOptions::default()).unwrap();
+    let mut scanner = reader.scanner(Caching::Bypass);
+    scanner.seek_to_first().unwrap();
+    let mut cells = Vec::new();
+    while let Some(cell) = scanner.cell() {
+        cells.push(line(&cell));
+        scanner.advance().unwrap();
+    }
+    cells
 }

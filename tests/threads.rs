@@ -120,7 +120,9 @@ fn check_scan(store: &Store, groups: &Groups, random: &mut Random) -> usize {
 /// What the store says that it holds in memory: its memstores and its cache.
 fn memory(store: &Store) -> u64 {
     let stats = store.stats();
-    stats.families.iter().map(|family| family.memstore_bytes).sum::<u64>() + stats.cache.block_bytes + stats.cache.reserved_bytes
+    stats.families.iter().map(|family| family.memstore_bytes).sum::<u64>()
+        + stats.cache.block_bytes
+        + stats.cache.reserved_bytes
 }
 
 fn run(duration: Duration) {

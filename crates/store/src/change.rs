@@ -251,8 +251,7 @@ impl Inner {
                     row,
                     family: &column.0,
                     qualifier: &column.1,
-                    // Never older than what it replaces, whatever the clock says.
-                    timestamp: current.map_or(view.now, |cell| cell.timestamp.max(view.now)),
+                    timestamp: current.map_or(view.now, |cell| after(cell.timestamp, view.now)),
                     cell_type: CellType::Put,
                     value: &value,
                     tags: current.map_or(b"", |cell| cell.tags),
@@ -299,6 +298,11 @@ impl Inner {
         self.make_room()?;
         Ok(written)
     }
+}
+
+/// The time of a cell that replaces one of time `current`: newer, whatever the clock says.
+fn after(current: Timestamp, now: Timestamp) -> Timestamp {
+    Timestamp::new(current.get().saturating_add(1)).max(now)
 }
 
 impl Condition {

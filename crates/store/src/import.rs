@@ -8,7 +8,7 @@ use sstable::{Caching, Comparator, FileName, KeyRef, ReadAt, Reader, ReaderOptio
 use crate::error::{Error, Result};
 use crate::identity::random_name;
 use crate::manifest::FileEntry;
-use crate::new_file::NewFile;
+use crate::new_file::{FilePurpose, NewFile};
 use crate::store::Inner;
 use crate::store_file::StoreFile;
 use crate::version::{Family, FamilyVersion};
@@ -22,6 +22,26 @@ pub(crate) enum Age {
     New,
 }
 
+/// Rows from one on and before another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RowRange<'a> {
+    pub(crate) start: Option<&'a [u8]>,
+    pub(crate) stop: Option<&'a [u8]>,
+}
+
+impl RowRange<'_> {
+    pub(crate) const ALL: Self = Self { start: None, stop: None };
+
+    fn holds(&self, row: &[u8]) -> bool {
+        self.start.is_none_or(|start| row >= start) && self.stop.is_none_or(|stop| row < stop)
+    }
+
+    /// Whether all rows of a file are in it.
+    fn holds_all(&self, reader: &Reader) -> bool {
+        [reader.first_row(), reader.last_row()].into_iter().flatten().all(|row| self.holds(row))
+    }
+}
+
 /// A file that was copied, and is not yet part of the store.
 struct Copied {
     entry: FileEntry,
@@ -30,13 +50,19 @@ struct Copied {
 
 impl Inner {
     /// Takes files in; all or none.
-    pub(crate) fn import(&self, family: &str, paths: &[PathBuf], age: Age) -> Result<()> {
+    pub(crate) fn import(
+        &self,
+        family: &str,
+        paths: &[PathBuf],
+        age: Age,
+        rows: RowRange<'_>,
+    ) -> Result<()> {
         self.commit.check()?;
         let view = self.view();
         let family = &view.family(family.as_bytes())?.family;
         let mut copied = Vec::new();
         for path in paths {
-            match self.copy_in(family, path) {
+            match self.copy_in(family, path, rows) {
                 Ok(None) => {} // Without a cell it adds nothing.
                 Ok(Some(file)) => copied.push(file),
                 Err(error) => {
@@ -50,7 +76,7 @@ impl Inner {
         self.install_imported(family, copied, age)
     }
 
-    fn copy_in(&self, family: &Family, path: &Path) -> Result<Option<Copied>> {
+    fn copy_in(&self, family: &Family, path: &Path, rows: RowRange<'_>) -> Result<Option<Copied>> {
         let source = self.vfs.open(path).map_err(Error::io(path, "open"))?;
         let shown = FileName::new(path.display().to_string());
         let reader = Reader::open(Arc::clone(&source), shown, ReaderOptions::default())?;
@@ -71,6 +97,9 @@ impl Inner {
                 family.name
             )));
         }
+        if !rows.holds_all(&reader) {
+            return self.rewrite(family, &reader, rows);
+        }
         let name = random_name()?;
         let checksum = self.copy(family, path, &*source, &name)?;
         let entry = FileEntry {
@@ -86,6 +115,32 @@ impl Inner {
             last_row: reader.last_row().unwrap_or_default().to_vec(),
         };
         Ok(Some(Copied { entry, carried: reader.sequence_id_max() }))
+    }
+
+    /// Writes the rows of a range into a file of their own.
+    fn rewrite(
+        &self,
+        family: &Family,
+        reader: &Reader,
+        rows: RowRange<'_>,
+    ) -> Result<Option<Copied>> {
+        let purpose = FilePurpose {
+            sequence_max: SequenceId::default(),
+            has_tags: reader.file_info().includes_tags(),
+            is_major_compaction: false,
+        };
+        let mut part = NewFile::create(self, family, purpose)?;
+        let mut cells = reader.scanner(Caching::Bypass);
+        cells.seek(KeyRef::before_row(rows.start.unwrap_or_default()))?;
+        while let Some(cell) = cells.cell().filter(|cell| rows.holds(cell.row)) {
+            part.append(&cell)?;
+            cells.advance()?;
+        }
+        let whole_age = reader.sequence_id_max();
+        Ok(part.finish()?.map(|entry| Copied {
+            entry: FileEntry { carries_sequence_ids: false, ..entry },
+            carried: whole_age,
+        }))
     }
 
     /// Copies a file's bytes under a new name; returns their checksum once they are on disk.

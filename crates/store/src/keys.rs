@@ -139,7 +139,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         for millis in [2000, 1000] {
             let clock = Clock::fixed(Timestamp::new(millis));
-            let store = Store::open(directory.path(), StoreOptions::default().clock(clock)).unwrap();
+            let store =
+                Store::open(directory.path(), StoreOptions::default().clock(clock)).unwrap();
             if millis == 2000 {
                 store.create_family("f", FamilyOptions::default()).unwrap();
             }

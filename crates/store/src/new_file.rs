@@ -123,7 +123,11 @@ impl Drop for NewFile {
     }
 }
 
-fn writer_options(store: &Inner, family: &Family, purpose: FilePurpose) -> WriterOptions {
+pub(crate) fn writer_options(
+    store: &Inner,
+    family: &Family,
+    purpose: FilePurpose,
+) -> WriterOptions {
     let options = &family.options;
     let mut writer = WriterOptions::default()
         .block_size(options.block_size)

@@ -20,9 +20,10 @@ use crate::background::Background;
 use crate::change::{Append, CheckAndMutate, Increment};
 use crate::clock::Clock;
 use crate::error::{Error, Result};
+use crate::export::Export;
 use crate::files::Files;
 use crate::identity::is_store_file_name;
-use crate::import::Age;
+use crate::import::{Age, RowRange};
 use crate::keys::Keys;
 use crate::manifest::{FamilyEntry, FileEntry, Manifest, check_family_name};
 use crate::memstore::Memstore;
@@ -59,7 +60,7 @@ struct Opened {
 /// What the parts of a store share.
 #[derive(Debug)]
 pub(crate) struct Inner {
-    directory: PathBuf,
+    pub(crate) directory: PathBuf,
     /// Of all our filters: one hash of a row serves every file.
     pub(crate) seed: Seed,
     pub(crate) options: StoreOptions,
@@ -305,7 +306,7 @@ impl Store {
     ///
     /// If one of them is damaged or of another family; none is taken in then.
     pub fn import(&self, family: &str, files: &[PathBuf]) -> Result<()> {
-        self.inner.import(family, files, Age::Carried)
+        self.inner.import(family, files, Age::Carried, RowRange::ALL)
     }
 
     /// Takes HFiles in as files of a family, by copy, as HBase's bulk load does: their cells are
@@ -317,7 +318,49 @@ impl Store {
     /// If one of them is damaged or of another family; none is taken in then.
     pub fn bulk_load(&self, family: &str, files: &[PathBuf]) -> Result<()> {
         self.inner.flush()?;
-        self.inner.import(family, files, Age::New)
+        self.inner.import(family, files, Age::New, RowRange::ALL)
+    }
+
+    /// As [`bulk_load`](Self::bulk_load), but of each file only the rows from `start` on and before
+    /// `stop`: what HBase does with a file that reaches over the end of a region. Such files are
+    /// written anew, and those that have no such row are left out.
+    ///
+    /// # Errors
+    ///
+    /// As for [`bulk_load`](Self::bulk_load).
+    pub fn bulk_load_rows(
+        &self,
+        family: &str,
+        files: &[PathBuf],
+        start: Option<&[u8]>,
+        stop: Option<&[u8]>,
+    ) -> Result<()> {
+        self.inner.flush()?;
+        self.inner.import(family, files, Age::New, RowRange { start, stop })
+    }
+
+    /// Writes all families as HFiles for HBase's bulk load into `out/FAMILY`: one file for each
+    /// region, cut before each row of `splits`. The files have what a table needs to answer as this
+    /// store does, delete markers too; the store does not change.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] if there are files in `out/FAMILY` already or the splits do not ascend,
+    /// and what the operating system or the files say. What was written till then stays.
+    pub fn export(&self, out: impl AsRef<Path>, splits: &[Vec<u8>]) -> Result<Export> {
+        self.inner.export(out.as_ref(), splits)
+    }
+
+    /// Makes a store in `directory`, which must be empty or not there, of what this one holds now.
+    /// The memstores are flushed, and the files get a second name: nothing is copied, and from then
+    /// on the two stores know nothing of each other.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] if the directory is not empty, and what the operating system says, also
+    /// if it is on another file system.
+    pub fn checkpoint(&self, directory: impl AsRef<Path>) -> Result<()> {
+        self.inner.checkpoint(directory.as_ref())
     }
 
     /// Reads the files of a family wholly and holds each against the checksum in the manifest;
@@ -625,7 +668,7 @@ impl Drop for Opened {
     }
 }
 
-const WAL_DIRECTORY: &str = "wal";
+pub(crate) const WAL_DIRECTORY: &str = "wal";
 /// Writers wait once the memstores take this many times what they are flushed at.
 const STALL_FACTOR: usize = 4;
 

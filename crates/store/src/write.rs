@@ -153,8 +153,7 @@ impl Commit {
         let group = mem::take(&mut queue.waiting);
         let leading = Leading { commit: self, group_len: group.len(), last: queue.came };
         drop(queue);
-        let result =
-            self.check().and_then(|()| self.write_group(store, &mut self.writer(), group));
+        let result = self.check().and_then(|()| self.write_group(store, &mut self.writer(), group));
         let result = result.map_err(|error| self.poison(error));
         drop(leading);
         result

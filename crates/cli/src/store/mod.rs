@@ -1,12 +1,16 @@
 //! `hfile store`: a store directory from the command line. One file a verb.
 
+mod append;
+mod checkpoint;
 mod compact;
 mod create;
 mod delete;
 mod explain;
+mod export;
 mod flush;
 mod get;
 mod import;
+mod increment;
 mod put;
 mod scan;
 mod stats;
@@ -42,6 +46,8 @@ enum StoreVerb {
     Create(create::Create),
     Put(put::Put),
     Get(get::Get),
+    Increment(increment::Increment),
+    Append(append::Append),
     Delete(delete::Delete),
     Scan(scan::Scan),
     Flush(flush::Flush),
@@ -49,6 +55,8 @@ enum StoreVerb {
     Stats(stats::Stats),
     Explain(explain::Explain),
     Import(import::Import),
+    Export(export::Export),
+    Checkpoint(checkpoint::Checkpoint),
     Verify(verify::Verify),
 }
 
@@ -59,6 +67,8 @@ impl StoreVerbs {
             StoreVerb::Create(verb) => verb.run(),
             StoreVerb::Put(verb) => verb.run(),
             StoreVerb::Get(verb) => verb.run(),
+            StoreVerb::Increment(verb) => verb.run(),
+            StoreVerb::Append(verb) => verb.run(),
             StoreVerb::Delete(verb) => verb.run(),
             StoreVerb::Scan(verb) => verb.run(),
             StoreVerb::Flush(verb) => verb.run(),
@@ -66,6 +76,8 @@ impl StoreVerbs {
             StoreVerb::Stats(verb) => verb.run(),
             StoreVerb::Explain(verb) => verb.run(),
             StoreVerb::Import(verb) => verb.run(),
+            StoreVerb::Export(verb) => verb.run(),
+            StoreVerb::Checkpoint(verb) => verb.run(),
             StoreVerb::Verify(verb) => verb.run(),
         }
     }

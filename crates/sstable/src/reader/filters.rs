@@ -423,7 +423,7 @@ impl FileFilters {
             trace.filters_unreadable += u64::from(bloom_use && self.problem.is_some());
             Ok(None)
         };
-        Self::count(answer, trace)
+        Self::count(&answer, trace)
     }
 
     /// Asks about all rows that begin with `prefix`, which only a Bloom filter over prefixes no
@@ -443,13 +443,13 @@ impl FileFilters {
         let bloom = self.bloom.as_ref().filter(|_| bloom_use).filter(knows);
         let probe = RowProbe::new(prefix, Seed::default());
         let answer = bloom.map_or(Ok(None), |bloom| bloom.ask(blocks, &probe, trace));
-        Self::count(answer, trace)
+        Self::count(&answer, trace)
     }
 
-    fn count(answer: Result<Option<bool>>, trace: &mut ReadTrace) -> FilterAnswer {
+    fn count(answer: &Result<Option<bool>>, trace: &mut ReadTrace) -> FilterAnswer {
         match answer {
             Ok(None) => FilterAnswer::NotAsked,
-            Ok(Some(may_contain)) => FilterAnswer::counted(may_contain, trace),
+            Ok(Some(may_contain)) => FilterAnswer::counted(*may_contain, trace),
             Err(_) => {
                 trace.filters_unreadable += 1;
                 FilterAnswer::NotAsked

@@ -1,0 +1,51 @@
+//! `hfile store increment`: adds to the number in a column.
+
+use std::io::Write;
+
+use anyhow::Context;
+use store::Increment as Change;
+
+use super::Directory;
+use crate::failure::Answer;
+use crate::key_text::KeyText;
+use crate::output::{STDOUT, stdout};
+
+/// Add to the number in a column, and print the sum.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  hfile store increment DIR f page visits
+  hfile store increment DIR f page visits --amount=-5
+
+A number is 8 bytes, as HBase stores it; a column that is not there counts as 0.")]
+pub(super) struct Increment {
+    #[command(flatten)]
+    directory: Directory,
+    /// The column family
+    #[arg(value_name = "FAMILY")]
+    family: String,
+    /// The row: text with \xNN, or hex:…
+    #[arg(value_name = "ROW")]
+    row: KeyText,
+    /// The column
+    #[arg(value_name = "QUALIFIER")]
+    qualifier: KeyText,
+    /// What to add
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, allow_negative_numbers = true)]
+    amount: i64,
+}
+
+impl Increment {
+    /// Adds.
+    pub(super) fn run(self) -> anyhow::Result<Answer> {
+        let qualifier = self.qualifier.as_bytes();
+        let change = Change::new(self.row.as_bytes()).column(&self.family, qualifier, self.amount);
+        let cells = self.directory.open()?.increment(&change)?;
+        let mut out = stdout();
+        for number in cells.iter().filter_map(|cell| <[u8; 8]>::try_from(cell.value()).ok()) {
+            writeln!(out, "{}", i64::from_be_bytes(number)).context(STDOUT)?;
+        }
+        out.flush().context(STDOUT)?;
+        Ok(Answer::Sound)
+    }
+}

@@ -1,0 +1,45 @@
+//! A second store that shares the files of the first: as it is now, at the price of some links.
+
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::store::{Inner, WAL_DIRECTORY};
+
+impl Inner {
+    /// Makes a store in `directory` of what this one holds now.
+    ///
+    /// Memstores are flushed, and the files that the manifest then names are linked, while nothing
+    /// else can change what it names. The manifest comes last: before, there is no store.
+    pub(crate) fn checkpoint(&self, directory: &Path) -> Result<()> {
+        let is_taken = match self.vfs.list(directory) {
+            Ok(entries) => !entries.is_empty(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
+            Err(error) => return Err(Error::io(directory, "list")(error)),
+        };
+        if is_taken {
+            let shown = directory.display();
+            return Err(Error::invalid(format!(
+                "{shown}: is not empty; a checkpoint needs its own"
+            )));
+        }
+        self.flush()?;
+        let manifest = self.manifest();
+        let wal = directory.join(WAL_DIRECTORY);
+        self.vfs.create_directory(&wal).map_err(Error::io(&wal, "create"))?;
+        for family in &manifest.families {
+            let (from, to) = (self.directory.join(&family.name), directory.join(&family.name));
+            self.vfs.create_directory(&to).map_err(Error::io(&to, "create"))?;
+            for file in &family.files {
+                let link = to.join(&file.name);
+                let linked = self.vfs.hard_link(&from.join(&file.name), &link);
+                linked.map_err(Error::io(&link, "link"))?;
+            }
+            self.vfs.sync_directory(&to).map_err(Error::io(&to, "sync"))?;
+        }
+        manifest.store(&*self.vfs, directory)?;
+        if let Some(parent) = directory.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            self.vfs.sync_directory(parent).map_err(Error::io(parent, "sync"))?;
+        }
+        Ok(())
+    }
+}

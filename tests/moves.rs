@@ -1,0 +1,160 @@
+//! Stores that leave and come: exports for HBase's bulk load, checkpoints, parts of files.
+#![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
+
+use std::fs;
+use std::path::Path;
+
+use sstable::{Reader, ReaderOptions};
+use store::{Delete, Error, FamilyOptions, Get, Put, Scan, Store, StoreOptions, Timestamp};
+use support::{judge, say};
+
+fn open(directory: &Path) -> Store {
+    Store::open(directory, StoreOptions::default().auto_compaction(false)).unwrap()
+}
+
+fn row(number: usize) -> String {
+    format!("row{number:03}")
+}
+
+/// Two families, versions and deletes in two files and a memstore each.
+fn filled(directory: &Path) -> Store {
+    let store = open(directory);
+    for family in ["f", "g"] {
+        let options = FamilyOptions::default().versions(2).block_size(512);
+        store.create_family(family, options).unwrap();
+    }
+    for round in 0..3 {
+        for number in (0..300).filter(|number| number % 7 != round) {
+            let time = Timestamp::new(1000 + round as i64);
+            let value = format!("{number}.{round}");
+            let put = Put::new(row(number)).column_at("f", "q", time, &value);
+            store.put(put.column_at("g", "q", time, &value)).unwrap();
+        }
+        for number in (0..300).filter(|number| number % 50 == round) {
+            let time = Timestamp::new(1001);
+            store.delete(Delete::row(row(number)).column_at("f", "q", time)).unwrap();
+        }
+        if round < 2 {
+            store.flush().unwrap();
+        }
+    }
+    store
+}
+
+fn shown(store: &Store, family: &str) -> Vec<String> {
+    let cells = store.scan(Scan::family(family).versions(2)).unwrap().map(Result::unwrap);
+    cells
+        .map(|cell| {
+            let [row, value] = [cell.row(), cell.value()].map(|it| str::from_utf8(it).unwrap());
+            format!("{row}/{}={value}", cell.timestamp())
+        })
+        .collect()
+}
+
+#[test]
+fn an_export_is_cut_at_regions_and_loads_into_another_store() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = filled(&directory.path().join("store"));
+    let out = directory.path().join("out");
+    let splits = ["row0", "row100", "row1005", "row250", "row9"].map(|row| row.as_bytes().to_vec());
+    let export = store.export(&out, &splits).unwrap();
+    assert_eq!(export.files.len(), 2 * 4, "no file for regions without rows");
+    for file in &export.files {
+        let reader = Reader::open_file(file, ReaderOptions::default()).unwrap();
+        let (first, last) = (reader.first_row().unwrap(), reader.last_row().unwrap());
+        let region = |row: &[u8]| splits.iter().filter(|split| &split[..] <= row).count();
+        assert_eq!(region(first), region(last), "{}", file.display());
+        assert!(!reader.file_info().includes_mvcc());
+    }
+    assert!(matches!(store.export(&out, &splits), Err(Error::Invalid { .. })), "not twice");
+    let other = open(&directory.path().join("other"));
+    for family in ["f", "g"] {
+        other.create_family(family, FamilyOptions::default().versions(2)).unwrap();
+        // What is there already and deleted in the export is hidden by it.
+        other.put(Put::new(row(50)).column_at(family, "q", Timestamp::new(7), "old")).unwrap();
+        let ends = |file: &&std::path::PathBuf| file.parent().unwrap().ends_with(family);
+        let files: Vec<_> = export.files.iter().filter(ends).cloned().collect();
+        other.bulk_load(family, &files).unwrap();
+    }
+    assert_eq!(shown(&other, "f"), shown(&store, "f"));
+    assert_eq!(shown(&other, "g").len(), shown(&store, "g").len());
+}
+
+#[test]
+fn of_files_that_reach_over_a_range_the_range_is_loaded() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = filled(&directory.path().join("store"));
+    let export = store.export(directory.path().join("out"), &[b"row200".to_vec()]).unwrap();
+    let files: Vec<_> = export.files.iter().take(2).cloned().collect();
+    let other = open(&directory.path().join("other"));
+    other.create_family("f", FamilyOptions::default().versions(2)).unwrap();
+    other.bulk_load_rows("f", &files, Some(b"row050"), Some(b"row150")).unwrap();
+    let expected: Vec<_> = shown(&store, "f")
+        .into_iter()
+        .filter(|line| (b"row050".as_slice()..b"row150").contains(&&line.as_bytes()[..6]))
+        .collect();
+    assert_eq!(shown(&other, "f"), expected);
+    assert_eq!(other.stats().families[0].files, 1, "the second file has no such row");
+}
+
+#[test]
+fn a_checkpoint_is_a_store_of_its_own_that_shares_files() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = filled(&directory.path().join("store"));
+    let before = shown(&store, "f");
+    let backup = directory.path().join("backup");
+    store.checkpoint(&backup).unwrap();
+    assert!(matches!(store.checkpoint(&backup), Err(Error::Invalid { .. })), "not over another");
+    store.put(Put::new("later").column("f", "q", "1")).unwrap();
+    store.compact("f", true).unwrap();
+    let copy = open(&backup);
+    assert_eq!(shown(&copy, "f"), before);
+    assert_eq!(shown(&copy, "g"), shown(&store, "g"));
+    copy.put(Put::new("elsewhere").column("f", "q", "2")).unwrap();
+    drop(copy);
+    let copy = open(&backup);
+    assert!(copy.get(&Get::row("later")).unwrap().is_empty());
+    assert_eq!(copy.get(&Get::row("elsewhere")).unwrap().len(), 1);
+    drop(store);
+    let names = |directory: &Path| fs::read_dir(directory).unwrap().count();
+    assert_eq!(names(&backup.join("g")), 3, "shared, and still there");
+}
+
+#[test]
+fn a_running_hbase_loads_an_export_and_answers_as_the_store() {
+    if !judge::is_wanted("store: export") {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let store = filled(&directory.path().join("store"));
+    let out = directory.path().join("out");
+    let splits = ["row100", "row250"];
+    store.export(&out, &splits.map(|row| row.as_bytes().to_vec())).unwrap();
+    let expected = directory.path().join("expected.ndjson");
+    let mut lines = Vec::new();
+    for cell in store.scan(Scan::family("f").versions(2)).unwrap() {
+        let cell = cell.unwrap();
+        sstable::ndjson::write_cell(&mut lines, &cell.as_ref()).unwrap();
+    }
+    fs::write(&expected, lines).unwrap();
+    let splits =
+        splits.map(|row| row.bytes().map(|byte| format!("{byte:02x}")).collect::<String>());
+    let (out, expected) = (out.display().to_string(), expected.display().to_string());
+    let answer = judge::ask(&[
+        "bulkload",
+        &out,
+        "--family",
+        "f",
+        "--versions",
+        "2",
+        "--max-versions",
+        "2",
+        "--splits",
+        &splits.join(","),
+        "--expect",
+        &expected,
+    ]);
+    assert_eq!(answer["ok"], true, "{answer:#}");
+    assert_eq!(answer["loaded"], 3, "{answer:#}");
+    say("store: an export of three regions is bulk loaded by HBase, which answers as the store");
+}
