@@ -24,7 +24,7 @@ use store::{
     Append, CheckAndMutate, Clock, CompareOperator, Durability, FamilyOptions, Get, Increment,
     KeepDeletedCells, Put, Scan, Store, StoreOptions, Timestamp, WriteBatch,
 };
-use support::disk::MemoryFiles;
+use support::disk::Disk;
 use support::{judge, say};
 use workload::Random;
 
@@ -44,7 +44,7 @@ static ENDLESS: LazyLock<Value> = LazyLock::new(|| json!(["endless"]));
 struct History {
     random: Random,
     store: Store,
-    files: MemoryFiles,
+    files: Disk,
     clock: Arc<AtomicI64>,
     directory: PathBuf,
     family: Value,
@@ -90,7 +90,7 @@ impl History {
         let now = Clock::new(move || Timestamp::new(now.load(Ordering::Relaxed)));
         let store_options =
             StoreOptions::default().clock(now).background(false).auto_compaction(false);
-        let files = MemoryFiles::default();
+        let files = Disk::default();
         let store = Store::open("/store", store_options.vfs(Arc::new(files.clone()))).unwrap();
         store.create_family("f", options).unwrap();
         let columns = if random.below(3) == 0 { COLUMNS_WITH_EMPTY } else { COLUMNS };
@@ -510,7 +510,7 @@ fn a_major_compaction_leaves_what_hbase_leaves_cell_for_cell() {
 }
 
 /// Copies the store files of the family, under the names that they have.
-fn copy_files(files: &MemoryFiles, to: &Path) {
+fn copy_files(files: &Disk, to: &Path) {
     for entry in files.list(Path::new("/store/f")).unwrap() {
         let source = files.open(&Path::new("/store/f").join(&entry.name)).unwrap();
         let mut bytes = vec![0; usize::try_from(source.len()).unwrap()];
