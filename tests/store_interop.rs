@@ -326,14 +326,15 @@ impl History {
             step["reverse"] = json!(true);
         }
         if self.random.below(4) == 0 {
-            let (start, stop) = (self.one_of(&ROWS), self.one_of(&ROWS));
-            let is_backwards = step["reverse"] == true;
-            let (start, stop) =
-                if (start > stop) == is_backwards { (start, stop) } else { (stop, start) };
-            if start != stop {
-                scan = scan.start(start).stop(stop);
-                step["start"] = json!(hex(start));
-                step["stop"] = json!(hex(stop));
+            let mut rows = [self.one_of(&ROWS), self.one_of(&ROWS)];
+            rows.sort_unstable();
+            if step["reverse"] == true {
+                rows.reverse();
+            }
+            if rows[0] != rows[1] {
+                scan = scan.start(rows[0]).stop(rows[1]);
+                step["start"] = json!(hex(rows[0]));
+                step["stop"] = json!(hex(rows[1]));
             }
         }
         if self.random.below(4) == 0 {
@@ -464,7 +465,8 @@ fn a_major_compaction_leaves_what_hbase_leaves_cell_for_cell() {
         fs::create_dir(&place).unwrap();
         copy_files(&history.files, &place);
         let compacted = directory.path().join(format!("compacted-{seed}"));
-        let (now, family) = (history.clock.load(Ordering::Relaxed).to_string(), &history.family);
+        let (now, family) =
+            (history.clock.load(Ordering::Relaxed).to_string(), history.family.clone());
         let number = |name: &str| family[name].to_string();
         let [place, output] = [&place, &compacted].map(|path| path.display().to_string());
         let [versions, min_versions, ttl] = ["versions", "minVersions", "ttl"].map(number);
