@@ -32,8 +32,8 @@ use std::time::Instant;
 
 use filter::bloom::{Blocked, Classic, SplitBlock};
 use filter::{
-    CountingBloom, Cuckoo, DLeft, ErrorRate, FilterKind, Insert, KeyHash, Membership, Seed, Sizing,
-    StoredFilter, build,
+    BinaryFuse, CountingBloom, Cuckoo, DLeft, ErrorRate, FilterKind, FuseArity, FuseBits, Insert,
+    KeyHash, Membership, Ribbon, Seed, Sizing, StoredFilter, build,
 };
 
 const SEED: Seed = Seed::new(0x5eed);
@@ -180,6 +180,8 @@ fn ours(members: &Keys) -> Vec<Contender> {
     .flatten()
     .collect();
 
+    contenders.extend(solved(members));
+
     for &kind in FilterKind::ALL {
         let (bytes, build_ns) =
             members.fill(|| build(kind, sizing, SEED, &members.hashes).expect(possible));
@@ -190,6 +192,25 @@ fn ours(members: &Keys) -> Vec<Contender> {
         contenders.extend(Contender::ours(&name, filter, build_ns));
     }
     contenders
+}
+
+/// Our filters that are solved, with fingerprints as long as those of the peers beside them.
+fn solved(members: &Keys) -> Vec<Contender> {
+    let ribbon = |bits: i32| {
+        let rate = ErrorRate::new(f64::from(-bits).exp2()).expect("a rate");
+        let make = || Ribbon::from_keys(Sizing::ErrorRate(rate), &members.hashes);
+        let (filter, build_ns) = members.fill(make);
+        let name = format!("ribbon {bits}-bit");
+        Contender::ours(&name, filter.expect("a filter of that size"), build_ns)
+    };
+    let fuse = |arity: FuseArity| {
+        let make = || BinaryFuse::new(arity, FuseBits::Eight, &members.hashes);
+        let (filter, build_ns) = members.fill(make);
+        let name = format!("binary-fuse 8-bit, {}-wise", arity.slots());
+        Contender::ours(&name, filter.expect("a filter of that size"), build_ns)
+    };
+    let all = [ribbon(7), ribbon(8), fuse(FuseArity::Three), fuse(FuseArity::Four)];
+    all.into_iter().flatten().collect()
 }
 
 fn count<T>(probes: &[T], may_contain: impl Fn(&T) -> bool) -> usize {

@@ -13,6 +13,10 @@ pub(super) const RIVALS: &[(&str, &str)] = &[
     ("cuckoo", "qfilter"),
     ("counting-bloom", "fastbloom-rs counting"),
     ("classic-bloom", "fastbloom"),
+    ("ribbon 7-bit", "pleat"),
+    ("ribbon 8-bit", "xorf"),
+    ("binary-fuse 8-bit, 3-wise", "xorf"),
+    ("binary-fuse 8-bit, 4-wise", "xorf"),
 ];
 
 const CUCKOO_TIGHT: &str = "cuckoofilter";
@@ -30,6 +34,8 @@ pub(super) fn all(members: &Keys) -> Vec<Contender> {
     contenders.extend(cuckoofilter(members, CUCKOO_ROOMY, keys * 100 / 95));
     contenders.extend(qfilter(members));
     contenders.extend(counting(members));
+    contenders.push(pleat(members));
+    contenders.push(xorf(members));
     contenders
 }
 
@@ -163,4 +169,27 @@ fn counting(members: &Keys) -> [Contender; 2] {
             count(&keys.bytes, |key| by_key.contains(key))
         }),
     ]
+}
+
+/// A ribbon filter whose bands are 128 bits wide, with seven bits a fingerprint.
+fn pleat(members: &Keys) -> Contender {
+    let hashes: Vec<u64> = members.hashes.iter().map(|hash| hash.get()).collect();
+    let (filter, build_ns) =
+        members.fill(|| pleat::filter::StdRibbon::<7>::from_keys_pleated(&hashes));
+    let filter = filter.expect("a seed that solves");
+    let bits = bits_per_key(members, filter.size_bytes() * 8);
+    Contender::new("pleat", Input::Hash, bits, build_ns, move |keys| {
+        count(&keys.hashes, |hash| filter.contains(hash.get()))
+    })
+}
+
+/// A binary fuse filter, three-wise, eight bits a fingerprint.
+fn xorf(members: &Keys) -> Contender {
+    let hashes: Vec<u64> = members.hashes.iter().map(|hash| hash.get()).collect();
+    let (filter, build_ns) = members.fill(|| xorf::BinaryFuse8::try_from(&hashes));
+    let filter = filter.expect("keys without copies");
+    let bits = bits_per_key(members, filter.fingerprints.len() * 8);
+    Contender::new("xorf", Input::Hash, bits, build_ns, move |keys| {
+        count(&keys.hashes, |hash| xorf::Filter::contains(&filter, &hash.get()))
+    })
 }

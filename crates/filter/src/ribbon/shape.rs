@@ -13,7 +13,7 @@ use super::thresholds::{self, BUCKET_STARTS};
 use crate::{BuildError, FilterStats, HEADER_LEN, Sizing};
 
 /// Up to so many keys go into the base at once: with more, a layer pays.
-const BASE_KEYS: u64 = 512;
+const BASE_KEYS: u64 = 768;
 
 /// Slots of a layer for each key: fewer than keys, so that hardly one stays empty.
 const SLOTS_PER_KEY: f64 = 0.945;
@@ -27,8 +27,10 @@ pub(super) fn blocks(layer: usize, keys: u64) -> u64 {
     if layer >= LAYERS || keys <= BASE_KEYS {
         return 0;
     }
-    // Rounded to the nearest. (Sizes of up to 2^53 keys are exact.)
-    (keys as f64 * SLOTS_PER_KEY / 64.0 + 0.5) as u64
+    // An odd number, so that the last bucket has 40 starts and not 104: if so many keys were too many
+    // for what slots are left, nearly all of them would be bumped. (Up to 2^53 keys are exact.)
+    let blocks = (keys as f64 * SLOTS_PER_KEY / 64.0 + 0.5) as u64;
+    blocks - u64::from(blocks.is_multiple_of(2))
 }
 
 /// Blocks that strangers ask equally often.

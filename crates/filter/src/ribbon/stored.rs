@@ -102,7 +102,6 @@ pub(crate) struct RibbonView {
 struct LayerView {
     starts: u64,
     first_block: u64,
-    last_block: u64,
     thresholds_at: usize,
 }
 
@@ -127,11 +126,9 @@ impl RibbonView {
         for (view, blocks) in layers.iter_mut().zip(blocks) {
             let starts = layer::starts(blocks);
             let thresholds_at = usize::try_from(end).map_err(|_| wrong)?;
-            let next = first_block.saturating_add(blocks);
-            let last_block = next.saturating_sub(1);
-            *view = LayerView { starts, first_block, last_block, thresholds_at };
+            *view = LayerView { starts, first_block, thresholds_at };
             end = end.saturating_add(thresholds::len(starts));
-            first_block = next;
+            first_block = first_block.saturating_add(blocks);
         }
         let base_at = usize::try_from(end).map_err(|_| wrong)?;
         if usize::try_from(end.saturating_add(base_len)) != Ok(body.len()) {
@@ -173,7 +170,8 @@ impl RibbonView {
     ) -> Option<(&'a [u8], u32, bool)> {
         let block = layer.first_block.wrapping_add(start / BLOCK_SLOTS);
         let columns = self.layout.columns_of(block);
-        let next_there = block < layer.last_block;
+        // The last start lies in the last block.
+        let next_there = start / BLOCK_SLOTS < layer.starts / BLOCK_SLOTS;
         let begin = self.layout.column_at(block).wrapping_mul(COLUMN_LEN);
         let len = u64::from(columns) << (COLUMN_LEN.ilog2());
         let end = begin.wrapping_add(len << u32::from(next_there));
