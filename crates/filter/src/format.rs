@@ -203,10 +203,6 @@ pub struct StoredFilter<B> {
 }
 
 /// What the header said of each kind's body.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a filter's bytes are far more, and boxes need memory"
-)]
 #[derive(Clone, Copy, Debug)]
 enum View {
     Blocked(BlockedView),

@@ -22,7 +22,7 @@ use core::arch::x86_64::{
     _mm512_srli_epi32, _mm512_srlv_epi64, _mm512_testn_epi64_mask, _mm512_xor_si512,
 };
 
-use super::cells::{CellLanes, CellTarget};
+use super::cells::{CellLanes, CellTarget, LANES};
 use super::portable::{
     BLOCK_SALTS, Block, LINE_MULTIPLIERS, Line, block_index, line_index, line_seeds,
 };
@@ -139,7 +139,8 @@ fn block_contains(block: &Block, hash: u64) -> bool {
 fn cells_contain(table: &[u8], targets: &[CellTarget], lanes: &CellLanes) -> bool {
     let bucket_len = lanes.cell_bits as usize;
     let taken = (1_u64.wrapping_shl(lanes.cell_bits) - 1) as u32; // A bucket has 30 bytes at most.
-    let (bytes, shifts) = (load_lanes(&lanes.bytes), load_lanes(&lanes.shifts));
+    let (bytes, shifts) = &LANES[bucket_len];
+    let (bytes, shifts) = (load_lanes(bytes), load_lanes(shifts));
     let remainders = _mm512_set1_epi64((1 << lanes.remainder_bits) - 1);
     let counters = _mm512_set1_epi64(((1 << lanes.counter_bits) - 1) << lanes.remainder_bits);
     let mut found = 0;

@@ -10,33 +10,43 @@ pub(crate) struct CellTarget {
     pub(crate) remainder: u32,
 }
 
-/// How the cells of a bucket are spread over lanes.
+/// How the bits of a cell are shared out: 30 at most, of which each bucket has as many bytes.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(
     not(all(target_arch = "x86_64", feature = "std")),
     expect(dead_code, reason = "only vector code looks at lanes")
 )]
 pub(crate) struct CellLanes {
-    /// Bits of a cell, at most 30, which are the bytes of a bucket as well.
     pub(super) cell_bits: u32,
     pub(super) remainder_bits: u32,
     pub(super) counter_bits: u32,
-    /// For each lane, the numbers of the eight bytes from the one in which its cell begins.
-    pub(super) bytes: [u64; 8],
-    /// For each lane, at which bit of that byte.
-    pub(super) shifts: [u64; 8],
 }
 
 impl CellLanes {
     pub(crate) const fn new(remainder_bits: u32, counter_bits: u32) -> Self {
         let cell_bits = remainder_bits + counter_bits;
-        let (mut bytes, mut shifts, mut lane) = ([0; 8], [0; 8], 0);
-        while lane < 8 {
-            let bit = cell_bits as u64 * lane as u64;
-            bytes[lane] = 0x0706_0504_0302_0100 + bit / 8 * 0x0101_0101_0101_0101;
-            shifts[lane] = bit % 8;
-            lane += 1;
-        }
-        Self { cell_bits, remainder_bits, counter_bits, bytes, shifts }
+        assert!(cell_bits <= CELL_BITS_MAX as u32, "a cell has 30 bits at most");
+        Self { cell_bits, remainder_bits, counter_bits }
     }
 }
+
+const CELL_BITS_MAX: usize = 30;
+
+/// For cells of so many bits, and for each lane: the numbers of the eight bytes from the one in which
+/// its cell begins, and at which bit of that byte.
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+pub(super) static LANES: [([u64; 8], [u64; 8]); CELL_BITS_MAX + 1] = {
+    let mut table = [([0; 8], [0; 8]); CELL_BITS_MAX + 1];
+    let mut cell_bits = 0;
+    while cell_bits <= CELL_BITS_MAX {
+        let mut lane = 0;
+        while lane < 8 {
+            let bit = (cell_bits * lane) as u64;
+            table[cell_bits].0[lane] = 0x0706_0504_0302_0100 + bit / 8 * 0x0101_0101_0101_0101;
+            table[cell_bits].1[lane] = bit % 8;
+            lane += 1;
+        }
+        cell_bits += 1;
+    }
+    table
+};
