@@ -231,37 +231,6 @@ fn strangers_pass_as_often_as_theory_says() {
     }
 }
 
-/// No false negative over all kinds and sizes, through the stored form.
-fn assert_no_member_is_denied(sizes: &[u64]) {
-    let mut probes = 0;
-    for (stream, size) in (10..).zip(sizes) {
-        let members = hashes(stream, *size);
-        for kind in FilterKind::ALL {
-            let sizing = Sizing::ErrorRate(ErrorRate::HBASE);
-            let bytes = build(*kind, sizing, Seed::new(stream), &members).expect("possible");
-            let filter = StoredFilter::parse(bytes).expect("sound");
-            let denied = members.iter().filter(|hash| !filter.may_contain(**hash)).count();
-            assert_eq!(denied, 0, "{kind} of {size} keys");
-            probes += members.len();
-        }
-    }
-    eprintln!("{probes} probes, none denied");
-}
-
-#[test]
-fn no_member_is_denied_at_any_size() {
-    let small = (0..200).chain([255, 256, 257, 1_000, 4_095, 4_097]);
-    let sizes: Vec<u64> = small.chain([65_537, 250_000]).collect();
-    assert_no_member_is_denied(&sizes);
-}
-
-/// `cargo test --release -p filter --test laws -- --ignored denied`
-#[test]
-#[ignore = "takes minutes and 2 GB; more than 10^8 probes"]
-fn no_member_is_denied_in_a_hundred_million_probes() {
-    assert_no_member_is_denied(&[1_000_000, 5_000_000, 10_000_000, 10_000_000, 10_000_000]);
-}
-
 #[test]
 fn many_filters_are_asked_at_once() {
     let build_one = |stream| {

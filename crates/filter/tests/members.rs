@@ -1,0 +1,91 @@
+//! The one law of filters at scale: a member is never denied. Every kind and size, through the
+//! stored form, and for the kinds that can do it after other keys were removed and after a union.
+
+use filter::{
+    CountingBloom, Cuckoo, DLeft, ErrorRate, FilterKind, Insert, KeyHash, Membership, Remove, Seed,
+    Sizing, StoredFilter, build,
+};
+
+const SIZING: Sizing = Sizing::ErrorRate(ErrorRate::HBASE);
+
+fn hashes(stream: u64, count: u64) -> Vec<KeyHash> {
+    let seed = Seed::new(stream);
+    (0..count).map(|key| KeyHash::new(seed, &key.to_le_bytes())).collect()
+}
+
+/// Asks for all members, and returns how many that were.
+fn ask(filter: &impl Membership, members: &[KeyHash], what: &str) -> usize {
+    let denied = members.iter().filter(|hash| !filter.may_contain(**hash)).count();
+    assert_eq!(denied, 0, "{what}, {} keys", members.len());
+    members.len()
+}
+
+/// Takes every second member out, and asks for those that are left.
+fn ask_after_removal(mut filter: impl Remove, members: &[KeyHash], what: &str) -> usize {
+    let (mut left, mut gone) = (Vec::new(), Vec::new());
+    for (index, member) in members.iter().enumerate() {
+        if index % 2 == 0 { left.push(*member) } else { gone.push(*member) }
+    }
+    for member in gone {
+        filter.remove(member).expect("a member");
+    }
+    ask(&filter, &left, what)
+}
+
+/// Puts each half of the members into a filter of its own, and asks the union of both.
+fn ask_after_union(members: &[KeyHash]) -> usize {
+    let empty = CountingBloom::new(SIZING, members.len() as u64).expect("possible");
+    let mut halves = [empty.clone(), empty];
+    for (member, half) in members.iter().zip([0, 1].into_iter().cycle()) {
+        halves[half].insert(*member).expect("never full");
+    }
+    let [mut united, other] = halves;
+    united.unite(&other).expect("of the same shape");
+    ask(&united, members, "united")
+}
+
+/// Returns how many times a member was asked for.
+fn assert_no_member_is_denied(sizes: &[u64]) -> usize {
+    let mut probes = 0;
+    for (stream, size) in (10..).zip(sizes) {
+        let members = hashes(stream, *size);
+        for kind in FilterKind::ALL {
+            let bytes = build(*kind, SIZING, Seed::new(stream), &members).expect("possible");
+            let filter = StoredFilter::parse(bytes).expect("sound");
+            probes += ask(&filter, &members, kind.name());
+            let what = "taken back";
+            probes += match kind {
+                FilterKind::CountingBloom => {
+                    let filter = CountingBloom::from_stored(&filter).expect(what);
+                    ask_after_removal(filter, &members, kind.name()) + ask_after_union(&members)
+                }
+                FilterKind::DLeft => {
+                    let filter = DLeft::from_stored(&filter).expect(what);
+                    ask_after_removal(filter, &members, kind.name())
+                }
+                FilterKind::Cuckoo => {
+                    let filter = Cuckoo::from_stored(&filter).expect(what);
+                    ask_after_removal(filter, &members, kind.name())
+                }
+                _ => 0, // Neither removes nor unites.
+            };
+        }
+    }
+    eprintln!("{probes} probes, none denied");
+    probes
+}
+
+#[test]
+fn no_member_is_denied_at_any_size() {
+    let small = (0..200).chain([255, 256, 257, 1_000, 4_095, 4_097]);
+    let sizes: Vec<u64> = small.chain([65_537, 120_000]).collect();
+    assert!(assert_no_member_is_denied(&sizes) >= 1_000_000);
+}
+
+/// `cargo test --release -p filter --test members -- --ignored --nocapture`
+#[test]
+#[ignore = "takes minutes and 2 GB; more than 10^8 probes"]
+fn no_member_is_denied_in_a_hundred_million_probes() {
+    let sizes = [0, 1, 10, 1_000, 100_000, 1_000_000, 10_000_000];
+    assert!(assert_no_member_is_denied(&sizes) >= 100_000_000);
+}
