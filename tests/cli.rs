@@ -526,7 +526,9 @@ fn number(row: &Value, name: &str) -> f64 {
 /// The promise of the product, by its own counters: sixteen overlapping files, 1 % filters.
 #[test]
 fn bench_shows_that_filters_spare_an_absent_get_nearly_all_blocks() {
-    let report = json(&["bench", "--rows", "48000", "--gets", "20000", "--files", "16", "--json"]);
+    let filters = ["--filters", "none,hbase-bloom,blocked-bloom"];
+    let bench = ["bench", "--rows", "48000", "--gets", "20000", "--files", "16", "--json"];
+    let report = json(&[&bench[..], &filters].concat());
     assert_eq!(report["schema"], 1);
     assert_eq!(report["rows"], 48_000);
     assert_eq!(report["files"], 16);
@@ -564,6 +566,23 @@ fn bench_shows_that_filters_spare_an_absent_get_nearly_all_blocks() {
         let present = row(&report, filter, "present");
         assert!((0.9..1.3).contains(&number(present, "data_blocks_per_get")), "{present}");
     }
+}
+
+/// All filters under one budget, over files of uneven sizes.
+#[test]
+fn bench_lists_every_filter_and_shares_a_budget_out() {
+    let bench = ["bench", "--rows", "34000", "--gets", "4000", "--files", "8", "--json"];
+    let report =
+        json(&[&bench[..], &["--file-sizes", "1:4:16:64", "--bits-per-key", "7"]].concat());
+    for filter in filter::FilterKind::ALL.iter().map(|kind| kind.name()) {
+        let absent = row(&report, filter, "absent");
+        // A kind that cannot be so small has no filter, and no bits.
+        assert!(absent["bits_per_key"].as_f64().is_none_or(|bits| bits <= 7.2), "{absent}");
+        assert_eq!(row(&report, filter, "present")["found"], 4000);
+    }
+    let blocks = |filter| number(row(&report, filter, "absent"), "data_blocks_per_get");
+    assert!(blocks("ribbon") * 4.0 < blocks("hbase-bloom"), "{report}");
+    assert!(blocks("hbase-bloom") < blocks("none"), "{report}");
 }
 
 #[test]
@@ -661,6 +680,14 @@ fn what_is_put_into_a_store_is_there_in_the_next_process() {
 
     stdout(&["store", "flush", &store]);
     assert_eq!(stdout(&["store", "get", &store, "row007"]).lines().count(), 1);
+    let rows = path(&directory, "rows");
+    fs::write(&rows, "row003\n\nrow150\n").expect("disk takes it");
+    let get = ["store", "get", &store, "row100", "row005", "--from", &rows];
+    let many = stdout(&get);
+    let shown: Vec<_> = many.lines().map(|line| &line[3..9]).collect();
+    assert_eq!(shown, ["row100", "row005", "row003", "row150"]);
+    let absent = hfile(&[&get[..], &["row999"]].concat());
+    assert_eq!((absent.status.code(), text(&absent.stdout)), (Some(1), many));
     let stats = json(&["store", "stats", &store, "--json"]);
     assert_eq!(stats["families"][0]["family"], "f");
     assert_eq!(stats["families"][0]["files"], 1);

@@ -246,6 +246,7 @@ fn hbase_passes_over_a_filter_of_ours() {
     }
     let mut files = Files::new();
     let some = cells(1, Shape { rows: 500, ..Shape::default() });
+    let many = cells(2, Shape { rows: 3000, columns: 1, versions: 1, ..Shape::default() });
     for kind in FilterKind::ALL.iter().copied() {
         for bloom in ["NONE", "ROW"] {
             let spec = json!({"bloom": bloom});
@@ -258,7 +259,7 @@ fn hbase_passes_over_a_filter_of_ours() {
         let spec = json!({"bloom": "ROW", "compression": "GZ"});
         let options = spec::writer_options(&spec).filter(filter_of(kind)).filter_block_size(400);
         let name = format!("{}-partitions", kind.name());
-        let read = files.show_with(&name, &spec, options, &some);
+        let read = files.show_with(&name, &spec, options, &many);
         assert!(read["blocks"]["META"].as_u64() > Some(2), "{read}");
     }
     files.report("files with a filter of ours are accepted by HBase");

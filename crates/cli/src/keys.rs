@@ -1,7 +1,7 @@
 //! The keys that benchmarks ask for: members, and strangers that lie among them.
 //!
-//! Keys are loaded in random order and cut into files of equal count, so that the files' key
-//! ranges overlap almost wholly, as they do in a store that takes writes in no order. Absent keys
+//! Keys are loaded in random order and cut into files, of equal count unless said otherwise, so that
+//! the files' key ranges overlap almost wholly, as they do in a store that takes writes in no order. Absent keys
 //! are chosen inside the range of every file: no file can be passed over for its range alone, and
 //! what is skipped is skipped by a filter.
 
@@ -48,23 +48,60 @@ impl KeyList {
     }
 }
 
+/// How keys are shared out among files.
+#[derive(Clone, Debug)]
+pub(crate) struct Shares {
+    /// What the files before each have together, and at the end what all have.
+    sums: Vec<u64>,
+}
+
+impl Shares {
+    /// Files whose sizes stand in these ratios, over and over: `files` in all.
+    pub(crate) fn of_ratios(files: usize, ratios: &[u64]) -> Self {
+        let mut sums = vec![0];
+        let mut sum = 0;
+        for ratio in ratios.iter().cycle().take(files) {
+            sum += ratio;
+            sums.push(sum);
+        }
+        Self { sums }
+    }
+
+    const fn files(&self) -> usize {
+        self.sums.len() - 1
+    }
+}
+
+impl From<usize> for Shares {
+    /// So many files of one size.
+    fn from(files: usize) -> Self {
+        Self::of_ratios(files, &[1])
+    }
+}
+
 /// What a benchmark loads, and which strangers it asks for.
 pub(crate) struct KeySet {
     /// Keys in the order in which they are loaded.
     pub(crate) present: KeyList,
     /// Keys inside the range of every file, none of them loaded.
     pub(crate) absent: KeyList,
-    files: usize,
+    shares: Shares,
 }
 
 impl KeySet {
-    /// Makes `rows` keys from a seed, for `files` files, and `strangers` absent ones.
-    pub(crate) fn generate(rows: usize, files: usize, strangers: usize, seed: u64) -> Self {
+    /// Makes `rows` keys from a seed, for so many files, and `strangers` absent ones.
+    pub(crate) fn generate(
+        rows: usize,
+        files: impl Into<Shares>,
+        strangers: usize,
+        seed: u64,
+    ) -> Self {
         let mut present = KeyList::default();
         for index in 0..rows {
             present.push(&workload::key(seed, index as u64));
         }
-        let mut set = Self { present, absent: KeyList::default(), files: files.clamp(1, rows) };
+        let shares = fitting(files.into(), rows);
+        let mut set = Self { present, absent: KeyList::default(), shares };
         let (first, last) = set.common_range();
         let mut absent = KeyList::default();
         // Keys of other indexes are other keys, so none of these was loaded.
@@ -85,7 +122,7 @@ impl KeySet {
     pub(crate) fn read(
         input: impl BufRead,
         rows_max: usize,
-        files: usize,
+        files: impl Into<Shares>,
         strangers: usize,
         seed: u64,
     ) -> anyhow::Result<Self> {
@@ -117,27 +154,31 @@ impl KeySet {
         for key in order {
             present.push(key);
         }
-        let files = files.clamp(1, present.len());
-        let mut set = Self { present, absent: KeyList::default(), files };
+        let shares = fitting(files.into(), present.len());
+        let mut set = Self { present, absent: KeyList::default(), shares };
         set.absent = set.derive_strangers(&keys, strangers, seed)?;
         Ok(set)
     }
 
     /// Which keys make up the `file`th file.
     pub(crate) fn of_file(&self, file: usize) -> Range<usize> {
-        let cut = |file: usize| file * self.present.len() / self.files;
+        let sums = &self.shares.sums;
+        let all = u128::from(sums[sums.len() - 1]);
+        // At most the number of keys.
+        let cut =
+            |file: usize| (u128::from(sums[file]) * self.present.len() as u128 / all) as usize;
         cut(file)..cut(file + 1)
     }
 
     /// How many files the keys are cut into.
     pub(crate) const fn files(&self) -> usize {
-        self.files
+        self.shares.files()
     }
 
     /// The first and last key of the range that all files share; that of all keys if they share
     /// none, as tiny files may.
     fn common_range(&self) -> (Vec<u8>, Vec<u8>) {
-        let ranges: Vec<(&[u8], &[u8])> = (0..self.files)
+        let ranges: Vec<(&[u8], &[u8])> = (0..self.files())
             .filter_map(|file| {
                 let keys = || self.of_file(file).map(|index| self.present.key(index));
                 Some((keys().min()?, keys().max()?))
@@ -178,6 +219,11 @@ impl KeySet {
         }
         Ok(absent)
     }
+}
+
+/// The shares, or files of one key each if there are more files than keys.
+fn fitting(shares: Shares, keys: usize) -> Shares {
+    if shares.files() > keys { Shares::from(keys) } else { shares }
 }
 
 /// One of `keys` with one byte replaced by a byte of another, or with such a byte added.
@@ -233,6 +279,9 @@ mod tests {
         let sizes: Vec<usize> = (0..4).map(|file| set.of_file(file).len()).collect();
         assert_eq!(sizes, [2, 3, 2, 3]);
         assert_eq!(KeySet::generate(2, 16, 0, 1).files(), 2);
+        let uneven = KeySet::generate(850, Shares::of_ratios(5, &[1, 4, 16, 64]), 0, 1);
+        let sizes: Vec<usize> = (0..5).map(|file| uneven.of_file(file).len()).collect();
+        assert_eq!(sizes, [9, 40, 158, 633, 10]);
     }
 
     #[test]

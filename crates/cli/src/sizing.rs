@@ -4,6 +4,7 @@ use filter::{ErrorRate, Sizing};
 
 use crate::failure::Usage;
 use crate::size_text::SizeText;
+use crate::writing_options;
 
 /// The sizing of which at most one was given; without any, HBase's error rate of 1 %.
 pub(crate) fn sizing(
@@ -12,9 +13,7 @@ pub(crate) fn sizing(
     budget: Option<SizeText>,
 ) -> Result<Sizing, Usage> {
     match (error_rate, bits_per_key, budget) {
-        (Some(rate), None, None) => {
-            ErrorRate::new(rate).map(Sizing::ErrorRate).map_err(|error| Usage(error.to_string()))
-        }
+        (Some(rate), None, None) => Ok(Sizing::ErrorRate(writing_options::error_rate(rate)?)),
         (None, Some(bits), None) if bits > 0.0 && bits.is_finite() => Ok(Sizing::BitsPerKey(bits)),
         (None, Some(bits), None) => Err(Usage(format!("a filter cannot have {bits} bits per key"))),
         (None, None, Some(budget)) => Ok(Sizing::Bytes(budget.bytes())),

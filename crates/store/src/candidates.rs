@@ -1,7 +1,8 @@
 //! Which files can hold a row: the one place that asks filters.
 //!
 //! The files stand in the order of their newest cell, so that a read can stop at the first that is
-//! too old to change its answer. Today each file's own filter answers for it.
+//! too old to change its answer. Today each file's own filter answers for it: those of many files are
+//! sent for before the first is asked, so that a read waits for memory about once.
 
 use sstable::{FilterAnswer, KeptFilter, ReadTrace, RowProbe, Scanner, Timestamp};
 
@@ -13,6 +14,18 @@ use crate::store_file::StoreFile;
 
 /// Filters that are waited for together. A processor core has room for about a dozen loads at once.
 const AHEAD: usize = 8;
+
+/// Asks the processor for what the filters of all files will look at that a read of a row may ask.
+pub(crate) fn prefetch_filters(files: &Files, probe: &RowProbe<'_>, time_range: TimeRange) {
+    let head = row_head(probe.row());
+    for ranked in files.by_time() {
+        let is_in_time = ranked.newest >= time_range.min && ranked.oldest < time_range.max;
+        if is_in_time && ranked.spans(head, probe.row()) {
+            // What it returns is asked for again when its get comes.
+            let _ = ranked.file.reader.prefetched_filter(probe);
+        }
+    }
+}
 
 /// The files of a family that are still to be asked for a row.
 #[derive(Debug)]

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use sstable::{Caching, CellRef, FileName, KeyRef, SequenceId, Writer};
 
 use crate::error::{Error, Result};
+use crate::filters::filter_of_leaving;
 use crate::identity::random_name;
 use crate::merge::{MemoryCursor, Merge, Source};
 use crate::new_file::{FilePurpose, Sink, writer_options};
@@ -114,6 +115,7 @@ impl Inner {
             sequence_max: SequenceId::default(),
             has_tags,
             is_major_compaction: false,
+            filter: filter_of_leaving(&family.family),
         };
         let now = self.clock.now().get().to_be_bytes();
         let options = writer_options(self, &family.family, purpose)

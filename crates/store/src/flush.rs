@@ -16,6 +16,7 @@ use std::sync::Arc;
 use sstable::{KeyRef, SequenceId};
 
 use crate::error::{Error, Result};
+use crate::filters::filter_of_new;
 use crate::manifest::FileEntry;
 use crate::memstore::Memstore;
 use crate::merge::{MemoryCursor, Merge, Source};
@@ -95,15 +96,20 @@ impl Inner {
     fn write_memstores(&self, version: &FamilyVersion, newest: SequenceId) -> Result<Flushed> {
         let family = &version.family;
         let memstores = version.flushing.clone();
+        let merged = || {
+            let sources = memstores.iter().map(|memstore| {
+                Source::Memory(MemoryCursor::new(Arc::clone(memstore), SequenceId::MAX))
+            });
+            Merge::new(sources.collect(), KeyRef::before_row(b""))
+        };
+        let others: Vec<_> = version.files.by_sequence().cloned().collect();
         let purpose = FilePurpose {
             sequence_max: newest,
             has_tags: memstores.iter().any(|memstore| memstore.has_tags()),
             is_major_compaction: false,
+            filter: filter_of_new(family, &others, || count_rows(merged()?))?,
         };
-        let sources = memstores.iter().map(|memstore| {
-            Source::Memory(MemoryCursor::new(Arc::clone(memstore), SequenceId::MAX))
-        });
-        let mut cells = Merge::new(sources.collect(), KeyRef::before_row(b""))?;
+        let mut cells = merged()?;
         let mut rules = Rules::for_rewrite(&family.options, self.clock.now());
         let mut file = NewFile::create(self, family, purpose)?;
         while let Some(cell) = cells.cell() {
@@ -150,4 +156,18 @@ impl Inner {
         });
         Ok(unneeded)
     }
+}
+
+/// How many rows there are among cells in order.
+fn count_rows(mut cells: Merge) -> Result<u64> {
+    let mut last: Option<Vec<u8>> = None;
+    let mut count = 0;
+    while let Some(cell) = cells.cell() {
+        if last.as_deref() != Some(cell.row) {
+            last = Some(cell.row.to_vec());
+            count += 1;
+        }
+        cells.advance()?;
+    }
+    Ok(count)
 }

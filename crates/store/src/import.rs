@@ -6,9 +6,10 @@ use std::sync::Arc;
 use sstable::{Caching, Comparator, FileName, KeyRef, ReadAt, Reader, ReaderOptions, SequenceId};
 
 use crate::error::{Error, Result};
+use crate::filters::filter_of_new;
 use crate::identity::random_name;
 use crate::manifest::FileEntry;
-use crate::new_file::{FilePurpose, NewFile};
+use crate::new_file::{FilePurpose, NewFile, NewPlace};
 use crate::store::Inner;
 use crate::store_file::StoreFile;
 use crate::version::{Family, FamilyVersion};
@@ -124,10 +125,14 @@ impl Inner {
         reader: &Reader,
         rows: RowRange<'_>,
     ) -> Result<Option<Copied>> {
+        let version = self.version();
+        let others = version.family(family.name.as_bytes()).map(|it| it.files.by_sequence());
+        let others: Vec<_> = others.into_iter().flatten().cloned().collect();
         let purpose = FilePurpose {
             sequence_max: SequenceId::default(),
             has_tags: reader.file_info().includes_tags(),
             is_major_compaction: false,
+            filter: filter_of_new(family, &others, || Ok(reader.cell_count()))?,
         };
         let mut part = NewFile::create(self, family, purpose)?;
         let mut cells = reader.scanner(Caching::Bypass);
@@ -147,7 +152,7 @@ impl Inner {
     fn copy(&self, family: &Family, path: &Path, source: &dyn ReadAt, name: &str) -> Result<u32> {
         const CHUNK: usize = 1 << 20;
         let directory = self.family_directory(family);
-        let temporary = directory.join(format!("{name}{}", NewFile::TEMPORARY_SUFFIX));
+        let temporary = directory.join(format!("{name}{}", NewPlace::TEMPORARY_SUFFIX));
         let mut file = self.vfs.create(&temporary).map_err(Error::io(&temporary, "create"))?;
         let mut checksum = 0;
         let mut chunk = vec![0; CHUNK];

@@ -33,6 +33,7 @@ mod compaction;
 mod error;
 mod export;
 mod files;
+mod filters;
 mod flush;
 mod identity;
 mod import;

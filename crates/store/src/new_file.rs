@@ -7,6 +7,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use filter::{FilterKind, Sizing};
 use sstable::{
     CellRef, CellType, FileName, FilterOptions, SequenceId, Timestamp, Writer, WriterOptions,
 };
@@ -25,47 +26,77 @@ pub(crate) struct FilePurpose {
     pub(crate) sequence_max: SequenceId,
     pub(crate) has_tags: bool,
     pub(crate) is_major_compaction: bool,
+    /// The filter of ours that it gets.
+    pub(crate) filter: Option<(FilterKind, Sizing)>,
 }
 
-/// A store file that is being made. If it is dropped before it is finished, nothing is left of it.
+/// A place in a family's directory, under a temporary name until all is written that belongs there.
+/// If it is dropped before, nothing is left of it.
 #[derive(Debug)]
-pub(crate) struct NewFile {
+pub(crate) struct NewPlace {
     vfs: Arc<dyn Vfs>,
     directory: PathBuf,
     name: String,
-    writer: Option<Writer<Sink>>,
+}
+
+impl NewPlace {
+    pub(crate) const TEMPORARY_SUFFIX: &str = ".new";
+
+    pub(crate) fn create(store: &Inner, family: &Family) -> Result<(Self, Sink)> {
+        let directory = store.family_directory(family);
+        let place = Self { vfs: Arc::clone(&store.vfs), directory, name: random_name()? };
+        let path = place.temporary_path();
+        let file = store.vfs.create(&path).map_err(Error::io(&path, "create"))?;
+        Ok((place, Sink { file, checksum: 0 }))
+    }
+
+    /// Gives what was written its name, and returns that and the checksum. When this returns it is on
+    /// disk.
+    pub(crate) fn finish(mut self, mut sink: Sink) -> Result<(String, u32)> {
+        let temporary = self.temporary_path();
+        sink.file.sync().map_err(Error::io(&temporary, "sync"))?;
+        let checksum = sink.checksum;
+        drop(sink);
+        let path = self.directory.join(&self.name);
+        self.vfs.rename(&temporary, &path).map_err(Error::io(&path, "rename to"))?;
+        self.vfs.sync_directory(&self.directory).map_err(Error::io(&self.directory, "sync"))?;
+        Ok((std::mem::take(&mut self.name), checksum))
+    }
+
+    fn temporary_path(&self) -> PathBuf {
+        self.directory.join(format!("{}{}", self.name, Self::TEMPORARY_SUFFIX))
+    }
+}
+
+impl Drop for NewPlace {
+    fn drop(&mut self) {
+        if !self.name.is_empty() {
+            // What this leaves behind is removed when the store is opened next.
+            let _ = self.vfs.unlink(&self.temporary_path());
+        }
+    }
+}
+
+/// A store file that is being made.
+#[derive(Debug)]
+pub(crate) struct NewFile {
+    place: NewPlace,
+    writer: Writer<Sink>,
     purpose: FilePurpose,
     sequence_min: SequenceId,
     times: Option<(Timestamp, Timestamp)>,
 }
 
 impl NewFile {
-    pub(crate) const TEMPORARY_SUFFIX: &str = ".new";
-
     pub(crate) fn create(store: &Inner, family: &Family, purpose: FilePurpose) -> Result<Self> {
-        let directory = store.family_directory(family);
-        let name = random_name()?;
-        let path = directory.join(format!("{name}{}", Self::TEMPORARY_SUFFIX));
-        let file = store.vfs.create(&path).map_err(Error::io(&path, "create"))?;
-        let sink = Sink { file, checksum: 0 };
-        let shown = FileName::new(format!("{}/{name}", family.name));
-        let options = writer_options(store, family, purpose);
-        let mut new_file = Self {
-            vfs: Arc::clone(&store.vfs),
-            directory,
-            name,
-            writer: None,
-            purpose,
-            sequence_min: purpose.sequence_max,
-            times: None,
-        };
-        new_file.writer = Some(Writer::new(sink, shown, options)?);
-        Ok(new_file)
+        let (place, sink) = NewPlace::create(store, family)?;
+        let shown = FileName::new(format!("{}/{}", family.name, place.name));
+        let writer = Writer::new(sink, shown, writer_options(store, family, purpose))?;
+        Ok(Self { place, writer, purpose, sequence_min: purpose.sequence_max, times: None })
     }
 
     pub(crate) fn append(&mut self, cell: &CellRef<'_>) -> Result<()> {
-        let writer = self.writer.as_mut().expect("a file is appended to before it is finished");
-        writer.append(*cell)?;
+        self.writer.append(*cell)?;
         self.sequence_min = self.sequence_min.min(cell.sequence_id);
         // A marker of a column or a family reaches back to the beginning of time.
         let reaches_back =
@@ -78,25 +109,18 @@ impl NewFile {
 
     /// Bytes that were written so far.
     pub(crate) fn written_len(&self) -> u64 {
-        self.writer.as_ref().map_or(0, Writer::written_len)
+        self.writer.written_len()
     }
 
     /// Completes the file. When this returns it is on disk; `None` if it would have been empty.
-    pub(crate) fn finish(mut self) -> Result<Option<FileEntry>> {
+    pub(crate) fn finish(self) -> Result<Option<FileEntry>> {
         if self.times.is_none() {
             return Ok(None); // Without a cell there is no file; dropping this removes it.
         }
-        let temporary = self.temporary_path();
-        let writer = self.writer.take().expect("a file is finished once");
-        let (mut sink, summary) = writer.finish()?;
-        sink.file.sync().map_err(Error::io(&temporary, "sync"))?;
-        let checksum = sink.checksum;
-        drop(sink);
-        let path = self.directory.join(&self.name);
-        self.vfs.rename(&temporary, &path).map_err(Error::io(&path, "rename to"))?;
-        self.vfs.sync_directory(&self.directory).map_err(Error::io(&self.directory, "sync"))?;
+        let (sink, summary) = self.writer.finish()?;
+        let (name, checksum) = self.place.finish(sink)?;
         Ok(Some(FileEntry {
-            name: std::mem::take(&mut self.name),
+            name,
             length: summary.len,
             checksum,
             cells: summary.cell_count,
@@ -107,19 +131,6 @@ impl NewFile {
             first_row: summary.first_row.unwrap_or_default(),
             last_row: summary.last_row.unwrap_or_default(),
         }))
-    }
-
-    fn temporary_path(&self) -> PathBuf {
-        self.directory.join(format!("{}{}", self.name, Self::TEMPORARY_SUFFIX))
-    }
-}
-
-impl Drop for NewFile {
-    fn drop(&mut self) {
-        if !self.name.is_empty() {
-            // What this leaves behind is removed when the store is opened next.
-            let _ = self.vfs.unlink(&self.temporary_path());
-        }
     }
 }
 
@@ -134,12 +145,13 @@ pub(crate) fn writer_options(
         .data_block_encoding(options.data_block_encoding)
         .compression(options.compression)
         .bloom_type(options.bloom_type)
+        .bloom_error_rate(store.options.bloom_error_rate)
         .includes_mvcc(true)
         .includes_tags(purpose.has_tags)
         .max_sequence_id(purpose.sequence_max)
         .major_compaction(purpose.is_major_compaction)
         .create_time(store.clock.now());
-    if let Some((kind, sizing)) = options.filter {
+    if let Some((kind, sizing)) = purpose.filter {
         writer = writer.filter(FilterOptions { kind, sizing, seed: store.seed });
     }
     writer

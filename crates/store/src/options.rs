@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use filter::{FilterKind, Sizing};
+use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BloomType, Compression, DataBlockEncoding, FilterUse};
 
 use crate::clock::Clock;
@@ -27,6 +27,7 @@ pub enum Durability {
 /// How a store behaves while it is open. Nothing of it is stored.
 #[derive(Clone, Debug)]
 #[must_use]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own, set by name")]
 pub struct StoreOptions {
     pub(crate) vfs: Arc<dyn Vfs>,
     pub(crate) clock: Clock,
@@ -40,6 +41,8 @@ pub struct StoreOptions {
     pub(crate) stall_max: Duration,
     pub(crate) background: bool,
     pub(crate) filter_use: FilterUse,
+    pub(crate) pin_filters: bool,
+    pub(crate) bloom_error_rate: ErrorRate,
 }
 
 impl Default for StoreOptions {
@@ -57,6 +60,8 @@ impl Default for StoreOptions {
             stall_max: Duration::from_secs(60),
             background: true,
             filter_use: FilterUse::default(),
+            pin_filters: false,
+            bloom_error_rate: ErrorRate::HBASE,
         }
     }
 }
@@ -129,6 +134,20 @@ impl StoreOptions {
     /// [`Error::Busy`](crate::Error::Busy). Default: a minute.
     pub const fn stall_max(mut self, wait: Duration) -> Self {
         self.stall_max = wait;
+        self
+    }
+
+    /// Whether the filters of store files are loaded when they are opened, and stay in memory. They
+    /// count against the memory for blocks. Default: no; they stay while they take at most half.
+    pub const fn pin_filters(mut self, pin: bool) -> Self {
+        self.pin_filters = pin;
+        self
+    }
+
+    /// How often HBase's Bloom filters in new files may be wrong (`io.storefile.bloom.error.rate`).
+    /// Default: 1 %.
+    pub const fn bloom_error_rate(mut self, rate: ErrorRate) -> Self {
+        self.bloom_error_rate = rate;
         self
     }
 
@@ -240,8 +259,13 @@ impl FamilyOptions {
         self
     }
 
-    /// A filter over rows beside HBase's Bloom filter in each file; reads ask it first.
-    /// Default: none.
+    /// A filter over rows beside HBase's Bloom filter in each file; reads ask it first. An error rate
+    /// and bits per key are those of each file. [`Sizing::Bytes`] is a budget for the filters of all
+    /// files together, shared out so that reads are misled as seldom as possible
+    /// ([`allocate`](filter::theory::allocate)): a new file gets what the whole set of files then
+    /// says, and those before it keep theirs until they are compacted or
+    /// [`rebuild_filters`](crate::Store::rebuild_filters) is called; until then all together may
+    /// have more than the budget. Default: none.
     pub const fn filter(mut self, filter: Option<(FilterKind, Sizing)>) -> Self {
         self.filter = filter;
         self

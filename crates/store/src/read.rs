@@ -15,7 +15,7 @@ use std::sync::Arc;
 use filter::Seed;
 use sstable::{Cell, CellRef, KeyRef, ReadTrace, RowProbe, Scanner, SequenceId, Timestamp};
 
-use crate::candidates::Candidates;
+use crate::candidates::{Candidates, prefetch_filters};
 use crate::error::{Error, Result};
 use crate::files::RankedFile;
 use crate::memstore::Place;
@@ -36,13 +36,49 @@ pub(crate) struct ReadView {
 impl ReadView {
     /// Answers a get; returns what it did beside what it found.
     pub(crate) fn get(&self, get: &Get) -> Result<(Vec<Cell>, ReadTrace)> {
+        self.get_probed(get, &RowProbe::new(&get.row, self.seed))
+    }
+
+    /// Answers many gets, each as [`get`](Self::get) would.
+    ///
+    /// They are worked off in the order of their rows, so that gets that need the same partition of a
+    /// filter, or the same block, follow each other. While one is answered, the filters of those that
+    /// come next are on their way to the processor: so many gets ahead that all files together have
+    /// about as many loads under way as a core can.
+    pub(crate) fn multi_get(&self, gets: &[Get]) -> Result<Vec<(Vec<Cell>, ReadTrace)>> {
+        const LOADS_AHEAD: usize = 32;
+        let probes: Vec<_> = gets.iter().map(|get| RowProbe::new(&get.row, self.seed)).collect();
+        let mut order: Vec<usize> = (0..gets.len()).collect();
+        order.sort_by_key(|index| &gets[*index].row);
+        let files: usize = self.version.families.iter().map(|it| it.files.by_time().len()).sum();
+        let ahead = LOADS_AHEAD.checked_div(files).unwrap_or(0).max(1);
+        let prefetch = |index: usize| self.prefetch(&gets[index], &probes[index]);
+        order.iter().take(ahead).copied().for_each(prefetch);
+        let mut answers = vec![(Vec::new(), ReadTrace::default()); gets.len()];
+        for (at, index) in order.iter().copied().enumerate() {
+            order.get(at + ahead).copied().into_iter().for_each(prefetch);
+            answers[index] = self.get_probed(&gets[index], &probes[index])?;
+        }
+        Ok(answers)
+    }
+
+    /// Sends for what the filters of all files will look at.
+    fn prefetch(&self, get: &Get, probe: &RowProbe<'_>) {
+        let is_asked = |family: &&Arc<FamilyVersion>| {
+            let name = family.family.name.as_bytes();
+            get.families.is_empty() || get.families.iter().any(|asked| *asked.family == *name)
+        };
+        for family in self.version.families.iter().filter(is_asked) {
+            prefetch_filters(&family.files, probe, get.view.time_range);
+        }
+    }
+
+    fn get_probed(&self, get: &Get, probe: &RowProbe<'_>) -> Result<(Vec<Cell>, ReadTrace)> {
         let mut shown = Vec::new();
         let mut sum = None;
-        let probe = RowProbe::new(&get.row, self.seed);
         if get.families.is_empty() {
             for family in &self.version.families {
-                let trace =
-                    self.get_family(family, &probe, &Columns::All, &get.view, &mut shown)?;
+                let trace = self.get_family(family, probe, &Columns::All, &get.view, &mut shown)?;
                 add(&mut sum, trace);
             }
         }
@@ -54,7 +90,7 @@ impl ReadView {
                     let probe = probe.clone().with_column(&columns[0]);
                     self.get_family(family, &probe, &query.columns, &get.view, &mut shown)?
                 }
-                columns => self.get_family(family, &probe, columns, &get.view, &mut shown)?,
+                columns => self.get_family(family, probe, columns, &get.view, &mut shown)?,
             };
             add(&mut sum, trace);
         }

@@ -28,7 +28,7 @@ use crate::keys::Keys;
 use crate::manifest::{FamilyEntry, FileEntry, Manifest, check_family_name};
 use crate::memstore::Memstore;
 use crate::mutation::{Delete, Put, WriteBatch};
-use crate::new_file::NewFile;
+use crate::new_file::NewPlace;
 use crate::options::{Durability, FamilyOptions, StoreOptions};
 use crate::query::{Get, Scan};
 use crate::read::ReadView;
@@ -266,6 +266,39 @@ impl Store {
         self.inner.view().get(get)
     }
 
+    /// Reads cells of many rows, all as they are at this moment: for each get, in its place, what
+    /// [`get`](Self::get) would return. The reads share what they wait for, so this is faster than one
+    /// get after the other.
+    ///
+    /// ```
+    /// # use store::{FamilyOptions, Get, Put, Store, StoreOptions};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let store = Store::open(directory.path(), StoreOptions::default())?;
+    /// # store.create_family("f", FamilyOptions::default())?;
+    /// # store.put(Put::new("row1").column("f", "name", "Ada"))?;
+    /// let found = store.multi_get(&[Get::row("row2"), Get::row("row1")])?;
+    /// assert!(found[0].is_empty());
+    /// assert_eq!(found[1][0].value(), b"Ada");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`get`](Self::get); nothing is returned then.
+    pub fn multi_get(&self, gets: &[Get]) -> Result<Vec<Vec<Cell>>> {
+        let answers = self.multi_get_traced(gets)?;
+        Ok(answers.into_iter().map(|(cells, _)| cells).collect())
+    }
+
+    /// Reads cells of many rows, and tells what each get took.
+    ///
+    /// # Errors
+    ///
+    /// As for [`multi_get`](Self::multi_get).
+    pub fn multi_get_traced(&self, gets: &[Get]) -> Result<Vec<(Vec<Cell>, ReadTrace)>> {
+        self.inner.view().multi_get(gets)
+    }
+
     /// The store as it is at this moment, for as many reads as are wanted.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot { view: self.inner.view() }
@@ -297,6 +330,16 @@ impl Store {
     /// What the operating system or the files say; the files then stay as they are.
     pub fn compact(&self, family: &str, major: bool) -> Result<()> {
         self.inner.compact(family, major)
+    }
+
+    /// Gives all files of a family the filter that its options say, as it would be if all were written
+    /// now. A budget in bytes is shared out anew; data blocks are copied as they are.
+    ///
+    /// # Errors
+    ///
+    /// What the operating system or the files say; a file keeps its filter then.
+    pub fn rebuild_filters(&self, family: &str) -> Result<()> {
+        self.inner.rebuild_filters(family)
     }
 
     /// Takes HFiles in as files of a family, by copy. They keep the sequence ids they carry; one
@@ -688,7 +731,10 @@ fn create(vfs: &dyn Vfs, directory: &Path) -> Result<Manifest> {
 }
 
 fn reader_options(options: &StoreOptions, cache: &Arc<BlockCache>) -> ReaderOptions {
-    ReaderOptions::default().cache(Arc::clone(cache)).filter_use(options.filter_use)
+    ReaderOptions::default()
+        .cache(Arc::clone(cache))
+        .filter_use(options.filter_use)
+        .pin_filters(options.pin_filters)
 }
 
 fn open_family(
@@ -718,7 +764,7 @@ fn open_family(
 /// Removes the files of a family that the manifest does not name: a crash left them behind.
 fn remove_orphans(vfs: &dyn Vfs, directory: &Path, family: &FamilyEntry) -> Result<()> {
     for entry in vfs.list(directory).map_err(Error::io(directory, "list"))? {
-        let name = entry.name.strip_suffix(NewFile::TEMPORARY_SUFFIX).unwrap_or(&entry.name);
+        let name = entry.name.strip_suffix(NewPlace::TEMPORARY_SUFFIX).unwrap_or(&entry.name);
         let is_listed = family.files.iter().any(|file| file.name == entry.name);
         if is_store_file_name(name) && !entry.is_directory && !is_listed {
             let path = directory.join(&entry.name);

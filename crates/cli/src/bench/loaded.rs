@@ -30,9 +30,10 @@ const BATCH_ROWS: usize = 1000;
 pub(super) enum Contender {
     /// None: every file whose range covers the key is looked into.
     None,
-    /// HBase's own Bloom filter over rows, at its default of 1 %.
+    /// HBase's own Bloom filter over rows, at its default of 1 % or at the bits per key asked for.
     HBaseBloom,
-    /// One of ours in a META block, at the same 1 %, and no HBase Bloom beside it.
+    /// One of ours in a META block, at the same 1 %, and no HBase Bloom beside it. With bits per key:
+    /// these over all files, shared out among them.
     Ours(FilterKind),
 }
 
@@ -52,22 +53,25 @@ impl Contender {
         }
     }
 
-    /// What its filter is sized for.
-    const fn error_rate(self) -> Option<f64> {
-        match self {
-            Self::None => None,
-            Self::HBaseBloom | Self::Ours(_) => Some(ErrorRate::HBASE.get()),
+    /// What its filter is sized for; with bits per key, what the filters that came out promise.
+    fn error_rate(self, plan: Plan, found: Option<f64>) -> Option<f64> {
+        match (self, plan.bits_per_key) {
+            (Self::None, _) => None,
+            (_, None) => Some(ErrorRate::HBASE.get()),
+            (_, Some(_)) => found,
         }
     }
 
-    fn family_options(self) -> FamilyOptions {
+    fn family_options(self, plan: Plan, rows: usize) -> FamilyOptions {
         let options = FamilyOptions::default();
         match self {
             Self::None => options.bloom_type(BloomType::None),
             Self::HBaseBloom => options.bloom_type(BloomType::Row),
-            Self::Ours(kind) => options
-                .bloom_type(BloomType::None)
-                .filter(Some((kind, Sizing::ErrorRate(ErrorRate::HBASE)))),
+            Self::Ours(kind) => {
+                let budget = |bits: f64| Sizing::Bytes((bits * rows as f64 / 8.0) as u64);
+                let sizing = plan.bits_per_key.map_or(Sizing::ErrorRate(ErrorRate::HBASE), budget);
+                options.bloom_type(BloomType::None).filter(Some((kind, sizing)))
+            }
         }
     }
 }
@@ -79,6 +83,16 @@ pub(super) struct Plan {
     pub(super) value_size: usize,
     pub(super) cache_bytes: u64,
     pub(super) seed: u64,
+    /// Bits of filter for each row of all files; else each filter has HBase's error rate.
+    pub(super) bits_per_key: Option<f64>,
+}
+
+impl Plan {
+    /// The error rate at which HBase's Bloom filter has the bits per key asked for.
+    fn bloom_error_rate(self) -> anyhow::Result<ErrorRate> {
+        let rate = self.bits_per_key.map(filter::theory::bloom_best_error_rate);
+        Ok(rate.map_or(Ok(ErrorRate::HBASE), ErrorRate::new)?)
+    }
 }
 
 /// Loads one store and measures all mixes on it.
@@ -120,9 +134,10 @@ impl Loaded {
             .cache_bytes(plan.cache_bytes)
             // Flushes come when the benchmark says so, and files stay as they are.
             .memstore_flush_bytes(usize::MAX / 8)
-            .auto_compaction(false);
+            .auto_compaction(false)
+            .bloom_error_rate(plan.bloom_error_rate()?);
         let store = Store::open(directory, options)?;
-        store.create_family(FAMILY, contender.family_options())?;
+        store.create_family(FAMILY, contender.family_options(plan, keys.present.len()))?;
         let progress =
             Progress::new(format!("rows, {}", contender.name()), keys.present.len() as u64);
         let start = Instant::now();
@@ -140,6 +155,10 @@ impl Loaded {
             store.write(batch, Durability::SyncWal)?;
             store.flush()?;
         }
+        if plan.bits_per_key.is_some() && matches!(contender, Contender::Ours(_)) {
+            // A flush knows the files before it, and the budget is for all.
+            store.rebuild_filters(FAMILY)?;
+        }
         let seconds = start.elapsed().as_secs_f64();
         let files = store_files(&directory.join(FAMILY))?;
         let mut readers = Vec::new();
@@ -151,15 +170,10 @@ impl Loaded {
             rows_per_second: keys.present.len() as f64 / seconds,
             file_bytes: files.iter().map(|(_, bytes)| bytes).sum(),
         };
-        Ok(Self {
-            store,
-            load,
-            figures: FilterFigures {
-                name: contender.name(),
-                error_rate: contender.error_rate(),
-                ..figures(&readers)?
-            },
-        })
+        let found = figures(&readers)?;
+        let error_rate = contender.error_rate(plan, found.error_rate);
+        let figures = FilterFigures { name: contender.name(), error_rate, ..found };
+        Ok(Self { store, load, figures })
     }
 
     fn measure(&self, asks: &[Ask<'_>], plan: Plan) -> anyhow::Result<Measured> {

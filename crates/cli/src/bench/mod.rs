@@ -15,7 +15,7 @@ use anyhow::Context;
 
 use crate::cells_input;
 use crate::failure::{Answer, Usage};
-use crate::keys::KeySet;
+use crate::keys::{KeySet, Shares};
 use crate::output::Audience;
 use crate::size_text::SizeText;
 use loaded::{Contender, Plan};
@@ -39,6 +39,8 @@ const GETS_OF_EXISTING: usize = 20_000;
 #[command(after_help = "\
 Examples:
   hfile bench
+  hfile bench --filters none,hbase-bloom,blocked-bloom
+  hfile bench --file-sizes 1:4:16:64 --bits-per-key 7 --filters hbase-bloom,ribbon
   hfile bench --input /usr/share/dict/words
   hfile bench --hfiles region/cf/*
   hfile bench --rows 100000 --files 64 --cache-size 4MiB --json | jq '.results[]'
@@ -51,6 +53,13 @@ pub(crate) struct Bench {
     /// Store files to spread them over
     #[arg(long, value_name = "FILES", default_value_t = 16)]
     files: usize,
+    /// Ratios of the files' sizes, over and over, as in 1:4:16:64 [default: all of one size]
+    #[arg(long, value_name = "RATIOS", value_delimiter = ':', conflicts_with = "hfiles")]
+    file_sizes: Vec<u64>,
+    /// Bits of filter a row in all files together, which filters of ours share out so that gets are
+    /// misled as seldom as possible [default: what 1 % takes in each file]
+    #[arg(long, value_name = "BITS", conflicts_with = "hfiles")]
+    bits_per_key: Option<f64>,
     /// Bytes of each value
     #[arg(long, value_name = "SIZE", default_value = "100")]
     value_size: SizeText,
@@ -63,9 +72,8 @@ pub(crate) struct Bench {
     /// Makes keys, values and the order of gets
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
-    /// Filters to compare
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    #[arg(default_value = "none,hbase-bloom,blocked-bloom", conflicts_with = "hfiles")]
+    /// Filters to compare [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "hfiles")]
     filters: Vec<String>,
     /// Load real keys, one a line, instead of made-up ones; - is stdin
     #[arg(long, value_name = "FILE", conflicts_with = "hfiles")]
@@ -134,19 +142,33 @@ impl Bench {
             .ok()
             .filter(|size| *size <= 1 << 20)
             .ok_or_else(|| Usage("a value has 1 MiB at most".to_owned()))?;
-        Ok(Plan { gets, value_size, cache_bytes: self.cache_size.bytes(), seed: self.seed })
+        if self.file_sizes.contains(&0) || self.file_sizes.iter().any(|size| *size > 1 << 32) {
+            return Err(Usage("sizes of files are in ratios of 1 to 2^32".to_owned()).into());
+        }
+        if self.bits_per_key.is_some_and(|bits| !(0.1..=100.0).contains(&bits)) {
+            return Err(Usage("a row has 0.1 to 100 bits of filter".to_owned()).into());
+        }
+        Ok(Plan {
+            gets,
+            value_size,
+            cache_bytes: self.cache_size.bytes(),
+            seed: self.seed,
+            bits_per_key: self.bits_per_key,
+        })
     }
 
     fn keys(&self, plan: Plan) -> anyhow::Result<KeySet> {
+        let ratios = if self.file_sizes.is_empty() { &[1][..] } else { &self.file_sizes };
+        let shares = Shares::of_ratios(self.files, ratios);
         match &self.input {
             None => {
                 let rows = self.rows.unwrap_or(ROWS);
-                Ok(KeySet::generate(rows, self.files, plan.gets, plan.seed))
+                Ok(KeySet::generate(rows, shares, plan.gets, plan.seed))
             }
             Some(path) => {
                 let rows_max = self.rows.unwrap_or(usize::MAX);
                 let input = cells_input::open(path)?;
-                KeySet::read(input, rows_max, self.files, plan.gets, plan.seed)
+                KeySet::read(input, rows_max, shares, plan.gets, plan.seed)
                     .with_context(|| cells_input::display_name(path))
             }
         }
@@ -154,6 +176,9 @@ impl Bench {
 
     fn contenders(&self) -> Result<Vec<Contender>, Usage> {
         let known: Vec<Contender> = Contender::all().collect();
+        if self.filters.is_empty() {
+            return Ok(known);
+        }
         self.filters
             .iter()
             .map(|name| {

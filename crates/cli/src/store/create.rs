@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use clap::ValueEnum;
-use filter::{ErrorRate, FilterKind, Sizing};
+use filter::{FilterKind, Sizing};
 use sstable::{BloomType, Compression, DataBlockEncoding};
 use store::{FamilyOptions, KeepDeletedCells, Store};
 
 use super::Directory;
 use crate::failure::{Answer, Usage};
 use crate::size_text::SizeText;
-use crate::writing_options::{error_rate, named, small};
+use crate::sizing::sizing;
+use crate::writing_options::{named, small};
 
 /// Make a store with a column family, or add a family to a store.
 #[derive(clap::Args)]
@@ -18,7 +19,8 @@ use crate::writing_options::{error_rate, named, small};
 Examples:
   hfile store create DIR f
   hfile store create DIR f --versions 3 --ttl 86400 --compression LZ4
-  hfile store create DIR f --bloom-type NONE --filter blocked-bloom --filter-error-rate 0.001")]
+  hfile store create DIR f --bloom-type NONE --filter blocked-bloom --filter-error-rate 0.001
+  hfile store create DIR f --bloom-type NONE --filter ribbon --filter-budget 16MiB")]
 #[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
 pub(super) struct Create {
     #[command(flatten)]
@@ -57,9 +59,15 @@ pub(super) struct Create {
     /// A filter of our own beside HBase's, such as blocked-bloom
     #[arg(long, value_name = "KIND")]
     filter: Option<String>,
-    /// How often that filter may be wrong
-    #[arg(long, value_name = "RATE", default_value_t = 0.01)]
-    filter_error_rate: f64,
+    /// How often that filter may be wrong [default: 0.01]
+    #[arg(long, value_name = "RATE", group = "sizing", requires = "filter")]
+    filter_error_rate: Option<f64>,
+    /// Bits of that filter for each row
+    #[arg(long, value_name = "BITS", group = "sizing", requires = "filter")]
+    filter_bits_per_key: Option<f64>,
+    /// Bytes of those filters of all files together, shared out so that reads are misled least
+    #[arg(long, value_name = "SIZE", group = "sizing", requires = "filter")]
+    filter_budget: Option<SizeText>,
 }
 
 /// [`KeepDeletedCells`] as the command line spells it.
@@ -116,7 +124,7 @@ impl Create {
             return Ok(None);
         };
         let kinds = FilterKind::ALL.iter().map(|kind| (kind.name(), *kind));
-        let rate: ErrorRate = error_rate(self.filter_error_rate)?;
-        Ok(Some((named("filter", name, kinds)?, Sizing::ErrorRate(rate))))
+        let (rate, bits) = (self.filter_error_rate, self.filter_bits_per_key);
+        Ok(Some((named("filter", name, kinds)?, sizing(rate, bits, self.filter_budget)?)))
     }
 }

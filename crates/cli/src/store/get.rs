@@ -1,27 +1,36 @@
-//! `hfile store get`: the visible cells of a row.
+//! `hfile store get`: the visible cells of rows.
+
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
 use super::{Directory, Versions};
+use crate::cells_input;
 use crate::cells_output::{CellsOutput, Format};
 use crate::failure::Answer;
 use crate::key_text::KeyText;
 use crate::output::{STDOUT, stdout};
 
-/// Print the visible cells of a row.
+/// Print the visible cells of a row, or of many, which are then read together.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   hfile store get DIR row1
   hfile store get DIR 'row\\x00' --versions 3 --format cells
+  hfile store get DIR row1 row2 row3
+  hfile store get DIR --from rows.txt
 
-Exit status: 0 found, 1 there is no such row, 2 wrong usage, 3 could not read.")]
+Exit status: 0 all found, 1 there is no such row, 2 wrong usage, 3 could not read.")]
 pub(super) struct Get {
     #[command(flatten)]
     directory: Directory,
-    /// The row: text with \xNN, or hex:…
-    #[arg(value_name = "ROW")]
-    row: KeyText,
+    /// The rows: text with \xNN, or hex:…
+    #[arg(value_name = "ROW", required_unless_present = "from")]
+    rows: Vec<KeyText>,
+    /// A file of further rows, one a line; - is stdin
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
     #[command(flatten)]
     versions: Versions,
     /// How cells are shown
@@ -33,13 +42,30 @@ impl Get {
     /// Prints the row.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let store = self.directory.open()?;
-        let get = self.versions.get(&self.row);
-        let cells = store.get(&get)?;
+        let mut rows = self.rows;
+        if let Some(path) = &self.from {
+            rows.extend(read_rows(path)?);
+        }
+        let gets: Vec<_> = rows.iter().map(|row| self.versions.get(row)).collect();
+        let found = store.multi_get(&gets)?;
         let mut output = CellsOutput::new(stdout(), self.format).context(STDOUT)?;
-        for cell in &cells {
+        for cell in found.iter().flatten() {
             output.write(&cell.as_ref()).context(STDOUT)?;
         }
         output.finish().context(STDOUT)?;
-        Ok(Answer::from_bool(!cells.is_empty()))
+        Ok(Answer::from_bool(found.iter().all(|cells| !cells.is_empty())))
     }
+}
+
+/// Reads rows from a file, one a line; empty lines are passed over.
+fn read_rows(path: &Path) -> anyhow::Result<Vec<KeyText>> {
+    let mut rows = Vec::new();
+    for line in cells_input::open(path)?.lines() {
+        let line =
+            line.with_context(|| format!("{}: cannot read", cells_input::display_name(path)))?;
+        if !line.is_empty() {
+            rows.push(line.parse()?);
+        }
+    }
+    Ok(rows)
 }

@@ -10,6 +10,7 @@ use sstable::{Caching, KeyRef, Timestamp};
 
 use super::pace::Pace;
 use crate::error::Result;
+use crate::filters::{filter_of_new, row_count};
 use crate::merge::{Merge, Source};
 use crate::new_file::{FilePurpose, NewFile};
 use crate::rules::{Rules, Verdict};
@@ -76,10 +77,16 @@ impl Inner {
     ) -> Result<()> {
         let family = &version.family;
         let sequence_max = files.iter().map(|file| file.entry.sequence_max).max();
+        let is_old = |file: &&Arc<StoreFile>| files.iter().any(|old| Arc::ptr_eq(old, file));
+        let others: Vec<_> =
+            version.files.by_sequence().filter(|file| !is_old(file)).cloned().collect();
+        // Rows that several files have are counted more than once.
+        let rows = || Ok(files.iter().map(|file| row_count(file)).sum());
         let purpose = FilePurpose {
             sequence_max: sequence_max.unwrap_or_default(),
             has_tags: files.iter().any(|file| file.reader.file_info().includes_tags()),
             is_major_compaction: is_all,
+            filter: filter_of_new(family, &others, rows)?,
         };
         let _watch = Watch::begin(Work::Compact);
         let pace = Pace::new(&self.background, self.options.compaction.rate());
@@ -112,20 +119,23 @@ impl Inner {
             cells.advance()?;
         }
         let merged = merged.finish()?.map(|entry| self.open_file(family, &entry)).transpose()?;
-        self.install_merged(family, files, merged.as_ref())
+        self.replace_files(family, files, merged.as_ref())?;
+        self.count(|counts| counts.compactions += 1);
+        Ok(())
     }
 
-    fn install_merged(
+    /// Puts a file in the place of others.
+    pub(crate) fn replace_files(
         &self,
         family: &Family,
         old: &[Arc<StoreFile>],
-        merged: Option<&Arc<StoreFile>>,
+        new: Option<&Arc<StoreFile>>,
     ) -> Result<()> {
         let mut manifest = self.manifest();
         self.change(&mut manifest, |manifest| {
             let files = &mut manifest.family_mut(family.id).files;
             files.retain(|entry| !old.iter().any(|file| file.entry.name == entry.name));
-            files.extend(merged.map(|file| file.entry.clone()));
+            files.extend(new.map(|file| file.entry.clone()));
         })?;
         self.replace_version(|version| {
             version.map(|known| {
@@ -133,14 +143,13 @@ impl Inner {
                     return Arc::clone(known);
                 }
                 let mut changed = FamilyVersion::clone(known);
-                changed.files = known.files.replace(old, merged);
+                changed.files = known.files.replace(old, new);
                 Arc::new(changed)
             })
         });
         for file in old {
             file.retire();
         }
-        self.count(|counts| counts.compactions += 1);
         Ok(())
     }
 }

@@ -1,0 +1,172 @@
+//! Many files behind one get, and many gets at once: what they find, and what they touch.
+
+use std::fs;
+use std::path::Path;
+
+use filter::{ErrorRate, FilterKind, Sizing};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use sstable::{BlockKind, BlockSource, BloomType, ReadTrace, Reader, ReaderOptions};
+use store::{Delete, Durability, FamilyOptions, Get, Put, Store, StoreOptions, WriteBatch};
+
+fn quiet() -> StoreOptions {
+    StoreOptions::default()
+        .background(false)
+        .auto_compaction(false)
+        .memstore_flush_bytes(usize::MAX / 8)
+}
+
+/// What a read did, wherever its blocks came from: that depends on the reads before it.
+fn counted(trace: &ReadTrace) -> (u64, u64, u64, u64, u64, u64, Vec<u64>) {
+    let blocks = BlockKind::ALL
+        .into_iter()
+        .map(|kind| BlockSource::ALL.into_iter().map(|source| trace.blocks(kind, source)).sum());
+    (
+        trace.files_considered,
+        trace.files_skipped_by_range,
+        trace.files_skipped_by_time,
+        trace.filter_checks,
+        trace.files_skipped_by_filter,
+        trace.filter_false_positives,
+        blocks.collect(),
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// Rows of a small alphabet, so that files overlap and rows are asked more than once; files with
+    /// filters of every kind, with HBase's and with none; a memstore on top.
+    #[test]
+    fn many_gets_find_and_count_what_single_gets_do(
+        files in vec(vec((0_u8..40, 0_u8..3, any::<bool>()), 1..30), 1..6),
+        asked in vec((0_u8..45, 0_u8..4), 0..30),
+        kind in 0..FilterKind::ALL.len(),
+        budget in 100_u64..4000,
+    ) {
+        let directory = tempfile::tempdir().expect("there is a place for it");
+        let store = Store::open(directory.path(), quiet()).expect("the directory is empty");
+        let filter = (FilterKind::ALL[kind], Sizing::Bytes(budget));
+        let ours = FamilyOptions::default().bloom_type(BloomType::None).filter(Some(filter));
+        store.create_family("a", ours).expect("a new name");
+        store.create_family("b", FamilyOptions::default().versions(2)).expect("a new name");
+        for (number, writes) in files.iter().enumerate() {
+            for (row, column, is_delete) in writes {
+                let row = format!("row{row:02}");
+                if *is_delete && *column == 0 {
+                    store.delete(Delete::row(&row)).expect("sound");
+                } else {
+                    for family in ["a", "b"] {
+                        let value = format!("{number}");
+                        let put = Put::new(&row).column(family, [b'0' + column], value);
+                        store.put(put).expect("sound");
+                    }
+                }
+            }
+            if number + 1 < files.len() {
+                store.flush().expect("the disk has room");
+            }
+        }
+        let gets: Vec<Get> = asked.iter().map(|(row, column)| {
+            let get = Get::row(format!("row{row:02}"));
+            match column {
+                0 => get,
+                1 => get.family("a"),
+                2 => get.column("b", "1").versions(2),
+                _ => get.column("a", "0").column("b", "2"),
+            }
+        }).collect();
+        let together = store.multi_get_traced(&gets).expect("sound");
+        prop_assert_eq!(together.len(), gets.len());
+        for (get, (cells, trace)) in gets.iter().zip(&together) {
+            let (alone, alone_trace) = store.get_traced(get).expect("sound");
+            prop_assert_eq!(&alone, cells);
+            prop_assert_eq!(counted(&alone_trace), counted(trace));
+        }
+    }
+}
+
+/// Rows of the four sizes of files, of each of which there are four: as many as just fill the chunks
+/// of an HBase Bloom of some seven bits a row, which come in powers of two. Chunks of the smallest
+/// are no smaller than those of the next.
+const SIZES: [u64; 4] = [17_984, 4_496, 1_124, 281];
+
+/// A store with four files of each size, whose rows are in no order.
+fn uneven(directory: &Path, options: StoreOptions, family: FamilyOptions) -> Store {
+    let store = Store::open(directory, options).expect("the directory is empty");
+    store.create_family("f", family).expect("a new name");
+    let mut index = 0;
+    for rows in SIZES.into_iter().flat_map(|rows| [rows; 4]) {
+        let mut batch = WriteBatch::new();
+        for _ in 0..rows {
+            batch.put(Put::new(workload::key(1, index)).column("f", "q", "v"));
+            index += 1;
+        }
+        store.write(batch, Durability::SkipWal).expect("sound");
+        store.flush().expect("the disk has room");
+    }
+    store
+}
+
+/// Bytes of all filters in the files of a store, and of how many rows.
+fn filter_bytes(directory: &Path) -> (u64, u64) {
+    let (mut bytes, mut rows) = (0, 0);
+    for entry in fs::read_dir(directory.join("f")).expect("it is there") {
+        let path = entry.expect("it is there").path();
+        let reader = Reader::open_file(path, ReaderOptions::default()).expect("sound");
+        rows += reader.cell_count();
+        bytes += reader.bloom().map_or(0, |bloom| bloom.byte_size);
+        bytes += reader.filter().expect("sound").map_or(0, |filter| filter.byte_size);
+    }
+    (bytes, rows)
+}
+
+/// What absent gets are misled to: false "maybe"s, and data blocks.
+fn misled(store: &Store) -> (u64, u64) {
+    let mut sum = ReadTrace::default();
+    for index in 0..20_000 {
+        let get = Get::row(workload::key(2, index)).column("f", "q");
+        let (cells, trace) = store.get_traced(&get).expect("sound");
+        assert!(cells.is_empty());
+        sum.add(&trace);
+    }
+    (sum.filter_false_positives, sum.data_blocks())
+}
+
+/// The promise of allocation and ribbon together: seven bits a row, which is less than HBase's filters
+/// have here, and four times fewer blocks read in vain.
+#[test]
+fn a_budget_shared_out_among_uneven_files_spares_four_of_five_vain_reads() {
+    let rate = ErrorRate::new(filter::theory::bloom_best_error_rate(7.0)).expect("a rate");
+    let theirs = tempfile::tempdir().expect("there is a place for it");
+    let options = quiet().bloom_error_rate(rate);
+    let uniform = uneven(theirs.path(), options, FamilyOptions::default());
+    let (bytes, rows) = filter_bytes(theirs.path());
+    let bits_per_key = bytes as f64 * 8.0 / rows as f64;
+    assert!((7.0..7.7).contains(&bits_per_key), "{bits_per_key}");
+    let budget = rows * 7 / 8;
+
+    let ours = tempfile::tempdir().expect("there is a place for it");
+    let filter = Some((FilterKind::Ribbon, Sizing::Bytes(budget)));
+    let family = FamilyOptions::default().bloom_type(BloomType::None).filter(filter);
+    let shared = uneven(ours.path(), quiet(), family);
+    let before = filter_bytes(ours.path()).0;
+    shared.rebuild_filters("f").expect("the disk has room");
+    let (bytes, same_rows) = filter_bytes(ours.path());
+    assert_eq!(same_rows, rows);
+    assert!(bytes <= budget && bytes > budget / 100 * 97, "{bytes} of {budget}, first {before}");
+
+    let ((uniform_maybes, uniform_blocks), (maybes, blocks)) = (misled(&uniform), misled(&shared));
+    eprintln!(
+        "{bits_per_key:.2} bits a row: {uniform_maybes} false maybes and {uniform_blocks} blocks \
+         in 20,000 gets; shared out: {maybes} and {blocks}, in {bytes} of {budget} bytes"
+    );
+    assert_eq!((uniform_maybes, maybes), (uniform_blocks, blocks), "one block a false maybe");
+    assert!(blocks * 4 <= uniform_blocks, "{blocks}, uniform {uniform_blocks}");
+    assert!(blocks > 0, "nothing to compare");
+
+    // The one file that is left gets the whole budget.
+    shared.compact("f", true).expect("the disk has room");
+    let (bytes, _) = filter_bytes(ours.path());
+    assert!(bytes <= budget && bytes > budget / 100 * 97, "{bytes} of {budget}");
+}
