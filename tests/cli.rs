@@ -576,12 +576,16 @@ fn bench_lists_every_filter_and_shares_a_budget_out() {
         json(&[&bench[..], &["--file-sizes", "1:4:16:64", "--bits-per-key", "7"]].concat());
     for filter in filter::FilterKind::ALL.iter().map(|kind| kind.name()) {
         let absent = row(&report, filter, "absent");
-        // A kind that cannot be so small has no filter, and no bits.
-        assert!(absent["bits_per_key"].as_f64().is_none_or(|bits| bits <= 7.2), "{absent}");
+        // The bits are those of files with filters: kinds that cannot be small leave out large files.
+        if ["classic-bloom", "blocked-bloom", "split-block", "ribbon"].contains(&filter) {
+            assert!((6.8..7.1).contains(&number(absent, "bits_per_key")), "{absent}");
+        }
         assert_eq!(row(&report, filter, "present")["found"], 4000);
     }
     let blocks = |filter| number(row(&report, filter, "absent"), "data_blocks_per_get");
-    assert!(blocks("ribbon") * 4.0 < blocks("hbase-bloom"), "{report}");
+    assert!(blocks("ribbon") * 3.0 < blocks("classic-bloom"), "{report}");
+    // Its chunks come in powers of two, here of ten bits a row.
+    assert!(blocks("ribbon") < blocks("hbase-bloom"), "{report}");
     assert!(blocks("hbase-bloom") < blocks("none"), "{report}");
 }
 
