@@ -9,8 +9,10 @@ mod cat;
 mod cells_input;
 mod cells_output;
 mod counters;
+mod diff;
 mod failure;
 mod filter;
+mod find;
 mod get;
 mod half_made;
 mod info;
@@ -60,6 +62,8 @@ enum Verb {
     Verify(verify::Verify),
     Cat(cat::Cat),
     Get(get::Get),
+    Find(find::Find),
+    Diff(diff::Diff),
     Build(Box<build::Build>),
     Filter(filter::FilterVerbs),
     Store(store::StoreVerbs),
@@ -74,6 +78,8 @@ impl Verb {
             Self::Verify(verb) => verb.run(),
             Self::Cat(verb) => verb.run(),
             Self::Get(verb) => verb.run(),
+            Self::Find(verb) => verb.run(),
+            Self::Diff(verb) => verb.run(),
             Self::Build(verb) => verb.run(),
             Self::Filter(verb) => verb.run(),
             Self::Store(verb) => verb.run(),

@@ -173,6 +173,11 @@ impl Reader {
         self.0.file_info.time_range()
     }
 
+    /// Whether it may hold cells of these times. A file that does not say its times may hold any.
+    pub fn spans_times(&self, times: TimeRange) -> bool {
+        self.time_range().is_none_or(|own| own.min <= times.max && times.min <= own.max)
+    }
+
     /// The last write that is in it, if the file says.
     pub fn sequence_id_max(&self) -> Option<SequenceId> {
         self.0.file_info.sequence_id_max()

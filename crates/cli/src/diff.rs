@@ -1,0 +1,178 @@
+//! `hfile diff`: two files cell by cell.
+
+use std::cmp::Ordering;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde::Serialize;
+use sstable::{Caching, CellRef, Reader, ReaderOptions, Scanner, SequenceId};
+
+use crate::failure::{Answer, Usage};
+use crate::output::{Audience, Report, STDOUT, stdout};
+use crate::size_text::{show_count, show_number};
+
+/// Compare two HFiles cell by cell, however each is written: encoding, codec, filters do not count.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  hfile diff before.hfile after.hfile
+  hfile diff --ignore-sequence-ids --limit 10 flushed.hfile exported.hfile
+  hfile diff --json a.hfile b.hfile | jq .same
+
+A line begins with - for a cell that only the first file has, + for one that only the second has, and
+* for one whose value or tags differ.
+Exit status: 0 the same cells, 1 different (or one is damaged), 2 wrong usage, 3 could not read.")]
+pub(crate) struct Diff {
+    /// The first file
+    #[arg(value_name = "FILE")]
+    left: PathBuf,
+    /// The second file
+    #[arg(value_name = "FILE")]
+    right: PathBuf,
+    /// Sequence ids do not count
+    #[arg(long)]
+    ignore_sequence_ids: bool,
+    /// How many differences to print at most; all are counted
+    #[arg(long, value_name = "CELLS", default_value_t = 100)]
+    limit: u64,
+    #[command(flatten)]
+    audience: Audience,
+}
+
+impl Diff {
+    /// Walks both files at once.
+    pub(crate) fn run(self) -> anyhow::Result<Answer> {
+        let (left, right) = (Side::open(&self.left)?, Side::open(&self.right)?);
+        let order = left.reader.comparator();
+        if order != right.reader.comparator() {
+            let what = "one file is of hbase:meta, whose rows have an order of their own";
+            return Err(Usage(what.to_owned()).into());
+        }
+        let (mut left, mut right) = (left.scanner()?, right.scanner()?);
+        let mut report = DiffReport::new(&self.left, &self.right);
+        let mut out = stdout();
+        let mut printed = 0;
+        let mut show = |sign: char, cell: &CellRef<'_>| {
+            printed += 1;
+            if printed > self.limit || self.audience.is_program() {
+                return Ok(());
+            }
+            writeln!(out, "{sign} {cell:?}").context(STDOUT)
+        };
+        loop {
+            let order = match (left.cell(), right.cell()) {
+                (None, None) => break,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(one), Some(other)) => order
+                    .compare(&one.key(), &other.key())
+                    .then_with(|| self.counted_id(&other).cmp(&self.counted_id(&one))),
+            };
+            match (order, left.cell(), right.cell()) {
+                (Ordering::Less, Some(cell), _) => {
+                    report.only_left += 1;
+                    show('-', &cell)?;
+                }
+                (Ordering::Greater, _, Some(cell)) => {
+                    report.only_right += 1;
+                    show('+', &cell)?;
+                }
+                (_, Some(one), Some(other))
+                    if one.value != other.value || one.tags != other.tags =>
+                {
+                    report.differing += 1;
+                    show('*', &other)?;
+                }
+                _ => report.equal += 1,
+            }
+            if order.is_le() {
+                left.advance()?;
+            }
+            if order.is_ge() {
+                right.advance()?;
+            }
+        }
+        out.flush().context(STDOUT)?;
+        drop(out);
+        report.same = report.only_left + report.only_right + report.differing == 0;
+        report.unshown = printed.saturating_sub(self.limit);
+        let same = report.same;
+        self.audience.print(&report)?;
+        Ok(Answer::from_bool(same))
+    }
+
+    /// The sequence id of a cell, as far as it counts.
+    fn counted_id(&self, cell: &CellRef<'_>) -> SequenceId {
+        if self.ignore_sequence_ids { SequenceId::default() } else { cell.sequence_id }
+    }
+}
+
+struct Side {
+    reader: Reader,
+}
+
+impl Side {
+    fn open(file: &Path) -> anyhow::Result<Self> {
+        Ok(Self { reader: Reader::open_file(file, ReaderOptions::default())? })
+    }
+
+    fn scanner(&self) -> anyhow::Result<Scanner> {
+        let mut scanner = self.reader.scanner(Caching::Bypass);
+        scanner.seek_to_first()?;
+        Ok(scanner)
+    }
+}
+
+/// How two files compare.
+#[derive(Serialize)]
+struct DiffReport {
+    schema: u32,
+    left: String,
+    right: String,
+    same: bool,
+    equal: u64,
+    only_left: u64,
+    only_right: u64,
+    /// Cells of one key and sequence id with another value or other tags.
+    differing: u64,
+    #[serde(skip)]
+    unshown: u64,
+}
+
+impl DiffReport {
+    fn new(left: &Path, right: &Path) -> Self {
+        let (left, right) = (left.display().to_string(), right.display().to_string());
+        let schema = 1;
+        let same = true;
+        Self {
+            schema,
+            left,
+            right,
+            same,
+            equal: 0,
+            only_left: 0,
+            only_right: 0,
+            differing: 0,
+            unshown: 0,
+        }
+    }
+}
+
+impl Report for DiffReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        if self.unshown > 0 {
+            writeln!(out, "… and {}", show_number(self.unshown, "further difference"))?;
+        }
+        let equal = show_number(self.equal, "cell");
+        if self.same {
+            return writeln!(out, "the same {equal}");
+        }
+        let (left, right) = (show_count(self.only_left), show_count(self.only_right));
+        let differing = show_count(self.differing);
+        writeln!(
+            out,
+            "{equal} the same, {left} only in the first, {right} only in the second, {differing} different"
+        )
+    }
+}

@@ -1,0 +1,158 @@
+//! `hfile find`: which files can hold a row, and why the others cannot.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use filter::Seed;
+use serde::Serialize;
+use sstable::{FilterAnswer, ReadTrace, Reader, ReaderOptions, RowProbe, TimeRange, Timestamp};
+
+use crate::failure::{Answer, Usage};
+use crate::key_text::KeyText;
+use crate::output::{Audience, Report, write_table};
+
+/// Say which HFiles can hold a row, by range, times and filter; no data block is read.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  hfile find region/cf/* row1
+  hfile find --column q --min-ts 1700000000000 region/cf/* 'row\\x00'
+  hfile find --json region/cf/* row1 | jq -r 'select(.candidate) | .file'
+
+Exit status: 0 some file can hold it, 1 none can, 2 wrong usage, 3 could not read.")]
+pub(crate) struct Find {
+    /// The files to ask
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The row: text with \xNN, or hex:…
+    #[arg(value_name = "ROW")]
+    row: KeyText,
+    /// The qualifier, if only one column is looked for; filters over columns are then asked
+    #[arg(long, value_name = "KEY")]
+    column: Option<KeyText>,
+    /// Only cells from this time on, in milliseconds
+    #[arg(long, value_name = "MILLIS", default_value_t = 0)]
+    min_ts: i64,
+    /// Only cells up to this time
+    #[arg(long, value_name = "MILLIS", default_value_t = i64::MAX)]
+    max_ts: i64,
+    #[command(flatten)]
+    audience: Audience,
+}
+
+impl Find {
+    /// Asks the files one after the other.
+    pub(crate) fn run(self) -> anyhow::Result<Answer> {
+        if self.min_ts > self.max_ts {
+            return Err(Usage("--min-ts lies behind --max-ts".to_owned()).into());
+        }
+        let times =
+            TimeRange { min: Timestamp::new(self.min_ts), max: Timestamp::new(self.max_ts) };
+        let mut probe = RowProbe::new(self.row.as_bytes(), Seed::new(0));
+        if let Some(column) = &self.column {
+            probe = probe.with_column(column.as_bytes());
+        }
+        let mut files = Vec::new();
+        for file in &self.files {
+            files.push(FileReport::new(file, &probe, times)?);
+        }
+        let found = files.iter().any(|file| file.candidate);
+        if self.audience.is_program() {
+            for file in &files {
+                self.audience.print(file)?;
+            }
+        } else {
+            self.audience.print(&Files(files))?;
+        }
+        Ok(Answer::from_bool(found))
+    }
+}
+
+/// What a file answers.
+#[derive(Serialize)]
+struct FileReport {
+    schema: u32,
+    file: String,
+    /// Whether it has to be looked into.
+    candidate: bool,
+    why: Why,
+    filter_blocks: u64,
+    bytes_from_file: u64,
+}
+
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Why {
+    Empty,
+    OutOfRange,
+    OutOfTime,
+    DeniedByFilter,
+    PassedByFilter,
+    FilterUnreadable,
+    NoFilter,
+}
+
+impl Why {
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Empty => "no: it is empty",
+            Self::OutOfRange => "no: not in its key range",
+            Self::OutOfTime => "no: its cells are of other times",
+            Self::DeniedByFilter => "no: its filter says so",
+            Self::PassedByFilter => "maybe: its filter says so",
+            Self::FilterUnreadable => "maybe: its filter cannot be read",
+            Self::NoFilter => "maybe: no filter can say",
+        }
+    }
+}
+
+impl FileReport {
+    fn new(file: &Path, probe: &RowProbe<'_>, times: TimeRange) -> anyhow::Result<Self> {
+        let reader = Reader::open_file(file, ReaderOptions::default())?;
+        let mut trace = ReadTrace::default();
+        let why = if reader.is_empty() {
+            Why::Empty
+        } else if !reader.spans_row(probe.row()) {
+            Why::OutOfRange
+        } else if !reader.spans_times(times) {
+            Why::OutOfTime
+        } else {
+            match reader.ask_filter(probe, &mut trace) {
+                FilterAnswer::No => Why::DeniedByFilter,
+                FilterAnswer::Maybe => Why::PassedByFilter,
+                FilterAnswer::NotAsked if trace.filters_unreadable > 0 => Why::FilterUnreadable,
+                FilterAnswer::NotAsked => Why::NoFilter,
+            }
+        };
+        let candidate = matches!(why, Why::PassedByFilter | Why::FilterUnreadable | Why::NoFilter);
+        Ok(Self {
+            schema: 1,
+            file: file.display().to_string(),
+            candidate,
+            why,
+            filter_blocks: trace.blocks_from(sstable::BlockSource::File),
+            bytes_from_file: sstable::BlockKind::ALL
+                .map(|kind| trace.bytes(kind, sstable::BlockSource::File))
+                .iter()
+                .sum(),
+        })
+    }
+}
+
+impl Report for FileReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{}: {}", self.file, self.why.text())
+    }
+}
+
+/// All files, for people.
+#[derive(Serialize)]
+struct Files(Vec<FileReport>);
+
+impl Report for Files {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let row = |file: &FileReport| vec![file.file.clone(), file.why.text().to_owned()];
+        let rows: Vec<_> = self.0.iter().map(row).collect();
+        write_table(out, &["file", "can it hold the row"], &rows)
+    }
+}

@@ -1,0 +1,116 @@
+//! `hfile find` and `hfile diff`, as users see them.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn hfile(directory: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hfile"));
+    command.args(args).current_dir(directory).output().expect("the binary runs")
+}
+
+/// Status and output.
+fn run(directory: &Path, args: &[&str]) -> (i32, String) {
+    let output = hfile(directory, args);
+    let stdout = String::from_utf8(output.stdout).expect("output is text");
+    (output.status.code().expect("no signal ended it"), stdout)
+}
+
+/// Writes an HFile of rows with their values, each a put at its time.
+fn build(directory: &Path, name: &str, cells: &[(&str, &str, i64)], settings: &[&str]) {
+    let line =
+        |(row, value, millis): &(&str, &str, i64)| format!("{row},f,q,{millis},Put,{value},1\n");
+    let csv: String = cells.iter().map(line).collect();
+    let csv = format!("row,family,qualifier,ts,type,value,seq\n{csv}");
+    std::fs::write(directory.join("cells.csv"), csv).expect("the directory is ours");
+    let args = ["build", "--from", "csv", "cells.csv", "--output", name];
+    let output = hfile(directory, &[&args[..], settings].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn find_says_which_files_can_hold_a_row_and_why_the_others_cannot() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    build(directory, "early", &[("a", "1", 10), ("m", "1", 10)], &[]);
+    build(directory, "other", &[("b", "1", 90), ("n", "1", 90)], &[]);
+    build(directory, "plain", &[("b", "1", 90), ("n", "1", 90)], &["--bloom-type", "NONE"]);
+    build(directory, "behind", &[("x", "1", 90)], &[]);
+    build(directory, "columns", &[("c", "1", 90), ("n", "1", 90)], &["--bloom-type", "ROWCOL"]);
+    let files = ["early", "other", "plain", "behind", "columns"];
+
+    let find = |options: &[&str], row: &str| {
+        let (status, out) =
+            run(directory, &[&["find", "--json"], options, &files[..], &[row]].concat());
+        let why = |line: &str| {
+            let report: Value = serde_json::from_str(line).expect("one object a line");
+            assert_eq!(report["schema"], 1);
+            report["why"].as_str().expect("a reason").to_owned()
+        };
+        (status, out.lines().map(why).collect::<Vec<_>>())
+    };
+    let (maybe, no) = ("passed-by-filter", "denied-by-filter");
+    assert_eq!(
+        find(&[], "m"),
+        (
+            0,
+            vec![
+                maybe.into(),
+                no.into(),
+                "no-filter".into(),
+                "out-of-range".into(),
+                "no-filter".into()
+            ]
+        )
+    );
+    let by_time = ["out-of-time", no, "no-filter", "out-of-range", "no-filter"];
+    assert_eq!(find(&["--min-ts", "11"], "m"), (0, by_time.map(String::from).to_vec()));
+    let by_column = [maybe, no, "no-filter", "out-of-range", no];
+    assert_eq!(find(&["--column", "q"], "m"), (0, by_column.map(String::from).to_vec()));
+    let nowhere = ["out-of-range"; 5];
+    assert_eq!(find(&[], "zz"), (1, nowhere.map(String::from).to_vec()));
+
+    let (status, out) = run(directory, &["find", "early", "behind", "m"]);
+    assert_eq!(status, 0);
+    assert!(out.contains("maybe: its filter says so") && out.contains("no: not in its key range"));
+    assert_eq!(run(directory, &["find", "--min-ts", "5", "--max-ts", "4", "early", "m"]).0, 2);
+    assert_eq!(run(directory, &["find", "absent", "m"]).0, 3);
+}
+
+#[test]
+fn diff_counts_and_shows_what_is_not_the_same() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    let cells = [("a", "1", 10), ("b", "2", 10), ("c", "3", 10)];
+    build(directory, "one", &cells, &[]);
+    let settings =
+        ["--data-block-encoding", "FAST_DIFF", "--compression", "LZ4", "--bloom-type", "NONE"];
+    build(directory, "same", &cells, &settings);
+    build(directory, "other", &[("a", "1", 10), ("b", "x", 10), ("d", "4", 10)], &[]);
+
+    assert_eq!(run(directory, &["diff", "one", "same"]), (0, "the same 3 cells\n".into()));
+    let (status, out) = run(directory, &["diff", "one", "other"]);
+    let expected = "* b/f:q/10/Put/vlen=1/seqid=1\n- c/f:q/10/Put/vlen=1/seqid=1\n\
+        + d/f:q/10/Put/vlen=1/seqid=1\n\
+        1 cell the same, 1 only in the first, 1 only in the second, 1 different\n";
+    assert_eq!((status, out.as_str()), (1, expected));
+    let (status, out) = run(directory, &["diff", "--limit", "1", "one", "other"]);
+    assert_eq!((status, out.lines().count()), (1, 3));
+    assert!(out.contains("… and 2 further differences"), "{out}");
+    let (status, out) = run(directory, &["diff", "--json", "one", "other"]);
+    let report: Value = serde_json::from_str(&out).expect("one object");
+    let counts =
+        ["equal", "only_left", "only_right", "differing"].map(|name| report[name].as_u64());
+    assert_eq!((status, counts), (1, [Some(1); 4]));
+}
+
+#[test]
+fn diff_passes_over_sequence_ids_if_it_is_told_to() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    build(directory, "kept", &[("a", "1", 10), ("b", "2", 10)], &[]);
+    build(directory, "lost", &[("a", "1", 10), ("b", "2", 10)], &["--includes-mvcc", "false"]);
+    assert_eq!(run(directory, &["diff", "kept", "lost"]).0, 1);
+    assert_eq!(run(directory, &["diff", "--ignore-sequence-ids", "kept", "lost"]).0, 0);
+}
