@@ -257,6 +257,11 @@ fn verify_finds_every_golden_file_sound_and_says_where_one_is_not() {
     let report: Value = serde_json::from_str(lines.lines().next().expect("a line")).expect("JSON");
     assert_eq!((&report["ok"], &report["errors"][0]["offset"]), (&Value::Bool(false), &0.into()));
     assert_eq!(report["errors"][0]["block"], "DATA");
+    // What follows from it is not told as if it were damage of its own.
+    assert_eq!(report["errors"].as_array().map(Vec::len), Some(1), "{report}");
+    assert_eq!(report["totals_checked"], false);
+    let told = text(&hfile(&["verify", &damaged]).stdout);
+    assert_eq!(told.matches("totals not checked").count(), 1, "{told}");
 
     // What cannot be read does not keep the rest from being checked, and weighs more.
     let output = hfile(&["verify", "nowhere.hfile", "s02-empty.hfile"]);

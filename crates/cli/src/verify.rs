@@ -84,6 +84,7 @@ fn check(path: &Path) -> anyhow::Result<FileReport> {
         ok: found.is_sound(),
         blocks: found.blocks,
         cells: found.cells,
+        totals_checked: found.totals_checked,
         errors: found.problems.into_iter().map(Finding::from).collect(),
     })
 }
@@ -95,6 +96,7 @@ struct FileReport {
     ok: bool,
     blocks: u64,
     cells: u64,
+    totals_checked: bool,
     errors: Vec<Finding>,
 }
 
@@ -131,6 +133,10 @@ impl Report for FileReport {
         for Finding { offset, block, what } in &self.errors {
             let block = block.map(|name| format!("{name} block ")).unwrap_or_default();
             writeln!(out, "  {block}at {offset:#x}: {what}")?;
+        }
+        if !self.totals_checked {
+            let why = "where a part cannot be read nobody knows what they should be";
+            writeln!(out, "  totals not checked: {why}")?;
         }
         Ok(())
     }

@@ -497,6 +497,7 @@ impl Reader {
         let Inner { blocks, trailer, .. } = &*self.0;
         let place = data.place();
         let Some(last) = trailer.last_data_block_offset.filter(|last| place.offset < *last) else {
+            self.0.check_last(last_key).map_err(|what| self.damage_in(data, what.into()))?;
             return Ok(None);
         };
         let mut at = place.offset + u64::from(place.len);
@@ -607,8 +608,21 @@ impl Inner {
         trace: &mut ReadTrace,
     ) -> Result<Arc<Block>> {
         self.blocks.load_data(place.block, caching, buffers, trace, |data| {
-            check_data_keys(data, place.key, place.next_key, self.trailer.comparator)
+            check_data_keys(data, place.key, place.next_key, self.trailer.comparator)?;
+            if place.next_key.is_none() {
+                self.check_last(data.check()?.last_key())?;
+            }
+            Ok(())
         })
+    }
+
+    /// Holds the last data block against the file info, by which rows are passed over.
+    fn check_last(&self, found: Option<KeyRef<'_>>) -> Result<(), &'static str> {
+        if found == self.file_info.value(FileInfo::LAST_KEY).and_then(KeyRef::parse) {
+            Ok(())
+        } else {
+            Err("its last key is not the last key of the file info")
+        }
     }
 }
 

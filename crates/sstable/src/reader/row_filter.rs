@@ -169,24 +169,24 @@ impl RowFilter {
     }
 
     /// Reads all of it and says what is wrong beside [`problem`](Self::problem): whether it has all
-    /// rows, and what its index says of its partitions.
-    pub(super) fn check(&self, blocks: &Blocks, row_count: u64) -> Result<Vec<Damage>> {
+    /// rows, if it is known how many there are, and what its index says of its partitions.
+    pub(super) fn check(&self, blocks: &Blocks, row_count: Option<u64>) -> Result<Vec<Damage>> {
         let trace = &mut ReadTrace::default();
         let mut wrong = Vec::new();
         let mut report = |at: BlockPlace, what: String| {
             wrong.push(Damage::in_block(BlockType::Meta, at.offset, what));
         };
-        let mut keys = 0;
         match &self.layout {
             Layout::Whole(part) => {
                 let found = self.ask(part, blocks, trace, StoredFilter::key_count)?;
-                keys = found.unwrap_or(row_count);
-                if keys != row_count {
-                    report(part.place, format!("a filter of {keys} rows, not of {row_count}"));
+                if let Some((keys, rows)) = found.zip(row_count).filter(|(keys, rows)| keys != rows)
+                {
+                    report(part.place, format!("a filter of {keys} rows, not of {rows}"));
                 }
             }
             Layout::Partitioned { index: index_at, .. } => {
                 if let Some(Partitions { index, parts, .. }) = self.partitions(blocks, trace)? {
+                    let mut keys = 0;
                     for (partition, part) in index.partitions.iter().zip(parts) {
                         let found = self.ask(part, blocks, trace, |filter| {
                             (filter.key_count(), filter.as_bytes().len() as u64, filter.kind())
@@ -198,8 +198,8 @@ impl RowFilter {
                         }
                         keys += partition.keys;
                     }
-                    if keys != row_count {
-                        let what = format!("filters of {keys} rows, not of {row_count}");
+                    if let Some(rows) = row_count.filter(|rows| *rows != keys) {
+                        let what = format!("filters of {keys} rows, not of {rows}");
                         report(*index_at, what);
                     }
                 }

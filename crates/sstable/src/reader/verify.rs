@@ -12,7 +12,7 @@
 mod cells;
 mod index;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use cells::CellChecks;
@@ -26,7 +26,8 @@ use crate::block::index::BlockPlace;
 use crate::block::walk::Step;
 use crate::encoding::What;
 use crate::{
-    BlockCache, BlockOffset, BlockType, Damage, Error, FileName, Header, Limits, ReadAt, Result,
+    BlockCache, BlockOffset, BlockType, Damage, Error, FileName, Header, KeyRef, Limits, ReadAt,
+    Result,
 };
 
 /// What the verification of a file found.
@@ -37,6 +38,9 @@ pub struct Verification {
     pub blocks: u64,
     /// Cells in those that are sound.
     pub cells: u64,
+    /// Whether what the file says of all its cells and blocks together was held against them:
+    /// counts, sizes, averages. Where a block could not be read nobody knows what they should be.
+    pub totals_checked: bool,
     /// What is wrong, from the front of the file to its end; the first [`PROBLEMS_MAX`] of it.
     pub problems: Vec<Damage>,
 }
@@ -50,8 +54,9 @@ impl Verification {
         self.problems.is_empty()
     }
 
+    /// Notes what is wrong, once.
     fn report(&mut self, damage: Damage) {
-        if self.problems.len() < PROBLEMS_MAX {
+        if self.problems.len() < PROBLEMS_MAX && !self.problems.contains(&damage) {
             self.problems.push(damage);
         }
     }
@@ -69,6 +74,7 @@ impl Verification {
 /// let source = Arc::new(Bytes::from_static(file));
 /// let found = verify(source, FileName::new("4f1c.hfile"), Limits::default(), |_done| {})?;
 /// assert!(found.is_sound(), "{:?}", found.problems);
+/// assert!(found.totals_checked);
 /// assert_eq!(found.cells, 1);
 /// # Ok::<(), sstable::Error>(())
 /// ```
@@ -84,7 +90,7 @@ pub fn verify(
     progress: impl FnMut(u64),
 ) -> Result<Verification> {
     // Only filters and index blocks are looked up, in the order of the file.
-    let cache = Arc::new(BlockCache::new(CACHE_BYTES));
+    let cache = Arc::new(BlockCache::new(CACHE_BYTES.min(source.len().saturating_add(8 << 20))));
     let options = ReaderOptions::default().cache(cache).limits(limits);
     let mut found = Verification::default();
     match Reader::open(source, name, options) {
@@ -96,7 +102,7 @@ pub fn verify(
     Ok(found)
 }
 
-/// Room for the filters of a large file.
+/// Room for the filters of a large file; a small one has no large filters.
 const CACHE_BYTES: u64 = 64 << 20;
 
 /// A verification under way.
@@ -105,6 +111,10 @@ struct Verifier<'a> {
     found: &'a mut Verification,
     /// The last block of each chain; all blocks with cells are one.
     last_of_chain: HashMap<BlockType, BlockOffset>,
+    /// Blocks that could not be read: not even their type is sure.
+    unread: HashSet<BlockOffset>,
+    /// Where the blocks end that are known, if a header could not be read.
+    known_until: Option<BlockOffset>,
     section: Section,
     cells: CellChecks,
     data_blocks: Vec<DataBlockSeen>,
@@ -144,6 +154,8 @@ impl<'a> Verifier<'a> {
             file: &reader.0,
             found,
             last_of_chain: HashMap::new(),
+            unread: HashSet::new(),
+            known_until: None,
             section: Section::Scanned,
             cells: CellChecks::default(),
             data_blocks: Vec::new(),
@@ -156,45 +168,24 @@ impl<'a> Verifier<'a> {
 
     fn run(mut self, mut progress: impl FnMut(u64)) -> Result<()> {
         let file = self.file;
-        let trailer_len = file.trailer.len();
-        let end = file.blocks.source.len().saturating_sub(trailer_len);
-        let mut at = BlockOffset::default();
-        while at.get() < end {
-            progress(at.get());
-            let header = match file.blocks.read_header(at, end) {
-                Ok(header) => header,
-                // Where one block ends nobody knows but its header: the rest is out of reach.
-                Err(error) => {
-                    self.take(error)?;
-                    self.check_index()?;
-                    return Ok(());
-                }
-            };
-            self.found.blocks += 1;
-            let bytes = file.blocks.read_bytes(at, header.len())?;
-            match file.blocks.parse(&bytes, at) {
-                Ok(raw) => self.check_block(at, &raw),
-                Err(damage) => self.found.report(damage),
-            }
-            self.check_place(at, &header);
-            at = at.plus(header.len());
+        self.check_blocks(&mut progress)?;
+        if let Some(damage) = file.filters.problem.clone()
+            && !self.unread.contains(&damage.at)
+        {
+            self.found.report(damage);
         }
-        if let Some(damage) = file.filters.problem.clone() {
-            // Damage to the block itself is known; what is wrong in a sound one is not.
-            if !self.found.problems.iter().any(|known| known.at == damage.at) {
-                self.found.report(damage);
-            }
-        }
+        self.found.totals_checked = self.is_all_read();
         self.check_row_filter()?;
         self.check_index()?;
-        self.check_trailer();
-        let found = self.cells.finish(file, self.bloom_bytes);
-        for (block, what) in found {
-            let at = match block {
-                BlockType::FileInfo => file.trailer.file_info_offset,
-                _ => file.trailer.load_on_open_data_offset,
-            };
-            self.found.report(Damage::in_block(block, at, what));
+        if self.found.totals_checked {
+            self.check_trailer();
+            for (block, what) in self.cells.finish(file, self.bloom_bytes) {
+                let at = match block {
+                    BlockType::FileInfo => file.trailer.file_info_offset,
+                    _ => file.trailer.load_on_open_data_offset,
+                };
+                self.found.report(Damage::in_block(block, at, what));
+            }
         }
         progress(file.blocks.source.len());
         Ok(())
@@ -203,11 +194,56 @@ impl<'a> Verifier<'a> {
     /// Whether our own filter can be read, and is one of all rows.
     fn check_row_filter(&mut self) -> Result<()> {
         let Some(filter) = &self.file.filters.row_filter else { return Ok(()) };
-        let wrong = filter.check(&self.file.blocks, self.cells.row_count())?;
+        let row_count = self.found.totals_checked.then(|| self.cells.row_count());
+        let wrong = filter.check(&self.file.blocks, row_count)?;
         for damage in wrong.into_iter().chain(filter.problem().cloned()) {
-            if !self.found.problems.iter().any(|known| known.at == damage.at) {
+            // Damage to the block itself is known; what is wrong in a sound one is not.
+            if !self.is_unread(damage.at) {
                 self.found.report(damage);
             }
+        }
+        Ok(())
+    }
+
+    /// Whether every block of the file was read, so that sums are known.
+    fn is_all_read(&self) -> bool {
+        self.known_until.is_none() && self.unread.is_empty()
+    }
+
+    /// Whether nobody knows what stands here: a block that could not be read, or what is behind a
+    /// header that could not be.
+    fn is_unread(&self, at: BlockOffset) -> bool {
+        self.unread.contains(&at) || self.known_until.is_some_and(|end| end <= at)
+    }
+
+    /// Reads block by block.
+    fn check_blocks(&mut self, progress: &mut impl FnMut(u64)) -> Result<()> {
+        let file = self.file;
+        let end = file.blocks.source.len().saturating_sub(file.trailer.len());
+        let mut at = BlockOffset::default();
+        while at.get() < end {
+            progress(at.get());
+            let header = match file.blocks.read_header(at, end) {
+                Ok(header) => header,
+                // Where one block ends nobody knows but its header: the rest is out of reach.
+                Err(error) => {
+                    self.known_until = Some(at);
+                    return self.take(error);
+                }
+            };
+            self.found.blocks += 1;
+            let bytes = file.blocks.read_bytes(at, header.len())?;
+            match file.blocks.parse(&bytes, at).and_then(|raw| self.check_block(at, &raw)) {
+                Ok(()) => self.check_place(at, &header),
+                // What else its header says may be as wrong; only where it ends is believed, and
+                // that what follows begins as a block shows it.
+                Err(damage) => {
+                    self.found.report(damage);
+                    self.unread.insert(at);
+                    self.data_blocks.push(DataBlockSeen::unread(at));
+                }
+            }
+            at = at.plus(header.len());
         }
         Ok(())
     }
@@ -239,16 +275,16 @@ impl<'a> Verifier<'a> {
         }
         let chain = if block_type == BlockType::EncodedData { BlockType::Data } else { block_type };
         let previous = self.last_of_chain.insert(chain, at);
-        if header.previous_block != previous {
-            let place = |at: Option<BlockOffset>| at.map_or("none".to_owned(), |at| at.to_string());
-            let (stated, is) = (place(header.previous_block), place(previous));
+        let follows_unread = header.previous_block.is_some_and(|it| self.unread.contains(&it));
+        if header.previous_block != previous && !follows_unread {
+            let (stated, is) = (shown_place(header.previous_block), shown_place(previous));
             let what = format!("names {stated} as the previous block of its type, which is {is}");
             self.found.report(Damage::in_block(block_type, at, what));
         }
     }
 
-    /// What is in a sound block.
-    fn check_block(&mut self, at: BlockOffset, raw: &RawBlock) {
+    /// What is in a block whose checksums agree. `Err` if its cells cannot be read all the same.
+    fn check_block(&mut self, at: BlockOffset, raw: &RawBlock) -> Result<(), Damage> {
         let block_type = raw.header.block_type;
         let uncompressed = u64::from(raw.header.uncompressed_size);
         let is_data_root = at == self.file.trailer.load_on_open_data_offset;
@@ -265,37 +301,36 @@ impl<'a> Verifier<'a> {
         }
         match block_type {
             BlockType::BloomChunk => self.bloom_bytes += uncompressed,
-            BlockType::Data | BlockType::EncodedData => self.check_data_block(at, raw),
+            BlockType::Data | BlockType::EncodedData => return self.check_data_block(at, raw),
             _ => {}
         }
+        Ok(())
     }
 
-    fn check_data_block(&mut self, at: BlockOffset, raw: &RawBlock) {
+    fn check_data_block(&mut self, at: BlockOffset, raw: &RawBlock) -> Result<(), Damage> {
         let blocks = &self.file.blocks;
         let block_type = raw.header.block_type;
         let len = u32::try_from(raw.header.len()).unwrap_or(u32::MAX);
         let place = BlockPlace { offset: at, len };
         let body = Body::from(raw.body.to_vec());
         let data = blocks.data_block(place, &raw.header, None, body, &mut Buffers::default());
-        let checked = data.and_then(|data| {
-            data.check()?;
-            Ok(data)
-        });
-        if let Err(what) = checked.and_then(|data| self.check_cells(&data)) {
-            self.found.report(Damage { at, block: Some(block_type), what });
-        }
+        data.and_then(|data| self.check_cells(&data)).map_err(|what| Damage {
+            at,
+            block: Some(block_type),
+            what,
+        })
     }
 
-    /// The cells of a block that was checked.
+    /// The cells of a block.
     fn check_cells(&mut self, data: &DataBlock) -> Result<(), What> {
         let searchable = data.check()?;
         self.found.cells += searchable.cell_count();
-        self.data_blocks.extend(DataBlockSeen::new(data.place(), data.first_key(), &searchable));
+        self.data_blocks.push(DataBlockSeen::new(data.place(), data.first_key(), &searchable));
         let mut walk = data.walk()?;
         while let Some(cell) = data.cell(&walk) {
             for what in self.cells.check(self.file, &cell) {
-                let what =
-                    format!("cell at {} in the block, {}: {what}", walk.position(), cell.key());
+                let (at, key) = (walk.position(), shown(&cell.key()));
+                let what = format!("cell at {at} in the block, {key}: {what}");
                 self.found.report(Damage::in_block(data.block_type(), data.place().offset, what));
             }
             if data.step(&mut walk)? == Step::End {
@@ -309,8 +344,6 @@ impl<'a> Verifier<'a> {
     fn check_trailer(&mut self) {
         let trailer = &self.file.trailer;
         let at = BlockOffset::new(self.file.blocks.source.len().saturating_sub(trailer.len()));
-        let last = self.data_blocks.last().map(|block| block.place.offset);
-        let offset = |at: Option<BlockOffset>| at.map_or(u64::MAX, BlockOffset::get);
         for (field, stated, is) in [
             ("entry_count", trailer.entry_count, self.found.cells),
             (
@@ -323,14 +356,34 @@ impl<'a> Verifier<'a> {
                 trailer.total_uncompressed_bytes,
                 self.total_uncompressed_bytes + trailer.len(),
             ),
-            ("last_data_block_offset", offset(trailer.last_data_block_offset), offset(last)),
         ] {
             if stated != is {
                 let what = format!("{field} is {stated} and should be {is}");
                 self.found.report(Damage::in_block(BlockType::Trailer, at, what));
             }
         }
+        let last = self.data_blocks.last().map(|block| block.at);
+        if trailer.last_data_block_offset != last {
+            let stated = shown_place(trailer.last_data_block_offset);
+            let what =
+                format!("last_data_block_offset is {stated} and should be {}", shown_place(last));
+            self.found.report(Damage::in_block(BlockType::Trailer, at, what));
+        }
     }
+}
+
+/// A place in a file, or that there is none.
+fn shown_place(at: Option<BlockOffset>) -> String {
+    at.map_or_else(|| "none".to_owned(), |at| at.to_string())
+}
+
+/// A key as problems show it: hostile ones are as long as their block.
+fn shown(key: &KeyRef<'_>) -> String {
+    const LEN: usize = 200;
+    let row = key.row.get(..LEN).unwrap_or(key.row);
+    let qualifier = key.qualifier.get(..LEN).unwrap_or(key.qualifier);
+    let short = KeyRef { row, qualifier, ..*key };
+    if short == *key { short.to_string() } else { format!("{short} (shortened)") }
 }
 
 #[cfg(test)]

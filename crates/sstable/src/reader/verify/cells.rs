@@ -2,6 +2,7 @@
 
 use filter::Seed;
 
+use super::shown;
 use crate::reader::Inner;
 use crate::reader::filters::ChunkedBloom;
 use crate::{
@@ -35,7 +36,7 @@ impl CellChecks {
         let previous = previous.as_ref().map(Cell::as_ref);
         if let Some(previous) = previous {
             if file.trailer.comparator.compare(&previous.key(), &cell.key()).is_gt() {
-                wrong.push(format!("comes before {}, which it follows", previous.key()));
+                wrong.push(format!("comes before {}, which it follows", shown(&previous.key())));
             }
             if previous.family != cell.family {
                 wrong.push("is of another family than the cells before it".to_owned());

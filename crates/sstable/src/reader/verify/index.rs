@@ -1,8 +1,10 @@
 //! The data index held against the data blocks that are there.
 
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::collections::HashSet;
 
-use super::Verifier;
+use super::{Verifier, shown};
+use crate::block::body::Buffers;
 use crate::block::branch::IndexBlock;
 use crate::block::index::BlockPlace;
 use crate::block::loaded::Block;
@@ -11,24 +13,52 @@ use crate::reader::Caching;
 use crate::reader::blocks::Wanted;
 use crate::{BlockOffset, BlockType, Damage, KeyRef, ReadTrace, Result};
 
-/// A data block that was read, and the keys it starts and ends with.
+/// A block of which the index has to say something: one with cells, or one that could not be read
+/// and may be such a one.
 pub(super) struct DataBlockSeen {
-    pub(super) place: BlockPlace,
-    first_key: Vec<u8>,
-    last_key: Vec<u8>,
+    pub(super) at: BlockOffset,
+    /// `None` if the block could not be read.
+    seen: Option<Seen>,
 }
 
+/// A data block that was read, and the keys it starts and ends with.
+struct Seen {
+    place: BlockPlace,
+    /// `None` where they are so long that they are read again.
+    keys: Option<Keys>,
+}
+
+type Keys = (Vec<u8>, Vec<u8>);
+
 impl DataBlockSeen {
+    /// Longer keys are not kept for every block of a file: hostile ones are as long as their block.
+    const KEPT_LEN_MAX: usize = 4096;
+
     pub(super) fn new(
         place: BlockPlace,
         first: Option<KeyRef<'_>>,
         block: &Searchable<'_>,
-    ) -> Option<Self> {
-        let (mut first_key, mut last_key) = (Vec::new(), Vec::new());
-        first?.write_flat(&mut first_key);
-        block.last_key()?.write_flat(&mut last_key);
-        Some(Self { place, first_key, last_key })
+    ) -> Self {
+        let keys = Some(keys(first, block))
+            .filter(|(first, last)| first.len().max(last.len()) <= Self::KEPT_LEN_MAX);
+        Self { at: place.offset, seen: Some(Seen { place, keys }) }
     }
+
+    pub(super) const fn unread(at: BlockOffset) -> Self {
+        Self { at, seen: None }
+    }
+}
+
+/// The first and the last key.
+fn keys(first: Option<KeyRef<'_>>, block: &Searchable<'_>) -> Keys {
+    let flat = |key: Option<KeyRef<'_>>| {
+        let mut flat = Vec::new();
+        if let Some(key) = key {
+            key.write_flat(&mut flat);
+        }
+        flat
+    };
+    (flat(first), flat(block.last_key()))
 }
 
 /// Where the walk through the index is.
@@ -37,6 +67,9 @@ struct Walk {
     next: usize,
     /// Whether the index has listed one that is not there; the rest is then not worth a report.
     is_lost: bool,
+    /// The index blocks that were walked through. One that is listed again is not: sixteen levels
+    /// of two entries each would be walked for hours.
+    walked: HashSet<BlockOffset>,
 }
 
 impl Verifier<'_> {
@@ -44,30 +77,34 @@ impl Verifier<'_> {
     pub(super) fn check_index(&mut self) -> Result<()> {
         let file = self.file;
         let root_at = file.trailer.load_on_open_data_offset;
-        let mut walk = Walk { next: 0, is_lost: false };
+        let mut walk = Walk { next: 0, is_lost: false, walked: HashSet::new() };
         if let Some(index) = &file.index {
             self.check_entries(&index.root, root_at, 1, &mut walk)?;
         }
-        if !walk.is_lost && walk.next != self.data_blocks.len() {
-            let (there, listed) = (self.data_blocks.len(), walk.next);
-            let what = format!("lists {listed} of {there} data blocks");
+        let unlisted =
+            self.data_blocks.iter().skip(walk.next).filter(|it| it.seen.is_some()).count();
+        if !walk.is_lost && unlisted > 0 {
+            let there = self.data_blocks.len();
+            let what = format!("lists {} of {there} data blocks", there.saturating_sub(unlisted));
             self.found.report(Damage::in_block(BlockType::RootIndex, root_at, what));
         }
-        for (at, _) in std::mem::take(&mut self.index_blocks) {
+        let leads_everywhere = self.is_all_read() && !walk.is_lost;
+        let unreached = self.index_blocks.keys().filter(|at| !walk.walked.contains(at));
+        for at in unreached.filter(|_| leads_everywhere) {
             let what = "no other index block leads here";
-            self.found.report(Damage { at, block: None, what: what.into() });
+            self.found.report(Damage { at: *at, block: None, what: what.into() });
         }
         if let Some(middle) = &file.middle {
-            let wanted = Wanted::LeafIndex;
             let trace = &mut ReadTrace::default();
-            let leaf = file.blocks.load(middle.leaf, wanted, Caching::Use, trace, |_| Ok(()));
-            let holds_it = |leaf: &Arc<Block>| match &**leaf {
-                Block::Index(leaf) => (middle.entry_in_leaf as usize) < leaf.len(),
-                _ => false,
-            };
-            if !leaf.as_ref().is_ok_and(holds_it) {
-                let what = "the middle of the file is not in it";
-                self.found.report(Damage::in_block(BlockType::RootIndex, root_at, what));
+            let number = middle.entry_in_leaf as usize;
+            let wanted = Wanted::LeafIndex;
+            match file.blocks.load(middle.leaf, wanted, Caching::Use, trace, |_| Ok(())) {
+                Ok(leaf) if matches!(&*leaf, Block::Index(leaf) if number < leaf.len()) => {}
+                Err(_) if self.is_unread(middle.leaf.offset) => {}
+                _ => {
+                    let what = "the middle of the file is not in it";
+                    self.found.report(Damage::in_block(BlockType::RootIndex, root_at, what));
+                }
             }
         }
         Ok(())
@@ -90,14 +127,19 @@ impl Verifier<'_> {
         for index in 0..node.len() {
             let Some(entry) = node.entry(index) else { continue };
             if level == levels {
-                if let Some(what) = self.check_entry(entry.block, entry.key, walk) {
+                if let Some(what) = self.check_entry(entry.block, entry.key, walk)? {
                     self.found.report(Damage::in_block(block, at, what));
                 }
                 continue;
             }
+            if !walk.walked.insert(entry.block.offset) {
+                let what = format!("leads to {} again", entry.block.offset);
+                self.found.report(Damage::in_block(block, at, what));
+                walk.is_lost = true;
+                continue;
+            }
             let below =
                 if level + 1 == levels { Wanted::LeafIndex } else { Wanted::IntermediateIndex };
-            self.index_blocks.remove(&entry.block.offset);
             let trace = &mut ReadTrace::default();
             let loaded = file.blocks.load(entry.block, below, Caching::Bypass, trace, |block| {
                 let first = match block {
@@ -113,7 +155,10 @@ impl Verifier<'_> {
                 Ok(_) => {}
                 Err(_) => walk.is_lost = true,
             }
-            if let Err(error) = loaded {
+            // What is wrong with a block that could not be read was said where it stands.
+            if let Err(error) = loaded
+                && !self.is_unread(entry.block.offset)
+            {
                 self.take(error)?;
             }
         }
@@ -121,31 +166,64 @@ impl Verifier<'_> {
     }
 
     /// Holds an entry against the data block it must lead to. Returns what is wrong with it.
-    fn check_entry(&self, place: BlockPlace, key: &[u8], walk: &mut Walk) -> Option<String> {
+    fn check_entry(
+        &self,
+        place: BlockPlace,
+        key: &[u8],
+        walk: &mut Walk,
+    ) -> Result<Option<String>> {
         if walk.is_lost {
-            return None;
+            return Ok(None);
         }
-        let before = walk.next.checked_sub(1).and_then(|before| self.data_blocks.get(before));
-        let Some(data) = self.data_blocks.get(walk.next).filter(|data| data.place == place) else {
+        // Blocks that could not be read may be of another type, which the index does not list.
+        let rest = self.data_blocks.iter().enumerate().skip(walk.next);
+        let mut candidates = rest.skip_while(|(_, it)| it.seen.is_none() && it.at < place.offset);
+        let Some((number, data)) = candidates.next().filter(|(_, it)| it.at == place.offset) else {
             walk.is_lost = true;
-            return Some(format!("leads to {}, which is not the next data block", place.offset));
+            let what = format!("leads to {}, which is not the next data block", place.offset);
+            return Ok((!self.is_unread(place.offset)).then_some(what));
         };
-        walk.next += 1;
-        let shown = || KeyRef::parse(key).map_or_else(String::new, |key| key.to_string());
+        let before = number.checked_sub(1).and_then(|before| self.data_blocks.get(before));
+        walk.next = number + 1;
+        let Some(seen) = &data.seen else { return Ok(None) };
+        if seen.place.len != place.len {
+            let (stated, is) = (place.len, seen.place.len);
+            let what = format!("has {stated} bytes for the block at {}, not {is}", place.offset);
+            return Ok(Some(what));
+        }
         let parsed = KeyRef::parse(key);
+        let shown = || parsed.as_ref().map_or_else(String::new, shown);
+        let keys = self.keys_of(seen)?;
         let Some(before) = before else {
             // Readers take the first row of the file from here.
-            let is_first = key == data.first_key;
-            return (!is_first).then(|| format!("{} is not the first key of the file", shown()));
+            let is_first = *key == keys.0;
+            return Ok((!is_first).then(|| format!("{} is not the first key of the file", shown())));
         };
         let order = self.file.trailer.comparator;
-        if !order.in_order(parsed, KeyRef::parse(&data.first_key)) {
-            return Some(format!("{} is behind the first key of its block", shown()));
+        if !order.in_order(parsed, KeyRef::parse(&keys.0)) {
+            return Ok(Some(format!("{} is behind the first key of its block", shown())));
         }
         // Blocks may be cut between equal keys; then the entry's key is that key.
-        if !order.in_order(KeyRef::parse(&before.last_key), parsed) {
-            return Some(format!("{} is before the last key of the block in front", shown()));
+        if let Some(before) = &before.seen
+            && !order.in_order(KeyRef::parse(&self.keys_of(before)?.1), parsed)
+        {
+            return Ok(Some(format!("{} is before the last key of the block in front", shown())));
         }
-        None
+        Ok(None)
+    }
+
+    /// The first and the last key of a data block.
+    fn keys_of<'a>(&self, seen: &'a Seen) -> Result<Cow<'a, Keys>> {
+        if let Some(keys) = &seen.keys {
+            return Ok(Cow::Borrowed(keys));
+        }
+        let (blocks, trace) = (&self.file.blocks, &mut ReadTrace::default());
+        let buffers = &mut Buffers::default();
+        let block = blocks.load_data(seen.place, Caching::Bypass, buffers, trace, |_| Ok(()))?;
+        let Block::Data(data) = &*block else { return Ok(Cow::Owned(Keys::default())) };
+        let searchable = data.check().map_err(|what| {
+            Damage { at: seen.place.offset, block: None, what }.in_file(&blocks.name)
+        })?;
+        Ok(Cow::Owned(keys(data.first_key(), &searchable)))
     }
 }

@@ -1,7 +1,11 @@
 use bytes::Bytes;
+use filter::{ErrorRate, FilterKind, Seed, Sizing};
 
 use super::*;
-use crate::{ChecksumType, Trailer};
+use crate::{
+    CellRef, CellType, ChecksumType, FilterOptions, SequenceId, Timestamp, Trailer, Writer,
+    WriterOptions,
+};
 
 const FILES: [&[u8]; 4] = [
     include_bytes!("../../../../../tests/data/hfile/s02-empty.hfile"),
@@ -42,21 +46,168 @@ fn files_of_hbase_are_sound() {
     }
 }
 
+/// A file of ours with a block for each of forty rows, `letter` and two digits; a filter of ours;
+/// and a family delete in every fourth row.
+fn rows(letter: char) -> Vec<u8> {
+    let options = WriterOptions::default()
+        .block_size(1)
+        .index_min_entries(1000)
+        .create_time(Timestamp::new(1))
+        .filter(FilterOptions {
+            kind: FilterKind::BlockedBloom,
+            sizing: Sizing::ErrorRate(ErrorRate::new(0.001).unwrap()),
+            seed: Seed::default(),
+        });
+    let mut writer = Writer::new(Vec::new(), FileName::new("rows"), options).unwrap();
+    for number in 0..40 {
+        let row = format!("{letter}{number:02}");
+        let deletes = number % 4 == 0;
+        let cell = CellRef {
+            row: row.as_bytes(),
+            family: b"f",
+            qualifier: if deletes { b"" } else { b"q" },
+            timestamp: Timestamp::new(7),
+            cell_type: if deletes { CellType::DeleteFamily } else { CellType::Put },
+            value: b"",
+            tags: b"",
+            sequence_id: SequenceId::new(1),
+        };
+        writer.append(cell).unwrap();
+    }
+    writer.finish().unwrap().0
+}
+
+/// The `number`th block of a type.
+fn block(bytes: &[u8], wanted: BlockType, number: usize) -> (usize, Header) {
+    let mut of_type = headers(bytes).into_iter().filter(|(_, it)| it.block_type == wanted);
+    of_type.nth(number).unwrap()
+}
+
+/// Puts `new` where `old` stands first in a block.
+fn replace(block: &mut [u8], old: &[u8], new: &[u8]) {
+    let at = block.windows(old.len()).position(|window| window == old).unwrap();
+    block[at..at + new.len()].copy_from_slice(new);
+}
+
+/// Changes a block of [`rows`], its checksums made right, and expects a problem that reads so.
+fn expect(wanted: BlockType, number: usize, change: impl FnOnce(&mut [u8]), what: &str) {
+    let file = rows('r');
+    assert!(check(file.clone()).is_sound());
+    let (at, header) = block(&file, wanted, number);
+    let found = check(changed(&file, at, &header, change));
+    let says = |damage: &Damage| damage.what.contains(what);
+    assert!(found.problems.iter().any(says), "{what} in {:#?}", found.problems);
+    assert!(found.totals_checked, "{what}");
+}
+
 #[test]
-fn every_block_with_a_flipped_bit_is_named() {
-    for file in FILES {
-        for (at, header) in headers(file) {
+fn a_damaged_block_is_the_only_problem() {
+    for file in FILES.into_iter().map(<[u8]>::to_vec).chain([rows('r')]) {
+        for (at, header) in headers(&file) {
             if header.is_empty() || header.checksum_type == ChecksumType::Null {
                 continue;
             }
-            let mut bytes = file.to_vec();
-            bytes[at + 33] ^= 4;
-            let found = check(bytes);
-            let named = |damage: &Damage| {
-                damage.at.get() == at as u64 && damage.block == Some(header.block_type)
-            };
-            assert!(found.problems.iter().any(named), "{at:#x}: {:?}", found.problems);
+            // In the body, and in each field of the header.
+            for byte in [33, 0, 7, 8, 11, 12, 15, 16, 23, 24, 25, 28, 29, 32] {
+                let mut bytes = file.clone();
+                bytes[at + byte] ^= 4;
+                let found = check(bytes);
+                let [damage] = &found.problems[..] else {
+                    panic!("byte {byte} of the block at {at:#x}: {:#?}", found.problems)
+                };
+                assert_eq!(damage.at.get(), at as u64, "{damage}");
+                assert!(!found.totals_checked);
+                if byte == 33 {
+                    assert_eq!(damage.block, Some(header.block_type), "{damage}");
+                }
+            }
         }
+    }
+}
+
+#[test]
+fn what_is_wrong_beside_a_damaged_block_is_said_too() {
+    let file = rows('r');
+    let (at, header) = block(&file, BlockType::RootIndex, 0);
+    let mut bytes = changed(&file, at, &header, |block| replace(block, b"r21", b"r22"));
+    let (damaged, _) = block(&file, BlockType::Data, 5);
+    bytes[damaged + 40] ^= 1;
+    let found = check(bytes);
+    let [first, second] = &found.problems[..] else { panic!("{:#?}", found.problems) };
+    assert_eq!((first.at.get(), second.at.get()), (damaged as u64, at as u64));
+    assert!(second.what.contains("is behind the first key of its block"), "{second}");
+}
+
+#[test]
+fn an_index_that_contradicts_the_blocks_is_noticed() {
+    let root = BlockType::RootIndex;
+    expect(root, 0, |it| replace(it, b"r21", b"r22"), "is behind the first key of its block");
+    expect(root, 0, |it| replace(it, b"r21", b"r20"), "is before the last key of the block in");
+    expect(root, 0, |it| replace(it, b"r00", b"q00"), "is not the first key of the file");
+    let file = rows('r');
+    let (at, header) = block(&file, BlockType::Data, 7);
+    let place = |at: usize, len: u64| {
+        [&(at as u64).to_be_bytes()[..], &(len as u32).to_be_bytes()].concat()
+    };
+    let stated = place(at, header.len());
+    let elsewhere = place(at + 1, header.len());
+    expect(root, 0, |it| replace(it, &stated, &elsewhere), "which is not the next data block");
+    let longer = place(at, header.len() + 1);
+    expect(root, 0, |it| replace(it, &stated, &longer), "bytes for the block at");
+}
+
+#[test]
+fn order_over_the_edges_of_blocks_is_checked() {
+    expect(BlockType::Data, 9, |it| replace(it, b"r09", b"r07"), "comes before r08");
+}
+
+#[test]
+fn counts_of_keys_and_averages_are_checked() {
+    let add_one = |block: &mut [u8], at: usize| block[at] += 1;
+    let general = BlockType::GeneralBloomMeta;
+    expect(general, 0, |it| add_one(it, 33 + 27), "41 keys and should have 40");
+    let deletes = BlockType::DeleteFamilyBloomMeta;
+    expect(deletes, 0, |it| add_one(it, 33 + 27), "11 keys and should have 10");
+    for (key, value_len) in
+        [("hfile.AVG_KEY_LEN", 4), ("MAX_MEMSTORE_TS_KEY", 8), ("DELETE_FAMILY_COUNT", 8)]
+    {
+        let add_one = |block: &mut [u8]| {
+            let at = block.windows(key.len()).position(|it| it == key.as_bytes()).unwrap();
+            block[at + key.len() + 1 + value_len] += 1;
+        };
+        expect(BlockType::FileInfo, 0, add_one, &format!("{key} is"));
+    }
+    let last_key = |block: &mut [u8]| replace(block, b"\0\x03r39", b"\0\x03r40");
+    expect(BlockType::FileInfo, 0, last_key, "LASTKEY is not the key");
+}
+
+#[test]
+fn each_filter_is_asked_for_each_key() {
+    let clear = |block: &mut [u8]| block[33..].fill(0);
+    let chunks = BlockType::BloomChunk;
+    expect(chunks, 0, clear, "is denied by the Bloom filter");
+    expect(chunks, 1, clear, "is denied by the Bloom filter over family deletes");
+    let others = rows('s');
+    let (at, header) = block(&others, BlockType::Meta, 0);
+    let other = &others[at..at + header.on_disk_data_size_with_header as usize];
+    let exchange = |block: &mut [u8]| block[33..].copy_from_slice(&other[33..]);
+    expect(BlockType::Meta, 0, exchange, "is denied by the filter in META block filter.row");
+}
+
+#[test]
+fn a_block_that_says_it_has_no_checksums_is_noticed() {
+    let file = rows('r');
+    for (at, _) in headers(&file) {
+        let mut bytes = file.clone();
+        bytes[at + 24] = ChecksumType::Null.code();
+        bytes[at + 35] ^= 1;
+        let found = check(bytes);
+        let [damage] = &found.problems[..] else { panic!("{:#?}", found.problems) };
+        assert!(damage.what.contains("unlike the rest of the file"), "{damage}");
+        // The first root says what the checksums are: then it is the second that is unlike it.
+        let (root, header) = block(&file, BlockType::RootIndex, 0);
+        let named = if at == root { at + header.len() as usize } else { at };
+        assert_eq!(damage.at.get(), named as u64);
     }
 }
 
