@@ -3,149 +3,66 @@
 #![expect(clippy::unwrap_used, reason = "what cannot go on here has failed the test")]
 
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use filter::Seed;
 use sstable::{
-    BlockOffset, BlockType, Caching, Cell, CellRef, CellType, ChecksumType, Error, FileName,
-    Header, KeyRef, Limits, ReadTrace, Reader, ReaderOptions, Result, RowProbe, SequenceId,
-    Timestamp, Writer, WriterOptions,
+    BlockType, Caching, CellRef, CellType, ChecksumType, Error, FileName, KeyRef, ReadTrace,
+    RowProbe, SequenceId, Timestamp, Writer, WriterOptions,
 };
-use support::fixtures::Fixture;
 use support::say;
-use workload::Random;
+use support::sound::{Sound, open};
 
-fn open(bytes: impl Into<Bytes>) -> Result<Reader> {
-    let source = Arc::new(bytes.into());
-    Reader::open(source, FileName::new("damaged.hfile"), ReaderOptions::default())
-}
-
-/// Everything that a file can be asked for, and how it answers: forwards, backwards, row by row.
-fn read_all(reader: &Reader, rows: &[&[u8]]) -> Result<(Vec<Cell>, Vec<bool>)> {
+/// A file of ours whose cells, and so whose data blocks, are equally long.
+fn file_of_equal_blocks() -> Sound {
+    let options = WriterOptions::default().block_size(150).index_block_size(400);
+    let mut writer = Writer::new(Vec::new(), FileName::new("equal"), options).unwrap();
     let mut cells = Vec::new();
-    let mut scanner = reader.scanner(Caching::Use);
-    scanner.seek_to_first()?;
-    while let Some(cell) = scanner.cell() {
-        cells.push(cell.to_cell());
-        scanner.advance()?;
-    }
-    scanner.seek_to_last()?;
-    for expected in cells.iter().rev() {
-        assert_eq!(scanner.cell(), Some(expected.as_ref()), "backwards as forwards");
-        scanner.retreat()?;
-    }
-    let mut found = Vec::new();
-    for row in rows {
-        let probe = RowProbe::new(row, Seed::default());
-        found.push(reader.seek_row(&probe, &mut ReadTrace::default())?.is_some());
-        reader.may_delete_family(&probe, &mut ReadTrace::default());
-    }
-    for block in reader.blocks() {
-        block?;
-    }
-    reader.middle_key(&mut ReadTrace::default())?;
-    Ok((cells, found))
-}
-
-/// A file, what is in it, and rows that are and are not.
-struct Sound {
-    name: String,
-    bytes: Vec<u8>,
-    cells: Vec<Cell>,
-    rows: Vec<Vec<u8>>,
-}
-
-impl Sound {
-    fn named(name: &str) -> Self {
-        let fixture = Fixture::all().into_iter().find(|fixture| fixture.name == name).unwrap();
-        let cells = fixture.cells();
-        let mut rows: Vec<_> = cells.iter().map(|cell| cell.row().to_vec()).collect();
-        rows.dedup();
-        let absent: Vec<_> = rows.iter().map(|row| [&row[..], b"\0"].concat()).collect();
-        let rows = rows.into_iter().zip(absent).flat_map(<[_; 2]>::from);
-        Self { name: name.to_owned(), bytes: fixture.bytes(), rows: rows.collect(), cells }
-    }
-
-    /// A file of ours whose cells, and so whose data blocks, are equally long.
-    fn of_equal_blocks() -> Self {
-        let options = WriterOptions::default().block_size(150).index_block_size(400);
-        let mut writer = Writer::new(Vec::new(), FileName::new("equal"), options).unwrap();
-        let mut cells = Vec::new();
-        for number in 100..140 {
-            let cell = CellRef {
-                row: format!("row{number}").as_bytes(),
-                family: b"f",
-                qualifier: b"q",
-                timestamp: Timestamp::new(7),
-                cell_type: CellType::Put,
-                value: b"0123456789",
-                tags: b"",
-                sequence_id: SequenceId::new(1),
-            }
-            .to_cell();
-            writer.append(cell.as_ref()).unwrap();
-            cells.push(cell);
+    for number in 100..140 {
+        let cell = CellRef {
+            row: format!("row{number}").as_bytes(),
+            family: b"f",
+            qualifier: b"q",
+            timestamp: Timestamp::new(7),
+            cell_type: CellType::Put,
+            value: b"0123456789",
+            tags: b"",
+            sequence_id: SequenceId::new(1),
         }
-        let (bytes, _) = writer.finish().unwrap();
-        let rows = cells.iter().map(|cell| cell.row().to_vec()).collect();
-        Self { name: "equal".to_owned(), bytes, cells, rows }
+        .to_cell();
+        writer.append(cell.as_ref()).unwrap();
+        cells.push(cell);
     }
-
-    /// Reads a damaged copy. `Err` if that gives an error, `Ok` if every answer is right; anything
-    /// else fails the test.
-    fn judge(&self, bytes: Vec<u8>, what: &str) -> Result<()> {
-        let rows: Vec<_> = self.rows.iter().map(Vec::as_slice).collect();
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let reader = open(bytes)?;
-            read_all(&reader, &rows)
-        }));
-        let Ok(outcome) = outcome else { panic!("{}: {what} panics", self.name) };
-        let (cells, found) = outcome?;
-        assert!(cells == self.cells, "{}: {what} gives other cells", self.name);
-        let present: Vec<_> = self.rows.iter().map(|row| self.holds(row)).collect();
-        assert!(found == present, "{}: {what} gives other answers", self.name);
-        Ok(())
-    }
-
-    fn holds(&self, row: &[u8]) -> bool {
-        self.cells.binary_search_by(|cell| cell.row().cmp(row)).is_ok()
-    }
-
-    /// The name of what stands at a byte: a block's header, its body, the trailer.
-    fn regions(&self) -> Vec<(usize, String)> {
-        let reader = open(self.bytes.clone()).unwrap();
-        let mut regions = Vec::new();
-        for block in reader.blocks() {
-            let (at, header) = block.unwrap();
-            let at = usize::try_from(at.get()).unwrap();
-            regions.push((at, format!("{} header", header.block_type)));
-            regions.push((at + 33, format!("{} body", header.block_type)));
-        }
-        regions.push((self.bytes.len() - 4096, "TRAILER".to_owned()));
-        regions
-    }
+    let (bytes, _) = writer.finish().unwrap();
+    Sound::new("equal", bytes, cells)
 }
 
-/// Small files: one per codec and family of encodings, an empty one, one with three index levels,
-/// one with tags.
-const SMALL: [&str; 7] = [
-    "s02-empty",
-    "s03-one-cell",
-    "s15-extra-file-info",
-    "p11-prefix-none-row",
-    "p21-prefix-gz-row",
-    "p16-rowindexv1-lz4-rowcol",
-    "p02-diff-snappy-row",
-];
+/// The name of what stands at each byte from some on: a block's header, its body, its checksums,
+/// the trailer's fields and its padding.
+fn regions(sound: &Sound) -> Vec<(usize, String)> {
+    let mut regions = Vec::new();
+    for (block, (_, header)) in sound.blocks.iter().enumerate() {
+        let covered = sound.covered(block);
+        for (start, part) in
+            [(covered.start, "header"), (covered.start + 33, "body"), (covered.end, "checksums")]
+        {
+            regions.push((start, format!("{} {part}", header.block_type)));
+        }
+    }
+    let trailer = sound.bytes.len() - 4096;
+    let message_len = usize::from(sound.bytes[trailer + 8]);
+    regions.push((trailer, "TRAILER fields".to_owned()));
+    regions.push((trailer + 9 + message_len, "TRAILER padding".to_owned()));
+    regions.push((sound.bytes.len() - 4, "TRAILER version".to_owned()));
+    regions
+}
 
 #[test]
 fn a_file_cut_anywhere_says_what_is_wrong_with_it() {
     let mut cuts = 0;
-    for name in SMALL {
-        let bytes = Bytes::from(Sound::named(name).bytes);
+    for Sound { name, bytes, .. } in Sound::small() {
+        let bytes = Bytes::from(bytes);
         for len in 0..bytes.len() {
             let error = open(bytes.slice(..len)).err();
             let error = error.unwrap_or_else(|| panic!("{name} cut at {len} opens"));
@@ -161,32 +78,72 @@ fn a_file_cut_anywhere_says_what_is_wrong_with_it() {
     say(&format!("corrupt: {cuts} of {cuts} cut files are refused"));
 }
 
+/// Flips per region of a file, by whether they were an error.
+type FlipCounts = BTreeMap<String, [u64; 2]>;
+
+/// Flips bits of a file, `step` apart, and judges each copy.
+fn flip(sound: &Sound, first: usize, step: usize, counts: &mut FlipCounts) {
+    let regions = regions(sound);
+    let mut bytes = sound.bytes.clone();
+    for bit in (first..bytes.len() * 8).step_by(step) {
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        let is_error = sound.judge(bytes.clone(), &format!("bit {bit}")).is_err();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        let region = regions.partition_point(|(start, _)| *start <= bit / 8) - 1;
+        counts.entry(regions[region].1.clone()).or_default()[usize::from(is_error)] += 1;
+    }
+}
+
+/// `EVERY_BIT=1` flips all bits of all small files, two threads side by side; else it is every so
+/// many, other ones in each file.
 #[test]
 fn a_flipped_bit_is_an_error_or_changes_no_answer() {
-    // All bits of a file are flipped where it is small; else every so many, other ones in each.
     const FLIPS: usize = 1_500;
-    let mut counts: BTreeMap<String, [u64; 2]> = BTreeMap::new();
-    for (offset, name) in SMALL.into_iter().enumerate() {
-        let sound = Sound::named(name);
-        let regions = sound.regions();
-        let bits = sound.bytes.len() * 8;
-        let step = if std::env::var_os("EVERY_BIT").is_some() { 1 } else { bits.div_ceil(FLIPS) };
-        // A stride that shares no factor with eight passes all bits of a byte in turn.
-        let step = if step > 1 { step | 1 } else { step };
-        for bit in (offset % step..bits).step_by(step) {
-            let mut bytes = sound.bytes.clone();
-            bytes[bit / 8] ^= 1 << (bit % 8);
-            let is_error = sound.judge(bytes, &format!("bit {bit}")).is_err();
-            let region = regions.partition_point(|(start, _)| *start <= bit / 8) - 1;
-            let count = counts.entry(regions[region].1.clone()).or_default();
-            count[usize::from(is_error)] += 1;
+    const THREADS: usize = 2;
+    let every_bit = std::env::var_os("EVERY_BIT").is_some();
+    let files = Sound::small();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut counts = BTreeMap::new();
+        // A file is cut in as many shares as there are threads, so that none waits for the other.
+        loop {
+            let share = next.fetch_add(1, Ordering::Relaxed);
+            let Some(sound) = files.get(share / THREADS) else { return counts };
+            let bits = sound.bytes.len() * 8;
+            // A stride that shares no factor with eight passes all bits of a byte in turn.
+            let stride = if every_bit { 1 } else { bits.div_ceil(FLIPS) | 1 };
+            let counts: &mut FlipCounts = counts.entry(share / THREADS).or_default();
+            flip(sound, (share % THREADS) * stride, stride * THREADS, counts);
         }
+    };
+    let counts = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+    });
+    let mut all = FlipCounts::new();
+    for (number, sound) in files.iter().enumerate() {
+        let mut of_file = FlipCounts::new();
+        for (region, [harmless, errors]) in counts.iter().filter_map(|it| it.get(&number)).flatten()
+        {
+            for sum in [&mut of_file, &mut all] {
+                let sum = sum.entry(region.clone()).or_default();
+                sum[0] += harmless;
+                sum[1] += errors;
+            }
+        }
+        let flips: u64 = of_file.values().flatten().sum();
+        let bits = sound.bytes.len() * 8;
+        assert!(!every_bit || flips == bits as u64, "{}: {flips} of {bits}", sound.name);
+        say(&format!("corrupt: {}: {flips} flips of {bits} bits, 0 lies", sound.name));
     }
-    let total: u64 = counts.values().flatten().sum();
-    say(&format!("corrupt: {total} single-bit flips, none of them lies"));
-    for (region, [harmless, errors]) in counts {
-        say(&format!("corrupt:   {region:32} {errors:6} errors, {harmless:6} change no answer"));
-        if region.ends_with("body") && !region.contains("BLOOM") && !region.starts_with("META") {
+    say(&format!("corrupt: {} flips in all, 0 lies", all.values().flatten().sum::<u64>()));
+    for (region, [harmless, errors]) in all {
+        let flips = errors + harmless;
+        say(&format!(
+            "corrupt:   {region:36} {errors:7} of {flips:7} are errors, the rest changes no answer"
+        ));
+        let is_filter = region.contains("BLOOM") || region.starts_with("META");
+        if region.ends_with("body") && !is_filter {
             assert_eq!(harmless, 0, "checksums guard {region}");
         }
     }
@@ -194,7 +151,7 @@ fn a_flipped_bit_is_an_error_or_changes_no_answer() {
 
 #[test]
 fn damage_names_the_block_and_its_place() {
-    let sound = Sound::named("s15-extra-file-info");
+    let sound = Sound::of_hbase("s15-extra-file-info");
     let reader = open(sound.bytes.clone()).unwrap();
     for block in reader.blocks() {
         let (at, header) = block.unwrap();
@@ -216,7 +173,7 @@ fn damage_names_the_block_and_its_place() {
 
 #[test]
 fn a_damaged_filter_hides_nothing_and_is_counted() {
-    let sound = Sound::named("s15-extra-file-info");
+    let sound = Sound::of_hbase("s15-extra-file-info");
     let reader = open(sound.bytes.clone()).unwrap();
     let filters = [BlockType::BloomChunk, BlockType::GeneralBloomMeta];
     for wanted in filters {
@@ -226,7 +183,7 @@ fn a_damaged_filter_hides_nothing_and_is_counted() {
         bytes[usize::try_from(at.get()).unwrap() + 33] ^= 4;
         let damaged = open(bytes).unwrap();
         assert_eq!(damaged.bloom_problem().is_some(), wanted == BlockType::GeneralBloomMeta);
-        for row in sound.rows.iter().filter(|row| sound.holds(row)) {
+        for row in sound.rows.iter().filter(|row| sound.first_of(row).is_some()) {
             let mut trace = ReadTrace::default();
             let probe = RowProbe::new(row, Seed::default());
             assert!(damaged.seek_row(&probe, &mut trace).unwrap().is_some());
@@ -240,7 +197,7 @@ fn a_damaged_filter_hides_nothing_and_is_counted() {
 /// blocks and the order of keys can see.
 #[test]
 fn blocks_that_are_not_where_they_were_are_noticed() {
-    let sound = Sound::of_equal_blocks();
+    let sound = file_of_equal_blocks();
     let reader = open(sound.bytes.clone()).unwrap();
     let data: Vec<_> = reader
         .blocks()
@@ -271,7 +228,7 @@ fn blocks_that_are_not_where_they_were_are_noticed() {
 
 #[test]
 fn a_block_without_checksums_in_a_file_with_them_is_damage() {
-    let sound = Sound::named("s15-extra-file-info");
+    let sound = Sound::of_hbase("s15-extra-file-info");
     let mut bytes = sound.bytes.clone();
     assert_eq!(bytes[24], ChecksumType::Crc32c.code());
     bytes[24] = ChecksumType::Null.code();
@@ -281,7 +238,7 @@ fn a_block_without_checksums_in_a_file_with_them_is_damage() {
 
 #[test]
 fn the_trailer_is_held_against_the_file() {
-    let sound = Sound::named("p11-prefix-none-row");
+    let sound = Sound::of_hbase("p11-prefix-none-row");
     let trailer = sound.bytes.len() - 4096;
     let mut refused = 0;
     // Every value of every byte of the message, not only single bits.
@@ -298,7 +255,7 @@ fn the_trailer_is_held_against_the_file() {
 
 #[test]
 fn seeks_in_damaged_files_do_not_panic() {
-    let sound = Sound::named("p11-prefix-none-row");
+    let sound = Sound::of_hbase("p11-prefix-none-row");
     let keys: Vec<_> = sound.cells.iter().step_by(17).map(|cell| cell.as_ref().key()).collect();
     for bit in (0..(sound.bytes.len() - 4096) * 8).step_by(41) {
         let mut bytes = sound.bytes.clone();
@@ -312,112 +269,5 @@ fn seeks_in_damaged_files_do_not_panic() {
                 }
             }
         }
-    }
-}
-
-/// Random damage whose checksums were made right again, so that it reaches the decoders: flips,
-/// splices, lengths blown up, blocks dropped. What the cells then are nobody can say; but reading
-/// ends, in an error or in cells, without a panic and before long.
-#[test]
-fn mutants_with_checksums_made_right_end_in_an_error_or_in_cells() {
-    let count = match std::env::var("MUTANTS") {
-        Ok(count) => count.parse().expect("MUTANTS is a number"),
-        Err(_) => 4_000,
-    };
-    let files: Vec<_> = SMALL.into_iter().map(Sound::named).collect();
-    let blocks: Vec<Vec<_>> = files
-        .iter()
-        .map(|sound| {
-            let reader = open(sound.bytes.clone()).unwrap();
-            reader.blocks().map(|block| block.unwrap()).collect()
-        })
-        .collect();
-    let (mut errors, mut slowest) = (0, Duration::ZERO);
-    for seed in 0..count {
-        let mut random = Random::new(seed);
-        let file = random.below(files.len());
-        let mut bytes = files[file].bytes.clone();
-        for _ in 0..=random.below(3) {
-            mutate(&mut random, &mut bytes, &blocks[file]);
-        }
-        let rows: Vec<_> = files[file].rows.iter().take(8).map(Vec::as_slice).collect();
-        let begun = Instant::now();
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let source: Arc<Bytes> = Arc::new(bytes.into());
-            let name = FileName::new("mutant");
-            // A verification looks at everything, and takes damage for what it looks for.
-            let sound =
-                sstable::verify(Arc::clone(&source) as _, name.clone(), Limits::default(), |_| {});
-            let reader = Reader::open(source, name, ReaderOptions::default())?;
-            let mut scanner = reader.scanner(Caching::Use);
-            scanner.seek_to_first()?;
-            while scanner.cell().is_some() {
-                scanner.advance()?;
-            }
-            for row in &rows {
-                let probe = RowProbe::new(row, Seed::default());
-                reader.seek_row(&probe, &mut ReadTrace::default())?;
-                scanner.seek_before(KeyRef::before_row(row))?;
-                scanner.retreat()?;
-            }
-            sound.map(drop)
-        }));
-        let outcome = outcome.unwrap_or_else(|_| panic!("mutant {seed} panics"));
-        slowest = slowest.max(begun.elapsed());
-        errors += usize::from(outcome.is_err());
-    }
-    say(&format!(
-        "corrupt: {count} mutants, {errors} of them errors; the slowest took {slowest:?}"
-    ));
-    assert!(slowest < Duration::from_secs(2), "{slowest:?}");
-}
-
-/// Changes one block, and makes its checksums right again.
-fn mutate(random: &mut Random, bytes: &mut [u8], blocks: &[(BlockOffset, Header)]) {
-    let (at, header) = blocks[random.below(blocks.len())];
-    let start = usize::try_from(at.get()).unwrap();
-    let end = start + header.on_disk_data_size_with_header as usize;
-    if end + 4 > bytes.len() - 4096 || end - start <= 33 {
-        return;
-    }
-    let place = start + 33 + random.below(end - start - 33);
-    match random.below(6) {
-        0 => bytes[place] ^= 1 << random.below(8),
-        1 => bytes[place] = random.next_u64() as u8,
-        2 => {
-            // A length blown up, or a small number where a large one was.
-            let number = [0x7fff_ffff_u32, 0xffff_ffff, 0x0001_0000, 0][random.below(4)];
-            let room = (end - place).min(4);
-            bytes[place..place + room].copy_from_slice(&number.to_be_bytes()[..room]);
-        }
-        3 => {
-            // Bytes of this block over others of it.
-            let from = start + 33 + random.below(end - start - 33);
-            let len = random.below(40).min(end - place).min(end - from);
-            bytes.copy_within(from..from + len, place);
-        }
-        4 => {
-            // Bytes of another block over bytes of this one.
-            let (other, _) = blocks[random.below(blocks.len())];
-            let from = usize::try_from(other.get()).unwrap();
-            let len = (end - place).min(bytes.len() - from);
-            bytes.copy_within(from..from + len, place);
-        }
-        _ => {
-            // A number of the header: sizes, previous block, type of checksum.
-            let at = start + 8 + random.below(25);
-            bytes[at] ^= 1 << random.below(8);
-        }
-    }
-    let crc = |chunk: &[u8]| match header.checksum_type {
-        ChecksumType::Null => 0,
-        ChecksumType::Crc32 => crc32fast::hash(chunk),
-        ChecksumType::Crc32c => crc32c::crc32c(chunk),
-    };
-    let len = header.bytes_per_checksum as usize;
-    let sums: Vec<u8> =
-        bytes[start..end].chunks(len).flat_map(|chunk| crc(chunk).to_be_bytes()).collect();
-    if end + sums.len() <= bytes.len() {
-        bytes[end..end + sums.len()].copy_from_slice(&sums);
     }
 }

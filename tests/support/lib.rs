@@ -4,6 +4,9 @@ pub mod cells;
 pub mod disk;
 pub mod fixtures;
 pub mod judge;
+pub mod mutants;
+pub mod parts;
+pub mod sound;
 pub mod spec;
 
 use std::io::Write;

@@ -1,0 +1,247 @@
+//! Damaged copies of sound files that no checksum gives away: each change is followed by making the
+//! checksums of what it touched anew, so that it reaches the decoders.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use sstable::{BlockType, ChecksumType};
+use workload::Random;
+
+use crate::sound::Sound;
+
+/// A damaged copy of a file.
+#[derive(Clone, Debug)]
+pub struct Mutant {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// The blocks whose bytes are not what they were, by number.
+    pub touched: BTreeSet<usize>,
+    /// Whether blocks stand where they did not, so that all cells must be found unchanged or none.
+    pub moved: bool,
+    /// Whether the trailer was changed.
+    pub trailer: bool,
+}
+
+/// Bytes of a trailer of version 3.
+const TRAILER_LEN: usize = 4096;
+
+impl Mutant {
+    /// One to three changes to a file, as the random numbers have it.
+    pub fn new(sound: &Sound, random: &mut Random) -> Self {
+        let mut mutant = Self {
+            bytes: sound.bytes.clone(),
+            touched: BTreeSet::new(),
+            moved: false,
+            trailer: false,
+        };
+        match random.below(10) {
+            0 => mutant.swap(sound, random),
+            1 => mutant.duplicate(sound, random),
+            2 => mutant.drop_block(sound, random),
+            3 => mutant.change_trailer(random),
+            _ => {
+                for _ in 0..=random.below(3) {
+                    mutant.change_block(sound, random);
+                }
+            }
+        }
+        mutant
+    }
+
+    /// Changes bytes of one block: flips, splices, numbers blown up, numbers of its header.
+    fn change_block(&mut self, sound: &Sound, random: &mut Random) {
+        let block = random.below(sound.blocks.len());
+        let Range { start, end } = sound.covered(block);
+        if end - start <= 33 {
+            return;
+        }
+        let bytes = &mut self.bytes;
+        let in_body = |random: &mut Random| start + 33 + random.below(end - start - 33);
+        let place = in_body(random);
+        match random.below(7) {
+            0 => bytes[place] ^= 1 << random.below(8),
+            1 => bytes[place] = random.next_u64() as u8,
+            2 => {
+                // A length blown up, or a small number where a large one was.
+                let number = [0x7fff_ffff_u32, 0xffff_ffff, 0x0001_0000, 0][random.below(4)];
+                let room = (end - place).min(4);
+                bytes[place..place + room].copy_from_slice(&number.to_be_bytes()[..room]);
+            }
+            3 => {
+                let from = in_body(random);
+                let len = random.below(40).min(end - place).min(end - from);
+                bytes.copy_within(from..from + len, place);
+            }
+            4 => {
+                let other = sound.covered(random.below(sound.blocks.len()));
+                let from = other.start + random.below(other.len());
+                let len = (1 + random.below(200)).min(end - place).min(other.end - from);
+                bytes.copy_within(from..from + len, place);
+            }
+            // Sizes, previous block, type of checksum.
+            5 => bytes[start + 8 + random.below(25)] ^= 1 << random.below(8),
+            // More data than are there.
+            _ => {
+                let size = [0x7fff_ffff_u32, 1 << 30, 16 << 20, 1 << 20][random.below(4)];
+                bytes[start + 12..start + 16].copy_from_slice(&size.to_be_bytes());
+            }
+        }
+        self.repair(sound, block);
+    }
+
+    /// Makes the checksums of a block anew, where they stood.
+    fn repair(&mut self, sound: &Sound, block: usize) {
+        self.touched.insert(block);
+        let header = sound.blocks[block].1;
+        let covered = sound.covered(block);
+        let sums =
+            sums(header.checksum_type, &self.bytes[covered.clone()], header.bytes_per_checksum);
+        self.bytes[covered.end..covered.end + sums.len()].copy_from_slice(&sums);
+    }
+
+    /// Puts two blocks of one type in each other's place; where they are equally long, half of the
+    /// time with the chain of previous blocks made right.
+    fn swap(&mut self, sound: &Sound, random: &mut Random) {
+        let Some((first, second)) = two_of_a_type(sound, random) else { return };
+        let (one, other) = (whole(sound, first), whole(sound, second));
+        let (front, back) = (&sound.bytes[one.clone()], &sound.bytes[other.clone()]);
+        let between = &sound.bytes[one.end..other.start];
+        self.bytes[one.start..other.end].copy_from_slice(&[back, between, front].concat());
+        self.moved = true;
+        if one.len() == other.len() && random.below(2) == 0 {
+            for block in [first, second] {
+                self.keep_previous(sound, block);
+            }
+        }
+    }
+
+    /// Puts a copy of a block over another of its type, or between it and the next.
+    fn duplicate(&mut self, sound: &Sound, random: &mut Random) {
+        let Some((first, second)) = two_of_a_type(sound, random) else { return };
+        let (first, second) = if random.below(2) == 0 { (first, second) } else { (second, first) };
+        let (from, to) = (whole(sound, first), whole(sound, second));
+        let copy = sound.bytes[from.clone()].to_vec();
+        self.moved = true;
+        if from.len() == to.len() {
+            self.bytes[to].copy_from_slice(&copy);
+            if random.below(2) == 0 {
+                self.keep_previous(sound, second);
+            }
+        } else {
+            self.bytes.splice(to.end..to.end, copy.iter().copied());
+            shift_offsets(&mut self.bytes, to.end as u64, copy.len() as i64);
+        }
+    }
+
+    /// Takes a block out; the trailer then has the offsets of what stood behind it.
+    fn drop_block(&mut self, sound: &Sound, random: &mut Random) {
+        let dropped = whole(sound, random.below(sound.blocks.len()));
+        let (start, len) = (dropped.start as u64, dropped.len() as i64);
+        self.bytes.drain(dropped);
+        shift_offsets(&mut self.bytes, start, -len);
+        self.moved = true;
+    }
+
+    /// Flips a bit of the trailer, which no checksum guards.
+    fn change_trailer(&mut self, random: &mut Random) {
+        let start = self.bytes.len() - TRAILER_LEN;
+        let message_len = usize::from(self.bytes[start + 8]);
+        let at = if random.below(20) == 0 {
+            self.bytes.len() - 1 - random.below(4)
+        } else {
+            start + random.below(9 + message_len)
+        };
+        self.bytes[at] ^= 1 << random.below(8);
+        self.trailer = true;
+    }
+
+    /// Writes the previous block that stood in a block's place into the block that is there now.
+    fn keep_previous(&mut self, sound: &Sound, block: usize) {
+        let place = sound.covered(block).start + 16..sound.covered(block).start + 24;
+        self.bytes[place.clone()].copy_from_slice(&sound.bytes[place]);
+        let header = sound.blocks[block].1;
+        let start = sound.covered(block).start;
+        // The block that came here may be cut elsewhere between data and checksums.
+        let data_len =
+            u32::from_be_bytes(self.bytes[start + 29..start + 33].try_into().expect("four bytes"));
+        let end = start + data_len as usize;
+        let sums = sums(header.checksum_type, &self.bytes[start..end], header.bytes_per_checksum);
+        self.bytes[end..end + sums.len()].copy_from_slice(&sums);
+    }
+}
+
+/// The bytes of a block, checksums and all.
+fn whole(sound: &Sound, block: usize) -> Range<usize> {
+    let (at, header) = sound.blocks[block];
+    let start = at.get() as usize;
+    start..start + header.len() as usize
+}
+
+/// Two blocks of one type in their order, if the file has such; of one length if random says so.
+fn two_of_a_type(sound: &Sound, random: &mut Random) -> Option<(usize, usize)> {
+    let of_one_len = random.below(2) == 0;
+    for _ in 0..30 {
+        let (first, second) = (random.below(sound.blocks.len()), random.below(sound.blocks.len()));
+        let (one, other) = (&sound.blocks[first].1, &sound.blocks[second].1);
+        if first < second
+            && one.block_type == other.block_type
+            && one.block_type != BlockType::RootIndex
+            && (!of_one_len || one.len() == other.len())
+        {
+            return Some((first, second));
+        }
+    }
+    None
+}
+
+fn sums(kind: ChecksumType, covered: &[u8], bytes_per_checksum: u32) -> Vec<u8> {
+    let sum = |chunk: &[u8]| match kind {
+        ChecksumType::Null => 0,
+        ChecksumType::Crc32 => crc32fast::hash(chunk),
+        ChecksumType::Crc32c => crc32c::crc32c(chunk),
+    };
+    let chunks = covered.chunks(bytes_per_checksum as usize);
+    chunks.flat_map(|chunk| sum(chunk).to_be_bytes()).collect()
+}
+
+/// Adds `by` to the offsets in the trailer that are not before `from`: of the file info, of what is
+/// loaded at once, of the last data block.
+pub(crate) fn shift_offsets(bytes: &mut [u8], from: u64, by: i64) {
+    let start = bytes.len() - TRAILER_LEN;
+    let end = start + 9 + usize::from(bytes[start + 8]);
+    let mut at = start + 9;
+    while at < end {
+        let (field, wire_type) = (bytes[at] >> 3, bytes[at] & 7);
+        let (value, len) = varint(&bytes[at + 1..end]);
+        if matches!(field, 1 | 2 | 10) && value != u64::MAX && value >= from {
+            // As long as before, so that the rest stays where it is.
+            let mut shifted = value.wrapping_add_signed(by);
+            for (index, byte) in bytes[at + 1..at + 1 + len].iter_mut().enumerate() {
+                *byte = (shifted & 0x7f) as u8 | if index + 1 < len { 0x80 } else { 0 };
+                shifted >>= 7;
+            }
+        }
+        at += 1 + len + if wire_type == 2 { value as usize } else { 0 };
+    }
+}
+
+/// Writes a field of the trailer whose number takes one byte.
+pub(crate) fn set_trailer(bytes: &mut [u8], wanted: u8, number: u8) {
+    let start = bytes.len() - TRAILER_LEN;
+    let mut at = start + 9;
+    while at < start + 9 + usize::from(bytes[start + 8]) {
+        let (field, wire_type) = (bytes[at] >> 3, bytes[at] & 7);
+        let (value, len) = varint(&bytes[at + 1..]);
+        if field == wanted && len == 1 {
+            bytes[at + 1] = number;
+        }
+        at += 1 + len + if wire_type == 2 { value as usize } else { 0 };
+    }
+}
+
+/// The number that starts here, and its bytes.
+fn varint(bytes: &[u8]) -> (u64, usize) {
+    let len = bytes.iter().take_while(|byte| **byte & 0x80 != 0).count() + 1;
+    let digits = bytes[..len].iter().rev();
+    (digits.fold(0, |value, byte| value << 7 | u64::from(byte & 0x7f)), len)
+}

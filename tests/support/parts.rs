@@ -1,0 +1,380 @@
+//! Files one part of which is whatever bytes are given: what fuzzing feeds to the readers.
+//!
+//! ```text
+//! sound file  [data][leaf index][Bloom chunk]…[root index][file info][Bloom meta][trailer]
+//!                                                              ↑
+//! input       ─────────────────────────────────────────────────┘   all sizes and places around it
+//!                                                                   made to fit
+//! ```
+//!
+//! So every decoder is reached through the front door, by the calls that a user makes. The files
+//! have no checksums, which would keep the input away from the decoders.
+
+use std::sync::{Arc, LazyLock};
+
+use bytes::Bytes;
+use filter::{ErrorRate, FilterKind, KeyHash, Membership, Seed, Sizing, StoredFilter};
+use sstable::{
+    BlockType, BloomType, Caching, ChecksumType, Compression, DataBlockEncoding, FileName, Limits,
+    ReadTrace, Result, RowProbe, WriterOptions,
+};
+
+use crate::mutants::{set_trailer, shift_offsets};
+use crate::sound::{Sound, open};
+
+/// Reads a file with an input in it; returns whether it was read, and not refused.
+pub type Target = fn(&[u8]) -> bool;
+
+/// What is fuzzed, by name: the targets of `fuzz/`, which `tests/fuzz_corpus.rs` replays.
+pub const TARGETS: [(&str, Target); 13] = [
+    ("reader", reader),
+    ("plain", plain),
+    ("prefix", prefix),
+    ("diff", diff),
+    ("fast_diff", fast_diff),
+    ("row_index", row_index),
+    ("root_index", root_index),
+    ("leaf_index", leaf_index),
+    ("bloom_meta", bloom_meta),
+    ("file_info", file_info),
+    ("trailer", trailer),
+    ("codec", codec),
+    ("filter", filter),
+];
+
+/// Longer input finds nothing that shorter one does not, and takes longer.
+const INPUT_LEN_MAX: usize = 64 << 10;
+
+/// A whole file.
+///
+/// # Panics
+///
+/// As all targets: if what is read contradicts itself, which is what fuzzing looks for.
+pub fn reader(input: &[u8]) -> bool {
+    read(input.to_vec())
+}
+
+/// The body of a data block without an encoding.
+///
+/// # Panics
+///
+/// As [`reader`].
+pub fn plain(input: &[u8]) -> bool {
+    data_block(DataBlockEncoding::None, input)
+}
+
+/// The body of a data block in `PREFIX`. A first byte says whether tags are in a dictionary, here
+/// and in the other encodings.
+///
+/// # Panics
+///
+/// As [`reader`].
+pub fn prefix(input: &[u8]) -> bool {
+    data_block(DataBlockEncoding::Prefix, input)
+}
+
+/// The body of a data block in `DIFF`.
+///
+/// # Panics
+///
+/// As [`reader`].
+pub fn diff(input: &[u8]) -> bool {
+    data_block(DataBlockEncoding::Diff, input)
+}
+
+/// The body of a data block in `FAST_DIFF`.
+///
+/// # Panics
+///
+/// As [`reader`].
+pub fn fast_diff(input: &[u8]) -> bool {
+    data_block(DataBlockEncoding::FastDiff, input)
+}
+
+/// The body of a data block in `ROW_INDEX_V1`.
+///
+/// # Panics
+///
+/// As [`reader`].
+pub fn row_index(input: &[u8]) -> bool {
+    data_block(DataBlockEncoding::RowIndexV1, input)
+}
+
+/// Two bytes for how many entries and levels the trailer says there are, and the root of the data
+/// index.
+///
+/// # Panics
+///
+/// As [`reader`].
+pub fn root_index(input: &[u8]) -> bool {
+    let Some(([count, levels], body)) = input.split_first_chunk() else { return false };
+    let file = &ONE_BLOCK[0];
+    let mut bytes = with_body(file, BlockType::RootIndex, body, body.len());
+    set_trailer(&mut bytes, 5, count & 0x7f);
+    set_trailer(&mut bytes, 8, levels & 0x1f);
+    read(bytes)
+}
+
+/// The body of a leaf of the data index.
+///
+/// # Panics
+///
+/// As [`reader`].
+pub fn leaf_index(input: &[u8]) -> bool {
+    read(with_body(&TWO_LEVELS, BlockType::LeafIndex, input, input.len()))
+}
+
+/// The body of the meta block of HBase's Bloom filter.
+///
+/// # Panics
+///
+/// As [`reader`].
+pub fn bloom_meta(input: &[u8]) -> bool {
+    read(with_body(&TWO_LEVELS, BlockType::GeneralBloomMeta, input, input.len()))
+}
+
+/// The body of the file info.
+///
+/// # Panics
+///
+/// As [`reader`].
+pub fn file_info(input: &[u8]) -> bool {
+    read(with_body(&ONE_BLOCK[0], BlockType::FileInfo, input, input.len()))
+}
+
+/// The trailer behind its magic, without its version.
+///
+/// # Panics
+///
+/// As [`reader`].
+pub fn trailer(input: &[u8]) -> bool {
+    let mut bytes = TWO_LEVELS.bytes.clone();
+    let start = bytes.len() - 4096 + 8;
+    let len = input.len().min(4096 - 12);
+    bytes[start..start + len].copy_from_slice(&input[..len]);
+    read(bytes)
+}
+
+/// A byte that chooses the codec, four for what a data block is said to inflate to, and the block as
+/// stored.
+///
+/// # Panics
+///
+/// As [`reader`].
+pub fn codec(input: &[u8]) -> bool {
+    let Some(([codec, size @ ..], body)) = input.split_first_chunk::<5>() else { return false };
+    let file = &COMPRESSED[usize::from(*codec) % COMPRESSED.len()].1;
+    // Larger ones are refused anyway, and would be all that is tried.
+    let size = u32::from_be_bytes(*size) & 0xf_ffff;
+    read(with_body(file, BlockType::Data, body, size as usize))
+}
+
+/// A filter of ours as it is stored.
+///
+/// # Panics
+///
+/// As [`reader`].
+pub fn filter(input: &[u8]) -> bool {
+    let Ok(filter) = StoredFilter::parse(Bytes::copy_from_slice(input)) else { return false };
+    for number in 0..64_u64 {
+        filter.may_contain(KeyHash::new(filter.seed(), &number.to_be_bytes()));
+    }
+    filter.error_rate() >= 0.0 && filter.bits_per_key() >= 0.0
+}
+
+fn data_block(encoding: DataBlockEncoding, input: &[u8]) -> bool {
+    let Some((layout, body)) = input.split_first() else { return false };
+    let known = DataBlockEncoding::ALL.iter().position(|known| *known == encoding);
+    let file = &ONE_BLOCK[known.expect("all are there") * 2 + usize::from(layout & 1)];
+    let wanted = match encoding {
+        DataBlockEncoding::None => BlockType::Data,
+        _ => BlockType::EncodedData,
+    };
+    read(with_body(file, wanted, body, body.len()))
+}
+
+/// Options of the sound files.
+fn options() -> WriterOptions {
+    WriterOptions::default().checksum(ChecksumType::Null)
+}
+
+/// A file of one data block for each encoding, without and with a dictionary of tags.
+static ONE_BLOCK: LazyLock<Vec<Sound>> = LazyLock::new(|| {
+    let with = |encoding, compress_tags| {
+        let options = options().data_block_encoding(encoding).compress_tags(compress_tags);
+        Sound::written("one-block", options.bloom_type(BloomType::None))
+    };
+    let encodings = DataBlockEncoding::ALL.into_iter();
+    encodings
+        .flat_map(|encoding| {
+            let has_dictionary =
+                !matches!(encoding, DataBlockEncoding::None | DataBlockEncoding::RowIndexV1);
+            [with(encoding, false), with(encoding, has_dictionary)]
+        })
+        .collect()
+});
+
+/// A file of many data blocks, two levels of index and both Bloom filters.
+static TWO_LEVELS: LazyLock<Sound> = LazyLock::new(|| {
+    Sound::written(
+        "two-levels",
+        options().block_size(700).index_block_size(150).index_min_entries(4),
+    )
+});
+
+/// A file of one data block for each codec.
+static COMPRESSED: LazyLock<Vec<(Compression, Sound)>> = LazyLock::new(|| {
+    let codecs = Compression::ALL.into_iter();
+    let supported = codecs.filter(|it| it.is_supported() && *it != Compression::None);
+    supported.map(|it| (it, Sound::written("compressed", options().compression(it)))).collect()
+});
+
+/// A sound file with another body in the last block of a type, all sizes and places made to fit.
+fn with_body(sound: &Sound, wanted: BlockType, body: &[u8], inflated: usize) -> Vec<u8> {
+    let body = &body[..body.len().min(INPUT_LEN_MAX)];
+    let number = match wanted {
+        // The second one is that of the META blocks.
+        BlockType::RootIndex => sound.blocks.iter().position(|it| it.1.block_type == wanted),
+        _ => sound.blocks.iter().rposition(|it| it.1.block_type == wanted),
+    };
+    let number = number.expect("the file has such a block");
+    let (at, header) = sound.blocks[number];
+    let start = at.get() as usize;
+    let covered = 33 + body.len();
+    let sums_len = covered.div_ceil(header.bytes_per_checksum as usize) * 4;
+    let be = |len: usize| (len as u32).to_be_bytes();
+
+    let mut bytes = sound.bytes[..start + 8].to_vec();
+    bytes.extend(be(body.len() + sums_len));
+    bytes.extend(be(inflated));
+    bytes.extend_from_slice(&sound.bytes[start + 16..start + 29]);
+    bytes.extend(be(covered));
+    bytes.extend_from_slice(body);
+    bytes.resize(bytes.len() + sums_len, 0);
+    let end = bytes.len();
+    bytes.extend_from_slice(&sound.bytes[start + header.len() as usize..]);
+
+    let by = end as i64 - (at.get() + header.len()) as i64;
+    shift_offsets(&mut bytes, at.get() + 1, by);
+    for (index, (other_at, other)) in sound.blocks.iter().enumerate().skip(number) {
+        let place = |at: u64, len: usize| [&at.to_be_bytes()[..], &be(len)].concat();
+        let old = place(other_at.get(), other.len() as usize);
+        let new = if index == number {
+            place(at.get(), end - start)
+        } else {
+            place(other_at.get().wrapping_add_signed(by), other.len() as usize)
+        };
+        // What is given stays as it is.
+        for from in end..bytes.len().saturating_sub(old.len()) {
+            if bytes[from..].starts_with(&old) {
+                bytes[from..from + old.len()].copy_from_slice(&new);
+            }
+        }
+    }
+    bytes
+}
+
+/// Reads a file in every way there is. Errors are right; answers that contradict each other panic.
+fn read(bytes: Vec<u8>) -> bool {
+    let bytes = Bytes::from(bytes);
+    let name = FileName::new("fuzzed");
+    let found = sstable::verify(Arc::new(bytes.clone()), name, Limits::default(), |_| {});
+    let is_sound = found.is_ok_and(|found| found.is_sound());
+    let outcome = read_all(bytes);
+    assert!(!is_sound || outcome.is_ok(), "sound, and yet: {outcome:?}");
+    outcome.is_ok()
+}
+
+fn read_all(bytes: Bytes) -> Result<()> {
+    let reader = open(bytes)?;
+    reader.middle_key(&mut ReadTrace::default())?;
+    let names: Vec<_> = reader.meta_block_names().map(<[u8]>::to_vec).collect();
+    for name in names {
+        reader.meta_block(&name, &mut ReadTrace::default())?;
+    }
+    let mut scanner = reader.scanner(Caching::Use);
+    scanner.seek_to_first()?;
+    let mut cells = Vec::new();
+    while let Some(cell) = scanner.cell() {
+        cells.push(cell.to_cell());
+        scanner.advance()?;
+    }
+    scanner.seek_to_last()?;
+    for cell in cells.iter().rev() {
+        assert_eq!(scanner.cell(), Some(cell.as_ref()), "backwards as forwards");
+        scanner.retreat()?;
+    }
+    for cell in cells.iter().step_by((cells.len() / 8) | 1) {
+        let probe = RowProbe::new(cell.row(), Seed::default()).with_column(b"column-1");
+        let trace = &mut ReadTrace::default();
+        reader.seek_row(&probe, trace)?;
+        reader.may_delete_family(&probe, trace);
+        scanner.seek(cell.as_ref().key())?;
+        scanner.seek_before(cell.as_ref().key())?;
+    }
+    for block in reader.blocks() {
+        block?;
+    }
+    Ok(())
+}
+
+/// Inputs to begin with: what the sound files have in each place.
+///
+/// # Panics
+///
+/// If a sound file is not what it is made to be.
+pub fn seeds(target: &str) -> Vec<Vec<u8>> {
+    let body = |sound: &Sound, wanted: BlockType| {
+        let number = sound.blocks.iter().rposition(|it| it.1.block_type == wanted);
+        let number = number.expect("the file has such a block");
+        sound.bytes[sound.covered(number)][33..].to_vec()
+    };
+    let encoded = |encoding: DataBlockEncoding, wanted| {
+        let first = DataBlockEncoding::ALL.iter().position(|known| *known == encoding);
+        let first = first.expect("all are there") * 2;
+        let with = |layout: usize| {
+            [&[layout as u8][..], &body(&ONE_BLOCK[first + layout], wanted)].concat()
+        };
+        vec![with(0), with(1)]
+    };
+    let encoded_data = BlockType::EncodedData;
+    match target {
+        "reader" => Sound::small().into_iter().map(|sound| sound.bytes).collect(),
+        "plain" => encoded(DataBlockEncoding::None, BlockType::Data),
+        "prefix" => encoded(DataBlockEncoding::Prefix, encoded_data),
+        "diff" => encoded(DataBlockEncoding::Diff, encoded_data),
+        "fast_diff" => encoded(DataBlockEncoding::FastDiff, encoded_data),
+        "row_index" => encoded(DataBlockEncoding::RowIndexV1, encoded_data),
+        "root_index" => {
+            let start =
+                ONE_BLOCK[0].blocks.iter().position(|it| it.1.block_type == BlockType::RootIndex);
+            let covered = ONE_BLOCK[0].covered(start.expect("every file has one"));
+            vec![[&[1, 1][..], &ONE_BLOCK[0].bytes[covered][33..]].concat()]
+        }
+        "leaf_index" => vec![body(&TWO_LEVELS, BlockType::LeafIndex)],
+        "bloom_meta" => vec![body(&TWO_LEVELS, BlockType::GeneralBloomMeta)],
+        "file_info" => vec![body(&ONE_BLOCK[0], BlockType::FileInfo)],
+        "trailer" => {
+            let start = TWO_LEVELS.bytes.len() - 4096 + 8;
+            vec![TWO_LEVELS.bytes[start..start + 160].to_vec()]
+        }
+        "codec" => COMPRESSED
+            .iter()
+            .enumerate()
+            .map(|(number, (_, sound))| {
+                let block = sound.blocks.iter().find(|it| it.1.block_type == BlockType::Data);
+                let size = block.expect("a block of cells").1.uncompressed_size.to_be_bytes();
+                [&[number as u8][..], &size, &body(sound, BlockType::Data)].concat()
+            })
+            .collect(),
+        "filter" => {
+            let rate = Sizing::ErrorRate(ErrorRate::new(0.05).expect("in range"));
+            let keys: Vec<_> =
+                (0..50_u64).map(|key| KeyHash::new(Seed::default(), &key.to_be_bytes())).collect();
+            let kinds = FilterKind::ALL.iter();
+            let build = |kind: &FilterKind| filter::build(*kind, rate, Seed::default(), &keys);
+            kinds.map(|kind| build(kind).expect("few keys fit")).collect()
+        }
+        _ => Vec::new(),
+    }
+}
