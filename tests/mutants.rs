@@ -28,7 +28,7 @@ use filter::Seed;
 use peak_alloc::PeakAlloc;
 use sstable::{
     BlockType, Caching, Cell, DataBlockEncoding, FileName, FilterAnswer, Limits, ReadTrace, Reader,
-    Result, RowProbe, WriterOptions,
+    Result, RowProbe, Scanner, WriterOptions,
 };
 use support::mutants::Mutant;
 use support::say;
