@@ -10,8 +10,8 @@
 //! keeps the filter blocks it has loaded, and each byte of them is taken off what is left for other
 //! blocks. Past one half of the capacity filters are cached like any other block.
 
-use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{OptionsBuilder, Weighter};
@@ -32,10 +32,14 @@ use crate::block::loaded::Block;
 /// ```
 #[derive(Debug)]
 pub struct BlockCache {
-    blocks: Cache<BlockKey, Arc<Block>, ByBytes, BuildHasherDefault<KeyHasher>>,
+    blocks: Blocks,
+    /// Of files that are to stay in memory.
+    preferred: Blocks,
     capacity: u64,
     reserved: Mutex<u64>,
 }
+
+type Blocks = Cache<BlockKey, Arc<Block>, ByBytes, BuildHasherDefault<KeyHasher>>;
 
 /// What a cache holds at one moment.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -47,72 +51,88 @@ pub struct CacheStats {
     pub blocks: u64,
     /// Bytes of these blocks.
     pub block_bytes: u64,
+    /// Bytes of those among them that are preferred.
+    pub preferred_bytes: u64,
     /// Bytes of filter blocks that readers keep.
     pub reserved_bytes: u64,
 }
 
-/// Which file, and where in it.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+/// Which file, and where in it; all blocks of a file are preferred or none is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct BlockKey {
     pub(crate) file: u64,
     pub(crate) offset: u64,
+    pub(crate) is_preferred: bool,
+}
+
+impl Hash for BlockKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // The file tells whether it is preferred.
+        state.write_u64(self.file);
+        state.write_u64(self.offset);
+    }
 }
 
 impl BlockCache {
-    /// What a block takes on average; the default block size of HBase.
-    const BLOCK_BYTES_EXPECTED: u64 = 64 << 10;
-
     /// A cache for `capacity_bytes` bytes.
     ///
     /// # Panics
     ///
     /// Never: the one thing the cache beneath refuses is a missing number, and none is missing.
     pub fn new(capacity_bytes: u64) -> Self {
-        let blocks_expected = capacity_bytes.div_ceil(Self::BLOCK_BYTES_EXPECTED);
-        let options = OptionsBuilder::new()
-            .estimated_items_capacity(usize::try_from(blocks_expected).unwrap_or(usize::MAX))
-            .weight_capacity(capacity_bytes)
-            .build()
-            .expect("both numbers that a cache needs are given");
-        let blocks = Cache::with_options(
-            options,
-            ByBytes,
-            BuildHasherDefault::default(),
-            DefaultLifecycle::default(),
-        );
-        Self { blocks, capacity: capacity_bytes, reserved: Mutex::new(0) }
+        let blocks = blocks_for(capacity_bytes);
+        let preferred = blocks_for(capacity_bytes / 4);
+        Self { blocks, preferred, capacity: capacity_bytes, reserved: Mutex::new(0) }
     }
 
     /// What it holds now.
     pub fn stats(&self) -> CacheStats {
         CacheStats {
             capacity_bytes: self.capacity,
-            blocks: self.blocks.len() as u64,
-            block_bytes: self.blocks.weight(),
-            reserved_bytes: *self.reserved.lock().unwrap_or_else(PoisonError::into_inner),
+            blocks: (self.blocks.len() + self.preferred.len()) as u64,
+            block_bytes: self.blocks.weight() + self.preferred.weight(),
+            preferred_bytes: self.preferred.weight(),
+            reserved_bytes: *self.reserved(),
         }
     }
 
     pub(crate) fn block(&self, key: BlockKey) -> Option<Arc<Block>> {
-        self.blocks.get(&key)
+        self.of(key).get(&key)
     }
 
     pub(crate) fn insert(&self, key: BlockKey, block: Arc<Block>) {
-        self.blocks.insert(key, block);
+        self.of(key).insert(key, block);
+        if key.is_preferred {
+            self.share_out(*self.reserved());
+        }
     }
 
     /// Gives up a block that a reader keeps from now on.
     pub(crate) fn forget(&self, key: BlockKey) {
-        self.blocks.remove(&key);
+        self.of(key).remove(&key);
+    }
+
+    const fn of(&self, key: BlockKey) -> &Blocks {
+        if key.is_preferred { &self.preferred } else { &self.blocks }
+    }
+
+    fn reserved(&self) -> MutexGuard<'_, u64> {
+        self.reserved.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Leaves to other blocks what filters and preferred blocks do not take.
+    fn share_out(&self, reserved: u64) {
+        let taken = reserved + self.preferred.weight();
+        self.blocks.set_capacity(self.capacity.saturating_sub(taken));
     }
 
     /// Takes bytes off the budget for as long as the reservation lives; `None` if filters have
     /// their half already.
     pub(crate) fn reserve(self: &Arc<Self>, bytes: u64) -> Option<Reservation> {
-        let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reserved = self.reserved();
         let sum = reserved.checked_add(bytes).filter(|sum| *sum <= self.capacity / 2)?;
         *reserved = sum;
-        self.blocks.set_capacity(self.capacity - sum);
+        self.share_out(sum);
         drop(reserved);
         Some(Reservation { cache: Arc::clone(self), bytes })
     }
@@ -120,12 +140,30 @@ impl BlockCache {
     /// Takes bytes off the budget that are kept in any case; what is left for other blocks may then
     /// be nothing.
     pub(crate) fn reserve_pinned(self: &Arc<Self>, bytes: u64) -> Reservation {
-        let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reserved = self.reserved();
         *reserved += bytes;
-        self.blocks.set_capacity(self.capacity.saturating_sub(*reserved));
+        self.share_out(*reserved);
         drop(reserved);
         Reservation { cache: Arc::clone(self), bytes }
     }
+}
+
+/// A cache of so many bytes.
+fn blocks_for(capacity_bytes: u64) -> Blocks {
+    /// What a block takes on average; the default block size of HBase.
+    const BLOCK_BYTES_EXPECTED: u64 = 64 << 10;
+    let blocks_expected = capacity_bytes.div_ceil(BLOCK_BYTES_EXPECTED);
+    let options = OptionsBuilder::new()
+        .estimated_items_capacity(usize::try_from(blocks_expected).unwrap_or(usize::MAX))
+        .weight_capacity(capacity_bytes)
+        .build()
+        .expect("both numbers that a cache needs are given");
+    Cache::with_options(
+        options,
+        ByBytes,
+        BuildHasherDefault::default(),
+        DefaultLifecycle::default(),
+    )
 }
 
 /// A part of the budget that a reader holds for a filter block.
@@ -138,9 +176,9 @@ pub(crate) struct Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         let cache = &self.cache;
-        let mut reserved = cache.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reserved = cache.reserved();
         *reserved -= self.bytes;
-        cache.blocks.set_capacity(cache.capacity.saturating_sub(*reserved));
+        cache.share_out(*reserved);
     }
 }
 
@@ -192,7 +230,7 @@ mod tests {
     fn the_budget_holds_whatever_is_put_in() {
         let cache = BlockCache::new(1 << 20);
         for offset in 0..1000 {
-            cache.insert(BlockKey { file: 1, offset }, block(10_000));
+            cache.insert(BlockKey { file: 1, offset, is_preferred: false }, block(10_000));
             assert!(cache.stats().block_bytes <= 1 << 20);
         }
         assert!(cache.stats().blocks > 50);
@@ -202,7 +240,7 @@ mod tests {
     fn what_filters_reserve_is_taken_from_other_blocks_and_given_back() {
         let cache = Arc::new(BlockCache::new(1 << 20));
         for offset in 0..1000 {
-            cache.insert(BlockKey { file: 1, offset }, block(10_000));
+            cache.insert(BlockKey { file: 1, offset, is_preferred: false }, block(10_000));
         }
         let reservation = cache.reserve(500_000).unwrap();
         let stats = cache.stats();
@@ -215,13 +253,52 @@ mod tests {
     }
 
     #[test]
+    fn preferred_blocks_outlast_any_number_of_others_and_take_no_more_than_a_quarter() {
+        let cache = BlockCache::new(1 << 20);
+        let key = |offset, is_preferred| BlockKey { file: 1, offset, is_preferred };
+        for offset in 0..20 {
+            cache.insert(key(offset, true), block(10_000));
+        }
+        for offset in 0..1000 {
+            cache.insert(key(offset, false), block(10_000));
+            assert!(cache.stats().block_bytes <= 1 << 20);
+        }
+        assert!((0..20).all(|offset| cache.block(key(offset, true)).is_some()));
+        for offset in 0..1000 {
+            cache.insert(key(offset, true), block(10_000));
+            assert!(cache.stats().preferred_bytes <= 1 << 18);
+            assert!(cache.stats().block_bytes <= 1 << 20);
+        }
+    }
+
+    #[test]
+    fn a_scan_does_not_push_out_what_is_used_again_and_again() {
+        let cache = BlockCache::new(1 << 20);
+        let key = |file, offset| BlockKey { file, offset, is_preferred: false };
+        for _ in 0..4 {
+            for offset in 0..40 {
+                if cache.block(key(1, offset)).is_none() {
+                    cache.insert(key(1, offset), block(10_000));
+                }
+            }
+        }
+        for offset in 0..2000 {
+            assert!(cache.block(key(2, offset)).is_none(), "a scan comes by once");
+            cache.insert(key(2, offset), block(10_000));
+        }
+        let left = (0..40).filter(|offset| cache.block(key(1, *offset)).is_some()).count();
+        assert!(left >= 36, "{left} of 40 blocks are left");
+    }
+
+    #[test]
     fn neighbouring_keys_are_spread() {
         use std::hash::{BuildHasher, BuildHasherDefault};
         let build = BuildHasherDefault::<KeyHasher>::default();
         let mut seen = std::collections::HashSet::new();
         for file in 0..100 {
             for offset in 0..100 {
-                let hash = build.hash_one(BlockKey { file, offset: offset * 65_536 });
+                let hash =
+                    build.hash_one(BlockKey { file, offset: offset * 65_536, is_preferred: false });
                 assert!(seen.insert(hash & 0xf_ffff_ffff));
             }
         }

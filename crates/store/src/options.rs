@@ -253,7 +253,8 @@ impl FamilyOptions {
         self
     }
 
-    /// Whether the cache prefers this family's blocks. Default: no.
+    /// Whether the cache prefers this family's blocks to those of others, up to a quarter of its
+    /// budget. Default: no.
     pub const fn in_memory(mut self, in_memory: bool) -> Self {
         self.in_memory = in_memory;
         self

@@ -586,6 +586,7 @@ impl Inner {
 
     pub(crate) fn open_file(&self, family: &Family, entry: &FileEntry) -> Result<Arc<StoreFile>> {
         let options = reader_options(&self.options, &self.cache);
+        let options = options.in_memory(family.options.in_memory);
         StoreFile::open(&self.vfs, &self.family_directory(family), &family.name, entry, options)
     }
 
@@ -743,6 +744,7 @@ fn open_family(
     entry: &FamilyEntry,
     options: &ReaderOptions,
 ) -> Result<Arc<FamilyVersion>> {
+    let options = options.clone().in_memory(entry.options.in_memory);
     let files = entry.files.iter();
     let files = files
         .map(|file| StoreFile::open(vfs, directory, &entry.name, file, options.clone()))

@@ -35,6 +35,8 @@ pub(super) struct Blocks {
     pub(super) limits: Limits,
     /// Whether filter blocks are kept whether or not the cache has room for them.
     pub(super) pin_filters: bool,
+    /// Whether the cache prefers its blocks.
+    pub(super) in_memory: bool,
     pub(super) compression: Compression,
     /// The checksum of every block; a block that claims another one has been tampered with.
     pub(super) checksum_type: Option<ChecksumType>,
@@ -171,7 +173,12 @@ impl Blocks {
     }
 
     pub(super) const fn key(&self, place: BlockPlace) -> BlockKey {
-        BlockKey { file: self.file_id, offset: place.offset.get() }
+        self.key_at(place.offset)
+    }
+
+    const fn key_at(&self, offset: BlockOffset) -> BlockKey {
+        let (file, is_preferred) = (self.file_id, self.in_memory);
+        BlockKey { file, offset: offset.get(), is_preferred }
     }
 
     /// The cells of a data block, which are still to be checked.
@@ -304,7 +311,7 @@ impl Blocks {
     /// The bytes in the file of the data block at `at`, which is not asked for them if the cache has
     /// the block.
     pub(super) fn block_len(&self, at: BlockOffset, caching: Caching) -> Result<u32> {
-        let key = BlockKey { file: self.file_id, offset: at.get() };
+        let key = self.key_at(at);
         let cache = self.cache.as_ref().filter(|_| caching == Caching::Use);
         if let Some(Block::Data(data)) = cache.and_then(|cache| cache.block(key)).as_deref() {
             return Ok(data.place().len);

@@ -48,6 +48,7 @@ pub(super) fn open(
         cache: options.cache,
         limits: options.limits,
         pin_filters: options.pin_filters,
+        in_memory: options.in_memory,
         compression: Compression::None,
         checksum_type: None,
         encoding: DataBlockEncoding::None,

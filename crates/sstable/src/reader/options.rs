@@ -11,6 +11,7 @@ pub struct ReaderOptions {
     pub(crate) cache: Option<Arc<BlockCache>>,
     pub(crate) filter_use: FilterUse,
     pub(crate) pin_filters: bool,
+    pub(crate) in_memory: bool,
     pub(crate) limits: Limits,
 }
 
@@ -33,6 +34,13 @@ impl ReaderOptions {
     /// than half of the cache.
     pub const fn pin_filters(mut self, pin: bool) -> Self {
         self.pin_filters = pin;
+        self
+    }
+
+    /// Whether the cache prefers this file's blocks to those of others, up to a quarter of it.
+    /// Default: no.
+    pub const fn in_memory(mut self, in_memory: bool) -> Self {
+        self.in_memory = in_memory;
         self
     }
 

@@ -1,3 +1,5 @@
+use sstable::{BlockKind, BlockSource};
+
 use super::*;
 use crate::{SequenceId, Timestamp};
 
@@ -97,6 +99,33 @@ fn flushes_and_compactions_change_nothing_that_is_shown() {
         assert_eq!(values(&store.get(&get).unwrap()), ["last", "4"]);
     }
     assert_eq!(store.stats().families[0].file_cells, 55 * 2);
+}
+
+#[test]
+fn a_family_in_memory_is_not_pushed_out_of_the_cache_by_another() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = StoreOptions::default().auto_compaction(false).cache_bytes(400_000);
+    let store = Store::open(directory.path(), options).unwrap();
+    for (name, in_memory, rows) in [("in", true, 50), ("out", false, 50), ("many", false, 1000)] {
+        let options = FamilyOptions::default().in_memory(in_memory).block_size(4000);
+        store.create_family(name, options).unwrap();
+        for row in 0..rows {
+            store.put(Put::new(format!("{row:04}")).column(name, "q", [7; 1000])).unwrap();
+        }
+    }
+    store.flush().unwrap();
+    let from_file = |family: &str, rows| {
+        let read = |row| store.get_traced(&Get::row(format!("{row:04}")).family(family)).unwrap();
+        let traces = (0..rows).map(|row| read(row).1);
+        let blocks = |it: ReadTrace| it.blocks(BlockKind::Data, BlockSource::File);
+        traces.map(blocks).sum::<u64>()
+    };
+    assert!(from_file("in", 50) > 0 && from_file("out", 50) > 0);
+    for _ in 0..3 {
+        assert!(from_file("many", 1000) > 0, "more than the cache can hold");
+    }
+    assert_eq!(from_file("in", 50), 0);
+    assert!(from_file("out", 50) > 0);
 }
 
 #[test]
