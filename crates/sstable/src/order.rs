@@ -57,7 +57,13 @@ impl Comparator {
     #[inline]
     pub fn compare_rows(self, left: &[u8], right: &[u8]) -> Ordering {
         match self {
-            Self::Bytes => left.cmp(right),
+            // The first bytes mostly tell, without a call.
+            Self::Bytes => match (left.first_chunk::<8>(), right.first_chunk::<8>()) {
+                (Some(left), Some(right)) if left != right => {
+                    u64::from_be_bytes(*left).cmp(&u64::from_be_bytes(*right))
+                }
+                _ => left.cmp(right),
+            },
             Self::Meta => MetaRow::new(left).cmp(&MetaRow::new(right)),
         }
     }

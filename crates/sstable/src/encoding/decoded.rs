@@ -7,7 +7,7 @@
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
 )]
 
-use super::plain::{self, LENGTHS_LEN, TAGS_LEN_MAX, write_lengths, write_tags_len};
+use super::plain::{self, LENGTHS_LEN, TAGS_LEN_MAX, write_tags_len};
 use super::{CellLayout, What, tag_dictionary};
 use crate::KeyRef;
 use crate::block::body::Buffers;
@@ -49,7 +49,7 @@ impl Output {
         // What is stated is not yet proven; past this the vector grows with what is decoded.
         let likely = size.min(encoded_len.saturating_mul(8));
         Self {
-            out: buffers.take_empty(likely),
+            out: buffers.take_empty(likely.saturating_add(SHORT_LEN)),
             size,
             layout,
             family: Vec::new(),
@@ -60,6 +60,7 @@ impl Output {
     }
 
     /// The cell before the one that is being decoded.
+    #[inline]
     pub(super) const fn previous(&self) -> Option<Previous> {
         self.previous
     }
@@ -70,37 +71,56 @@ impl Output {
     }
 
     /// Begins a cell.
+    #[inline]
     pub(super) fn begin(&mut self, key_len: usize, value_len: usize) -> Result<(), What> {
         if key_len < KeyRef::FIXED_LEN {
             return Err(format!("a key of {key_len} bytes").into());
         }
         self.reserve(LENGTHS_LEN.saturating_add(key_len).saturating_add(value_len))?;
-        write_lengths(&mut self.out, key_len, value_len);
+        let lens = [key_len, value_len].map(|len| u32::try_from(len).unwrap_or(u32::MAX));
+        let lens = u64::from(lens[0]) << 32 | u64::from(lens[1]);
+        self.out.extend_from_slice(&lens.to_be_bytes());
         self.current = Previous { key_at: self.out.len(), key_len, value_len, ..self.current };
         Ok(())
     }
 
     /// Appends the first `len` bytes of the previous key.
+    #[inline]
     pub(super) fn push_shared(&mut self, len: usize) -> Result<(), What> {
         let (start, there) = self.previous.map_or((0, 0), |cell| (cell.key_at, cell.key_len));
         if len > there || len > self.key_room() {
             return Err(format!("shares {len} bytes with a key of {there}").into());
         }
-        self.out.extend_from_within(start..start.saturating_add(len));
+        if let Some(short) = self.out.get(start..).and_then(|key| key.first_chunk().copied())
+            && len <= SHORT_LEN
+        {
+            push_short(&mut self.out, short, len);
+        } else {
+            self.out.extend_from_within(start..start.saturating_add(len));
+        }
         Ok(())
     }
 
-    /// Appends bytes of the key.
-    pub(super) fn push_key(&mut self, bytes: Option<&[u8]>) -> Result<(), What> {
-        let bytes = bytes.ok_or("the key goes past the block")?;
-        if bytes.len() > self.key_room() {
+    /// Appends so many bytes of the key from `input`.
+    #[inline]
+    pub(super) fn push_key(&mut self, input: &mut Input<'_>, len: usize) -> Result<(), What> {
+        let rest = input.rest();
+        let bytes = input.take(len).ok_or("the key goes past the block")?;
+        if len > self.key_room() {
             return Err("the parts of the key are longer than the key".into());
         }
-        self.out.extend_from_slice(bytes);
+        if let Some(short) = rest.first_chunk()
+            && len <= SHORT_LEN
+        {
+            push_short(&mut self.out, *short, len);
+        } else {
+            self.out.extend_from_slice(bytes);
+        }
         Ok(())
     }
 
     /// Reads row and qualifier behind the first `common` bytes; the family comes from the block.
+    #[inline]
     pub(super) fn push_rest(&mut self, input: &mut Input<'_>, common: usize) -> Result<(), What> {
         let row_len = self.previous.map_or(0, |cell| cell.row_len);
         let family_len = self.family.len();
@@ -113,35 +133,44 @@ impl Output {
             let time_before = self.previous.and_then(|cell| cell.key_len.checked_sub(9));
             let rest_len = time_at.zip(time_before).filter(|(_, before)| common <= *before);
             let (time_at, _) = rest_len.ok_or("shares more than the qualifier")?;
-            return self.push_key(input.take(time_at.saturating_sub(common)));
+            return self.push_key(input, time_at.saturating_sub(common));
         }
         if common >= row_len.saturating_add(2) && self.previous.is_some() {
             return Err("shares a part of the family".into());
         }
-        self.push_key(input.take(2_usize.saturating_sub(common)))?;
+        self.push_key(input, 2_usize.saturating_sub(common))?;
         let row_len = self.out.get(self.current.key_at..).and_then(|key| key.first_chunk());
         let row_len = row_len.and_then(|len| usize::try_from(i16::from_be_bytes(*len)).ok());
         let row_len = row_len.ok_or("negative row length")?;
         let row_rest = row_len.saturating_add(2).saturating_sub(common.max(2));
-        self.push_key(input.take(row_rest))?;
+        self.push_key(input, row_rest)?;
+        self.current.row_len = row_len;
         let qualifier_len = self.current.key_len.checked_sub(row_len.saturating_add(fixed_len));
         let qualifier_len = qualifier_len.ok_or("the row is longer than the key")?;
         self.out.push(u8::try_from(family_len).map_err(|_| "the family is too long")?);
         self.out.extend_from_slice(&self.family);
-        self.push_key(input.take(qualifier_len))
+        self.push_key(input, qualifier_len)
     }
 
     /// Appends the end of the key.
+    #[inline]
     pub(super) fn push_timestamp_and_type(
         &mut self,
         timestamp: i64,
         type_code: u8,
     ) -> Result<(), What> {
-        self.push_key(Some(&timestamp.to_be_bytes()))?;
-        self.push_key(Some(&[type_code]))
+        let [a, b, c, d, e, f, g, h] = timestamp.to_be_bytes();
+        if self.key_room() < 9 {
+            return Err("the parts of the key are longer than the key".into());
+        }
+        self.out.extend_from_slice(&[a, b, c, d, e, f, g, h, type_code]);
+        self.current.timestamp = timestamp;
+        self.current.type_code = type_code;
+        Ok(())
     }
 
     /// Appends the value, with which the key must be whole.
+    #[inline]
     pub(super) fn push_value(&mut self, value: Option<&[u8]>) -> Result<(), What> {
         let value = value.ok_or("the value goes past the block")?;
         self.end_key()?;
@@ -151,6 +180,7 @@ impl Output {
     }
 
     /// Appends the value of the previous cell, whose length the cell must have.
+    #[inline]
     pub(super) fn push_same_value(&mut self) -> Result<(), What> {
         self.end_key()?;
         let previous = self.previous.filter(|cell| cell.value_len == self.current.value_len);
@@ -161,6 +191,7 @@ impl Output {
     }
 
     /// Reads what follows the value in every encoding: tags and sequence id.
+    #[inline]
     pub(super) fn end(&mut self, input: &mut Input<'_>) -> Result<(), What> {
         if self.layout.tags {
             let len = input.vint().filter(|len| *len <= TAGS_LEN_MAX).ok_or("bad tags length")?;
@@ -205,19 +236,33 @@ impl Output {
         end.saturating_sub(self.out.len())
     }
 
-    /// Notes what the next cell may take from this key, which must be whole.
+    /// The key must be whole now. Of the first one of a block, notes what later ones may take from
+    /// it; of those, that was noted when their parts came.
     fn end_key(&mut self) -> Result<(), What> {
-        let key = match self.key_room() {
-            0 => self.out.get(self.current.key_at..).and_then(KeyRef::parse),
-            _ => None,
-        };
-        let key = key.ok_or("the lengths in the key contradict its length")?;
-        self.current.row_len = key.row.len();
-        self.current.timestamp = key.timestamp.get();
-        self.current.type_code = key.type_code;
+        let contradicts = "the lengths in the key contradict its length";
+        if self.key_room() > 0 {
+            return Err(contradicts.into());
+        }
         if self.previous.is_none() {
+            let key = self.out.get(self.current.key_at..).and_then(KeyRef::parse);
+            let key = key.ok_or(contradicts)?;
+            self.current.row_len = key.row.len();
+            self.current.timestamp = key.timestamp.get();
+            self.current.type_code = key.type_code;
             self.family = key.family.to_vec();
         }
         Ok(())
     }
+}
+
+/// Up to here bytes are copied without asking how many they are.
+const SHORT_LEN: usize = 16;
+
+/// Appends the first `len` of 16 bytes. All 16 are copied, which is two instructions, where a copy of
+/// a length that is not known before takes a call; then those too many are dropped again.
+#[inline]
+fn push_short(out: &mut Vec<u8>, bytes: [u8; SHORT_LEN], len: usize) {
+    let end = out.len().saturating_add(len);
+    out.extend_from_slice(&bytes);
+    out.truncate(end);
 }

@@ -98,13 +98,22 @@ impl TimestampField {
         Self { flags: flags | sign | len_bits, bytes, len }
     }
 
+    #[inline]
     fn read(input: &mut Input<'_>, flags: u8, previous: i64) -> Option<i64> {
-        let len = usize::from((flags & TIMESTAMP_LEN) >> TIMESTAMP_LEN_SHIFT).saturating_add(1);
-        let mut bytes = [0; 8];
-        for (to, from) in bytes.iter_mut().zip(input.take(len)?) {
-            *to = *from;
-        }
-        let mut value = i64::from_le_bytes(bytes);
+        let len = ((flags & TIMESTAMP_LEN) >> TIMESTAMP_LEN_SHIFT).saturating_add(1);
+        let rest = input.rest();
+        let own = input.take(len.into())?;
+        // Mostly a whole number can be read, and what is too much of it masked out.
+        let bytes = rest.first_chunk().copied().unwrap_or_else(|| {
+            let mut bytes = [0; 8];
+            for (to, from) in bytes.iter_mut().zip(own) {
+                *to = *from;
+            }
+            bytes
+        });
+        let unused_bits = 64_u32.saturating_sub(u32::from(len).saturating_mul(8));
+        let mask = u64::MAX.checked_shr(unused_bits)?;
+        let mut value = (u64::from_le_bytes(bytes) & mask).cast_signed();
         if flags & TIMESTAMP_NEGATIVE != 0 {
             value = value.wrapping_neg();
         }
@@ -122,6 +131,7 @@ pub(super) fn decode_family(input: &mut Input<'_>, output: &mut Output) -> Resul
 }
 
 /// Reads a cell up to its value.
+#[inline]
 pub(super) fn decode(input: &mut Input<'_>, output: &mut Output) -> Result<(), What> {
     let flags = input.u8().ok_or("no flags")?;
     let previous = output.previous();

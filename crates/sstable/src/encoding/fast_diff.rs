@@ -85,6 +85,7 @@ fn push_value(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &mut Key) {
 }
 
 /// Reads a cell up to its value.
+#[inline]
 pub(super) fn decode(input: &mut Input<'_>, output: &mut Output) -> Result<(), What> {
     let flags = input.u8().ok_or("no flags")?;
     if flags & UNUSED != 0 {
@@ -105,19 +106,36 @@ pub(super) fn decode(input: &mut Input<'_>, output: &mut Output) -> Result<(), W
     output.begin(key_len, value_len)?;
     output.push_rest(input, common)?;
 
-    let mut timestamp = previous.timestamp.to_be_bytes();
-    let shared = usize::from(flags & SHARED_TIMESTAMP_LEN);
-    let suffix = timestamp.get_mut(shared..).unwrap_or_default();
-    suffix.copy_from_slice(input.take(suffix.len()).ok_or("no timestamp")?);
+    let shared = flags & SHARED_TIMESTAMP_LEN;
+    let timestamp = read_timestamp(input, previous.timestamp, shared).ok_or("no timestamp")?;
     let type_code = match flags & SAME_TYPE {
         0 => input.u8().ok_or("no type")?,
         _ => previous.type_code,
     };
-    output.push_timestamp_and_type(i64::from_be_bytes(timestamp), type_code)?;
+    output.push_timestamp_and_type(timestamp, type_code)?;
     match flags & SAME_VALUE {
         0 => output.push_value(input.take(value_len)),
         _ => output.push_same_value(),
     }
+}
+
+/// Reads the bytes of a timestamp behind those that it shares with the one before, fewer than 8.
+#[inline]
+fn read_timestamp(input: &mut Input<'_>, previous: i64, shared: u8) -> Option<i64> {
+    let rest = input.rest();
+    let own = input.take(8_usize.saturating_sub(shared.into()))?;
+    // Mostly a whole number can be read, and what is too much of it shifted out.
+    let bytes = rest.first_chunk().copied().unwrap_or_else(|| {
+        let mut bytes = [0; 8];
+        for (to, from) in bytes.iter_mut().zip(own) {
+            *to = *from;
+        }
+        bytes
+    });
+    let shared_bits = u32::from(shared).saturating_mul(8);
+    let own_mask = u64::MAX.checked_shr(shared_bits)?;
+    let own = u64::from_be_bytes(bytes).checked_shr(shared_bits)?;
+    Some((previous.cast_unsigned() & !own_mask | own).cast_signed())
 }
 
 fn decode_first(input: &mut Input<'_>, output: &mut Output, flags: u8) -> Result<(), What> {
@@ -130,6 +148,6 @@ fn decode_first(input: &mut Input<'_>, output: &mut Output, flags: u8) -> Result
         return Err("the first cell refers to one before it".into());
     }
     output.begin(key_len, value_len)?;
-    output.push_key(input.take(key_len))?;
+    output.push_key(input, key_len)?;
     output.push_value(input.take(value_len))
 }

@@ -32,12 +32,13 @@ pub(super) fn encode(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &Key, previous:
 }
 
 /// Reads a cell up to its value.
+#[inline]
 pub(super) fn decode(input: &mut Input<'_>, output: &mut Output) -> Result<(), What> {
     let rest_len = input.vint().ok_or("bad key length")?;
     let value_len = input.vint().ok_or("bad value length")?;
     let common = input.vint().ok_or("bad shared length")?;
     output.begin(common.saturating_add(rest_len), value_len)?;
     output.push_shared(common)?;
-    output.push_key(input.take(rest_len))?;
+    output.push_key(input, rest_len)?;
     output.push_value(input.take(value_len))
 }
