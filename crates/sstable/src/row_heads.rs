@@ -28,12 +28,18 @@ type Line = [u64; 8];
 #[derive(Debug)]
 pub(crate) struct RowHeads {
     prefix: Box<[u8]>,
+    /// The head of the prefix, which tells all of a short one without another look at memory.
+    prefix_head: u64,
     count: usize,
     /// Level by level, the heads first; what is missing in a line is the greatest number.
     lines: Box<[Line]>,
     /// Where each level starts, the heads' first, and where the last one ends.
-    levels: Box<[usize]>,
+    levels: [u32; LEVELS_MAX + 1],
+    level_count: usize,
 }
+
+/// Enough for eight rows to the power of this.
+const LEVELS_MAX: usize = 11;
 
 impl RowHeads {
     /// Takes the heads of rows that ascend; equal ones may follow each other.
@@ -44,33 +50,35 @@ impl RowHeads {
         let heads: Vec<u64> =
             rows.map(|row| head(&row[common_prefix_len(row, &prefix)..])).collect();
         let count = heads.len();
-        let (mut lines, mut levels) = (Vec::new(), vec![0]);
-        let mut level = heads;
+        let (mut lines, mut levels) = (Vec::new(), [0; LEVELS_MAX + 1]);
+        let (mut level, mut level_count) = (heads, 0);
         loop {
             lines.extend(level.chunks(8).map(|chunk| {
                 let mut line = [u64::MAX; 8];
                 line[..chunk.len()].copy_from_slice(chunk);
                 line
             }));
-            levels.push(lines.len());
+            level_count += 1;
+            levels[level_count] =
+                u32::try_from(lines.len()).expect("a block is shorter than 4 GiB");
             if level.len() <= 8 {
                 break;
             }
             level = level.chunks(8).filter_map(|chunk| chunk.last().copied()).collect();
         }
-        Self { prefix, count, lines: lines.into(), levels: levels.into() }
+        let prefix_head = head(&prefix);
+        Self { prefix, prefix_head, count, lines: lines.into(), levels, level_count }
     }
 
     /// The rows between which `row` lies: those before the range are less, those behind it are
     /// greater, and those in it have to be compared.
     pub(crate) fn candidates(&self, row: &[u8]) -> Range<usize> {
-        let common = common_prefix_len(row, &self.prefix);
-        if let Some(theirs) = self.prefix.get(common) {
-            let is_less = row.get(common).is_none_or(|ours| ours < theirs);
-            let end = if is_less { 0 } else { self.count };
+        if !self.begins(row) {
+            let common = common_prefix_len(row, &self.prefix);
+            let end = if row.get(common) < self.prefix.get(common) { 0 } else { self.count };
             return end..end;
         }
-        let target = head(&row[common..]);
+        let target = head(&row[self.prefix.len()..]);
         let start = self.less_than(target);
         let heads = &self.lines.as_flattened()[start..self.count];
         let equal = match heads {
@@ -81,12 +89,23 @@ impl RowHeads {
         start..start + equal
     }
 
+    /// Whether `row` begins with the prefix.
+    fn begins(&self, row: &[u8]) -> bool {
+        let len = self.prefix.len();
+        if len > 8 || row.len() < len {
+            return row.starts_with(&self.prefix);
+        }
+        let beyond = u64::MAX.checked_shr(8 * len as u32).unwrap_or(0);
+        head(row) & !beyond == self.prefix_head
+    }
+
     /// How many heads are less than `target`.
     fn less_than(&self, target: u64) -> usize {
         let mut group = 0;
-        for level in self.levels.windows(2).rev() {
+        for level in self.levels[..=self.level_count].windows(2).rev() {
+            let lines = level[0] as usize..level[1] as usize;
             // Behind the last group of a level all heads are less.
-            let Some(line) = self.lines[level[0]..level[1]].get(group) else { return self.count };
+            let Some(line) = self.lines[lines].get(group) else { return self.count };
             // Counted without a branch: the compiler makes it a few vector instructions.
             let less: usize = line.iter().map(|number| usize::from(*number < target)).sum();
             group = group * 8 + less;
@@ -96,7 +115,7 @@ impl RowHeads {
 
     /// Bytes it takes in memory.
     pub(crate) fn bytes(&self) -> usize {
-        self.prefix.len() + size_of_val(&*self.lines) + size_of_val(&*self.levels)
+        self.prefix.len() + size_of_val(&*self.lines)
     }
 }
 

@@ -159,11 +159,14 @@ impl Output {
         timestamp: i64,
         type_code: u8,
     ) -> Result<(), What> {
-        let [a, b, c, d, e, f, g, h] = timestamp.to_be_bytes();
-        if self.key_room() < 9 {
+        let mut end = [type_code; 9];
+        if let Some(place) = end.first_chunk_mut() {
+            *place = timestamp.to_be_bytes();
+        }
+        if self.key_room() < end.len() {
             return Err("the parts of the key are longer than the key".into());
         }
-        self.out.extend_from_slice(&[a, b, c, d, e, f, g, h, type_code]);
+        self.out.extend_from_slice(&end);
         self.current.timestamp = timestamp;
         self.current.type_code = type_code;
         Ok(())

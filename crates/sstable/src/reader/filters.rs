@@ -23,6 +23,7 @@ use crate::block::index::BlockPlace;
 use crate::block::loaded::Block;
 use crate::block::meta::MetaBlock;
 use crate::cache::Reservation;
+use crate::row_heads::RowHeads;
 use crate::{
     BlockKind, BlockSource, BlockType, BloomType, Damage, FileInfo, KeyRef, ReadTrace, Result,
     RowProbe,
@@ -133,6 +134,8 @@ pub(super) struct ChunkedBloom {
     pub(super) bloom_type: BloomType,
     hash_type: HashType,
     meta: BloomMeta,
+    /// Of the chunks' first keys, where these are rows or their prefixes.
+    heads: RowHeads,
     last_key: Option<Vec<u8>>,
     kept: Box<[OnceLock<Kept>]>,
 }
@@ -181,7 +184,9 @@ impl ChunkedBloom {
             return Err("no last key, which a filter over columns must have".to_owned());
         }
         let kept = meta.chunks.iter().map(|_| OnceLock::new()).collect();
-        Ok(Self { bloom_type, hash_type, meta, last_key, kept })
+        let rows = if flat { &[] } else { &meta.chunks[..] };
+        let heads = RowHeads::new(rows.iter().map(|chunk| &chunk.first_key[..]));
+        Ok(Self { bloom_type, hash_type, meta, heads, last_key, kept })
     }
 
     /// A filter over the rows with family deletes: nothing is said about its last key.
@@ -226,7 +231,7 @@ impl ChunkedBloom {
                     return Ok(Some(false));
                 }
                 let pair = probe.hash_pair(self.hash_type);
-                self.contains(blocks, |first| first <= row, pair, trace).map(Some)
+                self.contains(blocks, self.find(row), pair, trace).map(Some)
             }
             BloomType::RowPrefixFixedLength(len) => {
                 let prefix = probe.row().get(..len.into()).unwrap_or(probe.row());
@@ -234,7 +239,7 @@ impl ChunkedBloom {
                     return Ok(Some(false));
                 }
                 let pair = HashPair::new(self.hash_type, prefix);
-                self.contains(blocks, |first| first <= prefix, pair, trace).map(Some)
+                self.contains(blocks, self.find(prefix), pair, trace).map(Some)
             }
             BloomType::RowCol => {
                 let Some(keys) = probe.column_keys(self.hash_type) else { return Ok(None) };
@@ -243,9 +248,7 @@ impl ChunkedBloom {
                     return Ok(Some(false));
                 }
                 for (key, pair) in keys {
-                    let key = KeyRef::parse(key);
-                    let not_after = |first: &[u8]| KeyRef::parse(first) <= key;
-                    if self.contains(blocks, not_after, pair, trace)? {
+                    if self.contains(blocks, self.find_flat(key), pair, trace)? {
                         return Ok(Some(true));
                     }
                 }
@@ -267,12 +270,10 @@ impl ChunkedBloom {
         else {
             return self.ask(blocks, probe, trace);
         };
-        let key = KeyRef::parse(key);
-        if key > self.last_key.as_deref().and_then(KeyRef::parse) {
+        if KeyRef::parse(key) > self.last_key.as_deref().and_then(KeyRef::parse) {
             return Ok(Some(false));
         }
-        let not_after = |first: &[u8]| KeyRef::parse(first) <= key;
-        self.contains(blocks, not_after, pair, trace).map(Some)
+        self.contains(blocks, self.find_flat(key), pair, trace).map(Some)
     }
 
     /// Loads all chunks. What cannot be read now is met again by who asks it.
@@ -283,21 +284,31 @@ impl ChunkedBloom {
         }
     }
 
-    /// Looks into the one chunk that can hold a key: the last whose first key is not after it.
+    /// The one chunk that can hold a row or a prefix: the last whose first key is not after it.
+    fn find(&self, key: &[u8]) -> Option<usize> {
+        let candidates = self.heads.candidates(key);
+        let undecided = &self.meta.chunks[candidates.clone()];
+        let not_after = undecided.partition_point(|chunk| chunk.first_key <= key);
+        (candidates.start + not_after).checked_sub(1)
+    }
+
+    /// The same for the flat key of a column.
+    fn find_flat(&self, key: &[u8]) -> Option<usize> {
+        let key = KeyRef::parse(key);
+        let not_after = |chunk: &BloomChunk| KeyRef::parse(&chunk.first_key) <= key;
+        self.meta.chunks.partition_point(not_after).checked_sub(1)
+    }
+
+    /// Looks into a chunk; no key is before the first one.
     fn contains(
         &self,
         blocks: &Blocks,
-        not_after: impl Fn(&[u8]) -> bool,
+        chunk: Option<usize>,
         pair: HashPair,
         trace: &mut ReadTrace,
     ) -> Result<bool> {
-        let chunks = &self.meta.chunks;
-        let Some(index) =
-            chunks.partition_point(|chunk| not_after(&chunk.first_key)).checked_sub(1)
-        else {
-            return Ok(false);
-        };
-        let place = chunks[index].block;
+        let Some(index) = chunk else { return Ok(false) };
+        let place = self.meta.chunks[index].block;
         let block = load_and_keep(blocks, place, Wanted::BloomChunk, &self.kept[index], trace)?;
         let Block::Chunk(bits) = block.as_ref() else { return Ok(true) };
         if let Some(ribbon) = self.meta.ribbon.get(index) {
