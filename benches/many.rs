@@ -1,0 +1,156 @@
+//! What one key costs that is asked of many filters, as a get asks the filters of all store files.
+//!
+//! 32 filters of one million keys each at 1 %, of every kind in turn: far larger than what belongs to
+//! one core. The keys are strangers, so most answers are "no". Each key is made to depend on the
+//! answers to the one before, as a get is that another waits for; three ways, alternating:
+//!
+//! ```text
+//! loop    may_contain of one filter after the other, on to the next at each "no"
+//! many    probe_many: all filters sent for, then asked
+//! free    the loop again, over keys that depend on nothing: what the processor overlaps by itself
+//! ring    keys that depend on nothing, and each key's filters sent for while the one before it is
+//!         asked, as multi_get does
+//! ```
+//!
+//! ```text
+//! cargo bench -p benches --bench many                32 filters of 1 M keys
+//! cargo bench -p benches --bench many -- 16 100000   16 filters of 100 k
+//! ```
+#![expect(clippy::print_stdout, reason = "the table is what this program is for")]
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use bytes::Bytes;
+use filter::{
+    ErrorRate, FilterKind, KeyHash, Membership, Seed, Sizing, StoredFilter, build, probe_many,
+};
+
+const SEED: Seed = Seed::new(0x5eed);
+/// Keys asked for in one pass.
+const PROBES: u64 = 10_000;
+const ROUNDS: usize = 15;
+
+type Filter = StoredFilter<Bytes>;
+/// Asks all filters for all keys, and says how many let one through.
+type Ask = fn(&[Filter], &[KeyHash]) -> usize;
+
+const WAYS: [Ask; 4] = [in_a_loop, in_probe_many, in_a_free_loop, in_a_ring];
+
+fn main() {
+    let mut numbers = std::env::args().skip(1).filter_map(|number| number.parse::<u64>().ok());
+    let files = numbers.next().unwrap_or(32);
+    let keys = numbers.next().unwrap_or(1_000_000);
+    let strangers: Vec<KeyHash> =
+        (0..PROBES).map(|index| KeyHash::new(SEED, &workload::key(2, index))).collect();
+    println!("ns for one key over {files} filters of {keys} keys\n");
+    println!(
+        "{:<16}{:>8}{:>8}{:>8}{:>8}{:>11}{:>11}",
+        "filter", "loop", "many", "free", "ring", "loop/many", "free/ring"
+    );
+    for &kind in FilterKind::ALL {
+        let filters: Vec<Filter> = (0..files).map(|file| filled(kind, file, keys)).collect();
+        let times = measure(&filters, &strangers);
+        let [in_loop, many, free, ring] =
+            std::array::from_fn(|way| median(times.iter().map(|round| round[way])));
+        let ratio =
+            |slow: usize, fast: usize| median(times.iter().map(|round| round[slow] / round[fast]));
+        println!(
+            "{:<16}{in_loop:>8.0}{many:>8.0}{free:>8.0}{ring:>8.0}{:>11.2}{:>11.2}",
+            kind.name(),
+            ratio(0, 1),
+            ratio(2, 3)
+        );
+    }
+}
+
+/// Nanoseconds a key, round by round and way by way.
+fn measure(filters: &[Filter], strangers: &[KeyHash]) -> Vec<[f64; 4]> {
+    let round = |_| {
+        WAYS.map(|ask| {
+            let started = Instant::now();
+            black_box(ask(black_box(filters), black_box(strangers)));
+            started.elapsed().as_nanos() as f64 / PROBES as f64
+        })
+    };
+    (0..ROUNDS).map(round).collect()
+}
+
+fn in_a_loop(filters: &[Filter], hashes: &[KeyHash]) -> usize {
+    let mut passed = 0;
+    for hash in hashes {
+        let hash = after(*hash, passed);
+        for filter in filters {
+            if filter.may_contain(hash) {
+                passed += 1;
+            }
+        }
+    }
+    passed
+}
+
+fn in_probe_many(filters: &[Filter], hashes: &[KeyHash]) -> usize {
+    let mut passed = 0;
+    for hash in hashes {
+        probe_many(filters, after(*hash, passed), |_| passed += 1);
+    }
+    passed
+}
+
+fn in_a_free_loop(filters: &[Filter], hashes: &[KeyHash]) -> usize {
+    let mut passed = 0;
+    for hash in hashes {
+        for filter in filters {
+            if filter.may_contain(*hash) {
+                passed += 1;
+            }
+        }
+    }
+    passed
+}
+
+fn in_a_ring(filters: &[Filter], hashes: &[KeyHash]) -> usize {
+    let mut passed = 0;
+    for (index, hash) in hashes.iter().enumerate() {
+        if let Some(next) = hashes.get(index + 1) {
+            for filter in filters {
+                filter.prefetch(*next);
+            }
+        }
+        for filter in filters {
+            if filter.may_contain(*hash) {
+                passed += 1;
+            }
+        }
+    }
+    passed
+}
+
+/// A key that cannot be known before the answers are.
+fn after(hash: KeyHash, passed: usize) -> KeyHash {
+    KeyHash::from_u64(hash.get().wrapping_add(passed as u64))
+}
+
+fn filled(kind: FilterKind, file: u64, keys: u64) -> Filter {
+    let members: Vec<KeyHash> = (file * keys..(file + 1) * keys)
+        .map(|index| KeyHash::new(SEED, &workload::key(1, index)))
+        .collect();
+    let sizing = Sizing::ErrorRate(ErrorRate::HBASE);
+    let bytes = build(kind, sizing, SEED, &members).expect("every kind can be built so");
+    StoredFilter::parse(aligned(&bytes)).expect("our own bytes")
+}
+
+/// A copy that starts where a cache line does, as a reader keeps filters.
+fn aligned(bytes: &[u8]) -> Bytes {
+    const LINE: usize = 64;
+    let mut room = vec![0; bytes.len() + LINE];
+    let start = room.as_ptr().align_offset(LINE);
+    room[start..start + bytes.len()].copy_from_slice(bytes);
+    Bytes::from(room).slice(start..start + bytes.len())
+}
+
+fn median(numbers: impl Iterator<Item = f64>) -> f64 {
+    let mut numbers: Vec<f64> = numbers.collect();
+    numbers.sort_by(f64::total_cmp);
+    numbers[numbers.len() / 2]
+}
