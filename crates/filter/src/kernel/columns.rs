@@ -100,7 +100,7 @@ pub(super) fn all(
 }
 
 /// Columns whose parities are found together.
-const LANES: usize = 8;
+pub(crate) const LANES: usize = 8;
 
 /// Bytes of a column of a block.
 const COLUMN_LEN: usize = 8;
@@ -132,7 +132,7 @@ pub(super) fn matches(columns: &Columns<'_>) -> bool {
 /// little more than one: two words of 64 bits become one with a half of 32 bits for each, four become
 /// one with four quarters, and so on.
 #[inline]
-pub(super) fn parities(words: [u64; LANES]) -> u8 {
+pub(crate) fn parities(words: [u64; LANES]) -> u8 {
     /// Folds both words, the first into those bits that are set in the mask.
     const fn fold(first: u64, second: u64, bits: u32, mask: u64) -> u64 {
         ((first ^ first >> bits) & mask) | ((second ^ second << bits) & !mask)

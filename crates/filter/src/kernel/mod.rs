@@ -20,7 +20,7 @@ use crate::KeyHash;
 use crate::membership::PREFETCH_DISTANCE;
 
 pub(crate) use cells::{CellLanes, CellTarget};
-pub(crate) use columns::{ColumnLookup, Columns};
+pub(crate) use columns::{ColumnLookup, Columns, LANES, parities};
 pub(crate) use portable::{
     Block, LINE_PROBES_MAX, Line, block_index, block_insert, counters_lower, counters_raise,
     line_index, line_insert, line_places,

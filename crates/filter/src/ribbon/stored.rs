@@ -197,8 +197,7 @@ impl ColumnLookup for RibbonView {
                 break;
             }
             let equation = Shuffle::layer(index).equation(hash, layer.starts);
-            let thresholds = body.get(layer.thresholds_at..).unwrap_or_default();
-            if thresholds::bumped(thresholds, equation.start) {
+            if thresholds::bumped(body, layer.thresholds_at, equation.start) {
                 continue;
             }
             let Equation { start, coefficients, fingerprint } = equation;

@@ -43,16 +43,23 @@ pub(super) fn set(thresholds: &mut [u8], bucket: u64, threshold: u8) {
 /// Returns a bucket's threshold; nothing is bumped where there are none.
 #[inline]
 pub(super) fn get(thresholds: &[u8], bucket: u64) -> u8 {
+    get_at(thresholds, 0, bucket)
+}
+
+/// The same, of thresholds that begin at a place in the bytes.
+#[inline]
+fn get_at(bytes: &[u8], at: usize, bucket: u64) -> u8 {
     // A bucket that is there has an index that fits.
-    let byte = thresholds.get((bucket / BUCKETS_PER_BYTE) as usize).copied().unwrap_or(u8::MAX);
+    let at = at.wrapping_add((bucket / BUCKETS_PER_BYTE) as usize);
+    let byte = bytes.get(at).copied().unwrap_or(u8::MAX);
     byte >> (bucket % BUCKETS_PER_BYTE * 2) & NOTHING_BUMPED
 }
 
-/// Returns whether keys with that start were sent on to the next layer: those whose class is not below
-/// the threshold.
+/// Returns whether keys with that start were sent on to the next layer, those whose class is not below
+/// the threshold; of thresholds that begin at a place in the bytes.
 #[inline]
-pub(super) fn bumped(thresholds: &[u8], start: u64) -> bool {
-    start % BUCKET_STARTS < first_kept(get(thresholds, start / BUCKET_STARTS))
+pub(super) fn bumped(bytes: &[u8], at: usize, start: u64) -> bool {
+    start % BUCKET_STARTS < first_kept(get_at(bytes, at, start / BUCKET_STARTS))
 }
 
 /// Returns the first start of a bucket, counted from its left end, that was not bumped.
