@@ -1,11 +1,12 @@
 //! What it costs to write a file, to scan it, and to look a row up, in each encoding, with and
 //! without compression.
 //!
-//! A hundred thousand cells of a key of 16 bytes and a value of 100, half of which can be
+//! A million cells of a key of 16 bytes and a value of 100, half of which can be
 //! compressed away. Files are in memory, so that no disk is measured. Lookups have all blocks in
 //! the cache and one HBase Bloom filter of 1 %; hits and misses are apart.
 //!
-//! Run with `cargo bench -p benches --bench sstable`.
+//! Run with `cargo bench -p benches --bench sstable`. The same work in one table, from a file:
+//! `cargo bench -p benches --bench hbase -- alone`.
 
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ use sstable::{
 };
 use workload::{KEY_LEN, Random};
 
-const CELLS: u64 = 100_000;
+const CELLS: u64 = 1_000_000;
 const VALUE_LEN: usize = 100;
 
 type Row = [u8; KEY_LEN];
@@ -37,13 +38,19 @@ fn cells() -> Vec<(Row, [u8; VALUE_LEN])> {
 }
 
 /// Every encoding with every codec that is measured.
-fn every_option() -> impl Iterator<Item = (BenchmarkId, WriterOptions)> {
+fn every_file() -> impl Iterator<Item = (DataBlockEncoding, Compression)> {
     DataBlockEncoding::ALL.into_iter().flat_map(|encoding| {
-        [Compression::None, Compression::Lz4].map(|compression| {
-            let options =
-                WriterOptions::default().data_block_encoding(encoding).compression(compression);
-            (BenchmarkId::new(encoding.name(), compression), options)
-        })
+        [Compression::None, Compression::Lz4].map(|compression| (encoding, compression))
+    })
+}
+
+fn options(encoding: DataBlockEncoding, compression: Compression) -> WriterOptions {
+    WriterOptions::default().data_block_encoding(encoding).compression(compression)
+}
+
+fn every_option() -> impl Iterator<Item = (BenchmarkId, WriterOptions)> {
+    every_file().map(|(encoding, compression)| {
+        (BenchmarkId::new(encoding.name(), compression), options(encoding, compression))
     })
 }
 
@@ -113,8 +120,8 @@ fn get(c: &mut Criterion) {
     let strangers: Vec<Row> = (0..10_000).map(|index| workload::key(9, index)).collect();
     let mut group = c.benchmark_group("sstable/get");
     group.throughput(Throughput::Elements(members.len() as u64)).sample_size(10);
-    for encoding in DataBlockEncoding::ALL {
-        let options = WriterOptions::default().data_block_encoding(encoding);
+    for (encoding, compression) in every_file() {
+        let options = options(encoding, compression);
         let cache = Arc::new(BlockCache::new(1 << 30));
         let reader = open(&write_file(options, &cells), ReaderOptions::default().cache(cache));
         for (name, rows) in [("hit", &members), ("miss", &strangers)] {
@@ -128,7 +135,8 @@ fn get(c: &mut Criterion) {
                 rows.iter().filter(is_found).count()
             };
             assert_eq!(look_up(), if name == "hit" { rows.len() } else { 0 });
-            group.bench_function(BenchmarkId::new(name, encoding), |b| b.iter(look_up));
+            let id = BenchmarkId::new(format!("{name}/{encoding}"), compression);
+            group.bench_function(id, |b| b.iter(look_up));
         }
     }
     group.finish();
