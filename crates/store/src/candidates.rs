@@ -101,7 +101,9 @@ impl<'a> Candidates<'a> {
     fn next_filter(&mut self) -> Option<KeptFilter<'a>> {
         if self.asked == AHEAD {
             for (filter, next) in self.ahead.iter_mut().zip(self.remaining) {
-                *filter = next.file.reader.prefetched_filter(self.probe);
+                let spans = next.spans(self.head, self.probe.row());
+                let reader = Some(&next.file.reader).filter(|_| spans);
+                *filter = reader.and_then(|reader| reader.prefetched_filter(self.probe));
             }
             self.asked = 0;
         }
