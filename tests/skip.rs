@@ -6,7 +6,10 @@
 
 use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BlockSource, BloomType};
-use store::{Durability, FamilyOptions, Get, Put, ReadTrace, Store, StoreOptions, WriteBatch};
+use store::FileFate::{Denied, OutOfRange, Read, TooNew, TooOld};
+use store::{
+    Durability, FamilyOptions, Get, Put, ReadTrace, Scan, Store, StoreOptions, WriteBatch,
+};
 
 const FILES: u64 = 16;
 const ROWS_PER_FILE: u64 = 2_000;
@@ -95,4 +98,69 @@ fn without_a_filter_every_file_is_looked_into() {
     assert!((15.0..=17.0).contains(&blocks), "{blocks}");
     let in_cache = absent.blocks_from(BlockSource::Cache);
     assert!(in_cache > absent.blocks_from(BlockSource::File), "most blocks are met again");
+}
+
+/// Three files, of times 100, 200 and 300, each with the row `m`; the last begins behind it.
+#[test]
+fn an_explanation_says_of_each_file_what_became_of_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(directory.path(), StoreOptions::default().auto_compaction(false));
+    let store = store.unwrap();
+    let options = FamilyOptions::default()
+        .filter(Some((FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::new(1e-6).unwrap()))));
+    store.create_family("f", options).unwrap();
+    for (time, rows) in [(100, ["a", "m", "z"]), (200, ["b", "m", "y"]), (300, ["n", "o", "p"])] {
+        for row in rows {
+            let time = store::Timestamp::new(time);
+            store.put(Put::new(row).column_at("f", "q", time, "value")).unwrap();
+        }
+        store.flush().unwrap();
+    }
+    let fates = |get: Get| {
+        let way = store.explain(&get).unwrap();
+        assert_eq!(way.cells, store.get(&get).unwrap());
+        let files = &way.families[0].files;
+        let mut sum = ReadTrace::default();
+        sum.files_considered = 3;
+        for file in files {
+            sum.add(&file.trace);
+        }
+        assert_eq!(sum, way.trace, "what was done is told file by file");
+        files.iter().map(|file| file.fate).collect::<Vec<_>>()
+    };
+    let time = store::Timestamp::new;
+    assert_eq!(fates(Get::row("m")), [OutOfRange, Read, Read]);
+    assert_eq!(fates(Get::row("m").column("f", "q")), [OutOfRange, Read, TooOld]);
+    assert_eq!(fates(Get::row("nn")), [Denied, Denied, Denied]);
+    assert_eq!(fates(Get::row("m").time_range(time(0), time(150))), [TooNew, TooNew, Read]);
+    assert_eq!(fates(Get::row("m").time_range(time(250), time(900))), [OutOfRange, TooOld, TooOld]);
+}
+
+/// A scan of the rows of one prefix asks the Bloom filters over prefixes, and no others.
+#[test]
+fn a_scan_of_a_prefix_passes_over_files_without_such_rows() {
+    for (bloom_type, skipped) in [(BloomType::RowPrefixFixedLength(3), 3), (BloomType::Row, 0)] {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(directory.path(), StoreOptions::default().auto_compaction(false));
+        let store = store.unwrap();
+        store.create_family("f", FamilyOptions::default().bloom_type(bloom_type)).unwrap();
+        for file in 0..4 {
+            for number in 0..50 {
+                let put = Put::new(format!("{:03}-{file}", number * 4 + file));
+                store.put(put.column("f", "q", "value")).unwrap();
+            }
+            store.flush().unwrap();
+        }
+        let before = store.stats().families[0].reads;
+        for reverse in [false, true] {
+            let scan = Scan::family("f").prefix("101-").reverse(reverse);
+            let rows: Vec<_> = store.scan(scan).unwrap().map(|cell| cell.unwrap()).collect();
+            assert_eq!(rows.iter().map(sstable::Cell::row).collect::<Vec<_>>(), [b"101-1"]);
+        }
+        let reads = store.stats().families[0].reads.since(&before);
+        assert_eq!(reads.files_considered, 2 * 4);
+        assert_eq!(reads.files_skipped_by_filter, 2 * skipped, "{bloom_type:?}");
+        let long = Scan::family("f").prefix("1").cells_per_row_max(1);
+        assert_eq!(store.scan(long).unwrap().count(), 100, "too short a prefix for the filter");
+    }
 }

@@ -7,6 +7,7 @@
 use sstable::{FilterAnswer, KeptFilter, ReadTrace, RowProbe, Scanner, Timestamp};
 
 use crate::error::Result;
+use crate::explain::{FileFate, Witness};
 use crate::files::{Files, RankedFile};
 use crate::query::{Scan, TimeRange};
 use crate::row_head::{RowHead, row_head};
@@ -64,11 +65,15 @@ impl<'a> Candidates<'a> {
         &mut self,
         settled: Timestamp,
         trace: &mut ReadTrace,
+        witness: &mut impl Witness,
     ) -> Result<Option<(&'a RankedFile, Scanner)>> {
         while let Some((candidate, rest)) = self.remaining.split_first() {
             if candidate.newest < settled.max(self.time_range.min).max(self.oldest_unexpired) {
                 // And so are all that follow.
                 trace.files_skipped_by_time += self.remaining.len() as u64;
+                for ranked in self.remaining {
+                    witness.file(&ranked.file, FileFate::TooOld, trace);
+                }
                 self.remaining = &[];
                 return Ok(None);
             }
@@ -76,10 +81,12 @@ impl<'a> Candidates<'a> {
             self.remaining = rest;
             if candidate.oldest >= self.time_range.max {
                 trace.files_skipped_by_time += 1;
+                witness.file(&candidate.file, FileFate::TooNew, trace);
                 continue;
             }
             if !candidate.spans(self.head, self.probe.row()) {
                 trace.files_skipped_by_range += 1;
+                witness.file(&candidate.file, FileFate::OutOfRange, trace);
                 continue;
             }
             let reader = &candidate.file.reader;
@@ -88,11 +95,13 @@ impl<'a> Candidates<'a> {
                 None => reader.ask_filter(self.probe, trace),
             };
             if answer == FilterAnswer::No {
+                witness.file(&candidate.file, FileFate::Denied, trace);
                 continue;
             }
             if let Some(scanner) = reader.seek_row_after(answer, self.probe, trace)? {
                 return Ok(Some((candidate, scanner)));
             }
+            witness.file(&candidate.file, FileFate::Absent, trace);
         }
         Ok(None)
     }

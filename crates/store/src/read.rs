@@ -17,6 +17,7 @@ use sstable::{Cell, CellRef, KeyRef, ReadTrace, RowProbe, Scanner, SequenceId, T
 
 use crate::candidates::{Candidates, prefetch_filters};
 use crate::error::{Error, Result};
+use crate::explain::{Explanation, FileFate, Recorder, Witness};
 use crate::files::RankedFile;
 use crate::memstore::Place;
 use crate::options::FamilyOptions;
@@ -36,7 +37,15 @@ pub(crate) struct ReadView {
 impl ReadView {
     /// Answers a get; returns what it did beside what it found.
     pub(crate) fn get(&self, get: &Get) -> Result<(Vec<Cell>, ReadTrace)> {
-        self.get_probed(get, &RowProbe::new(&get.row, self.seed))
+        self.get_probed(get, &RowProbe::new(&get.row, self.seed), &mut ())
+    }
+
+    /// Answers a get, and tells its way file by file.
+    pub(crate) fn explain(&self, get: &Get) -> Result<Explanation> {
+        let mut recorder = Recorder::default();
+        let probe = RowProbe::new(&get.row, self.seed);
+        let (cells, trace) = self.get_probed(get, &probe, &mut recorder)?;
+        Ok(Explanation { cells, trace, families: recorder.families })
     }
 
     /// Answers many gets, each as [`get`](Self::get) would.
@@ -57,7 +66,7 @@ impl ReadView {
         let mut answers = vec![(Vec::new(), ReadTrace::default()); gets.len()];
         for (at, index) in order.iter().copied().enumerate() {
             order.get(at + ahead).copied().into_iter().for_each(prefetch);
-            answers[index] = self.get_probed(&gets[index], &probes[index])?;
+            answers[index] = self.get_probed(&gets[index], &probes[index], &mut ())?;
         }
         Ok(answers)
     }
@@ -73,12 +82,18 @@ impl ReadView {
         }
     }
 
-    fn get_probed(&self, get: &Get, probe: &RowProbe<'_>) -> Result<(Vec<Cell>, ReadTrace)> {
+    fn get_probed(
+        &self,
+        get: &Get,
+        probe: &RowProbe<'_>,
+        witness: &mut impl Witness,
+    ) -> Result<(Vec<Cell>, ReadTrace)> {
         let mut shown = Vec::new();
         let mut sum = None;
         if get.families.is_empty() {
             for family in &self.version.families {
-                let trace = self.get_family(family, probe, &Columns::All, &get.view, &mut shown)?;
+                let trace =
+                    self.get_family(family, probe, &Columns::All, &get.view, &mut shown, witness)?;
                 add(&mut sum, trace);
             }
         }
@@ -88,9 +103,11 @@ impl ReadView {
             let trace = match &query.columns {
                 Columns::Only(columns) if columns.len() == 1 => {
                     let probe = probe.clone().with_column(&columns[0]);
-                    self.get_family(family, &probe, &query.columns, &get.view, &mut shown)?
+                    self.get_family(family, &probe, &query.columns, &get.view, &mut shown, witness)?
                 }
-                columns => self.get_family(family, probe, columns, &get.view, &mut shown)?,
+                columns => {
+                    self.get_family(family, probe, columns, &get.view, &mut shown, witness)?
+                }
             };
             add(&mut sum, trace);
         }
@@ -110,6 +127,7 @@ impl ReadView {
         columns: &Columns,
         view: &View,
         shown: &mut Vec<Cell>,
+        witness: &mut impl Witness,
     ) -> Result<ReadTrace> {
         let options = &family.family.options;
         let mut trace = ReadTrace::default();
@@ -135,8 +153,10 @@ impl ReadView {
             _ => Timestamp::OLDEST,
         };
         let mut files = Candidates::new(&family.files, probe, view.time_range, expired, &mut trace);
-        while let Some((file, scanner)) = files.next(row.settled(), &mut trace)? {
+        witness.begin(&family.family.name, row.found.len(), &trace);
+        while let Some((file, scanner)) = files.next(row.settled(), &mut trace, witness)? {
             row.add_from(file, scanner, &mut trace)?;
+            witness.file(&file.file, FileFate::Read, &trace);
         }
         row.show(shown);
         family.family.reads.record(&trace);

@@ -20,6 +20,7 @@ use crate::background::Background;
 use crate::change::{Append, CheckAndMutate, Increment};
 use crate::clock::Clock;
 use crate::error::{Error, Result};
+use crate::explain::Explanation;
 use crate::export::Export;
 use crate::files::Files;
 use crate::identity::is_store_file_name;
@@ -297,6 +298,30 @@ impl Store {
     /// As for [`multi_get`](Self::multi_get).
     pub fn multi_get_traced(&self, gets: &[Get]) -> Result<Vec<(Vec<Cell>, ReadTrace)>> {
         self.inner.view().multi_get(gets)
+    }
+
+    /// Reads cells of one row, and tells the way file by file: which were passed over and why, and
+    /// what was read of the others.
+    ///
+    /// ```
+    /// use store::{FamilyOptions, FileFate, Get, Put, Store, StoreOptions};
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// # let directory = directory.path();
+    /// let store = Store::open(directory, StoreOptions::default())?;
+    /// store.create_family("f", FamilyOptions::default())?;
+    /// store.put(Put::new("a").column("f", "q", "1"))?;
+    /// store.flush()?;
+    /// let way = store.explain(&Get::row("b"))?;
+    /// assert_eq!(way.families[0].files[0].fate, FileFate::OutOfRange);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`get`](Self::get).
+    pub fn explain(&self, get: &Get) -> Result<Explanation> {
+        self.inner.view().explain(get)
     }
 
     /// The store as it is at this moment, for as many reads as are wanted.

@@ -3,14 +3,16 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
+use store::FamilyExplanation;
 
 use super::{Directory, Versions};
 use crate::counters::Counters;
 use crate::failure::Answer;
 use crate::key_text::KeyText;
-use crate::output::{Audience, Report};
+use crate::output::{Audience, Report, write_table};
+use crate::size_text::show_count;
 
-/// Say what one get did: files skipped and why, filters asked, blocks touched.
+/// Say what one get did, file by file: skipped and why, filters asked, blocks touched.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -36,14 +38,15 @@ impl Explain {
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let store = self.directory.open()?;
         let get = self.versions.get(&self.row);
-        let (cells, trace) = store.get_traced(&get)?;
-        let found = !cells.is_empty();
+        let way = store.explain(&get)?;
+        let found = !way.cells.is_empty();
         let report = ExplainReport {
             schema: 1,
             row: self.row.to_string(),
             found,
-            cells: cells.len(),
-            counters: Counters::from(&trace),
+            cells: way.cells.len(),
+            counters: Counters::from(&way.trace),
+            families: way.families.iter().map(FamilyReport::from).collect(),
         };
         self.audience.print(&report)?;
         Ok(Answer::from_bool(found))
@@ -58,12 +61,85 @@ struct ExplainReport {
     cells: usize,
     #[serde(flatten)]
     counters: Counters,
+    families: Vec<FamilyReport>,
+}
+
+/// A family that was asked, with its files in the order in which they were considered.
+#[derive(Serialize)]
+struct FamilyReport {
+    family: String,
+    memstore_cells: usize,
+    files: Vec<FileReport>,
+}
+
+/// A file, what became of it, and what was read for it.
+#[derive(Serialize)]
+struct FileReport {
+    file: String,
+    fate: &'static str,
+    bytes: u64,
+    oldest: Option<i64>,
+    newest: Option<i64>,
+    #[serde(flatten)]
+    counters: Counters,
+}
+
+impl From<&FamilyExplanation> for FamilyReport {
+    fn from(family: &FamilyExplanation) -> Self {
+        let files = family.files.iter().map(|file| FileReport {
+            file: file.name.clone(),
+            fate: file.fate.text(),
+            bytes: file.bytes,
+            oldest: file.times.map(|(oldest, _)| oldest.get()),
+            newest: file.times.map(|(_, newest)| newest.get()),
+            counters: Counters::from(&file.trace),
+        });
+        Self {
+            family: family.name.clone(),
+            memstore_cells: family.memstore_cells,
+            files: files.collect(),
+        }
+    }
+}
+
+impl FamilyReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let memstore_cells = show_count(self.memstore_cells as u64);
+        writeln!(out, "\nfamily {}: {memstore_cells} cells in memstores", self.family)?;
+        let rows: Vec<_> = self.files.iter().map(FileReport::row).collect();
+        let heading = [
+            "file",
+            "what became of it",
+            "newest cell",
+            "data",
+            "index",
+            "Bloom",
+            "META",
+            "bytes read",
+        ];
+        if rows.is_empty() { Ok(()) } else { write_table(out, &heading, &rows) }
+    }
+}
+
+impl FileReport {
+    fn row(&self) -> Vec<String> {
+        let Counters {
+            data_blocks, index_blocks, bloom_blocks, meta_blocks, bytes_from_file, ..
+        } = self.counters;
+        let newest = self.newest.map_or_else(|| "-".to_owned(), |millis| millis.to_string());
+        let mut row = vec![self.file.clone(), self.fate.to_owned(), newest];
+        row.extend(
+            [data_blocks, index_blocks, bloom_blocks, meta_blocks, bytes_from_file].map(show_count),
+        );
+        row
+    }
 }
 
 impl Report for ExplainReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let found = if self.found { "found" } else { "not found" };
         writeln!(out, "row {}: {found}, {} cells", self.row, self.cells)?;
-        self.counters.write_text(out)
+        self.counters.write_text(out)?;
+        self.families.iter().try_for_each(|family| family.write_text(out))
     }
 }
