@@ -734,28 +734,6 @@ fn explain_tells_which_files_were_skipped() {
 }
 
 #[test]
-fn a_store_counts_appends_and_is_exported_and_linked() {
-    let directory = directory();
-    let store = store_of_200_rows(&directory);
-    assert_eq!(stdout(&["store", "increment", &store, "f", "sum", "q", "--amount", "5"]), "5\n");
-    assert_eq!(stdout(&["store", "increment", &store, "f", "sum", "q", "--amount=-2"]), "3\n");
-    let (status, message) = failure(&["store", "increment", &store, "f", "row007", "q"]);
-    assert_eq!(status, 3, "{message}");
-    stdout(&["store", "append", &store, "f", "text", "q", "one "]);
-    stdout(&["store", "append", &store, "f", "text", "q", "two"]);
-    assert!(stdout(&["store", "get", &store, "text"]).contains("one two"));
-
-    let (out, backup) = (path(&directory, "out"), path(&directory, "backup"));
-    let export = ["store", "export", &store, &out, "--splits", "row100,row900", "--table", "t"];
-    let text = stdout(&export);
-    assert!(text.contains(&format!("hbase completebulkload {out} t")), "{text}");
-    assert_eq!(fs::read_dir(Path::new(&out).join("f")).expect("a family").count(), 3);
-    stdout(&["store", "checkpoint", &store, &backup]);
-    let scan = |store: &str| stdout(&["store", "scan", store]);
-    assert_eq!(scan(&backup), scan(&store));
-}
-
-#[test]
 fn a_store_takes_hfiles_in() {
     let directory = directory();
     let store = path(&directory, "store");
