@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use crate::kernel::{self, CellTarget};
 use crate::kind::allocate;
+use crate::membership::CACHED_LEN;
 use crate::{Absent, BuildError, FilterStats, Full, Insert, KeyHash, Membership, Remove, Sizing};
 
 use super::cells::{Bucket, Cell, Cells};
@@ -15,10 +16,6 @@ const CELLS_MAX: u32 = 4;
 /// How many keys of a batch are sent for at once: with four buckets each, they keep a core's line
 /// buffers busy.
 const BATCH: usize = 8;
-
-/// Bytes of a table that stays in the caches of a core, where sending for its buckets costs more than it
-/// saves.
-const CACHED_LEN: usize = 1 << 19;
 
 /// Where a key may be, by subtable.
 type Targets = [CellTarget; *SUBTABLES.end() as usize];

@@ -17,7 +17,7 @@ mod portable;
 mod x86;
 
 use crate::KeyHash;
-use crate::membership::PREFETCH_DISTANCE;
+use crate::membership::{CACHED_LEN, PREFETCH_DISTANCE};
 
 pub(crate) use cells::{CellLanes, CellTarget};
 pub(crate) use columns::{ColumnLookup, Columns, LANES, parities};
@@ -153,8 +153,10 @@ fn in_batches<const N: usize>(
     contains: impl Fn(&[u8; N], u64) -> bool,
 ) {
     assert_eq!(hashes.len(), answers.len(), "one answer for each hash");
+    let is_cached = size_of_val(units) <= CACHED_LEN;
+    let distance = if is_cached { hashes.len() } else { PREFETCH_DISTANCE };
     for (at, (hash, answer)) in hashes.iter().zip(answers).enumerate() {
-        if let Some(later) = hashes.get(at + PREFETCH_DISTANCE)
+        if let Some(later) = hashes.get(at + distance)
             && let Some(unit) = units.get(index(*later, units.len()))
         {
             prefetch(unit);

@@ -74,11 +74,18 @@ pub(crate) fn counting_bloom_fewest_lines(
     best
 }
 
+/// Returns the share of a line's counters that so many are.
+fn share(above: usize) -> f64 {
+    above as f64 / LINE_COUNTERS as f64
+}
+
 /// How often a line lets a stranger pass, by the number of keys in it; worked out as far as asked.
 struct LineRates {
     probes: u32,
     /// How likely x counters are above nought, after as many keys as there are rates but one.
     distribution: [f64; LINE_COUNTERS + 1],
+    /// How likely a stranger passes where x counters are above nought: (x/128)^k.
+    passes: [f64; LINE_COUNTERS + 1],
     /// The error rates of lines with 0, 1, 2 … keys.
     rates: Vec<f64>,
 }
@@ -87,7 +94,9 @@ impl LineRates {
     fn new(probes: u32) -> Self {
         let mut distribution = [0.0; LINE_COUNTERS + 1];
         distribution[0] = 1.0;
-        Self { probes, distribution, rates: vec![0.0] }
+        let passes =
+            core::array::from_fn(|above| (0..probes).fold(1.0, |odds, _| odds * share(above)));
+        Self { probes, distribution, passes, rates: vec![0.0] }
     }
 
     fn error_rate(&mut self, keys: u64, lines: u64) -> f64 {
@@ -116,7 +125,6 @@ impl LineRates {
     }
 
     fn add_key(&mut self) {
-        let share = |above: usize| above as f64 / LINE_COUNTERS as f64;
         for _ in 0..self.probes {
             // Downward, so that each number is read before it is overwritten.
             for above in (1..=LINE_COUNTERS).rev() {
@@ -127,9 +135,8 @@ impl LineRates {
             }
             self.distribution[0] = 0.0; // A probe leaves no line empty.
         }
-        let passes = |above| libm::pow(share(above), f64::from(self.probes));
-        let odds = self.distribution.iter().zip(0..);
-        self.rates.push(odds.map(|(odds, above)| odds * passes(above)).sum());
+        let each = self.distribution.iter().zip(&self.passes);
+        self.rates.push(each.map(|(odds, passes)| odds * passes).sum());
     }
 }
 
