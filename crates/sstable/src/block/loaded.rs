@@ -8,10 +8,6 @@ use super::meta::MetaBlock;
 
 /// A block once it has been read, checked and taken apart.
 #[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "most blocks are the largest, and all are in an `Arc`"
-)]
 pub(crate) enum Block {
     /// Cells, in plain form.
     Data(DataBlock),
