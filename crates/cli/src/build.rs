@@ -5,14 +5,15 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use sstable::{Cell, FileName, FileSummary, Writer, WriterOptions, escape};
+use sstable::{Cell, Comparator, FileName, FileSummary, Writer, WriterOptions, escape};
 
-use crate::cells_input::{self, Cells, CellsFormat};
+use crate::cells_input::{self, CellsFormat};
 use crate::failure::{Advised, Answer};
 use crate::half_made::Output;
 use crate::output::{Audience, Report};
 use crate::progress::Progress;
-use crate::size_text::{show_count, show_size};
+use crate::size_text::{SizeText, show_count, show_size};
+use crate::sorted::sorted;
 use crate::writing_options::WritingOptions;
 
 /// Write an HFile from cells or CSV.
@@ -34,9 +35,12 @@ pub(crate) struct Build {
     /// The file to write; - is stdout
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
-    /// Sort the cells first, in memory
+    /// Sort the cells first, in temporary files where memory does not do
     #[arg(long)]
     sort: bool,
+    /// Bytes of cells that are sorted in memory at a time
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", requires = "sort")]
+    sort_memory: SizeText,
     /// Replace the output if it exists
     #[arg(long)]
     force: bool,
@@ -53,18 +57,24 @@ impl Build {
     /// Writes the file and says what became of it.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let mut options = WriterOptions::default();
+        let mut order = Comparator::default();
         if let Some(path) = &self.options {
-            options = WritingOptions::read(path)?.apply(options)?;
+            let settings = WritingOptions::read(path)?;
+            order = settings.comparator()?.unwrap_or(order);
+            options = settings.apply(options)?;
         }
+        order = self.writing.comparator()?.unwrap_or(order);
         let options = self.writing.apply(options)?;
 
         let cells = cells_input::cells(&self.input, self.from)?;
         let output = Output::create(&self.output, self.force)?;
         let name = FileName::new(self.output.display().to_string());
-        let mut writer = Writer::new(output, name, options)?;
+        let mut writer = Writer::new(output, name.clone(), options)?;
         let progress = Progress::unbounded("cells");
         let mut last: Option<Cell> = None;
-        for cell in self.in_order(cells)? {
+        let cells =
+            if self.sort { sorted(cells, order, self.sort_memory.bytes(), &name)? } else { cells };
+        for cell in cells {
             let cell = cell?;
             writer.append(cell.as_ref()).map_err(|error| advise(error, last.as_ref(), &cell))?;
             progress.advance(1);
@@ -77,15 +87,6 @@ impl Build {
             self.audience.print(&BuildReport::new(&self.output, &summary))?;
         }
         Ok(Answer::Sound)
-    }
-
-    fn in_order(&self, cells: Cells) -> anyhow::Result<Cells> {
-        if !self.sort {
-            return Ok(cells);
-        }
-        let mut cells = cells.collect::<Result<Vec<Cell>, _>>()?;
-        cells.sort_by(|one, other| one.as_ref().compare(&other.as_ref()));
-        Ok(Box::new(cells.into_iter().map(Ok)))
     }
 }
 

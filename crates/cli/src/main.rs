@@ -23,6 +23,7 @@ mod output;
 mod progress;
 mod size_text;
 mod sizing;
+mod sorted;
 mod store;
 mod verify;
 mod writing_options;
