@@ -12,7 +12,8 @@ use bytes::Bytes;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 use serde_json::{Value, json};
 use sstable::{
-    Cell, CellRef, FileName, FilterOptions, Limits, Writer, WriterOptions, ndjson, rebuild_filter,
+    Cell, CellRef, Error, FileName, FilterOptions, Limits, Writer, WriterOptions, ndjson,
+    rebuild_filter,
 };
 use support::cells::{Shape, cells};
 use support::fixtures::Fixture;
@@ -278,7 +279,11 @@ fn hbase_accepts_its_own_files_with_a_filter_put_in() {
         let path = files.path(&format!("{}.hfile", fixture.name));
         let sink = File::create(&path).expect("the directory is ours");
         let (name, filter) = (FileName::new(fixture.name.clone()), Some(filter_of(kind)));
-        rebuild_filter(source, name, Limits::default(), filter, sink).expect("HBase's is sound");
+        match rebuild_filter(source, name, Limits::default(), filter, sink) {
+            // Filters of ours are over rows in the order of their bytes; `hbase:meta` has another.
+            Err(Error::Unsupported { .. }) => continue,
+            rebuilt => rebuilt.expect("HBase's is sound"),
+        };
         let expected = files.write_cells(&fixture.name, &fixture.cells());
         let read = files.ask(&fixture.name, &fixture.spec, &text(&path), &expected);
         assert_eq!(read["blocks"]["META"], 1, "{read}");

