@@ -1,5 +1,6 @@
 //! `hfile build --sort`: any amount of cells, in bounded memory.
 
+use std::fmt::Write;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -15,7 +16,8 @@ fn write_cells(directory: &Path) {
     let mut csv = "row,family,qualifier,ts,type,value,seq\n".to_owned();
     for number in 0..20_000_u64 {
         let row = number * 7919 % 9973;
-        csv += &format!("row{row:05},f,q{},5,Put,value{number},{}\n", row % 3, number % 2);
+        let (column, sequence_id) = (row % 3, number % 2);
+        writeln!(csv, "row{row:05},f,q{column},5,Put,value{number},{sequence_id}").expect("memory");
     }
     std::fs::write(directory.join("cells.csv"), csv).expect("the directory is ours");
 }

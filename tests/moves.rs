@@ -6,7 +6,7 @@ use std::path::Path;
 
 use sstable::{Reader, ReaderOptions};
 use store::{Delete, Error, FamilyOptions, Get, Put, Scan, Store, StoreOptions, Timestamp};
-use support::{judge, say};
+use support::{hex, judge, say};
 
 fn open(directory: &Path) -> Store {
     Store::open(directory, StoreOptions::default().auto_compaction(false)).unwrap()
@@ -137,8 +137,7 @@ fn a_running_hbase_loads_an_export_and_answers_as_the_store() {
         sstable::ndjson::write_cell(&mut lines, &cell.as_ref()).unwrap();
     }
     fs::write(&expected, lines).unwrap();
-    let splits =
-        splits.map(|row| row.bytes().map(|byte| format!("{byte:02x}")).collect::<String>());
+    let splits = splits.map(|row| hex(row.as_bytes()));
     let (out, expected) = (out.display().to_string(), expected.display().to_string());
     let answer = judge::ask(&[
         "bulkload",

@@ -25,7 +25,7 @@ use store::{
     KeepDeletedCells, Put, Scan, Store, StoreOptions, Timestamp, WriteBatch,
 };
 use support::disk::Disk;
-use support::{judge, say};
+use support::{hex, judge, say};
 use workload::Random;
 
 const ROWS: [&str; 4] = ["a", "ab", "b", "c"];
@@ -229,7 +229,7 @@ impl History {
         let amount = self.random.below(5) as i64 - 1;
         let answer = self.store.increment(&Increment::new(row).column("f", column, amount));
         self.answers.push(answer.map_or(json!(["refused"]), |cells| shown(&cells)));
-        let step = json!({ "row": hex(row), "qualifier": hex(column), "amount": amount });
+        let step = json!({ "row": hex(row.as_bytes()), "qualifier": hex(column.as_bytes()), "amount": amount });
         self.steps.push(json!({ "increment": step }));
         self.has_upserts |= self.versions == 1;
     }
@@ -239,7 +239,7 @@ impl History {
         let value = self.one_of(&["x", "", "12345678"]);
         let cells = self.store.append(&Append::new(row).column("f", column, value)).unwrap();
         self.answers.push(shown(&cells));
-        let step = json!({ "row": hex(row), "qualifier": hex(column), "value": hex(value) });
+        let step = json!({ "row": hex(row.as_bytes()), "qualifier": hex(column.as_bytes()), "value": hex(value.as_bytes()) });
         self.steps.push(json!({ "append": step }));
         self.has_upserts |= self.versions == 1;
     }
@@ -256,7 +256,7 @@ impl History {
         let (row, column, target) = (self.one_of(&ROWS), self.column(), self.column());
         let put = self.one_of(&["5", "50", "75"]);
         let mut step = json!({
-            "row": hex(row), "qualifier": hex(column), "target": hex(target), "put": hex(put),
+            "row": hex(row.as_bytes()), "qualifier": hex(column.as_bytes()), "target": hex(target.as_bytes()), "put": hex(put.as_bytes()),
         });
         let mut check = CheckAndMutate::new(row).put(Put::new(row).column("f", target, put));
         if self.random.below(4) == 0 {
@@ -266,7 +266,7 @@ impl History {
             let value = self.one_of(&["", "5", "50", "7"]);
             check = check.if_matches("f", column, operator, value);
             step["operator"] = json!(name);
-            step["value"] = json!(hex(value));
+            step["value"] = json!(hex(value.as_bytes()));
         }
         if let Some((min, max)) = self.time_range(&mut step) {
             check = check.time_range(min, max);
@@ -295,7 +295,7 @@ impl History {
         let columns: Vec<_> =
             self.columns.into_iter().filter(|_| self.random.below(2) == 0).collect();
         if !columns.is_empty() {
-            step["columns"] = columns.iter().map(|column| hex(column)).collect();
+            step["columns"] = columns.iter().map(|column| hex(column.as_bytes())).collect();
         }
         columns
     }
@@ -333,8 +333,8 @@ impl History {
             }
             if rows[0] != rows[1] {
                 scan = scan.start(rows[0]).stop(rows[1]);
-                step["start"] = json!(hex(rows[0]));
-                step["stop"] = json!(hex(rows[1]));
+                step["start"] = json!(hex(rows[0].as_bytes()));
+                step["stop"] = json!(hex(rows[1].as_bytes()));
             }
         }
         if self.random.below(4) == 0 {
@@ -350,7 +350,7 @@ impl History {
     fn get(&mut self) {
         let row = self.one_of(&ROWS);
         let versions = 1 + self.random.below(4) as u32;
-        let mut step = json!({ "row": hex(row), "versions": versions });
+        let mut step = json!({ "row": hex(row.as_bytes()), "versions": versions });
         let mut get = Get::row(row).versions(versions);
         if let Some((min, max)) = self.time_range(&mut step) {
             get = get.time_range(min, max);
@@ -366,10 +366,6 @@ impl History {
     fn to_json(&self) -> Value {
         json!({ "family": self.family, "now": START, "steps": self.steps })
     }
-}
-
-fn hex(text: &str) -> String {
-    text.bytes().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A cell as the judge writes it, without its sequence id: HBase counts those otherwise.
@@ -444,10 +440,10 @@ fn random_histories_are_answered_as_by_an_hregion() {
 /// HBase compacts the files of a store, and the store compacts them itself.
 #[test]
 fn a_major_compaction_leaves_what_hbase_leaves_cell_for_cell() {
+    const STORES: u64 = 20;
     if !judge::is_wanted("store: compactions") {
         return;
     }
-    const STORES: u64 = 20;
     let directory = tempfile::tempdir().unwrap();
     let (mut faults, mut count) = (Vec::new(), 0);
     for seed in 0..STORES {

@@ -9,6 +9,7 @@ pub mod parts;
 pub mod sound;
 pub mod spec;
 
+use std::fmt::Write as _;
 use std::io::Write;
 
 /// Says something that is shown also where the test passes and its output is kept back.
@@ -16,4 +17,12 @@ pub fn say(what: &str) {
     let line = format!("{what}\n");
     // Where nobody can be told there is nobody to be told of that.
     let _ = std::io::stderr().write_all(line.as_bytes());
+}
+
+/// Bytes in lower-case hex, as in the cells format.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}"); // A string takes everything.
+        hex
+    })
 }
