@@ -84,7 +84,7 @@ impl Default for WriterOptions {
             bloom_max_fold: 7,
             delete_family_bloom: true,
             filter: None,
-            filter_block_size: 64 * 1024,
+            filter_block_size: Self::FILTER_BLOCK_SIZE,
             comparator: Comparator::Bytes,
             max_sequence_id: None,
             major_compaction: false,
@@ -95,6 +95,9 @@ impl Default for WriterOptions {
 }
 
 impl WriterOptions {
+    /// Bytes of a filter of our own above which it is cut into partitions, unless said otherwise.
+    pub const FILTER_BLOCK_SIZE: u32 = 64 * 1024;
+
     /// Bytes of cells, encoded or not, after which a data block is cut. Default: 64 KiB.
     pub const fn block_size(mut self, bytes: u32) -> Self {
         self.block_size = bytes;

@@ -8,8 +8,8 @@
 use std::sync::Arc;
 
 use filter::theory::allocate;
-use filter::{FilterKind, Sizing};
-use sstable::{BloomType, FileName, FilterOptions, Limits, rebuild_filter};
+use filter::{FilterKind, HEADER_LEN, Sizing};
+use sstable::{BloomType, FileName, FilterOptions, Limits, WriterOptions, rebuild_filter};
 
 use crate::error::{Error, Result};
 use crate::manifest::FileEntry;
@@ -30,7 +30,7 @@ pub(crate) fn filter_of_new(
     };
     let mut counts: Vec<u64> = others.iter().map(|file| row_count(file)).collect();
     counts.push(rows()?);
-    let bits = allocate(&counts, budget.saturating_mul(8), kind);
+    let bits = allocate(&counts, bits_for_filters(budget), kind);
     Ok(bits.last().and_then(|bits| sized(kind, *bits)))
 }
 
@@ -50,6 +50,15 @@ pub(crate) fn row_count(file: &StoreFile) -> u64 {
     }
 }
 
+/// The bits of a budget in bytes that filters themselves may take. A file's first header is known to
+/// [`allocate`]; one that is cut into blocks has another for each.
+fn bits_for_filters(budget: u64) -> u64 {
+    // Blocks are filled to one part in 32 at least.
+    let filled = u64::from(WriterOptions::FILTER_BLOCK_SIZE) / 32 * 31;
+    let later_blocks = budget / filled;
+    budget.saturating_sub(later_blocks.saturating_mul(HEADER_LEN as u64)).saturating_mul(8)
+}
+
 fn sized(kind: FilterKind, bits_per_key: f64) -> Option<(FilterKind, Sizing)> {
     (bits_per_key > 0.0).then_some((kind, Sizing::BitsPerKey(bits_per_key)))
 }
@@ -67,7 +76,7 @@ impl Inner {
         let filters: Vec<_> = match family.options.filter {
             Some((kind, Sizing::Bytes(budget))) => {
                 let counts: Vec<u64> = files.iter().map(|file| row_count(file)).collect();
-                let bits = allocate(&counts, budget.saturating_mul(8), kind);
+                let bits = allocate(&counts, bits_for_filters(budget), kind);
                 bits.into_iter().map(|bits| sized(kind, bits)).collect()
             }
             filter => vec![filter; files.len()],

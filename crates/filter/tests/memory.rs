@@ -1,0 +1,134 @@
+//! Whatever touches memory, in sizes that an interpreter can do: parsing bytes from outside, asking
+//! every kind at every alignment, changing filters in place.
+//!
+//! Miri runs these tests on the portable code, and sees any access that is out of bounds, misaligned
+//! or undefined in another way (`.ci/run` does where Miri is installed):
+//!
+//! ```text
+//! cargo +nightly miri test -p filter --test memory
+//! ```
+
+use filter::bloom::{Blocked, Classic, SplitBlock};
+use filter::{
+    AlignedBytes, CountingBloom, Cuckoo, DLeft, FilterKind, Insert, KeyHash, Membership, Remove,
+    Seed, Sizing, StoredFilter, build,
+};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+/// Keys of the larger filters: a few lines and buckets.
+const KEYS: u64 = if cfg!(miri) { 12 } else { 3_000 };
+/// Keys of the filters that are cut and flipped.
+const CUT_KEYS: u64 = if cfg!(miri) { 12 } else { 24 };
+/// What is cut, flipped and shifted, is so in steps of this, so that an interpreter comes to an end.
+const STEP: usize = if cfg!(miri) { 71 } else { 1 };
+
+fn hashes(stream: u64, count: u64) -> Vec<KeyHash> {
+    (0..count).map(|key| KeyHash::new(Seed::new(stream), &key.to_le_bytes())).collect()
+}
+
+fn stored(kind: FilterKind, keys: u64) -> Vec<u8> {
+    build(kind, Sizing::BitsPerKey(30.0), Seed::new(1), &hashes(1, keys)).expect("possible")
+}
+
+/// Asks one by one, in a batch, and with a prefetch before.
+fn ask(filter: &impl Membership, members: &[KeyHash], is_whole: bool) {
+    let all = [members, &hashes(2, 9)].concat();
+    let mut answers = vec![false; all.len()];
+    filter.may_contain_batch(&all, &mut answers);
+    for (hash, answer) in all.iter().zip(&answers) {
+        filter.prefetch(*hash);
+        assert_eq!(filter.may_contain(*hash), *answer);
+    }
+    assert!(!is_whole || answers[..members.len()].iter().all(|answer| *answer));
+    // Formulas touch no memory, and take an interpreter seconds.
+    assert!(cfg!(miri) || (0.0..=1.0).contains(&filter.stats().error_rate));
+}
+
+#[test]
+fn every_kind_is_read_at_every_alignment() {
+    for kind in FilterKind::ALL {
+        for keys in [0, 1, KEYS] {
+            let (bytes, members) = (stored(*kind, keys), hashes(1, keys));
+            for offset in (0..64).step_by(STEP) {
+                let mut shifted = vec![0xff; offset];
+                shifted.extend_from_slice(&bytes);
+                let filter = StoredFilter::parse(&shifted[offset..]).expect("as it was written");
+                ask(&filter, &members, true);
+            }
+            let aligned = AlignedBytes::copy_of(&bytes).expect("little memory");
+            ask(&StoredFilter::parse(aligned).expect("as it was written"), &members, true);
+        }
+    }
+}
+
+/// Makes the length and the checksum right again, as an attacker would.
+fn repaired(mut bytes: Vec<u8>) -> Vec<u8> {
+    let body_len = (bytes.len() - filter::HEADER_LEN) as u64;
+    bytes[32..40].copy_from_slice(&body_len.to_le_bytes());
+    let checksum = xxh3_64_with_seed(&bytes[..56], xxh3_64(&bytes[filter::HEADER_LEN..]));
+    bytes[56..64].copy_from_slice(&checksum.to_le_bytes());
+    bytes
+}
+
+#[test]
+fn cut_and_flipped_bytes_are_refused_or_read_within_bounds() {
+    for kind in FilterKind::ALL {
+        let whole = stored(*kind, CUT_KEYS);
+        for len in (0..whole.len()).step_by(STEP) {
+            assert!(StoredFilter::parse(&whole[..len]).is_err(), "{kind}: {len} bytes");
+        }
+        // With a checksum that is right, the header's numbers and the body's are all there is.
+        let cuts = (filter::HEADER_LEN..whole.len()).step_by(STEP).map(|len| whole[..len].to_vec());
+        let flips = (9 * 8..56 * 8).step_by(STEP).map(|bit| {
+            let mut bytes = whole.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            bytes
+        });
+        for bytes in cuts.chain(flips) {
+            if let Ok(filter) = StoredFilter::parse(repaired(bytes).as_slice()) {
+                ask(&filter, &hashes(1, CUT_KEYS), false);
+            }
+        }
+    }
+}
+
+#[test]
+fn filters_in_memory_are_filled_and_asked() {
+    fn fill(mut filter: impl Insert) {
+        let members = hashes(1, KEYS);
+        for member in &members {
+            filter.insert(*member).expect("room for all");
+        }
+        ask(&filter, &members, true);
+    }
+    let sizing = Sizing::BitsPerKey(30.0);
+    fill(Blocked::new(sizing, KEYS).expect("possible"));
+    fill(Classic::new(sizing, KEYS).expect("possible"));
+    fill(SplitBlock::new(sizing, KEYS).expect("possible"));
+    fill(CountingBloom::new(sizing, KEYS).expect("possible"));
+    fill(DLeft::new(sizing, KEYS).expect("possible"));
+    fill(Cuckoo::new(sizing, KEYS).expect("possible"));
+}
+
+#[test]
+fn filters_that_forget_are_emptied_again() {
+    fn come_and_go(mut filter: impl Remove) {
+        let members = hashes(1, KEYS);
+        for member in members.iter().chain(&members) {
+            filter.insert(*member).expect("room for all");
+        }
+        for member in &members {
+            filter.remove(*member).expect("a member");
+        }
+        ask(&filter, &members, true);
+        for member in &members {
+            filter.remove(*member).expect("a member");
+        }
+        assert!(members.iter().all(|member| !filter.may_contain(*member)));
+        assert!(filter.remove(members[0]).is_err());
+    }
+    let sizing = Sizing::BitsPerKey(40.0);
+    come_and_go(CountingBloom::new(sizing, 2 * KEYS).expect("possible"));
+    come_and_go(DLeft::new(sizing, 2 * KEYS).expect("possible"));
+    come_and_go(Cuckoo::new(sizing, 2 * KEYS).expect("possible"));
+}
