@@ -12,7 +12,7 @@ use crate::manifest::FileEntry;
 use crate::new_file::{FilePurpose, NewFile, NewPlace};
 use crate::store::Inner;
 use crate::store_file::StoreFile;
-use crate::version::{Family, FamilyVersion};
+use crate::version::Family;
 
 /// How old the cells of a file are that comes from elsewhere.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -198,15 +198,10 @@ impl Inner {
             manifest.family_mut(family.id).files.extend(entries);
         })?;
         self.replace_version(|version| {
-            version.map(|known| {
-                if known.family.id != family.id {
-                    return Arc::clone(known);
-                }
-                let mut changed = FamilyVersion::clone(known);
+            version.with(family, |changed| {
                 for file in &files {
                     changed.files = changed.files.replace(&[], Some(file));
                 }
-                Arc::new(changed)
             })
         });
         self.commit.publish(&mut writer, newest);

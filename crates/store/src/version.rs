@@ -30,6 +30,18 @@ impl StoreVersion {
         Self { families: self.families.iter().map(&mut change).collect() }
     }
 
+    /// The same with one family changed.
+    pub(crate) fn with(&self, family: &Family, change: impl Fn(&mut FamilyVersion)) -> Self {
+        self.map(|known| {
+            if known.family.id != family.id {
+                return Arc::clone(known);
+            }
+            let mut changed = FamilyVersion::clone(known);
+            change(&mut changed);
+            Arc::new(changed)
+        })
+    }
+
     /// Memory of all memstores.
     pub(crate) fn memstore_bytes(&self) -> usize {
         let families = self.families.iter();

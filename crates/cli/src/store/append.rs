@@ -2,7 +2,7 @@
 
 use store::Append as Change;
 
-use super::Directory;
+use super::{Column, Directory};
 use crate::failure::Answer;
 use crate::key_text::KeyText;
 
@@ -16,15 +16,8 @@ A column that is not there counts as empty.")]
 pub(super) struct Append {
     #[command(flatten)]
     directory: Directory,
-    /// The column family
-    #[arg(value_name = "FAMILY")]
-    family: String,
-    /// The row: text with \xNN, or hex:…
-    #[arg(value_name = "ROW")]
-    row: KeyText,
-    /// The column
-    #[arg(value_name = "QUALIFIER")]
-    qualifier: KeyText,
+    #[command(flatten)]
+    column: Column,
     /// The bytes: text with \xNN, or hex:…
     #[arg(value_name = "SUFFIX")]
     suffix: KeyText,
@@ -33,8 +26,9 @@ pub(super) struct Append {
 impl Append {
     /// Appends.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let (qualifier, suffix) = (self.qualifier.as_bytes(), self.suffix.as_bytes());
-        let change = Change::new(self.row.as_bytes()).column(&self.family, qualifier, suffix);
+        let Column { family, row, qualifier } = &self.column;
+        let (qualifier, suffix) = (qualifier.as_bytes(), self.suffix.as_bytes());
+        let change = Change::new(row.as_bytes()).column(family, qualifier, suffix);
         self.directory.open()?.append(&change)?;
         Ok(Answer::Sound)
     }

@@ -5,9 +5,8 @@ use std::io::Write;
 use anyhow::Context;
 use store::Increment as Change;
 
-use super::Directory;
+use super::{Column, Directory};
 use crate::failure::Answer;
-use crate::key_text::KeyText;
 use crate::output::{STDOUT, stdout};
 
 /// Add to the number in a column, and print the sum.
@@ -21,15 +20,8 @@ A number is 8 bytes, as HBase stores it; a column that is not there counts as 0.
 pub(super) struct Increment {
     #[command(flatten)]
     directory: Directory,
-    /// The column family
-    #[arg(value_name = "FAMILY")]
-    family: String,
-    /// The row: text with \xNN, or hex:…
-    #[arg(value_name = "ROW")]
-    row: KeyText,
-    /// The column
-    #[arg(value_name = "QUALIFIER")]
-    qualifier: KeyText,
+    #[command(flatten)]
+    column: Column,
     /// What to add
     #[arg(long, value_name = "NUMBER", default_value_t = 1, allow_negative_numbers = true)]
     amount: i64,
@@ -38,8 +30,8 @@ pub(super) struct Increment {
 impl Increment {
     /// Adds.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let qualifier = self.qualifier.as_bytes();
-        let change = Change::new(self.row.as_bytes()).column(&self.family, qualifier, self.amount);
+        let Column { family, row, qualifier } = &self.column;
+        let change = Change::new(row.as_bytes()).column(family, qualifier.as_bytes(), self.amount);
         let cells = self.directory.open()?.increment(&change)?;
         let mut out = stdout();
         for number in cells.iter().filter_map(|cell| <[u8; 8]>::try_from(cell.value()).ok()) {

@@ -94,6 +94,20 @@ struct Directory {
     now: Option<i64>,
 }
 
+/// A column of a row.
+#[derive(clap::Args)]
+struct Column {
+    /// The column family
+    #[arg(value_name = "FAMILY")]
+    family: String,
+    /// The row: text with \xNN, or hex:…
+    #[arg(value_name = "ROW")]
+    row: KeyText,
+    /// The column
+    #[arg(value_name = "QUALIFIER")]
+    qualifier: KeyText,
+}
+
 impl Directory {
     /// Opens the store, which must be there.
     ///

@@ -138,14 +138,7 @@ impl Inner {
             files.extend(new.map(|file| file.entry.clone()));
         })?;
         self.replace_version(|version| {
-            version.map(|known| {
-                if known.family.id != family.id {
-                    return Arc::clone(known);
-                }
-                let mut changed = FamilyVersion::clone(known);
-                changed.files = known.files.replace(old, new);
-                Arc::new(changed)
-            })
+            version.with(family, |changed| changed.files = changed.files.replace(old, new))
         });
         for file in old {
             file.retire();
