@@ -330,7 +330,7 @@ pub fn may_contain(bits: &[u8], hash_count: u32, pair: HashPair) -> bool {
     let mut positions = pair.bits(hash_count, bit_count);
     let mut left = hash_count;
     while left >= 4 {
-        let four: [u32; 4] = std::array::from_fn(|_| positions.next().unwrap_or(0));
+        let four: [u32; 4] = core::array::from_fn(|_| positions.next().unwrap_or(0));
         if !four.into_iter().fold(true, |all, bit| all & is_set(bit)) {
             return false;
         }
