@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use filter::Seed;
-use sstable::{BlockCache, Cell, ReadTrace, ReaderOptions, SequenceId};
+use sstable::{BlockCache, Cell, ReadTrace};
 
 use crate::background::Background;
 use crate::change::{Append, CheckAndMutate, Increment};
@@ -22,14 +22,10 @@ use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::explain::Explanation;
 use crate::export::Export;
-use crate::files::Files;
-use crate::identity::is_store_file_name;
 use crate::import::{Age, RowRange};
 use crate::keys::Keys;
-use crate::manifest::{FamilyEntry, FileEntry, Manifest, check_family_name};
-use crate::memstore::Memstore;
+use crate::manifest::{FileEntry, Manifest};
 use crate::mutation::{Delete, Put, WriteBatch};
-use crate::new_file::NewPlace;
 use crate::options::{Durability, FamilyOptions, StoreOptions};
 use crate::query::{Get, Scan};
 use crate::read::ReadView;
@@ -38,11 +34,15 @@ use crate::snapshot::Snapshot;
 use crate::stats::{FamilyStats, Stats};
 use crate::store_file::StoreFile;
 use crate::sync::{lock, read, write};
-use crate::version::{Family, FamilyVersion, StoreVersion};
+use crate::version::{Family, StoreVersion};
 use crate::vfs::{Lock, Vfs};
-use crate::wal::{self, SegmentNumber, SegmentWriter};
+use crate::wal::SegmentWriter;
 use crate::watch::{Watch, Work};
-use crate::write::{Commit, Stamp, Writer, apply, prepare};
+use crate::write::{Commit, Stamp, Writer, prepare};
+
+mod open;
+
+use open::reader_options;
 
 /// A store that is open. Cloning it is cheap; all clones are the same store.
 #[derive(Clone, Debug)]
@@ -457,94 +457,6 @@ impl Store {
 }
 
 impl Inner {
-    fn open(directory: &Path, options: StoreOptions) -> Result<Self> {
-        let vfs = Arc::clone(&options.vfs);
-        let manifest = Manifest::load(&*vfs, directory);
-        if !options.create && matches!(manifest, Ok(None)) {
-            return Err(Error::Missing { path: directory.to_path_buf() });
-        }
-        let wal_directory = directory.join(WAL_DIRECTORY);
-        vfs.create_directory(&wal_directory).map_err(Error::io(&wal_directory, "create"))?;
-        let lock = vfs
-            .lock(&directory.join("LOCK"))
-            .map_err(Error::io(directory, "lock"))?
-            .ok_or_else(|| Error::Locked { path: directory.to_path_buf() })?;
-        // Only now nobody else changes it.
-        let manifest = match Manifest::load(&*vfs, directory)? {
-            Some(manifest) => manifest,
-            None => create(&*vfs, directory)?,
-        };
-        Manifest::remove_unfinished(&*vfs, directory)?;
-        // A process that was killed may have left its last manifest with the operating system
-        // only. Before anything goes that an older one names, this one must be on disk.
-        vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))?;
-        let family_name = |id| {
-            manifest.families.iter().find(|family| family.id == id).map(|it| it.name.as_bytes())
-        };
-        let (store, first) = (manifest.store, manifest.first_segment);
-        let watch = Watch::begin(Work::Recover);
-        let recovered = wal::recover(&*vfs, &wal_directory, store, first, family_name)?;
-        let cache = Arc::new(BlockCache::new(options.cache_bytes));
-        let reader = reader_options(&options, &cache);
-        let mut version = StoreVersion::default();
-        let mut newest = recovered.newest.max(manifest.flushed);
-        for entry in &manifest.families {
-            let place = directory.join(&entry.name);
-            remove_orphans(&*vfs, &place, entry)?;
-            version.families.push(open_family(&vfs, &place, entry, &reader)?);
-            let files = entry.files.iter().map(|file| file.sequence_max);
-            newest = files.fold(newest, SequenceId::max);
-        }
-        version.families.sort_by(|left, right| left.family.name.cmp(&right.family.name));
-        for cells in recovered.batches {
-            apply(&version, cells);
-        }
-        drop(watch);
-        remove_segments_before(&*vfs, &wal_directory, first)?;
-        let number = recovered.segments.last().map_or(first, |last| last.next());
-        let segment = SegmentWriter::create(&*vfs, &wal_directory, store, number)?;
-        Ok(Self {
-            directory: directory.to_path_buf(),
-            clock: options.clock.clone(),
-            options,
-            vfs,
-            seed: manifest.seed,
-            cache,
-            version: RwLock::new(Arc::new(version)),
-            commit: Commit::new(segment, newest),
-            manifest: Mutex::new(manifest),
-            flush_turn: Mutex::default(),
-            compaction_turn: Mutex::default(),
-            background: Background::default(),
-            counts: Mutex::default(),
-            _lock: lock,
-        })
-    }
-
-    fn create_family(&self, name: &str, options: FamilyOptions) -> Result<()> {
-        self.commit.check()?;
-        check_family_name(name)?;
-        let mut manifest = self.manifest();
-        if manifest.families.iter().any(|family| family.name == name) {
-            return Err(Error::invalid(format!("there is a family \"{name}\" already")));
-        }
-        let id = manifest.families.iter().map(|family| family.id + 1).max().unwrap_or(0);
-        let directory = self.directory.join(name);
-        self.vfs.create_directory(&directory).map_err(Error::io(&directory, "create"))?;
-        self.vfs.sync_directory(&self.directory).map_err(Error::io(&self.directory, "sync"))?;
-        let entry = FamilyEntry { id, name: name.to_owned(), options, files: Vec::new() };
-        let reader = reader_options(&self.options, &self.cache);
-        let family = open_family(&self.vfs, &directory, &entry, &reader)?;
-        self.change(&mut manifest, |manifest| manifest.families.push(entry))?;
-        self.replace_version(|version| {
-            let mut families = version.families.clone();
-            families.push(family);
-            families.sort_by(|left, right| left.family.name.cmp(&right.family.name));
-            StoreVersion { families }
-        });
-        Ok(())
-    }
-
     pub(crate) fn version(&self) -> Arc<StoreVersion> {
         Arc::clone(&read(&self.version))
     }
@@ -740,77 +652,6 @@ impl Drop for Opened {
 pub(crate) const WAL_DIRECTORY: &str = "wal";
 /// Writers wait once the memstores take this many times what they are flushed at.
 const STALL_FACTOR: usize = 4;
-
-/// Makes the manifest of a new store.
-fn create(vfs: &dyn Vfs, directory: &Path) -> Result<Manifest> {
-    let wal = directory.join(WAL_DIRECTORY);
-    if !vfs.list(&wal).map_err(Error::io(&wal, "list"))?.is_empty() {
-        let path = directory.join(Manifest::NAME);
-        return Err(Error::corrupt(&path, 0, "missing, although there is a log"));
-    }
-    let manifest = Manifest::new()?;
-    manifest.store(vfs, directory)?;
-    if let Some(parent) = directory.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-        vfs.sync_directory(parent).map_err(Error::io(parent, "sync"))?;
-    }
-    Ok(manifest)
-}
-
-fn reader_options(options: &StoreOptions, cache: &Arc<BlockCache>) -> ReaderOptions {
-    ReaderOptions::default()
-        .cache(Arc::clone(cache))
-        .filter_use(options.filter_use)
-        .pin_filters(options.pin_filters)
-}
-
-fn open_family(
-    vfs: &Arc<dyn Vfs>,
-    directory: &Path,
-    entry: &FamilyEntry,
-    options: &ReaderOptions,
-) -> Result<Arc<FamilyVersion>> {
-    let options = options.clone().in_memory(entry.options.in_memory);
-    let files = entry.files.iter();
-    let files = files
-        .map(|file| StoreFile::open(vfs, directory, &entry.name, file, options.clone()))
-        .collect::<Result<_>>()?;
-    let family = Family {
-        id: entry.id,
-        name: entry.name.clone(),
-        options: entry.options.clone(),
-        reads: sstable::ReadCounters::default(),
-    };
-    Ok(Arc::new(FamilyVersion {
-        family: Arc::new(family),
-        active: Arc::new(Memstore::new()),
-        flushing: Vec::new(),
-        files: Files::new(files),
-    }))
-}
-
-/// Removes the files of a family that the manifest does not name: a crash left them behind.
-fn remove_orphans(vfs: &dyn Vfs, directory: &Path, family: &FamilyEntry) -> Result<()> {
-    for entry in vfs.list(directory).map_err(Error::io(directory, "list"))? {
-        let name = entry.name.strip_suffix(NewPlace::TEMPORARY_SUFFIX).unwrap_or(&entry.name);
-        let is_listed = family.files.iter().any(|file| file.name == entry.name);
-        if is_store_file_name(name) && !entry.is_directory && !is_listed {
-            let path = directory.join(&entry.name);
-            vfs.unlink(&path).map_err(Error::io(&path, "unlink"))?;
-        }
-    }
-    Ok(())
-}
-
-/// Removes log segments whose writes are in files: a crash came between.
-fn remove_segments_before(vfs: &dyn Vfs, directory: &Path, first: SegmentNumber) -> Result<()> {
-    for entry in vfs.list(directory).map_err(Error::io(directory, "list"))? {
-        if SegmentNumber::from_name(&entry.name).is_some_and(|number| number < first) {
-            let path = directory.join(&entry.name);
-            vfs.unlink(&path).map_err(Error::io(&path, "unlink"))?;
-        }
-    }
-    Ok(())
-}
 
 #[cfg(test)]
 mod tests;
