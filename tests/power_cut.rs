@@ -249,9 +249,7 @@ type Moment = (Disk, Progress);
 
 /// Runs a history, and returns each moment before a change.
 fn moments(seed: u64, len: usize) -> (Vec<Moment>, Vec<Content>) {
-    let disk = Disk::default();
-    disk.create_directory(Path::new("/data")).unwrap();
-    disk.sync_directory(Path::new("/")).unwrap();
+    let disk = prepared();
     let mut runner = Runner::new(&disk);
     let moments = Arc::new(Mutex::new(Vec::new()));
     let (watched, progress) = (Arc::clone(&moments), Arc::clone(&runner.progress));
@@ -453,6 +451,7 @@ fn fail_everywhere(seed: u64, len: usize) {
     tally.say("after faults");
 }
 
+/// A disk with the directory in which the store is to be made; none of its calls is counted yet.
 fn prepared() -> Disk {
     let disk = Disk::default();
     disk.create_directory(Path::new("/data")).unwrap();

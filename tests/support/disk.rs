@@ -120,7 +120,14 @@ impl Disk {
     #[must_use]
     pub fn after_kill(&self) -> Self {
         let state = self.state();
-        Self::of(state.inodes.clone(), state.names.clone(), state.durable_names.clone(), &state)
+        Self::from(State {
+            inodes: state.inodes.clone(),
+            next_inode: state.next_inode,
+            names: state.names.clone(),
+            durable_names: state.durable_names.clone(),
+            pending: state.pending.clone(),
+            ..State::default()
+        })
     }
 
     /// Takes a file of another disk over, whole and durable.
@@ -135,9 +142,7 @@ impl Disk {
         let mut contents = other.state().inodes[&inode].clone();
         contents.sync();
         let mut state = self.state();
-        let inode = state.next_inode;
-        state.next_inode += 1;
-        state.inodes.insert(inode, contents);
+        let inode = state.add_inode(contents);
         state.names.insert(path.to_path_buf(), Node::File(inode));
         state.durable_names.insert(path.to_path_buf(), Node::File(inode));
     }
@@ -147,17 +152,6 @@ impl Disk {
         let state = self.state();
         let files = state.names.iter().filter(|(_, node)| matches!(node, Node::File(_)));
         files.map(|(path, _)| path.clone()).collect()
-    }
-
-    fn of(
-        inodes: BTreeMap<Inode, Contents>,
-        names: Names,
-        durable_names: Names,
-        state: &State,
-    ) -> Self {
-        let (next_inode, pending) = (state.next_inode, state.pending.clone());
-        let copy = State { inodes, next_inode, names, durable_names, pending, ..State::default() };
-        Self(Arc::new(Mutex::new(copy)))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -171,6 +165,22 @@ impl Disk {
             watcher(&self.after_kill());
             self.state().watcher = Some(watcher);
         }
+    }
+}
+
+impl From<State> for Disk {
+    fn from(state: State) -> Self {
+        Self(Arc::new(Mutex::new(state)))
+    }
+}
+
+impl State {
+    /// Gives a file that has no name yet its number.
+    fn add_inode(&mut self, contents: Contents) -> Inode {
+        let inode = self.next_inode;
+        self.next_inode += 1;
+        self.inodes.insert(inode, contents);
+        inode
     }
 }
 

@@ -63,9 +63,7 @@ impl Vfs for Disk {
         if state.names.contains_key(path) {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        let inode = state.next_inode;
-        state.next_inode += 1;
-        state.inodes.insert(inode, Contents::default());
+        let inode = state.add_inode(Contents::default());
         state.change(Change::Add(path.to_path_buf(), Node::File(inode)));
         Ok(Box::new(DiskFile { disk: self.clone(), inode }))
     }
@@ -167,9 +165,7 @@ impl Vfs for Disk {
             return Ok(None);
         }
         if !state.names.contains_key(path) {
-            let inode = state.next_inode;
-            state.next_inode += 1;
-            state.inodes.insert(inode, Contents::default());
+            let inode = state.add_inode(Contents::default());
             state.change(Change::Add(path.to_path_buf(), Node::File(inode)));
         }
         Ok(Some(Box::new(DiskLock { disk: self.clone(), path: path.to_path_buf() })))

@@ -1,7 +1,5 @@
 //! What is on a disk after the power was cut.
 
-use std::sync::{Arc, Mutex};
-
 use workload::Random;
 
 use super::contents::happens;
@@ -36,6 +34,6 @@ impl Disk {
         }
         left.durable_names.clone_from(&names);
         left.names = names;
-        Self(Arc::new(Mutex::new(left)))
+        Self::from(left)
     }
 }
