@@ -1,16 +1,22 @@
-//! Bytes that begin where a cache line of the processor does.
+//! Bytes that begin where a cache line of the processor does, in huge pages where they fill some.
 
-use alloc::vec::Vec;
+mod huge_pages;
+mod room;
+
 use core::ops::{Deref, DerefMut};
 
 use crate::BuildError;
-use crate::kind::allocate;
+use room::Room;
 
 /// Bytes of a cache line.
 const LINE_LEN: usize = 64;
 
 /// Bytes that begin where a cache line does, so that a lookup in a filter touches one line and not
 /// two: the memory of our filters, and the best for a stored one.
+///
+/// On Linux, 2 MiB and more ask the system for huge pages. In pages of 4 KiB a large filter has more
+/// of them than the processor remembers, and a lookup waits for the page table before it waits for
+/// the line. Where there are no huge pages, everything else stays the same.
 ///
 /// ```
 /// use filter::{AlignedBytes, ErrorRate, FilterKind, KeyHash, Seed, Sizing, StoredFilter, build};
@@ -25,8 +31,8 @@ const LINE_LEN: usize = 64;
 /// ```
 #[derive(Debug)]
 pub struct AlignedBytes {
-    /// Longer than what is asked for by less than a line.
-    room: Vec<u8>,
+    /// May be longer than what is asked for.
+    room: Room,
     start: usize,
     len: usize,
 }
@@ -38,11 +44,7 @@ impl AlignedBytes {
     ///
     /// [`BuildError::Memory`] if there is not so much memory.
     pub fn zeroed(len: u64) -> Result<Self, BuildError> {
-        let rest = if len == 0 { 0 } else { LINE_LEN as u64 - 1 };
-        let room: Vec<u8> = allocate(len.checked_add(rest).ok_or(BuildError::Memory)?, 0)?;
-        // An address that is a multiple of 64 is less than 64 away. A machine that will not tell how
-        // far (an interpreter, say) gets bytes that are right, if not aligned.
-        let start = room.as_ptr().align_offset(LINE_LEN).min(rest as usize);
+        let (room, start) = Room::zeroed(len)?;
         // There is as much memory, so the length is a `usize`.
         Ok(Self { room, start, len: len as usize })
     }
@@ -64,14 +66,14 @@ impl Deref for AlignedBytes {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        &self.room[self.start..][..self.len]
+        &self.room.bytes()[self.start..][..self.len]
     }
 }
 
 impl DerefMut for AlignedBytes {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
-        &mut self.room[self.start..][..self.len]
+        &mut self.room.bytes_mut()[self.start..][..self.len]
     }
 }
 

@@ -18,7 +18,7 @@ use core::arch::x86_64::{
     _mm256_rolv_epi32, _mm256_set1_epi32, _mm256_srli_epi32, _mm256_testc_si256, _mm512_and_si512,
     _mm512_castsi256_si512, _mm512_loadu_si512, _mm512_mask_test_epi64_mask,
     _mm512_mask_testn_epi32_mask, _mm512_mullo_epi32, _mm512_permutexvar_epi8,
-    _mm512_permutexvar_epi32, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_sllv_epi32,
+    _mm512_permutexvar_epi32, _mm512_rorv_epi32, _mm512_set1_epi32, _mm512_set1_epi64,
     _mm512_srli_epi32, _mm512_srlv_epi64, _mm512_testn_epi64_mask, _mm512_xor_si512,
 };
 
@@ -82,7 +82,7 @@ impl Avx512 {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,bmi2")]
 fn lines_contain<const FIELD_BITS: u32>(
     lines: &[Line],
     hashes: &[KeyHash],
@@ -95,29 +95,35 @@ fn lines_contain<const FIELD_BITS: u32>(
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,bmi2")]
 fn line_contains<const FIELD_BITS: u32>(line: &Line, hash: u64, probes: u32) -> bool {
     let seeds = _mm512_set1_epi64(line_seeds(hash).cast_signed());
     let line = load(line);
     let wanted = (1_u64.wrapping_shl(probes) - 1) as u32; // There are 32 probes at most.
-
     let field = _mm512_set1_epi32((1 << FIELD_BITS) - 1);
     let within_word = _mm512_set1_epi32((u32::BITS - FIELD_BITS).cast_signed());
 
     // Which of sixteen probes want a field that is nought.
     let missing = |multipliers, wanted: u32| {
         let products = _mm512_mullo_epi32(seeds, load_words(multipliers));
-        // The upper four bits name the word, the next ones the field.
+        // The upper four bits name the word, the next ones the field; a rotation by more than the
+        // word is one by the rest.
         let words = _mm512_permutexvar_epi32(_mm512_srli_epi32::<28>(products), line);
-        let bit = _mm512_and_si512(_mm512_srli_epi32::<23>(products), within_word);
-        _mm512_mask_testn_epi32_mask(wanted as u16, words, _mm512_sllv_epi32(field, bit))
+        let mut bit = _mm512_srli_epi32::<23>(products);
+        if FIELD_BITS > 1 {
+            bit = _mm512_and_si512(bit, within_word);
+        }
+        _mm512_mask_testn_epi32_mask(wanted as u16, _mm512_rorv_epi32(words, bit), field)
     };
     let ([first, second], _) = LINE_MULTIPLIERS.as_chunks() else { unreachable!("32 numbers") };
-    missing(first, wanted) == 0 && (probes <= 16 || missing(second, wanted >> 16) == 0)
+    if probes <= 16 {
+        return missing(first, wanted) == 0;
+    }
+    missing(first, wanted) == 0 && missing(second, wanted >> 16) == 0
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,bmi2")]
 fn blocks_contain(blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
     super::in_batches(blocks, hashes, answers, block_index, |block, hash| {
         block_contains(block, hash)
@@ -125,7 +131,7 @@ fn blocks_contain(blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,bmi2")]
 fn block_contains(block: &Block, hash: u64) -> bool {
     let products = _mm256_mullo_epi32(_mm256_set1_epi32(hash as i32), load_eight(&BLOCK_SALTS));
     let masks = _mm256_rolv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32::<27>(products));
@@ -135,7 +141,7 @@ fn block_contains(block: &Block, hash: u64) -> bool {
 /// Spreads the eight cells of a bucket over the eight lanes, whatever their size: a permutation brings
 /// the bytes that a cell lies in into its lane, and a shift its lowest bit to the lane's.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,bmi2")]
 fn cells_contain(table: &[u8], targets: &[CellTarget], lanes: &CellLanes) -> bool {
     let bucket_len = lanes.cell_bits as usize;
     let taken = (1_u64.wrapping_shl(lanes.cell_bits) - 1) as u32; // A bucket has 30 bytes at most.
