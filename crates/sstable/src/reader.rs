@@ -159,6 +159,17 @@ impl Reader {
         self.0.rows.as_ref().map(|rows| &*rows.last)
     }
 
+    /// The flat key of the first cell, as the index has it, unless there are no cells.
+    pub fn first_key(&self) -> Option<&[u8]> {
+        self.0.index.as_ref()?.root.entry(0).map(|entry| entry.key)
+    }
+
+    /// The flat key of the last cell, as the file info has it, unless there are no cells.
+    pub fn last_key(&self) -> Option<&[u8]> {
+        self.0.rows.as_ref()?;
+        self.0.file_info.value(FileInfo::LAST_KEY)
+    }
+
     /// Whether `row` lies between the first row and the last.
     pub fn spans_row(&self, row: &[u8]) -> bool {
         let order = self.comparator();

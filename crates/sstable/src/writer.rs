@@ -73,8 +73,8 @@ pub struct Writer<W> {
     block: BlockEncoder,
     /// Flat key of the block's first cell, or what stands for it in the index.
     index_key: Vec<u8>,
+    first_key: Vec<u8>,
     last_key: Vec<u8>,
-    first_row: Vec<u8>,
     index: IndexWriter,
     general_bloom: Option<BloomWriter>,
     delete_family_bloom: Option<BloomWriter>,
@@ -98,6 +98,10 @@ pub struct FileSummary {
     pub first_row: Option<Vec<u8>>,
     /// The row of the last cell.
     pub last_row: Option<Vec<u8>>,
+    /// The flat key of the first cell.
+    pub first_key: Option<Vec<u8>>,
+    /// The flat key of the last cell.
+    pub last_key: Option<Vec<u8>>,
 }
 
 impl<W: Write> Writer<W> {
@@ -130,8 +134,8 @@ impl<W: Write> Writer<W> {
             filter: FilterWriter::new(&options),
             options,
             index_key: Vec::new(),
+            first_key: Vec::new(),
             last_key: Vec::new(),
-            first_row: Vec::new(),
             meta_blocks: BTreeMap::new(),
             first_data_block: None,
             last_data_block: None,
@@ -247,8 +251,10 @@ impl<W: Write> Writer<W> {
         let summary = FileSummary {
             len: self.blocks.offset().get() + Trailer::LEN,
             cell_count,
-            first_row: (cell_count > 0).then_some(self.first_row),
+            first_row: KeyRef::parse(&self.first_key).map(|first| first.row.to_vec()),
             last_row: KeyRef::parse(&self.last_key).map(|last| last.row.to_vec()),
+            first_key: (cell_count > 0).then_some(self.first_key),
+            last_key: (cell_count > 0).then_some(self.last_key),
         };
         Ok((self.blocks.finish(&body)?, summary))
     }
@@ -312,7 +318,7 @@ impl<W: Write> Writer<W> {
             self.index_key.clear();
             let last = KeyRef::parse(&self.last_key);
             if last.is_none() {
-                self.first_row = cell.row.to_vec();
+                cell.key().write_flat(&mut self.first_key);
             }
             match last {
                 Some(last) if self.layout.order == Comparator::Bytes => {

@@ -127,7 +127,7 @@ impl<'a> Candidates<'a> {
 pub(crate) fn may_hold_rows_of(file: &StoreFile, scan: &Scan, trace: &mut ReadTrace) -> bool {
     let Some(prefix) = scan.prefix.as_deref() else { return true };
     trace.files_considered += 1;
-    let (first, last) = (&file.entry.first_row[..], &file.entry.last_row[..]);
+    let (first, last) = (file.entry.first_row(), file.entry.last_row());
     if last < prefix || (first > prefix && !first.starts_with(prefix)) {
         trace.files_skipped_by_range += 1;
         return false;

@@ -3,7 +3,10 @@
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::identity::random_number;
+use crate::manifest::Manifest;
 use crate::store::{Inner, WAL_DIRECTORY};
+use crate::wal::{PreviousSegment, SegmentWriter};
 
 impl Inner {
     /// Makes a store in `directory` of what this one holds now.
@@ -36,7 +39,11 @@ impl Inner {
             }
             self.vfs.sync_directory(&to).map_err(Error::io(&to, "sync"))?;
         }
-        manifest.store(&*self.vfs, directory)?;
+        // Another store from here on: neither takes the other's log for its own.
+        let manifest = Manifest { store: random_number()?, ..manifest.clone() };
+        let (vfs, first) = (&*self.vfs, manifest.first_segment);
+        SegmentWriter::create(vfs, &wal, manifest.store, first, PreviousSegment::default())?;
+        manifest.store(vfs, directory)?;
         if let Some(parent) = directory.parent().filter(|parent| !parent.as_os_str().is_empty()) {
             self.vfs.sync_directory(parent).map_err(Error::io(parent, "sync"))?;
         }

@@ -29,7 +29,7 @@ pub(crate) struct RankedFile {
 impl RankedFile {
     fn new(file: Arc<StoreFile>, rank: usize) -> Self {
         let (oldest, newest) = (file.oldest(), file.newest());
-        let heads = (row_head(&file.entry.first_row), row_head(&file.entry.last_row));
+        let heads = (row_head(file.entry.first_row()), row_head(file.entry.last_row()));
         Self { file, rank, oldest, newest, heads }
     }
 
@@ -38,11 +38,11 @@ impl RankedFile {
         let (first, last) = self.heads;
         let entry = &self.file.entry;
         let is_from_first = match head.cmp(&first) {
-            Ordering::Equal => row >= &entry.first_row[..],
+            Ordering::Equal => row >= entry.first_row(),
             order => order.is_gt(),
         };
         let is_to_last = match head.cmp(&last) {
-            Ordering::Equal => row <= &entry.last_row[..],
+            Ordering::Equal => row <= entry.last_row(),
             order => order.is_lt(),
         };
         is_from_first && is_to_last

@@ -8,7 +8,7 @@ use sstable::{Caching, Comparator, FileName, KeyRef, ReadAt, Reader, ReaderOptio
 use crate::error::{Error, Result};
 use crate::filters::filter_of_new;
 use crate::identity::random_name;
-use crate::manifest::FileEntry;
+use crate::manifest::{FileEntry, FileId, FlatKey};
 use crate::new_file::{FilePurpose, NewFile, NewPlace};
 use crate::store::Inner;
 use crate::store_file::StoreFile;
@@ -103,8 +103,13 @@ impl Inner {
         }
         let name = random_name()?;
         let checksum = self.copy(family, path, &*source, &name)?;
+        let key = |key: Option<&[u8]>| {
+            let what = "has cells, and no first or last key";
+            key.and_then(FlatKey::parse).ok_or_else(|| Error::corrupt(path, 0, what))
+        };
         let entry = FileEntry {
             name,
+            id: FileId::of(reader.file_info()),
             length: source.len(),
             checksum,
             cells: reader.cell_count(),
@@ -112,8 +117,8 @@ impl Inner {
             sequence_max: SequenceId::default(),
             carries_sequence_ids: false,
             times: reader.time_range().map(|range| (range.min, range.max)),
-            first_row: reader.first_row().unwrap_or_default().to_vec(),
-            last_row: reader.last_row().unwrap_or_default().to_vec(),
+            first_key: key(reader.first_key())?,
+            last_key: key(reader.last_key())?,
         };
         Ok(Some(Copied { entry, carried: reader.sequence_id_max() }))
     }

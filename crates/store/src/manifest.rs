@@ -7,7 +7,7 @@
 //! | at | bytes | field          | encoding and meaning                                          |
 //! |---:|------:|----------------|---------------------------------------------------------------|
 //! |  0 |     8 | `magic`        | `STOREMAN`                                                    |
-//! |  8 |     4 | `version`      | u32 BE; 1                                                     |
+//! |  8 |     4 | `version`      | u32 BE; 2                                                     |
 //! | 12 |     8 | `store`        | u64 BE; the store's id, drawn at random                       |
 //! | 20 |     8 | `filter seed`  | u64 BE; of all our filters, drawn at random                   |
 //! | 28 |     8 | `first segment`| u64 BE; the oldest log segment that is still needed           |
@@ -34,38 +34,32 @@
 //! |   1+8 | `filter sizing` | u8: 0 error rate, 1 bits per key, 2 bytes; f64 or u64 BE        |
 //! |     4 | `files`         | u32 BE; how many follow                                         |
 //!
-//! A file:
-//!
-//! | bytes | field           | encoding and meaning                                            |
-//! |------:|-----------------|-----------------------------------------------------------------|
-//! |    16 | `name`          | as bytes; the file's name is these in hex                       |
-//! |     8 | `length`        | u64 BE                                                          |
-//! |     4 | `checksum`      | u32 BE; CRC-32C of the whole file                               |
-//! |     8 | `cells`         | u64 BE                                                          |
-//! |   8+8 | `sequence ids`  | u64 BE least and greatest                                       |
-//! |     1 | `carried`       | u8: 1 if cells carry their own; 0 if all have the greatest      |
-//! | 1+8+8 | `times`         | u8 whether known; i64 BE oldest and newest                      |
-//! |   2+n | `first row`     | u16 BE length and bytes                                         |
-//! |   2+n | `last row`      | u16 BE length and bytes                                         |
+//! A file: see [`file`].
 
 #![cfg_attr(
     not(test),
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
 )]
 
+use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::path::Path;
 use std::time::Duration;
 
 use byteorder::{BigEndian, ReadBytesExt, WriteBytesExt};
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
-use sstable::{BloomType, Compression, DataBlockEncoding, SequenceId, Timestamp};
+use sstable::{BloomType, Compression, DataBlockEncoding, SequenceId};
 
 use crate::error::{Error, Result};
-use crate::identity::{is_store_file_name, random_number};
+use crate::identity::random_number;
 use crate::options::{FamilyOptions, KeepDeletedCells};
+use crate::store::{LOCK_NAME, WAL_DIRECTORY};
 use crate::vfs::Vfs;
 use crate::wal::SegmentNumber;
+
+mod file;
+
+pub(crate) use file::{FileEntry, FileId, FlatKey};
 
 /// The list itself.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,33 +80,18 @@ pub(crate) struct FamilyEntry {
     pub(crate) files: Vec<FileEntry>,
 }
 
-/// A store file, as the manifest lists it.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct FileEntry {
-    pub(crate) name: String,
-    pub(crate) length: u64,
-    pub(crate) checksum: u32,
-    pub(crate) cells: u64,
-    pub(crate) sequence_min: SequenceId,
-    pub(crate) sequence_max: SequenceId,
-    pub(crate) carries_sequence_ids: bool,
-    pub(crate) times: Option<(Timestamp, Timestamp)>,
-    pub(crate) first_row: Vec<u8>,
-    pub(crate) last_row: Vec<u8>,
-}
-
 impl Manifest {
     pub(crate) const NAME: &str = "MANIFEST";
     const TEMPORARY_NAME: &str = "MANIFEST.new";
     const MAGIC: [u8; 8] = *b"STOREMAN";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
 
     /// The manifest of a store that is being made.
     pub(crate) fn new() -> Result<Self> {
         Ok(Self {
             store: random_number()?,
             seed: Seed::new(random_number()?),
-            first_segment: SegmentNumber(1),
+            first_segment: SegmentNumber::FIRST,
             flushed: SequenceId::new(0),
             families: Vec::new(),
         })
@@ -188,7 +167,7 @@ impl Manifest {
             let count = family.files.len().try_into().expect("less than 2^32 files");
             out.write_u32::<BigEndian>(count)?;
             for file in &family.files {
-                write_file(out, file)?;
+                file.write(out)?;
             }
         }
         Ok(())
@@ -223,8 +202,13 @@ impl Manifest {
             flushed: SequenceId::new(bytes.read_u64::<BigEndian>()?),
             families: Vec::new(),
         };
+        let (mut ids, mut names) = (BTreeSet::new(), BTreeSet::new());
         for _ in 0..bytes.read_u16::<BigEndian>()? {
-            manifest.families.push(read_family(bytes)?);
+            let family = read_family(bytes)?;
+            if !ids.insert(family.id) || !names.insert(family.name.clone()) {
+                return Err(Wrong("a family that is listed twice"));
+            }
+            manifest.families.push(family);
         }
         Ok(manifest)
     }
@@ -248,8 +232,13 @@ fn read_family(bytes: &mut &[u8]) -> Result<FamilyEntry, Wrong> {
     }
     let options = read_options(bytes)?;
     let mut files = Vec::new();
+    let mut names = BTreeSet::new();
     for _ in 0..bytes.read_u32::<BigEndian>()? {
-        files.push(read_file(bytes)?);
+        let file = FileEntry::read(bytes)?;
+        if !names.insert(file.name.clone()) {
+            return Err(Wrong("a file that is listed twice"));
+        }
+        files.push(file);
     }
     Ok(FamilyEntry { id, name, options, files })
 }
@@ -263,8 +252,10 @@ pub(crate) fn check_family_name(name: &str) -> Result<()> {
              of which '.' is not the first"
         )));
     }
-    if name == "wal" {
-        return Err(Error::invalid("no family can be named \"wal\": the log has that directory"));
+    if [WAL_DIRECTORY, LOCK_NAME, Manifest::NAME, Manifest::TEMPORARY_NAME].contains(&name) {
+        return Err(Error::invalid(format!(
+            "no family can be named {name:?}: the store keeps something else under that name"
+        )));
     }
     Ok(())
 }
@@ -361,62 +352,6 @@ fn read_sizing(tag: u8, number: u64) -> Result<Sizing, Wrong> {
     }
 }
 
-fn write_file(out: &mut Vec<u8>, file: &FileEntry) -> io::Result<()> {
-    out.extend_from_slice(&name_to_bytes(&file.name).expect("names are 32 hex digits"));
-    out.write_u64::<BigEndian>(file.length)?;
-    out.write_u32::<BigEndian>(file.checksum)?;
-    out.write_u64::<BigEndian>(file.cells)?;
-    out.write_u64::<BigEndian>(file.sequence_min.get())?;
-    out.write_u64::<BigEndian>(file.sequence_max.get())?;
-    out.write_u8(file.carries_sequence_ids.into())?;
-    out.write_u8(file.times.is_some().into())?;
-    let (oldest, newest) = file.times.unwrap_or_default();
-    out.write_i64::<BigEndian>(oldest.get())?;
-    out.write_i64::<BigEndian>(newest.get())?;
-    for row in [&file.first_row, &file.last_row] {
-        out.write_u16::<BigEndian>(row.len().try_into().expect("a row has at most 32,767 bytes"))?;
-        out.extend_from_slice(row);
-    }
-    Ok(())
-}
-
-fn read_file(bytes: &mut &[u8]) -> Result<FileEntry, Wrong> {
-    let name = format!("{:032x}", bytes.read_u128::<BigEndian>()?);
-    let (length, checksum) = (bytes.read_u64::<BigEndian>()?, bytes.read_u32::<BigEndian>()?);
-    let cells = bytes.read_u64::<BigEndian>()?;
-    let sequence_min = SequenceId::new(bytes.read_u64::<BigEndian>()?);
-    let sequence_max = SequenceId::new(bytes.read_u64::<BigEndian>()?);
-    if sequence_min > sequence_max || sequence_max > SequenceId::MAX {
-        return Err(Wrong("sequence ids out of order"));
-    }
-    let (carries_sequence_ids, has_times) = (read_flag(bytes)?, read_flag(bytes)?);
-    let oldest = Timestamp::new(bytes.read_i64::<BigEndian>()?);
-    let newest = Timestamp::new(bytes.read_i64::<BigEndian>()?);
-    let (first_row, last_row) = (read_row(bytes)?, read_row(bytes)?);
-    Ok(FileEntry {
-        name,
-        length,
-        checksum,
-        cells,
-        sequence_min,
-        sequence_max,
-        carries_sequence_ids,
-        times: has_times.then_some((oldest, newest)),
-        first_row,
-        last_row,
-    })
-}
-
-fn name_to_bytes(name: &str) -> Option<[u8; 16]> {
-    is_store_file_name(name).then_some(())?;
-    u128::from_str_radix(name, 16).ok().map(u128::to_be_bytes)
-}
-
-fn read_row(bytes: &mut &[u8]) -> Result<Vec<u8>, Wrong> {
-    let len = bytes.read_u16::<BigEndian>()?;
-    read_bytes(bytes, len.into())
-}
-
 fn write_short(out: &mut Vec<u8>, bytes: &[u8]) -> io::Result<()> {
     out.write_u8(bytes.len().try_into().expect("names are short"))?;
     out.extend_from_slice(bytes);
@@ -444,11 +379,21 @@ fn read_flag(bytes: &mut &[u8]) -> Result<bool, Wrong> {
 
 #[cfg(test)]
 mod tests {
+    use sstable::{KeyRef, Timestamp};
+
     use super::*;
+    use crate::identity::is_store_file_name;
+
+    fn key(row: &[u8]) -> FlatKey {
+        let mut key = Vec::new();
+        KeyRef { family: b"f", ..KeyRef::before_row(row) }.write_flat(&mut key);
+        FlatKey::parse(key).unwrap()
+    }
 
     fn full() -> Manifest {
         let file = FileEntry {
             name: "00ff00ff00ff00ff00ff00ff00ff00ff".to_owned(),
+            id: FileId::from_name("0123456789abcdef0123456789abcdef"),
             length: 5000,
             checksum: 7,
             cells: 12,
@@ -456,10 +401,16 @@ mod tests {
             sequence_max: SequenceId::new(9),
             carries_sequence_ids: true,
             times: Some((Timestamp::new(0), Timestamp::new(1000))),
-            first_row: b"a".to_vec(),
-            last_row: vec![0xff; 300],
+            first_key: key(b"a"),
+            last_key: key(&[0xff; 300]),
         };
-        let unknown_times = FileEntry { times: None, carries_sequence_ids: false, ..file.clone() };
+        let foreign = FileEntry {
+            name: "ff".repeat(16),
+            id: None,
+            times: None,
+            carries_sequence_ids: false,
+            ..file.clone()
+        };
         let rate = ErrorRate::new(0.01).unwrap();
         let kinds = FilterKind::ALL.iter().copied();
         let sizings = [Sizing::ErrorRate(rate), Sizing::BitsPerKey(9.5), Sizing::Bytes(4096)];
@@ -475,7 +426,7 @@ mod tests {
         let options = options.into_iter().chain(filters.map(|filter| plain.clone().filter(filter)));
         let mut manifest = Manifest::new().unwrap();
         for (id, options) in (0..).zip(options) {
-            let files = vec![file.clone(), unknown_times.clone()];
+            let files = vec![file.clone(), foreign.clone()];
             manifest.families.push(FamilyEntry { id, name: format!("f{id}"), options, files });
         }
         manifest
@@ -489,13 +440,30 @@ mod tests {
     }
 
     #[test]
+    fn what_is_listed_twice_is_refused() {
+        let manifest = full();
+        let (mut families, mut files) = (manifest.clone(), manifest.clone());
+        families.families.push(manifest.families[0].clone());
+        let file = manifest.families[0].files[0].clone();
+        files.families[0].files.push(file);
+        for (wrong, what) in [(families, "family"), (files, "file")] {
+            let refused = Manifest::parse(&wrong.to_bytes()).unwrap_err().1;
+            assert_eq!(refused, format!("a {what} that is listed twice"));
+        }
+    }
+
+    #[test]
     fn a_manifest_that_was_cut_or_flipped_is_refused() {
-        let bytes = full().to_bytes();
+        let mut manifest = full();
+        manifest.families.truncate(2);
+        let bytes = manifest.to_bytes();
         for at in 0..bytes.len() {
             assert!(Manifest::parse(&bytes[..at]).is_err(), "cut at {at}");
-            let mut flipped = bytes.clone();
-            flipped[at] ^= 1 << (at % 8);
-            assert!(Manifest::parse(&flipped).is_err(), "flip at {at}");
+            for bit in 0..8 {
+                let mut flipped = bytes.clone();
+                flipped[at] ^= 1 << bit;
+                assert!(Manifest::parse(&flipped).is_err(), "byte {at}, bit {bit}");
+            }
         }
     }
 

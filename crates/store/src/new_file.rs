@@ -14,7 +14,7 @@ use sstable::{
 
 use crate::error::{Error, Result};
 use crate::identity::random_name;
-use crate::manifest::FileEntry;
+use crate::manifest::{FileEntry, FileId, FlatKey};
 use crate::store::Inner;
 use crate::version::Family;
 use crate::vfs::{AppendFile, Vfs};
@@ -91,7 +91,9 @@ impl NewFile {
     pub(crate) fn create(store: &Inner, family: &Family, purpose: FilePurpose) -> Result<Self> {
         let (place, sink) = NewPlace::create(store, family)?;
         let shown = FileName::new(format!("{}/{}", family.name, place.name));
-        let writer = Writer::new(sink, shown, writer_options(store, family, purpose))?;
+        let id = FileId::from_name(&place.name).expect("drawn as one");
+        let options = writer_options(store, family, purpose).file_info(FileId::KEY, id.to_bytes());
+        let writer = Writer::new(sink, shown, options)?;
         Ok(Self { place, writer, purpose, sequence_min: purpose.sequence_max, times: None })
     }
 
@@ -119,7 +121,11 @@ impl NewFile {
         }
         let (sink, summary) = self.writer.finish()?;
         let (name, checksum) = self.place.finish(sink)?;
+        let key = |key: Option<Vec<u8>>| {
+            key.and_then(FlatKey::parse).expect("a file with cells has keys")
+        };
         Ok(Some(FileEntry {
+            id: FileId::from_name(&name),
             name,
             length: summary.len,
             checksum,
@@ -128,8 +134,8 @@ impl NewFile {
             sequence_max: self.purpose.sequence_max,
             carries_sequence_ids: true,
             times: self.times,
-            first_row: summary.first_row.unwrap_or_default(),
-            last_row: summary.last_row.unwrap_or_default(),
+            first_key: key(summary.first_key),
+            last_key: key(summary.last_key),
         }))
     }
 }

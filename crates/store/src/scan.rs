@@ -216,7 +216,7 @@ impl Drop for Cells {
 
 /// Whether a file can have cells that the scan shows, or markers that hide some.
 fn can_matter(file: &StoreFile, scan: &Scan, rules: &Rules<'_>) -> bool {
-    let (first, last) = (&file.entry.first_row[..], &file.entry.last_row[..]);
+    let (first, last) = (file.entry.first_row(), file.entry.last_row());
     let (start, stop) = (scan.start.as_deref(), scan.stop.as_deref());
     let in_range = if scan.reverse {
         start.is_none_or(|start| first <= start) && stop.is_none_or(|stop| last > stop)

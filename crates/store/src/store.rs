@@ -490,9 +490,10 @@ impl Inner {
         writer.write_pending()?;
         // A segment is whole on disk before the next begins: recovery takes a gap for damage.
         writer.segment.sync()?;
-        let identity = *writer.segment.identity();
+        let (identity, previous) = (*writer.segment.identity(), writer.segment.as_previous());
         let (directory, number) = (self.wal_directory(), identity.number.next());
-        writer.segment = SegmentWriter::create(&*self.vfs, &directory, identity.store, number)?;
+        let (vfs, store) = (&*self.vfs, identity.store);
+        writer.segment = SegmentWriter::create(vfs, &directory, store, number, previous)?;
         Ok(())
     }
 
@@ -650,6 +651,7 @@ impl Drop for Opened {
 }
 
 pub(crate) const WAL_DIRECTORY: &str = "wal";
+pub(crate) const LOCK_NAME: &str = "LOCK";
 /// Writers wait once the memstores take this many times what they are flushed at.
 const STALL_FACTOR: usize = 4;
 

@@ -33,17 +33,12 @@ impl StoreFile {
     ) -> Result<Arc<Self>> {
         let path = directory.join(&entry.name);
         let source = vfs.open(&path).map_err(Error::io(&path, "open"))?;
-        if source.len() != entry.length {
-            let what = format!("{} bytes, where the manifest says {}", source.len(), entry.length);
-            return Err(Error::corrupt(&path, 0, what));
-        }
+        let refuse =
+            |what: Option<String>| what.map_or(Ok(()), |what| Err(Error::corrupt(&path, 0, what)));
+        refuse(entry.wrong_len(source.len()))?;
         let name = FileName::new(format!("{family}/{}", entry.name));
         let reader = Reader::open(source, name, options)?;
-        if reader.cell_count() != entry.cells {
-            let what =
-                format!("{} cells, where the manifest says {}", reader.cell_count(), entry.cells);
-            return Err(Error::corrupt(&path, 0, what));
-        }
+        refuse(entry.contradiction(&reader))?;
         Ok(Arc::new(Self {
             entry: entry.clone(),
             reader,
@@ -145,9 +140,9 @@ impl FileCursor {
 
     /// The greatest row below `row`, or of all rows if there is none.
     pub(crate) fn row_before(&mut self, row: Option<&[u8]>) -> Result<Option<Box<[u8]>>> {
-        let Some(row) = row else { return Ok(Some(self.file.entry.last_row[..].into())) };
-        if row > &self.file.entry.last_row[..] {
-            return Ok(Some(self.file.entry.last_row[..].into()));
+        let Some(row) = row else { return Ok(Some(self.file.entry.last_row().into())) };
+        if row > self.file.entry.last_row() {
+            return Ok(Some(self.file.entry.last_row().into()));
         }
         self.scanner.seek_before(KeyRef::before_row(row))?;
         Ok(self.scanner.cell().map(|cell| cell.row.into()))

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, RwLock};
 
 use sstable::{BlockCache, ReaderOptions, SequenceId};
 
-use super::{Inner, WAL_DIRECTORY};
+use super::{Inner, LOCK_NAME, WAL_DIRECTORY};
 use crate::background::Background;
 use crate::error::{Error, Result};
 use crate::files::Files;
@@ -22,7 +22,7 @@ use crate::options::{FamilyOptions, StoreOptions};
 use crate::store_file::StoreFile;
 use crate::version::{Family, FamilyVersion, StoreVersion};
 use crate::vfs::Vfs;
-use crate::wal::{self, SegmentNumber, SegmentWriter};
+use crate::wal::{self, LogPlace, SegmentNumber, SegmentWriter};
 use crate::watch::{Watch, Work};
 use crate::write::{Commit, apply};
 
@@ -37,7 +37,7 @@ impl Inner {
         let wal_directory = directory.join(WAL_DIRECTORY);
         vfs.create_directory(&wal_directory).map_err(Error::io(&wal_directory, "create"))?;
         let lock = vfs
-            .lock(&directory.join("LOCK"))
+            .lock(&directory.join(LOCK_NAME))
             .map_err(Error::io(directory, "lock"))?
             .ok_or_else(|| Error::Locked { path: directory.to_path_buf() })?;
         // Only now nobody else changes it.
@@ -54,7 +54,10 @@ impl Inner {
         };
         let (store, first) = (manifest.store, manifest.first_segment);
         let watch = Watch::begin(Work::Recover);
-        let recovered = wal::recover(&*vfs, &wal_directory, store, first, family_name)?;
+        // Families are made only once there is a log, and a flush begins a segment first.
+        let has_begun = !manifest.families.is_empty() || first > SegmentNumber::FIRST;
+        let log = LogPlace { directory: &wal_directory, store, first, has_begun };
+        let recovered = wal::recover(&*vfs, &log, family_name)?;
         let cache = Arc::new(BlockCache::new(options.cache_bytes));
         let reader = reader_options(&options, &cache);
         let mut version = StoreVersion::default();
@@ -73,7 +76,7 @@ impl Inner {
         drop(watch);
         remove_segments_before(&*vfs, &wal_directory, first)?;
         let number = recovered.segments.last().map_or(first, |last| last.next());
-        let segment = SegmentWriter::create(&*vfs, &wal_directory, store, number)?;
+        let segment = SegmentWriter::create(&*vfs, &wal_directory, store, number, recovered.last)?;
         Ok(Self {
             directory: directory.to_path_buf(),
             clock: options.clock.clone(),

@@ -234,7 +234,7 @@ fn a_batch_that_cannot_be_stored_changes_nothing() {
     assert_eq!(store.scan(Scan::family("f")).unwrap().count(), 0);
     assert_eq!(store.stats().sequence_id, 0);
     assert!(matches!(store.get(&Get::row("a").family("g")), Err(Error::Invalid { .. })));
-    for name in ["f", "", ".hidden", "a/b", "wal", "a\0"] {
+    for name in ["f", "", ".hidden", "a/b", "wal", "LOCK", "MANIFEST", "MANIFEST.new", "a\0"] {
         assert!(store.create_family(name, FamilyOptions::default()).is_err(), "{name:?}");
     }
 }

@@ -3,13 +3,14 @@
 //! It is a row of segments, `wal/<number, 16 hex digits>.wal`. A flush begins a new one, and once
 //! what the older ones hold is in files, they are unlinked.
 
+mod image;
 mod record;
 mod recovery;
 mod segment;
 
 pub(crate) use record::encode_batch;
-pub(crate) use recovery::recover;
-pub(crate) use segment::{SegmentNumber, SegmentWriter};
+pub(crate) use recovery::{LogPlace, recover};
+pub(crate) use segment::{PreviousSegment, SegmentNumber, SegmentWriter};
 
 #[cfg(test)]
 use segment::WalIdentity;

@@ -21,43 +21,52 @@ use std::path::Path;
 
 use sstable::{Cell, SequenceId};
 
-use super::record::{RecordHeader, decode_cells};
-use super::segment::{SegmentNumber, WalIdentity};
+use super::image::Image;
+use super::record::decode_cells;
+use super::segment::{PreviousSegment, SegmentNumber, WalIdentity};
 use crate::error::{Error, Result};
 use crate::vfs::Vfs;
+
+/// Which log is read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LogPlace<'a> {
+    pub(crate) directory: &'a Path,
+    /// Whose it is.
+    pub(crate) store: u64,
+    /// The oldest segment that is needed. Those before it are flushed and only wait to be unlinked;
+    /// the caller does that.
+    pub(crate) first: SegmentNumber,
+    /// Whether there must be a segment: only a store that was never opened whole has none.
+    pub(crate) has_begun: bool,
+}
 
 /// What the log held.
 #[derive(Debug, Default)]
 pub(crate) struct Recovered {
     /// The segments that are there, in order.
     pub(crate) segments: Vec<SegmentNumber>,
+    /// The last one of them.
+    pub(crate) last: PreviousSegment,
     /// Batches in order, each the cells of one sequence id.
     pub(crate) batches: Vec<Vec<Cell>>,
     /// The last batch's.
     pub(crate) newest: SequenceId,
 }
 
-/// Reads the segments from `first` on and cuts what the last one holds of a half-made write.
-///
-/// Segments before `first` are flushed and only wait to be unlinked; the caller does that.
+/// Reads the log and cuts what the last segment holds of a half-made write.
 pub(crate) fn recover<'f>(
     vfs: &dyn Vfs,
-    directory: &Path,
-    store: u64,
-    first: SegmentNumber,
+    log: &LogPlace<'_>,
     family_name: impl Fn(u16) -> Option<&'f [u8]>,
 ) -> Result<Recovered> {
-    let entries = vfs.list(directory).map_err(Error::io(directory, "list"))?;
-    let mut segments: Vec<_> = entries
-        .iter()
-        .filter_map(|entry| SegmentNumber::from_name(&entry.name))
-        .filter(|number| *number >= first)
-        .collect();
-    segments.sort_unstable();
+    let segments = list_segments(vfs, log)?;
     let mut recovered = Recovered::default();
-    let mut expected = first;
+    let mut expected = log.first;
+    if segments.is_empty() && log.has_begun {
+        return Err(Error::corrupt(&expected.path(log.directory), 0, "the segment is missing"));
+    }
     for number in &segments {
-        let path = number.path(directory);
+        let path = number.path(log.directory);
         if *number != expected {
             let what = format!("segment {expected} before it is missing");
             return Err(Error::corrupt(&path, 0, what));
@@ -65,7 +74,7 @@ pub(crate) fn recover<'f>(
         expected = number.next();
         let is_last = segments.last() == Some(number);
         let bytes = read_whole(vfs, &path)?;
-        let segment = Segment { path: &path, bytes: &bytes, store, number: *number, is_last };
+        let segment = Segment { path: &path, bytes: &bytes, log, number: *number, is_last };
         let Some(end) = segment.replay(&family_name, &mut recovered)? else {
             // Not even its header is whole, so nothing was ever acknowledged by it.
             vfs.unlink(&path).map_err(Error::io(&path, "unlink"))?;
@@ -82,11 +91,23 @@ pub(crate) fn recover<'f>(
         }
     }
     // As their bytes, the names of the segments must be on disk before the next one's is.
-    vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))?;
+    vfs.sync_directory(log.directory).map_err(Error::io(log.directory, "sync"))?;
     Ok(recovered)
 }
 
-fn read_whole(vfs: &dyn Vfs, path: &Path) -> Result<Vec<u8>> {
+/// The segments that are there and needed, in order.
+pub(super) fn list_segments(vfs: &dyn Vfs, log: &LogPlace<'_>) -> Result<Vec<SegmentNumber>> {
+    let entries = vfs.list(log.directory).map_err(Error::io(log.directory, "list"))?;
+    let mut segments: Vec<_> = entries
+        .iter()
+        .filter_map(|entry| SegmentNumber::from_name(&entry.name))
+        .filter(|number| *number >= log.first)
+        .collect();
+    segments.sort_unstable();
+    Ok(segments)
+}
+
+pub(super) fn read_whole(vfs: &dyn Vfs, path: &Path) -> Result<Vec<u8>> {
     let source = vfs.open(path).map_err(Error::io(path, "open"))?;
     let len = usize::try_from(source.len())
         .map_err(|_| Error::corrupt(path, 0, "longer than this machine's memory"))?;
@@ -99,7 +120,7 @@ fn read_whole(vfs: &dyn Vfs, path: &Path) -> Result<Vec<u8>> {
 struct Segment<'a> {
     path: &'a Path,
     bytes: &'a [u8],
-    store: u64,
+    log: &'a LogPlace<'a>,
     number: SegmentNumber,
     is_last: bool,
 }
@@ -112,115 +133,98 @@ impl Segment<'_> {
         family_name: &impl Fn(u16) -> Option<&'f [u8]>,
         recovered: &mut Recovered,
     ) -> Result<Option<usize>> {
-        let Some(identity) = self.identity()? else { return Ok(None) };
+        let Some(identity) =
+            read_identity(self.bytes, self.is_last).map_err(|what| self.corrupt(0, what))?
+        else {
+            return Ok(None);
+        };
+        let previous = (self.number > self.log.first).then_some(recovered.last);
+        check_identity(&identity, self.number, Some(self.log.store), previous)
+            .map_err(|what| self.corrupt(0, what))?;
+        let image = Image { bytes: self.bytes, segment: identity.segment };
         let mut at = WalIdentity::HEADER_LEN;
-        while let Some((header, body, next)) = self.record_at(at, &identity) {
+        while let Some(record) = image.record_at(at) {
             let corrupt = |what| self.corrupt(at, what);
-            if header.sequence_id <= recovered.newest {
-                return Err(corrupt("a record that is older than the one before it"));
+            let sequence_id = record.header.sequence_id;
+            if sequence_id <= recovered.newest {
+                return Err(corrupt(OLDER));
             }
-            let cells = decode_cells(body, header.sequence_id, family_name).map_err(corrupt)?;
+            let cells = decode_cells(record.body, sequence_id, family_name).map_err(corrupt)?;
             recovered.batches.push(cells);
-            recovered.newest = header.sequence_id;
-            at = next;
+            recovered.newest = sequence_id;
+            at = record.end;
         }
         if at < self.bytes.len() {
-            self.check_tail(at, &identity)?;
+            check_tail(&image, at, self.is_last).map_err(|what| self.corrupt(at, &what))?;
         }
+        let len = u64::try_from(at).unwrap_or(u64::MAX);
+        recovered.last = PreviousSegment { segment: identity.segment, len };
         Ok(Some(at))
     }
 
-    fn identity(&self) -> Result<Option<WalIdentity>> {
-        let Some(header) = self.bytes.first_chunk() else {
-            // A segment gets records only once its header is on disk.
-            return if self.is_last {
-                Ok(None)
-            } else {
-                Err(self.corrupt(0, "ends in the segment's header"))
-            };
-        };
-        let identity = match WalIdentity::read(header) {
-            Ok(identity) => identity,
-            Err(_) if self.is_last && self.bytes.iter().all(|byte| *byte == 0) => return Ok(None),
-            Err(what) => return Err(self.corrupt(0, what)),
-        };
-        if identity.store != self.store || identity.number != self.number {
-            return Err(self.corrupt(0, "the segment of another store or of another name"));
-        }
-        Ok(Some(identity))
+    fn corrupt(&self, at: usize, what: &str) -> Error {
+        Error::corrupt(self.path, u64::try_from(at).unwrap_or(u64::MAX), what.to_owned())
     }
+}
 
-    /// The whole record at a place, with its cells' bytes and where it ends.
-    fn record_at(&self, at: usize, identity: &WalIdentity) -> Option<(RecordHeader, &[u8], usize)> {
-        let record = self.bytes.get(at..)?;
-        let header = RecordHeader::read(record).ok()?;
-        if header.length > RecordHeader::LENGTH_MAX || header.segment != identity.segment {
-            return None;
-        }
-        let len = RecordHeader::LEN.checked_add(usize::try_from(header.length).ok()?)?;
-        let record = record.get(..len)?;
-        if crc32c::crc32c(record.get(RecordHeader::CHECKSUM_LEN..)?) != header.checksum {
-            return None;
-        }
-        Some((header, record.get(RecordHeader::LEN..)?, at.checked_add(len)?))
-    }
+/// What is wrong with a record whose sequence id is not above those before it.
+pub(super) const OLDER: &str = "a record that is older than the one before it";
 
-    /// Decides whether what stands from `at` on may be cut off.
-    fn check_tail(&self, at: usize, identity: &WalIdentity) -> Result<()> {
-        if !self.is_last {
-            return Err(self.corrupt(at, "damage in a segment that another one follows"));
-        }
-        let Some((later, header)) = self.next_record(at, identity) else { return Ok(()) };
-        let was_synced = u64::try_from(at).is_ok_and(|at| at < header.durable);
-        if was_synced || !self.has_lost_sector(at, later) {
-            let what = format!("damage, and a sound record behind it at {later:#x}");
-            return Err(Error::corrupt(self.path, u64::try_from(at).unwrap_or(u64::MAX), what));
-        }
-        Ok(())
+/// Reads a segment's header; `None` if it was only being made. An error says what is wrong with it.
+pub(super) fn read_identity(
+    bytes: &[u8],
+    is_last: bool,
+) -> Result<Option<WalIdentity>, &'static str> {
+    let Some(header) = bytes.first_chunk() else {
+        // A segment gets records only once its header is on disk.
+        return if is_last { Ok(None) } else { Err("ends in the segment's header") };
+    };
+    match WalIdentity::read(header) {
+        Ok(identity) => Ok(Some(identity)),
+        Err(_) if is_last && bytes.iter().all(|byte| *byte == 0) => Ok(None),
+        Err(what) => Err(what),
     }
+}
 
-    /// The last sound record behind `at`, which knows most about what was durable, and the place
-    /// of the first.
-    fn next_record(&self, at: usize, identity: &WalIdentity) -> Option<(usize, RecordHeader)> {
-        const SEGMENT_AT: usize = 8;
-        let id = identity.segment.to_be_bytes();
-        let mut found = None;
-        let mut from = at.saturating_add(1);
-        // The random id marks where a record can begin: looking at every place would be slow.
-        while let Some(skip) = self
-            .bytes
-            .get(from.saturating_add(SEGMENT_AT)..)
-            .and_then(|rest| rest.windows(id.len()).position(|window| window == id))
-        {
-            let place = from.saturating_add(skip);
-            from = match self.record_at(place, identity) {
-                Some((header, _, end)) => {
-                    found = Some((found.map_or(place, |(first, _)| first), header));
-                    end
-                }
-                None => place.saturating_add(1),
-            };
-        }
-        found
+/// Holds a segment's header against its name, its store if that is known, and the segment before it
+/// if it is there.
+pub(super) fn check_identity(
+    identity: &WalIdentity,
+    number: SegmentNumber,
+    store: Option<u64>,
+    previous: Option<PreviousSegment>,
+) -> Result<(), &'static str> {
+    if identity.number != number || store.is_some_and(|store| store != identity.store) {
+        return Err("the segment of another store or of another name");
     }
+    let Some(previous) = previous else { return Ok(()) };
+    if identity.previous.segment != previous.segment {
+        return Err("follows another segment than the one before it");
+    }
+    if identity.previous.len != previous.len {
+        return Err("the segment before it had another length when this one began");
+    }
+    Ok(())
+}
 
-    /// Whether a disk sector between the two places is all zeros: it never got its data.
-    fn has_lost_sector(&self, from: usize, to: usize) -> bool {
-        const SECTOR: usize = 512;
-        let mut start = from.saturating_sub(from.checked_rem(SECTOR).unwrap_or(0));
-        while start < to {
-            let end = start.saturating_add(SECTOR);
-            // The part in front of the damage was read as sound records.
-            let lost = self.bytes.get(start.max(from)..end.min(self.bytes.len()));
-            if lost.is_some_and(|lost| !lost.is_empty() && lost.iter().all(|byte| *byte == 0)) {
-                return true;
-            }
-            start = end;
-        }
-        false
+/// Decides whether what stands from `at` on, where no record begins, is a write that was under way;
+/// an error says why it cannot be.
+pub(super) fn check_tail(image: &Image<'_>, at: usize, is_last: bool) -> Result<(), String> {
+    if !is_last {
+        return Err("damage in a segment that another one follows".to_owned());
     }
-
-    fn corrupt(&self, at: usize, what: &'static str) -> Error {
-        Error::corrupt(self.path, u64::try_from(at).unwrap_or(u64::MAX), what)
+    if image.is_foreign_at(at) {
+        return Err("a record of another segment".to_owned());
     }
+    let Some(first) = image.next_record(at.saturating_add(1)) else { return Ok(()) };
+    // The last one knows most about what was durable.
+    let mut last = first;
+    while let Some(record) = image.next_record(last.end) {
+        last = record;
+    }
+    let was_synced = u64::try_from(at).is_ok_and(|at| at < last.header.durable);
+    if was_synced || !image.has_lost_sector(at, first.at) {
+        return Err(format!("damage, and a sound record behind it at {:#x}", first.at));
+    }
+    Ok(())
 }

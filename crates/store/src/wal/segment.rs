@@ -3,12 +3,17 @@
 //! | at | bytes | field        | encoding and meaning                                           |
 //! |---:|------:|--------------|----------------------------------------------------------------|
 //! |  0 |     8 | `magic`      | `STOREWAL`                                                     |
-//! |  8 |     4 | `version`    | u32 BE; 1                                                      |
+//! |  8 |     4 | `version`    | u32 BE; 2                                                      |
 //! | 12 |     8 | `store`      | u64 BE; the store's id, so that a foreign segment is refused   |
 //! | 20 |     8 | `number`     | u64 BE; as in the file's name                                  |
 //! | 28 |     8 | `segment`    | u64 BE; drawn at random, repeated in each record               |
-//! | 36 |     4 | `checksum`   | u32 BE; CRC-32C of the 36 bytes before it                      |
-//! | 40 |       | records      | see [`record`](super::record)                                  |
+//! | 36 |     8 | `previous`   | u64 BE; the id of the segment before it; 0 if it is the first  |
+//! | 44 |     8 | `length`     | u64 BE; of the segment before it, in bytes                     |
+//! | 52 |     4 | `checksum`   | u32 BE; CRC-32C of the 52 bytes before it                      |
+//! | 56 |       | records      | see [`record`](super::record)                                  |
+//!
+//! A segment is whole before the next begins, and the next one says how long it was and what it was
+//! called: so none can be cut at the end of a record, or replaced, without being noticed.
 
 #![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
@@ -24,6 +29,8 @@ use crate::vfs::{AppendFile, Vfs};
 pub(crate) struct SegmentNumber(pub(crate) u64);
 
 impl SegmentNumber {
+    pub(crate) const FIRST: Self = Self(1);
+
     pub(crate) const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }
@@ -53,13 +60,22 @@ pub(crate) struct WalIdentity {
     pub(crate) number: SegmentNumber,
     /// Drawn at random for each segment.
     pub(crate) segment: u64,
+    /// What came before it.
+    pub(crate) previous: PreviousSegment,
+}
+
+/// The segment before one, as it was when that began; all zero if there was none.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct PreviousSegment {
+    pub(crate) segment: u64,
+    pub(crate) len: u64,
 }
 
 impl WalIdentity {
     /// Bytes before the first record.
-    pub(crate) const HEADER_LEN: usize = 40;
+    pub(crate) const HEADER_LEN: usize = 56;
     const MAGIC: [u8; 8] = *b"STOREWAL";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
 
     fn to_bytes(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(Self::HEADER_LEN);
@@ -68,6 +84,8 @@ impl WalIdentity {
         bytes.extend_from_slice(&self.store.to_be_bytes());
         bytes.extend_from_slice(&self.number.0.to_be_bytes());
         bytes.extend_from_slice(&self.segment.to_be_bytes());
+        bytes.extend_from_slice(&self.previous.segment.to_be_bytes());
+        bytes.extend_from_slice(&self.previous.len.to_be_bytes());
         let checksum = crc32c::crc32c(&bytes);
         bytes.extend_from_slice(&checksum.to_be_bytes());
         bytes
@@ -83,6 +101,8 @@ impl WalIdentity {
         let (store, rest) = number(rest);
         let (number_in_header, rest) = number(rest);
         let (segment, rest) = number(rest);
+        let (previous, rest) = number(rest);
+        let (previous_len, rest) = number(rest);
         let covered = bytes.split_last_chunk::<4>().map_or(&bytes[..], |(covered, _)| covered);
         if rest != crc32c::crc32c(covered).to_be_bytes() {
             return Err("the header's checksum does not match");
@@ -90,7 +110,8 @@ impl WalIdentity {
         if u32::from_be_bytes([*v0, *v1, *v2, *v3]) != Self::VERSION {
             return Err("a log version that this build does not know");
         }
-        Ok(Self { store, number: SegmentNumber(number_in_header), segment })
+        let previous = PreviousSegment { segment: previous, len: previous_len };
+        Ok(Self { store, number: SegmentNumber(number_in_header), segment, previous })
     }
 }
 
@@ -120,9 +141,10 @@ impl SegmentWriter {
         directory: &Path,
         store: u64,
         number: SegmentNumber,
+        previous: PreviousSegment,
     ) -> Result<Self> {
         let path = number.path(directory);
-        let identity = WalIdentity { store, number, segment: random_number()? };
+        let identity = WalIdentity { store, number, segment: random_number()?, previous };
         let mut file = vfs.create(&path).map_err(Error::io(&path, "create"))?;
         let header = identity.to_bytes();
         file.write_all(&header).map_err(Error::io(&path, "write"))?;
@@ -134,6 +156,11 @@ impl SegmentWriter {
 
     pub(crate) const fn identity(&self) -> &WalIdentity {
         &self.identity
+    }
+
+    /// What the next segment says of this one, once all of it is on disk.
+    pub(crate) const fn as_previous(&self) -> PreviousSegment {
+        PreviousSegment { segment: self.identity.segment, len: self.written }
     }
 
     pub(crate) const fn written(&self) -> u64 {

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::vfs::RealFiles;
 
 const STORE: u64 = 7;
-const FIRST: SegmentNumber = SegmentNumber(1);
+const FIRST: SegmentNumber = SegmentNumber::FIRST;
 
 fn cell(sequence: u64, row: &str, value: &[u8]) -> Cell {
     let cell = CellRef {
@@ -25,13 +25,16 @@ fn cell(sequence: u64, row: &str, value: &[u8]) -> Cell {
     cell.to_cell()
 }
 
-/// A segment of three batches, the second of two cells; returns the batches and where each ends.
+/// A segment of three batches, the second of two cells; returns the batches, where each ends, and
+/// what the next segment says of this one.
 fn write_segment(
     directory: &Path,
     number: SegmentNumber,
+    previous: PreviousSegment,
     first: u64,
-) -> (Vec<Vec<Cell>>, Vec<u64>) {
-    let mut segment = SegmentWriter::create(&RealFiles, directory, STORE, number).unwrap();
+) -> (Vec<Vec<Cell>>, Vec<u64>, PreviousSegment) {
+    let created = SegmentWriter::create(&RealFiles, directory, STORE, number, previous);
+    let mut segment = created.unwrap();
     let batches = vec![
         vec![cell(first, "a", b"1")],
         vec![cell(first + 1, "b", b"22"), cell(first + 1, "c", b"")],
@@ -47,11 +50,27 @@ fn write_segment(
         segment.write(&record).unwrap();
         ends.push(segment.written());
     }
-    (batches, ends)
+    (batches, ends, segment.as_previous())
+}
+
+/// The first segment.
+fn write_first(directory: &Path) -> (Vec<Vec<Cell>>, Vec<u64>, PreviousSegment) {
+    write_segment(directory, FIRST, PreviousSegment::default(), 1)
+}
+
+/// The first two segments; returns their batches.
+fn write_two(directory: &Path) -> Vec<Vec<Cell>> {
+    let (first, _, previous) = write_first(directory);
+    [first, write_segment(directory, FIRST.next(), previous, 4).0].concat()
 }
 
 fn read_back(directory: &Path) -> Result<Recovered> {
-    recover(&RealFiles, directory, STORE, FIRST, |id| (id == 3).then_some(&b"f"[..]))
+    read_back_of(directory, STORE)
+}
+
+fn read_back_of(directory: &Path, store: u64) -> Result<Recovered> {
+    let log = LogPlace { directory, store, first: FIRST, has_begun: true };
+    recover(&RealFiles, &log, |id| (id == 3).then_some(&b"f"[..]))
 }
 
 fn damage(result: Result<Recovered>) -> (String, u64) {
@@ -66,7 +85,7 @@ fn damage(result: Result<Recovered>) -> (String, u64) {
 #[test]
 fn a_cut_anywhere_leaves_exactly_the_batches_before_it() {
     let directory = tempfile::tempdir().unwrap();
-    let (batches, ends) = write_segment(directory.path(), FIRST, 1);
+    let (batches, ends, _) = write_first(directory.path());
     let path = FIRST.path(directory.path());
     let whole = fs::read(&path).unwrap();
     for cut in 0..=whole.len() {
@@ -84,7 +103,7 @@ fn a_cut_anywhere_leaves_exactly_the_batches_before_it() {
 #[test]
 fn a_flip_before_sound_records_is_an_error_that_names_segment_and_offset() {
     let directory = tempfile::tempdir().unwrap();
-    let (batches, ends) = write_segment(directory.path(), FIRST, 1);
+    let (batches, ends, _) = write_first(directory.path());
     let path = FIRST.path(directory.path());
     let whole = fs::read(&path).unwrap();
     let last_start = usize::try_from(ends[1]).unwrap();
@@ -109,31 +128,77 @@ fn a_flip_before_sound_records_is_an_error_that_names_segment_and_offset() {
 #[test]
 fn damage_in_a_segment_that_another_follows_is_never_cut() {
     let directory = tempfile::tempdir().unwrap();
-    let (first, ends) = write_segment(directory.path(), FIRST, 1);
-    let (second, _) = write_segment(directory.path(), FIRST.next(), 4);
+    let batches = write_two(directory.path());
     let recovered = read_back(directory.path()).unwrap();
-    assert_eq!(recovered.batches, [first, second].concat());
+    assert_eq!(recovered.batches, batches);
     assert_eq!((recovered.newest, recovered.segments.len()), (SequenceId::new(6), 2));
 
     let path = FIRST.path(directory.path());
     let whole = fs::read(&path).unwrap();
-    let header = WalIdentity::HEADER_LEN;
-    let cuts = [(0, 0), (10, 0), (header + 5, header as u64), (whole.len() - 1, ends[1])];
-    for (cut, at) in cuts {
+    for cut in 0..whole.len() {
         fs::write(&path, &whole[..cut]).unwrap();
-        assert_eq!(damage(read_back(directory.path())), (FIRST.to_string(), at), "cut at {cut}");
+        // Where a record ends there, only the next segment knows that there was more.
+        damage(read_back(directory.path()));
+    }
+    for at in 0..whole.len() {
+        for bit in 0..8 {
+            let mut flipped = whole.clone();
+            flipped[at] ^= 1 << bit;
+            fs::write(&path, &flipped).unwrap();
+            assert_eq!(damage(read_back(directory.path())).0, FIRST.to_string());
+        }
     }
     fs::remove_file(&path).unwrap();
     assert_eq!(damage(read_back(directory.path())), (FIRST.next().to_string(), 0));
+    fs::remove_file(FIRST.next().path(directory.path())).unwrap();
+    assert_eq!(damage(read_back(directory.path())), (FIRST.to_string(), 0));
+}
+
+/// A copy of the store that went its own way has segments of the same store and number.
+#[test]
+fn a_segment_that_another_history_wrote_is_refused() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for directory in [&here, &there] {
+        write_two(directory.path());
+    }
+    for number in [FIRST, FIRST.next()] {
+        let kept = fs::read(number.path(here.path())).unwrap();
+        fs::copy(number.path(there.path()), number.path(here.path())).unwrap();
+        assert_eq!(damage(read_back(here.path())), (FIRST.next().to_string(), 0));
+        fs::write(number.path(here.path()), kept).unwrap();
+    }
+    assert_eq!(read_back(here.path()).unwrap().batches.len(), 6);
+}
+
+/// As if the file had been used before, and were not cut where its new content ends.
+#[test]
+fn what_an_older_segment_left_behind_the_end_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let (_, ends, _) = write_first(directory.path());
+    let path = FIRST.path(directory.path());
+    let older = fs::read(&path).unwrap();
+    fs::remove_file(&path).unwrap();
+    let (batches, ..) = write_first(directory.path());
+    let newer = fs::read(&path).unwrap();
+    // The older one's records stood at the same places.
+    for (count, end) in (1..).zip(&ends) {
+        let end = usize::try_from(*end).unwrap();
+        let recycled = [&newer[..end], &older[end..]].concat();
+        fs::write(&path, recycled).unwrap();
+        if count == batches.len() {
+            assert_eq!(read_back(directory.path()).unwrap().batches, batches);
+        } else {
+            assert_eq!(damage(read_back(directory.path())), (FIRST.to_string(), end as u64));
+        }
+    }
 }
 
 #[test]
 fn segments_of_other_stores_and_renamed_ones_are_refused() {
     let directory = tempfile::tempdir().unwrap();
-    write_segment(directory.path(), FIRST, 1);
+    write_first(directory.path());
     let path = FIRST.path(directory.path());
-    let family = |id| (id == 3).then_some(&b"f"[..]);
-    let other_store = recover(&RealFiles, directory.path(), STORE + 1, FIRST, family);
+    let other_store = read_back_of(directory.path(), STORE + 1);
     assert_eq!(damage(other_store), (FIRST.to_string(), 0));
     fs::copy(&path, FIRST.next().path(directory.path())).unwrap();
     assert_eq!(damage(read_back(directory.path())), (FIRST.next().to_string(), 0));
@@ -148,8 +213,9 @@ fn segments_of_other_stores_and_renamed_ones_are_refused() {
 fn a_lost_sector_ends_the_log_unless_it_was_synced() {
     for synced in [false, true] {
         let directory = tempfile::tempdir().unwrap();
+        let none = PreviousSegment::default();
         let mut segment =
-            SegmentWriter::create(&RealFiles, directory.path(), STORE, FIRST).unwrap();
+            SegmentWriter::create(&RealFiles, directory.path(), STORE, FIRST, none).unwrap();
         let value = [b'v'; 700];
         for sequence in 1..=4 {
             let cell = cell(sequence, "r", &value);

@@ -1,0 +1,147 @@
+//! Store files that are whole, and yet not the ones that the manifest lists: swapped, of an older
+//! copy, of another store, cut, lengthened. The store refuses to open, and says which file it is.
+#![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sstable::{FileInfo, Reader, ReaderOptions};
+use store::{Error, FamilyOptions, Get, Put, Store, StoreOptions, Timestamp};
+use support::hex;
+
+fn open(directory: &Path) -> store::Result<Store> {
+    Store::open(directory, StoreOptions::default().auto_compaction(false))
+}
+
+/// A store of two files with as many cells and bytes, each of its own rows if `rows` differ.
+fn filled(directory: &Path, rows: [&str; 2]) -> Vec<PathBuf> {
+    let store = open(directory).unwrap();
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    for (row, value) in rows.into_iter().zip(["1", "2"]) {
+        store.put(Put::new(row).column_at("f", "q", Timestamp::new(5), value)).unwrap();
+        store.flush().unwrap();
+    }
+    drop(store);
+    files(&directory.join("f"))
+}
+
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<_> =
+        fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+/// What the store has against a file.
+fn refusal(directory: &Path, file: &Path) -> String {
+    match open(directory) {
+        Err(Error::Corrupt { path, what, .. }) => {
+            assert_eq!(path, file);
+            what.into_owned()
+        }
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+#[test]
+fn swapped_files_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    // Not even keys tell them apart.
+    let files = filled(directory.path(), ["a", "a"]);
+    let contents = [&files[0], &files[1]].map(|file| fs::read(file).unwrap());
+    assert_eq!(contents[0].len(), contents[1].len());
+    fs::write(&files[0], &contents[1]).unwrap();
+    fs::write(&files[1], &contents[0]).unwrap();
+    let what = refusal(directory.path(), &files[0]);
+    let names = [&files[1], &files[0]].map(|it| it.file_name().unwrap().to_str().unwrap());
+    assert!(what.ends_with(&format!("its id is {}, not {}", names[0], names[1])), "{what}");
+    for (file, content) in files.iter().zip(contents) {
+        fs::write(file, content).unwrap();
+    }
+    let found = open(directory.path()).unwrap().get(&Get::row("a")).unwrap();
+    assert_eq!(found[0].value(), b"2");
+}
+
+#[test]
+fn a_file_of_another_store_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let (here, there) = (directory.path().join("here"), directory.path().join("there"));
+    let ours = filled(&here, ["a", "b"]);
+    let theirs = filled(&there, ["a", "b"]);
+    // The same cells, and as long.
+    for file in &theirs {
+        fs::copy(file, &ours[0]).unwrap();
+        assert!(refusal(&here, &ours[0]).contains("its id is"));
+    }
+}
+
+#[test]
+fn a_file_that_was_cut_or_lengthened_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let files = filled(directory.path(), ["a", "b"]);
+    let whole = fs::read(&files[1]).unwrap();
+    for len in [0, 1, whole.len() - 1] {
+        fs::write(&files[1], &whole[..len]).unwrap();
+        let expected = format!("its length is {len}, not {}", whole.len());
+        assert!(refusal(directory.path(), &files[1]).ends_with(&expected));
+    }
+    fs::write(&files[1], [&whole[..], &[0]].concat()).unwrap();
+    assert!(refusal(directory.path(), &files[1]).contains("its length is"));
+    fs::remove_file(&files[1]).unwrap();
+    assert!(matches!(open(directory.path()), Err(Error::Io { path, .. }) if path == files[1]));
+}
+
+/// Files from elsewhere have no id: they are told apart by their cells and keys, and by their
+/// whole-file checksum, which is compared before they are merged.
+#[test]
+fn files_without_an_id_are_told_apart_by_their_keys_and_wholly_before_they_are_merged() {
+    let directory = tempfile::tempdir().unwrap();
+    let (here, there) = (directory.path().join("here"), directory.path().join("there"));
+    filled(&there, ["a", "b"]);
+    let source = open(&there).unwrap();
+    let out = directory.path().join("out");
+    let exported = source.export(&out, &[b"b".to_vec()]).unwrap().files;
+    assert_eq!(exported.len(), 2);
+
+    let store = open(&here).unwrap();
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    store.bulk_load("f", &exported).unwrap();
+    drop(store);
+    let ours = files(&here.join("f"));
+    let contents = [&ours[0], &ours[1]].map(|file| fs::read(file).unwrap());
+    assert!(exported.iter().all(|file| contents.contains(&fs::read(file).unwrap())));
+    fs::write(&ours[0], &contents[1]).unwrap();
+    assert!(refusal(&here, &ours[0]).contains("its first key is"));
+
+    // With the same keys nothing tells at open, and the checksum does later.
+    let mut flipped = contents[0].clone();
+    flipped[40] ^= 1;
+    fs::write(&ours[0], flipped).unwrap();
+    let store = open(&here).unwrap();
+    let wrong: Vec<_> = store.check_files("f").unwrap().into_iter().filter_map(|it| it.1).collect();
+    assert_eq!(wrong.len(), 1, "{wrong:?}");
+    assert!(matches!(store.compact("f", true), Err(Error::Corrupt { .. })));
+}
+
+/// The name that a file was written under stands in it, and files of a checkpoint keep theirs.
+#[test]
+fn a_file_says_under_which_name_it_was_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let (here, backup) = (directory.path().join("here"), directory.path().join("backup"));
+    filled(&here, ["a", "b"]);
+    open(&here).unwrap().checkpoint(&backup).unwrap();
+    for place in [&here, &backup] {
+        for file in files(&place.join("f")) {
+            let reader = Reader::open_file(&file, ReaderOptions::default()).unwrap();
+            let id = reader.file_info().value(b"STORE_FILE_ID").unwrap();
+            assert_eq!(file.file_name().unwrap().to_str().unwrap(), hex(id));
+            assert!(reader.file_info().value(FileInfo::LAST_KEY) == reader.last_key());
+        }
+        assert_eq!(open(place).unwrap().get(&Get::row("b")).unwrap()[0].value(), b"2");
+    }
+    // The log of the one is not that of the other.
+    let segment = |place: &Path| files(&place.join("wal")).pop().unwrap();
+    let (ours, theirs) = (segment(&here), segment(&backup));
+    fs::copy(ours, &theirs).unwrap();
+    assert!(matches!(open(&backup), Err(Error::Corrupt { path, .. }) if path == theirs));
+}
