@@ -1,13 +1,12 @@
 //! What happens without anybody waiting for it: flushes, compactions, and the log's late writes.
 
 use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex};
-use std::thread::{Builder, JoinHandle};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::store::Inner;
-use crate::sync::lock;
+use crate::sync::{Builder, Condvar, JoinHandle, Mutex, lock, wait, wait_at_most};
 
 /// What there is to do, and who waits for it.
 #[derive(Debug, Default)]
@@ -41,12 +40,22 @@ enum Task {
     Compact,
 }
 
+/// A thread that works for the store. If it ends by a panic the store stops, and whoever waits for
+/// it learns of that.
+struct Ends<'a>(&'a Inner);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        drop(self.0.commit.poison_on_panic());
+        self.0.background.flush_ended();
+    }
+}
+
 impl Background {
     /// How late an [`AsyncWal`](crate::Durability::AsyncWal) write may reach the log.
     const LOG_DELAY: Duration = Duration::from_millis(100);
     /// How long a writer waits for a flush before it looks again whether it still must.
     const STALL_MAX: Duration = Duration::from_millis(500);
-    const NO_PANIC: &str = "no thread panics while it holds a lock of the store";
 
     pub(crate) fn want_flush(&self) {
         self.want(|tasks| tasks.flush = true);
@@ -80,16 +89,23 @@ impl Background {
         lock(&self.tasks).stop
     }
 
-    /// Waits until a flush has ended, or some time has passed, `max` at most.
-    pub(crate) fn wait_for_flush(&self, max: Duration) {
-        let tasks = lock(&self.tasks);
-        let before = tasks.flushes;
-        let still = |tasks: &mut Tasks| tasks.flushes == before && !tasks.stop;
-        drop(
-            self.changed
-                .wait_timeout_while(tasks, max.min(Self::STALL_MAX), still)
-                .expect(Self::NO_PANIC),
-        );
+    /// How many flushes have ended.
+    pub(crate) fn flushes(&self) -> u64 {
+        lock(&self.tasks).flushes
+    }
+
+    /// Waits until another flush has ended than those `before`, or some time has passed, `max` at
+    /// most.
+    pub(crate) fn wait_for_flush(&self, before: u64, max: Duration) {
+        let due = Instant::now() + max.min(Self::STALL_MAX);
+        let mut tasks = lock(&self.tasks);
+        while tasks.flushes == before && !tasks.stop {
+            let left = due.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            tasks = wait_at_most(&self.changed, tasks, left);
+        }
     }
 
     /// Starts the threads, which end after [`stop`](Self::stop).
@@ -104,15 +120,19 @@ impl Background {
         Builder::new()
             .name(name.to_owned())
             .spawn(move || {
-                let _watch = store.commit.poison_on_panic();
+                let _end = Ends(&store);
                 while let Some(task) = store.background.next(duty) {
-                    // What fails here has stopped the store, and the next caller is told.
-                    let _ = match task {
+                    let result = match task {
                         Task::WriteLog => store.write_log(),
                         Task::Flush if store.memstores_are_full() => store.flush(),
                         Task::Flush => Ok(()),
                         Task::Compact => store.compact_as_needed(),
                     };
+                    // If this has stopped the store, the next caller is told, and who waits for a
+                    // flush is told now.
+                    if result.is_err() {
+                        store.background.flush_ended();
+                    }
                 }
             })
             .map_err(Error::io(Path::new("background thread"), "start"))
@@ -130,7 +150,7 @@ impl Background {
                 if std::mem::take(&mut tasks.compact) {
                     return Some(Task::Compact);
                 }
-                tasks = self.changed.wait(tasks).expect(Self::NO_PANIC);
+                tasks = wait(&self.changed, tasks);
                 continue;
             }
             if tasks.log_due.is_some_and(|due| due <= now) {
@@ -141,8 +161,8 @@ impl Background {
                 return Some(Task::Flush);
             }
             tasks = match tasks.log_due {
-                None => self.changed.wait(tasks).expect(Self::NO_PANIC),
-                Some(due) => self.changed.wait_timeout(tasks, due - now).expect(Self::NO_PANIC).0,
+                None => wait(&self.changed, tasks),
+                Some(due) => wait_at_most(&self.changed, tasks, due - now),
             };
         }
     }

@@ -7,13 +7,12 @@ use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::ops::Bound;
-use std::sync::RwLock;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering as Memory};
 
 use sstable::{Cell, CellRef, KeyRef, SequenceId};
 
 use crate::row_head::{RowHead, row_head};
-use crate::sync::{read, write};
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering as Memory};
+use crate::sync::{RwLock, read, write};
 
 /// The cells of one family since its last flush.
 #[derive(Debug)]

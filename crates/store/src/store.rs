@@ -9,8 +9,7 @@
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, RwLock};
-use std::thread::JoinHandle;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use filter::Seed;
@@ -33,7 +32,7 @@ use crate::scan::Cells;
 use crate::snapshot::Snapshot;
 use crate::stats::{FamilyStats, Stats};
 use crate::store_file::StoreFile;
-use crate::sync::{lock, read, write};
+use crate::sync::{JoinHandle, Mutex, MutexGuard, RwLock, lock, read, write};
 use crate::version::{Family, StoreVersion};
 use crate::vfs::{Lock, Vfs};
 use crate::wal::SegmentWriter;
@@ -552,6 +551,8 @@ impl Inner {
         }
         let (_watch, start) = (Watch::begin(Work::Stall), Instant::now());
         let result = loop {
+            // Counted before the memory is looked at: a flush that ends in between is not missed.
+            let before = self.background.flushes();
             let bytes = self.version().memstore_bytes();
             if bytes <= max {
                 break Ok(());
@@ -564,7 +565,7 @@ impl Inner {
                 break Err(error);
             }
             self.background.want_flush();
-            self.background.wait_for_flush(left);
+            self.background.wait_for_flush(before, left);
         };
         self.count(|counts| {
             counts.write_stalls += 1;

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use sstable::{
     Caching, CellRef, FileName, KeyRef, ReadTrace, Reader, ReaderOptions, Scanner, Timestamp,
@@ -10,6 +9,7 @@ use sstable::{
 
 use crate::error::{Error, Result};
 use crate::manifest::FileEntry;
+use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::vfs::Vfs;
 
 /// A store file that is open. It is unlinked once it is obsolete and nobody reads it any more.
@@ -106,7 +106,7 @@ impl StoreFile {
 
 impl Drop for StoreFile {
     fn drop(&mut self) {
-        if *self.is_obsolete.get_mut() {
+        if self.is_obsolete.load(Ordering::Relaxed) {
             // If this fails, the next open removes a file that the manifest does not name.
             let _ = self.vfs.unlink(&self.path);
         }

@@ -12,8 +12,7 @@
 //! ```
 
 use std::mem;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use sstable::{Cell, CellRef, CellType, KeyRef, SequenceId, Timestamp};
 
@@ -21,7 +20,8 @@ use crate::error::{Error, Result};
 use crate::options::Durability;
 use crate::read::ReadView;
 use crate::store::Inner;
-use crate::sync::lock;
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{Condvar, Mutex, MutexGuard, lock, wait};
 use crate::version::StoreVersion;
 use crate::wal::{SegmentWriter, encode_batch};
 
@@ -137,7 +137,7 @@ impl Commit {
         if queue.has_leader {
             queue.waiting.push(request);
             loop {
-                queue = self.done.wait(queue).expect("no thread panics while it leads");
+                queue = wait(&self.done, queue);
                 if queue.served >= ticket {
                     return self.check();
                 }

@@ -1,9 +1,9 @@
 //! How fast a compaction goes, and whether it goes on.
 
-use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::background::Background;
+use crate::sync::sleep;
 
 /// Holds one compaction to its rate, and tells it when the store closes.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl<'a> Pace<'a> {
         while !self.background.is_stopping() {
             match due.checked_sub(self.start.elapsed()) {
                 None | Some(Duration::ZERO) => return true,
-                Some(early) => thread::sleep(early.min(Self::SLEEP_MAX)),
+                Some(early) => sleep(early.min(Self::SLEEP_MAX)),
             }
         }
         false

@@ -6,7 +6,7 @@
 //! ```
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::Arc;
 
 use sstable::{BlockCache, ReaderOptions, SequenceId};
 
@@ -20,6 +20,7 @@ use crate::memstore::Memstore;
 use crate::new_file::NewPlace;
 use crate::options::{FamilyOptions, StoreOptions};
 use crate::store_file::StoreFile;
+use crate::sync::{Mutex, RwLock};
 use crate::version::{Family, FamilyVersion, StoreVersion};
 use crate::vfs::Vfs;
 use crate::wal::{self, LogPlace, SegmentNumber, SegmentWriter};

@@ -1,0 +1,295 @@
+//! kill -9 at random times, and chains that show what is missing: each record names one before it,
+//! and only ever one that was acknowledged. A record that is named and is not there is a hole.
+//!
+//! Two kinds of processes are killed in turn:
+//!
+//! | process                     | writers                                | what else it does        |
+//! |-----------------------------|----------------------------------------|--------------------------|
+//! | `hfile store put --ack`     | one; its batches mix the chains        | flushed from outside     |
+//! | this test, called by itself | four threads, a chain each, grouped    | flushes and compactions  |
+//! |                             | writes with and without a sync         | in its background        |
+//!
+//! The default run kills 20 processes. More:
+//! `cargo test --release -p cli --test chains -- --ignored --nocapture`.
+#![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use store::{CompactionOptions, Durability, FamilyOptions, Put, Scan, Store, StoreOptions};
+use workload::Random;
+
+const CHAINS: u64 = 4;
+/// Not a multiple of the chains: batches end anywhere in them.
+const BATCH: u64 = 7;
+/// No more records than this wait for their acknowledgement.
+const WINDOW: u64 = 3 * BATCH;
+/// So many acknowledgements say that there will be no more.
+const DEAD: u64 = u64::MAX - WINDOW;
+/// After so many kills a store has seen enough.
+const KILLS_PER_STORE: u64 = 30;
+/// Names the store to the process that runs [`writers_of_chains`].
+const STORE_VARIABLE: &str = "STORE_OF_CHAINS";
+
+/// One record, counted from 1 in its chain, and the one it names; 0 is none.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    chain: u64,
+    number: u64,
+    before: u64,
+}
+
+impl Link {
+    fn row(self) -> String {
+        format!("{}-{:08}", self.chain, self.number)
+    }
+
+    fn value(self) -> String {
+        format!("{:08}{}", self.before, "v".repeat((self.number * 37 % 300) as usize))
+    }
+
+    fn read(row: &[u8], value: &[u8]) -> Self {
+        let (chain, number) = str::from_utf8(row).unwrap().split_once('-').unwrap();
+        let before = str::from_utf8(&value[..8]).unwrap().parse().unwrap();
+        let link = Self { chain: chain.parse().unwrap(), number: number.parse().unwrap(), before };
+        assert_eq!(link.value().as_bytes(), value, "{link:?} has its own value");
+        link
+    }
+
+    fn cell(self) -> String {
+        format!(
+            "{{\"row\":\"{}\",\"family\":\"66\",\"qualifier\":\"71\",\"ts\":{},\"type\":\"Put\",\
+             \"value\":\"{}\",\"seq\":0}}\n",
+            hex(&self.row()),
+            self.number,
+            hex(&self.value())
+        )
+    }
+}
+
+fn hex(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}"); // A string takes everything.
+        hex
+    })
+}
+
+/// Of each chain the last record that is in the store, or that was acknowledged.
+type Ends = [u64; CHAINS as usize];
+
+#[derive(Debug, Default)]
+struct Tally {
+    kills: u64,
+    acknowledged: u64,
+    holes: u64,
+    losses: u64,
+    unacknowledged: u64,
+}
+
+impl Tally {
+    /// Opens what a kill left; returns where its chains end.
+    fn check(&mut self, directory: &Path, before: &Ends, acknowledged: &Ends) -> Ends {
+        let store = Store::open(directory, StoreOptions::default()).unwrap();
+        let mut chains: [BTreeMap<u64, u64>; CHAINS as usize] = Default::default();
+        for cell in store.scan(Scan::family("f")).unwrap() {
+            let cell = cell.unwrap();
+            let link = Link::read(cell.row(), cell.value());
+            chains[link.chain as usize].insert(link.number, link.before);
+        }
+        self.kills += 1;
+        let mut ends = Ends::default();
+        for (chain, links) in chains.iter().enumerate() {
+            let is_there = |number: u64| number == 0 || links.contains_key(&number);
+            let end = links.last_key_value().map_or(0, |(number, _)| *number);
+            let named = links.values().filter(|before| !is_there(**before)).count() as u64;
+            let skipped = (1..=end).filter(|number| !is_there(*number)).count() as u64;
+            let lost = (1..=acknowledged[chain]).filter(|number| !is_there(*number)).count() as u64;
+            self.holes += named.max(skipped);
+            self.losses += lost;
+            self.acknowledged += acknowledged[chain] - before[chain];
+            self.unacknowledged += end.saturating_sub(acknowledged[chain]);
+            ends[chain] = end;
+        }
+        ends
+    }
+
+    fn say(&self) {
+        let Self { kills, acknowledged, holes, losses, unacknowledged } = self;
+        let line = format!(
+            "{kills} kills under {CHAINS} chains: {holes} holes, {losses} of {acknowledged} acknowledged \
+             records lost; {unacknowledged} more were there\n"
+        );
+        std::io::stderr().write_all(line.as_bytes()).unwrap();
+        assert_eq!((*holes, *losses), (0, 0));
+        assert!(*acknowledged > 10 * kills, "the processes wrote before they were killed");
+    }
+}
+
+/// A process that is to be killed, and the time it is given.
+struct Victim {
+    child: Child,
+    output: BufReader<ChildStdout>,
+}
+
+impl Victim {
+    fn start(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        Self { child, output }
+    }
+
+    /// Passes on what it acknowledges until it is dead: killed after some time, counted from its
+    /// first acknowledgement.
+    fn live(self, time: Duration, mut acknowledge: impl FnMut(&str)) {
+        let Self { mut child, mut output } = self;
+        let mut killer = None;
+        let mut line = String::new();
+        // The last line may be cut by the kill, and then acknowledges nothing.
+        while output.read_line(&mut line).is_ok_and(|len| len > 0) && line.ends_with('\n') {
+            if let Some(acknowledged) = line.trim_end().split_once("ACK ").map(|(_, it)| it) {
+                acknowledge(acknowledged);
+                let pid = child.id();
+                killer.get_or_insert_with(|| thread::spawn(move || kill_after(pid, time)));
+            }
+            line.clear();
+        }
+        let status = child.wait().unwrap();
+        assert!(!status.success(), "killed, not ended by itself");
+        killer.expect("it acknowledged something before it was killed").join().unwrap();
+    }
+}
+
+/// SIGKILL, which no process can prepare for.
+fn kill_after(pid: u32, time: Duration) {
+    thread::sleep(time);
+    assert!(Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap().success());
+}
+
+fn hfile(directory: &Path, before: &[&str], after: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hfile"));
+    command.args(before).arg(directory).args(after);
+    command
+}
+
+/// `hfile store put`: records of all chains in turn, on from where they end.
+fn kill_put(directory: &Path, ends: &Ends, time: Duration) -> Ends {
+    let batch = BATCH.to_string();
+    let put = ["f", "--from", "cells", "-", "--ack", "--batch", &batch];
+    let mut victim = Victim::start(hfile(directory, &["store", "put"], &put).stdin(Stdio::piped()));
+    let mut stdin = victim.child.stdin.take().unwrap();
+    let acknowledged = Arc::new(AtomicU64::new(0));
+    // After so many records, where a chain ends.
+    let starts = *ends;
+    let end = move |chain: u64, records: u64| {
+        starts[chain as usize] + records / CHAINS + u64::from(chain < records % CHAINS)
+    };
+    let feeder = {
+        let acknowledged = Arc::clone(&acknowledged);
+        move || {
+            for sent in 0.. {
+                let mut known = acknowledged.load(Ordering::SeqCst);
+                while sent > known + WINDOW {
+                    thread::sleep(Duration::from_micros(50));
+                    known = acknowledged.load(Ordering::SeqCst);
+                }
+                let chain = sent % CHAINS;
+                let (number, before) = (end(chain, sent) + 1, end(chain, known));
+                let link = Link { chain, number, before };
+                // A pipe without a reader takes nothing: the process is dead.
+                if known == DEAD || stdin.write_all(link.cell().as_bytes()).is_err() {
+                    break;
+                }
+            }
+        }
+    };
+    let feeder = thread::spawn(feeder);
+    let mut last = 0;
+    victim.live(time, |line| {
+        last = line.parse().unwrap();
+        acknowledged.store(last, Ordering::SeqCst);
+    });
+    acknowledged.store(DEAD, Ordering::SeqCst);
+    feeder.join().unwrap();
+    std::array::from_fn(|chain| end(chain as u64, last))
+}
+
+/// This test as a process of its own: a thread for each chain.
+fn kill_writers(directory: &Path, ends: &Ends, time: Duration) -> Ends {
+    let mut itself = Command::new(std::env::current_exe().unwrap());
+    itself.args(["--exact", "writers_of_chains", "--ignored", "--nocapture"]);
+    itself.env(STORE_VARIABLE, directory).stderr(Stdio::null());
+    let mut acknowledged = *ends;
+    Victim::start(&mut itself).live(time, |line| {
+        let (chain, number) = line.split_once(' ').unwrap();
+        acknowledged[chain.parse::<usize>().unwrap()] = number.parse().unwrap();
+    });
+    acknowledged
+}
+
+#[test]
+#[ignore = "the process that the other tests kill; without its variable it does nothing"]
+fn writers_of_chains() {
+    let Some(directory) = std::env::var_os(STORE_VARIABLE) else { return };
+    let options = StoreOptions::default()
+        .memstore_flush_bytes(40_000)
+        .wal_segment_bytes(30_000)
+        .compaction(CompactionOptions::default().files_min(2));
+    let store = Store::open(Path::new(&directory), options).unwrap();
+    let write_chain = |chain: u64| {
+        let scan = Scan::family("f").start(format!("{chain}-")).stop(format!("{chain}."));
+        let mut before = store.scan(scan).unwrap().count() as u64;
+        loop {
+            let link = Link { chain, number: before + 1, before };
+            let durability = if chain == 0 { Durability::FsyncWal } else { Durability::SyncWal };
+            store.write(Put::new(link.row()).column("f", "q", link.value()), durability).unwrap();
+            before += 1;
+            // One call, so that lines of threads do not mix.
+            std::io::stdout().write_all(format!("ACK {chain} {before}\n").as_bytes()).unwrap();
+        }
+    };
+    thread::scope(|scope| {
+        for chain in 0..CHAINS {
+            scope.spawn(move || write_chain(chain));
+        }
+    });
+}
+
+fn kill(kills: u64, seed: u64) {
+    let (mut random, mut tally) = (Random::new(seed), Tally::default());
+    while tally.kills < kills {
+        let place = tempfile::tempdir().unwrap();
+        let directory = place.path().join("store");
+        let store = Store::open(&directory, StoreOptions::default()).unwrap();
+        store.create_family("f", FamilyOptions::default()).unwrap();
+        drop(store);
+        let mut ends = Ends::default();
+        for round in 0..KILLS_PER_STORE.min(kills - tally.kills) {
+            let time = Duration::from_micros(random.below(60_000) as u64);
+            let kill = if round % 2 == 0 { kill_put } else { kill_writers };
+            let acknowledged = kill(&directory, &ends, time);
+            ends = tally.check(&directory, &ends, &acknowledged);
+            if round % 7 == 6 {
+                assert!(hfile(&directory, &["store", "flush"], &[]).status().unwrap().success());
+            }
+        }
+    }
+    tally.say();
+}
+
+#[test]
+fn twenty_kills_leave_no_hole_in_a_chain() {
+    kill(20, 1);
+}
+
+#[test]
+#[ignore = "300 kills: cargo test --release -p cli --test chains -- --ignored --nocapture"]
+fn three_hundred_kills_leave_no_hole_in_a_chain() {
+    kill(300, 2);
+}
