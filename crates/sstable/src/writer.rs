@@ -13,6 +13,7 @@
 mod blocks;
 mod bloom;
 mod index;
+mod pieces;
 mod rebuild;
 mod row_filter;
 mod short_key;
@@ -105,7 +106,7 @@ pub struct FileSummary {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a file. `sink` is written to block by block, so a buffer in front of it gains little.
+    /// Begins a file. `sink` is written to a mebibyte at a time, so a buffer in front of it gains nothing.
     ///
     /// # Errors
     ///

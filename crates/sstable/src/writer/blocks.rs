@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use super::pieces::Pieces;
 use crate::block::header::Header;
 use crate::block::index::BlockPlace;
 use crate::{BlockOffset, BlockType, ChecksumType, Compression, Error, FileName, Result};
@@ -12,7 +13,7 @@ pub(super) const HEADER_LEN: usize = Header::LEN as usize;
 /// Writes blocks one behind the other.
 #[derive(Debug)]
 pub(super) struct BlockWriter<W> {
-    sink: W,
+    sink: Pieces<W>,
     name: FileName,
     offset: BlockOffset,
     compression: Compression,
@@ -30,7 +31,7 @@ pub(super) struct BlockWriter<W> {
 impl<W: Write> BlockWriter<W> {
     pub(super) fn new(sink: W, name: FileName, options: &WriterOptions) -> Self {
         Self {
-            sink,
+            sink: Pieces::new(sink),
             name,
             offset: BlockOffset::default(),
             compression: options.compression,
@@ -58,7 +59,7 @@ impl<W: Write> BlockWriter<W> {
 
     /// Copies bytes before the offset at which the writer goes on.
     pub(super) fn write_raw(&mut self, bytes: &[u8]) -> Result<()> {
-        self.sink.write_all(bytes).map_err(|source| Error::Io {
+        self.sink.write(bytes).map_err(|source| Error::Io {
             file: self.name.clone(),
             action: "copy the data blocks".into(),
             source,
@@ -132,7 +133,7 @@ impl<W: Write> BlockWriter<W> {
     ) -> Result<BlockPlace> {
         checksum.append(&mut self.stored, 0, bytes_per_checksum);
         let place = BlockPlace { offset: self.offset, len: self.stored.len() as u32 };
-        self.sink.write_all(&self.stored).map_err(|source| Error::Io {
+        self.sink.write(&self.stored).map_err(|source| Error::Io {
             file: self.name.clone(),
             action: format!("write the {block_type} block at {}", place.offset).into(),
             source,
@@ -143,10 +144,11 @@ impl<W: Write> BlockWriter<W> {
 
     /// Writes the end of the file, which is no block, and gives the sink back.
     pub(super) fn finish(mut self, trailer: &[u8]) -> Result<W> {
-        self.sink.write_all(trailer).and_then(|()| self.sink.flush()).map_err(|source| {
-            Error::Io { file: self.name, action: "write the trailer".into(), source }
-        })?;
-        Ok(self.sink)
+        let written = self.sink.write(trailer).and_then(|()| self.sink.finish());
+        written.map_err(|source| {
+            let action = "write the end of the file".into();
+            Error::Io { file: self.name, action, source }
+        })
     }
 
     /// Notes a block about to be written; returns the one before it of the same type.
