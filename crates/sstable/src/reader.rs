@@ -527,7 +527,9 @@ impl Reader {
                 let len = u32::try_from(header.len()).map_err(|_| damaged("is too long"))?;
                 let place = BlockPlace { offset: at, len };
                 let check = |next: &DataBlock| {
-                    if trailer.comparator.in_order(last_key, next.first_key()) {
+                    let first = next.walk()?;
+                    let first_key = next.cell(&first).map(|cell| cell.key());
+                    if trailer.comparator.in_order(last_key, first_key) {
                         return Ok(());
                     }
                     Err("begins before the data block in front of it ends".into())
@@ -563,7 +565,8 @@ impl Reader {
         let len = blocks.block_len(previous, caching)?;
         let place = BlockPlace { offset: previous, len };
         let check = |previous: &DataBlock| {
-            if self.comparator().in_order(previous.check()?.last_key(), data.first_key()) {
+            let first_key = data.check()?.first_key();
+            if self.comparator().in_order(previous.check()?.last_key(), first_key) {
                 return Ok(());
             }
             Err("ends behind the data block that follows it begins".into())

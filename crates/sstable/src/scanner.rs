@@ -214,7 +214,7 @@ impl Scanner {
         let (caching, buffers) = (self.caching, &mut self.buffers);
         let next = self.reader.next_data_block(data, last, caching, buffers, &mut self.trace)?;
         if let Some(Block::Data(data)) = Arc::into_inner(block) {
-            self.buffers.give_back(data.into_buffer());
+            data.give_back(&mut self.buffers);
         }
         self.enter(next)?;
         match self.cells_passed {

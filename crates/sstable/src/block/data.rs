@@ -1,10 +1,9 @@
-//! A data block as it is kept in memory: plain cells, and once they were checked, where each row
-//! starts.
+//! A data block as it is kept in memory: cells, and once they were checked, where each row starts.
 //!
 //! Every cell is checked once after it was read. A block that goes into the cache, or that is to be
-//! searched, is [checked](DataBlock::check) from end to end, and then [`Searchable`]. A scan that
-//! passes the cache by needs no row index: it checks each cell when it comes to it, in its
-//! [walk](DataBlock::walk).
+//! searched, is [checked](DataBlock::check) from end to end, and then [`Searchable`]; its cells are
+//! plain ones then. A scan that passes the cache by needs neither a row index nor all plain cells at
+//! once: it decodes and checks each cell when it comes to it, in its [walk](DataBlock::walk).
 #![cfg_attr(
     not(test),
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
@@ -12,13 +11,13 @@
 
 use std::sync::OnceLock;
 
+use super::body::Buffers;
 use super::header::Header;
 use super::index::BlockPlace;
 use super::searchable::{RowIndex, Searchable};
-use super::walk::{Step, Walk};
-use crate::encoding::{CellLayout, Decoded, What};
-use crate::input::Input;
-use crate::{BlockOffset, BlockType, CellRef, KeyRef};
+use super::walk::{PlainWalk, Step, Walk};
+use crate::encoding::{CellLayout, Cells, Decoded, What};
+use crate::{BlockOffset, BlockType, CellRef};
 
 /// The cells of a data block.
 #[derive(Debug)]
@@ -28,22 +27,32 @@ pub(crate) struct DataBlock {
     previous: Option<BlockOffset>,
     /// The header of the block behind this one, if it came with the same read and is sound.
     next: Option<Header>,
-    decoded: Decoded,
+    cells: Cells,
+    /// Of differences, once all cells were wanted.
+    plain: OnceLock<Decoded>,
     layout: CellLayout,
     index: OnceLock<RowIndex>,
 }
 
 impl DataBlock {
-    /// Takes the plain cells of a block, which are still to be checked.
+    /// Takes the cells of a block, which are still to be checked.
     pub(crate) const fn new(
         place: BlockPlace,
         header: &Header,
         next: Option<Header>,
-        decoded: Decoded,
+        cells: Cells,
         layout: CellLayout,
     ) -> Self {
-        let (block_type, previous) = (header.block_type, header.previous_block);
-        Self { place, block_type, previous, next, decoded, layout, index: OnceLock::new() }
+        Self {
+            place,
+            block_type: header.block_type,
+            previous: header.previous_block,
+            next,
+            cells,
+            plain: OnceLock::new(),
+            layout,
+            index: OnceLock::new(),
+        }
     }
 
     pub(crate) const fn place(&self) -> BlockPlace {
@@ -65,82 +74,118 @@ impl DataBlock {
 
     /// Bytes it takes in memory.
     pub(crate) fn bytes(&self) -> usize {
+        let cells = match &self.cells {
+            Cells::Plain(plain) => plain.bytes(),
+            Cells::Deltas(deltas) => deltas.bytes(),
+        };
+        let plain = self.plain.get().map_or(0, Decoded::bytes);
         let index = self.index.get().map_or(0, RowIndex::bytes);
-        size_of::<Self>().saturating_add(self.decoded.bytes()).saturating_add(index)
+        [cells, plain, index].into_iter().fold(size_of::<Self>(), usize::saturating_add)
     }
 
     /// The bytes of the longest cell, or of the block where that is not longer than `enough`.
     pub(crate) fn longest_cell_len(&self, enough: usize) -> Result<usize, What> {
-        let len = self.decoded.cells().len();
+        let len = match &self.cells {
+            Cells::Plain(plain) => plain.cells().len(),
+            Cells::Deltas(deltas) => deltas.plain_len(),
+        };
         if len <= enough {
             return Ok(len);
         }
-        let mut walk = Walk::begin(&self.decoded, self.layout)?;
+        let mut walk = self.walk()?;
         let mut longest = walk.cell_len();
-        while walk.step(&self.decoded, self.layout)? != Step::End {
+        while self.step(&mut walk)? != Step::End {
             longest = longest.max(walk.cell_len());
         }
         Ok(longest)
     }
 
-    /// The buffer of its cells, for another block.
-    pub(crate) fn into_buffer(self) -> Vec<u8> {
-        self.decoded.into_buffer()
+    /// Gives its buffers to other blocks.
+    pub(crate) fn give_back(self, buffers: &mut Buffers) {
+        buffers.give_back(match self.cells {
+            Cells::Plain(plain) => plain.into_buffer(),
+            Cells::Deltas(deltas) => deltas.into_buffer(),
+        });
+        if let Some(plain) = self.plain.into_inner() {
+            buffers.give_back(plain.into_buffer());
+        }
     }
 
-    /// The first cell's key.
-    pub(crate) fn first_key(&self) -> Option<KeyRef<'_>> {
-        let mut input = Input::new(self.decoded.cells());
-        let key_len = input.len_i32()?;
-        input.take(4)?;
-        KeyRef::parse(input.take(key_len)?)
+    /// The cells as plain ones.
+    fn plain(&self) -> Result<&Decoded, What> {
+        let deltas = match &self.cells {
+            Cells::Plain(plain) => return Ok(plain),
+            Cells::Deltas(deltas) => deltas,
+        };
+        if let Some(plain) = self.plain.get() {
+            return Ok(plain);
+        }
+        let plain = deltas.to_plain(self.layout, &mut Buffers::default())?;
+        Ok(self.plain.get_or_init(|| plain))
     }
 
     /// Checks all cells, unless that was done before; then the block can be searched.
     pub(crate) fn check(&self) -> Result<Searchable<'_>, What> {
+        let decoded = self.plain()?;
         let index = if let Some(index) = self.index.get() {
             index
         } else {
-            let index = RowIndex::new(&self.decoded, self.layout)?;
+            let index = RowIndex::new(decoded, self.layout)?;
             // Another thread may have been as far at the same time, with the same outcome.
             self.index.get_or_init(|| index)
         };
-        Ok(Searchable { decoded: &self.decoded, layout: self.layout, index })
+        Ok(Searchable { decoded, layout: self.layout, index })
     }
 
     /// A walk from the first cell on, which checks the cells it comes to unless all were checked.
     pub(crate) fn walk(&self) -> Result<Walk, What> {
-        match self.walk_from(0) {
-            Some(walk) => Ok(walk),
-            None => Walk::begin(&self.decoded, self.layout),
+        match (self.walk_from(0), &self.cells) {
+            (Some(walk), _) => Ok(walk),
+            (None, Cells::Plain(plain)) => PlainWalk::begin(plain, self.layout).map(Walk::Plain),
+            (None, Cells::Deltas(deltas)) => {
+                deltas.walk(self.layout).map(|walk| Walk::Deltas(Box::new(walk)))
+            }
         }
     }
 
     /// A walk from the cell on that starts at `at`; `None` if the block was not checked.
     pub(crate) fn walk_from(&self, at: usize) -> Option<Walk> {
-        self.index.get().and_then(|_| Walk::at(&self.decoded, self.layout, at))
+        self.index.get()?;
+        PlainWalk::at(self.plain().ok()?, self.layout, at).map(Walk::Plain)
     }
 
     /// Goes to the next cell of a walk.
     #[inline]
     pub(crate) fn step(&self, walk: &mut Walk) -> Result<Step, What> {
-        walk.step(&self.decoded, self.layout)
+        match (walk, &self.cells) {
+            (Walk::Deltas(walk), Cells::Deltas(deltas)) => walk.step(deltas),
+            (Walk::Plain(walk), Cells::Plain(plain)) => walk.step(plain, self.layout),
+            (Walk::Plain(walk), Cells::Deltas(_)) => walk.step(self.plain()?, self.layout),
+            (Walk::Deltas(_), Cells::Plain(_)) => Ok(Step::End),
+        }
     }
 
     /// The cell that a walk has come to.
     #[inline]
-    pub(crate) fn cell(&self, walk: &Walk) -> Option<CellRef<'_>> {
-        walk.cell(&self.decoded)
+    pub(crate) fn cell<'a>(&'a self, walk: &'a Walk) -> Option<CellRef<'a>> {
+        match (walk, &self.cells) {
+            (Walk::Deltas(walk), Cells::Deltas(deltas)) => walk.cell(deltas),
+            (Walk::Plain(walk), Cells::Plain(plain)) => walk.cell(plain),
+            (Walk::Plain(walk), Cells::Deltas(_)) => walk.cell(self.plain().ok()?),
+            (Walk::Deltas(_), Cells::Plain(_)) => None,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::body::{Body, Buffers};
+    use crate::block::body::Body;
     use crate::block::searchable::RowPlace;
-    use crate::encoding::{BlockEncoder, decode};
-    use crate::{CellType, ChecksumType, Comparator, DataBlockEncoding, SequenceId, Timestamp};
+    use crate::encoding::{BlockEncoder, open};
+    use crate::{
+        CellType, ChecksumType, Comparator, DataBlockEncoding, KeyRef, SequenceId, Timestamp,
+    };
 
     const LAYOUT: CellLayout =
         CellLayout { tags: true, mvcc: true, compressed_tags: false, order: Comparator::Bytes };
@@ -167,9 +212,8 @@ mod tests {
         let header =
             Header::new(BlockType::Data, body.len(), body.len(), None, ChecksumType::Null, 16_384);
         let place = BlockPlace { offset: BlockOffset::new(0), len: 0 };
-        let buffers = &mut Buffers::default();
-        let decoded = decode(encoding, Body::from(body), LAYOUT, usize::MAX, buffers).unwrap();
-        DataBlock::new(place, &header, None, decoded, LAYOUT)
+        let cells = open(encoding, Body::from(body), usize::MAX).unwrap();
+        DataBlock::new(place, &header, None, cells, LAYOUT)
     }
 
     fn block(cells: &[CellRef<'_>]) -> DataBlock {
@@ -200,7 +244,7 @@ mod tests {
                 assert_eq!(block.cell(&walk), Some(cells[2]));
                 let searchable = block.check().unwrap();
                 assert_eq!(searchable.cell_count(), 3);
-                assert_eq!(block.first_key(), Some(cells[0].key()));
+                assert_eq!(searchable.first_key(), Some(cells[0].key()));
                 assert_eq!(searchable.last_key(), Some(cells[2].key()));
                 assert_eq!(searchable.last_cell_at(), walk.position());
             }
@@ -247,14 +291,20 @@ mod tests {
 
     #[test]
     fn rows_out_of_order_and_empty_blocks_are_damage_to_a_check_and_to_a_walk() {
-        let disordered = unchecked(DataBlockEncoding::None, &[cell(b"b", b"1"), cell(b"a", b"1")]);
-        let mut walk = disordered.walk().unwrap();
-        let what = disordered.step(&mut walk).unwrap_err();
-        assert!(what.contains("its row is out of order"), "{what}");
-        assert_eq!(disordered.check().map(|_| ()), Err(what));
-        let empty = unchecked(DataBlockEncoding::None, &[]);
-        assert!(empty.check().is_err());
-        assert!(empty.walk().is_err());
+        for encoding in DataBlockEncoding::ALL {
+            // Rows of one length share bytes with each other, those of different lengths do not.
+            for (first, second) in [(b"b", &b"a"[..]), (b"b", b"aa"), (b"b", b"")] {
+                let cells = [cell(first, b"1"), cell(second, b"1")];
+                let disordered = unchecked(encoding, &cells);
+                let mut walk = disordered.walk().unwrap();
+                let what = disordered.step(&mut walk).unwrap_err();
+                assert!(what.contains("its row is out of order"), "{what}");
+                assert_eq!(disordered.check().map(|_| ()), Err(what));
+            }
+            let empty = unchecked(encoding, &[]);
+            assert!(empty.check().is_err());
+            assert!(empty.walk().is_err());
+        }
     }
 
     #[test]
@@ -276,10 +326,9 @@ mod tests {
             if bytes.len() == 4 {
                 body.splice(rows_at + 12..rows_at + 12, [0, 0, 0, 200]);
             }
-            let buffers = &mut Buffers::default();
             let encoding = DataBlockEncoding::RowIndexV1;
-            let decoded = decode(encoding, Body::from(body), LAYOUT, usize::MAX, buffers).unwrap();
-            let block = DataBlock::new(place, &header, None, decoded, LAYOUT);
+            let cells = open(encoding, Body::from(body), usize::MAX).unwrap();
+            let block = DataBlock::new(place, &header, None, cells, LAYOUT);
             let walked = block.walk().and_then(|mut walk| {
                 while block.step(&mut walk)? != Step::End {}
                 Ok(())

@@ -10,7 +10,7 @@
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
 )]
 
-use super::walk::{Step, Walk};
+use super::walk::{PlainWalk, Step};
 use crate::encoding::{CellLayout, Decoded, What};
 use crate::input::Input;
 use crate::row_heads::RowHeads;
@@ -29,7 +29,7 @@ pub(super) struct RowIndex {
 impl RowIndex {
     /// Walks all cells of a block.
     pub(super) fn new(decoded: &Decoded, layout: CellLayout) -> Result<Self, What> {
-        let mut walk = Walk::begin(decoded, layout)?;
+        let mut walk = PlainWalk::begin(decoded, layout)?;
         let (mut offsets, mut cell_count) = (vec![0], 1_u64);
         loop {
             match walk.step(decoded, layout)? {
@@ -80,9 +80,15 @@ impl<'a> Searchable<'a> {
         self.index.cell_count
     }
 
+    /// The first cell's key.
+    pub(crate) fn first_key(&self) -> Option<KeyRef<'a>> {
+        let walk = PlainWalk::at(self.decoded, self.layout, 0)?;
+        walk.cell(self.decoded).map(|cell| cell.key())
+    }
+
     /// The last cell's key.
     pub(crate) fn last_key(&self) -> Option<KeyRef<'a>> {
-        let walk = Walk::at(self.decoded, self.layout, self.index.last_cell_at)?;
+        let walk = PlainWalk::at(self.decoded, self.layout, self.index.last_cell_at)?;
         walk.cell(self.decoded).map(|cell| cell.key())
     }
 
@@ -117,7 +123,7 @@ impl<'a> Searchable<'a> {
             RowPlace::Behind => return None,
         };
         let order = self.layout.order;
-        let mut walk = Walk::at(self.decoded, self.layout, at)?;
+        let mut walk = PlainWalk::at(self.decoded, self.layout, at)?;
         while order.compare(&walk.cell(self.decoded)?.key(), key).is_lt() {
             if walk.step(self.decoded, self.layout).ok()? == Step::End {
                 return None;
@@ -139,7 +145,7 @@ impl<'a> Searchable<'a> {
         before.clear();
         let row = self.index.offsets.partition_point(|start| offset(*start) < at).checked_sub(1);
         let start = row.and_then(|row| self.row_offset(row));
-        let walk = start.and_then(|start| Walk::at(self.decoded, self.layout, start));
+        let walk = start.and_then(|start| PlainWalk::at(self.decoded, self.layout, start));
         let Some(mut walk) = walk else { return };
         while walk.position() < at {
             before.push(walk.position());

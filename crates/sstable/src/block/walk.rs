@@ -12,14 +12,40 @@ use std::cmp::Ordering;
 
 use crate::CellRef;
 use crate::encoding::plain::CellParts;
-use crate::encoding::{CellLayout, Decoded, What};
+use crate::encoding::{CellLayout, Decoded, DeltaWalk, What};
 
-/// A place in a block: on a cell.
+/// A place in a block of plain cells: on a cell.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Walk {
+pub(crate) struct PlainWalk {
     parts: CellParts,
     /// Rows begun since the first cell; `None` where the block was checked before.
     rows: Option<usize>,
+}
+
+/// A place in a block: on a cell.
+#[derive(Debug)]
+pub(crate) enum Walk {
+    Plain(PlainWalk),
+    /// Differences are undone on the way, and all that is found is checked.
+    Deltas(Box<DeltaWalk>),
+}
+
+impl Walk {
+    /// Where the cell starts, or would if the block was plain.
+    pub(crate) const fn position(&self) -> usize {
+        match self {
+            Self::Plain(walk) => walk.position(),
+            Self::Deltas(walk) => walk.position(),
+        }
+    }
+
+    /// Bytes of the cell as a plain one.
+    pub(crate) const fn cell_len(&self) -> usize {
+        match self {
+            Self::Plain(walk) => walk.cell_len(),
+            Self::Deltas(walk) => walk.cell_len(),
+        }
+    }
 }
 
 /// What a step has come to.
@@ -33,7 +59,7 @@ pub(crate) enum Step {
     End,
 }
 
-impl Walk {
+impl PlainWalk {
     /// Begins on the first cell of a block, all of which is still to be checked.
     pub(crate) fn begin(decoded: &Decoded, layout: CellLayout) -> Result<Self, What> {
         let cells = decoded.cells();

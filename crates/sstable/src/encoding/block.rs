@@ -1,4 +1,4 @@
-//! A data block's body: made from cells, and made into plain cells again.
+//! A data block's body: made from cells, and the cells in it again.
 //!
 //! | bytes | field          | meaning                                                            |
 //! |------:|----------------|--------------------------------------------------------------------|
@@ -18,10 +18,12 @@ use std::borrow::Cow;
 use std::mem;
 use std::ops::Range;
 
-use super::decoded::Output;
 use super::delta::{Key, write_len};
-use super::{DataBlockEncoding, diff, fast_diff, plain, prefix, row_index, tag_dictionary};
+use super::{
+    DataBlockEncoding, DeltaWalk, diff, fast_diff, plain, prefix, row_index, tag_dictionary,
+};
 use crate::block::body::{Body, Buffers};
+use crate::block::walk::Step;
 use crate::input::{Input, write_hvlong};
 use crate::{CellRef, Comparator};
 
@@ -43,7 +45,7 @@ pub(crate) struct CellLayout {
 
 /// Bytes in front of the payload that the delta encodings need.
 const ID_LEN: usize = 2;
-const DELTA_PREFIX_LEN: usize = 6;
+pub(super) const DELTA_PREFIX_LEN: usize = 6;
 
 /// Makes the body of one data block after another.
 #[derive(Debug)]
@@ -228,37 +230,41 @@ impl Decoded {
     }
 }
 
-/// Decodes all cells; made once for each encoding, so that it is one loop without calls.
-fn decode_cells(
-    input: &mut Input<'_>,
-    body_len: usize,
-    output: &mut Output,
-    decode_cell: impl Fn(&mut Input<'_>, &mut Output) -> Result<(), What>,
-) -> Result<(), What> {
-    while !input.is_empty() {
-        let at = body_len.saturating_sub(input.len());
-        decode_cell(input, output)
-            .and_then(|()| output.end(input))
-            .map_err(|what| format!("cell at {at} in the encoded block: {what}"))?;
-    }
-    Ok(())
-}
-
 const ROWS_CONTRADICT: &str = "the row index contradicts the rows";
 
-/// Turns the body of a data block into plain cells, at most `size_max` bytes of them.
+/// The cells of a data block as it is stored.
+#[derive(Debug)]
+pub(crate) enum Cells {
+    /// Plain ones.
+    Plain(Decoded),
+    /// Differences, which a walk undoes.
+    Deltas(Deltas),
+}
+
+impl Cells {
+    /// All of them as plain ones, in which they are still to be checked.
+    pub(crate) fn into_plain(
+        self,
+        layout: CellLayout,
+        buffers: &mut Buffers,
+    ) -> Result<Self, What> {
+        let Self::Deltas(deltas) = self else { return Ok(self) };
+        let plain = deltas.to_plain(layout, buffers)?;
+        buffers.give_back(deltas.into_buffer());
+        Ok(Self::Plain(plain))
+    }
+}
+
+/// Takes the body of a data block, whose cells take at most `size_max` bytes as plain ones.
 ///
-/// All that the encoding adds is checked. The cells themselves are checked by who
-/// [walks](crate::block::walk) them.
-pub(crate) fn decode(
+/// The cells are still to be checked, by who [walks](crate::block::walk) them.
+pub(crate) fn open(
     encoding: DataBlockEncoding,
     body: Body,
-    layout: CellLayout,
     size_max: usize,
-    buffers: &mut Buffers,
-) -> Result<Decoded, What> {
+) -> Result<Cells, What> {
     if encoding == DataBlockEncoding::None {
-        return Ok(Decoded::plain(body));
+        return Ok(Cells::Plain(Decoded::plain(body)));
     }
     let mut input = Input::new(&body);
     let id = input.u16().ok_or("no encoding id")?;
@@ -267,24 +273,69 @@ pub(crate) fn decode(
     }
     if encoding == DataBlockEncoding::RowIndexV1 {
         let (cells, rows) = row_index::decode(input.rest(), ID_LEN)?;
-        return Ok(Decoded { cells, rows: Some(rows), body });
+        return Ok(Cells::Plain(Decoded { cells, rows: Some(rows), body }));
     }
     let size = input.len_i32().ok_or("bad unencoded size")?;
     if size > size_max {
         return Err(format!("{size} bytes of cells where {size_max} are allowed").into());
     }
-    let mut output = Output::new(size, input.len(), layout, buffers);
-    match encoding {
-        DataBlockEncoding::Prefix => {
-            decode_cells(&mut input, body.len(), &mut output, prefix::decode)
+    Ok(Cells::Deltas(Deltas { encoding, body, size }))
+}
+
+/// The body of a `PREFIX`, `DIFF` or `FAST_DIFF` block.
+#[derive(Debug)]
+pub(crate) struct Deltas {
+    pub(super) encoding: DataBlockEncoding,
+    body: Body,
+    /// The bytes that the block says its cells take as plain cells.
+    pub(super) size: usize,
+}
+
+impl Deltas {
+    /// Begins a walk on the first cell.
+    pub(crate) fn walk(&self, layout: CellLayout) -> Result<DeltaWalk, What> {
+        DeltaWalk::begin(self, layout)
+    }
+
+    /// Turns all cells into plain ones.
+    pub(crate) fn to_plain(
+        &self,
+        layout: CellLayout,
+        buffers: &mut Buffers,
+    ) -> Result<Decoded, What> {
+        // What is stated is not yet proven; past this the vector grows with what is decoded.
+        let mut out = buffers.take_empty(self.size.min(self.body.len().saturating_mul(8)));
+        let mut walk = self.walk(layout)?;
+        loop {
+            if let Some(cell) = walk.cell(self) {
+                plain::write_cell_with(&mut out, walk.key(), &cell, layout);
+            }
+            if walk.step(self)? == Step::End {
+                return Ok(Decoded::plain(out.into()));
+            }
         }
-        DataBlockEncoding::Diff => diff::decode_family(&mut input, &mut output)
-            .and_then(|()| decode_cells(&mut input, body.len(), &mut output, diff::decode)),
-        _ => decode_cells(&mut input, body.len(), &mut output, fast_diff::decode),
-    }?;
-    let cells = output.finish()?;
-    buffers.give_back(body.into_buffer());
-    Ok(Decoded::plain(cells.into()))
+    }
+
+    /// The bytes of all cells as plain ones, as the block has it.
+    pub(crate) const fn plain_len(&self) -> usize {
+        self.size
+    }
+
+    /// All of the body.
+    #[inline]
+    pub(super) fn body(&self) -> &[u8] {
+        &self.body
+    }
+
+    /// Bytes that it takes in memory.
+    pub(crate) const fn bytes(&self) -> usize {
+        self.body.buffer_len()
+    }
+
+    /// The buffer beneath, for another block.
+    pub(crate) fn into_buffer(self) -> Vec<u8> {
+        self.body.into_buffer()
+    }
 }
 
 #[cfg(test)]

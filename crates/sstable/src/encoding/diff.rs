@@ -20,8 +20,8 @@
 )]
 
 use super::What;
-use super::decoded::Output;
 use super::delta::{Key, write_len};
+use super::delta_walk::CellInput;
 use crate::CellRef;
 use crate::input::Input;
 
@@ -123,39 +123,37 @@ impl TimestampField {
 }
 
 /// Reads the family in front of the first cell.
-pub(super) fn decode_family(input: &mut Input<'_>, output: &mut Output) -> Result<(), What> {
+pub(super) fn decode_family<'a>(input: &mut Input<'a>) -> Result<&'a [u8], What> {
     let len = input.u8().ok_or("no family length")?;
     let family = i8::try_from(len).ok().and_then(|_| input.take(len.into()));
-    output.set_family(family.ok_or("the family goes past the block")?);
-    Ok(())
+    Ok(family.ok_or("the family goes past the block")?)
 }
 
 /// Reads a cell up to its value.
 #[inline]
-pub(super) fn decode(input: &mut Input<'_>, output: &mut Output) -> Result<(), What> {
-    let flags = input.u8().ok_or("no flags")?;
-    let previous = output.previous();
+pub(super) fn decode(cell: &mut CellInput<'_, '_, '_>) -> Result<(), What> {
+    let flags = cell.input.u8().ok_or("no flags")?;
     let from_previous = SAME_KEY_LEN | SAME_VALUE_LEN | SAME_TYPE | TIMESTAMP_DIFFERENCE;
-    if previous.is_none() && flags & from_previous != 0 {
+    if cell.is_first() && flags & from_previous != 0 {
         return Err("the first cell refers to one before it".into());
     }
-    let previous = previous.unwrap_or_default();
     let key_len = match flags & SAME_KEY_LEN {
-        0 => input.vint().ok_or("bad key length")?,
-        _ => previous.key_len,
+        0 => cell.input.vint().ok_or("bad key length")?,
+        _ => cell.previous_key_len(),
     };
     let value_len = match flags & SAME_VALUE_LEN {
-        0 => input.vint().ok_or("bad value length")?,
-        _ => previous.value_len,
+        0 => cell.input.vint().ok_or("bad value length")?,
+        _ => cell.previous_value_len(),
     };
-    let common = input.vint().ok_or("bad shared length")?;
-    output.begin(key_len, value_len)?;
-    output.push_rest(input, common)?;
-    let timestamp = TimestampField::read(input, flags, previous.timestamp).ok_or("no timestamp")?;
+    let common = cell.input.vint().ok_or("bad shared length")?;
+    cell.begin(key_len, value_len)?;
+    cell.read_columns(key_len, common)?;
+    let timestamp = TimestampField::read(cell.input, flags, cell.previous_timestamp());
+    let timestamp = timestamp.ok_or("no timestamp")?;
     let type_code = match flags & SAME_TYPE {
-        0 => input.u8().ok_or("no type")?,
-        _ => previous.type_code,
+        0 => cell.input.u8().ok_or("no type")?,
+        _ => cell.previous_type(),
     };
-    output.push_timestamp_and_type(timestamp, type_code)?;
-    output.push_value(input.take(value_len))
+    cell.end_key_with(key_len, timestamp, type_code)?;
+    cell.read_value(value_len)
 }

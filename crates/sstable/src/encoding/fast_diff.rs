@@ -19,8 +19,8 @@
 )]
 
 use super::What;
-use super::decoded::Output;
 use super::delta::{Key, write_len};
+use super::delta_walk::CellInput;
 use crate::CellRef;
 use crate::input::Input;
 
@@ -86,36 +86,37 @@ fn push_value(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &mut Key) {
 
 /// Reads a cell up to its value.
 #[inline]
-pub(super) fn decode(input: &mut Input<'_>, output: &mut Output) -> Result<(), What> {
-    let flags = input.u8().ok_or("no flags")?;
+pub(super) fn decode(cell: &mut CellInput<'_, '_, '_>) -> Result<(), What> {
+    let flags = cell.input.u8().ok_or("no flags")?;
     if flags & UNUSED != 0 {
         return Err(format!("unknown flags {flags:#04x}").into());
     }
-    let Some(previous) = output.previous() else {
-        return decode_first(input, output, flags);
-    };
+    if cell.is_first() {
+        return decode_first(cell, flags);
+    }
     let key_len = match flags & SAME_KEY_LEN {
-        0 => input.vint().ok_or("bad key length")?,
-        _ => previous.key_len,
+        0 => cell.input.vint().ok_or("bad key length")?,
+        _ => cell.previous_key_len(),
     };
     let value_len = match flags & SAME_VALUE_LEN {
-        0 => input.vint().ok_or("bad value length")?,
-        _ => previous.value_len,
+        0 => cell.input.vint().ok_or("bad value length")?,
+        _ => cell.previous_value_len(),
     };
-    let common = input.vint().ok_or("bad shared length")?;
-    output.begin(key_len, value_len)?;
-    output.push_rest(input, common)?;
+    let common = cell.input.vint().ok_or("bad shared length")?;
+    cell.begin(key_len, value_len)?;
+    cell.read_columns(key_len, common)?;
 
     let shared = flags & SHARED_TIMESTAMP_LEN;
-    let timestamp = read_timestamp(input, previous.timestamp, shared).ok_or("no timestamp")?;
+    let timestamp = read_timestamp(cell.input, cell.previous_timestamp(), shared);
+    let timestamp = timestamp.ok_or("no timestamp")?;
     let type_code = match flags & SAME_TYPE {
-        0 => input.u8().ok_or("no type")?,
-        _ => previous.type_code,
+        0 => cell.input.u8().ok_or("no type")?,
+        _ => cell.previous_type(),
     };
-    output.push_timestamp_and_type(timestamp, type_code)?;
+    cell.end_key_with(key_len, timestamp, type_code)?;
     match flags & SAME_VALUE {
-        0 => output.push_value(input.take(value_len)),
-        _ => output.push_same_value(),
+        0 => cell.read_value(value_len),
+        _ => cell.same_value(value_len),
     }
 }
 
@@ -138,16 +139,16 @@ fn read_timestamp(input: &mut Input<'_>, previous: i64, shared: u8) -> Option<i6
     Some((previous.cast_unsigned() & !own_mask | own).cast_signed())
 }
 
-fn decode_first(input: &mut Input<'_>, output: &mut Output, flags: u8) -> Result<(), What> {
+fn decode_first(cell: &mut CellInput<'_, '_, '_>, flags: u8) -> Result<(), What> {
     if flags != 0 {
         return Err("the first cell refers to one before it".into());
     }
-    let key_len = input.vint().ok_or("bad key length")?;
-    let value_len = input.vint().ok_or("bad value length")?;
-    if input.vint() != Some(0) {
+    let key_len = cell.input.vint().ok_or("bad key length")?;
+    let value_len = cell.input.vint().ok_or("bad value length")?;
+    if cell.input.vint() != Some(0) {
         return Err("the first cell refers to one before it".into());
     }
-    output.begin(key_len, value_len)?;
-    output.push_key(input, key_len)?;
-    output.push_value(input.take(value_len))
+    cell.begin(key_len, value_len)?;
+    cell.read_key(key_len, 0)?;
+    cell.read_value(value_len)
 }

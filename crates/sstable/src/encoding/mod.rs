@@ -9,12 +9,13 @@
 //! | `ROW_INDEX_V1` |  7 | cells as they are, and behind them where each row starts            |
 //!
 //! The body of an encoded block is `u16 BE id || payload`. A block is decoded once, when it is
-//! loaded, into [plain cells](plain), and cached in that form: so there is one search and one scan
-//! whatever the encoding, and neither undoes differences.
+//! loaded, into [plain cells](plain), and cached in that form: so there is one search whatever the
+//! encoding, which undoes no differences. A scan that passes the cache by does not need all cells of
+//! a block at once: it undoes the differences [as it goes](delta_walk).
 
 mod block;
-mod decoded;
 mod delta;
+mod delta_walk;
 mod diff;
 mod fast_diff;
 mod kind;
@@ -23,5 +24,6 @@ mod prefix;
 mod row_index;
 mod tag_dictionary;
 
-pub(crate) use block::{BlockEncoder, CellLayout, Decoded, What, decode};
+pub(crate) use block::{BlockEncoder, CellLayout, Cells, Decoded, Deltas, What, open};
+pub(crate) use delta_walk::DeltaWalk;
 pub use kind::DataBlockEncoding;

@@ -43,9 +43,26 @@ pub(crate) fn cell_len(cell: &CellRef<'_>, layout: CellLayout) -> usize {
 pub(super) fn write_cell(out: &mut Vec<u8>, cell: &CellRef<'_>, layout: CellLayout) {
     write_lengths(out, cell.key().flat_len(), cell.value.len());
     cell.key().write_flat(out);
+    write_behind_key(out, cell, layout);
+}
+
+/// Appends a cell whose flat key is there already.
+pub(super) fn write_cell_with(
+    out: &mut Vec<u8>,
+    key: &[u8],
+    cell: &CellRef<'_>,
+    layout: CellLayout,
+) {
+    write_lengths(out, key.len(), cell.value.len());
+    out.extend_from_slice(key);
+    write_behind_key(out, cell, layout);
+}
+
+fn write_behind_key(out: &mut Vec<u8>, cell: &CellRef<'_>, layout: CellLayout) {
     out.extend_from_slice(cell.value);
     if layout.tags {
-        write_tags_len(out, cell.tags.len());
+        let len = i16::try_from(cell.tags.len()).expect("lengths of tags are checked");
+        out.extend_from_slice(&len.to_be_bytes());
         out.extend_from_slice(cell.tags);
     }
     if layout.mvcc {
@@ -54,17 +71,11 @@ pub(super) fn write_cell(out: &mut Vec<u8>, cell: &CellRef<'_>, layout: CellLayo
 }
 
 /// Appends the two lengths in front of a cell.
-pub(super) fn write_lengths(out: &mut Vec<u8>, key_len: usize, value_len: usize) {
+fn write_lengths(out: &mut Vec<u8>, key_len: usize, value_len: usize) {
     for len in [key_len, value_len] {
         let len = i32::try_from(len).expect("lengths of cells are checked");
         out.extend_from_slice(&len.to_be_bytes());
     }
-}
-
-/// Appends the length in front of tags.
-pub(super) fn write_tags_len(out: &mut Vec<u8>, len: usize) {
-    let len = i16::try_from(len).expect("lengths of tags are checked");
-    out.extend_from_slice(&len.to_be_bytes());
 }
 
 /// Where the parts of a cell stand in a plain block: found and checked once, cut out as often as

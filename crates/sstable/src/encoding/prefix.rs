@@ -15,10 +15,9 @@
 )]
 
 use super::What;
-use super::decoded::Output;
 use super::delta::{Key, write_len};
+use super::delta_walk::CellInput;
 use crate::CellRef;
-use crate::input::Input;
 
 /// Appends a cell up to its value.
 pub(super) fn encode(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &Key, previous: Option<&Key>) {
@@ -33,12 +32,12 @@ pub(super) fn encode(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &Key, previous:
 
 /// Reads a cell up to its value.
 #[inline]
-pub(super) fn decode(input: &mut Input<'_>, output: &mut Output) -> Result<(), What> {
-    let rest_len = input.vint().ok_or("bad key length")?;
-    let value_len = input.vint().ok_or("bad value length")?;
-    let common = input.vint().ok_or("bad shared length")?;
-    output.begin(common.saturating_add(rest_len), value_len)?;
-    output.push_shared(common)?;
-    output.push_key(input, rest_len)?;
-    output.push_value(input.take(value_len))
+pub(super) fn decode(cell: &mut CellInput<'_, '_, '_>) -> Result<(), What> {
+    let rest_len = cell.input.vint().ok_or("bad key length")?;
+    let value_len = cell.input.vint().ok_or("bad value length")?;
+    let common = cell.input.vint().ok_or("bad shared length")?;
+    let key_len = common.saturating_add(rest_len);
+    cell.begin(key_len, value_len)?;
+    cell.read_key(key_len, common)?;
+    cell.read_value(value_len)
 }

@@ -19,7 +19,7 @@ use crate::block::index::{BlockPlace, Branch};
 use crate::block::loaded::Block;
 use crate::block::meta::MetaBlock;
 use crate::cache::{BlockCache, BlockKey};
-use crate::encoding::{self, CellLayout};
+use crate::encoding::{self, CellLayout, Cells};
 use crate::{
     BlockKind, BlockOffset, BlockSource, BlockType, ChecksumType, Comparator, Compression, Damage,
     DataBlockEncoding, Error, FileName, Limits, ReadAt, ReadTrace, Result, compression,
@@ -119,7 +119,7 @@ impl Blocks {
     }
 
     /// The data block at `place`, from the cache or from the file, through `buffers`. Its cells are
-    /// checked if it comes from the cache or goes there; else that is left to the caller.
+    /// plain and checked if it comes from the cache or goes there; else that is left to the caller.
     pub(super) fn load_data(
         &self,
         place: BlockPlace,
@@ -139,7 +139,11 @@ impl Blocks {
         let damaged = |what| {
             Damage { at: place.offset, block: Some(header.block_type), what }.in_file(&self.name)
         };
-        let data = self.data_block(place, &header, next, body, buffers).map_err(damaged)?;
+        let mut cells = self.open_cells(body).map_err(damaged)?;
+        if cache.is_some() {
+            cells = cells.into_plain(self.layout, buffers).map_err(damaged)?;
+        }
+        let data = self.data_block(place, &header, next, cells).map_err(damaged)?;
         if cache.is_some() {
             data.check().map_err(damaged)?;
         }
@@ -181,18 +185,21 @@ impl Blocks {
         BlockKey { file, offset: offset.get(), is_preferred }
     }
 
-    /// The cells of a data block, which are still to be checked.
+    /// The cells in the body of a data block.
+    pub(super) fn open_cells(&self, body: Body) -> Result<Cells, encoding::What> {
+        let size_max = self.limits.plain_len_max(body.len(), self.source.len());
+        encoding::open(self.encoding, body, size_max)
+    }
+
+    /// A data block, whose cells are still to be checked.
     pub(super) fn data_block(
         &self,
         place: BlockPlace,
         header: &Header,
         next: Option<Header>,
-        body: Body,
-        buffers: &mut Buffers,
+        cells: Cells,
     ) -> Result<DataBlock, encoding::What> {
-        let size_max = self.limits.plain_len_max(body.len(), self.source.len());
-        let decoded = encoding::decode(self.encoding, body, self.layout, size_max, buffers)?;
-        let data = DataBlock::new(place, header, next, decoded, self.layout);
+        let data = DataBlock::new(place, header, next, cells, self.layout);
         let cell_len_max = usize::try_from(self.limits.cell_len_max).unwrap_or(usize::MAX);
         if data.longest_cell_len(cell_len_max)? > cell_len_max {
             return Err(format!("a cell of more than the {cell_len_max} bytes allowed").into());

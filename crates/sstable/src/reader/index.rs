@@ -126,7 +126,8 @@ pub(super) fn check_data_keys(
     next_key: Option<&[u8]>,
     order: Comparator,
 ) -> Result<(), What> {
-    Ok(check_keys(found.first_key(), found.check()?.last_key(), key, next_key, order)?)
+    let found = found.check()?;
+    Ok(check_keys(found.first_key(), found.last_key(), key, next_key, order)?)
 }
 
 fn check_keys(

@@ -313,19 +313,19 @@ impl<'a> Verifier<'a> {
         let len = u32::try_from(raw.header.len()).unwrap_or(u32::MAX);
         let place = BlockPlace { offset: at, len };
         let body = Body::from(raw.body.to_vec());
-        let data = blocks.data_block(place, &raw.header, None, body, &mut Buffers::default());
-        data.and_then(|data| self.check_cells(&data)).map_err(|what| Damage {
-            at,
-            block: Some(block_type),
-            what,
-        })
+        let checked = blocks
+            .open_cells(body)
+            .and_then(|cells| cells.into_plain(blocks.layout, &mut Buffers::default()))
+            .and_then(|cells| blocks.data_block(place, &raw.header, None, cells))
+            .and_then(|data| self.check_cells(&data));
+        checked.map_err(|what| Damage { at, block: Some(block_type), what })
     }
 
     /// The cells of a block.
     fn check_cells(&mut self, data: &DataBlock) -> Result<(), What> {
         let searchable = data.check()?;
         self.found.cells += searchable.cell_count();
-        self.data_blocks.push(DataBlockSeen::new(data.place(), data.first_key(), &searchable));
+        self.data_blocks.push(DataBlockSeen::new(data.place(), &searchable));
         let mut walk = data.walk()?;
         while let Some(cell) = data.cell(&walk) {
             for what in self.cells.check(self.file, &cell) {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::*;
-use crate::block::walk::{Step, Walk};
+use crate::block::walk::{PlainWalk, Step};
 use crate::{Cell, CellType, Compression, SequenceId, Timestamp, compression};
 
 fn unhex(text: &str) -> Vec<u8> {
@@ -83,18 +83,41 @@ fn decode_all(
     layout: CellLayout,
     body: &[u8],
 ) -> Result<Vec<Cell>, What> {
-    let body = Body::from(body.to_vec());
-    let decoded = decode(encoding, body, layout, 1 << 30, &mut Buffers::default())?;
-    walk(&decoded, layout)
+    let cells = open(encoding, Body::from(body.to_vec()), 1 << 30)?;
+    let walked = match &cells {
+        Cells::Plain(_) => None,
+        Cells::Deltas(deltas) => Some(walk_deltas(deltas, layout)),
+    };
+    let plain = cells.into_plain(layout, &mut Buffers::default());
+    let found = plain.and_then(|plain| walk(&plain, layout));
+    if let Some(walked) = walked {
+        assert_eq!(walked, found, "a walk that undoes differences, and one over plain cells");
+    }
+    found
 }
 
-/// The cells of a block, by a walk.
-fn walk(decoded: &Decoded, layout: CellLayout) -> Result<Vec<Cell>, What> {
-    let mut walk = Walk::begin(decoded, layout)?;
+/// The cells of a block of plain ones.
+fn walk(cells: &Cells, layout: CellLayout) -> Result<Vec<Cell>, What> {
+    let Cells::Plain(decoded) = cells else { panic!("these are not plain") };
+    let mut walk = PlainWalk::begin(decoded, layout)?;
     let mut cells = Vec::new();
     loop {
         cells.extend(walk.cell(decoded).map(|cell| cell.to_cell()));
         if walk.step(decoded, layout)? == Step::End {
+            return Ok(cells);
+        }
+    }
+}
+
+/// The cells of a block, whose differences are undone on the way.
+fn walk_deltas(deltas: &Deltas, layout: CellLayout) -> Result<Vec<Cell>, What> {
+    let mut walk = deltas.walk(layout)?;
+    let mut cells = Vec::new();
+    loop {
+        let cell = walk.cell(deltas).expect("a walk stands on a cell");
+        assert_eq!(walk.cell_len(), plain::cell_len(&cell, layout));
+        cells.push(cell.to_cell());
+        if walk.step(deltas)? == Step::End {
             return Ok(cells);
         }
     }
@@ -192,14 +215,18 @@ fn a_damaged_block_never_panics_or_grows_past_its_stated_size() {
                 let mut changed = flipped.clone();
                 changed[bit / 8] = if bit % 8 == 0 { byte } else { flipped[bit / 8] };
                 let changed = Body::from(changed);
-                let buffers = &mut Buffers::default();
-                if let Ok(decoded) = decode(encoding, changed, layout, 1 << 20, buffers) {
-                    let len = decoded.cells().len();
-                    assert!(len <= 1 << 20);
-                    if let Ok(cells) = walk(&decoded, layout) {
-                        assert!(cells.len() <= len / 20 + 1);
-                    }
+                let Ok(cells) = open(encoding, changed, 1 << 20) else { continue };
+                let mut walked = None;
+                if let Cells::Deltas(deltas) = &cells {
+                    walked = walk_deltas(deltas, layout).ok();
                 }
+                let Ok(plain) = cells.into_plain(layout, &mut Buffers::default()) else { continue };
+                let Cells::Plain(decoded) = &plain else { panic!("these are plain") };
+                let len = decoded.cells().len();
+                assert!(len <= 1 << 20);
+                let found = walk(&plain, layout).ok();
+                assert!(found.as_ref().is_none_or(|cells| cells.len() <= len / 20 + 1));
+                assert!(walked.is_none() || walked == found, "two ways through one block");
             }
         }
     }

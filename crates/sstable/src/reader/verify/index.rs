@@ -34,12 +34,8 @@ impl DataBlockSeen {
     /// Longer keys are not kept for every block of a file: hostile ones are as long as their block.
     const KEPT_LEN_MAX: usize = 4096;
 
-    pub(super) fn new(
-        place: BlockPlace,
-        first: Option<KeyRef<'_>>,
-        block: &Searchable<'_>,
-    ) -> Self {
-        let keys = Some(keys(first, block))
+    pub(super) fn new(place: BlockPlace, block: &Searchable<'_>) -> Self {
+        let keys = Some(keys(block))
             .filter(|(first, last)| first.len().max(last.len()) <= Self::KEPT_LEN_MAX);
         Self { at: place.offset, seen: Some(Seen { place, keys }) }
     }
@@ -50,7 +46,7 @@ impl DataBlockSeen {
 }
 
 /// The first and the last key.
-fn keys(first: Option<KeyRef<'_>>, block: &Searchable<'_>) -> Keys {
+fn keys(block: &Searchable<'_>) -> Keys {
     let flat = |key: Option<KeyRef<'_>>| {
         let mut flat = Vec::new();
         if let Some(key) = key {
@@ -58,7 +54,7 @@ fn keys(first: Option<KeyRef<'_>>, block: &Searchable<'_>) -> Keys {
         }
         flat
     };
-    (flat(first), flat(block.last_key()))
+    (flat(block.first_key()), flat(block.last_key()))
 }
 
 /// Where the walk through the index is.
@@ -224,6 +220,6 @@ impl Verifier<'_> {
         let searchable = data.check().map_err(|what| {
             Damage { at: seen.place.offset, block: None, what }.in_file(&blocks.name)
         })?;
-        Ok(Cow::Owned(keys(data.first_key(), &searchable)))
+        Ok(Cow::Owned(keys(&searchable)))
     }
 }
