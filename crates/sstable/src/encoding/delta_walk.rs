@@ -52,7 +52,7 @@ pub(crate) struct DeltaWalk {
     plain: Range<usize>,
     /// The bytes that the block says its cells take as plain cells.
     size: usize,
-    /// The family that all cells share.
+    /// The family that all cells share, with its length in front, and room behind it.
     family: Vec<u8>,
     dictionary: tag_dictionary::Decoder,
     tags_decoded: Vec<u8>,
@@ -86,7 +86,7 @@ impl DeltaWalk {
         let body = deltas.body();
         let mut input = Input::new(body.get(DELTA_PREFIX_LEN..).unwrap_or_default());
         if walk.encoding == DataBlockEncoding::Diff {
-            walk.family = diff::decode_family(&mut input)?.to_vec();
+            walk.set_family(diff::decode_family(&mut input)?);
         }
         walk.next_at = body.len().saturating_sub(input.len());
         if input.is_empty() {
@@ -225,9 +225,30 @@ impl CellInput<'_, '_, '_> {
     #[inline]
     pub(super) fn read_key(&mut self, key_len: usize, common: usize) -> Result<(), What> {
         self.share(common, key_len)?;
-        self.enter_row(common)?;
-        self.copy(key_len.saturating_sub(common))?;
-        self.end_key(key_len)
+        let row_len = self.enter_row(common)?;
+        let own_len = key_len.saturating_sub(common);
+        let own = self.input.rest().get(..own_len);
+        self.copy(own_len)?;
+        let walk = &mut *self.walk;
+        let is_first = walk.key_len == 0;
+        walk.key_len = key_len;
+        let family_at = row_len.saturating_add(2);
+        let family_len = walk.key.get(family_at).filter(|_| family_at < key_len);
+        let family_len = family_len.and_then(|len| usize::try_from(len.cast_signed()).ok());
+        let family_len = family_len.ok_or(KEY_CONTRADICTS)?;
+        if key_len < KeyRef::FIXED_LEN.saturating_add(row_len).saturating_add(family_len) {
+            return Err(KEY_CONTRADICTS.into());
+        }
+        if is_first {
+            let family = walk.key.get(family_at.saturating_add(1)..).unwrap_or_default();
+            let family = family.get(..family_len).unwrap_or_default().to_vec();
+            walk.set_family(&family);
+        }
+        walk.family_len = family_len;
+        // The end is mostly among the bytes that were just read.
+        let end = own.and_then(<[u8]>::last_chunk).or_else(|| walk.key().last_chunk());
+        let [time @ .., type_code]: [u8; 9] = *end.ok_or(KEY_CONTRADICTS)?;
+        walk.set_time(i64::from_be_bytes(time), type_code)
     }
 
     /// Reads row and qualifier of a key of `key_len` bytes behind the first `common`, which it shares;
@@ -236,7 +257,7 @@ impl CellInput<'_, '_, '_> {
     pub(super) fn read_columns(&mut self, key_len: usize, common: usize) -> Result<(), What> {
         let is_first = self.is_first();
         let (row_len, before_len) = (self.walk.row_len, self.walk.key_len);
-        let family_len = self.walk.family.len();
+        let family_len = self.walk.family_len;
         let fixed_len = KeyRef::FIXED_LEN.saturating_add(family_len);
         self.share(common, key_len)?;
         if !is_first && common >= row_len.saturating_add(family_len).saturating_add(3) {
@@ -255,28 +276,33 @@ impl CellInput<'_, '_, '_> {
         let qualifier_len = key_len.checked_sub(row_len.saturating_add(fixed_len));
         let qualifier_len = qualifier_len.ok_or("the row is longer than the key")?;
         self.copy(row_len.saturating_add(2).saturating_sub(common))?;
-        let family_len = u8::try_from(family_len).map_err(|_| "the family is too long")?;
-        self.walk.append(&[family_len]);
         let family = std::mem::take(&mut self.walk.family);
-        self.walk.append(&family);
+        self.walk.append(&family, family_len.saturating_add(1));
         self.walk.family = family;
         self.copy(qualifier_len)
     }
 
-    /// Ends a key of `key_len` bytes.
+    /// Ends a key of `key_len` bytes, whose columns were read.
     #[inline]
-    pub(super) fn end_key_with(
+    pub(super) fn end_key(
         &mut self,
         key_len: usize,
         timestamp: i64,
         type_code: u8,
     ) -> Result<(), What> {
-        let mut end = [type_code; 9];
-        if let Some(place) = end.first_chunk_mut() {
-            *place = timestamp.to_be_bytes();
+        let walk = &mut *self.walk;
+        let end = walk.filled.saturating_add(9);
+        if end != key_len {
+            return Err(KEY_CONTRADICTS.into());
         }
-        self.walk.append(&end);
-        self.end_key(key_len)
+        walk.make_room(end);
+        if let Some(place) = walk.key.get_mut(walk.filled..).and_then(<[u8]>::first_chunk_mut) {
+            let [time @ .., last]: &mut [u8; 9] = place;
+            *time = timestamp.to_be_bytes();
+            *last = type_code;
+        }
+        walk.key_len = key_len;
+        walk.set_time(timestamp, type_code)
     }
 
     /// Takes the value.
@@ -347,8 +373,9 @@ impl CellInput<'_, '_, '_> {
             return Ok(walk.row_len);
         }
         let (row_len, rest) = match (common, rest, walk.key.first()) {
-            (0, [high, low, rest @ ..], _) => (u16::from_be_bytes([*high, *low]), rest),
-            (1, [low, rest @ ..], Some(high)) => (u16::from_be_bytes([*high, *low]), rest),
+            (0, [high, low, rest @ ..], _) | (1, [low, rest @ ..], Some(high)) => {
+                (u16::from_be_bytes([*high, *low]), rest)
+            }
             (0 | 1, ..) => return Err(short()),
             _ => (u16::try_from(walk.row_len).unwrap_or(u16::MAX), rest),
         };
@@ -365,9 +392,9 @@ impl CellInput<'_, '_, '_> {
             Comparator::Bytes => {
                 Comparator::Bytes.compare_rows(before.get(shared..).unwrap_or_default(), tail)
             }
-            order => {
+            Comparator::Meta => {
                 let row = [before.get(..shared).unwrap_or_default(), tail].concat();
-                order.compare_rows(before, &row)
+                Comparator::Meta.compare_rows(before, &row)
             }
         };
         walk.row_len = row_len;
@@ -378,45 +405,8 @@ impl CellInput<'_, '_, '_> {
     #[inline]
     fn copy(&mut self, len: usize) -> Result<(), What> {
         let rest = self.input.rest();
-        let bytes = self.input.take(len).ok_or("the key goes past the block")?;
-        let walk = &mut *self.walk;
-        let start = walk.filled;
-        let place = walk.key.get_mut(start..).and_then(|place| place.first_chunk_mut());
-        if let (true, Some(place), Some(short)) = (len <= SHORT_LEN, place, rest.first_chunk()) {
-            // Two instructions, where a copy of a length that is not known before takes a call. What
-            // is copied too much of stands behind the key, in the room for the next.
-            let (place, short): (&mut [u8; SHORT_LEN], &[u8; SHORT_LEN]) = (place, short);
-            *place = *short;
-            walk.filled = start.saturating_add(len);
-        } else {
-            walk.append(bytes);
-        }
-        Ok(())
-    }
-
-    /// The key must be whole now, and of a kind that cells have.
-    #[inline]
-    fn end_key(&mut self, key_len: usize) -> Result<(), What> {
-        let contradicts = "the lengths in the key contradict its length";
-        let walk = &mut *self.walk;
-        if walk.filled != key_len {
-            return Err(contradicts.into());
-        }
-        let is_first = walk.key_len == 0;
-        walk.key_len = key_len;
-        let key = KeyRef::parse(walk.key()).ok_or(contradicts)?;
-        let (row_len, family_len) = (key.row.len(), key.family.len());
-        let (timestamp, type_code) = (key.timestamp.get(), key.type_code);
-        if is_first {
-            walk.family = key.family.to_vec();
-        }
-        (walk.row_len, walk.family_len) = (row_len, family_len);
-        (walk.timestamp, walk.type_code) = (timestamp, type_code);
-        walk.cell_type = CellType::from_code(type_code)
-            .ok_or_else(|| format!("unknown cell type {type_code}"))?;
-        if timestamp < 0 {
-            return Err("negative timestamp".into());
-        }
+        self.input.take(len).ok_or("the key goes past the block")?;
+        self.walk.append(rest, len);
         Ok(())
     }
 }
@@ -424,18 +414,60 @@ impl CellInput<'_, '_, '_> {
 /// Up to here bytes are copied without asking how many they are.
 const SHORT_LEN: usize = 32;
 
+const KEY_CONTRADICTS: &str = "the lengths in the key contradict its length";
+
 impl DeltaWalk {
-    /// Appends to the key, behind which there is then room for a short copy.
-    fn append(&mut self, bytes: &[u8]) {
-        let end = self.filled.saturating_add(bytes.len());
-        let room = end.saturating_add(SHORT_LEN);
-        if self.key.len() < room {
-            self.key.resize(room, 0);
+    /// Takes the family that all cells share.
+    fn set_family(&mut self, family: &[u8]) {
+        self.family_len = family.len();
+        self.family = vec![0; family.len().saturating_add(1).saturating_add(SHORT_LEN)];
+        if let Some((len, [room @ .., _])) = self.family.split_first_mut() {
+            *len = u8::try_from(family.len()).unwrap_or(u8::MAX);
+            if let Some(place) = room.get_mut(..family.len()) {
+                place.copy_from_slice(family);
+            }
         }
-        if let Some(place) = self.key.get_mut(self.filled..end) {
+    }
+
+    /// Appends the first `len` of some bytes to the key.
+    #[inline]
+    fn append(&mut self, bytes: &[u8], len: usize) {
+        let start = self.filled;
+        let end = start.saturating_add(len);
+        self.filled = end;
+        self.make_room(end);
+        let Some(place) = self.key.get_mut(start..) else { return };
+        if let (true, Some(place), Some(short)) =
+            (len <= SHORT_LEN, place.first_chunk_mut(), bytes.first_chunk())
+        {
+            // Two instructions, where a copy of a length that is not known before takes a call. What
+            // is copied too much of stands behind the key, in the room for the next.
+            let (place, short): (&mut [u8; SHORT_LEN], &[u8; SHORT_LEN]) = (place, short);
+            *place = *short;
+        } else if let (Some(place), Some(bytes)) = (place.get_mut(..len), bytes.get(..len)) {
             place.copy_from_slice(bytes);
         }
-        self.filled = end;
+    }
+
+    /// Makes room in the key up to `end`, and for a short copy behind it.
+    #[inline]
+    fn make_room(&mut self, end: usize) {
+        let room = end.saturating_add(SHORT_LEN);
+        if self.key.len() < room {
+            self.key.resize(room.saturating_mul(2), 0);
+        }
+    }
+
+    /// Takes time and type of the key, which must be of a kind that cells have.
+    #[inline]
+    fn set_time(&mut self, timestamp: i64, type_code: u8) -> Result<(), What> {
+        (self.timestamp, self.type_code) = (timestamp, type_code);
+        self.cell_type = CellType::from_code(type_code)
+            .ok_or_else(|| format!("unknown cell type {type_code}"))?;
+        if timestamp < 0 {
+            return Err("negative timestamp".into());
+        }
+        Ok(())
     }
 
     /// Counts bytes of the plain cell.

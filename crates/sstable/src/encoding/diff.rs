@@ -154,6 +154,6 @@ pub(super) fn decode(cell: &mut CellInput<'_, '_, '_>) -> Result<(), What> {
         0 => cell.input.u8().ok_or("no type")?,
         _ => cell.previous_type(),
     };
-    cell.end_key_with(key_len, timestamp, type_code)?;
+    cell.end_key(key_len, timestamp, type_code)?;
     cell.read_value(value_len)
 }
