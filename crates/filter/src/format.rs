@@ -320,7 +320,8 @@ impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
             View::DLeft(view) => view.may_contain_batch(self.body(), hashes, answers),
             View::Cuckoo(view) => view.may_contain_batch(self.body(), hashes, answers),
             View::Ribbon(view) => view.may_contain_batch(self.body(), hashes, answers),
-            View::Classic(_) | View::BinaryFuse(_) => membership::batch(self, hashes, answers),
+            View::BinaryFuse(view) => view.may_contain_batch(self.body(), hashes, answers),
+            View::Classic(_) => membership::batch(self, hashes, answers),
         }
     }
 

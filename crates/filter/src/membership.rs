@@ -28,9 +28,10 @@ pub trait Membership {
     fn stats(&self) -> FilterStats;
 }
 
-/// Bytes of a filter that stays in the caches of a core, where sending for its bytes costs more than
+/// Bytes of a filter that stays in the second cache of a core of today, one or two mebibytes, or nearly
+/// so: what a core has under way at once hides that cache, and sending for its bytes costs more than
 /// it saves.
-pub(crate) const CACHED_LEN: usize = 1 << 19;
+pub(crate) const CACHED_LEN: usize = 1 << 21;
 
 /// How many keys a batch prefetches ahead: enough to fill the ten to sixteen line buffers that a
 /// core has for outstanding loads, and few enough that nothing is evicted before it is used.

@@ -111,6 +111,10 @@ impl Membership for BinaryFuse {
         self.view.prefetch(&self.bytes, hash);
     }
 
+    fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
+        self.view.may_contain_batch(&self.bytes, hashes, answers);
+    }
+
     fn stats(&self) -> FilterStats {
         self.view.stats(self.keys)
     }

@@ -72,7 +72,7 @@ impl<const ARITY: usize> Peeling<ARITY> {
     }
 
     fn places(&self, hash: KeyHash) -> Places<ARITY> {
-        Places::new(hash, self.seed, self.shape.segment_bits, self.first_slots)
+        Places::new(hash, self.seed, self.shape.segment_len(), self.first_slots)
     }
 
     /// Returns the slots, if all keys come off.

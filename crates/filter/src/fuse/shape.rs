@@ -129,6 +129,11 @@ impl Shape {
         Self { first_segments: self.first_segments.saturating_add(more), ..self }
     }
 
+    /// Returns the number of slots of a segment.
+    pub(super) const fn segment_len(self) -> u64 {
+        1 << self.segment_bits
+    }
+
     /// Returns the number of slots.
     pub(super) const fn slots(self) -> u64 {
         if self.first_segments == 0 {
@@ -153,22 +158,23 @@ pub(super) struct Places<const ARITY: usize> {
 }
 
 impl<const ARITY: usize> Places<ARITY> {
-    /// Finds the places of a key. Another seed gives it others.
+    /// Finds the places of a key in segments of so many slots, a power of two. Another seed gives it
+    /// others.
     ///
     /// The upper bits of the shuffled hash pick the first slot, and so the segments. In each later
     /// segment the slot at the same place is moved by other bits.
     #[inline]
-    pub(super) const fn new(hash: KeyHash, seed: u64, segment_bits: u32, first_slots: u64) -> Self {
+    pub(super) const fn new(hash: KeyHash, seed: u64, segment_len: u64, first_slots: u64) -> Self {
         let shuffled = (hash.get() ^ seed).wrapping_mul(0x3f84_d5b5_b547_0917);
         let mixed = (shuffled ^ shuffled >> 32).wrapping_mul(0x9216_d5d9_8979_fb1b);
         let mixed = mixed ^ mixed >> 32;
-        let (first, mask) =
-            (KeyHash::from_u64(shuffled).slot(first_slots), (1 << segment_bits) - 1);
-        let mut slots = [first; ARITY];
+        let mut slot = KeyHash::from_u64(shuffled).slot(first_slots);
+        let mut slots = [slot; ARITY];
         let mut index = 1;
         while index < ARITY {
-            let moved = mixed >> ((index as u32 - 1) * SEGMENT_BITS_MAX) & mask;
-            slots[index] = first.wrapping_add((index as u64) << segment_bits) ^ moved;
+            let moved = mixed >> ((index as u32 - 1) * SEGMENT_BITS_MAX) & (segment_len - 1);
+            slot = slot.wrapping_add(segment_len);
+            slots[index] = slot ^ moved;
             index += 1;
         }
         Self { slots, fingerprint: mixed.wrapping_mul(0xd131_0ba6_98df_b5ad) }

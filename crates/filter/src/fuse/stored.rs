@@ -15,6 +15,7 @@
 
 use super::shape::{FuseArity, FuseBits, Places, SEGMENT_BITS_MAX, Shape};
 use crate::format::Header;
+use crate::membership::CACHED_LEN;
 use crate::{FilterStats, FormatError, KeyHash, kernel, theory};
 
 /// A binary fuse filter in bytes that are not ours.
@@ -22,6 +23,8 @@ use crate::{FilterStats, FormatError, KeyHash, kernel, theory};
 pub(crate) struct FuseView {
     shape: Shape,
     seed: u64,
+    /// Slots of a segment.
+    segment_len: u64,
     /// Slots in which the first of a key can be.
     first_slots: u64,
 }
@@ -29,7 +32,7 @@ pub(crate) struct FuseView {
 impl FuseView {
     pub(super) fn new(shape: Shape, seed: u64) -> Self {
         let first_slots = shape.first_segments.checked_shl(shape.segment_bits).unwrap_or_default();
-        Self { shape, seed, first_slots }
+        Self { shape, seed, segment_len: shape.segment_len(), first_slots }
     }
 
     /// Returns what the header says of the filter.
@@ -74,50 +77,78 @@ impl FuseView {
 
     #[inline]
     fn places<const ARITY: usize>(self, hash: KeyHash) -> Places<ARITY> {
-        Places::new(hash, self.seed, self.shape.segment_bits, self.first_slots)
+        Places::new(hash, self.seed, self.segment_len, self.first_slots)
     }
 
     #[inline]
-    pub(crate) fn may_contain(self, body: &[u8], hash: KeyHash) -> bool {
-        match (self.shape.arity, self.shape.bits) {
-            (FuseArity::Three, FuseBits::Eight) => self.matches::<3, 1>(body, hash),
-            (FuseArity::Four, FuseBits::Eight) => self.matches::<4, 1>(body, hash),
-            (FuseArity::Three, FuseBits::Sixteen) => self.matches::<3, 2>(body, hash),
-            (FuseArity::Four, FuseBits::Sixteen) => self.matches::<4, 2>(body, hash),
+    pub(crate) fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
+        match (self.shape.bits, self.shape.arity) {
+            (FuseBits::Eight, FuseArity::Three) => eight(body, &self.places::<3>(hash)),
+            (FuseBits::Eight, FuseArity::Four) => eight(body, &self.places::<4>(hash)),
+            (FuseBits::Sixteen, _) => self.may_contain_sixteen(body, hash),
         }
     }
 
-    /// Compares a fingerprint of so many bytes. Slots that are not there match no key.
-    #[inline]
-    fn matches<const ARITY: usize, const LEN: usize>(self, body: &[u8], hash: KeyHash) -> bool {
-        let (fingerprints, _) = body.as_chunks::<LEN>();
-        let places = self.places::<ARITY>(hash);
-        let mut value = [0; LEN];
-        for slot in places.slots {
-            // A slot of a body is a `usize`.
-            let Some(fingerprint) =
-                usize::try_from(slot).ok().and_then(|slot| fingerprints.get(slot))
-            else {
-                return false;
-            };
-            value.iter_mut().zip(fingerprint).for_each(|(value, byte)| *value ^= byte);
+    /// Not inlined, so that the usual eight bits are.
+    #[inline(never)]
+    fn may_contain_sixteen(&self, body: &[u8], hash: KeyHash) -> bool {
+        match self.shape.arity {
+            FuseArity::Three => sixteen(body, &self.places::<3>(hash)),
+            FuseArity::Four => sixteen(body, &self.places::<4>(hash)),
         }
-        let wanted = places.fingerprint.to_be_bytes();
-        value.iter().rev().eq(wanted.iter().take(LEN))
+    }
+
+    pub(crate) fn may_contain_batch(self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
+        match (self.shape.bits, self.shape.arity) {
+            (FuseBits::Eight, FuseArity::Three) => self.all::<3>(body, hashes, answers, eight),
+            (FuseBits::Eight, FuseArity::Four) => self.all::<4>(body, hashes, answers, eight),
+            (FuseBits::Sixteen, FuseArity::Three) => self.all::<3>(body, hashes, answers, sixteen),
+            (FuseBits::Sixteen, FuseArity::Four) => self.all::<4>(body, hashes, answers, sixteen),
+        }
+    }
+
+    /// Answers for many keys: their places are found once, and remembered until what is there has
+    /// been loaded.
+    #[inline]
+    fn all<const ARITY: usize>(
+        self,
+        body: &[u8],
+        hashes: &[KeyHash],
+        answers: &mut [bool],
+        matches: impl Fn(&[u8], &Places<ARITY>) -> bool,
+    ) {
+        assert_eq!(hashes.len(), answers.len(), "one answer for each hash");
+        if body.len() <= CACHED_LEN {
+            for (hash, answer) in hashes.iter().zip(answers) {
+                *answer = matches(body, &self.places(*hash));
+            }
+            return;
+        }
+        let mut places = [Places { slots: [0; ARITY], fingerprint: 0 }; BATCH];
+        for (hashes, answers) in hashes.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
+            for (places, hash) in places.iter_mut().zip(hashes) {
+                *places = self.places(*hash);
+                self.prefetch_places(body, places);
+            }
+            for (places, answer) in places.iter().zip(answers) {
+                *answer = matches(body, places);
+            }
+        }
     }
 
     #[inline]
     pub(crate) fn prefetch(self, body: &[u8], hash: KeyHash) {
-        let one = |slot: u64| {
-            let at = usize::try_from(slot.saturating_mul(self.shape.bits.len())).ok();
-            if let Some(first) = at.and_then(|at| body.get(at..)).and_then(<[u8]>::first_chunk::<1>)
-            {
-                kernel::prefetch(first);
-            }
-        };
         match self.shape.arity {
-            FuseArity::Three => self.places::<3>(hash).slots.into_iter().for_each(one),
-            FuseArity::Four => self.places::<4>(hash).slots.into_iter().for_each(one),
+            FuseArity::Three => self.prefetch_places(body, &self.places::<3>(hash)),
+            FuseArity::Four => self.prefetch_places(body, &self.places::<4>(hash)),
+        }
+    }
+
+    #[inline]
+    fn prefetch_places<const ARITY: usize>(self, body: &[u8], places: &Places<ARITY>) {
+        for slot in places.slots {
+            let at = usize::try_from(slot.wrapping_mul(self.shape.bits.len())).unwrap_or_default();
+            kernel::prefetch_at(body, at);
         }
     }
 
@@ -128,4 +159,40 @@ impl FuseView {
             error_rate: theory::fingerprint_error_rate(keys, self.shape.bits.bits()),
         }
     }
+}
+
+/// Keys of a batch whose places are found before the first is looked at.
+const BATCH: usize = 32;
+
+/// Compares a fingerprint of eight bits.
+#[inline]
+fn eight<const ARITY: usize>(body: &[u8], places: &Places<ARITY>) -> bool {
+    matches(body, places, |slot: &u8| u64::from(*slot) << 56, u64::MAX << 56)
+}
+
+/// Compares a fingerprint of sixteen bits.
+#[inline]
+fn sixteen<const ARITY: usize>(body: &[u8], places: &Places<ARITY>) -> bool {
+    let (slots, _) = body.as_chunks();
+    matches(slots, places, |slot| u64::from(u16::from_le_bytes(*slot)) << 48, u64::MAX << 48)
+}
+
+/// Compares the bits of a fingerprint that are set in the mask with those of its slots. Slots that are
+/// not there match no key.
+#[inline]
+fn matches<const ARITY: usize, Slot>(
+    slots: &[Slot],
+    places: &Places<ARITY>,
+    bits: impl Fn(&Slot) -> u64,
+    mask: u64,
+) -> bool {
+    let mut rest = places.fingerprint;
+    for slot in places.slots {
+        // A slot of a body is a `usize`.
+        match usize::try_from(slot).ok().and_then(|slot| slots.get(slot)) {
+            Some(slot) => rest ^= bits(slot),
+            None => return false,
+        }
+    }
+    rest & mask == 0
 }

@@ -2,50 +2,121 @@
 //! all columns at once and without a branch.
 //!
 //! ```text
-//! for each column j    parity((low[j] & low_slots) | (high[j] & high_slots)) == bit j of f
+//! slots of column j    64 from the key's start on: (high[j] : low[j]) >> shift
+//! for each column j    parity(slots & coefficients) == bit j of the fingerprint
 //! ```
 //!
 //! A stranger fails at the second column on average; but a loop that stops there is mispredicted for
 //! every key, which costs more than all columns together.
 
-use super::Vector;
+use super::{Vector, prefetch_at};
 use crate::KeyHash;
-use crate::membership::PREFETCH_DISTANCE;
+use crate::membership::CACHED_LEN;
 
 /// What one key wants to know.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Columns<'a> {
-    /// The columns of the block in which the key starts, 64 bits LE each; and after them as many of
-    /// the next block, unless there is none.
-    pub(crate) blocks: &'a [u8],
-    /// How many columns of a block count.
-    pub(crate) count: u32,
-    /// Which slots of either block count. They have no bit in common.
-    pub(crate) low_slots: u64,
-    pub(crate) high_slots: u64,
+    /// The columns of the block in which the key starts, 64 bits LE each.
+    pub(crate) low: &'a [u8],
+    /// As many columns of the next block; anything as long where none of its slots counts.
+    pub(crate) high: &'a [u8],
+    /// Where in its block the key starts, below 64.
+    pub(crate) shift: u32,
+    /// Which of the 64 slots from there on count.
+    pub(crate) coefficients: u64,
     /// What the columns should give; bits without a column do not count.
     pub(crate) fingerprint: u32,
 }
 
-impl<'a> Columns<'a> {
-    /// Returns the columns of both blocks, equally many. If there is no next block, it is the first
-    /// again, of whose slots none counts.
+/// The same in the usual case: at most [`LANES`] columns, with other bytes after them.
+///
+/// What a lookup costs is how many instructions it takes, so that none is spent on the end of blocks:
+/// whole vectors are read, and what is no column does not count in the end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FewColumns<'a> {
+    /// The block in which the key starts, and what follows it.
+    pub(crate) window: &'a Window,
+    /// How many columns before the next block; of this number the lowest four bits count.
+    pub(crate) next: u64,
+    /// A bit for each column that there is.
+    pub(crate) there: u8,
+    /// As of [`Columns`].
+    pub(crate) shift: u32,
+    pub(crate) coefficients: u64,
+    pub(crate) fingerprint: u32,
+}
+
+/// Sixteen columns, and a vector of columns after each of them.
+type Window = [u8; (16 + LANES) * COLUMN_LEN];
+
+/// Returns what begins at a column, of whose number the lowest 32 bits count: it takes one comparison
+/// then to know that all of it is there.
+#[inline]
+pub(crate) fn window(body: &[u8], column: u64) -> Option<&Window> {
+    let begin = u64::from(column as u32) as usize * COLUMN_LEN;
+    body.get(begin..begin + size_of::<Window>())?.first_chunk()
+}
+
+impl<'a> FewColumns<'a> {
+    /// Returns a vector of columns of either block.
     #[inline]
-    pub(super) fn low_and_high(&self) -> Option<(&'a [u8], &'a [u8])> {
-        let len = self.count as usize * COLUMN_LEN;
-        let high = self.blocks.get(self.blocks.len().checked_sub(len)?..)?;
-        Some((self.blocks.get(..len)?, high))
+    pub(super) fn low_and_high(&self) -> [&'a [u8; LANES * COLUMN_LEN]; 2] {
+        let from = |at: usize| {
+            let columns = self.window.get(at..).and_then(<[u8]>::first_chunk);
+            columns.expect("the window has a vector after each of sixteen columns")
+        };
+        [from(0), from((self.next % 16) as usize * COLUMN_LEN)]
     }
+
+    /// Asks the processor to load all columns, and does not wait for them.
+    #[inline]
+    fn prefetch(&self) {
+        prefetch_columns(self.window, 0, self.next % 16 * 2);
+    }
+}
+
+/// Asks the processor to load so many columns, and does not wait for them.
+#[inline]
+pub(crate) fn prefetch_columns(bytes: &[u8], column: u64, count: u64) {
+    const LINE_LEN: usize = 64;
+    let (begin, len) = ((column as usize).wrapping_mul(COLUMN_LEN), count as usize * COLUMN_LEN);
+    let Some(last) = len.checked_sub(1) else { return };
+    for at in (0..last).step_by(LINE_LEN) {
+        prefetch_at(bytes, begin.wrapping_add(at));
+    }
+    prefetch_at(bytes, begin.wrapping_add(last));
+}
+
+/// What a key comes to in a layer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Usual<'a> {
+    /// The usual case.
+    Columns(FewColumns<'a>),
+    /// It was sent on to the next layer.
+    Bumped,
+    /// Something that takes a longer look.
+    Unusual,
 }
 
 /// A filter whose lookups somewhere ask whether columns match. A lookup is compiled once for each
 /// kind of vector, as a whole: a kernel that is called for each key would cost as much again as it
 /// does.
 pub(crate) trait ColumnLookup {
-    /// Looks a key up; must be inlined into its caller.
+    /// Finds what a key asks of a layer, without a loop; must be inlined into its caller.
+    fn usual<'a, const MIXED: bool>(
+        &self,
+        layer: usize,
+        body: &'a [u8],
+        hash: KeyHash,
+    ) -> Usual<'a>;
+
+    /// Returns whether blocks differ in how many columns they have, which takes some more steps.
+    fn is_mixed(&self) -> bool;
+
+    /// Looks any key up, the usual ones too; must be inlined into its caller.
     fn look_up(&self, body: &[u8], hash: KeyHash, matches: impl Fn(&Columns<'_>) -> bool) -> bool;
 
-    /// Asks for what the lookup will read first.
+    /// Asks the processor to load what a lookup will read.
     fn prefetch(&self, body: &[u8], hash: KeyHash);
 }
 
@@ -54,7 +125,7 @@ impl Vector {
     #[inline]
     pub(crate) fn look_up(self, filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
         match self {
-            Self::Portable => filter.look_up(body, hash, matches),
+            Self::Portable => look_up(filter, body, hash),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             Self::Avx2(avx2) => avx2.look_up(filter, body, hash),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -71,7 +142,9 @@ impl Vector {
         answers: &mut [bool],
     ) {
         match self {
-            Self::Portable => all(filter, body, hashes, answers, matches),
+            Self::Portable => {
+                all(filter, body, hashes, answers, |hash, usual| answer(filter, body, hash, usual));
+            }
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             Self::Avx2(avx2) => avx2.look_up_all(filter, body, hashes, answers),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -80,7 +153,10 @@ impl Vector {
     }
 }
 
-/// Looks many keys up, with what later ones will read on its way.
+/// Keys of which a batch finds the columns before it looks into them.
+const BATCH: usize = 32;
+
+/// Looks many keys up; `answer` says what follows from what a key came to in the first layer.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "a vector kernel must be inlined into its own loop")]
 pub(super) fn all(
@@ -88,15 +164,57 @@ pub(super) fn all(
     body: &[u8],
     hashes: &[KeyHash],
     answers: &mut [bool],
-    matches: impl Fn(&Columns<'_>) -> bool,
+    answer: impl Fn(KeyHash, Usual<'_>) -> bool,
 ) {
     assert_eq!(hashes.len(), answers.len(), "one answer for each hash");
-    for (index, (hash, answer)) in hashes.iter().zip(answers).enumerate() {
-        if let Some(later) = hashes.get(index + PREFETCH_DISTANCE) {
-            filter.prefetch(body, *later);
+    if body.len() <= CACHED_LEN {
+        for (hash, to) in hashes.iter().zip(answers) {
+            *to = answer(*hash, filter.usual::<true>(0, body, *hash));
         }
-        *answer = filter.look_up(body, *hash, &matches);
+        return;
     }
+    // Where a key's columns are is found once, and remembered until they are there.
+    let mut found = [Usual::Unusual; BATCH];
+    for (hashes, answers) in hashes.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
+        for (found, hash) in found.iter_mut().zip(hashes) {
+            *found = filter.usual::<true>(0, body, *hash);
+            if let Usual::Columns(columns) = found {
+                columns.prefetch();
+            }
+        }
+        for ((found, hash), to) in found.iter().zip(hashes).zip(answers) {
+            *to = answer(*hash, *found);
+        }
+    }
+}
+
+/// Looks a key up in plain Rust.
+fn look_up(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
+    answer(filter, body, hash, filter.usual::<true>(0, body, hash))
+}
+
+/// Answers with what a key came to in the first layer.
+#[inline]
+fn answer(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash, usual: Usual<'_>) -> bool {
+    match usual {
+        Usual::Columns(columns) => matches_few(&columns),
+        Usual::Bumped => look_up_bumped(filter, body, hash),
+        Usual::Unusual => look_up_any(filter, body, hash),
+    }
+}
+
+/// Looks a key up that the first layer bumped. Not inlined, so that what comes first stays short.
+#[inline(never)]
+fn look_up_bumped(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
+    match filter.usual::<true>(1, body, hash) {
+        Usual::Columns(columns) => matches_few(&columns),
+        Usual::Bumped | Usual::Unusual => look_up_any(filter, body, hash),
+    }
+}
+
+#[inline(never)]
+fn look_up_any(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
+    filter.look_up(body, hash, matches)
 }
 
 /// Columns whose parities are found together.
@@ -105,25 +223,39 @@ pub(crate) const LANES: usize = 8;
 /// Bytes of a column of a block.
 const COLUMN_LEN: usize = 8;
 
-/// Returns whether all columns give their bits of the fingerprint; if there are too few, they do.
-#[inline]
-pub(super) fn matches(columns: &Columns<'_>) -> bool {
-    let Some((low, high)) = columns.low_and_high() else { return true };
-    let low = low.as_chunks::<COLUMN_LEN>().0.chunks(LANES);
-    let high = high.as_chunks::<COLUMN_LEN>().0.chunks(LANES);
+/// Returns whether all columns give their bits of the fingerprint.
+fn matches(columns: &Columns<'_>) -> bool {
+    let Columns { low, high, shift, coefficients, fingerprint } = *columns;
+    let [low, high] = [low, high].map(|bytes| bytes.as_chunks::<COLUMN_LEN>().0.chunks(LANES));
     let mut wrong = 0;
-    let mut fingerprint = columns.fingerprint;
-    for (low, high) in low.zip(high) {
-        let mut words = [0; LANES];
-        for (word, (low, high)) in words.iter_mut().zip(low.iter().zip(high)) {
-            *word = u64::from_le_bytes(*low) & columns.low_slots
-                | u64::from_le_bytes(*high) & columns.high_slots;
-        }
+    for ((low, high), chunk) in low.zip(high).zip(0..) {
+        let odd = odd(low, high, shift, coefficients);
         let there = !(u32::MAX << low.len()) as u8;
-        wrong |= (parities(words) ^ fingerprint as u8) & there;
-        fingerprint >>= LANES;
+        wrong |= (odd ^ (fingerprint >> (chunk * LANES)) as u8) & there;
     }
     wrong == 0
+}
+
+/// The same in the usual case.
+#[inline]
+fn matches_few(columns: &FewColumns<'_>) -> bool {
+    let [low, high] = columns.low_and_high().map(|bytes| bytes.as_chunks::<COLUMN_LEN>().0);
+    let odd = odd(low, high, columns.shift, columns.coefficients);
+    (odd ^ columns.fingerprint as u8) & columns.there == 0
+}
+
+/// Returns for each of at most [`LANES`] columns whether an odd number of the slots that count is
+/// set.
+#[inline]
+fn odd(low: &[[u8; COLUMN_LEN]], high: &[[u8; COLUMN_LEN]], shift: u32, coefficients: u64) -> u8 {
+    let low_slots = coefficients << shift;
+    // What was shifted out: `64 - shift` in two shifts, of which none is by 64.
+    let high_slots = coefficients >> 1 >> (shift ^ 63);
+    let mut words = [0; LANES];
+    for (word, (low, high)) in words.iter_mut().zip(low.iter().zip(high)) {
+        *word = u64::from_le_bytes(*low) & low_slots | u64::from_le_bytes(*high) & high_slots;
+    }
+    parities(words)
 }
 
 /// Returns the parity of each word, the first in bit 0.
@@ -159,14 +291,14 @@ mod tests {
 
     /// What the columns give, bit by bit.
     fn give(columns: &Columns<'_>) -> u32 {
-        let words: Vec<u64> =
-            columns.blocks.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
-        let count = columns.count as usize;
-        let slots = words[..count].iter().zip(&words[words.len() - count..]);
+        let words = |bytes: &[u8]| -> Vec<u64> {
+            bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect()
+        };
+        let slots = words(columns.low).into_iter().zip(words(columns.high));
         slots.enumerate().fold(0, |fingerprint, (column, (low, high))| {
-            let both =
-                (low & columns.low_slots).count_ones() + (high & columns.high_slots).count_ones();
-            fingerprint | (both & 1) << column
+            let both = u128::from(high) << 64 | u128::from(low);
+            let slots = (both >> columns.shift) as u64 & columns.coefficients;
+            fingerprint | (slots.count_ones() & 1) << column
         })
     }
 
@@ -177,42 +309,73 @@ mod tests {
         fn columns_are_read_alike(
             bytes in vec(any::<u8>(), 2 * 32 * COLUMN_LEN + 1),
             count in 0..=32_u32,
-            last: bool,
+            is_mixed: bool,
             coefficients: u64,
             shift in 0..64_u32,
             wrong in 0..32_u32,
             other: u32,
         ) {
-            let blocks = if last { 1 } else { 2 };
-            let mut columns = Columns {
-                blocks: &bytes[1..=count as usize * COLUMN_LEN * blocks],
-                count,
-                low_slots: coefficients << shift,
-                high_slots: if last { 0 } else { coefficients >> 1 >> (63 - shift) },
-                fingerprint: 0,
-            };
+            let (low, high) = bytes[1..].split_at(32 * COLUMN_LEN);
+            let len = count as usize * COLUMN_LEN;
+            let (low, high) = (&low[..len], &high[..len]);
+            let mut columns = Columns { low, high, shift, coefficients, fingerprint: 0 };
             let given = give(&columns);
             let beyond = u32::MAX.checked_shl(count).unwrap_or(0);
             for vector in Vector::all() {
                 for fingerprint in [given, given | beyond, given ^ 1 << wrong, other] {
                     columns.fingerprint = fingerprint;
                     let matches = (fingerprint ^ given) & !beyond == 0;
-                    let asks = Asks(columns);
-                    let hash = KeyHash::from_u64(0);
-                    prop_assert_eq!(vector.look_up(&asks, &[], hash), matches, "{:?}", vector);
-                    let mut answers = [!matches];
-                    vector.look_up_all(&asks, &[], &[hash], &mut answers);
-                    prop_assert_eq!(answers, [matches], "{:?}", vector);
+                    let is_few = |_: &usize| count as usize <= LANES;
+                    for usual_layer in [Some(0), Some(1), Some(2), None] {
+                        let usual_layer = usual_layer.filter(is_few);
+                        let asks = Asks { columns, usual_layer, is_mixed };
+                        let hash = KeyHash::from_u64(0);
+                        // What comes after the columns is anything.
+                        let body = [low, high, &[0x5a; size_of::<Window>()]].concat();
+                        prop_assert_eq!(vector.look_up(&asks, &body, hash), matches, "{:?}", vector);
+                        let mut answers = [!matches];
+                        vector.look_up_all(&asks, &body, &[hash], &mut answers);
+                        prop_assert_eq!(answers, [matches], "{:?}", vector);
+                    }
                 }
             }
         }
     }
 
-    struct Asks<'a>(Columns<'a>);
+    struct Asks<'a> {
+        columns: Columns<'a>,
+        usual_layer: Option<usize>,
+        is_mixed: bool,
+    }
 
     impl ColumnLookup for Asks<'_> {
+        fn usual<'a, const MIXED: bool>(
+            &self,
+            layer: usize,
+            body: &'a [u8],
+            _: KeyHash,
+        ) -> Usual<'a> {
+            let Columns { low, shift, coefficients, fingerprint, .. } = self.columns;
+            match self.usual_layer {
+                Some(usual) if usual == layer => Usual::Columns(FewColumns {
+                    window: body.first_chunk().expect("a window"),
+                    next: (low.len() / COLUMN_LEN) as u64,
+                    there: !(u32::MAX << (low.len() / COLUMN_LEN)) as u8,
+                    shift,
+                    coefficients,
+                    fingerprint,
+                }),
+                Some(_) => Usual::Bumped,
+                None => Usual::Unusual,
+            }
+        }
+
+        fn is_mixed(&self) -> bool {
+            self.is_mixed
+        }
+
         fn look_up(&self, _: &[u8], _: KeyHash, matches: impl Fn(&Columns<'_>) -> bool) -> bool {
-            matches(&self.0)
+            matches(&self.columns)
         }
 
         fn prefetch(&self, _: &[u8], _: KeyHash) {}

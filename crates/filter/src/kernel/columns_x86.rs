@@ -2,20 +2,23 @@
 //!
 //! ```text
 //! load        the columns of both blocks, as many as there are; the other lanes stay 0
-//! and, or     the slots that count
+//! shift       both as one number in each lane, so that bit 0 is the slot at which the key starts
+//! and         the slots that count
 //! count       AVX-512 counts the bits of each lane, AVX2 folds them into one
 //! compare     the lowest bits with the fingerprint's
 //! ```
 #![allow(unsafe_code, reason = "vector loads take pointers")]
 
 use core::arch::x86_64::{
-    __m256i, _mm256_and_si256, _mm256_castsi256_pd, _mm256_cmpgt_epi64, _mm256_maskload_epi64,
-    _mm256_movemask_pd, _mm256_or_si256, _mm256_set1_epi64x, _mm256_setr_epi64x, _mm256_slli_epi64,
-    _mm256_xor_si256, _mm512_and_si512, _mm512_maskz_loadu_epi64, _mm512_or_si512,
-    _mm512_popcnt_epi64, _mm512_set1_epi64, _mm512_test_epi64_mask,
+    __m256i, __m512i, _mm256_and_si256, _mm256_castsi256_pd, _mm256_cmpgt_epi64,
+    _mm256_loadu_si256, _mm256_maskload_epi64, _mm256_movemask_pd, _mm256_or_si256,
+    _mm256_set1_epi64x, _mm256_setr_epi64x, _mm256_slli_epi64, _mm256_sllv_epi64,
+    _mm256_srlv_epi64, _mm256_xor_si256, _mm512_and_si512, _mm512_loadu_si512,
+    _mm512_maskz_loadu_epi64, _mm512_popcnt_epi64, _mm512_set1_epi64, _mm512_shrdv_epi64,
+    _mm512_test_epi64_mask,
 };
 
-use super::columns::{ColumnLookup, Columns, all};
+use super::columns::{ColumnLookup, Columns, FewColumns, Usual, all};
 use super::x86::{Avx2, Avx512};
 use crate::KeyHash;
 
@@ -63,23 +66,105 @@ impl Avx2 {
     }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,bmi2")]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq,bmi2"
+)]
 fn look_up_512(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
+    if filter.is_mixed() {
+        return look_up_mixed_512(filter, body, hash);
+    }
+    answer_512(filter, body, hash, filter.usual::<false>(0, body, hash))
+}
+
+#[inline(never)]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq,bmi2"
+)]
+fn look_up_mixed_512(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
+    answer_512(filter, body, hash, filter.usual::<true>(0, body, hash))
+}
+
+/// Answers with what a key came to in the first layer.
+#[inline]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq,bmi2"
+)]
+fn answer_512(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash, usual: Usual<'_>) -> bool {
+    match usual {
+        Usual::Columns(columns) => matches_few_512(&columns),
+        Usual::Bumped => look_up_bumped_512(filter, body, hash),
+        Usual::Unusual => look_up_any_512(filter, body, hash),
+    }
+}
+
+#[inline(never)]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq,bmi2"
+)]
+fn look_up_bumped_512(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
+    match filter.usual::<true>(1, body, hash) {
+        Usual::Columns(columns) => matches_few_512(&columns),
+        Usual::Bumped | Usual::Unusual => look_up_any_512(filter, body, hash),
+    }
+}
+
+#[inline(never)]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq,bmi2"
+)]
+fn look_up_any_512(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
     filter.look_up(body, hash, |columns| matches_512(columns))
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,bmi2")]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq,bmi2"
+)]
 fn look_up_all_512(
     filter: &impl ColumnLookup,
     body: &[u8],
     hashes: &[KeyHash],
     answers: &mut [bool],
 ) {
-    all(filter, body, hashes, answers, |columns| matches_512(columns));
+    all(filter, body, hashes, answers, |hash, usual| answer_512(filter, body, hash, usual));
 }
 
 #[target_feature(enable = "avx2")]
 fn look_up_256(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
+    if filter.is_mixed() {
+        return look_up_mixed_256(filter, body, hash);
+    }
+    answer_256(filter, body, hash, filter.usual::<false>(0, body, hash))
+}
+
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+fn look_up_mixed_256(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
+    answer_256(filter, body, hash, filter.usual::<true>(0, body, hash))
+}
+
+/// Answers with what a key came to in the first layer.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn answer_256(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash, usual: Usual<'_>) -> bool {
+    match usual {
+        Usual::Columns(columns) => matches_few_256(&columns),
+        Usual::Bumped => look_up_bumped_256(filter, body, hash),
+        Usual::Unusual => look_up_any_256(filter, body, hash),
+    }
+}
+
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+fn look_up_bumped_256(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
+    match filter.usual::<true>(1, body, hash) {
+        Usual::Columns(columns) => matches_few_256(&columns),
+        Usual::Bumped | Usual::Unusual => look_up_any_256(filter, body, hash),
+    }
+}
+
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+fn look_up_any_256(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
     filter.look_up(body, hash, |columns| matches_256(columns))
 }
 
@@ -90,57 +175,63 @@ fn look_up_all_256(
     hashes: &[KeyHash],
     answers: &mut [bool],
 ) {
-    all(filter, body, hashes, answers, |columns| matches_256(columns));
+    all(filter, body, hashes, answers, |hash, usual| answer_256(filter, body, hash, usual));
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,bmi2")]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq,bmi2"
+)]
 fn matches_512(columns: &Columns<'_>) -> bool {
-    let Some((low, high)) = columns.low_and_high() else { return true };
-    let Columns { count, low_slots, high_slots, fingerprint, .. } = *columns;
-    let slots = [low_slots, high_slots];
-    if count <= 8 {
-        return wrong_512(low, high, count, slots, fingerprint) == 0;
+    let Columns { low, high, shift, coefficients, fingerprint } = *columns;
+    let mut wrong = 0;
+    for ((low, high), chunk) in low.chunks(64).zip(high.chunks(64)).zip(0..) {
+        let count = low.len().min(high.len()) / 8;
+        let there = !(u64::MAX << count) as u8;
+        // SAFETY: eight bytes for each of the first `count` lanes are in both slices, and a lane
+        // whose bit is clear is not read. The loads take any alignment.
+        let (low, high) = unsafe {
+            (
+                _mm512_maskz_loadu_epi64(there, low.as_ptr().cast()),
+                _mm512_maskz_loadu_epi64(there, high.as_ptr().cast()),
+            )
+        };
+        let odd = odd_512(low, high, shift, coefficients);
+        wrong |= (odd ^ (fingerprint >> (8 * chunk)) as u8) & there;
     }
-    let chunks = low.chunks(64).zip(high.chunks(64)).zip(0..);
-    chunks.fold(0, |wrong, ((low, high), chunk)| {
-        let count = low.len() as u32 / 8;
-        wrong | wrong_512(low, high, count, slots, fingerprint >> (8 * chunk))
-    }) == 0
+    wrong == 0
 }
 
-/// Returns which of at most eight columns do not give their bits of the fingerprint.
-///
-/// # Panics
-///
-/// If there are fewer.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,bmi2")]
-fn wrong_512(low: &[u8], high: &[u8], count: u32, slots: [u64; 2], fingerprint: u32) -> u8 {
-    assert!(low.len().min(high.len()) >= count as usize * 8);
-    let [low_slots, high_slots] = slots.map(|slots| _mm512_set1_epi64(slots.cast_signed()));
-    let there = !(u32::MAX << count) as u8;
-    // SAFETY: eight bytes for each of the first `count` lanes are in both slices, as was just
-    // asserted, and a lane whose bit is clear is not read. The loads take any alignment.
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq,bmi2"
+)]
+fn matches_few_512(columns: &FewColumns<'_>) -> bool {
+    let [low, high] = columns.low_and_high();
+    // SAFETY: the references are to 64 readable bytes, and the loads take any alignment.
     let (low, high) = unsafe {
-        (
-            _mm512_maskz_loadu_epi64(there, low.as_ptr().cast()),
-            _mm512_maskz_loadu_epi64(there, high.as_ptr().cast()),
-        )
+        (_mm512_loadu_si512(low.as_ptr().cast()), _mm512_loadu_si512(high.as_ptr().cast()))
     };
-    let slots =
-        _mm512_or_si512(_mm512_and_si512(low, low_slots), _mm512_and_si512(high, high_slots));
-    let odd = _mm512_test_epi64_mask(_mm512_popcnt_epi64(slots), _mm512_set1_epi64(1));
-    (odd ^ fingerprint as u8) & there
+    let odd = odd_512(low, high, columns.shift, columns.coefficients);
+    (odd ^ columns.fingerprint as u8) & columns.there == 0
+}
+
+/// Returns which of eight columns have an odd number of the slots that count.
+#[inline]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq,bmi2"
+)]
+fn odd_512(low: __m512i, high: __m512i, shift: u32, coefficients: u64) -> u8 {
+    let slots = _mm512_shrdv_epi64(low, high, _mm512_set1_epi64(shift.into()));
+    let slots = _mm512_and_si512(slots, _mm512_set1_epi64(coefficients.cast_signed()));
+    _mm512_test_epi64_mask(_mm512_popcnt_epi64(slots), _mm512_set1_epi64(1))
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
 fn matches_256(columns: &Columns<'_>) -> bool {
-    let Some((low, high)) = columns.low_and_high() else { return true };
-    let low_slots = _mm256_set1_epi64x(columns.low_slots.cast_signed());
-    let high_slots = _mm256_set1_epi64x(columns.high_slots.cast_signed());
-    let (mut wrong, mut fingerprint) = (0, columns.fingerprint);
+    let Columns { low, high, shift, coefficients, mut fingerprint } = *columns;
+    let mut wrong = 0;
     for (low, high) in low.chunks(32).zip(high.chunks(32)) {
         let count = low.len().min(high.len()) / 8;
         let there =
@@ -153,12 +244,40 @@ fn matches_256(columns: &Columns<'_>) -> bool {
                 _mm256_maskload_epi64(high.as_ptr().cast(), there),
             )
         };
-        let slots =
-            _mm256_or_si256(_mm256_and_si256(low, low_slots), _mm256_and_si256(high, high_slots));
-        wrong |= (odd_lanes(slots) ^ fingerprint as i32) & !(-1 << count);
+        wrong |= (odd_256(low, high, shift, coefficients) ^ fingerprint as u8) & !(0xff << count);
         fingerprint >>= 4;
     }
     wrong == 0
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn matches_few_256(columns: &FewColumns<'_>) -> bool {
+    let [low, high] = columns.low_and_high().map(|bytes| bytes.as_chunks::<32>().0);
+    let ([low, low_rest], [high, high_rest]) = (low, high) else { unreachable!("two halves") };
+    let odd = |low: &[u8; 32], high: &[u8; 32]| {
+        // SAFETY: the references are to 32 readable bytes, and the loads take any alignment.
+        let (low, high) = unsafe {
+            (_mm256_loadu_si256(low.as_ptr().cast()), _mm256_loadu_si256(high.as_ptr().cast()))
+        };
+        odd_256(low, high, columns.shift, columns.coefficients)
+    };
+    let odd = odd(low, high) | odd(low_rest, high_rest) << 4;
+    (odd ^ columns.fingerprint as u8) & columns.there == 0
+}
+
+/// Returns which of four columns have an odd number of the slots that count.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn odd_256(low: __m256i, high: __m256i, shift: u32, coefficients: u64) -> u8 {
+    let shift = i64::from(shift);
+    // A shift by 64 leaves nothing.
+    let slots = _mm256_or_si256(
+        _mm256_srlv_epi64(low, _mm256_set1_epi64x(shift)),
+        _mm256_sllv_epi64(high, _mm256_set1_epi64x(64 - shift)),
+    );
+    let slots = _mm256_and_si256(slots, _mm256_set1_epi64x(coefficients.cast_signed()));
+    odd_lanes(slots) as u8
 }
 
 /// Returns which of four lanes have an odd number of bits.

@@ -20,7 +20,9 @@ use crate::KeyHash;
 use crate::membership::{CACHED_LEN, PREFETCH_DISTANCE};
 
 pub(crate) use cells::{CellLanes, CellTarget};
-pub(crate) use columns::{ColumnLookup, Columns, LANES, parities};
+pub(crate) use columns::{
+    ColumnLookup, Columns, FewColumns, LANES, Usual, parities, prefetch_columns, window,
+};
 pub(crate) use portable::{
     Block, LINE_PROBES_MAX, Line, block_index, block_insert, counters_lower, counters_raise,
     line_index, line_insert, line_places,
@@ -178,14 +180,11 @@ pub(crate) fn prefetch<const N: usize>(bytes: &[u8; N]) {
     let _ = bytes; // No other target has a stable way to ask.
 }
 
-/// Asks the processor to load all bytes, however many lines they take, and does not wait for them.
+/// Asks the processor to load the line of a byte, if it is there.
 #[inline]
-pub(crate) fn prefetch_all(bytes: &[u8]) {
-    for line in bytes.chunks(64) {
-        if let [Some(first), Some(last)] = [line.first_chunk::<1>(), line.last_chunk()] {
-            prefetch(first);
-            prefetch::<1>(last);
-        }
+pub(crate) fn prefetch_at(bytes: &[u8], at: usize) {
+    if let Some(byte) = bytes.get(at..).and_then(<[u8]>::first_chunk::<1>) {
+        prefetch(byte);
     }
 }
 

@@ -14,7 +14,7 @@ impl Avx2 {
     }
 }
 
-/// Proof that the processor has BMI2, and AVX-512 with the extensions F, BW, DQ, VL, VBMI and
+/// Proof that the processor has BMI2, and AVX-512 with the extensions F, BW, DQ, VL, VBMI, VBMI2 and
 /// VPOPCNTDQ, as Intel's have since Ice Lake and AMD's since Zen 4: only [`Avx512::detect`] makes one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Avx512(());
@@ -27,6 +27,7 @@ impl Avx512 {
             && std::arch::is_x86_feature_detected!("avx512dq")
             && std::arch::is_x86_feature_detected!("avx512vl")
             && std::arch::is_x86_feature_detected!("avx512vbmi")
+            && std::arch::is_x86_feature_detected!("avx512vbmi2")
             && std::arch::is_x86_feature_detected!("avx512vpopcntdq")
             && std::arch::is_x86_feature_detected!("bmi2"))
         .then_some(Self(()))
@@ -36,11 +37,17 @@ impl Avx512 {
 /// Asks for the cache line of the first byte and that of the last, which may be another.
 #[inline]
 pub(super) fn prefetch<const N: usize>(bytes: &[u8; N]) {
-    let [Some(first), Some(last)] = [bytes.first(), bytes.last()] else { return };
+    if let Some(first) = bytes.first() {
+        prefetch_line(first);
+    }
+    if let [_, .., last] = bytes.as_slice() {
+        prefetch_line(last);
+    }
+}
+
+#[inline]
+fn prefetch_line(byte: &u8) {
     // SAFETY: a prefetch reads nothing that the program could see, and SSE, which has it, belongs to
     // every x86-64 processor.
-    unsafe {
-        _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(first).cast());
-        _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(last).cast());
-    }
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(byte).cast()) }
 }

@@ -214,7 +214,8 @@ pub(super) fn for_each_run(
     const HALF: u64 = BUCKET_STARTS / 2;
     let (mut kept_in_all, share_of_start) = (0, share / starts as f64);
     for bucket in 0..starts.div_ceil(BUCKET_STARTS) {
-        let first_kept = thresholds::first_kept(thresholds::get(thresholds, bucket));
+        let threshold = thresholds::get(thresholds, bucket);
+        let first_kept = u64::from(thresholds::first_kept(threshold.into()));
         let there = (starts - bucket * BUCKET_STARTS).min(BUCKET_STARTS);
         // Where the last bucket has only one start more than blocks before it, it is half a bucket.
         for half in [0, HALF].into_iter().filter(|half| *half < there) {

@@ -34,7 +34,7 @@ use super::layout::{BLOCK_SLOTS, COLUMN_LEN, COLUMNS_MAX, Layout};
 use super::shape::{self, Tally};
 use super::thresholds;
 use crate::format::Header;
-use crate::kernel::{self, ColumnLookup, Columns, Vector};
+use crate::kernel::{self, ColumnLookup, Columns, FewColumns, LANES, Usual, Vector};
 use crate::{FilterStats, FormatError, KeyHash};
 
 /// What the header says.
@@ -92,6 +92,11 @@ pub(crate) struct RibbonView {
     base_seed: u8,
     base_slots: u64,
     base_at: usize,
+    /// The first wide block, if there are wide and narrow ones; else more than there are blocks.
+    wide_from: u64,
+    /// Columns of a narrow block, or of all, and a bit for each.
+    narrow_columns: u64,
+    narrow_there: u8,
     /// But for two keys with the same hash.
     error_rate: f64,
     vector: Vector,
@@ -103,6 +108,9 @@ struct LayerView {
     starts: u64,
     first_block: u64,
     thresholds_at: usize,
+    /// The starts whose keys are [usual](ColumnLookup::usual): where there are few columns, all that
+    /// are not in the last block.
+    usual_starts: u64,
 }
 
 impl RibbonView {
@@ -121,12 +129,15 @@ impl RibbonView {
         let Parameters { blocks, layout, base_seed, base_slots } = *parameters;
         let wrong = FormatError::Parameters("the body is not as long as its parts");
         let base_len = base::len(base_slots, layout.base_columns(), base_seed);
+        let is_few = usize::try_from(layout.base_columns()).is_ok_and(|count| count <= LANES)
+            && u32::try_from(layout.len() / COLUMN_LEN).is_ok();
         let mut end = layout.len();
         let (mut layers, mut first_block) = ([LayerView::default(); LAYERS], 0_u64);
         for (view, blocks) in layers.iter_mut().zip(blocks) {
             let starts = layer::starts(blocks);
             let thresholds_at = usize::try_from(end).map_err(|_| wrong)?;
-            *view = LayerView { starts, first_block, thresholds_at };
+            let usual_starts = if is_few { before_last(starts) } else { 0 };
+            *view = LayerView { starts, first_block, thresholds_at, usual_starts };
             end = end.saturating_add(thresholds::len(starts));
             first_block = first_block.saturating_add(blocks);
         }
@@ -135,6 +146,11 @@ impl RibbonView {
             return Err(wrong);
         }
 
+        let is_mixed = layout.narrow < layout.blocks && layout.narrow > 0;
+        let wide_from = if is_mixed { layout.narrow } else { u64::MAX };
+        let narrow = if is_mixed { layout.columns } else { layout.base_columns() };
+        let narrow_columns = u64::from(narrow);
+        let narrow_there = u8::MAX.checked_shr(u8::BITS.saturating_sub(narrow)).unwrap_or(0);
         let (mut tally, mut base_share) = (Tally::new(layout), 1.0);
         for layer in layers.iter().take_while(|layer| layer.starts > 0) {
             let thresholds = body.get(layer.thresholds_at..).unwrap_or_default();
@@ -144,7 +160,18 @@ impl RibbonView {
         }
         let error_rate = tally.error_rate(base_share, base_slots, base_seed);
         let vector = Vector::detect();
-        Ok(Self { layout, layers, base_seed, base_slots, base_at, error_rate, vector })
+        Ok(Self {
+            layout,
+            layers,
+            base_seed,
+            base_slots,
+            base_at,
+            wide_from,
+            narrow_columns,
+            narrow_there,
+            error_rate,
+            vector,
+        })
     }
 
     #[inline]
@@ -156,27 +183,33 @@ impl RibbonView {
         self.vector.look_up_all(self, body, hashes, answers);
     }
 
-    /// Returns the block of a start with the one after it, unless it is the last; how many columns
-    /// of both count; and whether there is one after it.
-    ///
-    /// A narrow block may stand before a wide one, of which then not all columns count; never the
-    /// other way round.
+    /// Returns a block, and what follows it.
     #[inline]
-    fn blocks<'a>(
-        &self,
-        body: &'a [u8],
-        layer: &LayerView,
-        start: u64,
-    ) -> Option<(&'a [u8], u32, bool)> {
-        let block = layer.first_block.wrapping_add(start / BLOCK_SLOTS);
-        let columns = self.layout.columns_of(block);
-        // The last start lies in the last block.
-        let next_there = start / BLOCK_SLOTS < layer.starts / BLOCK_SLOTS;
+    fn block<'a>(&self, body: &'a [u8], block: u64) -> Option<(&'a [u8], &'a [u8])> {
         let begin = self.layout.column_at(block).wrapping_mul(COLUMN_LEN);
-        let len = u64::from(columns) << (COLUMN_LEN.ilog2());
-        let end = begin.wrapping_add(len << u32::from(next_there));
-        let range = usize::try_from(begin).ok()?..usize::try_from(end).ok()?;
-        Some((body.get(range)?, columns, next_there))
+        let len = u64::from(self.layout.columns_of(block)).wrapping_mul(COLUMN_LEN);
+        body.get(usize::try_from(begin).ok()?..)?.split_at_checked(usize::try_from(len).ok()?)
+    }
+
+    /// Returns a block, and of the one after it the columns that count: if that is a wide one after
+    /// a narrow one, not all do; it is never the other way round.
+    #[inline]
+    fn blocks<'a>(&self, body: &'a [u8], block: u64) -> Option<(&'a [u8], &'a [u8])> {
+        let (low, rest) = self.block(body, block)?;
+        Some((low, rest.get(..low.len())?))
+    }
+
+    /// Returns the column at which a block begins, and how many it has; as
+    /// [`Layout`](super::layout::Layout), in fewer steps where all have equally many.
+    #[inline]
+    fn column<const MIXED: bool>(&self, block: u64) -> (u64, u64) {
+        let column = block.wrapping_mul(self.narrow_columns);
+        if !MIXED {
+            return (column, self.narrow_columns);
+        }
+        let beyond = block.saturating_sub(self.wide_from);
+        let is_wide = u64::from(block >= self.wide_from);
+        (column.wrapping_add(beyond), self.narrow_columns.wrapping_add(is_wide))
     }
 
     pub(crate) fn stats(&self, body: &[u8], keys: u64) -> FilterStats {
@@ -191,43 +224,85 @@ impl RibbonView {
 impl ColumnLookup for RibbonView {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it must be compiled for the vectors of its caller")]
+    fn usual<'a, const MIXED: bool>(
+        &self,
+        layer: usize,
+        body: &'a [u8],
+        hash: KeyHash,
+    ) -> Usual<'a> {
+        let Some(view) = self.layers.get(layer) else { return Usual::Unusual };
+        let equation = Shuffle::layer(layer).equation(hash, view.starts);
+        let Equation { start, coefficients, fingerprint } = equation;
+        if start >= view.usual_starts {
+            return Usual::Unusual;
+        }
+        match thresholds::bumped(body, view.thresholds_at, start) {
+            Some(false) => {}
+            Some(true) => return Usual::Bumped,
+            None => return Usual::Unusual,
+        }
+        // Known when it is compiled, and so a step less in what nearly all lookups take.
+        let first_block = if layer == 0 { 0 } else { view.first_block };
+        let block = first_block.wrapping_add(start / BLOCK_SLOTS);
+        let (column, next) = self.column::<MIXED>(block);
+        let is_wide = MIXED && next != self.narrow_columns;
+        let there = if is_wide { self.narrow_there << 1 | 1 } else { self.narrow_there };
+        let Some(window) = kernel::window(body, column) else { return Usual::Unusual };
+        let shift = shift(start);
+        Usual::Columns(FewColumns { window, next, there, shift, coefficients, fingerprint })
+    }
+
+    #[inline]
+    fn is_mixed(&self) -> bool {
+        self.wide_from != u64::MAX
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it must be compiled for the vectors of its caller")]
     fn look_up(&self, body: &[u8], hash: KeyHash, matches: impl Fn(&Columns<'_>) -> bool) -> bool {
         for (index, layer) in self.layers.iter().enumerate() {
             if layer.starts == 0 {
                 break;
             }
             let equation = Shuffle::layer(index).equation(hash, layer.starts);
-            if thresholds::bumped(body, layer.thresholds_at, equation.start) {
+            let Equation { start, mut coefficients, fingerprint } = equation;
+            if thresholds::bumped(body, layer.thresholds_at, start) == Some(true) {
                 continue;
             }
-            let Equation { start, coefficients, fingerprint } = equation;
-            let Some((blocks, count, next_there)) = self.blocks(body, layer, start) else {
-                return true;
+            let block = layer.first_block.wrapping_add(start / BLOCK_SLOTS);
+            let shift = shift(start);
+            let blocks = if start < before_last(layer.starts) {
+                self.blocks(body, block)
+            } else {
+                coefficients &= u64::MAX >> shift;
+                self.block(body, block).map(|(last, _)| (last, last))
             };
-            let shift = u32::try_from(start % BLOCK_SLOTS).unwrap_or_default();
-            let high = if next_there { coefficients } else { 0 };
-            return matches(&Columns {
-                blocks,
-                count,
-                low_slots: coefficients << shift,
-                // What was shifted out: `64 - shift` in two shifts, of which none is by 64.
-                high_slots: high >> 1 >> (shift ^ 63),
-                fingerprint,
-            });
+            let Some((low, high)) = blocks else { return true };
+            return matches(&Columns { low, high, shift, coefficients, fingerprint });
         }
         let base = body.get(self.base_at..).unwrap_or_default();
         base::may_contain(base, self.base_seed, self.base_slots, self.layout.base_columns(), hash)
     }
 
-    /// Asks for the blocks that the key has in the first layer.
+    /// Asks for what the key has in the first layer.
     #[inline]
     fn prefetch(&self, body: &[u8], hash: KeyHash) {
         let [layer, ..] = &self.layers;
-        if layer.starts > 0 {
-            let start = Shuffle::layer(0).start(hash, layer.starts);
-            if let Some((blocks, ..)) = self.blocks(body, layer, start) {
-                kernel::prefetch_all(blocks);
-            }
-        }
+        let start = Shuffle::layer(0).start(hash, layer.starts);
+        thresholds::prefetch(body, layer.thresholds_at, start);
+        let (column, columns) = self.column::<true>(start / BLOCK_SLOTS);
+        kernel::prefetch_columns(body, column, columns.wrapping_mul(2));
     }
+}
+
+/// Returns where in its block a start is.
+#[inline]
+fn shift(start: u64) -> u32 {
+    u32::try_from(start % BLOCK_SLOTS).unwrap_or_default()
+}
+
+/// Returns how many of so many starts are not in the last block, in which the last one is.
+#[inline]
+const fn before_last(starts: u64) -> u64 {
+    starts.wrapping_sub(starts % BLOCK_SLOTS)
 }

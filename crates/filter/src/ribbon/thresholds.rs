@@ -10,6 +10,8 @@
 //! class 2. The first key that fails sends on all keys of its class and of those after it. The
 //! bucket remembers that class, or 3 if nothing failed.
 
+use crate::kernel;
+
 /// Starts of a bucket.
 pub(super) const BUCKET_STARTS: u64 = 128;
 
@@ -43,29 +45,35 @@ pub(super) fn set(thresholds: &mut [u8], bucket: u64, threshold: u8) {
 /// Returns a bucket's threshold; nothing is bumped where there are none.
 #[inline]
 pub(super) fn get(thresholds: &[u8], bucket: u64) -> u8 {
-    get_at(thresholds, 0, bucket)
-}
-
-/// The same, of thresholds that begin at a place in the bytes.
-#[inline]
-fn get_at(bytes: &[u8], at: usize, bucket: u64) -> u8 {
     // A bucket that is there has an index that fits.
-    let at = at.wrapping_add((bucket / BUCKETS_PER_BYTE) as usize);
-    let byte = bytes.get(at).copied().unwrap_or(u8::MAX);
+    let byte = thresholds.get((bucket / BUCKETS_PER_BYTE) as usize).copied().unwrap_or(u8::MAX);
     byte >> (bucket % BUCKETS_PER_BYTE * 2) & NOTHING_BUMPED
 }
 
 /// Returns whether keys with that start were sent on to the next layer, those whose class is not below
-/// the threshold; of thresholds that begin at a place in the bytes.
+/// the threshold; of thresholds that begin at a place in the bytes, and nothing if it is not there.
 #[inline]
-pub(super) fn bumped(bytes: &[u8], at: usize, start: u64) -> bool {
-    start % BUCKET_STARTS < first_kept(get_at(bytes, at, start / BUCKET_STARTS))
+pub(super) fn bumped(bytes: &[u8], at: usize, start: u64) -> Option<bool> {
+    let bucket = start / BUCKET_STARTS;
+    let byte = *bytes.get(at.wrapping_add((bucket / BUCKETS_PER_BYTE) as usize))?;
+    // In a whole word, of which a shift is cheaper than of a byte.
+    let threshold = u64::from(byte) >> (bucket % BUCKETS_PER_BYTE * 2);
+    Some(((start % BUCKET_STARTS) as u8) < first_kept(threshold))
 }
 
-/// Returns the first start of a bucket, counted from its left end, that was not bumped.
+/// Asks the processor to load the threshold of a start.
 #[inline]
-pub(super) const fn first_kept(threshold: u8) -> u64 {
-    /// One byte for each threshold. A shift is faster than a table.
-    const FIRST_KEPT: u64 = BUCKET_STARTS | CLASS_0 << 8 | CLASS_1 << 16;
-    FIRST_KEPT >> ((threshold & NOTHING_BUMPED) * 8) & 0xff
+pub(super) fn prefetch(bytes: &[u8], at: usize, start: u64) {
+    kernel::prefetch_at(
+        bytes,
+        at.wrapping_add((start / BUCKET_STARTS / BUCKETS_PER_BYTE) as usize),
+    );
+}
+
+/// Returns the first start of a bucket, counted from its left end, that was not bumped; the lowest
+/// two bits are the threshold.
+#[inline]
+pub(super) const fn first_kept(threshold: u64) -> u8 {
+    const FIRST_KEPT: [u8; 4] = [BUCKET_STARTS as u8, CLASS_0 as u8, CLASS_1 as u8, 0];
+    FIRST_KEPT[(threshold & NOTHING_BUMPED as u64) as usize]
 }
