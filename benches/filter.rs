@@ -17,12 +17,12 @@
 //! read from bytes.
 //!
 //! ```text
-//! cargo bench -p benches --bench filter --features peers            100 k, 1 M and 10 M keys
-//! cargo bench -p benches --bench filter --features peers -- 1000000
+//! cargo bench -p benches --bench filter --features filter-peers            100 k, 1 M and 10 M keys
+//! cargo bench -p benches --bench filter --features filter-peers -- 1000000
 //! ```
 #![expect(clippy::print_stdout, reason = "the tables are what this program is for")]
 
-#[cfg(feature = "peers")]
+#[cfg(feature = "filter-peers")]
 mod peers;
 
 use std::fmt;
@@ -239,7 +239,7 @@ fn median(mut numbers: Vec<f64>) -> f64 {
 fn compare(count: u64) {
     let members = Keys::new(0..count);
     let mut contenders = ours(&members);
-    #[cfg(feature = "peers")]
+    #[cfg(feature = "filter-peers")]
     contenders.extend(peers::all(&members));
 
     let mut random = workload::Random::new(7);
@@ -280,7 +280,7 @@ fn compare(count: u64) {
             median(contender.miss_ns.clone()),
         );
     }
-    #[cfg(feature = "peers")]
+    #[cfg(feature = "filter-peers")]
     ratios(&contenders);
 }
 
@@ -291,7 +291,7 @@ fn with_commas(count: u64) -> String {
 }
 
 /// Prints ours over theirs: the median of the rounds' ratios.
-#[cfg(feature = "peers")]
+#[cfg(feature = "filter-peers")]
 fn ratios(contenders: &[Contender]) {
     println!("\n| ours / theirs | asked by | hit | miss | bits/key |\n|---|---|---:|---:|---:|");
     for (ours, theirs) in peers::RIVALS {

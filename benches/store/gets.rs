@@ -14,9 +14,9 @@ use std::hint::black_box;
 use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BloomType, RowProbe};
 use store::{Durability, FamilyOptions, Get, Put, Store, StoreOptions, WriteBatch};
+use workload::cpu_time::{THREAD, cpu_nanos};
 use workload::{KEY_LEN, Random};
 
-use crate::cpu_time::{THREAD, cpu_nanos};
 use crate::{FAMILY, QUALIFIER, SEED, VALUE_LEN};
 
 const FILES: u64 = 16;

@@ -11,7 +11,6 @@
 #![expect(clippy::print_stdout, reason = "the tables are what this is for")]
 
 mod counted_files;
-mod cpu_time;
 mod gets;
 mod open;
 mod writes;

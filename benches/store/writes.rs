@@ -17,9 +17,9 @@ use store::{
     Timestamp, WriteBatch,
 };
 use workload::KEY_LEN;
+use workload::cpu_time::{PROCESS, THREAD, cpu_nanos};
 
 use crate::counted_files::CountedFiles;
-use crate::cpu_time::{PROCESS, THREAD, cpu_nanos};
 use crate::{FAMILY, QUALIFIER, ROW_LEN, SEED, VALUE_LEN};
 
 pub(crate) fn run(rows: u64) {

@@ -1,6 +1,11 @@
 //! Keys, values and their order, as the benchmarks share them: made from a seed, the same on every
 //! machine and in every engine.
 
+pub mod cpu_time;
+mod rows;
+
+pub use rows::{Asked, RowKey, Rows, ScanSum, VALUE_LEN};
+
 /// A small generator of random numbers (`SplitMix64`): fast, seedable, and good enough for data.
 #[derive(Clone, Debug)]
 pub struct Random(u64);

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 /// The thread that asks.
-pub(crate) const THREAD: &str = "/proc/thread-self/schedstat";
+pub const THREAD: &str = "/proc/thread-self/schedstat";
 /// All threads that live.
-pub(crate) const PROCESS: &str = "/proc/self/task";
+pub const PROCESS: &str = "/proc/self/task";
 
 /// Nanoseconds that a thread, or all together, have had a processor so far; 0 where the system
 /// does not tell. Unlike the time that passes, it does not depend on what else the machine does.
-pub(crate) fn cpu_nanos(of: &str) -> u64 {
+pub fn cpu_nanos(of: &str) -> u64 {
     let on_cpu = |path: &Path| -> u64 {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         text.split(' ').next().and_then(|first| first.parse().ok()).unwrap_or_default()

@@ -1,0 +1,239 @@
+//! What this project claims of itself, each a ratio to a peer and a limit that it is held against.
+
+use serde::{Deserialize, Serialize};
+
+use crate::contenders::OURS;
+use crate::figure::{Figure, Spread};
+
+/// A ratio of ours to the best of a peer's settings, and what was hoped for.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Claim {
+    /// What was done, in words.
+    pub(crate) what: String,
+    /// Our settings.
+    pub(crate) ours: String,
+    /// The peer's settings that did best.
+    pub(crate) theirs: String,
+    /// Ours over theirs: the median of the rounds and their quartiles.
+    pub(crate) ratio: Spread,
+    /// What the ratio should not exceed.
+    pub(crate) limit: f64,
+    /// `reached`, `missed`, or `unresolved` if the limit lies within the spread.
+    pub(crate) verdict: String,
+}
+
+/// A row of the table of claims.
+struct Goal {
+    what: &'static str,
+    selects: fn(&Figure) -> bool,
+    /// What is divided, round by round.
+    samples: fn(&Figure) -> Vec<f64>,
+    /// For each peer the ratio that should not be exceeded.
+    limits: &'static [(&'static str, f64)],
+}
+
+const GOALS: &[Goal] = &[
+    Goal {
+        what: "absent get, many files",
+        selects: |it| is_get(it, "absent", "many", "all"),
+        samples: |it| it.wall.clone(),
+        limits: &[("RocksDB", 0.20), ("fjall", 0.25)],
+    },
+    Goal {
+        what: "present get, many files",
+        selects: |it| is_get(it, "present", "many", "all"),
+        samples: |it| it.wall.clone(),
+        limits: &[("RocksDB", 0.38), ("fjall", 0.45)],
+    },
+    Goal {
+        what: "absent get, levelled",
+        selects: |it| is_get(it, "absent", "levelled", "all"),
+        samples: |it| it.wall.clone(),
+        limits: &[("RocksDB", 0.6), ("fjall", 0.8)],
+    },
+    Goal {
+        what: "present get, levelled",
+        selects: |it| is_get(it, "present", "levelled", "all"),
+        samples: |it| it.wall.clone(),
+        limits: &[("RocksDB", 0.6), ("fjall", 0.6), ("redb", 0.9)],
+    },
+    Goal {
+        what: "absent get, one run",
+        selects: |it| is_get(it, "absent", "compacted", "all"),
+        samples: |it| it.wall.clone(),
+        limits: &[("RocksDB", 0.4), ("fjall", 0.8)],
+    },
+    Goal {
+        what: "present get, one run",
+        selects: |it| is_get(it, "present", "compacted", "all"),
+        samples: |it| it.wall.clone(),
+        limits: &[("RocksDB", 0.5), ("fjall", 0.5)],
+    },
+    Goal {
+        what: "present get, many files, small cache",
+        selects: |it| is_get(it, "present", "many", SMALL_CACHE),
+        samples: |it| it.wall.clone(),
+        limits: &[("RocksDB", 0.7), ("fjall", 0.7)],
+    },
+    Goal {
+        what: "data blocks an absent get, many files",
+        selects: |it| is_get(it, "absent", "many", "all"),
+        samples: |it| it.reads.file_reads_uncached.into_iter().collect(),
+        limits: &[("RocksDB", 0.25), ("fjall", 0.25)],
+    },
+    Goal {
+        what: "scan, one run",
+        selects: |it| it.work == "scan" && it.shape == "compacted",
+        samples: |it| it.wall.clone(),
+        limits: &[("RocksDB", 0.8), ("fjall", 0.8)],
+    },
+    Goal {
+        what: "fill, levelled",
+        selects: |it| it.work == "fill" && it.shape == "levelled",
+        samples: |it| without_each(&it.wall),
+        limits: &[("RocksDB", 1.0), ("fjall", 1.0)],
+    },
+    Goal {
+        what: "bytes on disk, one run",
+        selects: |it| it.work == "disk" && it.shape == "compacted",
+        samples: |it| it.wall.clone(),
+        limits: &[("RocksDB", 1.1), ("fjall", 1.1)],
+    },
+    Goal {
+        what: "present get, many files, in HBase's JVM",
+        selects: |it| is_get(it, "present", "many", "all"),
+        samples: |it| it.wall.clone(),
+        limits: &[("HBase", 0.15)],
+    },
+    Goal {
+        what: "absent get, many files, in HBase's JVM",
+        selects: |it| is_get(it, "absent", "many", "all"),
+        samples: |it| it.wall.clone(),
+        limits: &[("HBase", 0.15)],
+    },
+    Goal {
+        what: "scan, many files, in HBase's JVM",
+        selects: |it| it.work == "scan" && it.shape == "many",
+        samples: |it| it.wall.clone(),
+        limits: &[("HBase", 0.33)],
+    },
+    Goal {
+        what: "fill, many files, in HBase's JVM",
+        selects: |it| it.work == "fill" && it.shape == "many",
+        samples: |it| it.wall.clone(),
+        limits: &[("HBase", 1.0)],
+    },
+];
+
+/// How figures of a cache that is far smaller than the rows are marked.
+pub(crate) const SMALL_CACHE: &str = "small";
+
+fn is_get(figure: &Figure, asked: &str, shape: &str, cache: &str) -> bool {
+    figure.work == "get"
+        && figure.asked.as_deref() == Some(asked)
+        && figure.shape == shape
+        && figure.cache == cache
+        && figure.threads == 1
+}
+
+/// The mean of all samples but one, for each of them. The parts of a fill are not rounds: one has a
+/// compaction to wait for, the next has none, and only all together count.
+fn without_each(samples: &[f64]) -> Vec<f64> {
+    let sum: f64 = samples.iter().sum();
+    samples.iter().map(|sample| (sum - sample) / (samples.len() - 1) as f64).collect()
+}
+
+/// Holds figures against the goals; a goal of which one side was not measured is left out.
+pub(crate) fn claims(figures: &[Figure], rows: u64) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    for goal in GOALS {
+        let selected: Vec<_> =
+            figures.iter().filter(|it| it.rows == rows && (goal.selects)(it)).collect();
+        for (peer, limit) in goal.limits {
+            let of_peer = selected.iter().filter(|it| it.engine == *peer);
+            let median = |figure: &Figure| {
+                Spread::of(&(goal.samples)(figure)).map_or(f64::INFINITY, |it| it.median)
+            };
+            let Some(theirs) = of_peer.min_by(|a, b| median(a).total_cmp(&median(b))) else {
+                continue;
+            };
+            let ours = selected.iter().filter(|it| it.engine == OURS);
+            claims.extend(ours.filter_map(|ours| claim(goal, ours, theirs, *limit)));
+        }
+    }
+    claims
+}
+
+fn claim(goal: &Goal, ours: &Figure, theirs: &Figure, limit: f64) -> Option<Claim> {
+    let samples = ((goal.samples)(ours), (goal.samples)(theirs));
+    let paired = samples.0.len() == samples.1.len();
+    let ratio = if paired {
+        Spread::of_ratio(&samples.0, &samples.1)?
+    } else {
+        // Another process, with rounds of its own: each of ours over their median.
+        let their = Spread::of(&samples.1)?.median;
+        Spread::of(&samples.0.iter().map(|sample| sample / their).collect::<Vec<_>>())?
+    };
+    let verdict = match () {
+        () if ratio.high <= limit => "reached",
+        () if ratio.low > limit => "missed",
+        () => "unresolved",
+    };
+    Some(Claim {
+        what: goal.what.to_owned(),
+        ours: ours.contender.clone(),
+        theirs: theirs.contender.clone(),
+        ratio,
+        limit,
+        verdict: verdict.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn get(contender: &str, engine: &str, wall: &[f64]) -> Figure {
+        Figure {
+            contender: contender.to_owned(),
+            engine: engine.to_owned(),
+            work: "get".to_owned(),
+            asked: Some("present".to_owned()),
+            shape: "compacted".to_owned(),
+            rows: 10,
+            files: None,
+            filter_bits_per_key: None,
+            cache: "all".to_owned(),
+            threads: 1,
+            unit: "ns".to_owned(),
+            wall: wall.to_vec(),
+            cpu: Vec::new(),
+            reads: crate::figure::Reads::default(),
+        }
+    }
+
+    #[test]
+    fn a_claim_is_held_against_the_peers_best_settings() {
+        let figures = [
+            get("ours", OURS, &[1.0, 1.0, 1.0]),
+            get("slow", "RocksDB", &[9.0, 9.0, 9.0]),
+            get("fast", "RocksDB", &[4.0, 4.0, 4.0]),
+        ];
+        let claims = claims(&figures, 10);
+        assert_eq!(claims.len(), 1);
+        assert_eq!((&*claims[0].theirs, &*claims[0].verdict), ("fast", "reached"));
+        assert!((claims[0].ratio.median - 0.25).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_limit_inside_the_spread_is_unresolved() {
+        let peer = get("fast", "RocksDB", &[1.0, 1.0, 1.0]);
+        let verdict = |ours: &[f64]| {
+            let figures = [get("ours", OURS, ours), peer.clone()];
+            claims(&figures, 10).remove(0).verdict
+        };
+        assert_eq!(verdict(&[0.4, 0.41, 0.42]), "reached");
+        assert_eq!(verdict(&[0.4, 0.48, 0.62]), "unresolved");
+        assert_eq!(verdict(&[0.6, 0.61, 0.7]), "missed");
+    }
+}

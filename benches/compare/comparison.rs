@@ -1,0 +1,215 @@
+//! The order of the work: stores are loaded, asked, merged, asked again, and removed.
+
+use std::io;
+
+use workload::Asked;
+
+use crate::claims::SMALL_CACHE;
+use crate::contenders::{self, Contender};
+use crate::engine::Shape;
+use crate::figure::Figure;
+use crate::place::Place;
+use crate::reads::{Amount, Questions, scan};
+use crate::stores::{CACHE_BYTES_ALL, Stores};
+
+/// How much is measured.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    /// Rows of the main comparison.
+    pub(crate) rows: u64,
+    /// Rows of a second one, of the contenders that matter; none in a quick run.
+    pub(crate) more_rows: Option<u64>,
+    /// Rows of the stores that show how costs grow with them.
+    pub(crate) growth: Vec<u64>,
+    /// Rows a file, where costs are shown to grow with the number of files.
+    pub(crate) rows_per_file: u64,
+    /// Files, at most, there.
+    pub(crate) files_max: u64,
+    pub(crate) amount: Amount,
+    /// Which of the kinds of gets are asked of every shape.
+    pub(crate) asked: Vec<Asked>,
+    pub(crate) shapes: Vec<Shape>,
+    /// Whether filters of equal error rate are compared, beside those of equal size.
+    pub(crate) equal_error_rate: bool,
+}
+
+/// Files of the shape that has many.
+pub(crate) const FILES: u64 = 16;
+/// Parts that a levelled store is loaded in.
+const PARTS: u64 = 8;
+const OPENINGS: usize = 5;
+const SCANS: usize = 5;
+
+/// What was measured, and where it is said as it comes.
+pub(crate) struct Comparison<'a> {
+    pub(crate) place: &'a Place,
+    pub(crate) plan: &'a Plan,
+    pub(crate) figures: Vec<Figure>,
+    /// Is told of each figure.
+    pub(crate) show: &'a mut dyn FnMut(&Figure),
+}
+
+impl Comparison<'_> {
+    /// Does all of it.
+    ///
+    /// # Errors
+    ///
+    /// What the operating system says.
+    pub(crate) fn run(&mut self) -> io::Result<()> {
+        let Plan { rows, more_rows, growth, equal_error_rate, .. } = self.plan.clone();
+        self.unmerged_and_merged("equal bits", contenders::with_equal_bits(), rows)?;
+        self.levelled(rows)?;
+        self.growing_files()?;
+        for rows in growth {
+            self.growing_rows(rows)?;
+        }
+        if equal_error_rate {
+            self.unmerged_and_merged(
+                "equal error rate",
+                contenders::with_equal_error_rate(),
+                rows,
+            )?;
+        }
+        if let Some(rows) = more_rows {
+            self.unmerged_and_merged("more rows", contenders::with_equal_bits(), rows)?;
+        }
+        Ok(())
+    }
+
+    /// Many files that overlap, and then one run of them.
+    fn unmerged_and_merged(
+        &mut self,
+        name: &str,
+        contenders: Vec<Contender>,
+        rows: u64,
+    ) -> io::Result<()> {
+        let wanted = |shape| self.plan.shapes.contains(&shape);
+        let (many, compacted) = (wanted(Shape::Many), wanted(Shape::Compacted));
+        if !many && !compacted {
+            return Ok(());
+        }
+        let loaded = Stores::load(self.place, name, contenders, Shape::Many, rows, FILES)?;
+        let (mut stores, filled) = loaded;
+        self.add(filled);
+        if many {
+            self.reads(&stores)?;
+            self.small_cache(&stores);
+        }
+        if compacted {
+            stores.compact()?;
+            self.reads(&stores)?;
+        }
+        stores.remove()
+    }
+
+    /// As each engine's own compaction leaves the files.
+    fn levelled(&mut self, rows: u64) -> io::Result<()> {
+        if !self.plan.shapes.contains(&Shape::Levelled) {
+            return Ok(());
+        }
+        let mut contenders = contenders::with_equal_bits();
+        contenders.extend(contenders::without_filters());
+        let loaded =
+            Stores::load(self.place, "levelled", contenders, Shape::Levelled, rows, PARTS)?;
+        let (stores, filled) = loaded;
+        self.add(filled);
+        self.reads(&stores)?;
+        stores.remove()
+    }
+
+    /// Everything that is asked of stores whose blocks all fit into the cache.
+    fn reads(&mut self, stores: &Stores) -> io::Result<()> {
+        let amount = self.plan.amount;
+        self.add(stores.sizes()?);
+        let absent = Questions::new(stores, Asked::Absent, amount.questions);
+        let uncached = count_uncached(stores, &absent);
+        let (engines, opened) = stores.open(CACHE_BYTES_ALL, OPENINGS);
+        self.add(opened);
+        for asked in self.plan.asked.clone() {
+            let questions = Questions::new(stores, asked, amount.questions);
+            questions.warm(&engines);
+            let mut figures = questions.measure(stores, &engines, amount, 1);
+            if asked == Asked::Absent {
+                for (figure, file_reads) in figures.iter_mut().zip(&uncached) {
+                    figure.reads.file_reads_uncached = *file_reads;
+                }
+            }
+            self.add(figures);
+            if stores.shape == Shape::Many {
+                self.add(questions.measure(stores, &engines, amount, 2));
+            }
+        }
+        self.add(scan(stores, &engines, SCANS));
+        Ok(())
+    }
+
+    /// Gets where an eighth of the rows fits into the cache.
+    fn small_cache(&mut self, stores: &Stores) {
+        let bytes = stores.count * 16; // 32 MiB for two million rows, of some 120 bytes each.
+        let (engines, _) = stores.open(bytes, 1);
+        for asked in [Asked::Present, Asked::Absent] {
+            let questions = Questions::new(stores, asked, self.plan.amount.questions);
+            questions.warm(&engines);
+            let figures = questions.measure(stores, &engines, self.plan.amount, 1);
+            let small = |figure| Figure { cache: SMALL_CACHE.to_owned(), ..figure };
+            self.add(figures.into_iter().map(small).collect());
+        }
+    }
+
+    /// What gets cost as the files of a store become more.
+    fn growing_files(&mut self) -> io::Result<()> {
+        let amount = self.plan.amount;
+        let contenders = contenders::with_equal_bits();
+        let mut files = 1;
+        while files <= self.plan.files_max {
+            let name = format!("{files} files");
+            let rows = files * self.plan.rows_per_file;
+            let loaded =
+                Stores::load(self.place, &name, contenders.clone(), Shape::Many, rows, files)?;
+            let (stores, _) = loaded;
+            self.growth(&stores, amount, "files");
+            stores.remove()?;
+            files *= 2;
+        }
+        Ok(())
+    }
+
+    /// What gets cost in stores of more rows, of equally many files.
+    fn growing_rows(&mut self, rows: u64) -> io::Result<()> {
+        let name = format!("{rows} rows");
+        let contenders = contenders::with_equal_bits();
+        let loaded = Stores::load(self.place, &name, contenders, Shape::Many, rows, FILES)?;
+        let (stores, _) = loaded;
+        self.growth(&stores, self.plan.amount, "rows");
+        stores.remove()
+    }
+
+    fn growth(&mut self, stores: &Stores, amount: Amount, of: &str) {
+        let (engines, _) = stores.open(CACHE_BYTES_ALL, 1);
+        for asked in [Asked::Present, Asked::Absent] {
+            let questions = Questions::new(stores, asked, amount.gets);
+            questions.warm(&engines);
+            let figures = questions.measure(stores, &engines, amount, 1);
+            let named = |figure| Figure { work: format!("get as {of} grow"), ..figure };
+            self.add(figures.into_iter().map(named).collect());
+        }
+    }
+
+    /// Takes figures in, and shows them.
+    pub(crate) fn add(&mut self, figures: Vec<Figure>) {
+        figures.iter().for_each(&mut *self.show);
+        self.figures.extend(figures);
+    }
+}
+
+/// Counts from outside what absent gets touch: with next to no cache, each block that is looked
+/// into is read by a call to the kernel. The cache still holds what is needed to come to a block.
+fn count_uncached(stores: &Stores, questions: &Questions) -> Vec<Option<f64>> {
+    let count = |contender| {
+        let engine = stores.open_one(contender, stores.count * 4);
+        let gets = questions.len() / 2;
+        questions.count(&*engine, 0, gets); // What comes to be cached, is.
+        questions.count(&*engine, gets, gets).file_reads // These are others.
+    };
+    (0..stores.contenders.len()).map(count).collect()
+}

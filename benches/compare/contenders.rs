@@ -1,0 +1,95 @@
+//! Who is compared: engines, each with the settings it is best or best known with.
+
+use crate::engine::{CacheKind, FilterChoice, Open};
+use crate::engines;
+
+/// An engine with its settings.
+#[derive(Clone, Debug)]
+pub(crate) struct Contender {
+    /// Engine, filter and cache, in a few words.
+    pub(crate) name: &'static str,
+    /// The engine alone.
+    pub(crate) engine: &'static str,
+    pub(crate) open: Open,
+    pub(crate) filter: FilterChoice,
+    pub(crate) cache: CacheKind,
+}
+
+/// The engine that all others are held against.
+pub(crate) const OURS: &str = "ours";
+
+/// Bits of filter a key, where all have as many.
+const BITS_PER_KEY: f64 = 10.0;
+const BLOOM: FilterChoice = FilterChoice::Bloom { bits_per_key: BITS_PER_KEY };
+const RIBBON: FilterChoice = FilterChoice::Ribbon { bits_per_key: BITS_PER_KEY };
+
+/// Those that have as many bits of filter a key.
+pub(crate) fn with_equal_bits() -> Vec<Contender> {
+    #[cfg_attr(not(feature = "store-peers"), expect(unused_mut, reason = "there are no peers"))]
+    let mut all = vec![ours("ours, ribbon", RIBBON), ours("ours, blocked Bloom", BLOOM)];
+    #[cfg(feature = "store-peers")]
+    all.push(fjall());
+    #[cfg(feature = "peers")]
+    all.extend([
+        rocksdb("RocksDB, Bloom, LRU", BLOOM, CacheKind::Lru),
+        rocksdb("RocksDB, Bloom, HyperClock", BLOOM, CacheKind::HyperClock),
+        rocksdb("RocksDB, ribbon, LRU", RIBBON, CacheKind::Lru),
+        rocksdb("RocksDB, ribbon, HyperClock", RIBBON, CacheKind::HyperClock),
+    ]);
+    all
+}
+
+/// Those whose filters are wrong once in a hundred times.
+pub(crate) fn with_equal_error_rate() -> Vec<Contender> {
+    #[cfg_attr(not(feature = "store-peers"), expect(unused_mut, reason = "there are no peers"))]
+    let mut all = vec![
+        ours("ours, ribbon at 1 %", FilterChoice::Ribbon { bits_per_key: 6.74 }),
+        ours("ours, blocked Bloom at 1 %", FilterChoice::Bloom { bits_per_key: 9.92 }),
+    ];
+    #[cfg(feature = "store-peers")]
+    all.push(fjall());
+    #[cfg(feature = "peers")]
+    all.extend([
+        rocksdb("RocksDB, Bloom at 1 %, HyperClock", BLOOM, CacheKind::HyperClock),
+        rocksdb(
+            "RocksDB, ribbon at 1 %, HyperClock",
+            FilterChoice::Ribbon { bits_per_key: 7.04 },
+            CacheKind::HyperClock,
+        ),
+    ]);
+    all
+}
+
+/// redb, which has no filters and no files to choose among.
+pub(crate) fn without_filters() -> Vec<Contender> {
+    #[cfg(not(feature = "store-peers"))]
+    return Vec::new();
+    #[cfg(feature = "store-peers")]
+    vec![Contender {
+        name: "redb",
+        engine: "redb",
+        open: engines::redb::open,
+        filter: FilterChoice::None,
+        cache: CacheKind::Lru,
+    }]
+}
+
+const fn ours(name: &'static str, filter: FilterChoice) -> Contender {
+    Contender { name, engine: OURS, open: engines::ours::open, filter, cache: CacheKind::Lru }
+}
+
+#[cfg(feature = "store-peers")]
+fn fjall() -> Contender {
+    Contender {
+        name: "fjall",
+        engine: "fjall",
+        open: engines::fjall::open,
+        filter: BLOOM,
+        cache: CacheKind::Lru,
+    }
+}
+
+#[cfg(feature = "peers")]
+const fn rocksdb(name: &'static str, filter: FilterChoice, cache: CacheKind) -> Contender {
+    Contender { name, engine: "RocksDB", open: engines::rocksdb::open, filter, cache }
+}

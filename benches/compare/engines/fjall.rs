@@ -1,0 +1,112 @@
+//! fjall, with what it offers for point reads: filters and indexes pinned in memory and in one
+//! piece, LZ4 on every level. Its blocks have 4 KiB, as by default.
+//!
+//! Its counters exist only in a build that counts all the time, and pays for it; so here it has none,
+//! and what it reads is seen from outside.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::fjall::compaction::Leveled;
+use ::fjall::config::{
+    BloomConstructionPolicy, CompressionPolicy, FilterPolicy, FilterPolicyEntry,
+    PartitioningPolicy, PinningPolicy,
+};
+use ::fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions};
+use workload::Rows;
+
+use crate::engine::{
+    Engine, FilterChoice, MEMSTORE_BYTES, MEMSTORE_BYTES_UNBOUNDED, Settings, Shape,
+};
+
+struct Fjall {
+    database: Database,
+    keyspace: Keyspace,
+    shape: Shape,
+}
+
+pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
+    let database = Database::builder(directory)
+        .cache_size(settings.cache_bytes)
+        .max_journaling_size(MEMSTORE_BYTES_UNBOUNDED as u64)
+        .open()
+        .expect("our directory");
+    let keyspace = database.keyspace("rows", || options(settings)).expect("our directory");
+    Box::new(Fjall { database, keyspace, shape: settings.shape })
+}
+
+fn options(settings: Settings) -> KeyspaceCreateOptions {
+    let filter = match settings.filter {
+        FilterChoice::Bloom { bits_per_key } | FilterChoice::Ribbon { bits_per_key } => {
+            let bits = BloomConstructionPolicy::BitsPerKey(bits_per_key as f32);
+            FilterPolicyEntry::Bloom(bits)
+        }
+        FilterChoice::None => FilterPolicyEntry::None,
+    };
+    let levelled = settings.shape == Shape::Levelled;
+    let memtable = if levelled { MEMSTORE_BYTES } else { MEMSTORE_BYTES_UNBOUNDED };
+    let compaction =
+        if levelled { Leveled::default() } else { Leveled::default().with_l0_threshold(u8::MAX) };
+    KeyspaceCreateOptions::default()
+        .max_memtable_size(memtable as u64)
+        .filter_policy(FilterPolicy::all(filter))
+        .filter_block_pinning_policy(PinningPolicy::all(true))
+        .index_block_pinning_policy(PinningPolicy::all(true))
+        .filter_block_partitioning_policy(PartitioningPolicy::all(false))
+        .index_block_partitioning_policy(PartitioningPolicy::all(false))
+        .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
+        .compaction_strategy(Arc::new(compaction))
+}
+
+impl Engine for Fjall {
+    fn load(&self, rows: Rows, indexes: Range<u64>) {
+        for index in indexes {
+            let put = self.keyspace.insert(rows.key(index).as_ref(), rows.value(index));
+            put.expect("the disk has room");
+        }
+    }
+
+    fn flush(&self) {
+        self.keyspace.rotate_memtable_and_wait().expect("the disk has room");
+        while self.keyspace.sealed_memtable_count() > 0 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn settle(&self) {
+        self.flush();
+        // It does not tell when it has nothing more to do, only what it does; a compaction begins
+        // at once after what calls for it.
+        let mut quiet = 0;
+        while quiet < 5 {
+            std::thread::sleep(Duration::from_millis(2));
+            let is_busy =
+                self.database.active_compactions() + self.database.outstanding_flushes() > 0;
+            quiet = if is_busy { 0 } else { quiet + 1 };
+        }
+    }
+
+    fn compact(&self) {
+        assert_ne!(self.shape, Shape::Levelled, "nothing else may be merging meanwhile");
+        self.keyspace.major_compact().expect("sound");
+    }
+
+    fn get(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) {
+        if let Some(value) = self.keyspace.get(key).expect("sound") {
+            found(&value);
+        }
+    }
+
+    fn scan(&self, visit: &mut dyn FnMut(&[u8], &[u8])) {
+        for row in self.keyspace.iter() {
+            let (key, value) = row.into_inner().expect("sound");
+            visit(&key, &value);
+        }
+    }
+
+    fn files(&self) -> Option<u64> {
+        Some(self.keyspace.table_count() as u64)
+    }
+}

@@ -1,0 +1,121 @@
+//! This project's store, as a map from keys to values.
+//!
+//! Blocks of 4 KiB before compression, as the others have them by default; cells with a row index
+//! (`ROW_INDEX_V1`) and LZ4. Our own filter stands alone: HBase's Bloom filter would be a second one.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use filter::{FilterKind, Sizing};
+use sstable::{BloomType, Compression, DataBlockEncoding, Reader, ReaderOptions};
+use store::{FamilyOptions, Keys, Scan, Store, StoreOptions};
+use workload::Rows;
+
+use crate::engine::{
+    Counters, Engine, FilterChoice, MEMSTORE_BYTES, MEMSTORE_BYTES_UNBOUNDED, Settings, Shape,
+};
+
+const FAMILY: &str = "f";
+const BLOCK_BYTES: u32 = 4 << 10;
+
+struct Ours {
+    directory: PathBuf,
+    store: Store,
+    keys: Keys,
+}
+
+pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
+    let levelled = settings.shape == Shape::Levelled;
+    let memstore = if levelled { MEMSTORE_BYTES } else { MEMSTORE_BYTES_UNBOUNDED };
+    let options = StoreOptions::default()
+        .cache_bytes(settings.cache_bytes)
+        .memstore_flush_bytes(memstore)
+        .auto_compaction(levelled)
+        .pin_filters(true);
+    let is_new = !directory.join("MANIFEST").exists();
+    let store = Store::open(directory, options).expect("our directory");
+    if is_new {
+        let family = FamilyOptions::default()
+            .bloom_type(BloomType::None)
+            .block_size(BLOCK_BYTES)
+            .compression(Compression::Lz4)
+            .data_block_encoding(DataBlockEncoding::RowIndexV1)
+            .filter(filter(settings.filter));
+        store.create_family(FAMILY, family).expect("a new store");
+    }
+    let keys = store.keys(FAMILY).expect("it has the family");
+    Box::new(Ours { directory: directory.join(FAMILY), store, keys })
+}
+
+fn filter(choice: FilterChoice) -> Option<(FilterKind, Sizing)> {
+    match choice {
+        FilterChoice::Bloom { bits_per_key } => {
+            Some((FilterKind::BlockedBloom, Sizing::BitsPerKey(bits_per_key)))
+        }
+        FilterChoice::Ribbon { bits_per_key } => {
+            Some((FilterKind::Ribbon, Sizing::BitsPerKey(bits_per_key)))
+        }
+        FilterChoice::None => None,
+    }
+}
+
+impl Engine for Ours {
+    fn load(&self, rows: Rows, indexes: Range<u64>) {
+        for index in indexes {
+            self.keys.insert(rows.key(index), rows.value(index)).expect("the disk has room");
+        }
+    }
+
+    fn flush(&self) {
+        self.store.flush().expect("the disk has room");
+    }
+
+    fn settle(&self) {
+        self.flush();
+        // A compaction that was asked for waits for the one under way.
+        let mut done = None;
+        while done != Some(self.store.stats().compactions) {
+            done = Some(self.store.stats().compactions);
+            self.store.compact(FAMILY, false).expect("sound");
+        }
+    }
+
+    fn compact(&self) {
+        self.store.compact(FAMILY, true).expect("sound");
+    }
+
+    fn get(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) {
+        if let Some(value) = self.keys.get(key).expect("sound") {
+            found(&value);
+        }
+    }
+
+    fn scan(&self, visit: &mut dyn FnMut(&[u8], &[u8])) {
+        for cell in self.store.scan(Scan::family(FAMILY)).expect("sound") {
+            let cell = cell.expect("sound");
+            visit(cell.row(), cell.value());
+        }
+    }
+
+    fn counters(&self) -> Option<Counters> {
+        let reads = self.store.stats().families[0].reads;
+        Some(Counters {
+            filter_checks: reads.filter_checks,
+            filter_negatives: reads.files_skipped_by_filter,
+            data_blocks: reads.data_blocks(),
+        })
+    }
+
+    fn files(&self) -> Option<u64> {
+        Some(self.store.stats().families[0].files)
+    }
+
+    fn filter_bytes(&self) -> Option<u64> {
+        let files = std::fs::read_dir(&self.directory).ok()?.flatten();
+        let bytes = files.map(|file| {
+            let reader = Reader::open_file(file.path(), ReaderOptions::default()).ok()?;
+            Some(reader.filter().ok()??.byte_size)
+        });
+        bytes.sum()
+    }
+}

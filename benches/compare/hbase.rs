@@ -1,0 +1,107 @@
+//! HBase itself, in a JVM of its own: a region with the same rows in as many files, each put and get
+//! a call to it. No client and no network stand between.
+//!
+//! It cannot take turns with the others, which are in this process; it runs alone before or after
+//! them. Its compiler is warm before anything is timed, its blocks are cached, its log is written
+//! without waiting for the disk. It has the encoding (`ROW_INDEX_V1`), the codec and the block size
+//! that ours has, with which it is much faster than with its own; and its Bloom filter of 1 %.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use workload::{Asked, Rows};
+
+use crate::comparison::FILES;
+use crate::engine::Shape;
+use crate::figure::{Figure, Reads};
+use crate::place::Place;
+
+/// Rows of each kind that it is asked for.
+const QUESTIONS: usize = 20_000;
+
+/// Fills a region with the first `count` rows and asks it.
+///
+/// # Errors
+///
+/// If the judge cannot be started, or found something wrong.
+pub(crate) fn measure(
+    place: &Place,
+    rows: Rows,
+    count: u64,
+    rounds: usize,
+) -> io::Result<Vec<Figure>> {
+    let [all, present, absent] = ["rows", "present", "absent"].map(|name| place.join(name));
+    write_rows(&all, rows, count)?;
+    write_keys(&present, rows, Asked::Present, count)?;
+    write_keys(&absent, rows, Asked::Absent, count)?;
+    let judge = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/hbase-judge/judge");
+    let output = Command::new(&judge)
+        .arg("bench-region")
+        .args([Path::new("--rows"), &all, Path::new("--present"), &present])
+        .args([Path::new("--absent"), &absent])
+        .args(["--files", &FILES.to_string(), "--rounds", &rounds.to_string()])
+        .args(["--encoding", "ROW_INDEX_V1", "--compression", "LZ4", "--block-size", "4096"])
+        .stderr(Stdio::inherit())
+        .output()?;
+    let answer: Value = serde_json::from_slice(&output.stdout)?;
+    if answer["ok"] != true {
+        return Err(io::Error::other(format!("HBase: {answer:#}")));
+    }
+    Ok(figures(&answer, count))
+}
+
+fn figures(answer: &Value, rows: u64) -> Vec<Figure> {
+    let samples = |work: &str, clock: &str| {
+        let samples = answer[work][clock].as_array();
+        samples.into_iter().flatten().filter_map(Value::as_f64).collect()
+    };
+    let figure = |work: &str, asked: Option<&str>, name: &str| Figure {
+        contender: "HBase, ROW_INDEX_V1, Bloom at 1 %".to_owned(),
+        engine: "HBase".to_owned(),
+        work: work.to_owned(),
+        asked: asked.map(str::to_owned),
+        shape: Shape::Many.name().to_owned(),
+        rows,
+        files: answer["files"].as_u64(),
+        filter_bits_per_key: None,
+        cache: "all".to_owned(),
+        threads: 1,
+        unit: "ns".to_owned(),
+        wall: samples(name, "wall"),
+        cpu: samples(name, "cpu"),
+        reads: Reads::default(),
+    };
+    vec![
+        figure("fill", None, "fill"),
+        figure("get", Some("present"), "present"),
+        figure("get", Some("absent"), "absent"),
+        figure("scan", None, "scan"),
+    ]
+}
+
+/// For each row the length of its key in one byte, the key, and the value.
+fn write_rows(path: &Path, rows: Rows, count: u64) -> io::Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    for index in 0..count {
+        let key = rows.key(index);
+        let key = key.as_ref();
+        out.write_all(&[u8::try_from(key.len()).expect("24 at most")])?;
+        out.write_all(key)?;
+        out.write_all(&rows.value(index))?;
+    }
+    out.flush()
+}
+
+fn write_keys(path: &Path, rows: Rows, asked: Asked, count: u64) -> io::Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    for index in asked.questions(count, QUESTIONS, 7) {
+        for byte in rows.key(index).as_ref() {
+            write!(out, "{byte:02x}")?;
+        }
+        writeln!(out)?;
+    }
+    out.flush()
+}

@@ -1,0 +1,201 @@
+//! This project's store beside RocksDB, fjall, redb and HBase: the same rows, the same questions,
+//! in one run, in turns.
+//!
+//! ```text
+//! cargo run --release -p benches --features peers --bin compare -- --quick --json out.json
+//! ```
+#![expect(clippy::print_stdout, reason = "the figures are what this program is for")]
+
+mod claims;
+mod comparison;
+mod contenders;
+mod engine;
+mod engines;
+mod figure;
+mod filters;
+mod hbase;
+mod place;
+mod process;
+mod reads;
+mod report;
+mod rounds;
+mod stores;
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Write};
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Parser;
+use workload::{Asked, Rows};
+
+use crate::claims::{Claim, claims};
+use crate::comparison::{Comparison, Plan};
+use crate::engine::Shape;
+use crate::figure::{Figure, Run, Spread};
+use crate::place::Place;
+use crate::process::Machine;
+use crate::reads::Amount;
+
+/// Compare this store with RocksDB, fjall, redb and HBase: what a get touches and how long it takes.
+#[derive(Debug, Parser)]
+#[command(after_help = "\
+RocksDB, fjall and redb take part if they are built in:
+  cargo run --release -p benches --features peers --bin compare -- --quick --json out.json
+compiles RocksDB's C++ once, half an hour on two cores. With `--features store-peers` instead, fjall
+and redb take part, which are Rust. HBase takes part with --hbase; it needs a JDK.")]
+struct Arguments {
+    /// Be done within five minutes.
+    #[arg(long)]
+    quick: bool,
+    /// Write all figures here, as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Write a page with charts here, as HTML.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Make the page of figures that an earlier run wrote, and measure nothing.
+    #[arg(long, value_name = "JSON", requires = "report")]
+    from: Option<PathBuf>,
+    /// Keep the stores here while they are compared [default: where the system has temporary files].
+    #[arg(long, value_name = "DIRECTORY")]
+    directory: Option<PathBuf>,
+    /// Rows of the main comparison [default: two million].
+    #[arg(long)]
+    rows: Option<u64>,
+    /// Rounds of each measurement; at least five, or no spread is known.
+    #[arg(long)]
+    rounds: Option<usize>,
+    /// Ask HBase too, in its own JVM (see `tests/hbase-judge/README.md`).
+    #[arg(long)]
+    hbase: bool,
+    /// Only these shapes: many, levelled, compacted.
+    #[arg(long, value_delimiter = ',')]
+    shapes: Vec<String>,
+    /// Leave out how costs grow with files and rows.
+    #[arg(long)]
+    no_growth: bool,
+}
+
+fn main() -> io::Result<()> {
+    let arguments = Arguments::parse();
+    if cfg!(not(feature = "peers")) {
+        eprintln!(
+            "compare: built without RocksDB{}; `cargo run --release -p benches --features peers \
+             --bin compare` has all (and compiles C++ for half an hour, once)",
+            if cfg!(feature = "store-peers") { "" } else { ", fjall and redb: ours runs alone" }
+        );
+    }
+    if let (Some(from), Some(to)) = (&arguments.from, &arguments.report) {
+        let run: Run = serde_json::from_reader(BufReader::new(File::open(from)?))?;
+        return std::fs::write(to, report::page(&run));
+    }
+    let (start, mut machine) = (Instant::now(), Machine::describe());
+    let plan = plan(&arguments);
+    let place = Place::new(arguments.directory.as_deref())?;
+    println!("| work | shape | rows | contender | cache | threads | median | low | high | cpu |");
+    println!("|---|---|--:|---|---|--:|--:|--:|--:|--:|");
+    let figures = Vec::new();
+    let mut comparison = Comparison { place: &place, plan: &plan, figures, show: &mut show };
+    comparison.run()?;
+    if arguments.hbase {
+        let rounds = plan.amount.rounds;
+        comparison.add(hbase::measure(&place, Rows::new(stores::SEED), plan.rows, rounds)?);
+    }
+    let figures = comparison.figures;
+    let claims = claims(&figures, plan.rows);
+    show_claims(&claims);
+    machine.finish();
+    let run = Run {
+        command: std::env::args().collect::<Vec<_>>().join(" "),
+        machine,
+        seconds: start.elapsed().as_secs_f64(),
+        settings: settings(&plan),
+        figures,
+        filters: filters::points(),
+        claims,
+    };
+    println!("\n{:.0} s", run.seconds);
+    if let Some(path) = &arguments.json {
+        let mut out = BufWriter::new(File::create(path)?);
+        serde_json::to_writer_pretty(&mut out, &run)?;
+        out.flush()?;
+    }
+    if let Some(path) = &arguments.report {
+        std::fs::write(path, report::page(&run))?;
+    }
+    Ok(())
+}
+
+fn plan(arguments: &Arguments) -> Plan {
+    let quick = arguments.quick;
+    let rows = arguments.rows.unwrap_or(2_000_000);
+    let rounds = arguments.rounds.unwrap_or(if quick { 7 } else { 11 });
+    let questions = usize::try_from(rows / 10).unwrap_or(usize::MAX).max(1000);
+    let wanted = |shape: &Shape| {
+        arguments.shapes.is_empty() || arguments.shapes.iter().any(|it| it == shape.name())
+    };
+    let mut shapes = vec![Shape::Many, Shape::Levelled, Shape::Compacted];
+    shapes.retain(wanted);
+    Plan {
+        rows,
+        more_rows: (!quick).then_some(rows * 5),
+        growth: if arguments.no_growth { Vec::new() } else { vec![rows / 20, rows / 5] },
+        rows_per_file: rows / 200,
+        files_max: if arguments.no_growth { 0 } else { 64 },
+        amount: Amount { rounds, gets: questions / 5, questions },
+        asked: if quick { vec![Asked::Present, Asked::Absent] } else { Asked::ALL.to_vec() },
+        shapes,
+        equal_error_rate: !quick,
+    }
+}
+
+/// What all engines were given, for who reads the figures.
+fn settings(plan: &Plan) -> Vec<String> {
+    [
+        format!(
+            "{} rows in random order; keys of 16 to 24 bytes, values of 100, half of which can be \
+             compressed away",
+            plan.rows
+        ),
+        "LZ4, data blocks of 4 KiB, 10.0 bits of filter a key, in every engine".to_owned(),
+        "each put is a call of its own and is in the log when it returns; none waits for the disk"
+            .to_owned(),
+        format!("many: {} files that overlap, no compaction", comparison::FILES),
+        "levelled: memtables of 16 MiB, else each engine's own compaction".to_owned(),
+        format!(
+            "{} rounds in turns, {} gets each, of {} different questions",
+            plan.amount.rounds, plan.amount.gets, plan.amount.questions
+        ),
+    ]
+    .to_vec()
+}
+
+fn show(figure: &Figure) {
+    let spread = Spread::of(&figure.wall);
+    let Some(Spread { low, median, high }) = spread else { return };
+    let cpu = Spread::of(&figure.cpu).map_or(f64::NAN, |cpu| cpu.median);
+    println!(
+        "| {} {} | {} | {} | {} | {} | {} | {median:.1} {} | {low:.1} | {high:.1} | {cpu:.1} |",
+        figure.work,
+        figure.asked.as_deref().unwrap_or_default(),
+        figure.shape,
+        figure.rows,
+        figure.contender,
+        figure.cache,
+        figure.threads,
+        figure.unit,
+    );
+}
+
+fn show_claims(claims: &[Claim]) {
+    println!("\n| what | ours | theirs | ratio | low | high | limit | |");
+    println!("|---|---|---|--:|--:|--:|--:|---|");
+    for claim in claims {
+        let Spread { low, median, high } = claim.ratio;
+        println!(
+            "| {} | {} | {} | {median:.3} | {low:.3} | {high:.3} | {} | {} |",
+            claim.what, claim.ours, claim.theirs, claim.limit, claim.verdict
+        );
+    }
+}

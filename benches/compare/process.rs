@@ -1,0 +1,74 @@
+//! What Linux says of this process and of the machine.
+
+use std::fs;
+
+use serde::{Deserialize, Serialize};
+
+/// What this thread has read from files so far, as the kernel counts it: the same for all engines,
+/// whatever they say themselves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FileReads {
+    pub(crate) calls: u64,
+    pub(crate) bytes: u64,
+}
+
+impl FileReads {
+    /// Until now; `None` where the kernel does not count.
+    pub(crate) fn now() -> Option<Self> {
+        let text = fs::read_to_string("/proc/thread-self/io").ok()?;
+        let number = |name: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+            line.trim().parse().ok()
+        };
+        Some(Self { calls: number("syscr:")?, bytes: number("rchar:")? })
+    }
+}
+
+/// What the figures were made on.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Machine {
+    pub(crate) processor: String,
+    pub(crate) processors: usize,
+    pub(crate) memory_gib: f64,
+    pub(crate) kernel: String,
+    /// Processes that wanted a processor when the run began, on average over a minute.
+    pub(crate) load_before: f64,
+    /// The same when it was done: about one, if nothing else ran.
+    pub(crate) load_after: f64,
+    /// Of huge pages for programs that do not ask for them.
+    pub(crate) transparent_huge_pages: String,
+}
+
+impl Machine {
+    pub(crate) fn describe() -> Self {
+        let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+        let field = |text: &str, name: &str| {
+            let line = text.lines().find(|line| line.starts_with(name));
+            line.and_then(|line| line.split(':').nth(1)).unwrap_or("unknown").trim().to_owned()
+        };
+        let memory = field(&read("/proc/meminfo"), "MemTotal");
+        let kib: f64 =
+            memory.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0.0);
+        let pages = read("/sys/kernel/mm/transparent_hugepage/enabled");
+        let chosen = pages.split(['[', ']']).nth(1).unwrap_or("unknown");
+        Self {
+            processor: field(&read("/proc/cpuinfo"), "model name"),
+            processors: std::thread::available_parallelism().map_or(1, usize::from),
+            memory_gib: kib / f64::from(1 << 20),
+            kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
+            load_before: load(),
+            load_after: load(),
+            transparent_huge_pages: chosen.to_owned(),
+        }
+    }
+
+    /// Notes how busy the machine is now that the run is over.
+    pub(crate) fn finish(&mut self) {
+        self.load_after = load();
+    }
+}
+
+fn load() -> f64 {
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split(' ').next().and_then(|first| first.parse().ok()).unwrap_or(0.0)
+}

@@ -1,0 +1,179 @@
+//! Gets and scans of stores that hold the same rows, in turns, every answer checked.
+
+use std::thread;
+
+use workload::cpu_time::{THREAD, cpu_nanos};
+use workload::{Asked, RowKey, Rows, ScanSum};
+
+use crate::engine::Engine;
+use crate::figure::{Figure, Reads};
+use crate::process::FileReads;
+use crate::rounds::alternate;
+use crate::stores::Stores;
+
+/// Questions, with their keys made beforehand.
+pub(crate) struct Questions {
+    asked: Asked,
+    rows: Rows,
+    /// Rows that are there have indexes below this.
+    count: u64,
+    questions: Vec<(RowKey, u64)>,
+}
+
+/// How much is asked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Amount {
+    pub(crate) rounds: usize,
+    /// Gets of each turn.
+    pub(crate) gets: usize,
+    /// Different questions; turns go through them again and again.
+    pub(crate) questions: usize,
+}
+
+impl Questions {
+    pub(crate) fn new(stores: &Stores, asked: Asked, count: usize) -> Self {
+        let indexes = asked.questions(stores.count, count, 7);
+        let (rows, count) = (stores.rows, stores.count);
+        let questions = indexes.into_iter().map(|index| (rows.key(index), index)).collect();
+        Self { asked, rows, count, questions }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.questions.len()
+    }
+
+    /// Asks `count` of them from a place on, and checks the answers.
+    fn ask(&self, engine: &dyn Engine, first: usize, count: usize) {
+        for (key, index) in self.questions.iter().cycle().skip(first).take(count) {
+            let mut found = false;
+            engine.get(key.as_ref(), &mut |value| {
+                assert!(value == self.rows.value(*index), "row {index} has another value");
+                found = true;
+            });
+            assert_eq!(found, *index < self.count, "row {index}");
+        }
+    }
+
+    /// The same by several threads at once; returns the processor time that they took.
+    fn ask_in_threads(
+        &self,
+        engine: &dyn Engine,
+        first: usize,
+        count: usize,
+        threads: usize,
+    ) -> u64 {
+        let share = count / threads;
+        thread::scope(|scope| {
+            let ask = |part| {
+                move || {
+                    engine.count_reads(false);
+                    self.ask(engine, first + part * share, share);
+                    cpu_nanos(THREAD)
+                }
+            };
+            let threads: Vec<_> = (0..threads).map(|part| scope.spawn(ask(part))).collect();
+            threads.into_iter().map(|it| it.join().expect("answers are right")).sum()
+        })
+    }
+
+    /// Asks each store once everything, so that what fits into a cache is there.
+    pub(crate) fn warm(&self, engines: &[Box<dyn Engine>]) {
+        for engine in engines {
+            self.ask(&**engine, 0, self.questions.len());
+        }
+    }
+
+    /// Times gets in turns, and then counts what they did.
+    pub(crate) fn measure(
+        &self,
+        stores: &Stores,
+        engines: &[Box<dyn Engine>],
+        amount: Amount,
+        threads: usize,
+    ) -> Vec<Figure> {
+        for engine in engines {
+            engine.count_reads(false);
+        }
+        let all = self.questions.len();
+        let samples = alternate(engines.len(), amount.rounds, |contender, round| {
+            let engine = &*engines[contender];
+            let first = round * amount.gets % all;
+            if threads == 1 {
+                self.ask(engine, first, amount.gets);
+                (amount.gets as u64, 0)
+            } else {
+                let ended = self.ask_in_threads(engine, first, amount.gets, threads);
+                ((amount.gets / threads * threads) as u64, ended)
+            }
+        });
+        let figure = |(contender, samples): (usize, _)| {
+            let engine = &*engines[contender];
+            let bits = |bytes: u64| bytes as f64 * 8.0 / stores.count as f64;
+            Figure {
+                work: "get".to_owned(),
+                asked: Some(self.asked.name().to_owned()),
+                files: engine.files(),
+                filter_bits_per_key: engine.filter_bytes().map(bits),
+                threads,
+                reads: self.count(engine, 0, amount.gets),
+                ..stores.figure(contender, samples)
+            }
+        };
+        samples.into_iter().enumerate().map(figure).collect()
+    }
+
+    /// What a get does on average, in passes over so many questions from a place on, not timed.
+    pub(crate) fn count(&self, engine: &dyn Engine, first: usize, gets: usize) -> Reads {
+        let by_get = |number: u64| number as f64 / gets as f64;
+        let before = FileReads::now();
+        self.ask(engine, first, gets);
+        let file = before.zip(FileReads::now());
+        // What the kernel was asked for about itself is in the count, too.
+        let (calls, bytes) = file.map_or((None, None), |(before, after)| {
+            (Some(after.calls - before.calls), Some(after.bytes - before.bytes))
+        });
+        engine.count_reads(true);
+        let before = engine.counters();
+        self.ask(engine, first, gets);
+        let counted = engine.counters().zip(before).map(|(after, before)| after.since(before));
+        engine.count_reads(false);
+        let here =
+            self.questions.iter().cycle().skip(first).take(gets).filter(|it| it.1 < self.count);
+        let found = here.count() as u64;
+        let false_positives =
+            |checks: u64, negatives: u64| (checks - negatives).saturating_sub(found);
+        Reads {
+            filter_checks: counted.map(|it| by_get(it.filter_checks)),
+            filter_negatives: counted.map(|it| by_get(it.filter_negatives)),
+            false_positives: counted
+                .map(|it| by_get(false_positives(it.filter_checks, it.filter_negatives))),
+            data_blocks: counted.map(|it| by_get(it.data_blocks)),
+            file_reads: calls.map(by_get),
+            file_bytes: bytes.map(by_get),
+            file_reads_uncached: None,
+        }
+    }
+}
+
+/// Times whole scans in turns; each must see all rows.
+pub(crate) fn scan(stores: &Stores, engines: &[Box<dyn Engine>], rounds: usize) -> Vec<Figure> {
+    let expected = stores.rows.sum(0..stores.count);
+    let scan = |engine: &dyn Engine| {
+        let mut sum = ScanSum::default();
+        engine.scan(&mut |key, value| sum.add(key, value));
+        assert_eq!(sum, expected, "every row and value that was written");
+    };
+    for engine in engines {
+        scan(&**engine);
+    }
+    let samples = alternate(engines.len(), rounds, |contender, _| {
+        scan(&*engines[contender]);
+        (stores.count, 0)
+    });
+    let figure = |(contender, samples): (usize, _)| Figure {
+        work: "scan".to_owned(),
+        files: engines[contender].files(),
+        ..stores.figure(contender, samples)
+    };
+    samples.into_iter().enumerate().map(figure).collect()
+}
