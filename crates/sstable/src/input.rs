@@ -91,7 +91,19 @@ impl<'a> Input<'a> {
         None
     }
 
+    #[inline]
     pub(crate) fn hvlong(&mut self) -> Option<i64> {
+        // Sequence ids are 0 in most files.
+        match self.0 {
+            [short @ ..0x80, rest @ ..] => {
+                self.0 = rest;
+                Some(i64::from(*short))
+            }
+            _ => self.long_hvlong(),
+        }
+    }
+
+    fn long_hvlong(&mut self) -> Option<i64> {
         let mut rest = *self;
         let first = rest.u8()?.cast_signed();
         let (len, negative) = match first {

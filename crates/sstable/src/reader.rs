@@ -20,7 +20,7 @@ use crate::block::header::Header;
 use crate::block::index::{BlockPlace, MiddleEntry};
 use crate::block::loaded::Block;
 use crate::block::meta::MetaBlock;
-use crate::block::searchable::{RowPlace, Searchable};
+use crate::block::searchable::Searchable;
 use crate::encoding::What;
 use crate::{
     BlockOffset, BlockType, Comparator, Compression, Damage, DataBlockEncoding, Error, FileInfo,
@@ -410,20 +410,18 @@ impl Reader {
                 Ok((block, next.is_some_and(|next| next.row == row)))
             })?;
         let Block::Data(data) = &*block else { return Ok(None) };
-        match self.check(data)?.find_row(row) {
-            RowPlace::Here(at) => Ok(Some((block, at))),
-            RowPlace::Behind if begins_next => {
-                let last = self.check(data)?.last_key();
-                let buffers = &mut Buffers::default();
-                let next = self.next_data_block(data, last, Caching::Use, buffers, trace)?;
-                let Some(Block::Data(found)) = next.as_deref() else { return Ok(None) };
-                match self.check(found)?.find_row(row) {
-                    RowPlace::Here(at) => Ok(next.map(|next| (next, at))),
-                    _ => Ok(None),
-                }
-            }
-            RowPlace::Before(_) | RowPlace::Behind => Ok(None),
+        let searchable = self.check(data)?;
+        if let Some(at) = searchable.row_start(row) {
+            return Ok(Some((block, at)));
         }
+        if !begins_next {
+            return Ok(None);
+        }
+        let (last, buffers) = (searchable.last_key(), &mut Buffers::default());
+        let next = self.next_data_block(data, last, Caching::Use, buffers, trace)?;
+        let Some(Block::Data(found)) = next.as_deref() else { return Ok(None) };
+        let at = self.check(found)?.row_start(row);
+        Ok(next.zip(at))
     }
 
     /// A scanner that stands nowhere yet.

@@ -158,10 +158,8 @@ impl DataBlock {
     #[inline]
     pub(crate) fn step(&self, walk: &mut Walk) -> Result<Step, What> {
         match (walk, &self.cells) {
-            (Walk::Deltas(walk), Cells::Deltas(deltas)) => walk.step(deltas),
             (Walk::Plain(walk), Cells::Plain(plain)) => walk.step(plain, self.layout),
-            (Walk::Plain(walk), Cells::Deltas(_)) => walk.step(self.plain()?, self.layout),
-            (Walk::Deltas(_), Cells::Plain(_)) => Ok(Step::End),
+            (walk, _) => self.step_encoded(walk),
         }
     }
 
@@ -169,9 +167,25 @@ impl DataBlock {
     #[inline]
     pub(crate) fn cell<'a>(&'a self, walk: &'a Walk) -> Option<CellRef<'a>> {
         match (walk, &self.cells) {
-            (Walk::Deltas(walk), Cells::Deltas(deltas)) => walk.cell(deltas),
             (Walk::Plain(walk), Cells::Plain(plain)) => walk.cell(plain),
-            (Walk::Plain(walk), Cells::Deltas(_)) => walk.cell(self.plain().ok()?),
+            (walk, _) => self.encoded_cell(walk),
+        }
+    }
+
+    /// Goes to the next cell, whose block is encoded; apart, so that plain cells are walked in a
+    /// loop without calls.
+    fn step_encoded(&self, walk: &mut Walk) -> Result<Step, What> {
+        match (walk, &self.cells) {
+            (Walk::Deltas(walk), Cells::Deltas(deltas)) => walk.step(deltas),
+            (Walk::Plain(walk), _) => walk.step(self.plain()?, self.layout),
+            (Walk::Deltas(_), Cells::Plain(_)) => Ok(Step::End),
+        }
+    }
+
+    fn encoded_cell<'a>(&'a self, walk: &'a Walk) -> Option<CellRef<'a>> {
+        match (walk, &self.cells) {
+            (Walk::Deltas(walk), Cells::Deltas(deltas)) => walk.cell(deltas),
+            (Walk::Plain(walk), _) => walk.cell(self.plain().ok()?),
             (Walk::Deltas(_), Cells::Plain(_)) => None,
         }
     }
@@ -261,6 +275,8 @@ mod tests {
         assert_eq!(block.find_row(b"c"), RowPlace::Before(second_row));
         assert_eq!(block.find_row(b"d"), RowPlace::Here(second_row));
         assert_eq!(block.find_row(b"e"), RowPlace::Behind);
+        let starts = [b"a", b"b", b"c", b"d", b"e"].map(|row| block.row_start(row));
+        assert_eq!(starts, [None, Some(0), None, Some(second_row), None]);
     }
 
     #[test]

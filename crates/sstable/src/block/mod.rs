@@ -10,6 +10,7 @@ pub(crate) mod index;
 pub(crate) mod loaded;
 pub(crate) mod meta;
 pub(crate) mod ribbon;
+mod row_table;
 pub(crate) mod searchable;
 pub(crate) mod walk;
 

@@ -1,7 +1,8 @@
 //! A data block that was checked from end to end, with where each row starts: what can be searched.
 //!
 //! ```text
-//! heads    ▪▪▪▪▪▪▪▪▪▪▪▪       8 bytes a row, see `row_heads`
+//! table    ▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪    4 bytes a row and some air, see `row_table`: for gets
+//! heads    ▪▪▪▪▪▪▪▪▪▪▪▪       8 bytes a row, see `row_heads`: for seeks
 //! offsets  ▪▪▪▪▪▪▪▪▪▪▪▪       where the row's first cell stands
 //! cells    [k|v|row1…][k|v|row1…][k|v|row2…] …
 //! ```
@@ -10,6 +11,7 @@
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
 )]
 
+use super::row_table::RowTable;
 use super::walk::{PlainWalk, Step};
 use crate::encoding::{CellLayout, Decoded, What};
 use crate::input::Input;
@@ -22,6 +24,8 @@ pub(super) struct RowIndex {
     offsets: Box<[u32]>,
     /// `None` where rows are not in the order of their bytes.
     heads: Option<RowHeads>,
+    /// `None` where there can be none.
+    table: Option<RowTable>,
     last_cell_at: usize,
     cell_count: u64,
 }
@@ -44,20 +48,25 @@ impl RowIndex {
         }
         let cells = decoded.cells();
         let rows = offsets.iter().map(|at| row_at(cells, offset(*at)).unwrap_or_default());
-        let heads = (layout.order == Comparator::Bytes).then(|| RowHeads::new(rows));
+        let by_bytes = layout.order == Comparator::Bytes;
+        let heads = by_bytes.then(|| RowHeads::new(rows.clone()));
+        let places = rows.zip(offsets.iter().copied());
+        let table = by_bytes.then(|| RowTable::new(cells.len(), offsets.len(), places)).flatten();
         let last_cell_at = walk.position();
-        Ok(Self { offsets: offsets.into(), heads, last_cell_at, cell_count })
+        Ok(Self { offsets: offsets.into(), heads, table, last_cell_at, cell_count })
     }
 
     /// Bytes it takes in memory.
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(&*self.offsets).saturating_add(self.heads.as_ref().map_or(0, RowHeads::bytes))
+        let heads = self.heads.as_ref().map_or(0, RowHeads::bytes);
+        let table = self.table.as_ref().map_or(0, RowTable::bytes);
+        size_of_val(&*self.offsets).saturating_add(heads).saturating_add(table)
     }
 }
 
 /// Where a row is in a block, or would be.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum RowPlace {
+pub(super) enum RowPlace {
     /// Its first cell stands here.
     Here(usize),
     /// It is not in the block; the next greater row starts here.
@@ -97,8 +106,20 @@ impl<'a> Searchable<'a> {
         self.index.last_cell_at
     }
 
-    /// Finds a row.
-    pub(crate) fn find_row(&self, row: &[u8]) -> RowPlace {
+    /// Where the first cell of a row stands, if the row is in the block.
+    pub(crate) fn row_start(&self, row: &[u8]) -> Option<usize> {
+        let Some(table) = &self.index.table else {
+            return match self.find_row(row) {
+                RowPlace::Here(at) => Some(at),
+                RowPlace::Before(_) | RowPlace::Behind => None,
+            };
+        };
+        let cells = self.decoded.cells();
+        table.find(row, |at| row_at(cells, at) == Some(row))
+    }
+
+    /// Finds a row, or where it would be.
+    pub(super) fn find_row(&self, row: &[u8]) -> RowPlace {
         let all = 0..self.index.offsets.len();
         let candidates = self.index.heads.as_ref().map_or(all, |heads| heads.candidates(row));
         let start = candidates.start;

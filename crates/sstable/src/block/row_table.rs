@@ -1,0 +1,182 @@
+//! Where each row of a block starts, by the hash of the row: what a get asks.
+//!
+//! ```text
+//! hash of a row   high bits → line, low bits → fingerprint
+//! line            [f|at][f|at][f|at] … sixteen in a cache line, the free ones last
+//! ```
+//!
+//! A row is looked for in one line, mostly; only where a fingerprint agrees a cell is looked at. A
+//! search by halving or by heads would touch a line for each of its steps, each of which has to wait
+//! for the one before. A row that found its line full stands in the next one.
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+
+use filter::{KeyHash, Seed};
+
+/// A hash table of row starts.
+#[derive(Debug)]
+pub(super) struct RowTable(Box<[Line]>);
+
+/// Fingerprints in the high bits, places in the low ones.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Line([u32; SLOTS]);
+
+const SLOTS: usize = 16;
+
+/// Rows that a line gets on average.
+const ROWS_PER_LINE: usize = 12;
+
+/// Lines that are searched at most, whatever keys somebody has made up.
+const LINES_SEARCHED_MAX: usize = 8;
+
+/// Bits of a place.
+const PLACE_BITS: u32 = 20;
+
+/// A slot without a row: a place that none has.
+const FREE: u32 = u32::MAX;
+
+impl RowTable {
+    /// Blocks are mostly far shorter; in longer ones a place would not fit.
+    const BLOCK_LEN_MAX: usize = (1 << PLACE_BITS) - 1;
+
+    /// Takes the rows of a block of `block_len` bytes, which all differ, and where they start. `None` if
+    /// they cannot be put into a table; then another search has to do.
+    pub(super) fn new<'a>(
+        block_len: usize,
+        row_count: usize,
+        rows: impl Iterator<Item = (&'a [u8], u32)>,
+    ) -> Option<Self> {
+        if block_len > Self::BLOCK_LEN_MAX {
+            return None;
+        }
+        let line_count = row_count.div_ceil(ROWS_PER_LINE).max(1);
+        let mut lines = vec![Line([FREE; SLOTS]); line_count];
+        for (row, at) in rows {
+            let (first, fingerprint) = split(row, line_count);
+            let slot = searched(first, line_count).find_map(|line| lines.get(line)?.free(line));
+            let (line, slot) = slot?;
+            *lines.get_mut(line)?.0.get_mut(slot)? = fingerprint | at;
+        }
+        Some(Self(lines.into()))
+    }
+
+    /// Where a row starts, if `is_there` says that it starts at one of the places where it may.
+    pub(super) fn find(&self, row: &[u8], is_there: impl Fn(usize) -> bool) -> Option<usize> {
+        let (first, fingerprint) = split(row, self.0.len());
+        for line in searched(first, self.0.len()).filter_map(|line| self.0.get(line)) {
+            let mut agreeing = line.agreeing(fingerprint);
+            while agreeing != 0 {
+                let slot = usize::try_from(agreeing.trailing_zeros()).unwrap_or(SLOTS);
+                let at = line.0.get(slot).filter(|slot| **slot != FREE).map(|slot| slot & PLACE);
+                let at = at.and_then(|at| usize::try_from(at).ok());
+                if let Some(at) = at.filter(|at| is_there(*at)) {
+                    return Some(at);
+                }
+                agreeing &= agreeing.wrapping_sub(1);
+            }
+            if line.0.last() == Some(&FREE) {
+                break;
+            }
+        }
+        None
+    }
+
+    /// Bytes it takes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.0)
+    }
+}
+
+impl Line {
+    /// Its number, which is `line`, and its first free slot.
+    fn free(&self, line: usize) -> Option<(usize, usize)> {
+        self.0.iter().position(|slot| *slot == FREE).map(|slot| (line, slot))
+    }
+
+    /// A bit for each slot with this fingerprint. Without a branch: the compiler makes it a few
+    /// vector instructions.
+    #[inline]
+    fn agreeing(&self, fingerprint: u32) -> u32 {
+        self.0.iter().zip(0_u32..).fold(0, |bits, (slot, number)| {
+            bits | u32::from(slot & !PLACE == fingerprint).wrapping_shl(number)
+        })
+    }
+}
+
+const PLACE: u32 = (1 << PLACE_BITS) - 1;
+
+/// The line in which a row is looked for first, of so many, and its fingerprint.
+#[inline]
+fn split(row: &[u8], line_count: usize) -> (usize, u32) {
+    let hash = KeyHash::new(Seed::default(), row).get();
+    let [a, b, c, d, low @ ..] = hash.to_be_bytes();
+    let high = u64::from(u32::from_be_bytes([a, b, c, d]));
+    let line_count = u64::try_from(line_count).unwrap_or(u64::MAX);
+    let line = high.saturating_mul(line_count) >> 32;
+    (usize::try_from(line).unwrap_or(0), u32::from_be_bytes(low) & !PLACE)
+}
+
+/// The lines in which a row can stand: the first one, and those behind it, as in a ring.
+#[inline]
+fn searched(first: usize, line_count: usize) -> impl Iterator<Item = usize> {
+    (first..line_count).chain(0..first).take(LINES_SEARCHED_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn table(rows: &[Vec<u8>]) -> Option<RowTable> {
+        let places = rows.iter().zip(0..).map(|(row, number)| (&row[..], number * 37));
+        RowTable::new(rows.len() * 37, rows.len(), places)
+    }
+
+    proptest! {
+        /// Each row is found where it is; what is not there is found nowhere.
+        #[test]
+        fn every_row_is_found_and_no_other(
+            rows in prop::collection::hash_set(prop::collection::vec(any::<u8>(), 0..20), 0..700),
+            other in prop::collection::vec(any::<u8>(), 0..20),
+        ) {
+            let rows: Vec<_> = rows.into_iter().collect();
+            let table = table(&rows).unwrap();
+            let find = |row: &[u8]| table.find(row, |at| rows[at / 37] == row);
+            for (number, row) in rows.iter().enumerate() {
+                prop_assert_eq!(find(row), Some(number * 37));
+            }
+            let expected = rows.iter().position(|row| *row == other).map(|number| number * 37);
+            prop_assert_eq!(find(&other), expected);
+        }
+    }
+
+    #[test]
+    fn few_rows_that_are_not_there_cost_a_look_at_a_cell() {
+        let rows: Vec<_> = (0..500_u32).map(|row| row.to_be_bytes().to_vec()).collect();
+        let table = table(&rows).unwrap();
+        assert!(table.bytes() <= 500 * 6, "{} bytes", table.bytes());
+        let looks = std::cell::Cell::new(0);
+        for row in 1000..11_000_u32 {
+            let look = |_| {
+                looks.set(looks.get() + 1);
+                false
+            };
+            assert_eq!(table.find(&row.to_be_bytes(), look), None);
+        }
+        // Of 10,000 rows each meets about twelve fingerprints of twelve bits.
+        assert!((10..100).contains(&looks.get()), "{}", looks.get());
+    }
+
+    #[test]
+    fn rows_that_would_fill_too_many_lines_and_long_blocks_get_no_table() {
+        let long = RowTable::BLOCK_LEN_MAX + 1;
+        assert!(RowTable::new(long, 1, [(&b"row"[..], 0)].into_iter()).is_none());
+        // As many rows of one hash as somebody who knows the seed could make up.
+        let same = (0..10_000).map(|at| (&b"row"[..], at));
+        assert!(RowTable::new(200_000, 10_000, same).is_none());
+    }
+}
