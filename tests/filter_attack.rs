@@ -22,7 +22,9 @@ fn store_of(directory: &Path, family: FamilyOptions, rows: &[Vec<u8>], used: Fil
     let store = Store::open(directory, options).unwrap();
     store.create_family("f", family).unwrap();
     let mut batch = WriteBatch::new();
-    rows.iter().for_each(|row| batch.put(Put::new(row).column("f", "q", row)));
+    for row in rows {
+        batch.put(Put::new(row).column("f", "q", row));
+    }
     store.write(batch, Durability::SkipWal).unwrap();
     store.flush().unwrap();
     store

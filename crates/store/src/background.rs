@@ -170,8 +170,6 @@ impl Background {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
-
     use sstable::Timestamp;
 
     use super::*;
@@ -181,30 +179,60 @@ mod tests {
         store.put(Put::new(row).column("f", "q", [7; 1000]))
     }
 
+    /// A store in which one thread panics when it asks for the time, some time later.
+    fn with_panic(directory: &Path, thread: &'static str, later: Duration) -> Store {
+        let clock = Clock::new(move || {
+            if std::thread::current().name() == Some(thread) {
+                std::thread::sleep(later);
+                panic!("the clock is broken");
+            }
+            Timestamp::new(1000)
+        });
+        let options = StoreOptions::default().clock(clock).memstore_flush_bytes(10_000);
+        let store = Store::open(directory, options).unwrap();
+        store.create_family("f", FamilyOptions::default()).unwrap();
+        store
+    }
+
+    fn assert_says_who_panicked(result: Result<()>, thread: &str) {
+        let Err(Error::Poisoned { why }) = result else { panic!("{result:?}") };
+        assert!(why.contains(thread), "{why}");
+    }
+
     #[test]
     fn a_panic_in_the_background_stops_the_store_and_nothing_hangs() {
+        for thread in ["store-flush", "store-compact"] {
+            let directory = tempfile::tempdir().unwrap();
+            let store = with_panic(directory.path(), thread, Duration::ZERO);
+            let refused = (0..).find_map(|row| put(&store, &format!("{row}")).err()).unwrap();
+            assert_says_who_panicked(Err(refused), thread);
+            assert_says_who_panicked(put(&store, "more"), thread);
+            assert_says_who_panicked(store.flush(), thread);
+            assert_says_who_panicked(store.compact("f", true), thread);
+            assert_says_who_panicked(store.create_family("g", FamilyOptions::default()), thread);
+            assert_eq!(store.get(&Get::row("0")).unwrap().len(), 1, "what is there can be read");
+            drop(store);
+            let store = Store::open(directory.path(), StoreOptions::default()).unwrap();
+            assert_eq!(store.get(&Get::row("0")).unwrap().len(), 1);
+        }
+    }
+
+    #[test]
+    fn who_waits_for_a_flush_that_panics_is_told() {
         let directory = tempfile::tempdir().unwrap();
-        let broken = Arc::new(AtomicBool::new(false));
-        let clock = {
-            let broken = Arc::clone(&broken);
-            Clock::new(move || {
-                let in_flush = std::thread::current().name() == Some("store-flush");
-                assert!(!(in_flush && broken.load(Ordering::Relaxed)), "the clock is broken");
-                Timestamp::new(1000)
-            })
-        };
-        let options = StoreOptions::default().clock(clock).memstore_flush_bytes(10_000);
-        let store = Store::open(directory.path(), options).unwrap();
-        store.create_family("f", FamilyOptions::default()).unwrap();
-        broken.store(true, Ordering::Relaxed);
-        let refused = (0..).find_map(|row| put(&store, &format!("{row}")).err()).unwrap();
-        assert!(matches!(refused, Error::Poisoned { .. }), "{refused}");
-        assert!(matches!(store.flush(), Err(Error::Poisoned { .. })));
-        assert!(matches!(store.compact("f", true), Err(Error::Poisoned { .. })));
-        assert_eq!(store.get(&Get::row("0")).unwrap().len(), 1, "what is there can be read");
-        drop(store);
-        let store = Store::open(directory.path(), StoreOptions::default()).unwrap();
-        assert_eq!(store.get(&Get::row("0")).unwrap().len(), 1);
+        // Time enough for all writers to fill the memstores and to wait.
+        let store = with_panic(directory.path(), "store-flush", Duration::from_millis(300));
+        std::thread::scope(|scope| {
+            for writer in 0..4 {
+                let store = &store;
+                scope.spawn(move || {
+                    let refused =
+                        (0..).find_map(|row| put(store, &format!("{writer}-{row}")).err());
+                    assert_says_who_panicked(Err(refused.unwrap()), "store-flush");
+                });
+            }
+        });
+        assert!(store.stats().write_stalls >= 4, "{:?}", store.stats());
     }
 
     #[test]

@@ -225,7 +225,10 @@ pub(crate) struct PoisonOnPanic<'a>(&'a Commit);
 impl Drop for PoisonOnPanic<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            let _ = self.0.failure.set("a thread of the store panicked".into());
+            let thread = std::thread::current();
+            let name = thread.name().unwrap_or("without a name");
+            let why = format!("the thread {name} panicked while it worked on the store");
+            let _ = self.0.failure.set(why.into());
         }
     }
 }

@@ -1,0 +1,82 @@
+//! A sync that fails stops the store: everybody who writes is told, and why; nobody waits for ever.
+#![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+
+use store::vfs::Vfs;
+use store::{
+    Append, CheckAndMutate, Delete, Durability, Error, FamilyOptions, Get, Increment, Put, Result,
+    Store, StoreOptions,
+};
+use support::disk::{Disk, Fault, Faults};
+
+const STORE: &str = "/data/store";
+const WRITERS: usize = 4;
+
+fn open(disk: &Disk) -> Store {
+    let options = StoreOptions::default().vfs(Arc::new(disk.clone())).memstore_flush_bytes(5_000);
+    Store::open(STORE, options).unwrap()
+}
+
+fn put(store: &Store, row: &str) -> Result<()> {
+    store.write(Put::new(row).column("f", "q", [7; 100]), Durability::FsyncWal)
+}
+
+/// Every call that would change the store, by name.
+fn changes(store: &Store) -> Vec<(&'static str, Result<()>)> {
+    let claim = CheckAndMutate::new("row")
+        .if_not_exists("f", "new")
+        .put(Put::new("row").column("f", "new", "value"));
+    let unlogged = Put::new("row").column("f", "q", "value");
+    vec![
+        ("put", put(store, "row")),
+        ("write without log", store.write(unlogged, Durability::SkipWal)),
+        ("delete", store.delete(Delete::row("row"))),
+        ("increment", store.increment(&Increment::new("row").column("f", "n", 1)).map(drop)),
+        ("append", store.append(&Append::new("row").column("f", "a", "x")).map(drop)),
+        ("check and mutate", store.check_and_mutate(&claim).map(drop)),
+        ("flush", store.flush()),
+        ("compact", store.compact("f", true)),
+        ("rebuild filters", store.rebuild_filters("f")),
+        ("bulk load", store.bulk_load("f", &[])),
+        ("create family", store.create_family("g", FamilyOptions::default())),
+    ]
+}
+
+#[test]
+fn a_failed_sync_stops_the_store_for_everybody_and_says_why() {
+    // Each of the first calls fails in turn, and all behind it: syncs of the log, of files, of
+    // directories, also in the background.
+    for failing in 1..120 {
+        let disk = Disk::default();
+        disk.create_directory(Path::new("/data")).unwrap();
+        let store = open(&disk);
+        store.create_family("f", FamilyOptions::default()).unwrap();
+        disk.set_faults(Faults::from(failing, Fault::Device));
+        let acknowledged: Vec<usize> = thread::scope(|scope| {
+            let writers: Vec<_> = (0..WRITERS)
+                .map(|writer| {
+                    let store = &store;
+                    let refused = move |row: usize| put(store, &format!("{writer}-{row}")).is_err();
+                    scope.spawn(move || (0..100_000).find(|row| refused(*row)).unwrap())
+                })
+                .collect();
+            writers.into_iter().map(|writer| writer.join().unwrap()).collect()
+        });
+        for (change, result) in changes(&store) {
+            let Err(Error::Poisoned { why }) = result else { panic!("{change}: {result:?}") };
+            assert!(why.contains("cannot") && why.contains("simulated"), "{change}: {why}");
+        }
+        drop(store);
+        disk.set_faults(Faults::default());
+        let store = open(&disk);
+        for (writer, count) in acknowledged.into_iter().enumerate() {
+            for row in 0..count {
+                let cells = store.get(&Get::row(format!("{writer}-{row}"))).unwrap();
+                assert_eq!(cells.len(), 1, "call {failing}: row {row} of {count} of {writer}");
+            }
+        }
+    }
+}
