@@ -22,6 +22,22 @@ pub(super) struct Banding {
     pub(super) fingerprints: Vec<u32>,
 }
 
+/// A row that is not added yet: bit i of its coefficients belongs to the slot i after its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    slot: usize,
+    coefficients: u64,
+    fingerprint: u32,
+}
+
+impl Row {
+    #[inline]
+    pub(super) const fn new(equation: &Equation) -> Self {
+        let Equation { start, coefficients, fingerprint } = *equation;
+        Self { slot: start as usize, coefficients, fingerprint }
+    }
+}
+
 /// What became of a row.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Inserted {
@@ -41,24 +57,33 @@ impl Banding {
     /// Adds a row.
     #[inline]
     pub(super) fn insert(&mut self, equation: &Equation) -> Inserted {
-        let Equation { start, mut coefficients, mut fingerprint } = *equation;
-        let mut slot = start as usize;
+        let mut row = Row::new(equation);
         loop {
-            let row = &mut self.coefficients[slot];
-            if *row == 0 {
-                *row = coefficients;
-                self.fingerprints[slot] = fingerprint;
-                return Inserted::At(slot);
+            if let Some(inserted) = self.step(&mut row) {
+                return inserted;
             }
-            coefficients ^= *row;
-            fingerprint ^= self.fingerprints[slot];
-            if coefficients == 0 {
-                return if fingerprint == 0 { Inserted::Redundant } else { Inserted::Failed };
-            }
-            let skipped = coefficients.trailing_zeros();
-            coefficients >>= skipped;
-            slot += skipped as usize;
         }
+    }
+
+    /// Adds a row if its slot is free, and reduces it by the row that stands there if not.
+    #[inline]
+    pub(super) fn step(&mut self, row: &mut Row) -> Option<Inserted> {
+        let there = &mut self.coefficients[row.slot];
+        if *there == 0 {
+            *there = row.coefficients;
+            self.fingerprints[row.slot] = row.fingerprint;
+            return Some(Inserted::At(row.slot));
+        }
+        row.coefficients ^= *there;
+        row.fingerprint ^= self.fingerprints[row.slot];
+        if row.coefficients == 0 {
+            let is_redundant = row.fingerprint == 0;
+            return Some(if is_redundant { Inserted::Redundant } else { Inserted::Failed });
+        }
+        let skipped = row.coefficients.trailing_zeros();
+        row.coefficients >>= skipped;
+        row.slot += skipped as usize;
+        None
     }
 
     /// Takes a row out again. Rows that were added after it must have gone before.

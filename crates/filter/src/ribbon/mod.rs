@@ -27,7 +27,9 @@
 //! | `equation`   | from a hash to start, coefficients and fingerprint                           |
 //! | `thresholds` | which keys of a bucket were bumped                                           |
 //! | `banding`    | elimination, row by row                                                      |
-//! | `layer`      | sorting keys into buckets, filling them, bumping                             |
+//! | `layer`      | a layer that takes its keys, but for those it bumps                          |
+//! | `sorter`     | sorting keys into buckets                                                    |
+//! | `stretch`    | filling buckets, some stretches of a layer side by side                      |
 //! | `base`       | the end of all bumping, and the whole filter of a few keys                   |
 //! | `layout`     | blocks of 64 slots, column by column; some of one column more than others    |
 //! | `shape`      | how many columns, from what the user asked for                               |
@@ -47,7 +49,9 @@ mod layer;
 mod layout;
 mod shape;
 mod solution;
+mod sorter;
 mod stored;
+mod stretch;
 #[cfg(test)]
 mod tests;
 mod thresholds;

@@ -1,0 +1,250 @@
+//! A stretch of a layer: its buckets one after the other, and some stretches side by side.
+//!
+//! Elimination waits: for a row, for where the exclusive or with it begins, for the row that stands
+//! there. A processor could do a few of these chains in the time of one; so a layer is cut into
+//! stretches, and each gets a step in turn.
+//!
+//! ```text
+//! layer       [ bucket bucket … bucket ▏bucket bucket … bucket ▏bucket bucket … ]
+//! stretches     ──▶              held    ──▶              held    ──▶
+//! ```
+//!
+//! Rows of a bucket and of those before it reach less than 64 slots into the next. Without the last
+//! bucket of each stretch but the last, no stretch comes to slots of another, and it does not matter
+//! which of them is ahead. Those buckets are held back until all else stands, and filled then, one
+//! after the other; their keys find the slots that were left over anywhere to their right.
+
+use core::ops::Range;
+
+use super::banding::{Inserted, Row};
+use super::equation::Shuffle;
+use super::layer::Layer;
+use super::sorter::{Sorter, Windows};
+use super::thresholds::{self, BUCKET_STARTS};
+use crate::KeyHash;
+
+/// From so many windows on a layer is cut in two, and in four. A bucket that is held back bumps some
+/// fifty keys more than others, which a filter of few keys would feel.
+const WINDOWS_FOR_TWO: u64 = 12;
+const WINDOWS_FOR_FOUR: u64 = 48;
+
+/// The most rows that the keys of one bucket can make: as many as slots are reached from its starts.
+const ROWS_MAX: usize = BUCKET_STARTS as usize + u64::BITS as usize - 1;
+
+/// What all stretches of a layer have in common.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Whole {
+    pub(super) shuffle: Shuffle,
+    pub(super) starts: u64,
+    pub(super) slots: u64,
+    pub(super) windows: Windows,
+}
+
+/// Fills all buckets of a layer with keys that were dealt into its windows, which end at `ends`. Puts
+/// those that were bumped to the front, and returns how many they are.
+pub(super) fn fill(
+    whole: Whole,
+    layer: &mut Layer,
+    dealt: &mut [KeyHash],
+    ends: &[usize],
+) -> usize {
+    match whole.windows.count {
+        WINDOWS_FOR_FOUR.. => fill_stretches::<4>(whole, layer, dealt, ends),
+        WINDOWS_FOR_TWO.. => fill_stretches::<2>(whole, layer, dealt, ends),
+        _ => fill_stretches::<1>(whole, layer, dealt, ends),
+    }
+}
+
+fn fill_stretches<const N: usize>(
+    whole: Whole,
+    layer: &mut Layer,
+    dealt: &mut [KeyHash],
+    ends: &[usize],
+) -> usize {
+    let windows = whole.windows.count;
+    let (mut rest, mut begin) = (&mut *dealt, 0);
+    let mut stretches: [Stretch<'_>; N] = core::array::from_fn(|index| {
+        let bound = |index: usize| windows * index as u64 / N as u64;
+        let range = bound(index)..bound(index + 1);
+        let ends = &ends[range.start as usize..range.end as usize];
+        let end = ends.last().map_or(begin, |end| *end);
+        let (own, after) = core::mem::take(&mut rest).split_at_mut(end - begin);
+        rest = after;
+        Stretch::new(whole, range, (core::mem::replace(&mut begin, end), own), ends)
+    });
+    for stretch in &mut stretches[..N - 1] {
+        stretch.hold_last();
+    }
+    fill_together(layer, &mut stretches);
+    for stretch in &mut stretches {
+        stretch.fill(layer);
+    }
+    for stretch in &mut stretches[..N - 1] {
+        stretch.release_last();
+        stretch.fill(layer);
+    }
+
+    let bumped = stretches.each_ref().map(|stretch| (stretch.first_key, stretch.bumped));
+    drop(stretches);
+    let mut count = 0;
+    for (begin, bumped) in bumped {
+        dealt.copy_within(begin..begin + bumped, count);
+        count += bumped;
+    }
+    count
+}
+
+/// Gives each stretch a step in turn, until the first of them is filled.
+fn fill_together<const N: usize>(layer: &mut Layer, stretches: &mut [Stretch<'_>; N]) {
+    for stretch in stretches.iter_mut() {
+        stretch.row = stretch.next_row();
+    }
+    if stretches.iter().any(|stretch| stretch.row.is_none()) {
+        return;
+    }
+    let mut rows = stretches.each_mut().map(|stretch| stretch.row.take().expect("all have one"));
+    let filled = 'filling: loop {
+        for (index, row) in rows.iter_mut().enumerate() {
+            if let Some(inserted) = layer.banding.step(row) {
+                match stretches[index].next_row_after(inserted, layer) {
+                    Some(next) => *row = next,
+                    None => break 'filling index,
+                }
+            }
+        }
+    };
+    for (index, (stretch, row)) in stretches.iter_mut().zip(rows).enumerate() {
+        stretch.row = (index != filled).then_some(row);
+    }
+}
+
+/// Neighbouring windows of a layer, and how far they are filled.
+#[derive(Debug)]
+struct Stretch<'a> {
+    whole: Whole,
+    sorter: Sorter,
+    /// The keys, window by window; those that were bumped stand at the front, where all keys have been
+    /// sorted already.
+    dealt: &'a mut [KeyHash],
+    sorted: usize,
+    bumped: usize,
+    /// Where the first of these keys stands among those of all stretches, as `ends` counts them.
+    first_key: usize,
+    first_window: u64,
+    ends: &'a [usize],
+    /// Buckets that are not begun.
+    buckets: Range<u64>,
+    /// The present bucket, and its keys that are not added yet.
+    bucket: u64,
+    keys: Range<usize>,
+    /// The class of the present key, the first key of that class, and the slots of its rows.
+    class: u8,
+    class_begin: usize,
+    class_rows: usize,
+    class_slots: [usize; ROWS_MAX],
+    /// What a row has come to that is not added yet.
+    row: Option<Row>,
+}
+
+impl<'a> Stretch<'a> {
+    fn new(
+        whole: Whole,
+        windows: Range<u64>,
+        (first_key, dealt): (usize, &'a mut [KeyHash]),
+        ends: &'a [usize],
+    ) -> Self {
+        let buckets = whole.windows.buckets();
+        Self {
+            whole,
+            sorter: Sorter::new(whole.windows),
+            dealt,
+            sorted: 0,
+            bumped: 0,
+            first_key,
+            first_window: windows.start,
+            ends,
+            buckets: windows.start * buckets..windows.end * buckets,
+            bucket: 0,
+            keys: 0..0,
+            class: 0,
+            class_begin: 0,
+            class_rows: 0,
+            class_slots: [0; ROWS_MAX],
+            row: None,
+        }
+    }
+
+    /// Holds the last bucket back.
+    fn hold_last(&mut self) {
+        self.buckets.end -= 1;
+    }
+
+    fn release_last(&mut self) {
+        self.buckets.end += 1;
+    }
+
+    /// Fills all buckets that are not held back.
+    fn fill(&mut self, layer: &mut Layer) {
+        let mut next = self.row.take().or_else(|| self.next_row());
+        while let Some(mut row) = next {
+            let inserted = loop {
+                if let Some(inserted) = layer.banding.step(&mut row) {
+                    break inserted;
+                }
+            };
+            next = self.next_row_after(inserted, layer);
+        }
+    }
+
+    /// Draws the conclusions from what became of a row, and returns the next one.
+    fn next_row_after(&mut self, inserted: Inserted, layer: &mut Layer) -> Option<Row> {
+        match inserted {
+            Inserted::At(slot) => {
+                self.class_slots[self.class_rows] = slot;
+                self.class_rows += 1;
+                self.keys.start += 1;
+            }
+            Inserted::Redundant => self.keys.start += 1,
+            Inserted::Failed => {
+                // The rows of its class are the last that were added, so they can go.
+                for slot in &self.class_slots[..self.class_rows] {
+                    layer.banding.remove(*slot);
+                }
+                thresholds::set(&mut layer.thresholds, self.bucket, self.class);
+                let rest = &self.sorter.sorted[self.class_begin..self.keys.end];
+                self.dealt[self.bumped..][..rest.len()].copy_from_slice(rest);
+                self.bumped += rest.len();
+                self.keys.start = self.keys.end;
+            }
+        }
+        self.next_row()
+    }
+
+    /// Returns the row of the next key, if there is one.
+    fn next_row(&mut self) -> Option<Row> {
+        while self.keys.is_empty() {
+            let bucket = self.buckets.next()?;
+            self.begin_bucket(bucket);
+        }
+        let Whole { shuffle, starts, slots, .. } = self.whole;
+        let equation = shuffle.equation(self.sorter.sorted[self.keys.start], starts).within(slots);
+        // Keys of a bucket come in the order of their classes.
+        let class = thresholds::class(equation.start);
+        if class != self.class {
+            (self.class, self.class_begin, self.class_rows) = (class, self.keys.start, 0);
+        }
+        Some(Row::new(&equation))
+    }
+
+    fn begin_bucket(&mut self, bucket: u64) {
+        let Whole { shuffle, starts, windows, .. } = self.whole;
+        let (window, within) = (bucket / windows.buckets(), bucket % windows.buckets());
+        if within == 0 {
+            let end = self.ends[(window - self.first_window) as usize] - self.first_key;
+            self.sorter.sort(shuffle, starts, window, &self.dealt[self.sorted..end]);
+            self.sorted = end;
+        }
+        (self.bucket, self.keys) = (bucket, self.sorter.bucket(within));
+        (self.class, self.class_begin, self.class_rows) = (0, self.keys.start, 0);
+    }
+}
