@@ -194,14 +194,20 @@ fn ours(members: &Keys) -> Vec<Contender> {
     contenders
 }
 
-/// Our filters that are solved, with fingerprints as long as those of the peers beside them.
+/// Our filters that are solved, with fingerprints as long as those of the peers beside them; the ribbon
+/// also as it is on a processor without vectors.
 fn solved(members: &Keys) -> Vec<Contender> {
-    let ribbon = |bits: i32| {
+    let ribbon = |bits: i32, has_vectors: bool| {
         let rate = ErrorRate::new(f64::from(-bits).exp2()).expect("a rate");
         let make = || Ribbon::from_keys(Sizing::ErrorRate(rate), &members.hashes);
         let (filter, build_ns) = members.fill(make);
-        let name = format!("ribbon {bits}-bit");
-        Contender::ours(&name, filter.expect("a filter of that size"), build_ns)
+        let filter = filter.expect("a filter of that size");
+        if has_vectors {
+            Contender::ours(&format!("ribbon {bits}-bit"), filter, build_ns)
+        } else {
+            let filter = filter.without_vectors();
+            Contender::ours(&format!("ribbon {bits}-bit, plain"), filter, build_ns)
+        }
     };
     let fuse = |arity: FuseArity| {
         let make = || BinaryFuse::new(arity, FuseBits::Eight, &members.hashes);
@@ -209,8 +215,9 @@ fn solved(members: &Keys) -> Vec<Contender> {
         let name = format!("binary-fuse 8-bit, {}-wise", arity.slots());
         Contender::ours(&name, filter.expect("a filter of that size"), build_ns)
     };
-    let all = [ribbon(7), ribbon(8), fuse(FuseArity::Three), fuse(FuseArity::Four)];
-    all.into_iter().flatten().collect()
+    let ribbons = [ribbon(7, true), ribbon(7, false), ribbon(8, true)];
+    let all = ribbons.into_iter().chain([fuse(FuseArity::Three), fuse(FuseArity::Four)]);
+    all.flatten().collect()
 }
 
 fn count<T>(probes: &[T], may_contain: impl Fn(&T) -> bool) -> usize {
@@ -293,7 +300,8 @@ fn with_commas(count: u64) -> String {
 /// Prints ours over theirs: the median of the rounds' ratios.
 #[cfg(feature = "filter-peers")]
 fn ratios(contenders: &[Contender]) {
-    println!("\n| ours / theirs | asked by | hit | miss | bits/key |\n|---|---|---:|---:|---:|");
+    println!("\n| ours / theirs | asked by | hit | miss | bits/key | build |");
+    println!("|---|---|---:|---:|---:|---:|");
     for (ours, theirs) in peers::RIVALS {
         for input in [Input::Hash, Input::Key] {
             let find = |name: &str, input| {
@@ -306,13 +314,14 @@ fn ratios(contenders: &[Contender]) {
                 median(ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect())
             };
             println!(
-                "| {} / {} | {} | {:.2} | {:.2} | {:.2} |",
+                "| {} / {} | {} | {:.2} | {:.2} | {:.2} | {:.2} |",
                 ours.name,
                 theirs.name,
                 input,
                 ratio(&ours.hit_ns, &theirs.hit_ns),
                 ratio(&ours.miss_ns, &theirs.miss_ns),
                 ours.bits_per_key / theirs.bits_per_key,
+                ours.build_ns / theirs.build_ns,
             );
         }
     }

@@ -14,6 +14,7 @@ pub(super) const RIVALS: &[(&str, &str)] = &[
     ("counting-bloom", "fastbloom-rs counting"),
     ("classic-bloom", "fastbloom"),
     ("ribbon 7-bit", "pleat"),
+    ("ribbon 7-bit, plain", "pleat"),
     ("ribbon 8-bit", "xorf"),
     ("binary-fuse 8-bit, 3-wise", "xorf"),
     ("binary-fuse 8-bit, 4-wise", "xorf"),

@@ -30,8 +30,8 @@ pub trait Membership {
 
 /// Bytes of a filter that stays in the second cache of a core of today, one or two mebibytes, or nearly
 /// so: what a core has under way at once hides that cache, and sending for its bytes costs more than
-/// it saves.
-pub(crate) const CACHED_LEN: usize = 1 << 21;
+/// it saves. In unit tests so few that they come to both ways.
+pub(crate) const CACHED_LEN: usize = if cfg!(test) { 1 << 12 } else { 1 << 21 };
 
 /// How many keys a batch prefetches ahead: enough to fill the ten to sixteen line buffers that a
 /// core has for outstanding loads, and few enough that nothing is evicted before it is used.

@@ -1,3 +1,4 @@
+use alloc::vec;
 use alloc::vec::Vec;
 
 use super::*;
@@ -38,6 +39,24 @@ fn copies_are_dropped() {
     for arity in ARITIES {
         built(arity, FuseBits::Eight, &thrice);
         built(arity, FuseBits::Eight, &[once[0]; 500]);
+    }
+}
+
+#[test]
+fn a_batch_answers_as_one_by_one() {
+    for count in [0, 1, 1_000, 20_000] {
+        let members = keys(1, count);
+        let all = [members.as_slice(), &keys(2, 20_000)].concat();
+        for arity in ARITIES {
+            for bits in BITS {
+                let filter = built(arity, bits, &members);
+                let one_by_one: Vec<bool> =
+                    all.iter().map(|key| filter.may_contain(*key)).collect();
+                let mut batch = vec![false; all.len()];
+                filter.may_contain_batch(&all, &mut batch);
+                assert_eq!(batch, one_by_one, "{count} keys, {arity:?}, {bits:?}");
+            }
+        }
     }
 }
 

@@ -107,6 +107,13 @@ impl Ribbon {
         Ok(census.stats(census.layout(sizing, keys)?, keys))
     }
 
+    /// Looks keys up in plain instructions from now on, as on a processor without vectors: to see what
+    /// that costs. The answers stay the same.
+    #[must_use]
+    pub fn without_vectors(self) -> Self {
+        Self { view: self.view.without_vectors(), ..self }
+    }
+
     /// Returns the stored form, to be read back by [`StoredFilter`](crate::StoredFilter).
     pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
         let header = Header {

@@ -174,6 +174,10 @@ impl RibbonView {
         })
     }
 
+    pub(super) fn without_vectors(self) -> Self {
+        Self { vector: Vector::Portable, ..self }
+    }
+
     #[inline]
     pub(crate) fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
         self.vector.look_up(self, body, hash)

@@ -59,6 +59,29 @@ fn a_budget_is_used_to_the_last_word() {
     }
 }
 
+/// Of filters with equal blocks and with unequal ones, with more columns than a vector has lanes, and
+/// of the few keys that end in the last block, in later layers or in the base; one by one and in
+/// batches.
+#[test]
+fn vectors_change_no_answer() {
+    for (count, rates) in
+        [(1_000, [0.3, 0.01]), (20_000, [1.0 / 128.0, 0.01]), (5_000, [1e-3, 1e-5])]
+    {
+        let members = keys(1, count);
+        let all = [members.as_slice(), &keys(2, 50_000)].concat();
+        for rate in rates {
+            let with = built(error_rate(rate), &members);
+            let one_by_one: Vec<bool> = all.iter().map(|key| with.may_contain(*key)).collect();
+            let mut batch = vec![false; all.len()];
+            with.may_contain_batch(&all, &mut batch);
+            assert_eq!(batch, one_by_one, "{count} keys at {rate}");
+            let without = with.without_vectors();
+            let plain: Vec<bool> = all.iter().map(|key| without.may_contain(*key)).collect();
+            assert_eq!(plain, one_by_one, "{count} keys at {rate}");
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_made_is_an_error() {
     let members = keys(1, 1_000);
