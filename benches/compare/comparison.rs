@@ -139,7 +139,9 @@ impl Comparison<'_> {
                 self.add(questions.measure(stores, &engines, amount, 2));
             }
         }
-        self.add(scan(stores, &engines, SCANS));
+        if self.plan.asked.len() > 2 || stores.shape != Shape::Levelled {
+            self.add(scan(stores, &engines, SCANS));
+        }
         Ok(())
     }
 
@@ -158,7 +160,6 @@ impl Comparison<'_> {
 
     /// What gets cost as the files of a store become more.
     fn growing_files(&mut self) -> io::Result<()> {
-        let amount = self.plan.amount;
         let contenders = contenders::with_equal_bits();
         let mut files = 1;
         while files <= self.plan.files_max {
@@ -167,7 +168,7 @@ impl Comparison<'_> {
             let loaded =
                 Stores::load(self.place, &name, contenders.clone(), Shape::Many, rows, files)?;
             let (stores, _) = loaded;
-            self.growth(&stores, amount, "files");
+            self.growth(&stores, "files");
             stores.remove()?;
             files *= 2;
         }
@@ -180,11 +181,13 @@ impl Comparison<'_> {
         let contenders = contenders::with_equal_bits();
         let loaded = Stores::load(self.place, &name, contenders, Shape::Many, rows, FILES)?;
         let (stores, _) = loaded;
-        self.growth(&stores, self.plan.amount, "rows");
+        self.growth(&stores, "rows");
         stores.remove()
     }
 
-    fn growth(&mut self, stores: &Stores, amount: Amount, of: &str) {
+    fn growth(&mut self, stores: &Stores, of: &str) {
+        let gets = self.plan.amount.gets.div_ceil(4);
+        let amount = Amount { gets, ..self.plan.amount };
         let (engines, _) = stores.open(CACHE_BYTES_ALL, 1);
         for asked in [Asked::Present, Asked::Absent] {
             let questions = Questions::new(stores, asked, amount.gets);

@@ -130,8 +130,9 @@ fn main() -> io::Result<()> {
 fn plan(arguments: &Arguments) -> Plan {
     let quick = arguments.quick;
     let rows = arguments.rows.unwrap_or(2_000_000);
-    let rounds = arguments.rounds.unwrap_or(if quick { 7 } else { 11 });
-    let questions = usize::try_from(rows / 10).unwrap_or(usize::MAX).max(1000);
+    let rounds = arguments.rounds.unwrap_or(if quick { 5 } else { 11 });
+    let part = if quick { 20 } else { 10 };
+    let questions = usize::try_from(rows / part).unwrap_or(usize::MAX).max(1000);
     let wanted = |shape: &Shape| {
         arguments.shapes.is_empty() || arguments.shapes.iter().any(|it| it == shape.name())
     };
@@ -141,7 +142,7 @@ fn plan(arguments: &Arguments) -> Plan {
         rows,
         more_rows: (!quick).then_some(rows * 5),
         growth: if arguments.no_growth { Vec::new() } else { vec![rows / 20, rows / 5] },
-        rows_per_file: rows / 200,
+        rows_per_file: rows / if quick { 400 } else { 200 },
         files_max: if arguments.no_growth { 0 } else { 64 },
         amount: Amount { rounds, gets: questions / 5, questions },
         asked: if quick { vec![Asked::Present, Asked::Absent] } else { Asked::ALL.to_vec() },
