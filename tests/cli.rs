@@ -112,6 +112,7 @@ fn the_help_of_every_verb_ends_in_examples() {
         "store export",
         "store checkpoint",
         "store verify",
+        "store salvage",
     ] {
         let args: Vec<&str> = verb.split(' ').chain(["--help"]).collect();
         let help = stdout(&args);

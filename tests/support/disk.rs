@@ -147,6 +147,35 @@ impl Disk {
         state.durable_names.insert(path.to_path_buf(), Node::File(inode));
     }
 
+    /// Gives a file that is there other bytes, durably.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such file.
+    pub fn overwrite(&self, path: &Path, bytes: &[u8]) {
+        let mut state = self.state();
+        let Some(Node::File(inode)) = state.names.get(path).copied() else {
+            panic!("{} is no file", path.display());
+        };
+        let mut contents = Contents::default();
+        contents.append(bytes);
+        contents.sync();
+        state.inodes.insert(inode, contents);
+    }
+
+    /// The bytes of a file that is there.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such file.
+    pub fn bytes(&self, path: &Path) -> Vec<u8> {
+        let state = self.state();
+        let Some(Node::File(inode)) = state.names.get(path) else {
+            panic!("{} is no file", path.display());
+        };
+        state.inodes[inode].bytes().to_vec()
+    }
+
     /// The paths of all files.
     pub fn paths(&self) -> Vec<PathBuf> {
         let state = self.state();

@@ -8,6 +8,7 @@ pub mod mutants;
 pub mod parts;
 pub mod sound;
 pub mod spec;
+pub mod store_parts;
 
 use std::fmt::Write as _;
 use std::io::Write;

@@ -21,12 +21,13 @@ use sstable::{
 
 use crate::mutants::{set_trailer, shift_offsets};
 use crate::sound::{Sound, open};
+use crate::store_parts;
 
 /// Reads a file with an input in it; returns whether it was read, and not refused.
 pub type Target = fn(&[u8]) -> bool;
 
 /// What is fuzzed, by name: the targets of `fuzz/`, which `tests/fuzz_corpus.rs` replays.
-pub const TARGETS: [(&str, Target); 13] = [
+pub const TARGETS: [(&str, Target); 15] = [
     ("reader", reader),
     ("plain", plain),
     ("prefix", prefix),
@@ -40,6 +41,8 @@ pub const TARGETS: [(&str, Target); 13] = [
     ("trailer", trailer),
     ("codec", codec),
     ("filter", filter),
+    ("wal", store_parts::wal),
+    ("manifest", store_parts::manifest),
 ];
 
 /// Longer input finds nothing that shorter one does not, and takes longer.
@@ -375,6 +378,7 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
             let build = |kind: &FilterKind| filter::build(*kind, rate, Seed::default(), &keys);
             kinds.map(|kind| build(kind).expect("few keys fit")).collect()
         }
+        "wal" | "manifest" => store_parts::seeds(target),
         _ => Vec::new(),
     }
 }

@@ -124,7 +124,8 @@ fn judge_one(cause: &(dyn std::error::Error + 'static)) -> Option<Verdict> {
             store::Error::StoreFile(error) => judge_file(error),
             store::Error::Corrupt { .. } => verdict(
                 1,
-                "take a sound copy of the store; what was acknowledged before that offset is intact",
+                "hfile store verify DIR says what else is damaged, and hfile store salvage DIR NEW \
+                 makes a new store of what is sound, unless there is a sound copy",
             ),
             store::Error::Missing { .. } => verdict(3, "hfile store create DIR FAMILY makes one"),
             store::Error::Locked { .. } => verdict(3, "wait for the other process, or end it"),

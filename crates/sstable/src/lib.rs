@@ -40,8 +40,8 @@ pub use options::{FilterOptions, WriterOptions};
 pub use order::Comparator;
 pub use probe::RowProbe;
 pub use reader::{
-    BloomSummary, Caching, FilterAnswer, FilterSummary, FilterUse, KeptFilter, PROBLEMS_MAX,
-    Reader, ReaderOptions, Verification, verify,
+    BloomSummary, Caching, FilterAnswer, FilterSummary, FilterUse, KeptFilter, Lost, PROBLEMS_MAX,
+    Reader, ReaderOptions, Verification, salvage, verify,
 };
 pub use scanner::Scanner;
 pub use source::{FileSource, ReadAt};

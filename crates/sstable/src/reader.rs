@@ -34,6 +34,7 @@ mod index;
 mod open;
 mod options;
 mod row_filter;
+mod salvage;
 mod verify;
 
 use blocks::{Blocks, Wanted};
@@ -41,6 +42,7 @@ use filters::FileFilters;
 pub use filters::{BloomSummary, FilterAnswer, FilterSummary, KeptFilter};
 use index::{DataIndex, check_data_keys};
 pub use options::{Caching, FilterUse, ReaderOptions};
+pub use salvage::{Lost, salvage};
 pub use verify::{PROBLEMS_MAX, Verification, verify};
 
 /// An open file. Cloning it is cheap, and all clones are one file; threads may share it.

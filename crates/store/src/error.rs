@@ -24,7 +24,9 @@ pub enum Error {
         source: io::Error,
     },
 
-    /// The log or the manifest contradicts its format; trying again will not help.
+    /// The log or the manifest contradicts its format, or a store file the manifest; trying again
+    /// will not help. [`verify`](crate::verify) says all that is wrong with a store, and
+    /// [`salvage`](crate::salvage) makes another of what is sound.
     #[error("{}: at {at:#x}: {what}", path.display())]
     Corrupt {
         /// The damaged file.

@@ -8,7 +8,7 @@ use sstable::{Caching, Comparator, FileName, KeyRef, ReadAt, Reader, ReaderOptio
 use crate::error::{Error, Result};
 use crate::filters::filter_of_new;
 use crate::identity::random_name;
-use crate::manifest::{FileEntry, FileId, FlatKey};
+use crate::manifest::FileEntry;
 use crate::new_file::{FilePurpose, NewFile, NewPlace};
 use crate::store::Inner;
 use crate::store_file::StoreFile;
@@ -103,22 +103,8 @@ impl Inner {
         }
         let name = random_name()?;
         let checksum = self.copy(family, path, &*source, &name)?;
-        let key = |key: Option<&[u8]>| {
-            let what = "has cells, and no first or last key";
-            key.and_then(FlatKey::parse).ok_or_else(|| Error::corrupt(path, 0, what))
-        };
-        let entry = FileEntry {
-            name,
-            id: FileId::of(reader.file_info()),
-            length: source.len(),
-            checksum,
-            cells: reader.cell_count(),
-            sequence_min: SequenceId::default(),
-            sequence_max: SequenceId::default(),
-            carries_sequence_ids: false,
-            times: reader.time_range().map(|range| (range.min, range.max)),
-            first_key: key(reader.first_key())?,
-            last_key: key(reader.last_key())?,
+        let Some(entry) = FileEntry::of_file(&reader, &name, checksum) else {
+            return Err(Error::corrupt(path, 0, "has cells, and no first or last key"));
         };
         Ok(Some(Copied { entry, carried: reader.sequence_id_max() }))
     }
@@ -194,6 +180,7 @@ impl Inner {
             } else {
                 newest = SequenceId::new(newest.get() + 1);
                 (entry.sequence_min, entry.sequence_max) = (newest, newest);
+                entry.carries_sequence_ids = false;
             }
             files.push(self.open_file(family, &entry)?);
         }

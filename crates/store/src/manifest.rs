@@ -138,6 +138,17 @@ impl Manifest {
         }
     }
 
+    /// Whether there must be a log: families are made only once there is one, and a flush begins a
+    /// segment before it says so here.
+    pub(crate) fn has_begun(&self) -> bool {
+        !self.families.is_empty() || self.first_segment > SegmentNumber::FIRST
+    }
+
+    /// What the log calls a family by, in words.
+    pub(crate) fn family_name(&self, id: u16) -> Option<&str> {
+        self.families.iter().find(|family| family.id == id).map(|family| &*family.name)
+    }
+
     /// A family that is open, and so is listed.
     pub(crate) fn family_mut(&mut self, id: u16) -> &mut FamilyEntry {
         let mut families = self.families.iter_mut();

@@ -42,6 +42,7 @@ use crate::write::{Commit, Stamp, Writer, prepare};
 mod open;
 
 use open::reader_options;
+pub(crate) use open::take_lock;
 
 /// A store that is open. Cloning it is cheap; all clones are the same store.
 #[derive(Clone, Debug)]

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sstable::{
-    Caching, CellRef, FileName, KeyRef, ReadTrace, Reader, ReaderOptions, Scanner, Timestamp,
+    Caching, CellRef, FileName, KeyRef, ReadAt, ReadTrace, Reader, ReaderOptions, Scanner,
+    Timestamp,
 };
 
 use crate::error::{Error, Result};
@@ -51,28 +52,13 @@ impl StoreFile {
     /// Reads the whole file and holds it against the checksum in the manifest; `false` if it was
     /// told to stop before it was through.
     pub(crate) fn check_whole(&self, goes_on: impl Fn() -> bool) -> Result<bool> {
-        const CHUNK: usize = 1 << 20;
         let source = self.vfs.open(&self.path).map_err(Error::io(&self.path, "open"))?;
-        let mut chunk = vec![0; CHUNK];
-        let (mut checksum, mut at) = (0, 0);
-        while at < self.entry.length {
-            if !goes_on() {
-                return Ok(false);
-            }
-            let len = CHUNK.min(usize::try_from(self.entry.length - at).unwrap_or(CHUNK));
-            let bytes = &mut chunk[..len];
-            source.read_exact_at(bytes, at).map_err(Error::io(&self.path, "read"))?;
-            checksum = crc32c::crc32c_append(checksum, bytes);
-            at += len as u64;
+        let checksum = checksum_of(&*source, &self.path, self.entry.length, |_| goes_on())?;
+        let Some(checksum) = checksum else { return Ok(false) };
+        match self.entry.wrong_checksum(checksum) {
+            None => Ok(true),
+            Some(what) => Err(Error::corrupt(&self.path, 0, what)),
         }
-        if checksum != self.entry.checksum {
-            let stated = self.entry.checksum;
-            let what = format!(
-                "the file's CRC-32C is {checksum:08x}, where the manifest has {stated:08x}"
-            );
-            return Err(Error::corrupt(&self.path, 0, what));
-        }
-        Ok(true)
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -111,6 +97,29 @@ impl Drop for StoreFile {
             let _ = self.vfs.unlink(&self.path);
         }
     }
+}
+
+/// The CRC-32C of the first `len` bytes of a file; `None` if it was told to stop before it was
+/// through. `goes_on` is told how many bytes are done.
+pub(crate) fn checksum_of(
+    source: &dyn ReadAt,
+    path: &Path,
+    len: u64,
+    mut goes_on: impl FnMut(u64) -> bool,
+) -> Result<Option<u32>> {
+    const CHUNK: usize = 1 << 20;
+    let mut chunk = vec![0; CHUNK];
+    let (mut checksum, mut at) = (0, 0);
+    while at < len {
+        if !goes_on(at) {
+            return Ok(None);
+        }
+        let bytes = &mut chunk[..CHUNK.min(usize::try_from(len - at).unwrap_or(CHUNK))];
+        source.read_exact_at(bytes, at).map_err(Error::io(path, "read"))?;
+        checksum = crc32c::crc32c_append(checksum, bytes);
+        at += bytes.len() as u64;
+    }
+    Ok(Some(checksum))
 }
 
 /// Reads the cells of one store file in order.

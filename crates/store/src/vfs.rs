@@ -88,11 +88,12 @@ pub trait Vfs: Debug + Send + Sync {
     fn sync_directory(&self, path: &Path) -> io::Result<()>;
 
     /// Takes the lock that the file at `path` stands for, making the file if need be; `None` if
-    /// somebody else holds it. It is held until it is dropped or the process ends.
+    /// somebody else holds it, also if the file was removed and made anew since. It is held until it
+    /// is dropped or the process ends.
     ///
     /// # Errors
     ///
-    /// What the operating system says.
+    /// What the operating system says; also if the path names anything but a plain file.
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>>;
 
     /// The length of a file in bytes.
@@ -139,10 +140,7 @@ pub struct RealFiles;
 
 impl Vfs for RealFiles {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadAt>> {
-        // Asked before the file is opened: opening a pipe would wait for its other end.
-        if !fs::symlink_metadata(path)?.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
-        }
+        check_plain(path)?;
         Ok(Arc::new(FileSource::new(File::open(path)?)?))
     }
 
@@ -151,10 +149,12 @@ impl Vfs for RealFiles {
     }
 
     fn append(&self, path: &Path) -> io::Result<Box<dyn AppendFile>> {
+        check_plain(path)?;
         Ok(Box::new(RealFile(OpenOptions::new().append(true).open(path)?)))
     }
 
     fn truncate(&self, path: &Path, len: u64) -> io::Result<()> {
+        check_plain(path)?;
         let file = OpenOptions::new().write(true).open(path)?;
         file.set_len(len)?;
         file.sync_all()
@@ -198,6 +198,10 @@ impl Vfs for RealFiles {
     }
 
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>> {
+        match check_plain(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
         let mut held = Vec::new();
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
         if !try_lock(file, &mut held)? {
@@ -216,6 +220,15 @@ impl Vfs for RealFiles {
     fn len(&self, path: &Path) -> io::Result<u64> {
         Ok(fs::metadata(path)?.len())
     }
+}
+
+/// Refuses what is no plain file, before it is opened: opening a pipe would wait for its other end,
+/// and a link may lead anywhere.
+fn check_plain(path: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(path)?.is_file() {
+        return Ok(());
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"))
 }
 
 fn try_lock(file: File, held: &mut Vec<File>) -> io::Result<bool> {

@@ -11,7 +11,9 @@ mod flush;
 mod get;
 mod import;
 mod increment;
+mod part;
 mod put;
+mod salvage;
 mod scan;
 mod stats;
 mod verify;
@@ -58,6 +60,7 @@ enum StoreVerb {
     Export(export::Export),
     Checkpoint(checkpoint::Checkpoint),
     Verify(verify::Verify),
+    Salvage(salvage::Salvage),
 }
 
 impl StoreVerbs {
@@ -79,6 +82,7 @@ impl StoreVerbs {
             StoreVerb::Export(verb) => verb.run(),
             StoreVerb::Checkpoint(verb) => verb.run(),
             StoreVerb::Verify(verb) => verb.run(),
+            StoreVerb::Salvage(verb) => verb.run(),
         }
     }
 }

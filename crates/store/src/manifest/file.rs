@@ -62,6 +62,25 @@ pub(crate) struct FileId([u8; 16]);
 pub(crate) struct FlatKey(Vec<u8>);
 
 impl FileEntry {
+    /// What a file from elsewhere would be listed as: as old as it says, or if it does not say, the
+    /// oldest. `None` if it has no cells, or keys that are none.
+    pub(crate) fn of_file(file: &Reader, name: &str, checksum: u32) -> Option<Self> {
+        let carried = file.sequence_id_max();
+        Some(Self {
+            name: name.to_owned(),
+            id: FileId::of(file.file_info()),
+            length: file.len(),
+            checksum,
+            cells: file.cell_count(),
+            sequence_min: SequenceId::default(),
+            sequence_max: carried.unwrap_or_default(),
+            carries_sequence_ids: carried.is_some(),
+            times: file.time_range().map(|range| (range.min, range.max)),
+            first_key: FlatKey::parse(file.first_key()?)?,
+            last_key: FlatKey::parse(file.last_key()?)?,
+        })
+    }
+
     pub(crate) fn first_row(&self) -> &[u8] {
         self.first_key.row()
     }
@@ -73,6 +92,14 @@ impl FileEntry {
     /// What is wrong with the length of a file, if it is not the one listed.
     pub(crate) fn wrong_len(&self, len: u64) -> Option<String> {
         (len != self.length).then(|| differ("its length is", &len, &self.length))
+    }
+
+    /// What is wrong with the CRC-32C of all bytes of a file, if it is not the one listed.
+    pub(crate) fn wrong_checksum(&self, checksum: u32) -> Option<String> {
+        let stated = self.checksum;
+        (checksum != stated).then(|| {
+            format!("the file's CRC-32C is {checksum:08x}, where the manifest has {stated:08x}")
+        })
     }
 
     /// What an open file says of itself that this entry does not; `None` if it may be the one. Only

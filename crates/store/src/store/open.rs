@@ -22,14 +22,14 @@ use crate::options::{FamilyOptions, StoreOptions};
 use crate::store_file::StoreFile;
 use crate::sync::{Mutex, RwLock};
 use crate::version::{Family, FamilyVersion, StoreVersion};
-use crate::vfs::Vfs;
+use crate::vfs::{Lock, Vfs};
 use crate::wal::{self, LogPlace, SegmentNumber, SegmentWriter};
 use crate::watch::{Watch, Work};
 use crate::write::{Commit, apply};
 
 impl Inner {
     /// Opens the store in `directory`, or makes one where the options allow it.
-    pub(super) fn open(directory: &Path, options: StoreOptions) -> Result<Self> {
+    pub(crate) fn open(directory: &Path, options: StoreOptions) -> Result<Self> {
         let vfs = Arc::clone(&options.vfs);
         let manifest = Manifest::load(&*vfs, directory);
         if !options.create && matches!(manifest, Ok(None)) {
@@ -37,10 +37,8 @@ impl Inner {
         }
         let wal_directory = directory.join(WAL_DIRECTORY);
         vfs.create_directory(&wal_directory).map_err(Error::io(&wal_directory, "create"))?;
-        let lock = vfs
-            .lock(&directory.join(LOCK_NAME))
-            .map_err(Error::io(directory, "lock"))?
-            .ok_or_else(|| Error::Locked { path: directory.to_path_buf() })?;
+        let lock = take_lock(&*vfs, directory)?;
+        check_is_own(&*vfs, directory, WAL_DIRECTORY)?;
         // Only now nobody else changes it.
         let manifest = match Manifest::load(&*vfs, directory)? {
             Some(manifest) => manifest,
@@ -50,14 +48,11 @@ impl Inner {
         // A process that was killed may have left its last manifest with the operating system
         // only. Before anything goes that an older one names, this one must be on disk.
         vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))?;
-        let family_name = |id| {
-            manifest.families.iter().find(|family| family.id == id).map(|it| it.name.as_bytes())
-        };
+        let family_name = |id| manifest.family_name(id).map(str::as_bytes);
         let (store, first) = (manifest.store, manifest.first_segment);
         let watch = Watch::begin(Work::Recover);
-        // Families are made only once there is a log, and a flush begins a segment first.
-        let has_begun = !manifest.families.is_empty() || first > SegmentNumber::FIRST;
-        let log = LogPlace { directory: &wal_directory, store, first, has_begun };
+        let (store_id, has_begun) = (Some(store), manifest.has_begun());
+        let log = LogPlace { directory: &wal_directory, store: store_id, first, has_begun };
         let recovered = wal::recover(&*vfs, &log, family_name)?;
         let cache = Arc::new(BlockCache::new(options.cache_bytes));
         let reader = reader_options(&options, &cache);
@@ -65,6 +60,7 @@ impl Inner {
         let mut newest = recovered.newest.max(manifest.flushed);
         for entry in &manifest.families {
             let place = directory.join(&entry.name);
+            check_is_own(&*vfs, directory, &entry.name)?;
             remove_orphans(&*vfs, &place, entry)?;
             version.families.push(open_family(&vfs, &place, entry, &reader)?);
             let files = entry.files.iter().map(|file| file.sequence_max);
@@ -107,6 +103,7 @@ impl Inner {
         let directory = self.directory.join(name);
         self.vfs.create_directory(&directory).map_err(Error::io(&directory, "create"))?;
         self.vfs.sync_directory(&self.directory).map_err(Error::io(&self.directory, "sync"))?;
+        check_is_own(&*self.vfs, &self.directory, name)?;
         let entry = FamilyEntry { id, name: name.to_owned(), options, files: Vec::new() };
         let reader = reader_options(&self.options, &self.cache);
         let family = open_family(&self.vfs, &directory, &entry, &reader)?;
@@ -119,6 +116,23 @@ impl Inner {
         });
         Ok(())
     }
+}
+
+/// Keeps everybody else from opening the store in `directory`.
+pub(crate) fn take_lock(vfs: &dyn Vfs, directory: &Path) -> Result<Box<dyn Lock>> {
+    let path = directory.join(LOCK_NAME);
+    let lock = vfs.lock(&path).map_err(Error::io(&path, "lock"))?;
+    lock.ok_or_else(|| Error::Locked { path: directory.to_path_buf() })
+}
+
+/// Refuses what stands in place of one of the store's own directories: a link would lead what is
+/// written and removed there out of the store.
+fn check_is_own(vfs: &dyn Vfs, store: &Path, name: &str) -> Result<()> {
+    let entries = vfs.list(store).map_err(Error::io(store, "list"))?;
+    if entries.iter().any(|entry| entry.name == name && entry.is_directory) {
+        return Ok(());
+    }
+    Err(Error::corrupt(&store.join(name), 0, "is no directory of the store's own"))
 }
 
 /// Makes the manifest of a new store.

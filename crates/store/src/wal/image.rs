@@ -73,6 +73,11 @@ impl<'a> Image<'a> {
     }
 }
 
+/// The id that a record at a place carries, whatever the segment's header says.
+pub(super) fn segment_of_record_at(bytes: &[u8], at: usize) -> Option<u64> {
+    record_at(bytes, at, |_| true).map(|record| record.header.segment)
+}
+
 fn record_at(bytes: &[u8], at: usize, is_wanted: impl Fn(u64) -> bool) -> Option<Record<'_>> {
     let record = bytes.get(at..)?;
     let header = RecordHeader::read(record).ok()?;

@@ -4,10 +4,12 @@
 //! what the older ones hold is in files, they are unlinked.
 
 mod image;
+mod inspect;
 mod record;
 mod recovery;
 mod segment;
 
+pub(crate) use inspect::{Hole, InspectedSegment, inspect};
 pub(crate) use record::encode_batch;
 pub(crate) use recovery::{LogPlace, recover};
 pub(crate) use segment::{PreviousSegment, SegmentNumber, SegmentWriter};

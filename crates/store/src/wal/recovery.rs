@@ -31,13 +31,20 @@ use crate::vfs::Vfs;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LogPlace<'a> {
     pub(crate) directory: &'a Path,
-    /// Whose it is.
-    pub(crate) store: u64,
+    /// Whose it is, if that is known.
+    pub(crate) store: Option<u64>,
     /// The oldest segment that is needed. Those before it are flushed and only wait to be unlinked;
     /// the caller does that.
     pub(crate) first: SegmentNumber,
     /// Whether there must be a segment: only a store that was never opened whole has none.
     pub(crate) has_begun: bool,
+}
+
+impl LogPlace<'_> {
+    /// Whether a segment was on disk before the manifest said as much as it does.
+    pub(super) fn must_have(&self, number: SegmentNumber) -> bool {
+        self.has_begun && number == self.first
+    }
 }
 
 /// What the log held.
@@ -133,13 +140,14 @@ impl Segment<'_> {
         family_name: &impl Fn(u16) -> Option<&'f [u8]>,
         recovered: &mut Recovered,
     ) -> Result<Option<usize>> {
+        let may_be_new = self.is_last && !self.log.must_have(self.number);
         let Some(identity) =
-            read_identity(self.bytes, self.is_last).map_err(|what| self.corrupt(0, what))?
+            read_identity(self.bytes, may_be_new).map_err(|what| self.corrupt(0, what))?
         else {
             return Ok(None);
         };
         let previous = (self.number > self.log.first).then_some(recovered.last);
-        check_identity(&identity, self.number, Some(self.log.store), previous)
+        check_identity(&identity, self.number, self.log.store, previous)
             .map_err(|what| self.corrupt(0, what))?;
         let image = Image { bytes: self.bytes, segment: identity.segment };
         let mut at = WalIdentity::HEADER_LEN;
@@ -170,18 +178,19 @@ impl Segment<'_> {
 /// What is wrong with a record whose sequence id is not above those before it.
 pub(super) const OLDER: &str = "a record that is older than the one before it";
 
-/// Reads a segment's header; `None` if it was only being made. An error says what is wrong with it.
+/// Reads a segment's header; `None` if it was only being made, where that may be. An error says what
+/// is wrong with it.
 pub(super) fn read_identity(
     bytes: &[u8],
-    is_last: bool,
+    may_be_new: bool,
 ) -> Result<Option<WalIdentity>, &'static str> {
     let Some(header) = bytes.first_chunk() else {
         // A segment gets records only once its header is on disk.
-        return if is_last { Ok(None) } else { Err("ends in the segment's header") };
+        return if may_be_new { Ok(None) } else { Err("ends in the segment's header") };
     };
     match WalIdentity::read(header) {
         Ok(identity) => Ok(Some(identity)),
-        Err(_) if is_last && bytes.iter().all(|byte| *byte == 0) => Ok(None),
+        Err(_) if may_be_new && bytes.iter().all(|byte| *byte == 0) => Ok(None),
         Err(what) => Err(what),
     }
 }

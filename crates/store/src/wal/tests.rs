@@ -69,7 +69,7 @@ fn read_back(directory: &Path) -> Result<Recovered> {
 }
 
 fn read_back_of(directory: &Path, store: u64) -> Result<Recovered> {
-    let log = LogPlace { directory, store, first: FIRST, has_begun: true };
+    let log = LogPlace { directory, store: Some(store), first: FIRST, has_begun: true };
     recover(&RealFiles, &log, |id| (id == 3).then_some(&b"f"[..]))
 }
 
@@ -90,13 +90,32 @@ fn a_cut_anywhere_leaves_exactly_the_batches_before_it() {
     let whole = fs::read(&path).unwrap();
     for cut in 0..=whole.len() {
         fs::write(&path, &whole[..cut]).unwrap();
-        let recovered = read_back(directory.path()).unwrap();
+        let recovered = read_back(directory.path());
+        if cut < WalIdentity::HEADER_LEN {
+            // It was whole on disk before anything was acknowledged.
+            assert_eq!(damage(recovered), (FIRST.to_string(), 0), "cut at {cut}");
+            continue;
+        }
         let count = ends.iter().filter(|end| **end <= cut as u64).count();
-        assert_eq!(recovered.batches, batches[..count], "cut at {cut}");
+        assert_eq!(recovered.unwrap().batches, batches[..count], "cut at {cut}");
         // What was half there is gone, so that the next segment may follow.
-        let left = fs::read(&path).map_or(0, |bytes| bytes.len() as u64);
-        let header = if cut < WalIdentity::HEADER_LEN { 0 } else { WalIdentity::HEADER_LEN as u64 };
+        let left = fs::metadata(&path).unwrap().len();
+        let header = WalIdentity::HEADER_LEN as u64;
         assert_eq!(left, if count == 0 { header } else { ends[count - 1] }, "cut at {cut}");
+    }
+}
+
+#[test]
+fn a_later_segment_may_be_in_the_making() {
+    let directory = tempfile::tempdir().unwrap();
+    let (batches, _, previous) = write_first(directory.path());
+    write_segment(directory.path(), FIRST.next(), previous, 4);
+    let path = FIRST.next().path(directory.path());
+    let whole = fs::read(&path).unwrap();
+    for cut in 0..WalIdentity::HEADER_LEN {
+        fs::write(&path, &whole[..cut]).unwrap();
+        assert_eq!(read_back(directory.path()).unwrap().batches, batches, "cut at {cut}");
+        assert!(!path.exists());
     }
 }
 

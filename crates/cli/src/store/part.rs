@@ -1,0 +1,144 @@
+//! What was found in one file of a store, as `verify` and `salvage` report it.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anyhow::Context;
+use serde::Serialize;
+use sstable::BlockType;
+use store::{Part, PartKind, Step};
+
+use crate::output::{Audience, Report, STDOUT};
+use crate::progress::Progress;
+use crate::size_text::show_number;
+
+/// Shows how far a file is, and reports each when it is done.
+pub(super) struct Reporter {
+    audience: Audience,
+    progress: Option<(PathBuf, Progress)>,
+    failure: anyhow::Result<()>,
+}
+
+impl Reporter {
+    pub(super) const fn new(audience: Audience) -> Self {
+        Self { audience, progress: None, failure: Ok(()) }
+    }
+
+    pub(super) fn take(&mut self, step: &Step<'_>) {
+        match step {
+            Step::Reads { path, done, len } => {
+                if self.progress.as_ref().is_none_or(|(known, _)| known != path) {
+                    let progress = Progress::new(path.display().to_string(), *len);
+                    self.progress = Some((path.to_path_buf(), progress));
+                }
+                if let Some((_, progress)) = &self.progress {
+                    progress.set(*done);
+                }
+            }
+            Step::Done(part) => {
+                self.progress = None;
+                if self.failure.is_ok() {
+                    self.failure = self.audience.print(&PartReport::new(part));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What went wrong while reporting.
+    pub(super) fn finish(self) -> anyhow::Result<()> {
+        self.failure.context(STDOUT)
+    }
+}
+
+#[derive(Serialize)]
+struct PartReport {
+    schema: u32,
+    file: String,
+    part: &'static str,
+    ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocks: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    records: Option<u64>,
+    cells: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    totals_checked: Option<bool>,
+    errors: Vec<Finding>,
+    notes: Vec<String>,
+}
+
+/// One thing that is wrong.
+#[derive(Serialize)]
+struct Finding {
+    offset: u64,
+    bytes: Option<u64>,
+    block: Option<&'static str>,
+    what: String,
+}
+
+impl PartReport {
+    fn new(part: &Part) -> Self {
+        let (mut blocks, mut records, mut totals_checked) = (None, None, None);
+        let kind = match part.kind {
+            PartKind::Manifest => "manifest",
+            PartKind::LogSegment { records: found } => {
+                records = Some(found);
+                "log-segment"
+            }
+            PartKind::StoreFile { blocks: found, totals_checked: checked } => {
+                (blocks, totals_checked) = (Some(found), Some(checked));
+                "store-file"
+            }
+            _ => "left-over",
+        };
+        let finding = |problem: &store::Problem| Finding {
+            offset: problem.at,
+            bytes: problem.len,
+            block: problem.block.map(BlockType::name),
+            what: problem.what.clone(),
+        };
+        Self {
+            schema: 1,
+            file: part.path.display().to_string(),
+            part: kind,
+            ok: part.is_sound(),
+            blocks,
+            records,
+            cells: part.cells,
+            totals_checked,
+            errors: part.problems.iter().map(finding).collect(),
+            notes: part.notes.clone(),
+        }
+    }
+}
+
+impl Report for PartReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let verdict = match (self.ok, self.part) {
+            (false, _) => "DAMAGED",
+            (true, "left-over") => "left over",
+            (true, _) => "sound",
+        };
+        write!(out, "{}: {verdict}", self.file)?;
+        for (count, what) in [(self.blocks, "block"), (self.records, "record")] {
+            if let Some(count) = count {
+                write!(out, ", {}, {}", show_number(count, what), show_number(self.cells, "cell"))?;
+            }
+        }
+        writeln!(out)?;
+        for Finding { offset, bytes, block, what } in &self.errors {
+            let block = block.map(|name| format!("{name} block ")).unwrap_or_default();
+            let bytes = bytes.map(|len| format!(", {}", show_number(len, "byte")));
+            writeln!(out, "  {block}at {offset:#x}{}: {what}", bytes.unwrap_or_default())?;
+        }
+        for note in &self.notes {
+            writeln!(out, "  {note}")?;
+        }
+        if self.totals_checked == Some(false) {
+            let why = "where a part cannot be read nobody knows what they should be";
+            writeln!(out, "  totals not checked: {why}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,80 @@
+//! A store file, held against what the manifest has of it and read wholly.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use sstable::{FileName, Limits, ReadAt, Reader, ReaderOptions};
+
+use super::part::{Part, PartKind, Problem, Step};
+use crate::error::Error;
+use crate::manifest::FileEntry;
+use crate::store_file::checksum_of;
+use crate::vfs::Vfs;
+
+/// Reads a file wholly, twice: for the checksum of all its bytes, and for what they mean.
+pub(super) fn check_file(
+    vfs: &dyn Vfs,
+    path: &Path,
+    entry: Option<&FileEntry>,
+    step: &mut dyn FnMut(Step<'_>),
+) -> Part {
+    let kind = PartKind::StoreFile { blocks: 0, totals_checked: false };
+    let mut part = Part::new(path.to_path_buf(), kind);
+    let source = match vfs.open(path) {
+        Ok(source) => source,
+        Err(error) => {
+            part.wrong(Error::io(path, "open")(error).with_causes());
+            return part;
+        }
+    };
+    let len = source.len();
+    // Both passes together are one way from the front of the file to its end.
+    let mut reads = |done| step(Step::Reads { path, done, len });
+    if let Some(entry) = entry {
+        match contradiction(&source, path, entry, |done| reads(done / 2)) {
+            Ok(what) => what.into_iter().for_each(|what| part.wrong(what)),
+            Err(error) => part.wrong(error.with_causes()),
+        }
+    }
+    let name = FileName::new(path.display().to_string());
+    let halfway = if entry.is_some() { len / 2 } else { 0 };
+    let second = |done| reads(halfway + done / if entry.is_some() { 2 } else { 1 });
+    match sstable::verify(source, name, Limits::default(), second) {
+        Ok(found) => {
+            let (blocks, totals_checked) = (found.blocks, found.totals_checked);
+            part.kind = PartKind::StoreFile { blocks, totals_checked };
+            part.cells = found.cells;
+            part.problems.extend(found.problems.into_iter().map(Problem::from));
+        }
+        Err(error) => part.wrong(Error::from(error).with_causes()),
+    }
+    part
+}
+
+/// What tells a file from the one that is listed.
+fn contradiction(
+    source: &Arc<dyn ReadAt>,
+    path: &Path,
+    entry: &FileEntry,
+    mut reads: impl FnMut(u64),
+) -> Result<Vec<String>, Error> {
+    let mut wrong: Vec<String> = entry.wrong_len(source.len()).into_iter().collect();
+    let goes_on = |done| {
+        reads(done);
+        true
+    };
+    let checksum = checksum_of(&**source, path, source.len(), goes_on)?;
+    wrong.extend(checksum.and_then(|checksum| entry.wrong_checksum(checksum)));
+    // Damage to what an open reads is found by the second pass.
+    let name = FileName::new(path.display().to_string());
+    if let Ok(reader) = Reader::open(Arc::clone(source), name, ReaderOptions::default()) {
+        wrong.extend(entry.contradiction(&reader));
+    }
+    Ok(wrong)
+}
+
+impl From<sstable::Damage> for Problem {
+    fn from(damage: sstable::Damage) -> Self {
+        Self { at: damage.at.get(), len: None, block: damage.block, what: damage.what.into_owned() }
+    }
+}

@@ -1,0 +1,159 @@
+//! What there is to look into: from the manifest, or where that is damaged, from the directories.
+
+use std::path::Path;
+
+use super::part::{Part, PartKind};
+use crate::error::{Error, Result};
+use crate::identity::is_store_file_name;
+use crate::manifest::{FileEntry, Manifest, check_family_name};
+use crate::options::FamilyOptions;
+use crate::store::{LOCK_NAME, WAL_DIRECTORY};
+use crate::vfs::Vfs;
+use crate::wal::{LogPlace, SegmentNumber};
+
+/// All that is known of a store before its files are read.
+pub(super) struct Plan {
+    /// `None` if it is damaged or missing.
+    pub(super) manifest: Option<Manifest>,
+    /// What is wrong with it.
+    pub(super) part: Part,
+    pub(super) families: Vec<PlannedFamily>,
+    /// Whether the log has its directory.
+    pub(super) has_log: bool,
+    /// Names in the store's directory that are nobody's.
+    pub(super) left_over: Vec<String>,
+}
+
+/// A family, and the files that are in it or should be.
+pub(super) struct PlannedFamily {
+    pub(super) name: String,
+    pub(super) options: FamilyOptions,
+    pub(super) files: Vec<PlannedFile>,
+    /// Names in its directory that the manifest does not have.
+    pub(super) left_over: Vec<String>,
+}
+
+/// A store file that is listed, or that is there where no list can be read.
+pub(super) struct PlannedFile {
+    pub(super) name: String,
+    pub(super) entry: Option<FileEntry>,
+}
+
+impl Plan {
+    /// Looks at a directory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Missing`] if there are neither a manifest nor a log.
+    pub(super) fn make(vfs: &dyn Vfs, directory: &Path) -> Result<Self> {
+        let mut part = Part::new(directory.join(Manifest::NAME), PartKind::Manifest);
+        let manifest = match Manifest::load(vfs, directory) {
+            Ok(manifest) => {
+                if manifest.is_none() {
+                    part.wrong("missing");
+                }
+                manifest
+            }
+            Err(Error::Corrupt { at, what, .. }) => {
+                part.wrong(what);
+                part.problems[0].at = at;
+                None
+            }
+            Err(error) => {
+                part.wrong(error.with_causes());
+                None
+            }
+        };
+        let entries = match vfs.list(directory) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(Error::io(directory, "list")(error)),
+        };
+        let directories: Vec<&str> =
+            entries.iter().filter(|entry| entry.is_directory).map(|entry| &*entry.name).collect();
+        let was_there = !part.problems.iter().any(|problem| problem.what == "missing");
+        if !was_there && !directories.contains(&WAL_DIRECTORY) {
+            return Err(Error::Missing { path: directory.to_path_buf() });
+        }
+        let families: Vec<_> = match &manifest {
+            Some(manifest) => {
+                let families = manifest.families.iter();
+                families
+                    .map(|it| (it.name.clone(), it.options.clone(), Some(&it.files[..])))
+                    .collect()
+            }
+            None => directories
+                .iter()
+                .filter(|name| check_family_name(name).is_ok())
+                .map(|name| ((*name).to_owned(), FamilyOptions::default(), None))
+                .collect(),
+        };
+        let has_log = directories.contains(&WAL_DIRECTORY);
+        if !has_log {
+            part.wrong("the log: there is no such directory in the store");
+        }
+        let (families_planned, left_over) = (Vec::new(), Vec::new());
+        let mut plan =
+            Self { manifest: None, part, families: families_planned, has_log, left_over };
+        for (name, options, listed) in families {
+            let is_own = directories.contains(&name.as_str());
+            if !is_own {
+                plan.part.wrong(format!("family {name}: there is no such directory in the store"));
+            }
+            plan.families.push(PlannedFamily::look(vfs, directory, name, options, listed, is_own)?);
+        }
+        let known = [LOCK_NAME, Manifest::NAME, WAL_DIRECTORY];
+        let is_known = |name: &str| {
+            known.contains(&name) || plan.families.iter().any(|family| family.name == name)
+        };
+        plan.left_over =
+            entries.iter().map(|it| it.name.clone()).filter(|name| !is_known(name)).collect();
+        plan.manifest = manifest;
+        Ok(plan)
+    }
+
+    /// Where the log is, and what must be in it.
+    pub(super) fn log<'a>(&self, directory: &'a Path) -> LogPlace<'a> {
+        let manifest = self.manifest.as_ref();
+        let first = manifest.map_or(SegmentNumber::FIRST, |manifest| manifest.first_segment);
+        LogPlace {
+            directory,
+            store: manifest.map(|manifest| manifest.store),
+            first,
+            has_begun: manifest.is_some_and(Manifest::has_begun),
+        }
+    }
+}
+
+impl PlannedFamily {
+    fn look(
+        vfs: &dyn Vfs,
+        store: &Path,
+        name: String,
+        options: FamilyOptions,
+        listed: Option<&[FileEntry]>,
+        is_own: bool,
+    ) -> Result<Self> {
+        let directory = store.join(&name);
+        let mut there = Vec::new();
+        if is_own {
+            let entries = vfs.list(&directory).map_err(Error::io(&directory, "list"))?;
+            there.extend(entries.into_iter().map(|entry| entry.name));
+        }
+        there.sort();
+        let (files, left_over) = if let Some(listed) = listed {
+            there.retain(|name| listed.iter().all(|entry| entry.name != *name));
+            let planned = |entry: &FileEntry| PlannedFile {
+                name: entry.name.clone(),
+                entry: Some(entry.clone()),
+            };
+            (listed.iter().map(planned).collect(), there)
+        } else {
+            let (ours, others): (Vec<_>, Vec<_>) =
+                there.into_iter().partition(|name| is_store_file_name(name));
+            let planned = |name| PlannedFile { name, entry: None };
+            (ours.into_iter().map(planned).collect(), others)
+        };
+        Ok(Self { name, options, files, left_over })
+    }
+}

@@ -1,0 +1,428 @@
+//! A new store of what is sound in a damaged one, which stays as it is.
+//!
+//! ```text
+//! store files   sound: copied.  damaged: the cells of their sound blocks, written anew
+//! log           every sound record, also behind a hole, in new segments
+//! manifest      as it was; if it is damaged, made up from the directories
+//! ```
+//!
+//! What an open would refuse is taken here, with a report of what is missing from it: the new store
+//! may lack writes from the middle of its history.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sstable::{FileName, ReadAt, Reader, ReaderOptions, SequenceId};
+
+use super::files::check_file;
+use super::part::{Part, Problem, Step};
+use super::plan::{Plan, PlannedFamily, PlannedFile};
+use super::verify::part_of;
+use crate::error::{Error, Result};
+use crate::filters::filter_of_leaving;
+use crate::manifest::{FamilyEntry, FileEntry, FileId, Manifest};
+use crate::new_file::{FilePurpose, NewFile};
+use crate::options::StoreOptions;
+use crate::store::{Inner, WAL_DIRECTORY, take_lock};
+use crate::store_file::checksum_of;
+use crate::vfs::Vfs;
+use crate::wal::{self, InspectedSegment, PreviousSegment, SegmentWriter};
+
+/// Makes a store in `out`, which must be empty or not there, of what is sound in the one in
+/// `directory`, which nobody may have open and which stays as it is. Returns whether that was
+/// everything; `step` is told of each file and what was lost of it. The new store is whole once this
+/// returns, and not before.
+///
+/// `families` are only needed if the manifest is damaged: the names of all families in the order in
+/// which they were made, for the log calls them by number. Left out, one that stands alone is found
+/// by itself. Their options are then the defaults.
+///
+/// # Errors
+///
+/// [`Error::Missing`] if there is no store, [`Error::Locked`] if it is open, [`Error::Invalid`] if
+/// `out` is not empty or families are not known, and what the operating system says of `out`.
+pub fn salvage(
+    directory: impl AsRef<Path>,
+    out: impl AsRef<Path>,
+    options: &StoreOptions,
+    families: &[String],
+    mut step: impl FnMut(Step<'_>),
+) -> Result<bool> {
+    let (directory, out, vfs) = (directory.as_ref(), out.as_ref(), &*options.vfs);
+    Plan::make(vfs, directory)?;
+    let _lock = take_lock(vfs, directory)?;
+    let mut plan = Plan::make(vfs, directory)?;
+    check_place(vfs, directory, out)?;
+    if plan.manifest.is_none() {
+        name_families(vfs, directory, &mut plan, families)?;
+    }
+    let mut salvage = Salvage { vfs, directory, out, step: &mut step, is_whole: true };
+    salvage.done(&plan.part);
+    let mut manifest = Manifest::new()?;
+    manifest.seed = plan.manifest.as_ref().map_or(manifest.seed, |old| old.seed);
+    manifest.flushed = plan.manifest.as_ref().map_or(manifest.flushed, |old| old.flushed);
+    let mut rests = Vec::new();
+    for (id, family) in (0..).zip(&plan.families) {
+        let old = plan.manifest.as_ref().and_then(|old| old.families.get(usize::from(id)));
+        let id = old.map_or(id, |old| old.id);
+        let files = salvage.copy_family(family, &mut manifest.flushed, &mut rests)?;
+        let (name, options) = (family.name.clone(), family.options.clone());
+        manifest.families.push(FamilyEntry { id, name, options, files });
+    }
+    salvage.copy_log(&plan, &manifest)?;
+    manifest.store(vfs, out)?;
+    if let Some(parent) = out.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        vfs.sync_directory(parent).map_err(Error::io(parent, "sync"))?;
+    }
+    salvage.write_rests(rests, options)?;
+    Ok(salvage.is_whole)
+}
+
+/// Refuses a place where something is, or that is in the damaged store.
+fn check_place(vfs: &dyn Vfs, directory: &Path, out: &Path) -> Result<()> {
+    let shown = out.display();
+    if out.starts_with(directory) {
+        return Err(Error::invalid(format!("{shown}: is in the store, which is to stay as it is")));
+    }
+    match vfs.list(out) {
+        Ok(entries) if !entries.is_empty() => {
+            Err(Error::invalid(format!("{shown}: is not empty; a salvaged store needs its own")))
+        }
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Error::io(out, "list")(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Puts the families in the order in which they were made, which a damaged manifest does not tell.
+fn name_families(vfs: &dyn Vfs, directory: &Path, plan: &mut Plan, told: &[String]) -> Result<()> {
+    if let Some(unknown) =
+        told.iter().find(|name| plan.families.iter().all(|family| family.name != **name))
+    {
+        return Err(Error::invalid(format!("the store has no family {unknown}")));
+    }
+    let place = |family: &PlannedFamily| told.iter().position(|name| *name == family.name);
+    plan.families.sort_by_key(|family| place(family).unwrap_or(usize::MAX));
+    if told.len() == plan.families.len() || plan.families.len() == 1 || !plan.has_log {
+        return Ok(());
+    }
+    let wal = directory.join(WAL_DIRECTORY);
+    let mut has_records = false;
+    wal::inspect(
+        vfs,
+        &plan.log(&wal),
+        |_| Some(&b"?"[..]),
+        |segment| {
+            has_records |= !segment.batches.is_empty();
+            Ok(())
+        },
+    )?;
+    if !has_records {
+        return Ok(());
+    }
+    let names: Vec<_> = plan.families.iter().map(|family| &*family.name).collect();
+    Err(Error::invalid(format!(
+        "the manifest is damaged, and the log calls families by number: name them in the order in \
+         which they were made (there are: {})",
+        names.join(", ")
+    )))
+}
+
+/// A salvage under way.
+struct Salvage<'a> {
+    vfs: &'a dyn Vfs,
+    directory: &'a Path,
+    out: &'a Path,
+    step: &'a mut dyn FnMut(Step<'_>),
+    is_whole: bool,
+}
+
+/// A damaged file whose sound blocks are to be written anew.
+struct Rest {
+    family: String,
+    reader: Reader,
+    /// As it should have been.
+    entry: FileEntry,
+    part: Part,
+}
+
+impl Salvage<'_> {
+    fn done(&mut self, part: &Part) {
+        self.is_whole &= part.is_sound();
+        (self.step)(Step::Done(part));
+    }
+
+    /// Copies the sound files of a family; the others go to `rests`, as far as they can be read.
+    fn copy_family(
+        &mut self,
+        family: &PlannedFamily,
+        newest: &mut SequenceId,
+        rests: &mut Vec<Rest>,
+    ) -> Result<Vec<FileEntry>> {
+        let place = self.out.join(&family.name);
+        self.vfs.create_directory(&place).map_err(Error::io(&place, "create"))?;
+        let mut there = FilesThere::new(self.vfs, self.directory.join(&family.name), family);
+        let mut entries = Vec::new();
+        for file in &family.files {
+            let path = there.directory.join(&file.name);
+            let mut part = check_file(self.vfs, &path, file.entry.as_ref(), self.step);
+            match there.find(file, &mut part) {
+                Found::Whole(source, entry) => {
+                    *newest = (*newest).max(entry.sequence_max);
+                    part.cells = entry.cells;
+                    copy(self.vfs, &*source, &path, &place.join(&entry.name), entry.length)?;
+                    entries.push(entry);
+                }
+                Found::Rest(reader, entry) => {
+                    *newest = (*newest).max(entry.sequence_max);
+                    let (family, reader) = (family.name.clone(), *reader);
+                    rests.push(Rest { family, reader, entry, part });
+                    continue;
+                }
+                Found::Nothing => {
+                    part.cells = 0;
+                    if let Some(entry) = &file.entry {
+                        *newest = (*newest).max(entry.sequence_max);
+                    }
+                }
+            }
+            self.done(&part);
+        }
+        self.vfs.sync_directory(&place).map_err(Error::io(&place, "sync"))?;
+        Ok(entries)
+    }
+
+    /// Writes all sound records into new segments.
+    fn copy_log(&mut self, plan: &Plan, manifest: &Manifest) -> Result<()> {
+        let (from, to) = (self.directory.join(WAL_DIRECTORY), self.out.join(WAL_DIRECTORY));
+        self.vfs.create_directory(&to).map_err(Error::io(&to, "create"))?;
+        let ids: BTreeMap<&[u8], u16> =
+            manifest.families.iter().map(|it| (it.name.as_bytes(), it.id)).collect();
+        let (mut number, mut previous) = (manifest.first_segment, PreviousSegment::default());
+        let family_name = |id| manifest.family_name(id).map(str::as_bytes);
+        let mut write = |segment: InspectedSegment| -> Result<()> {
+            let mut written =
+                SegmentWriter::create(self.vfs, &to, manifest.store, number, previous)?;
+            for (sequence_id, cells) in &segment.batches {
+                let (mut record, identity) = (Vec::new(), *written.identity());
+                let cells = cells.iter().map(|cell| (ids[cell.family()], cell.as_ref()));
+                let durable = written.durable();
+                wal::encode_batch(&mut record, &identity, *sequence_id, durable, cells)?;
+                written.write(&record)?;
+            }
+            written.sync()?;
+            (number, previous) = (number.next(), written.as_previous());
+            let mut part = part_of(&segment);
+            if let Some(at) = segment.tail.filter(|at| *at < segment.len) {
+                part.notes.push(format!("{} bytes from {at:#x} on are left out", segment.len - at));
+            }
+            self.is_whole &= part.is_sound();
+            (self.step)(Step::Done(&part));
+            Ok(())
+        };
+        if plan.has_log {
+            wal::inspect(self.vfs, &plan.log(&from), family_name, &mut write)?;
+        }
+        if number == manifest.first_segment {
+            // A store that has families has a log.
+            SegmentWriter::create(self.vfs, &to, manifest.store, number, previous)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is sound in damaged files into files of the new store.
+    fn write_rests(&mut self, rests: Vec<Rest>, options: &StoreOptions) -> Result<()> {
+        if rests.is_empty() {
+            return Ok(());
+        }
+        let options = options.clone().create(false).background(false).auto_compaction(false);
+        let store = Inner::open(self.out, options)?;
+        for mut rest in rests {
+            write_rest(&store, &mut rest)?;
+            self.done(&rest.part);
+        }
+        Ok(())
+    }
+}
+
+/// The files in a family's directory, by what they hold.
+struct FilesThere<'a> {
+    vfs: &'a dyn Vfs,
+    directory: PathBuf,
+    names: Vec<String>,
+    /// Of files that were read, by name; `None` for what cannot be read.
+    checksums: BTreeMap<String, Option<(u64, u32)>>,
+}
+
+/// What there is of a file that is listed.
+enum Found {
+    Whole(Arc<dyn ReadAt>, FileEntry),
+    Rest(Box<Reader>, FileEntry),
+    Nothing,
+}
+
+impl<'a> FilesThere<'a> {
+    fn new(vfs: &'a dyn Vfs, directory: PathBuf, family: &PlannedFamily) -> Self {
+        let names = family.files.iter().map(|file| &file.name).chain(&family.left_over);
+        Self { vfs, directory, names: names.cloned().collect(), checksums: BTreeMap::new() }
+    }
+
+    fn find(&mut self, file: &PlannedFile, part: &mut Part) -> Found {
+        match &file.entry {
+            Some(entry) => self.find_listed(entry, part),
+            None => self.take_unlisted(&file.name, part),
+        }
+    }
+
+    /// The file itself; or the same bytes under another name; or what is left of it.
+    fn find_listed(&mut self, entry: &FileEntry, part: &mut Part) -> Found {
+        let path = self.directory.join(&entry.name);
+        let own = self.vfs.open(&path).ok().filter(|own| own.len() >= entry.length);
+        if let Some(own) = own
+            && is_listed(&*own, &path, entry)
+        {
+            if own.len() > entry.length {
+                part.problems.clear();
+                part.notes.push(format!("bytes behind {:#x} are left out", entry.length));
+            }
+            return Found::Whole(own, entry.clone());
+        }
+        for name in self.names.clone() {
+            if self.sums(&name) == Some((entry.length, entry.checksum))
+                && let Ok(source) = self.vfs.open(&self.directory.join(&name))
+            {
+                part.problems.clear();
+                part.notes.push(format!("found under the name {name}"));
+                return Found::Whole(source, entry.clone());
+            }
+        }
+        let reader = self.reader(&entry.name).filter(|reader| {
+            entry.id.map_or_else(
+                || entry.contradiction(reader).is_none(),
+                |id| FileId::of(reader.file_info()) == Some(id),
+            )
+        });
+        let Some(reader) = reader else {
+            part.lost(entry.length, "nothing of it can be used");
+            return Found::Nothing;
+        };
+        Found::Rest(Box::new(reader), entry.clone())
+    }
+
+    /// A file that is there, where nobody knows which should be.
+    fn take_unlisted(&mut self, name: &str, part: &mut Part) -> Found {
+        let (Some(reader), Some((len, checksum))) = (self.reader(name), self.sums(name)) else {
+            part.lost(0, "nothing of it can be used");
+            return Found::Nothing;
+        };
+        if reader.is_empty() {
+            part.notes.push("it has no cells, and is left out".to_owned());
+            return Found::Nothing;
+        }
+        let Some(entry) = FileEntry::of_file(&reader, name, checksum) else {
+            part.lost(len, "its first or last key is none");
+            return Found::Nothing;
+        };
+        if !entry.carries_sequence_ids {
+            let note = "nobody knows when it was loaded; it counts as the oldest";
+            part.notes.push(note.to_owned());
+        }
+        match self.vfs.open(&self.directory.join(name)) {
+            Ok(source) if part.is_sound() => Found::Whole(source, entry),
+            _ => Found::Rest(Box::new(reader), entry),
+        }
+    }
+
+    fn sums(&mut self, name: &str) -> Option<(u64, u32)> {
+        if let Some(known) = self.checksums.get(name) {
+            return *known;
+        }
+        let path = self.directory.join(name);
+        let sums = self.vfs.open(&path).ok().and_then(|source| {
+            let checksum = checksum_of(&*source, &path, source.len(), |_| true).ok()??;
+            Some((source.len(), checksum))
+        });
+        self.checksums.insert(name.to_owned(), sums);
+        sums
+    }
+
+    fn reader(&self, name: &str) -> Option<Reader> {
+        let path = self.directory.join(name);
+        let shown = FileName::new(path.display().to_string());
+        let source = self.vfs.open(&path).ok()?;
+        Reader::open(source, shown, ReaderOptions::default()).ok()
+    }
+}
+
+/// Whether the first bytes of a file are those listed.
+fn is_listed(source: &dyn ReadAt, path: &Path, entry: &FileEntry) -> bool {
+    let checksum = checksum_of(source, path, entry.length, |_| true);
+    matches!(checksum, Ok(Some(checksum)) if checksum == entry.checksum)
+}
+
+/// Copies the first `len` bytes of a file; they are on disk when this returns.
+fn copy(vfs: &dyn Vfs, source: &dyn ReadAt, from: &Path, to: &Path, len: u64) -> Result<()> {
+    const CHUNK: u64 = 1 << 20;
+    let mut file = vfs.create(to).map_err(Error::io(to, "create"))?;
+    let mut at = 0;
+    while at < len {
+        let mut chunk = vec![0; CHUNK.min(len - at) as usize];
+        source.read_exact_at(&mut chunk, at).map_err(Error::io(from, "read"))?;
+        file.write_all(&chunk).map_err(Error::io(to, "write"))?;
+        at += chunk.len() as u64;
+    }
+    file.sync().map_err(Error::io(to, "sync"))
+}
+
+/// Writes the sound blocks of a file into a new one, and has the store list that.
+fn write_rest(store: &Inner, rest: &mut Rest) -> Result<()> {
+    let version = store.version();
+    let family = version.family(rest.family.as_bytes()).expect("all were made");
+    let family = Arc::clone(&family.family);
+    let purpose = FilePurpose {
+        sequence_max: rest.entry.sequence_max,
+        has_tags: rest.reader.file_info().includes_tags(),
+        is_major_compaction: false,
+        filter: filter_of_leaving(&family),
+    };
+    let mut file = NewFile::create(store, &family, purpose)?;
+    let (mut kept, mut refused) = (0, None);
+    let lost = sstable::salvage(&rest.reader, |cell| match file.append(&cell) {
+        Ok(()) => {
+            kept += 1;
+            Ok(())
+        }
+        // Sound as bytes, and yet no cell that a file can hold.
+        Err(Error::StoreFile(error @ sstable::Error::Invalid { .. })) => {
+            refused = Some(error.to_string());
+            Ok(())
+        }
+        Err(error) => Err(error),
+    })?;
+    rest.part.cells = kept;
+    rest.part.problems.extend(refused.map(|what| Problem { at: 0, len: None, block: None, what }));
+    // What is lost is said once, with its length.
+    let places: Vec<u64> = lost.iter().map(|lost| lost.damage.at.get()).collect();
+    rest.part.problems.retain(|problem| problem.block.is_none() || !places.contains(&problem.at));
+    rest.part.problems.extend(
+        lost.into_iter().map(|lost| Problem { len: Some(lost.len), ..Problem::from(lost.damage) }),
+    );
+    let note = match file.finish()? {
+        None => "no block of cells is sound".to_owned(),
+        Some(entry) => {
+            let (name, cells) = (entry.name.clone(), rest.entry.cells);
+            let entry = FileEntry {
+                sequence_min: rest.entry.sequence_min,
+                carries_sequence_ids: rest.entry.carries_sequence_ids,
+                ..entry
+            };
+            let opened = store.open_file(&family, &entry)?;
+            store.replace_files(&family, &[], Some(&opened))?;
+            format!("{kept} of its {cells} cells are in {name}")
+        }
+    };
+    rest.part.notes.push(note);
+    Ok(())
+}

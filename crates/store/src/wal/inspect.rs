@@ -1,0 +1,211 @@
+//! The log as it is, whatever is wrong with it: what recovery would take, where it would refuse, and
+//! what is sound behind that.
+
+#![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
+
+use std::path::PathBuf;
+
+use sstable::{Cell, SequenceId};
+
+use super::image::{Image, segment_of_record_at};
+use super::record::decode_cells;
+use super::recovery::{
+    LogPlace, OLDER, check_identity, check_tail, list_segments, read_identity, read_whole,
+};
+use super::segment::{PreviousSegment, SegmentNumber, WalIdentity};
+use crate::error::Result;
+use crate::vfs::Vfs;
+
+/// What is in a segment.
+#[derive(Debug)]
+pub(crate) struct InspectedSegment {
+    pub(crate) path: PathBuf,
+    /// Its length in bytes.
+    pub(crate) len: u64,
+    /// The batches of its sound records, in order.
+    pub(crate) batches: Vec<(SequenceId, Vec<Cell>)>,
+    pub(crate) holes: Vec<Hole>,
+    /// From where on there is a write that was under way; recovery cuts it off.
+    pub(crate) tail: Option<u64>,
+}
+
+/// Bytes of a segment that are no sound record, where recovery refuses the log.
+#[derive(Debug)]
+pub(crate) struct Hole {
+    pub(crate) at: u64,
+    pub(crate) len: u64,
+    pub(crate) what: String,
+}
+
+/// Reads the segments that are needed, one after the other, and changes nothing. `family_name` knows
+/// a family by its id.
+pub(crate) fn inspect<'f>(
+    vfs: &dyn Vfs,
+    log: &LogPlace<'_>,
+    family_name: impl Fn(u16) -> Option<&'f [u8]>,
+    mut each: impl FnMut(InspectedSegment) -> Result<()>,
+) -> Result<()> {
+    let segments = list_segments(vfs, log)?;
+    let missing = |number: SegmentNumber, what: String| InspectedSegment {
+        path: number.path(log.directory),
+        len: 0,
+        batches: Vec::new(),
+        holes: vec![Hole { at: 0, len: 0, what }],
+        tail: None,
+    };
+    if segments.is_empty() && log.has_begun {
+        each(missing(log.first, "the segment is missing".to_owned()))?;
+    }
+    let mut so_far = SoFar { previous: None, newest: SequenceId::default() };
+    // Of a log whose manifest is lost nobody knows where it began.
+    let known_first = log.store.map(|_| log.first);
+    let mut expected = known_first.or(segments.first().copied()).unwrap_or(log.first);
+    for number in &segments {
+        if *number != expected {
+            let what = format!("missing, with all before {number}");
+            each(missing(expected, what))?;
+            so_far.previous = None;
+        }
+        expected = number.next();
+        let path = number.path(log.directory);
+        let mut segment = match read_whole(vfs, &path) {
+            Ok(bytes) => {
+                let is_last = segments.last() == Some(number);
+                let place = Place { log, number: *number, is_last };
+                inspect_segment(&bytes, &place, &family_name, &mut so_far)
+            }
+            Err(error) => {
+                so_far.previous = None;
+                missing(*number, error.with_causes())
+            }
+        };
+        segment.path = path;
+        each(segment)?;
+    }
+    Ok(())
+}
+
+/// Where a segment stands in the log.
+struct Place<'a> {
+    log: &'a LogPlace<'a>,
+    number: SegmentNumber,
+    is_last: bool,
+}
+
+/// What the segments before one were.
+struct SoFar {
+    /// `None` if that is not known.
+    previous: Option<PreviousSegment>,
+    newest: SequenceId,
+}
+
+fn inspect_segment<'f>(
+    bytes: &[u8],
+    place: &Place<'_>,
+    family_name: &impl Fn(u16) -> Option<&'f [u8]>,
+    so_far: &mut SoFar,
+) -> InspectedSegment {
+    let len = length(bytes.len());
+    let mut found = InspectedSegment {
+        path: PathBuf::new(),
+        len,
+        batches: Vec::new(),
+        holes: Vec::new(),
+        tail: None,
+    };
+    let previous = so_far.previous.take();
+    let may_be_new = place.is_last && !place.log.must_have(place.number);
+    let segment = match read_identity(bytes, may_be_new) {
+        Ok(None) => {
+            found.tail = Some(0);
+            None
+        }
+        Ok(Some(identity)) => {
+            match check_identity(&identity, place.number, place.log.store, None) {
+                Ok(()) => {
+                    found.holes.extend(gap_before(&identity, place.number, previous));
+                    Some(identity.segment)
+                }
+                Err(what) => {
+                    found.holes.push(Hole { at: 0, len, what: what.to_owned() });
+                    None
+                }
+            }
+        }
+        // The records carry the segment's id, too.
+        Err(what) => {
+            let segment = segment_of_record_at(bytes, WalIdentity::HEADER_LEN);
+            let lost = segment.map_or(len, |_| length(WalIdentity::HEADER_LEN));
+            found.holes.push(Hole { at: 0, len: lost, what: what.to_owned() });
+            segment
+        }
+    };
+    if let Some(segment) = segment {
+        let image = Image { bytes, segment };
+        inspect_records(&image, place.is_last, family_name, &mut so_far.newest, &mut found);
+        so_far.previous = Some(PreviousSegment { segment, len: found.tail.unwrap_or(len) });
+    }
+    found
+}
+
+/// What a segment's header says of the one before it that is not so.
+fn gap_before(
+    identity: &WalIdentity,
+    number: SegmentNumber,
+    previous: Option<PreviousSegment>,
+) -> Option<Hole> {
+    let known = previous?;
+    let what = check_identity(identity, number, None, previous).err()?;
+    let lost = if identity.previous.segment == known.segment {
+        identity.previous.len.saturating_sub(known.len)
+    } else {
+        0
+    };
+    let what = format!("{what}; {lost} bytes at its end are known to be lost");
+    Some(Hole { at: 0, len: 0, what })
+}
+
+fn inspect_records<'f>(
+    image: &Image<'_>,
+    is_last: bool,
+    family_name: &impl Fn(u16) -> Option<&'f [u8]>,
+    newest: &mut SequenceId,
+    found: &mut InspectedSegment,
+) {
+    let mut at = WalIdentity::HEADER_LEN;
+    while at < image.bytes.len() {
+        let Some(record) = image.record_at(at) else {
+            let Err(what) = check_tail(image, at, is_last) else {
+                found.tail = Some(length(at));
+                return;
+            };
+            let next = image.next_record(at.saturating_add(1));
+            let next = next.map_or(image.bytes.len(), |record| record.at);
+            let len = length(next.saturating_sub(at));
+            found.holes.push(Hole { at: length(at), len, what });
+            at = next;
+            continue;
+        };
+        let sequence_id = record.header.sequence_id;
+        let cells = if sequence_id <= *newest {
+            Err(OLDER)
+        } else {
+            decode_cells(record.body, sequence_id, family_name)
+        };
+        match cells {
+            Ok(cells) => {
+                *newest = sequence_id;
+                found.batches.push((sequence_id, cells));
+            }
+            Err(what) => {
+                let len = length(record.end.saturating_sub(at));
+                found.holes.push(Hole { at: length(at), len, what: what.to_owned() });
+            }
+        }
+        at = record.end;
+    }
+}
+
+fn length(bytes: usize) -> u64 {
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}

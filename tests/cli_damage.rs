@@ -1,0 +1,242 @@
+//! `hfile store verify` and `salvage` on stores that are damaged, and the lock between processes.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn hfile(directory: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hfile"));
+    command.args(args).current_dir(directory).output().expect("the binary runs")
+}
+
+/// What `hfile store` prints and says, and its exit status.
+fn store(directory: &Path, args: &[&str]) -> (i32, String, String) {
+    let output = hfile(directory, &[&["store"], args].concat());
+    let [out, error] =
+        [output.stdout, output.stderr].map(|it| String::from_utf8(it).expect("text"));
+    (output.status.code().expect("it ends by itself"), out, error)
+}
+
+fn run(directory: &Path, args: &[&str]) -> String {
+    let (status, out, error) = store(directory, args);
+    assert_eq!(status, 0, "{args:?}: {error}");
+    out
+}
+
+fn json(lines: &str) -> Vec<Value> {
+    lines.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect()
+}
+
+/// The objects of the parts that are damaged.
+fn damaged(lines: &str) -> Vec<Value> {
+    json(lines).into_iter().filter(|part| part["ok"] == false).collect()
+}
+
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).expect("it is there");
+    let mut files: Vec<_> = entries.map(|entry| entry.expect("a name").path()).collect();
+    files.sort();
+    files
+}
+
+/// Two files of one row each and a log of a third.
+fn filled(directory: &Path, name: &str) -> Vec<PathBuf> {
+    run(directory, &["create", name, "f"]);
+    for row in ["row1", "row2"] {
+        run(directory, &["append", name, "f", row, "q", "value"]);
+        run(directory, &["flush", name]);
+    }
+    run(directory, &["append", name, "f", "row3", "q", "value"]);
+    files(&directory.join(name).join("f"))
+}
+
+fn rows(directory: &Path, name: &str) -> Vec<String> {
+    let out = run(directory, &["scan", name, "f", "--format", "csv"]);
+    out.lines().skip(1).map(|line| line[..4].to_owned()).collect()
+}
+
+/// Verify and salvage name the damaged file with `what`; returns the rows that were saved.
+fn judge(directory: &Path, file: &Path, what: &str) -> Vec<String> {
+    let name = file.file_name().and_then(|name| name.to_str()).expect("text");
+    let (status, out, _) = store(directory, &["verify", "s", "--json"]);
+    assert_eq!(status, 1);
+    let wrong = damaged(&out);
+    assert!(
+        wrong.iter().any(|part| {
+            part["file"].as_str().is_some_and(|file| file.ends_with(name))
+                && part["errors"].to_string().contains(what)
+        }),
+        "{what}: {wrong:?}"
+    );
+    let _ = fs::remove_dir_all(directory.join("saved"));
+    let (_, out, error) = store(directory, &["salvage", "s", "saved", "--json"]);
+    assert!(!out.is_empty(), "{error}");
+    run(directory, &["verify", "saved"]);
+    rows(directory, "saved")
+}
+
+#[test]
+fn store_files_that_are_not_the_listed_ones_are_refused_and_salvaged() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    let ours = filled(directory, "s");
+    let theirs = filled(directory, "other");
+    let whole = [&ours[0], &ours[1]].map(|file| fs::read(file).expect("sound"));
+    let sound = run(directory, &["verify", "s", "--json"]);
+    let parts = json(&sound).into_iter().filter(|part| part["part"] == "store-file");
+    assert_eq!(parts.count(), 2, "{sound}");
+    let refused = |what: &str| {
+        let (status, _, error) = store(directory, &["get", "s", "row1"]);
+        assert_eq!(status, 1, "{error}");
+        assert!(error.contains(what) && error.contains("hfile store salvage"), "{what}: {error}");
+    };
+
+    fs::write(&ours[0], &whole[1]).expect("writable");
+    fs::write(&ours[1], &whole[0]).expect("writable");
+    refused("its id is");
+    assert_eq!(judge(directory, &ours[0], "its id is"), ["row1", "row2", "row3"]);
+    let (status, out, _) = store(directory, &["salvage", "s", "again"]);
+    assert_eq!(status, 0, "swapped, and nothing lost");
+    assert!(out.contains("found under the name"), "{out}");
+
+    fs::write(&ours[1], &whole[1]).expect("writable");
+    fs::copy(&theirs[0], &ours[0]).expect("writable");
+    refused("its id is");
+    assert_eq!(judge(directory, &ours[0], "its id is").len(), 2);
+
+    fs::write(&ours[0], &whole[0][..whole[0].len() - 1]).expect("writable");
+    refused("its length is");
+    assert_eq!(judge(directory, &ours[0], "its length is").len(), 2);
+
+    fs::write(&ours[0], [&whole[0][..], b"more"].concat()).expect("writable");
+    refused("its length is");
+    assert_eq!(judge(directory, &ours[0], "its length is").len(), 3);
+
+    // Of an older copy of the store, before all files were merged into this one.
+    fs::write(&ours[0], &whole[0]).expect("writable");
+    run(directory, &["compact", "s", "--major"]);
+    let merged = files(&directory.join("s/f")).pop().expect("one file");
+    fs::write(&merged, &whole[0]).expect("writable");
+    refused("is not the file that the manifest lists");
+    fs::write(directory.join("s/f").join(ours[0].file_name().expect("a name")), &whole[0])
+        .expect("writable");
+    assert_eq!(judge(directory, &merged, "CRC-32C"), ["row3"]);
+}
+
+#[test]
+fn a_damaged_log_is_refused_with_its_place_and_salvaged_around_it() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    run(directory, &["create", "s", "f"]);
+    let cell = |row: u32| {
+        format!(
+            "{{\"row\":\"{row:02}\",\"family\":\"66\",\"qualifier\":\"71\",\"ts\":5,\"type\":\"Put\",\"value\":\"76\"}}\n"
+        )
+    };
+    fs::write(directory.join("cells"), (10..16).map(cell).collect::<String>()).expect("writable");
+    run(directory, &["put", "s", "f", "--from", "cells", "cells", "--batch", "1"]);
+    // Each call begins a segment; that of the put is the last one that has anything.
+    let wal = files(&directory.join("s/wal"));
+    let segment = wal.iter().max_by_key(|file| fs::metadata(file).expect("there").len());
+    let segment = segment.expect("some");
+    let whole = fs::read(segment).expect("sound");
+    let len = (whole.len() - 56) / 6;
+    let start = 56 + 2 * len;
+    let mut flipped = whole.clone();
+    flipped[start + 40] ^= 4;
+    fs::write(segment, &flipped).expect("writable");
+
+    let (status, _, error) = store(directory, &["scan", "s", "f"]);
+    assert_eq!(status, 1);
+    let name = segment.file_name().and_then(|name| name.to_str()).expect("text");
+    assert!(error.contains(&format!("{name}: at {start:#x}: damage")), "{error}");
+    assert!(error.contains("hfile store salvage"), "{error}");
+    let (status, out, _) = store(directory, &["verify", "s"]);
+    assert_eq!(status, 1);
+    assert!(out.contains(&format!("  at {start:#x}, {len} bytes: damage")), "{out}");
+    let (status, out, _) = store(directory, &["salvage", "s", "saved", "--json"]);
+    assert_eq!(status, 1);
+    let lost = damaged(&out);
+    assert_eq!(
+        (lost.len(), &lost[0]["part"], &lost[0]["records"]),
+        (1, &"log-segment".into(), &5.into())
+    );
+    assert_eq!(lost[0]["errors"][0]["offset"], start);
+    assert_eq!(lost[0]["errors"][0]["bytes"], len);
+    assert_eq!(run(directory, &["scan", "saved", "f"]).lines().count(), 5);
+    assert_eq!(fs::read(segment).expect("there"), flipped, "it stays as it is");
+    let (status, _, error) = store(directory, &["salvage", "s", "saved"]);
+    assert_ne!(status, 0, "not over another store");
+    assert!(error.contains("is not empty"), "{error}");
+    let (_, _, error) = store(directory, &["salvage", "s", "s/inside"]);
+    assert!(error.contains("is in the store"), "{error}");
+}
+
+#[test]
+fn a_store_without_a_manifest_is_salvaged_once_its_families_are_named() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    // Not in the order of their names.
+    for family in ["g", "f"] {
+        run(directory, &["create", "s", family]);
+        run(directory, &["append", "s", family, "row1", "q", family]);
+    }
+    run(directory, &["flush", "s"]);
+    run(directory, &["append", "s", "g", "row2", "q", "g"]);
+    fs::remove_file(directory.join("s/MANIFEST")).expect("it is there");
+    let (status, _, error) = store(directory, &["get", "s", "row1"]);
+    assert_ne!(status, 0, "{error}");
+    let (status, out, _) = store(directory, &["verify", "s"]);
+    assert_eq!(status, 1);
+    assert!(out.contains("MANIFEST: DAMAGED"), "{out}");
+    let (status, _, error) = store(directory, &["salvage", "s", "saved"]);
+    assert_ne!(status, 0);
+    assert!(error.contains("name them in the order in which they were made (there are: f, g)"));
+    let (status, out, _) = store(directory, &["salvage", "s", "saved", "--families", "g,f"]);
+    assert_eq!(status, 1, "{out}");
+    let all = run(directory, &["get", "saved", "row1", "row2"]);
+    assert_eq!(all.matches("V: g").count() + all.matches("value=g").count(), 2, "{all}");
+    let family = run(directory, &["scan", "saved", "g", "--format", "csv"]);
+    assert_eq!(family.lines().count(), 3, "{family}");
+}
+
+#[test]
+fn a_second_process_is_refused_also_when_lock_was_made_anew() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    filled(directory, "s");
+    let put = ["store", "put", "s", "f", "--from", "cells", "-", "--ack", "--batch", "1"];
+    let mut holder = Command::new(env!("CARGO_BIN_EXE_hfile"))
+        .args(put)
+        .current_dir(directory)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let mut stdin = holder.stdin.take().expect("piped");
+    let cell = "{\"row\":\"61\",\"family\":\"66\",\"qualifier\":\"71\",\"ts\":5,\"type\":\"Put\",\"value\":\"76\"}\n";
+    stdin.write_all(cell.repeat(2).as_bytes()).expect("it reads");
+    stdin.flush().expect("it reads");
+    let mut line = String::new();
+    let mut acknowledged = BufReader::new(holder.stdout.take().expect("piped"));
+    acknowledged.read_line(&mut line).expect("it acknowledges");
+    for step in ["as it is", "removed", "made anew"] {
+        let lock = directory.join("s/LOCK");
+        match step {
+            "removed" => fs::remove_file(&lock).expect("it is there"),
+            "made anew" => fs::write(&lock, "").expect("writable"),
+            _ => {}
+        }
+        for verb in [&["get", "s", "row1"][..], &["verify", "s"], &["salvage", "s", "saved"]] {
+            let (status, _, error) = store(directory, verb);
+            assert_eq!(status, 3, "{step}: {error}");
+            assert!(error.contains("open already"), "{step}: {error}");
+        }
+    }
+    drop(stdin);
+    assert!(holder.wait().expect("it ends").success());
+    run(directory, &["verify", "s"]);
+}

@@ -1,0 +1,375 @@
+//! Log, manifest and store files of a small store, cut at every byte and with every bit flipped.
+//!
+//! ```text
+//! log, cut             the batches wholly before the cut, and no other
+//! log, flipped         an error with segment and offset, but in the last record of the last segment
+//! manifest             an error
+//! store file           verify says so
+//! all of them          verify says so, salvage saves what is sound, and the store stays as it is
+//! ```
+#![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use store::vfs::Vfs;
+use store::{
+    Clock, Delete, Error, FamilyOptions, Part, PartKind, Put, Scan, Step, Store, StoreOptions,
+    Timestamp, salvage, verify,
+};
+use support::disk::Disk;
+use support::say;
+
+const STORE: &str = "/data/store";
+const SAVED: &str = "/data/saved";
+/// Bytes of a log segment before its first record.
+const HEADER_LEN: u64 = 56;
+
+type Content = BTreeMap<String, String>;
+
+fn options(disk: &Disk) -> StoreOptions {
+    let options = StoreOptions::default().vfs(Arc::new(disk.clone()));
+    let options = options.background(false).auto_compaction(false);
+    options.clock(Clock::fixed(Timestamp::new(1000)))
+}
+
+fn content_of(store: &Store) -> Content {
+    let mut content = Content::new();
+    for family in ["f", "g"] {
+        for cell in store.scan(Scan::family(family)).unwrap() {
+            let cell = cell.unwrap();
+            let [row, value] = [cell.row(), cell.value()].map(|it| String::from_utf8_lossy(it));
+            content.insert(format!("{family}/{row}"), value.into_owned());
+        }
+    }
+    content
+}
+
+/// A store whose log is all there is of it: after each batch, what it holds and where the log ends.
+struct Logged {
+    disk: Disk,
+    /// Of each batch the segment, where its record begins, and where it ends.
+    records: Vec<(PathBuf, u64, u64)>,
+    /// After no batch, after the first, and so on.
+    contents: Vec<Content>,
+}
+
+/// Five batches: puts, a batch of two families, a delete. `segment_bytes` says when a segment is full.
+fn logged(segment_bytes: u64) -> Logged {
+    let disk = Disk::default();
+    let store = Store::open(STORE, options(&disk).wal_segment_bytes(segment_bytes)).unwrap();
+    for family in ["f", "g"] {
+        store.create_family(family, FamilyOptions::default()).unwrap();
+    }
+    let mut logged = Logged { disk, records: Vec::new(), contents: vec![Content::new()] };
+    let mut before = log(&logged.disk);
+    for number in 0..5 {
+        if number == 3 {
+            store.delete(Delete::row("a0")).unwrap();
+        } else {
+            let row = format!("a{number}");
+            let put = Put::new(&row).column("f", "q", "v".repeat(number + 1));
+            store.put(put.column("g", "q", format!("{number}"))).unwrap();
+        }
+        let after = log(&logged.disk);
+        for (path, end) in &after {
+            let start = before.get(path).copied().unwrap_or(HEADER_LEN);
+            if *end > start {
+                logged.records.push((path.clone(), start, *end));
+            }
+        }
+        before = after;
+        logged.contents.push(content_of(&store));
+    }
+    logged.disk = logged.disk.after_kill();
+    logged
+}
+
+/// The segments and their lengths.
+fn log(disk: &Disk) -> BTreeMap<PathBuf, u64> {
+    let paths = disk.paths().into_iter().filter(|path| path.parent().unwrap().ends_with("wal"));
+    paths.map(|path| (path.clone(), disk.len(&path).unwrap())).collect()
+}
+
+/// All files that the damaged store has, to see that they are not touched.
+fn files(disk: &Disk) -> BTreeMap<PathBuf, Vec<u8>> {
+    let paths = disk.paths().into_iter().filter(|path| {
+        path.starts_with(STORE) && !path.ends_with("LOCK") // Verify and salvage make it.
+    });
+    paths.map(|path| (path.clone(), disk.bytes(&path))).collect()
+}
+
+/// What verify says, and salvage saves; the store stays as it is.
+struct Verdict {
+    is_sound: bool,
+    /// Parts that something is wrong with.
+    wrong: Vec<Part>,
+    is_whole: bool,
+    lost: Vec<Part>,
+    saved: Content,
+}
+
+fn judge(disk: &Disk) -> Verdict {
+    let before = files(disk);
+    let take = |parts: &mut Vec<Part>, step: &Step<'_>| {
+        if let Step::Done(part) = step
+            && !part.is_sound()
+        {
+            parts.push((*part).clone());
+        }
+    };
+    let (mut wrong, mut lost) = (Vec::new(), Vec::new());
+    let options = options(disk);
+    let is_sound = verify(STORE, &options, |step| take(&mut wrong, &step)).unwrap();
+    let families = ["f".to_owned(), "g".to_owned()];
+    let is_whole =
+        salvage(STORE, SAVED, &options, &families, |step| take(&mut lost, &step)).unwrap();
+    assert_eq!(files(disk), before, "the damaged store stays as it is");
+    assert!(verify(SAVED, &options, |_| {}).unwrap(), "what was salvaged is sound");
+    let saved = Store::open(SAVED, options).unwrap();
+    Verdict { is_sound, wrong, is_whole, lost, saved: content_of(&saved) }
+}
+
+/// Where the store refuses to open.
+fn refusal(disk: &Disk) -> (PathBuf, u64) {
+    let before = files(disk);
+    match Store::open(STORE, options(disk)) {
+        Err(Error::Corrupt { path, at, .. }) => {
+            assert_eq!(files(disk), before, "what is refused stays as it is");
+            (path, at)
+        }
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+fn flipped(bytes: &[u8], at: usize, bit: u32) -> Vec<u8> {
+    let mut flipped = bytes.to_vec();
+    flipped[at] ^= 1 << bit;
+    flipped
+}
+
+#[test]
+fn a_log_cut_at_any_byte_holds_exactly_the_batches_before_the_cut() {
+    let logged = logged(1 << 20);
+    let (segment, whole) = log(&logged.disk).into_iter().next_back().unwrap();
+    let bytes = logged.disk.bytes(&segment);
+    let mut count = 0;
+    for cut in 0..=whole {
+        let disk = logged.disk.after_kill();
+        disk.overwrite(&segment, &bytes[..usize::try_from(cut).unwrap()]);
+        count += 1;
+        if cut < HEADER_LEN {
+            // The header was on disk before there was a family to write to.
+            assert_eq!(refusal(&disk), (segment.clone(), 0), "cut at {cut}");
+            continue;
+        }
+        let store = Store::open(STORE, options(&disk)).unwrap();
+        let batches = logged.records.iter().filter(|(_, _, end)| *end <= cut).count();
+        assert_eq!(content_of(&store), logged.contents[batches], "cut at {cut}");
+        // It goes on behind the cut.
+        store.put(Put::new("later").column("f", "q", "v")).unwrap();
+        drop(store);
+        let store = Store::open(STORE, options(&disk)).unwrap();
+        assert_eq!(content_of(&store).len(), logged.contents[batches].len() + 1);
+    }
+    say(&format!("log: {count} of {count} cuts leave exactly the batches before them"));
+}
+
+#[test]
+fn a_bit_flipped_in_the_log_is_an_error_with_its_place_or_a_write_under_way() {
+    let (mut refused, mut ended, mut total) = (0, 0, 0);
+    for segment_bytes in [1 << 20, 200] {
+        let logged = logged(segment_bytes);
+        let (last, ..) = logged.records.last().unwrap();
+        let (last_segment, _) = log(&logged.disk).into_iter().next_back().unwrap();
+        for (segment, len) in log(&logged.disk) {
+            let bytes = logged.disk.bytes(&segment);
+            for (at, bit) in (0..len).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+                total += 1;
+                let disk = logged.disk.after_kill();
+                disk.overwrite(&segment, &flipped(&bytes, usize::try_from(at).unwrap(), bit));
+                let ours = logged.records.iter().filter(|(path, ..)| *path == segment);
+                let hit = ours.clone().find(|(_, start, end)| (*start..*end).contains(&at));
+                let is_end = segment == last_segment
+                    && hit.is_some_and(|(path, _, end)| path == last && *end == len);
+                if is_end {
+                    // Of the last record nobody can tell a flip from a write under way.
+                    let store = Store::open(STORE, options(&disk)).unwrap();
+                    let before = &logged.contents[logged.contents.len() - 2];
+                    assert_eq!(content_of(&store), *before, "byte {at}, bit {bit}");
+                    ended += 1;
+                } else {
+                    let place = (segment.clone(), hit.map_or(0, |(_, start, _)| *start));
+                    assert_eq!(refusal(&disk), place, "byte {at}, bit {bit}");
+                    refused += 1;
+                }
+            }
+        }
+    }
+    assert_eq!(refused + ended, total);
+    say(&format!(
+        "log: {total} of {total} flips: {refused} refused with segment and offset, {ended} in a last \
+         record taken for a write under way"
+    ));
+}
+
+#[test]
+fn salvage_loses_the_record_that_was_hit_and_no_other() {
+    let mut count = 0;
+    for segment_bytes in [1 << 20, 200] {
+        let logged = logged(segment_bytes);
+        let everything = logged.contents.last().unwrap();
+        for (segment, len) in log(&logged.disk) {
+            let bytes = logged.disk.bytes(&segment);
+            for at in 0..len {
+                let disk = logged.disk.after_kill();
+                disk.overwrite(
+                    &segment,
+                    &flipped(&bytes, usize::try_from(at).unwrap(), at as u32 % 8),
+                );
+                let verdict = judge(&disk);
+                let hit = logged.records.iter().position(|(path, start, end)| {
+                    *path == segment && (*start..*end).contains(&at)
+                });
+                let is_last = hit == Some(logged.records.len() - 1);
+                let is_end =
+                    is_last && log(&logged.disk).into_iter().next_back().unwrap().0 == segment;
+                assert_eq!((verdict.is_sound, verdict.is_whole), (is_end, is_end), "byte {at}");
+                let parts: Vec<_> = verdict.lost.iter().map(|part| &part.path).collect();
+                if !is_end {
+                    assert_eq!(parts, [&segment], "byte {at}");
+                    let problem = &verdict.lost[0].problems[0];
+                    let place = hit.map_or((0, HEADER_LEN), |hit| {
+                        let (_, start, end) = &logged.records[hit];
+                        (*start, end - start)
+                    });
+                    assert_eq!((problem.at, problem.len), (place.0, Some(place.1)), "byte {at}");
+                    assert_eq!(verdict.wrong[0].problems, verdict.lost[0].problems);
+                }
+                match hit {
+                    None => assert_eq!(verdict.saved, *everything, "byte {at}"),
+                    // Without the delete its row is back, which the report tells.
+                    Some(3) => assert!(verdict.saved.contains_key("f/a0"), "byte {at}"),
+                    Some(hit) => {
+                        let mut rest = everything.clone();
+                        rest.retain(|key, _| !key.ends_with(&format!("a{hit}")));
+                        assert_eq!(verdict.saved, rest, "byte {at}");
+                    }
+                }
+                count += 1;
+            }
+        }
+    }
+    say(&format!(
+        "log: {count} of {count} flipped bytes cost the record they are in, and no other"
+    ));
+}
+
+/// A store of a file in each of two families, and a log.
+fn flushed() -> (Disk, Content) {
+    let disk = Disk::default();
+    let store = Store::open(STORE, options(&disk)).unwrap();
+    for family in ["f", "g"] {
+        store.create_family(family, FamilyOptions::default().block_size(256)).unwrap();
+    }
+    for row in 0..30 {
+        let put = Put::new(format!("r{row:02}")).column("f", "q", format!("{row}").repeat(8));
+        store.put(put.column("g", "q", "w")).unwrap();
+    }
+    store.flush().unwrap();
+    store.put(Put::new("logged").column("f", "q", "v")).unwrap();
+    let content = content_of(&store);
+    (disk.after_kill(), content)
+}
+
+#[test]
+fn a_manifest_cut_or_flipped_anywhere_is_refused_and_its_store_is_salvaged_whole() {
+    let (undamaged, content) = flushed();
+    let manifest = Path::new(STORE).join("MANIFEST");
+    let bytes = undamaged.bytes(&manifest);
+    let cuts = (0..bytes.len()).map(|cut| bytes[..cut].to_vec());
+    let places = (0..bytes.len()).flat_map(|at| (0..8).map(move |bit| (at, bit)));
+    let flips = places.map(|(at, bit)| flipped(&bytes, at, bit));
+    let mut count = 0;
+    for (number, damaged) in cuts.chain(flips).enumerate() {
+        let disk = undamaged.after_kill();
+        disk.overwrite(&manifest, &damaged);
+        assert_eq!(refusal(&disk).0, manifest, "damage {number}");
+        count += 1;
+        // Salvage does not look at what is wrong with it.
+        if number.is_multiple_of(50) {
+            let verdict = judge(&disk);
+            assert!(!verdict.is_sound && !verdict.is_whole);
+            assert_eq!(verdict.lost[0].kind, PartKind::Manifest);
+            assert_eq!(verdict.saved, content);
+        }
+    }
+    let total = 9 * bytes.len();
+    assert_eq!(count, total);
+    say(&format!("manifest: {count} of {total} cuts and flips are refused"));
+}
+
+#[test]
+fn a_bit_flipped_anywhere_in_a_store_file_is_found_and_costs_one_block_at_most() {
+    let (undamaged, content) = flushed();
+    let file =
+        undamaged.paths().into_iter().find(|path| path.starts_with("/data/store/f")).unwrap();
+    let bytes = undamaged.bytes(&file);
+    let (mut count, mut whole_files) = (0, 0);
+    for at in (0..bytes.len()).step_by(3) {
+        let disk = undamaged.after_kill();
+        disk.overwrite(&file, &flipped(&bytes, at, at as u32 % 8));
+        let verdict = judge(&disk);
+        assert!(!verdict.is_sound && !verdict.is_whole, "byte {at}");
+        let damaged: Vec<_> = verdict.lost.iter().map(|part| &part.path).collect();
+        assert_eq!(damaged, [&file], "byte {at}");
+        let gone: Vec<_> = content.keys().filter(|key| !verdict.saved.contains_key(*key)).collect();
+        assert!(verdict.saved.iter().all(|(key, value)| content[key] == *value), "byte {at}");
+        let lost: Vec<_> =
+            verdict.lost[0].problems.iter().filter(|problem| problem.len.is_some()).collect();
+        if gone.is_empty() {
+            // Index, filters, or padding that nobody reads.
+        } else if gone.len() == 30 {
+            assert_eq!(lost.iter().map(|it| it.len).max(), Some(Some(bytes.len() as u64)));
+            whole_files += 1;
+        } else {
+            // Two or three rows of a block, which is named with its place and its bytes.
+            assert!(gone.len() <= 8, "byte {at}: {gone:?}");
+            assert_eq!(lost.len(), 1, "byte {at}: {lost:?}");
+            let end = lost[0].at + lost[0].len.unwrap();
+            assert!((lost[0].at..end).contains(&(at as u64)), "byte {at}: {lost:?}");
+        }
+        count += 1;
+    }
+    say(&format!(
+        "store file: {count} of {count} flips found; {whole_files} of them cost the file, in what is \
+         needed to open it, and no other more than a block"
+    ));
+    assert!(whole_files < count / 2);
+}
+
+#[test]
+fn what_is_left_over_is_named_and_no_damage() {
+    let (disk, _) = flushed();
+    for name in ["f/0123456789abcdef0123456789abcdef", "f/notes.txt", "wal/notes.txt", "notes.txt"]
+    {
+        disk.create(&Path::new(STORE).join(name)).unwrap();
+    }
+    let mut notes = Vec::new();
+    let is_sound = verify(STORE, &options(&disk), |step| {
+        if let Step::Done(part) = step
+            && part.kind == PartKind::LeftOver
+        {
+            let name = part.path.strip_prefix(STORE).unwrap().display().to_string();
+            notes.push(format!("{name}: {}", part.notes[0]));
+        }
+    });
+    assert!(is_sound.unwrap());
+    notes.sort();
+    let orphan = "f/0123456789abcdef0123456789abcdef: no manifest names it: a crash left it, and an \
+                  open removes it";
+    let strangers = ["f/notes.txt", "notes.txt", "wal/notes.txt"];
+    let strangers = strangers.map(|name| format!("{name}: not the store's"));
+    assert_eq!(notes, [&[orphan.to_owned()][..], &strangers].concat());
+}

@@ -1,0 +1,216 @@
+//! What else stands in a store's directory: other openers, and links, pipes and directories in the
+//! place of files. Whoever may not open the store is refused; nothing hangs, and nothing outside of
+//! the store is written or removed.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use store::{Error, FamilyOptions, Get, Put, Step, Store, StoreOptions, verify};
+use support::say;
+
+fn open(directory: &Path) -> store::Result<Store> {
+    Store::open(directory, StoreOptions::default().auto_compaction(false))
+}
+
+/// A store with a file and a log.
+fn filled(directory: &Path) -> Store {
+    let store = open(directory).unwrap();
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    store.put(Put::new("a").column("f", "q", "1")).unwrap();
+    store.flush().unwrap();
+    store.put(Put::new("b").column("f", "q", "2")).unwrap();
+    store
+}
+
+fn is_locked(directory: &Path) -> bool {
+    matches!(open(directory), Err(Error::Locked { .. }))
+}
+
+#[test]
+fn a_second_opener_is_refused_whatever_happens_to_the_file_lock() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let store = filled(directory);
+    let lock = directory.join("LOCK");
+    let verified = || verify(directory, &StoreOptions::default(), |_| {});
+    assert!(is_locked(directory));
+    fs::remove_file(&lock).unwrap();
+    assert!(is_locked(directory), "LOCK was removed");
+    fs::write(&lock, "").unwrap();
+    assert!(is_locked(directory), "LOCK was made anew");
+    fs::write(directory.join("other"), "").unwrap();
+    fs::rename(directory.join("other"), &lock).unwrap();
+    assert!(is_locked(directory), "LOCK was replaced");
+    assert!(matches!(verified(), Err(Error::Locked { .. })));
+    // By another path it is the same store.
+    let link = tempfile::tempdir().unwrap();
+    symlink(directory, link.path().join("store")).unwrap();
+    assert!(is_locked(&link.path().join("store")));
+    store.put(Put::new("c").column("f", "q", "3")).unwrap();
+    drop(store);
+    assert!(verified().unwrap());
+    assert_eq!(open(directory).unwrap().get(&Get::row("c")).unwrap()[0].value(), b"3");
+}
+
+/// What stands in the place of a file of the store.
+#[derive(Clone, Copy, Debug)]
+enum Intruder {
+    /// A link to a copy of the file outside.
+    Link,
+    Pipe,
+    Directory,
+}
+
+/// All files below a directory, with what they hold.
+fn content(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(content(&path));
+        } else {
+            found.insert(path.clone(), fs::read(&path).unwrap());
+        }
+    }
+    found
+}
+
+/// What a call returns, which must not wait for anybody.
+fn at_once<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || sender.send(call()));
+    receiver.recv_timeout(Duration::from_secs(60)).expect("it does not hang")
+}
+
+fn only_file(directory: &Path) -> PathBuf {
+    fs::read_dir(directory).unwrap().next().unwrap().unwrap().path()
+}
+
+#[test]
+fn links_pipes_and_directories_in_place_of_files_are_refused() {
+    let mut count = 0;
+    for intruder in [Intruder::Link, Intruder::Pipe, Intruder::Directory] {
+        for place in ["MANIFEST", "LOCK", "f", "wal"] {
+            let (directory, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+            let store = directory.path().join("store");
+            drop(filled(&store));
+            // Of a directory the file in it.
+            let path = match place {
+                "f" | "wal" => only_file(&store.join(place)),
+                _ => store.join(place),
+            };
+            let kept = outside.path().join("kept");
+            fs::rename(&path, &kept).unwrap();
+            match intruder {
+                Intruder::Link => symlink(&kept, &path).unwrap(),
+                Intruder::Pipe => {
+                    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+                }
+                Intruder::Directory => fs::create_dir(&path).unwrap(),
+            }
+            let before = content(outside.path());
+            let opened = store.clone();
+            let error = at_once(move || open(&opened).map(drop)).expect_err("refused");
+            let message = error_text(&error);
+            assert!(message.contains(path.to_str().unwrap()), "{intruder:?}: {message}");
+            assert!(message.contains("not a plain file"), "{intruder:?}: {message}");
+            assert_eq!(content(outside.path()), before, "{intruder:?} for {place}");
+            if place != "LOCK" {
+                assert_eq!(wrong_parts(&store), [path], "{intruder:?}");
+            }
+            count += 1;
+        }
+    }
+    say(&format!("intruders: {count} of {count} in place of a file are refused at once"));
+}
+
+#[test]
+fn a_link_in_place_of_a_directory_leads_nothing_out_of_the_store() {
+    for place in ["f", "wal"] {
+        let (directory, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let store = directory.path().join("store");
+        drop(filled(&store));
+        let moved = outside.path().join("moved");
+        fs::rename(store.join(place), &moved).unwrap();
+        // As a store would remove it, if it were its own.
+        fs::write(moved.join("0123456789abcdef0123456789abcdef"), "of somebody else").unwrap();
+        symlink(&moved, store.join(place)).unwrap();
+        let before = content(outside.path());
+        let refused = open(&store);
+        assert!(
+            matches!(&refused, Err(Error::Corrupt { path, .. }) if *path == store.join(place)),
+            "{refused:?}"
+        );
+        assert_eq!(wrong_parts(&store), [store.join("MANIFEST")]);
+        assert_eq!(content(outside.path()), before);
+    }
+    // Nor does a new family begin in one.
+    let (directory, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = filled(directory.path());
+    symlink(outside.path(), directory.path().join("g")).unwrap();
+    assert!(matches!(
+        store.create_family("g", FamilyOptions::default()),
+        Err(Error::Corrupt { .. })
+    ));
+    assert_eq!(store.families().len(), 1);
+}
+
+/// Whoever can write a manifest can make its checksum right.
+#[test]
+fn names_in_a_manifest_lead_nowhere_else() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = directory.path().join("store");
+    let opened = open(&store).unwrap();
+    opened.create_family("abcde", FamilyOptions::default()).unwrap();
+    drop(opened);
+    let manifest = store.join("MANIFEST");
+    let bytes = fs::read(&manifest).unwrap();
+    let at = bytes.windows(5).position(|name| name == b"abcde").unwrap();
+    for name in ["../ab", "/abcd", "ab/cd", ".abcd", "..\0ab", "a\\..\\"] {
+        let mut wrong = bytes[..bytes.len() - 4].to_vec();
+        wrong[at..at + 5].copy_from_slice(name.as_bytes());
+        wrong.extend(crc32c::crc32c(&wrong).to_be_bytes());
+        fs::write(&manifest, &wrong).unwrap();
+        let refused = open(&store);
+        assert!(
+            matches!(&refused, Err(Error::Corrupt { path, .. }) if *path == manifest),
+            "{name}"
+        );
+    }
+    let names: Vec<_> = fs::read_dir(directory.path()).unwrap().collect();
+    assert_eq!(names.len(), 1, "nothing was made beside the store");
+}
+
+fn error_text(error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+/// The parts that verify finds something wrong with.
+fn wrong_parts(store: &Path) -> Vec<PathBuf> {
+    let store = store.to_path_buf();
+    at_once(move || {
+        let mut wrong = Vec::new();
+        let is_sound = verify(&store, &StoreOptions::default(), |step| {
+            if let Step::Done(part) = step
+                && !part.is_sound()
+            {
+                wrong.push(part.path.clone());
+            }
+        });
+        assert!(!is_sound.unwrap());
+        wrong
+    })
+}
