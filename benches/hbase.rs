@@ -23,8 +23,8 @@ use std::time::{Duration, Instant};
 use filter::Seed;
 use serde_json::Value;
 use sstable::{
-    BlockCache, Caching, CellRef, CellType, Compression, DataBlockEncoding, FileName, ReadTrace,
-    Reader, ReaderOptions, RowProbe, SequenceId, Timestamp, Writer, WriterOptions,
+    BlockCache, Caching, CellRef, Compression, DataBlockEncoding, FileName, ReadTrace, Reader,
+    ReaderOptions, RowProbe, SequenceId, Timestamp, Writer, WriterOptions,
 };
 use support::judge;
 use workload::{KEY_LEN, Random};
@@ -119,16 +119,8 @@ fn write_file(path: &Path, options: WriterOptions, rows: &[(Row, u64)]) -> f64 {
     let (mut value, mut bytes) = ([0; VALUE_LEN], 0);
     for (row, index) in rows {
         workload::fill_value(1, *index, &mut value);
-        let cell = CellRef {
-            row,
-            family: b"f",
-            qualifier: b"q",
-            timestamp: Timestamp::new(1_700_000_000_000),
-            cell_type: CellType::Put,
-            value: &value,
-            tags: b"",
-            sequence_id: SequenceId::new(1),
-        };
+        let cell = CellRef::put(row, b"f", b"q", Timestamp::new(1_700_000_000_000), &value);
+        let cell = CellRef { sequence_id: SequenceId::new(1), ..cell };
         bytes += 9 + cell.key().flat_len() + VALUE_LEN;
         writer.append(cell).expect("in order");
     }

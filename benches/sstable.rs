@@ -14,8 +14,8 @@ use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use filter::Seed;
 use sstable::{
-    BlockCache, Caching, CellRef, CellType, Compression, DataBlockEncoding, FileName, ReadTrace,
-    Reader, ReaderOptions, RowProbe, SequenceId, Timestamp, Writer, WriterOptions,
+    BlockCache, Caching, CellRef, Compression, DataBlockEncoding, FileName, ReadTrace, Reader,
+    ReaderOptions, RowProbe, SequenceId, Timestamp, Writer, WriterOptions,
 };
 use workload::{KEY_LEN, Random};
 
@@ -57,17 +57,8 @@ fn every_option() -> impl Iterator<Item = (BenchmarkId, WriterOptions)> {
 fn write_file(options: WriterOptions, cells: &[(Row, [u8; VALUE_LEN])]) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new(), FileName::new("bench"), options).expect("sound");
     for (row, value) in cells {
-        let cell = CellRef {
-            row,
-            family: b"f",
-            qualifier: b"q",
-            timestamp: Timestamp::new(1_700_000_000_000),
-            cell_type: CellType::Put,
-            value,
-            tags: b"",
-            sequence_id: SequenceId::new(1),
-        };
-        writer.append(cell).expect("in order");
+        let cell = CellRef::put(row, b"f", b"q", Timestamp::new(1_700_000_000_000), value);
+        writer.append(CellRef { sequence_id: SequenceId::new(1), ..cell }).expect("in order");
     }
     writer.finish().expect("memory takes it").0
 }

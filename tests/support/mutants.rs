@@ -48,6 +48,23 @@ impl Mutant {
         mutant
     }
 
+    /// A file with other bytes `at` bytes behind the start of a block, and the block's checksums made
+    /// anew; `None` if they do not fit into it.
+    pub fn overwritten(sound: &Sound, block: usize, at: usize, bytes: &[u8]) -> Option<Self> {
+        let mut mutant = Self {
+            bytes: sound.bytes.clone(),
+            touched: BTreeSet::new(),
+            moved: false,
+            trailer: false,
+        };
+        let covered = sound.covered(block);
+        let start = covered.start + at;
+        let end = Some(start + bytes.len()).filter(|end| *end <= covered.end)?;
+        mutant.bytes[start..end].copy_from_slice(bytes);
+        mutant.repair(sound, block);
+        Some(mutant)
+    }
+
     /// Changes bytes of one block: flips, splices, numbers blown up, numbers of its header.
     fn change_block(&mut self, sound: &Sound, random: &mut Random) {
         let block = random.below(sound.blocks.len());

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use sstable::{Caching, KeyRef, Reader, ReaderOptions};
+use sstable::{Caching, KeyRef, Reader};
 
 use crate::cells_output::{CellsOutput, Format};
 use crate::failure::Answer;
 use crate::key_text::KeyText;
 use crate::output::{STDOUT, stdout};
+use crate::reading_options::reader_options;
 
 /// Print the cells of HFiles, in each file's order.
 #[derive(clap::Args)]
@@ -43,7 +44,7 @@ impl Cat {
         let mut output = CellsOutput::new(stdout(), self.format).context(STDOUT)?;
         let mut left = self.limit.unwrap_or(u64::MAX);
         for file in &self.files {
-            let reader = Reader::open_file(file, ReaderOptions::default())?;
+            let reader = Reader::open_file(file, reader_options())?;
             // Each block is read once and not again: nothing to cache.
             let mut scanner = reader.scanner(Caching::Bypass);
             match &self.start {

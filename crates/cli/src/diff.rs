@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::Serialize;
-use sstable::{Caching, CellRef, Reader, ReaderOptions, Scanner, SequenceId};
+use sstable::{Caching, CellRef, Reader, Scanner, SequenceId};
 
 use crate::failure::{Answer, Usage};
 use crate::output::{Audience, Report, STDOUT, stdout};
+use crate::reading_options::reader_options;
 use crate::size_text::{show_count, show_number};
 
 /// Compare two HFiles cell by cell, however each is written: encoding, codec, filters do not count.
@@ -114,7 +115,7 @@ struct Side {
 
 impl Side {
     fn open(file: &Path) -> anyhow::Result<Self> {
-        Ok(Self { reader: Reader::open_file(file, ReaderOptions::default())? })
+        Ok(Self { reader: Reader::open_file(file, reader_options())? })
     }
 
     fn scanner(&self) -> anyhow::Result<Scanner> {

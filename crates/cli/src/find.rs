@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use filter::Seed;
 use serde::Serialize;
-use sstable::{FilterAnswer, ReadTrace, Reader, ReaderOptions, RowProbe, TimeRange, Timestamp};
+use sstable::{FilterAnswer, ReadTrace, Reader, RowProbe, TimeRange, Timestamp};
 
 use crate::failure::{Answer, Usage};
 use crate::key_text::KeyText;
 use crate::output::{Audience, Report, write_table};
+use crate::reading_options::reader_options;
 
 /// Say which HFiles can hold a row, by range, times and filter; no data block is read.
 #[derive(clap::Args)]
@@ -108,7 +109,7 @@ impl Why {
 
 impl FileReport {
     fn new(file: &Path, probe: &RowProbe<'_>, times: TimeRange) -> anyhow::Result<Self> {
-        let reader = Reader::open_file(file, ReaderOptions::default())?;
+        let reader = Reader::open_file(file, reader_options())?;
         let mut trace = ReadTrace::default();
         let why = if reader.is_empty() {
             Why::Empty

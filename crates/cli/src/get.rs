@@ -7,12 +7,13 @@ use anyhow::Context;
 use filter::Seed;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use sstable::{BlockKind, BlockSource, Cell, ReadTrace, Reader, ReaderOptions, RowProbe, ndjson};
+use sstable::{BlockKind, BlockSource, Cell, ReadTrace, Reader, RowProbe, ndjson};
 
 use crate::cells_output::{CellsOutput, Format};
 use crate::failure::Answer;
 use crate::key_text::KeyText;
 use crate::output::{Audience, Report, STDOUT, stdout, write_table};
+use crate::reading_options::reader_options;
 
 /// Print one row from one or more HFiles: all cells they hold of it, deletes too.
 #[derive(clap::Args)]
@@ -84,7 +85,7 @@ struct Looked {
 }
 
 fn look_into(file: &Path, probe: &RowProbe<'_>) -> anyhow::Result<Looked> {
-    let reader = Reader::open_file(file, ReaderOptions::default())?;
+    let reader = Reader::open_file(file, reader_options())?;
     let mut trace = ReadTrace::default();
     let mut cells = Vec::new();
     if let Some(mut scanner) = reader.seek_row(probe, &mut trace)? {

@@ -4,10 +4,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use sstable::{Reader, ReaderOptions, TimeRange, escape};
+use sstable::{Reader, TimeRange, escape};
 
 use crate::failure::Answer;
 use crate::output::{Audience, Report};
+use crate::reading_options::reader_options;
 use crate::size_text::{show_count, show_number, show_size};
 
 /// Say what HFiles are: size, cells, key range, codec, encoding, index, filters.
@@ -32,7 +33,7 @@ impl Info {
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let mut sound = true;
         for (index, file) in self.files.iter().enumerate() {
-            let reader = Reader::open_file(file, ReaderOptions::default())?;
+            let reader = Reader::open_file(file, reader_options())?;
             if index > 0 && !self.audience.is_program() {
                 self.audience.print(&Separator)?;
             }

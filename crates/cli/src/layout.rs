@@ -6,10 +6,11 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use serde::Serialize;
-use sstable::{BlockOffset, Header, Reader, ReaderOptions};
+use sstable::{BlockOffset, Header, Reader};
 
 use crate::failure::Answer;
 use crate::output::{Audience, Report, STDOUT, stdout, write_table};
+use crate::reading_options::reader_options;
 use crate::size_text::{show_count, show_number};
 
 /// List every block of HFiles: offset, type, sizes, checksums.
@@ -36,7 +37,7 @@ impl Layout {
             if index > 0 && !self.audience.is_program() {
                 writeln!(stdout()).context(STDOUT)?;
             }
-            let reader = Reader::open_file(file, ReaderOptions::default())?;
+            let reader = Reader::open_file(file, reader_options())?;
             let blocks = reader.blocks().map(|block| block.map(BlockReport::from));
             self.audience.print(&FileReport {
                 schema: 1,

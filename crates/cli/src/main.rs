@@ -21,6 +21,7 @@ mod keys;
 mod layout;
 mod output;
 mod progress;
+mod reading_options;
 mod size_text;
 mod sizing;
 mod sorted;
@@ -33,6 +34,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use failure::Answer;
+use reading_options::ReadingOptions;
 
 /// Read, write, query and measure Apache HBase store files (HFile v3), without a JVM.
 #[derive(Parser)]
@@ -53,6 +55,8 @@ Exit status: 0 sound, 1 the answer is no (damaged, different, absent), 2 wrong u
 struct Hfile {
     #[command(subcommand)]
     verb: Verb,
+    #[command(flatten)]
+    reading: ReadingOptions,
 }
 
 #[derive(Subcommand)]
@@ -89,5 +93,7 @@ impl Verb {
 }
 
 fn main() -> ExitCode {
-    failure::conclude(Hfile::parse().verb.run())
+    let Hfile { verb, reading } = Hfile::parse();
+    reading.apply();
+    failure::conclude(verb.run())
 }

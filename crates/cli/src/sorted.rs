@@ -14,12 +14,13 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use sstable::{
-    BloomType, Caching, Cell, CellRef, Comparator, Compression, FileName, Reader, ReaderOptions,
-    Scanner, Writer, WriterOptions,
+    BloomType, Caching, Cell, CellRef, Comparator, Compression, FileName, Reader, Scanner, Writer,
+    WriterOptions,
 };
 
 use crate::cells_input::Cells;
 use crate::half_made::ScratchDirectory;
+use crate::reading_options::reader_options;
 
 /// Sorts cells, of which at most `memory` bytes are held at a time. Errors about cells that no file
 /// can hold call the file `name`. Equal cells stay in the order they came in.
@@ -107,8 +108,7 @@ impl Runs {
     fn merge(self) -> anyhow::Result<Merge> {
         let mut scanners = Vec::new();
         for path in &self.files {
-            let mut scanner =
-                Reader::open_file(path, ReaderOptions::default())?.scanner(Caching::Bypass);
+            let mut scanner = Reader::open_file(path, reader_options())?.scanner(Caching::Bypass);
             scanner.seek_to_first()?;
             scanners.push(scanner);
         }

@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use serde::Serialize;
-use sstable::{BlockType, Damage, FileName, FileSource, Limits};
+use sstable::{BlockType, Damage, FileName, FileSource};
 
 use crate::failure::{Answer, whole};
 use crate::output::{Audience, Report};
 use crate::progress::Progress;
+use crate::reading_options::limits;
 use crate::size_text::show_number;
 
 /// Check HFiles wholly: checksums, block chains, order, index, totals, and that filters pass each key.
@@ -66,7 +67,7 @@ fn check(path: &Path) -> anyhow::Result<FileReport> {
     let open = || File::open(path).and_then(FileSource::new);
     let source = Arc::new(open().with_context(|| format!("{name}: cannot open"))?);
     let progress = Progress::new(name.clone(), sstable::ReadAt::len(&*source));
-    let limits = Limits::default();
+    let limits = limits();
     let found =
         sstable::verify(source, FileName::new(name.as_str()), limits, |done| progress.set(done))?;
     Ok(FileReport {

@@ -269,6 +269,26 @@ pub struct CellRef<'a> {
 }
 
 impl<'a> CellRef<'a> {
+    /// A value without tags, and as yet without a sequence id.
+    pub const fn put(
+        row: &'a [u8],
+        family: &'a [u8],
+        qualifier: &'a [u8],
+        timestamp: Timestamp,
+        value: &'a [u8],
+    ) -> Self {
+        Self {
+            row,
+            family,
+            qualifier,
+            timestamp,
+            cell_type: CellType::Put,
+            value,
+            tags: b"",
+            sequence_id: SequenceId::new(0),
+        }
+    }
+
     /// Its key.
     pub const fn key(&self) -> KeyRef<'a> {
         KeyRef {

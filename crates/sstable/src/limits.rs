@@ -108,3 +108,77 @@ impl Limits {
         self.inflated_len_max(file_len).min(body_len.saturating_add(BLOCK_LEN_FREE))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::reader::tests::write;
+    use crate::{
+        Caching, Compression, DataBlockEncoding, FileName, Reader, ReaderOptions, Result,
+        WriterOptions,
+    };
+
+    /// What reading all cells of a file comes to.
+    fn read(file: &Bytes, limits: Limits) -> Result<()> {
+        let options = ReaderOptions::default().limits(limits);
+        let reader = Reader::open(Arc::new(file.clone()), FileName::new("limited"), options)?;
+        let mut scanner = reader.scanner(Caching::Bypass);
+        scanner.seek_to_first()?;
+        while scanner.cell().is_some() {
+            scanner.advance()?;
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_file_that_needs_more_than_a_limit_is_refused_and_says_which() {
+        let options = WriterOptions::default()
+            .data_block_encoding(DataBlockEncoding::FastDiff)
+            .block_size(2000)
+            .index_block_size(600)
+            .index_min_entries(4);
+        let file = Bytes::from(write(options));
+        read(&file, Limits::default()).unwrap();
+        let none = Limits::default;
+        for (limits, what) in [
+            (none().block_len_max(100), "bytes is more than the limits allow"),
+            (none().cell_len_max(30), "a cell of more than the 30 bytes allowed"),
+            (none().load_on_open_len_max(100), "loaded at once more than the limits allow"),
+            (none().file_info_len_max(10), "file info"),
+            (none().index_levels_max(1), "more index levels than the limits allow"),
+        ] {
+            let error = read(&file, limits).unwrap_err().to_string();
+            assert!(error.contains(what), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_a_block_may_inflate_to_follows_the_file_and_the_ratio() {
+        let limits = Limits::default();
+        assert_eq!(limits.inflated_len_max(0), BLOCK_LEN_FREE);
+        assert_eq!(limits.inflated_len_max(1000), BLOCK_LEN_FREE + 1000);
+        assert_eq!(limits.inflate_ratio_max(7).inflated_len_max(1000), BLOCK_LEN_FREE + 7000);
+        assert_eq!(limits.block_len_max(99).inflated_len_max(1000), 99);
+        assert_eq!(limits.inflated_len_max(u64::MAX), limits.block_len_max as usize);
+        // Plain cells are held against their own block too.
+        assert_eq!(limits.plain_len_max(10, 1000), BLOCK_LEN_FREE + 10);
+        assert_eq!(limits.plain_len_max(5000, 1000), BLOCK_LEN_FREE + 1000);
+    }
+
+    #[test]
+    fn a_higher_ratio_lets_a_file_of_air_in() {
+        let options = WriterOptions::default().compression(Compression::Gz);
+        let mut writer = crate::Writer::new(Vec::new(), FileName::new("air"), options).unwrap();
+        let value = vec![0; 17 << 20];
+        let cell = crate::CellRef::put(b"r", b"f", b"q", crate::Timestamp::new(1), &value);
+        writer.append(cell).unwrap();
+        let file = Bytes::from(writer.finish().unwrap().0);
+        let error = read(&file, Limits::default()).unwrap_err().to_string();
+        assert!(error.contains("more than the limits allow in such a file"), "{error}");
+        read(&file, Limits::default().inflate_ratio_max(100)).unwrap();
+    }
+}

@@ -14,23 +14,20 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::block::body::Buffers;
-use crate::block::data::DataBlock;
 use crate::block::header::Header;
 use crate::block::index::{BlockPlace, MiddleEntry};
 use crate::block::loaded::Block;
 use crate::block::meta::MetaBlock;
-use crate::block::searchable::Searchable;
-use crate::encoding::What;
 use crate::{
     BlockOffset, BlockType, Comparator, Compression, Damage, DataBlockEncoding, Error, FileInfo,
-    FileName, FileSource, KeyRef, ReadAt, ReadTrace, Result, RowProbe, Scanner, SequenceId,
-    TimeRange, Trailer,
+    FileName, FileSource, ReadAt, ReadTrace, Result, Scanner, SequenceId, TimeRange, Trailer,
 };
 
 mod blocks;
+mod data_blocks;
 mod filters;
 mod index;
+mod lookup;
 mod open;
 mod options;
 mod row_filter;
@@ -40,7 +37,7 @@ mod verify;
 use blocks::{Blocks, Wanted};
 use filters::FileFilters;
 pub use filters::{BloomSummary, FilterAnswer, FilterSummary, KeptFilter};
-use index::{DataIndex, check_data_keys};
+use index::DataIndex;
 pub use options::{Caching, FilterUse, ReaderOptions};
 pub use salvage::{Lost, salvage};
 pub use verify::{PROBLEMS_MAX, Verification, verify};
@@ -317,115 +314,6 @@ impl Reader {
         key.ok_or_else(damage).map(Some)
     }
 
-    /// Asks the filter about a row; counts the question and the filter's blocks.
-    pub fn ask_filter(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> FilterAnswer {
-        if self.is_empty() {
-            return FilterAnswer::No;
-        }
-        self.0.filters.ask(self.0.filter_use, &self.0.blocks, probe, trace)
-    }
-
-    /// The filter of ours that [`ask_filter`](Self::ask_filter) would ask, if it is in memory for as
-    /// long as the file is open. The processor is asked to load what it will look at, which is worth
-    /// it for all files of a read before the first filter is asked.
-    pub fn prefetched_filter(&self, probe: &RowProbe<'_>) -> Option<KeptFilter<'_>> {
-        self.0.filters.prefetched(self.0.filter_use, probe)
-    }
-
-    /// Whether the file may hold a row, as far as its filter knows.
-    pub fn may_contain(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> bool {
-        self.ask_filter(probe, trace) != FilterAnswer::No
-    }
-
-    /// Whether the file can hold a row that begins with `prefix`: HBase's Bloom filter knows if it
-    /// is over prefixes as long or shorter, and else it may.
-    pub fn may_contain_prefix(&self, prefix: &[u8], trace: &mut ReadTrace) -> bool {
-        self.0.filters.ask_prefix(self.0.filter_use, &self.0.blocks, prefix, trace)
-            != FilterAnswer::No
-    }
-
-    /// Whether the file may hold a delete of the whole family in a row. HBase's Bloom filter over
-    /// such rows is asked; it is not counted as one of the filters that spare a file.
-    ///
-    /// # Errors
-    ///
-    /// None: a filter that cannot be read does not deny.
-    pub fn may_delete_family(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> bool {
-        if self.0.file_info.delete_family_count() == Some(0) {
-            return false;
-        }
-        let bloom = self.0.filters.delete_family_bloom.as_ref();
-        let answer = bloom.map(|bloom| bloom.ask(&self.0.blocks, probe, trace));
-        !matches!(answer, Some(Ok(Some(false))))
-    }
-
-    /// Looks a row up: by range, filter, index and block. Returns a scanner on its first cell.
-    ///
-    /// Counts the file as considered, and why it was passed over if it was.
-    ///
-    /// # Errors
-    ///
-    /// If a block cannot be read.
-    pub fn seek_row(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> Result<Option<Scanner>> {
-        trace.files_considered += 1;
-        if !self.spans_row(probe.row()) {
-            trace.files_skipped_by_range += 1;
-            return Ok(None);
-        }
-        match self.ask_filter(probe, trace) {
-            FilterAnswer::No => Ok(None),
-            answer => self.seek_row_after(answer, probe, trace),
-        }
-    }
-
-    /// Looks a row up whose filter has answered: by index and block. Returns a scanner on its first
-    /// cell. Counts a false positive if the filter said "maybe" and the row is not there.
-    ///
-    /// # Errors
-    ///
-    /// If a block cannot be read.
-    pub fn seek_row_after(
-        &self,
-        answer: FilterAnswer,
-        probe: &RowProbe<'_>,
-        trace: &mut ReadTrace,
-    ) -> Result<Option<Scanner>> {
-        let found = self.find_row(probe.row(), trace)?;
-        if found.is_none() && answer == FilterAnswer::Maybe {
-            trace.filter_false_positives += 1;
-        }
-        Ok(found.map(|(block, at)| Scanner::at(self.clone(), block, at)))
-    }
-
-    /// Finds the first cell of a row: its block, and where it stands there.
-    fn find_row(&self, row: &[u8], trace: &mut ReadTrace) -> Result<Option<(Arc<Block>, usize)>> {
-        let Some(index) = &self.0.index else { return Ok(None) };
-        let blocks = &self.0.blocks;
-        let key = KeyRef::before_row(row);
-        let (block, begins_next) =
-            index.find(blocks, &key, Caching::Use, trace, |place, trace| {
-                let block =
-                    self.0.load_data(place, Caching::Use, &mut Buffers::default(), trace)?;
-                // The next block's index key may be the row's own first key: then, and only then,
-                // can the row begin there.
-                let next = place.next_key.and_then(KeyRef::parse);
-                Ok((block, next.is_some_and(|next| next.row == row)))
-            })?;
-        let Block::Data(data) = &*block else { return Ok(None) };
-        let searchable = self.check(data)?;
-        if let Some(at) = searchable.row_start(row) {
-            return Ok(Some((block, at)));
-        }
-        if !begins_next {
-            return Ok(None);
-        }
-        let (last, buffers) = (searchable.last_key(), &mut Buffers::default());
-        let next = self.next_data_block(data, last, Caching::Use, buffers, trace)?;
-        let Some(Block::Data(found)) = next.as_deref() else { return Ok(None) };
-        let at = self.check(found)?.row_start(row);
-        Ok(next.zip(at))
-    }
-
     /// A scanner that stands nowhere yet.
     pub fn scanner(&self, caching: Caching) -> Scanner {
         Scanner::new(self.clone(), caching)
@@ -463,187 +351,6 @@ impl Reader {
     }
 }
 
-/// What scanners ask for.
-impl Reader {
-    /// The first data block.
-    pub(crate) fn first_data_block(
-        &self,
-        caching: Caching,
-        buffers: &mut Buffers,
-        trace: &mut ReadTrace,
-    ) -> Result<Option<Arc<Block>>> {
-        let before_all = KeyRef::before_row(b"");
-        self.data_block_for(&before_all, None, caching, buffers, trace)
-    }
-
-    /// The block in which the first cell stands that is not less than `key`, unless that is the
-    /// first cell of the block behind it. `held` is returned again if it is that block.
-    pub(crate) fn data_block_for(
-        &self,
-        key: &KeyRef<'_>,
-        held: Option<&Arc<Block>>,
-        caching: Caching,
-        buffers: &mut Buffers,
-        trace: &mut ReadTrace,
-    ) -> Result<Option<Arc<Block>>> {
-        let Some(index) = &self.0.index else { return Ok(None) };
-        let block = index.find(&self.0.blocks, key, caching, trace, |place, trace| match held {
-            Some(block) if is_at(block, place.block.offset) => Ok(Arc::clone(block)),
-            _ => self.0.load_data(place, caching, buffers, trace),
-        })?;
-        Ok(Some(block))
-    }
-
-    /// The data block behind `data`, whose last key is `last_key`; blocks of other types between
-    /// them are passed over. Unless it comes from the cache or goes there, its cells are still to be
-    /// checked.
-    pub(crate) fn next_data_block(
-        &self,
-        data: &DataBlock,
-        last_key: Option<KeyRef<'_>>,
-        caching: Caching,
-        buffers: &mut Buffers,
-        trace: &mut ReadTrace,
-    ) -> Result<Option<Arc<Block>>> {
-        let Inner { blocks, trailer, .. } = &*self.0;
-        let place = data.place();
-        let Some(last) = trailer.last_data_block_offset.filter(|last| place.offset < *last) else {
-            self.0.check_last(last_key).map_err(|what| self.damage_in(data, what.into()))?;
-            return Ok(None);
-        };
-        let mut at = place.offset + u64::from(place.len);
-        let mut known = data.next();
-        while at <= last {
-            let header = match known.take() {
-                Some(header) => header,
-                None => blocks.read_header(at, blocks.blocks_end)?,
-            };
-            if matches!(header.block_type, BlockType::Data | BlockType::EncodedData) {
-                let damaged =
-                    |what| Damage::in_block(header.block_type, at, what).in_file(&blocks.name);
-                if header.previous_block != Some(place.offset) {
-                    return Err(damaged("does not follow the data block in front of it"));
-                }
-                let len = u32::try_from(header.len()).map_err(|_| damaged("is too long"))?;
-                let place = BlockPlace { offset: at, len };
-                let check = |next: &DataBlock| {
-                    let first = next.walk()?;
-                    let first_key = next.cell(&first).map(|cell| cell.key());
-                    if trailer.comparator.in_order(last_key, first_key) {
-                        return Ok(());
-                    }
-                    Err("begins before the data block in front of it ends".into())
-                };
-                return blocks.load_data(place, caching, buffers, trace, check).map(Some);
-            }
-            at = at + header.len();
-        }
-        let damage = Damage { at, block: None, what: "no data block where the last one is".into() };
-        Err(damage.in_file(&blocks.name))
-    }
-
-    /// The data block in front of `data`, as its header has it.
-    pub(crate) fn previous_data_block(
-        &self,
-        data: &DataBlock,
-        caching: Caching,
-        buffers: &mut Buffers,
-        trace: &mut ReadTrace,
-    ) -> Result<Option<Arc<Block>>> {
-        let blocks = &self.0.blocks;
-        let at = data.place().offset;
-        let damaged =
-            |what| Damage { at, block: None, what: Cow::Borrowed(what) }.in_file(&blocks.name);
-        let Some(previous) = data.previous() else {
-            let is_first = at == BlockOffset::default();
-            return if is_first {
-                Ok(None)
-            } else {
-                Err(damaged("has no data block in front of it"))
-            };
-        };
-        let len = blocks.block_len(previous, caching)?;
-        let place = BlockPlace { offset: previous, len };
-        let check = |previous: &DataBlock| {
-            let first_key = data.check()?.first_key();
-            if self.comparator().in_order(previous.check()?.last_key(), first_key) {
-                return Ok(());
-            }
-            Err("ends behind the data block that follows it begins".into())
-        };
-        blocks.load_data(place, caching, buffers, trace, check).map(Some)
-    }
-
-    /// The last data block.
-    pub(crate) fn last_data_block(
-        &self,
-        caching: Caching,
-        buffers: &mut Buffers,
-        trace: &mut ReadTrace,
-    ) -> Result<Option<Arc<Block>>> {
-        let Some(index) = &self.0.index else { return Ok(None) };
-        let visit = |place: index::DataPlace<'_>, trace: &mut _| {
-            self.0.load_data(place, caching, buffers, trace)
-        };
-        index.find_last(&self.0.blocks, caching, trace, visit).map(Some)
-    }
-
-    /// Checks all cells of a block, unless that was done before; then it can be searched.
-    pub(crate) fn check<'b>(&self, data: &'b DataBlock) -> Result<Searchable<'b>> {
-        data.check().map_err(|what| self.damage_in(data, what))
-    }
-
-    /// What is wrong with the cells of a block, as an error.
-    #[cold]
-    pub(crate) fn damage_in(&self, data: &DataBlock, what: What) -> Error {
-        let at = data.place().offset;
-        Damage { at, block: Some(data.block_type()), what }.in_file(self.name())
-    }
-
-    /// The error for a file whose cells are not as many as it says.
-    pub(crate) fn check_cell_count(&self, found: u64) -> Result<()> {
-        let stated = self.cell_count();
-        if found == stated {
-            return Ok(());
-        }
-        let at = BlockOffset::new(self.len());
-        let what = format!("{found} cells, not {stated} as the trailer says");
-        Err(Damage { at, block: Some(BlockType::Trailer), what: what.into() }.in_file(self.name()))
-    }
-}
-
-impl Inner {
-    /// The data block that the index has at `place`, with all its cells checked.
-    fn load_data(
-        &self,
-        place: index::DataPlace<'_>,
-        caching: Caching,
-        buffers: &mut Buffers,
-        trace: &mut ReadTrace,
-    ) -> Result<Arc<Block>> {
-        self.blocks.load_data(place.block, caching, buffers, trace, |data| {
-            check_data_keys(data, place.key, place.next_key, self.trailer.comparator)?;
-            if place.next_key.is_none() {
-                self.check_last(data.check()?.last_key())?;
-            }
-            Ok(())
-        })
-    }
-
-    /// Holds the last data block against the file info, by which rows are passed over.
-    fn check_last(&self, found: Option<KeyRef<'_>>) -> Result<(), &'static str> {
-        if found == self.file_info.value(FileInfo::LAST_KEY).and_then(KeyRef::parse) {
-            Ok(())
-        } else {
-            Err("its last key is not the last key of the file info")
-        }
-    }
-}
-
-fn is_at(block: &Block, offset: BlockOffset) -> bool {
-    matches!(block, Block::Data(data) if data.place().offset == offset)
-}
-
 impl fmt::Debug for Reader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reader").field("name", self.name()).finish_non_exhaustive()
@@ -651,4 +358,4 @@ impl fmt::Debug for Reader {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -70,7 +70,8 @@ pub struct ReadTrace {
     pub filter_checks: u64,
     /// Files passed over because their filter said no.
     pub files_skipped_by_filter: u64,
-    /// Filters that said "maybe" about a key their file does not hold.
+    /// Filters that said "maybe" about a key their file does not hold: a row, or in a filter over
+    /// columns, if one was asked for, the column.
     pub filter_false_positives: u64,
     /// Filters that should have answered and could not be read; another filter of the file was
     /// asked if it has one, or the file looked into.

@@ -10,9 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use filter::Seed;
-use sstable::{
-    BlockCache, Caching, Cell, CellRef, FilterUse, ReadTrace, Reader, ReaderOptions, RowProbe,
-};
+use sstable::{BlockCache, Caching, Cell, CellRef, FilterUse, ReadTrace, Reader, RowProbe};
 use workload::Random;
 
 use super::figures::{FilterFigures, figures};
@@ -22,6 +20,7 @@ use super::report::{BenchReport, FileRow, LeftOut, Row};
 use crate::failure::{Usage, whole};
 use crate::keys::{KeyList, mutate};
 use crate::progress::Progress;
+use crate::reading_options::reader_options;
 
 /// Measures the files together and one by one.
 pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Result<BenchReport> {
@@ -54,8 +53,8 @@ pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Res
     for mix in Mix::ALL {
         let asks = truth.asks(&drawn, mix, plan);
         for (set, figures) in [(&without, &none), (&with, &own)] {
-            set.measure(&asks, &truth)?;
-            results.push(Row::new(figures, mix, &set.measure(&asks, &truth)?));
+            set.measure(&asks, None, &truth)?;
+            results.push(Row::new(figures, mix, &set.measure(&asks, None, &truth)?));
         }
     }
     let mut each_file = Vec::new();
@@ -85,6 +84,8 @@ struct Drawn {
     rows: u64,
     cells: u64,
     cell_bytes: u64,
+    /// Of its first cell: what strangers are asked for where a filter is over columns.
+    qualifier: Vec<u8>,
     members: KeyList,
     strangers: Vec<Vec<u8>>,
 }
@@ -96,7 +97,11 @@ impl Drawn {
         let mut kept: Vec<Vec<u8>> = Vec::new();
         let (mut rows, mut cells, mut cell_bytes) = (0, 0, 0);
         let mut last: Option<Vec<u8>> = None;
+        let mut qualifier = Vec::new();
         scan(path, |cell| {
+            if cells == 0 {
+                cell.qualifier.clone_into(&mut qualifier);
+            }
             cells += 1;
             cell_bytes += cell_len(cell) as u64;
             if last.as_deref() == Some(cell.row) {
@@ -120,7 +125,7 @@ impl Drawn {
         }
         let strangers = strangers(&members, last.as_deref().unwrap_or_default(), plan);
         let path = path.to_owned();
-        Ok(Self { path, rows: rows as u64, cells, cell_bytes, members, strangers })
+        Ok(Self { path, rows: rows as u64, cells, cell_bytes, qualifier, members, strangers })
     }
 
     /// Measures the file alone, under gets of its strangers.
@@ -131,9 +136,11 @@ impl Drawn {
             self.strangers.iter().map(|key| Ask { key, member: None }).collect();
         let with = FileSet::open(&path, FilterUse::Best, plan)?;
         let without = FileSet::open(&path, FilterUse::None, plan)?;
+        // A filter over columns knows nothing of a question for a whole row.
+        let column = Some(&self.qualifier[..]);
         let measured = [&without, &with].map(|set| {
-            set.measure(&asks, &truth)?;
-            set.measure(&asks, &truth)
+            set.measure(&asks, column, &truth)?;
+            set.measure(&asks, column, &truth)
         });
         let [without, with_filter] = measured;
         let (without, measured) = (without?, with_filter?);
@@ -269,19 +276,29 @@ impl FileSet {
     fn open(paths: &[&Path], filter_use: FilterUse, plan: Plan) -> anyhow::Result<Self> {
         let cache = Arc::new(BlockCache::new(plan.cache_bytes));
         let open = |path: &&Path| {
-            let options = ReaderOptions::default().cache(Arc::clone(&cache)).filter_use(filter_use);
+            let options = reader_options().cache(Arc::clone(&cache)).filter_use(filter_use);
             Reader::open_file(path, options)
         };
         Ok(Self { readers: paths.iter().map(open).collect::<Result<_, _>>()? })
     }
 
-    fn measure(&self, asks: &[Ask<'_>], truth: &Truth) -> anyhow::Result<Measured> {
-        measure(asks, |key| self.get(key), |ask, cells| truth.check(ask, cells))
+    /// Gets of whole rows, or of one column of each.
+    fn measure(
+        &self,
+        asks: &[Ask<'_>],
+        column: Option<&[u8]>,
+        truth: &Truth,
+    ) -> anyhow::Result<Measured> {
+        measure(asks, |key| self.get(key, column), |ask, cells| truth.check(ask, cells))
     }
 
-    /// All cells of a row, file by file.
-    fn get(&self, row: &[u8]) -> anyhow::Result<(Vec<Cell>, ReadTrace)> {
-        let probe = RowProbe::new(row, Seed::new(0));
+    /// All cells of a row, file by file; where only a column is asked for, of the files that may
+    /// have it.
+    fn get(&self, row: &[u8], column: Option<&[u8]>) -> anyhow::Result<(Vec<Cell>, ReadTrace)> {
+        let mut probe = RowProbe::new(row, Seed::new(0));
+        if let Some(column) = column {
+            probe = probe.with_column(column);
+        }
         let mut trace = ReadTrace::default();
         let mut cells = Vec::new();
         for reader in &self.readers {
@@ -302,7 +319,7 @@ impl FileSet {
 
 /// Shows each cell of a file to `look`, without the cache and without any filter.
 fn scan(path: &Path, mut look: impl FnMut(&CellRef<'_>)) -> anyhow::Result<()> {
-    let reader = Reader::open_file(path, ReaderOptions::default())?;
+    let reader = Reader::open_file(path, reader_options())?;
     let mut scanner = reader.scanner(Caching::Bypass);
     scanner.seek_to_first()?;
     while let Some(cell) = scanner.cell() {

@@ -8,15 +8,13 @@ use std::sync::Arc;
 use anyhow::Context;
 use filter::Seed;
 use serde::Serialize;
-use sstable::{
-    FileName, FileSource, FilterOptions, FilterSummary, Limits, ReadAt, Reader, ReaderOptions,
-    rebuild_filter,
-};
+use sstable::{FileName, FileSource, FilterOptions, FilterSummary, ReadAt, Reader, rebuild_filter};
 
 use super::kind;
 use crate::failure::Answer;
 use crate::half_made::Output;
 use crate::output::{Audience, Report};
+use crate::reading_options::{limits, reader_options};
 use crate::size_text::{SizeText, show_count, show_size};
 use crate::sizing::sizing;
 
@@ -76,10 +74,10 @@ impl Rebuild {
             Arc::new(source.with_context(|| format!("{name}: cannot open"))?);
         let output = Output::create(&self.output, self.force)?;
         let file = FileName::new(name);
-        let (output, size) = rebuild_filter(source, file, Limits::default(), filter, output)?;
+        let (output, size) = rebuild_filter(source, file, limits(), filter, output)?;
         output.finish()?;
         if self.output != Path::new("-") {
-            let filter = Reader::open_file(&self.output, ReaderOptions::default())?.filter()?;
+            let filter = Reader::open_file(&self.output, reader_options())?.filter()?;
             self.audience.print(&RebuildReport::new(&self.output, size, filter))?;
         }
         Ok(Answer::Sound)

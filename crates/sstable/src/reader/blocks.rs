@@ -52,10 +52,9 @@ pub(super) struct RawBlock {
     pub(super) body: Bytes,
 }
 
-/// What a block is wanted as.
+/// What a block that holds no cells is wanted as.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Wanted {
-    Data,
     LeafIndex,
     IntermediateIndex,
     BloomChunk,
@@ -67,23 +66,29 @@ pub(super) enum Wanted {
 impl Wanted {
     pub(super) const fn kind(self) -> BlockKind {
         match self {
-            Self::Data => BlockKind::Data,
             Self::LeafIndex | Self::IntermediateIndex => BlockKind::Index,
             Self::BloomChunk => BlockKind::Bloom,
             Self::Meta | Self::Filter => BlockKind::Meta,
         }
     }
 
-    const fn block_type(self, encoding: DataBlockEncoding) -> BlockType {
+    const fn block_type(self) -> BlockType {
         match self {
-            Self::Data => match encoding {
-                DataBlockEncoding::None => BlockType::Data,
-                _ => BlockType::EncodedData,
-            },
             Self::LeafIndex => BlockType::LeafIndex,
             Self::IntermediateIndex => BlockType::IntermediateIndex,
             Self::BloomChunk => BlockType::BloomChunk,
             Self::Meta | Self::Filter => BlockType::Meta,
+        }
+    }
+
+    /// Whether a block from the cache is what it is wanted as. A META block that was read as bytes
+    /// is read again when it is wanted as a filter.
+    const fn is(self, block: &Block) -> bool {
+        match self {
+            Self::LeafIndex | Self::IntermediateIndex => matches!(block, Block::Index(_)),
+            Self::BloomChunk => matches!(block, Block::Chunk(_)),
+            Self::Meta => matches!(block, Block::Meta(_)),
+            Self::Filter => matches!(block, Block::Meta(MetaBlock { filter: Some(_), .. })),
         }
     }
 }
@@ -100,12 +105,13 @@ impl Blocks {
         check: impl FnOnce(&Block) -> Result<(), &'static str>,
     ) -> Result<Arc<Block>> {
         let cache = self.cache.as_ref().filter(|_| caching == Caching::Use);
-        if let Some(block) = self.cached(place, wanted, cache, trace) {
+        let is_wanted = |block: &Block| wanted.is(block);
+        if let Some(block) = self.cached(place, wanted.kind(), cache, is_wanted, trace) {
             return Ok(block);
         }
         let raw = self.read(place)?;
         trace.touch(wanted.kind(), BlockSource::File, usize::try_from(place.len).unwrap_or(0));
-        self.check_type(place, &raw.header, wanted)?;
+        self.check_type(place, &raw.header, wanted.block_type())?;
         let block_type = raw.header.block_type;
         let damaged =
             |what| Damage { at: place.offset, block: Some(block_type), what }.in_file(&self.name);
@@ -129,13 +135,18 @@ impl Blocks {
         check: impl FnOnce(&DataBlock) -> Result<(), encoding::What>,
     ) -> Result<Arc<Block>> {
         let cache = self.cache.as_ref().filter(|_| caching == Caching::Use);
-        if let Some(block) = self.cached(place, Wanted::Data, cache, trace) {
+        let is_data = |block: &Block| matches!(block, Block::Data(_));
+        if let Some(block) = self.cached(place, BlockKind::Data, cache, is_data, trace) {
             return Ok(block);
         }
         let (header, body, next) = self.read_data(place, buffers)?;
         let len = usize::try_from(place.len).unwrap_or(0);
         trace.touch(BlockKind::Data, BlockSource::File, len);
-        self.check_type(place, &header, Wanted::Data)?;
+        let expected = match self.encoding {
+            DataBlockEncoding::None => BlockType::Data,
+            _ => BlockType::EncodedData,
+        };
+        self.check_type(place, &header, expected)?;
         let damaged = |what| {
             Damage { at: place.offset, block: Some(header.block_type), what }.in_file(&self.name)
         };
@@ -158,17 +169,17 @@ impl Blocks {
     fn cached(
         &self,
         place: BlockPlace,
-        wanted: Wanted,
+        kind: BlockKind,
         cache: Option<&Arc<BlockCache>>,
+        is_wanted: impl Fn(&Block) -> bool,
         trace: &mut ReadTrace,
     ) -> Option<Arc<Block>> {
-        let block = cache?.block(self.key(place)).filter(|block| is_wanted(block, wanted))?;
-        trace.touch(wanted.kind(), BlockSource::Cache, block.bytes());
+        let block = cache?.block(self.key(place)).filter(|block| is_wanted(block))?;
+        trace.touch(kind, BlockSource::Cache, block.bytes());
         Some(block)
     }
 
-    fn check_type(&self, place: BlockPlace, header: &Header, wanted: Wanted) -> Result<()> {
-        let expected = wanted.block_type(self.encoding);
+    fn check_type(&self, place: BlockPlace, header: &Header, expected: BlockType) -> Result<()> {
         if header.block_type == expected {
             return Ok(());
         }
@@ -362,7 +373,6 @@ impl Blocks {
 /// The block that is wanted, from its body.
 fn take_apart(raw: RawBlock, wanted: Wanted, order: Comparator) -> Result<Block, encoding::What> {
     Ok(match wanted {
-        Wanted::Data => return Err("is read as a block without cells".into()),
         Wanted::LeafIndex | Wanted::IntermediateIndex => {
             Block::Index(IndexBlock::new(Branch::new(raw.body)?, order)?)
         }
@@ -374,18 +384,6 @@ fn take_apart(raw: RawBlock, wanted: Wanted, order: Comparator) -> Result<Block,
             Block::Meta(MetaBlock { body, filter: Some(filter) })
         }
     })
-}
-
-/// Whether a block from the cache is what it is wanted as. A META block that was read as bytes is
-/// read again when it is wanted as a filter.
-const fn is_wanted(block: &Block, wanted: Wanted) -> bool {
-    match wanted {
-        Wanted::Data => matches!(block, Block::Data(_)),
-        Wanted::LeafIndex | Wanted::IntermediateIndex => matches!(block, Block::Index(_)),
-        Wanted::BloomChunk => matches!(block, Block::Chunk(_)),
-        Wanted::Meta => matches!(block, Block::Meta(_)),
-        Wanted::Filter => matches!(block, Block::Meta(MetaBlock { filter: Some(_), .. })),
-    }
 }
 
 /// A copy that starts where a cache line does, so that what a filter puts into one line is in one.

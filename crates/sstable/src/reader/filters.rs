@@ -437,6 +437,14 @@ impl FileFilters {
         Self::count(&answer, trace)
     }
 
+    /// Whether the filter that is to be used is over columns, and not over rows.
+    pub(super) fn is_over_columns(&self, filter_use: FilterUse) -> bool {
+        let bloom_use = matches!(filter_use, FilterUse::Best | FilterUse::HBaseBloom);
+        let bloom = self.bloom.as_ref().filter(|_| bloom_use);
+        self.row_filter(filter_use).is_none()
+            && bloom.is_some_and(|bloom| bloom.bloom_type == BloomType::RowCol)
+    }
+
     /// Asks about all rows that begin with `prefix`, which only a Bloom filter over prefixes no
     /// longer than this can tell.
     pub(super) fn ask_prefix(

@@ -2,8 +2,8 @@ use filter::{ErrorRate, FilterKind, Seed, Sizing};
 
 use super::*;
 use crate::{
-    BlockCache, BlockKind, BlockSource, CellRef, CellType, FilterOptions, Timestamp, Writer,
-    WriterOptions,
+    BlockCache, BlockKind, BlockSource, BloomType, CellRef, FilterOptions, RowProbe, Timestamp,
+    Writer, WriterOptions,
 };
 
 pub(super) const SEED: Seed = Seed::new(0x5eed);
@@ -19,22 +19,13 @@ pub(super) fn with_filter() -> WriterOptions {
 }
 
 /// A file with rows of even numbers.
-pub(super) fn write(options: WriterOptions) -> Vec<u8> {
+pub(crate) fn write(options: WriterOptions) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new(), FileName::new("rows"), options).unwrap();
     for number in 0..ROWS {
         let row = row(number * 2);
         for qualifier in [b"a", b"b"] {
-            let cell = CellRef {
-                row: &row,
-                family: b"f",
-                qualifier,
-                timestamp: Timestamp::new(1),
-                cell_type: CellType::Put,
-                value: b"value",
-                tags: b"",
-                sequence_id: SequenceId::new(1),
-            };
-            writer.append(cell).unwrap();
+            let cell = CellRef::put(&row, b"f", qualifier, Timestamp::new(1), b"value");
+            writer.append(CellRef { sequence_id: SequenceId::new(1), ..cell }).unwrap();
         }
     }
     writer.finish().unwrap().0
@@ -120,6 +111,125 @@ fn indexes_of_any_height_find_every_row() {
         let trace = look_up_all(&open(&bytes, ReaderOptions::default()));
         assert_eq!(trace.blocks_from(BlockSource::Cache), 0);
     }
+}
+
+/// As deep as a file can be: every index block has two entries or three, which takes 2^16 leaves.
+#[test]
+fn an_index_of_sixteen_levels_finds_rows_and_is_scanned() {
+    let options = WriterOptions::default()
+        .bloom_type(BloomType::None)
+        .block_size(1)
+        .index_block_size(1)
+        .index_min_entries(2);
+    let mut writer = Writer::new(Vec::new(), FileName::new("deep"), options).unwrap();
+    let count = 70_000;
+    for number in 0..count {
+        let row = row(number * 2);
+        writer.append(CellRef::put(&row, b"f", b"q", Timestamp::new(1), b"")).unwrap();
+    }
+    let reader = open(&writer.finish().unwrap().0, cached());
+    assert_eq!(reader.index_levels(), 16);
+    let mut trace = ReadTrace::default();
+    for number in (0..count).step_by(997) {
+        for (row, is_there) in [(row(number * 2), true), (row(number * 2 + 1), false)] {
+            let found = reader.seek_row(&RowProbe::new(&row, SEED), &mut trace).unwrap();
+            assert_eq!(found.is_some_and(|it| it.cell().unwrap().row == row), is_there);
+        }
+    }
+    let mut scanner = reader.scanner(Caching::Bypass);
+    scanner.seek_to_first().unwrap();
+    while scanner.cell().is_some() {
+        scanner.advance().unwrap();
+    }
+}
+
+/// The end of a file as `change` makes it, in the form of its version.
+fn with_trailer(bytes: &[u8], change: impl FnOnce(&mut Trailer)) -> Vec<u8> {
+    let trailer_at = bytes.len() as u64 - Trailer::LEN;
+    let (blocks, end) = bytes.split_at(trailer_at as usize);
+    let mut trailer = Trailer::read(end, trailer_at).unwrap();
+    change(&mut trailer);
+    let mut changed = blocks.to_vec();
+    trailer.write(&mut changed);
+    changed
+}
+
+fn error_of(bytes: Vec<u8>) -> String {
+    let opened = Reader::open(Arc::new(Bytes::from(bytes)), FileName::new("f"), cached());
+    opened.map(|_| ()).unwrap_err().to_string()
+}
+
+#[test]
+fn files_of_version_2_3_are_read_and_older_ones_refused_by_name() {
+    let version = |major, minor| {
+        with_trailer(&write(WriterOptions::default()), |trailer| {
+            (trailer.major_version, trailer.minor_version) = (major, minor);
+        })
+    };
+    let reader = open(&version(2, 3), cached());
+    assert_eq!(reader.trailer().major_version, 2);
+    look_up_all(&reader);
+    assert_eq!(error_of(version(2, 2)), "f: unsupported version of HFile: 2.2");
+    assert_eq!(error_of(version(2, 0)), "f: unsupported version of HFile: 2.0");
+}
+
+#[test]
+fn encrypted_files_are_refused_by_name() {
+    let mut bytes = write(WriterOptions::default());
+    let start = bytes.len() - Trailer::LEN as usize;
+    // The trailer's message gets a field 13 of three bytes.
+    let end = start + 9 + usize::from(bytes[start + 8]);
+    bytes[end..end + 5].copy_from_slice(&[13 << 3 | 2, 3, b'k', b'e', b'y']);
+    bytes[start + 8] += 5;
+    assert_eq!(error_of(bytes), "f: unsupported encryption: yes");
+}
+
+/// HBase passes a file over for its first and last row, and past the last key that went into the
+/// Bloom filter it does not ask for a chunk.
+#[test]
+fn rows_out_of_range_and_past_the_last_key_of_the_filter_touch_no_block() {
+    for bloom_type in [BloomType::Row, BloomType::RowCol] {
+        let options = WriterOptions::default().bloom_type(bloom_type);
+        let reader = open(&write(options), cached());
+        let last = row(2 * (ROWS - 1));
+        for (row, qualifier) in [(&b"a"[..], b"a"), (b"z", b"a"), (&last[..], b"c")] {
+            let probe = RowProbe::new(row, SEED).with_column(qualifier);
+            let is_inside = row == last;
+            let mut trace = ReadTrace::default();
+            if !is_inside {
+                assert!(reader.seek_row(&probe, &mut trace).unwrap().is_none());
+                assert_eq!((trace.files_skipped_by_range, trace.filter_checks), (1, 0));
+                assert_eq!(reader.ask_filter(&probe, &mut trace), FilterAnswer::No);
+            } else if bloom_type == BloomType::RowCol {
+                // Its row's family deletes are asked for as well, and come before the last key.
+                let bloom = reader.0.filters.bloom.as_ref().unwrap();
+                let answer = bloom.ask_exactly(&reader.0.blocks, &probe, &mut trace);
+                assert_eq!(answer.unwrap(), Some(false));
+            }
+            assert_eq!(trace.blocks_from(BlockSource::File), 0, "{bloom_type:?} {row:?}");
+        }
+    }
+}
+
+#[test]
+fn a_filter_over_columns_that_errs_about_a_column_is_counted() {
+    let rate = ErrorRate::new(0.2).unwrap();
+    let options = WriterOptions::default().bloom_type(BloomType::RowCol).bloom_error_rate(rate);
+    let reader = open(&write(options), cached());
+    let (mut trace, mut wrong) = (ReadTrace::default(), 0);
+    for number in 0..ROWS {
+        let row = row(number * 2);
+        for (qualifier, is_there) in
+            [(&b"a"[..], true), (b"ab", false), (b"b", true), (b"c", false)]
+        {
+            let probe = RowProbe::new(&row, SEED).with_column(qualifier);
+            let answer = reader.ask_filter(&probe, &mut ReadTrace::default());
+            wrong += u64::from(!is_there && answer == FilterAnswer::Maybe);
+            reader.seek_row(&probe, &mut trace).unwrap();
+        }
+    }
+    assert!(wrong > 100, "{wrong}");
+    assert_eq!(trace.filter_false_positives, wrong);
 }
 
 #[test]
@@ -211,17 +321,7 @@ fn bloom_filters_of_hbase_meta_are_not_asked() {
         .bloom_max_fold(0);
     let mut writer = Writer::new(Vec::new(), FileName::new("meta"), options).unwrap();
     for row in rows {
-        let cell = CellRef {
-            row,
-            family: b"info",
-            qualifier: b"q",
-            timestamp: Timestamp::new(1),
-            cell_type: CellType::Put,
-            value: b"",
-            tags: b"",
-            sequence_id: SequenceId::new(1),
-        };
-        writer.append(cell).unwrap();
+        writer.append(CellRef::put(row, b"info", b"q", Timestamp::new(1), b"")).unwrap();
     }
     let reader = open(&writer.finish().unwrap().0, cached());
     assert_eq!((reader.bloom(), reader.bloom_problem()), (None, None));

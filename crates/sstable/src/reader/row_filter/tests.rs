@@ -6,9 +6,8 @@ use super::super::tests::{ROWS, SEED, cached, look_up_all, open, row, with_filte
 use super::*;
 use crate::block::filter_index::Partition;
 use crate::{
-    BlockKind, BlockOffset, BlockSource, BloomType, CellRef, CellType, FileName, FilterAnswer,
-    Header, Limits, ReadAt, Reader, ReaderOptions, SequenceId, Timestamp, Writer, WriterOptions,
-    verify,
+    BlockKind, BlockOffset, BlockSource, BloomType, CellRef, FileName, FilterAnswer, Header,
+    Limits, ReadAt, Reader, ReaderOptions, Timestamp, Writer, WriterOptions, verify,
 };
 
 /// Some ten partitions.
@@ -138,17 +137,7 @@ fn with_metas(metas: Vec<(String, Vec<u8>)>) -> Vec<u8> {
     let options = WriterOptions::default().bloom_type(BloomType::None);
     let mut writer = Writer::new(Vec::new(), FileName::new("rows"), options).unwrap();
     for row in [b"a", b"b", b"c", b"d"] {
-        let cell = CellRef {
-            row,
-            family: b"f",
-            qualifier: b"q",
-            timestamp: Timestamp::new(1),
-            cell_type: CellType::Put,
-            value: b"value",
-            tags: b"",
-            sequence_id: SequenceId::new(1),
-        };
-        writer.append(cell).unwrap();
+        writer.append(CellRef::put(row, b"f", b"q", Timestamp::new(1), b"value")).unwrap();
     }
     for (name, body) in metas {
         writer.append_meta(&name, body).unwrap();

@@ -62,17 +62,10 @@ fn rows(letter: char) -> Vec<u8> {
     for number in 0..40 {
         let row = format!("{letter}{number:02}");
         let deletes = number % 4 == 0;
-        let cell = CellRef {
-            row: row.as_bytes(),
-            family: b"f",
-            qualifier: if deletes { b"" } else { b"q" },
-            timestamp: Timestamp::new(7),
-            cell_type: if deletes { CellType::DeleteFamily } else { CellType::Put },
-            value: b"",
-            tags: b"",
-            sequence_id: SequenceId::new(1),
-        };
-        writer.append(cell).unwrap();
+        let qualifier: &[u8] = if deletes { b"" } else { b"q" };
+        let cell_type = if deletes { CellType::DeleteFamily } else { CellType::Put };
+        let cell = CellRef::put(row.as_bytes(), b"f", qualifier, Timestamp::new(7), b"");
+        writer.append(CellRef { cell_type, sequence_id: SequenceId::new(1), ..cell }).unwrap();
     }
     writer.finish().unwrap().0
 }

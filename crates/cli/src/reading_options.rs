@@ -1,0 +1,39 @@
+//! How the files named on the command line are read.
+
+use std::sync::OnceLock;
+
+use sstable::{Limits, ReaderOptions};
+
+/// What a user can change about all verbs that read files.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct ReadingOptions {
+    /// What a block may come to once decompressed: so many times its file, and 16 MiB
+    ///
+    /// A file that asks for more is called damaged, for a small one could otherwise fill the memory.
+    /// A sound one does so only if it holds hardly anything but one huge cell. Files of a store are
+    /// always held to the default.
+    #[arg(long, global = true, value_name = "TIMES", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    inflate_ratio_max: u32,
+}
+
+/// Set once, before the verb runs.
+static LIMITS: OnceLock<Limits> = OnceLock::new();
+
+impl ReadingOptions {
+    /// Makes them those of all files that are read from now on.
+    pub(crate) fn apply(self) {
+        let limits = Limits::default().inflate_ratio_max(self.inflate_ratio_max);
+        LIMITS.get_or_init(|| limits);
+    }
+}
+
+/// What files may ask for.
+pub(crate) fn limits() -> Limits {
+    LIMITS.get().copied().unwrap_or_default()
+}
+
+/// How a file is read.
+pub(crate) fn reader_options() -> ReaderOptions {
+    ReaderOptions::default().limits(limits())
+}

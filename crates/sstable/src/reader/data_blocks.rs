@@ -1,0 +1,193 @@
+//! Data blocks as scanners ask for them: the one for a key, the next, the one before, the last.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::index::{DataPlace, check_data_keys};
+use super::{Caching, Inner, Reader};
+use crate::block::body::Buffers;
+use crate::block::data::DataBlock;
+use crate::block::index::BlockPlace;
+use crate::block::loaded::Block;
+use crate::block::searchable::Searchable;
+use crate::encoding::What;
+use crate::{BlockOffset, BlockType, Damage, Error, FileInfo, KeyRef, ReadTrace, Result};
+
+impl Reader {
+    /// The first data block.
+    pub(crate) fn first_data_block(
+        &self,
+        caching: Caching,
+        buffers: &mut Buffers,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<Arc<Block>>> {
+        let before_all = KeyRef::before_row(b"");
+        self.data_block_for(&before_all, None, caching, buffers, trace)
+    }
+
+    /// The block in which the first cell stands that is not less than `key`, unless that is the
+    /// first cell of the block behind it. `held` is returned again if it is that block.
+    pub(crate) fn data_block_for(
+        &self,
+        key: &KeyRef<'_>,
+        held: Option<&Arc<Block>>,
+        caching: Caching,
+        buffers: &mut Buffers,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<Arc<Block>>> {
+        let Some(index) = &self.0.index else { return Ok(None) };
+        let block = index.find(&self.0.blocks, key, caching, trace, |place, trace| match held {
+            Some(block) if is_at(block, place.block.offset) => Ok(Arc::clone(block)),
+            _ => self.0.load_data(place, caching, buffers, trace),
+        })?;
+        Ok(Some(block))
+    }
+
+    /// The data block behind `data`, whose last key is `last_key`; blocks of other types between
+    /// them are passed over. Unless it comes from the cache or goes there, its cells are still to be
+    /// checked.
+    pub(crate) fn next_data_block(
+        &self,
+        data: &DataBlock,
+        last_key: Option<KeyRef<'_>>,
+        caching: Caching,
+        buffers: &mut Buffers,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<Arc<Block>>> {
+        let Inner { blocks, trailer, .. } = &*self.0;
+        let place = data.place();
+        let Some(last) = trailer.last_data_block_offset.filter(|last| place.offset < *last) else {
+            self.0.check_last(last_key).map_err(|what| self.damage_in(data, what.into()))?;
+            return Ok(None);
+        };
+        let mut at = place.offset + u64::from(place.len);
+        let mut known = data.next();
+        while at <= last {
+            let header = match known.take() {
+                Some(header) => header,
+                None => blocks.read_header(at, blocks.blocks_end)?,
+            };
+            if matches!(header.block_type, BlockType::Data | BlockType::EncodedData) {
+                let damaged =
+                    |what| Damage::in_block(header.block_type, at, what).in_file(&blocks.name);
+                if header.previous_block != Some(place.offset) {
+                    return Err(damaged("does not follow the data block in front of it"));
+                }
+                let len = u32::try_from(header.len()).map_err(|_| damaged("is too long"))?;
+                let place = BlockPlace { offset: at, len };
+                let check = |next: &DataBlock| {
+                    let first = next.walk()?;
+                    let first_key = next.cell(&first).map(|cell| cell.key());
+                    if trailer.comparator.in_order(last_key, first_key) {
+                        return Ok(());
+                    }
+                    Err("begins before the data block in front of it ends".into())
+                };
+                return blocks.load_data(place, caching, buffers, trace, check).map(Some);
+            }
+            at = at + header.len();
+        }
+        let damage = Damage { at, block: None, what: "no data block where the last one is".into() };
+        Err(damage.in_file(&blocks.name))
+    }
+
+    /// The data block in front of `data`, as its header has it.
+    pub(crate) fn previous_data_block(
+        &self,
+        data: &DataBlock,
+        caching: Caching,
+        buffers: &mut Buffers,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<Arc<Block>>> {
+        let blocks = &self.0.blocks;
+        let at = data.place().offset;
+        let damaged =
+            |what| Damage { at, block: None, what: Cow::Borrowed(what) }.in_file(&blocks.name);
+        let Some(previous) = data.previous() else {
+            let is_first = at == BlockOffset::default();
+            return if is_first {
+                Ok(None)
+            } else {
+                Err(damaged("has no data block in front of it"))
+            };
+        };
+        let len = blocks.block_len(previous, caching)?;
+        let place = BlockPlace { offset: previous, len };
+        let check = |previous: &DataBlock| {
+            let first_key = data.check()?.first_key();
+            if self.comparator().in_order(previous.check()?.last_key(), first_key) {
+                return Ok(());
+            }
+            Err("ends behind the data block that follows it begins".into())
+        };
+        blocks.load_data(place, caching, buffers, trace, check).map(Some)
+    }
+
+    /// The last data block.
+    pub(crate) fn last_data_block(
+        &self,
+        caching: Caching,
+        buffers: &mut Buffers,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<Arc<Block>>> {
+        let Some(index) = &self.0.index else { return Ok(None) };
+        let visit =
+            |place: DataPlace<'_>, trace: &mut _| self.0.load_data(place, caching, buffers, trace);
+        index.find_last(&self.0.blocks, caching, trace, visit).map(Some)
+    }
+
+    /// Checks all cells of a block, unless that was done before; then it can be searched.
+    pub(crate) fn check<'b>(&self, data: &'b DataBlock) -> Result<Searchable<'b>> {
+        data.check().map_err(|what| self.damage_in(data, what))
+    }
+
+    /// What is wrong with the cells of a block, as an error.
+    #[cold]
+    pub(crate) fn damage_in(&self, data: &DataBlock, what: What) -> Error {
+        let at = data.place().offset;
+        Damage { at, block: Some(data.block_type()), what }.in_file(self.name())
+    }
+
+    /// The error for a file whose cells are not as many as it says.
+    pub(crate) fn check_cell_count(&self, found: u64) -> Result<()> {
+        let stated = self.cell_count();
+        if found == stated {
+            return Ok(());
+        }
+        let at = BlockOffset::new(self.len());
+        let what = format!("{found} cells, not {stated} as the trailer says");
+        Err(Damage { at, block: Some(BlockType::Trailer), what: what.into() }.in_file(self.name()))
+    }
+}
+
+impl Inner {
+    /// The data block that the index has at `place`, with all its cells checked.
+    pub(super) fn load_data(
+        &self,
+        place: DataPlace<'_>,
+        caching: Caching,
+        buffers: &mut Buffers,
+        trace: &mut ReadTrace,
+    ) -> Result<Arc<Block>> {
+        self.blocks.load_data(place.block, caching, buffers, trace, |data| {
+            check_data_keys(data, place.key, place.next_key, self.trailer.comparator)?;
+            if place.next_key.is_none() {
+                self.check_last(data.check()?.last_key())?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Holds the last data block against the file info, by which rows are passed over.
+    fn check_last(&self, found: Option<KeyRef<'_>>) -> Result<(), &'static str> {
+        if found == self.file_info.value(FileInfo::LAST_KEY).and_then(KeyRef::parse) {
+            Ok(())
+        } else {
+            Err("its last key is not the last key of the file info")
+        }
+    }
+}
+
+fn is_at(block: &Block, offset: BlockOffset) -> bool {
+    matches!(block, Block::Data(data) if data.place().offset == offset)
+}

@@ -1,0 +1,145 @@
+//! A row looked up: is it in range, does a filter deny it, which block has it.
+
+use std::sync::Arc;
+
+use super::filters::{FilterAnswer, KeptFilter};
+use super::{Caching, Reader};
+use crate::block::body::Buffers;
+use crate::block::loaded::Block;
+use crate::{KeyRef, ReadTrace, Result, RowProbe, Scanner};
+
+impl Reader {
+    /// Asks the filter about a row; counts the question and the filter's blocks.
+    pub fn ask_filter(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> FilterAnswer {
+        if self.is_empty() {
+            return FilterAnswer::No;
+        }
+        self.0.filters.ask(self.0.filter_use, &self.0.blocks, probe, trace)
+    }
+
+    /// The filter of ours that [`ask_filter`](Self::ask_filter) would ask, if it is in memory for as
+    /// long as the file is open. The processor is asked to load what it will look at, which is worth
+    /// it for all files of a read before the first filter is asked.
+    pub fn prefetched_filter(&self, probe: &RowProbe<'_>) -> Option<KeptFilter<'_>> {
+        self.0.filters.prefetched(self.0.filter_use, probe)
+    }
+
+    /// Whether the file may hold a row, as far as its filter knows.
+    pub fn may_contain(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> bool {
+        self.ask_filter(probe, trace) != FilterAnswer::No
+    }
+
+    /// Whether the file can hold a row that begins with `prefix`: HBase's Bloom filter knows if it
+    /// is over prefixes as long or shorter, and else it may.
+    pub fn may_contain_prefix(&self, prefix: &[u8], trace: &mut ReadTrace) -> bool {
+        self.0.filters.ask_prefix(self.0.filter_use, &self.0.blocks, prefix, trace)
+            != FilterAnswer::No
+    }
+
+    /// Whether the file may hold a delete of the whole family in a row. HBase's Bloom filter over
+    /// such rows is asked; it is not counted as one of the filters that spare a file.
+    ///
+    /// # Errors
+    ///
+    /// None: a filter that cannot be read does not deny.
+    pub fn may_delete_family(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> bool {
+        if self.0.file_info.delete_family_count() == Some(0) {
+            return false;
+        }
+        let bloom = self.0.filters.delete_family_bloom.as_ref();
+        let answer = bloom.map(|bloom| bloom.ask(&self.0.blocks, probe, trace));
+        !matches!(answer, Some(Ok(Some(false))))
+    }
+
+    /// Looks a row up: by range, filter, index and block. Returns a scanner on its first cell.
+    ///
+    /// Counts the file as considered, and why it was passed over if it was.
+    ///
+    /// # Errors
+    ///
+    /// If a block cannot be read.
+    pub fn seek_row(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> Result<Option<Scanner>> {
+        trace.files_considered += 1;
+        if !self.spans_row(probe.row()) {
+            trace.files_skipped_by_range += 1;
+            return Ok(None);
+        }
+        match self.ask_filter(probe, trace) {
+            FilterAnswer::No => Ok(None),
+            answer => self.seek_row_after(answer, probe, trace),
+        }
+    }
+
+    /// Looks a row up whose filter has answered: by index and block. Returns a scanner on its first
+    /// cell. Counts a false positive if the filter said "maybe" and the row is not there, nor in a
+    /// filter over columns the column or a delete of its family.
+    ///
+    /// # Errors
+    ///
+    /// If a block cannot be read.
+    pub fn seek_row_after(
+        &self,
+        answer: FilterAnswer,
+        probe: &RowProbe<'_>,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<Scanner>> {
+        let found = self.find_row(probe.row(), trace)?;
+        if answer == FilterAnswer::Maybe {
+            let is_false = match &found {
+                None => true,
+                Some((block, at)) => self.lacks_column(probe, block, *at)?,
+            };
+            trace.filter_false_positives += u64::from(is_false);
+        }
+        Ok(found.map(|(block, at)| Scanner::at(self.clone(), block, at)))
+    }
+
+    /// Whether a filter over columns was asked in vain: its row, the first cell of which stands at
+    /// `at`, has neither the column nor a family delete.
+    fn lacks_column(&self, probe: &RowProbe<'_>, block: &Arc<Block>, at: usize) -> Result<bool> {
+        let is_over_columns = self.0.filters.is_over_columns(self.0.filter_use);
+        let Some(wanted) = probe.qualifier().filter(|_| is_over_columns) else { return Ok(false) };
+        // Its own: what it reads is not part of what the caller asked for.
+        let mut scanner = Scanner::at(self.clone(), Arc::clone(block), at);
+        while let Some(cell) = scanner.cell().filter(|cell| cell.row == probe.row()) {
+            // The filter was asked for the row's family deletes too, which have no qualifier.
+            if cell.qualifier == wanted || cell.qualifier.is_empty() {
+                return Ok(false);
+            }
+            if cell.qualifier > wanted {
+                break;
+            }
+            scanner.advance()?;
+        }
+        Ok(true)
+    }
+
+    /// Finds the first cell of a row: its block, and where it stands there.
+    fn find_row(&self, row: &[u8], trace: &mut ReadTrace) -> Result<Option<(Arc<Block>, usize)>> {
+        let Some(index) = &self.0.index else { return Ok(None) };
+        let blocks = &self.0.blocks;
+        let key = KeyRef::before_row(row);
+        let (block, begins_next) =
+            index.find(blocks, &key, Caching::Use, trace, |place, trace| {
+                let block =
+                    self.0.load_data(place, Caching::Use, &mut Buffers::default(), trace)?;
+                // The next block's index key may be the row's own first key: then, and only then,
+                // can the row begin there.
+                let next = place.next_key.and_then(KeyRef::parse);
+                Ok((block, next.is_some_and(|next| next.row == row)))
+            })?;
+        let Block::Data(data) = &*block else { return Ok(None) };
+        let searchable = self.check(data)?;
+        if let Some(at) = searchable.row_start(row) {
+            return Ok(Some((block, at)));
+        }
+        if !begins_next {
+            return Ok(None);
+        }
+        let (last, buffers) = (searchable.last_key(), &mut Buffers::default());
+        let next = self.next_data_block(data, last, Caching::Use, buffers, trace)?;
+        let Some(Block::Data(found)) = next.as_deref() else { return Ok(None) };
+        let at = self.check(found)?.row_start(row);
+        Ok(next.zip(at))
+    }
+}
