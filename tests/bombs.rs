@@ -6,7 +6,7 @@
 //! each in the three forms that the format has, and the checksums made anew.
 #![expect(clippy::unwrap_used, reason = "what cannot go on here has failed the test")]
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -38,7 +38,7 @@ fn a_small_file_that_claims_to_be_huge_is_given_no_more_memory_than_it_justifies
     let (mut most, mut tightest, mut count) = (0, 0.0_f64, 0);
     for sound in subjects() {
         // Of each type the first two: the others are made alike.
-        let mut seen = BTreeMap::new();
+        let mut seen = HashMap::new();
         for block in 0..sound.blocks.len() {
             let number = seen.entry(sound.blocks[block].1.block_type).or_insert(0);
             *number += 1;
