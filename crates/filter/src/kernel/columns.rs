@@ -190,7 +190,12 @@ pub(super) fn all(
 
 /// Looks a key up in plain Rust.
 fn look_up(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
-    answer(filter, body, hash, filter.usual::<true>(0, body, hash))
+    let usual = if filter.is_mixed() {
+        filter.usual::<true>(0, body, hash)
+    } else {
+        filter.usual::<false>(0, body, hash)
+    };
+    answer(filter, body, hash, usual)
 }
 
 /// Answers with what a key came to in the first layer.
