@@ -96,7 +96,7 @@ impl Default for WriterOptions {
 
 impl WriterOptions {
     /// Bytes of a filter of our own above which it is cut into partitions, unless said otherwise.
-    pub const FILTER_BLOCK_SIZE: u32 = 64 * 1024;
+    pub const FILTER_BLOCK_SIZE: u32 = 1024 * 1024;
 
     /// Bytes of cells, encoded or not, after which a data block is cut. Default: 64 KiB.
     pub const fn block_size(mut self, bytes: u32) -> Self {
@@ -213,7 +213,7 @@ impl WriterOptions {
     }
 
     /// Bytes of a filter of our own above which it is cut into partitions by key range, each a
-    /// block. One with a budget in bytes is never cut. Default: 64 KiB.
+    /// block. One with a budget in bytes is never cut. Default: 1 MiB.
     pub const fn filter_block_size(mut self, bytes: u32) -> Self {
         self.filter_block_size = bytes;
         self

@@ -24,7 +24,8 @@ pub struct RowProbe<'k> {
     seed: Seed,
     key_hash: KeyHash,
     row_pairs: [OnceCell<HashPair>; 3],
-    column: OnceCell<ColumnKeys>,
+    /// Boxed, since few filters ask for it, and a probe is moved about.
+    column: OnceCell<Box<ColumnKeys>>,
 }
 
 /// What a `ROWCOL` filter is asked: the column itself, and the row's family deletes.
@@ -65,6 +66,7 @@ impl<'k> RowProbe<'k> {
     }
 
     /// The hash that filters with this seed are asked for.
+    #[inline]
     pub fn key_hash(&self, seed: Seed) -> KeyHash {
         if seed == self.seed { self.key_hash } else { KeyHash::new(seed, self.row) }
     }
@@ -79,9 +81,9 @@ impl<'k> RowProbe<'k> {
     /// The keys and hashes that HBase's filters over columns are asked for, if a column is wanted.
     pub(crate) fn column_keys(&self, hash_type: HashType) -> Option<[(&[u8], HashPair); 2]> {
         let qualifier = self.qualifier?;
-        let column = self.column.get_or_init(|| ColumnKeys {
-            keys: [column_key(self.row, qualifier), column_key(self.row, b"")],
-            pairs: Default::default(),
+        let column = self.column.get_or_init(|| {
+            let keys = [column_key(self.row, qualifier), column_key(self.row, b"")];
+            Box::new(ColumnKeys { keys, pairs: Default::default() })
         });
         let [key, deletes] = &column.keys;
         let compute = || [HashPair::new(hash_type, key), HashPair::new(hash_type, deletes)];

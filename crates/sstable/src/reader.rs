@@ -36,7 +36,7 @@ mod verify;
 
 use blocks::{Blocks, Wanted};
 use filters::FileFilters;
-pub use filters::{BloomSummary, FilterAnswer, FilterSummary, KeptFilter};
+pub use filters::{BloomSummary, FilterAnswer, FilterSummary, KeptFilter, SharedFilter};
 use index::DataIndex;
 pub use options::{Caching, FilterUse, ReaderOptions};
 pub use salvage::{Lost, salvage};

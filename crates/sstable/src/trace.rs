@@ -82,6 +82,7 @@ pub struct ReadTrace {
 
 impl ReadTrace {
     /// Counts one block of `len` bytes, as loaded into memory or, from a file, as read.
+    #[inline]
     pub fn touch(&mut self, kind: BlockKind, source: BlockSource, len: usize) {
         self.blocks[kind as usize][source as usize] += 1;
         self.bytes[kind as usize][source as usize] += len as u64;

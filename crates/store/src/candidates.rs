@@ -14,7 +14,7 @@ use crate::row_head::{RowHead, row_head};
 use crate::store_file::StoreFile;
 
 /// Filters that are waited for together. A processor core has room for about a dozen loads at once.
-const AHEAD: usize = 8;
+const AHEAD: usize = 16;
 
 /// Asks the processor for what the filters of all files will look at that a read of a row may ask.
 pub(crate) fn prefetch_filters(files: &Files, probe: &RowProbe<'_>, time_range: TimeRange) {
@@ -23,9 +23,20 @@ pub(crate) fn prefetch_filters(files: &Files, probe: &RowProbe<'_>, time_range: 
         let is_in_time = ranked.newest >= time_range.min && ranked.oldest < time_range.max;
         if is_in_time && ranked.spans(head, probe.row()) {
             // What it returns is asked for again when its get comes.
-            let _ = ranked.file.reader.prefetched_filter(probe);
+            let _ = ranked.prefetched_filter(probe);
         }
     }
+}
+
+/// What is known of a file before it is its turn.
+#[derive(Clone, Copy, Debug)]
+enum Ahead<'a> {
+    /// The row lies before its first row or after its last.
+    OutOfRange,
+    /// Its filter is in memory.
+    Filtered(KeptFilter<'a>),
+    /// It has to be asked.
+    Unknown,
 }
 
 /// The files of a family that are still to be asked for a row.
@@ -35,7 +46,7 @@ pub(crate) struct Candidates<'a> {
     remaining: &'a [RankedFile],
     /// Filters on their way to the processor, and how many of them were asked. Each takes a wait for
     /// memory; those of many files wait together.
-    ahead: [Option<KeptFilter<'a>>; AHEAD],
+    ahead: [Ahead<'a>; AHEAD],
     asked: usize,
     head: RowHead,
     probe: &'a RowProbe<'a>,
@@ -54,7 +65,7 @@ impl<'a> Candidates<'a> {
     ) -> Self {
         let remaining = files.by_time();
         trace.files_considered += remaining.len() as u64;
-        let (ahead, head) = ([None; AHEAD], row_head(probe.row()));
+        let (ahead, head) = ([Ahead::Unknown; AHEAD], row_head(probe.row()));
         Self { remaining, ahead, asked: AHEAD, head, probe, time_range, oldest_unexpired }
     }
 
@@ -77,27 +88,27 @@ impl<'a> Candidates<'a> {
                 self.remaining = &[];
                 return Ok(None);
             }
-            let filter = self.next_filter();
+            let ahead = self.next_ahead();
             self.remaining = rest;
             if candidate.oldest >= self.time_range.max {
                 trace.files_skipped_by_time += 1;
                 witness.file(&candidate.file, FileFate::TooNew, trace);
                 continue;
             }
-            if !candidate.spans(self.head, self.probe.row()) {
-                trace.files_skipped_by_range += 1;
-                witness.file(&candidate.file, FileFate::OutOfRange, trace);
-                continue;
-            }
-            let reader = &candidate.file.reader;
-            let answer = match filter {
-                Some(filter) => filter.ask(trace),
-                None => reader.ask_filter(self.probe, trace),
+            let answer = match ahead {
+                Ahead::OutOfRange => {
+                    trace.files_skipped_by_range += 1;
+                    witness.file(&candidate.file, FileFate::OutOfRange, trace);
+                    continue;
+                }
+                Ahead::Filtered(filter) => filter.ask(trace),
+                Ahead::Unknown => candidate.file.reader.ask_filter(self.probe, trace),
             };
             if answer == FilterAnswer::No {
                 witness.file(&candidate.file, FileFate::Denied, trace);
                 continue;
             }
+            let reader = &candidate.file.reader;
             if let Some(scanner) = reader.seek_row_after(answer, self.probe, trace)? {
                 return Ok(Some((candidate, scanner)));
             }
@@ -106,19 +117,23 @@ impl<'a> Candidates<'a> {
         Ok(None)
     }
 
-    /// The filter of the next file, if it is in memory.
-    fn next_filter(&mut self) -> Option<KeptFilter<'a>> {
+    /// What is known of the next file, found out together with that of those behind it.
+    fn next_ahead(&mut self) -> Ahead<'a> {
         if self.asked == AHEAD {
-            for (filter, next) in self.ahead.iter_mut().zip(self.remaining) {
-                let spans = next.spans(self.head, self.probe.row());
-                let reader = Some(&next.file.reader).filter(|_| spans);
-                *filter = reader.and_then(|reader| reader.prefetched_filter(self.probe));
+            for (ahead, next) in self.ahead.iter_mut().zip(self.remaining) {
+                *ahead = if !next.spans(self.head, self.probe.row()) {
+                    Ahead::OutOfRange
+                } else if let Some(filter) = next.prefetched_filter(self.probe) {
+                    Ahead::Filtered(filter)
+                } else {
+                    Ahead::Unknown
+                };
             }
             self.asked = 0;
         }
-        let filter = self.ahead[self.asked];
+        let ahead = self.ahead[self.asked];
         self.asked += 1;
-        filter
+        ahead
     }
 }
 

@@ -251,7 +251,10 @@ impl Inner {
                     row,
                     family: &column.0,
                     qualifier: &column.1,
-                    timestamp: current.map_or(view.now, |cell| after(cell.timestamp, view.now)),
+                    timestamp: {
+                        let now = view.now();
+                        current.map_or(now, |cell| after(cell.timestamp, now))
+                    },
                     cell_type: CellType::Put,
                     value: &value,
                     tags: current.map_or(b"", |cell| cell.tags),
@@ -322,7 +325,7 @@ impl Condition {
 impl CheckAndMutate {
     /// What to write; puts as of now are not to be older than the cell that was looked at.
     fn cells(&self, view: &ReadView, current: Option<&Cell>) -> Vec<Cell> {
-        let now = current.map_or(view.now, |cell| cell.timestamp().max(view.now));
+        let now = current.map_or(view.now(), |cell| cell.timestamp().max(view.now()));
         let mut cells = self.then.cells.clone();
         for cell in &mut cells {
             if cell.timestamp() == Timestamp::LATEST && cell.cell_type() == CellType::Put {

@@ -81,7 +81,7 @@ impl Inner {
             files.map(|file| Source::File(Box::new(FileCursor::new(file, Caching::Bypass)))),
         );
         let mut cells = Merge::new(sources, KeyRef::before_row(b""))?;
-        let mut rules = Rules::for_rewrite(&family.family.options, view.now);
+        let mut rules = Rules::for_rewrite(&family.family.options, view.now());
         let (mut part, mut last) = (None::<Part>, None::<sstable::Cell>);
         let mut splits = splits.iter().peekable();
         while let Some(cell) = cells.cell() {

@@ -1,9 +1,9 @@
 //! The store files of a family at one moment, in the two orders that reads need.
 
 use std::cmp::{Ordering, Reverse};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use sstable::Timestamp;
+use sstable::{KeptFilter, RowProbe, SharedFilter, Timestamp};
 
 use crate::row_head::{RowHead, row_head};
 use crate::store_file::StoreFile;
@@ -24,13 +24,26 @@ pub(crate) struct RankedFile {
     pub(crate) newest: Timestamp,
     /// Of the first and the last row.
     heads: (RowHead, RowHead),
+    /// The file's filter, from the moment that its reader keeps it.
+    filter: OnceLock<SharedFilter>,
 }
 
 impl RankedFile {
     fn new(file: Arc<StoreFile>, rank: usize) -> Self {
         let (oldest, newest) = (file.oldest(), file.newest());
         let heads = (row_head(file.entry.first_row()), row_head(file.entry.last_row()));
-        Self { file, rank, oldest, newest, heads }
+        Self { file, rank, oldest, newest, heads, filter: OnceLock::new() }
+    }
+
+    /// The file's filter if it is in memory, with what it will look at on its way to the processor.
+    pub(crate) fn prefetched_filter(&self, probe: &RowProbe<'_>) -> Option<KeptFilter<'_>> {
+        if let Some(filter) = self.filter.get() {
+            return Some(filter.prefetched(probe));
+        }
+        match self.file.reader.shared_filter() {
+            Some(filter) => Some(self.filter.get_or_init(|| filter).prefetched(probe)),
+            None => self.file.reader.prefetched_filter(probe),
+        }
     }
 
     /// Whether a row, whose head is given too, lies between the file's first and last one.

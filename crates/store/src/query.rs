@@ -1,6 +1,14 @@
 //! What is asked: gets of one row, and scans over many.
 
+use smallvec::{SmallVec, smallvec};
 use sstable::Timestamp;
+
+/// A row, family or qualifier in a question: asking should not cost five allocations.
+type ShortBytes = SmallVec<[u8; 24]>;
+
+fn short(bytes: &[u8]) -> ShortBytes {
+    SmallVec::from_slice(bytes)
+}
 
 /// Asks for cells of one row. Without a further word, for the newest version of all its columns.
 ///
@@ -14,16 +22,16 @@ use sstable::Timestamp;
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Get {
-    pub(crate) row: Box<[u8]>,
+    pub(crate) row: ShortBytes,
     /// Sorted by family; no families means all of them.
-    pub(crate) families: Vec<FamilyQuery>,
+    pub(crate) families: SmallVec<[FamilyQuery; 1]>,
     pub(crate) view: View,
 }
 
 /// The columns of one family that a get asks for.
 #[derive(Clone, Debug)]
 pub(crate) struct FamilyQuery {
-    pub(crate) family: Box<[u8]>,
+    pub(crate) family: ShortBytes,
     pub(crate) columns: Columns,
 }
 
@@ -32,16 +40,16 @@ pub(crate) struct FamilyQuery {
 pub(crate) enum Columns {
     #[default]
     All,
-    Only(Vec<Box<[u8]>>),
+    Only(SmallVec<[ShortBytes; 1]>),
 }
 
 impl Columns {
     fn add(&mut self, qualifier: &[u8]) {
         match self {
-            Self::All => *self = Self::Only(vec![qualifier.into()]),
+            Self::All => *self = Self::Only(smallvec![short(qualifier)]),
             Self::Only(columns) => {
                 if let Err(place) = columns.binary_search_by(|known| known[..].cmp(qualifier)) {
-                    columns.insert(place, qualifier.into());
+                    columns.insert(place, short(qualifier));
                 }
             }
         }
@@ -76,7 +84,7 @@ impl TimeRange {
 impl Get {
     /// Asks for `row`.
     pub fn row(row: impl AsRef<[u8]>) -> Self {
-        Self { row: row.as_ref().into(), families: Vec::new(), view: View::default() }
+        Self { row: short(row.as_ref()), families: SmallVec::new(), view: View::default() }
     }
 
     /// Asks for all columns of a family.
@@ -108,7 +116,7 @@ impl Get {
         let place = self.families.binary_search_by(|known| known.family[..].cmp(family));
         let place = place.unwrap_or_else(|place| {
             let columns = Columns::default();
-            self.families.insert(place, FamilyQuery { family: family.into(), columns });
+            self.families.insert(place, FamilyQuery { family: short(family), columns });
             place
         });
         &mut self.families[place]

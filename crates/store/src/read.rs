@@ -10,7 +10,7 @@
 //! ```
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use filter::Seed;
 use sstable::{Cell, CellRef, KeyRef, ReadTrace, RowProbe, Scanner, SequenceId, Timestamp};
@@ -30,11 +30,17 @@ use crate::version::{FamilyVersion, StoreVersion};
 pub(crate) struct ReadView {
     pub(crate) version: Arc<StoreVersion>,
     pub(crate) visible: SequenceId,
-    pub(crate) now: Timestamp,
     pub(crate) seed: Seed,
+    /// Read off the clock when it first matters, which to most gets it never does.
+    pub(crate) now: OnceLock<Timestamp>,
 }
 
 impl ReadView {
+    /// The view's time: that of the first call.
+    pub(crate) fn now(&self) -> Timestamp {
+        *self.now.get_or_init(|| self.version.clock.now())
+    }
+
     /// Answers a get; returns what it did beside what it found.
     pub(crate) fn get(&self, get: &Get) -> Result<(Vec<Cell>, ReadTrace)> {
         self.get_probed(get, &RowProbe::new(&get.row, self.seed), &mut ())
@@ -92,24 +98,24 @@ impl ReadView {
         let mut sum = None;
         if get.families.is_empty() {
             for family in &self.version.families {
-                let trace =
-                    self.get_family(family, probe, &Columns::All, &get.view, &mut shown, witness)?;
-                add(&mut sum, trace);
+                let asked = (probe, &Columns::All, &get.view);
+                self.get_family(family, asked, &mut shown, &mut sum, witness)?;
             }
         }
         for query in &get.families {
             let family = self.family(&query.family)?;
             // A filter over columns can be asked if there is just one.
-            let trace = match &query.columns {
+            match &query.columns {
                 Columns::Only(columns) if columns.len() == 1 => {
                     let probe = probe.clone().with_column(&columns[0]);
-                    self.get_family(family, &probe, &query.columns, &get.view, &mut shown, witness)?
+                    let asked = (&probe, &query.columns, &get.view);
+                    self.get_family(family, asked, &mut shown, &mut sum, witness)?;
                 }
                 columns => {
-                    self.get_family(family, probe, columns, &get.view, &mut shown, witness)?
+                    let asked = (probe, columns, &get.view);
+                    self.get_family(family, asked, &mut shown, &mut sum, witness)?;
                 }
-            };
-            add(&mut sum, trace);
+            }
         }
         Ok((shown, sum.unwrap_or_default()))
     }
@@ -120,15 +126,16 @@ impl ReadView {
         })
     }
 
+    /// Appends what is shown of one family, and adds to the sum what that took: most gets are of one
+    /// family, whose part is the sum.
     fn get_family(
         &self,
         family: &FamilyVersion,
-        probe: &RowProbe<'_>,
-        columns: &Columns,
-        view: &View,
+        (probe, columns, view): (&RowProbe<'_>, &Columns, &View),
         shown: &mut Vec<Cell>,
+        sum: &mut Option<ReadTrace>,
         witness: &mut impl Witness,
-    ) -> Result<ReadTrace> {
+    ) -> Result<()> {
         let options = &family.family.options;
         let mut trace = ReadTrace::default();
         let mut row = RowCells {
@@ -136,7 +143,7 @@ impl ReadView {
             columns,
             options,
             view,
-            now: self.now,
+            moment: self,
             found: Vec::new(),
             judged: None,
         };
@@ -148,8 +155,8 @@ impl ReadView {
             });
             row.found.extend(cells.into_iter().map(|cell| Found { cell, rank: 0 }));
         }
-        let expired = match options.min_versions {
-            0 => oldest_unexpired(options, self.now),
+        let expired = match (options.ttl, options.min_versions) {
+            (Some(_), 0) => oldest_unexpired(options, self.now()),
             _ => Timestamp::OLDEST,
         };
         let mut files = Candidates::new(&family.files, probe, view.time_range, expired, &mut trace);
@@ -160,15 +167,11 @@ impl ReadView {
         }
         row.show(shown);
         family.family.reads.record(&trace);
-        Ok(trace)
-    }
-}
-
-/// Adds to a sum, which most reads have only one part of.
-fn add(sum: &mut Option<ReadTrace>, part: ReadTrace) {
-    match sum {
-        Some(sum) => sum.add(&part),
-        None => *sum = Some(part),
+        match sum {
+            Some(sum) => sum.add(&trace),
+            None => *sum = Some(trace),
+        }
+        Ok(())
     }
 }
 
@@ -178,7 +181,7 @@ struct RowCells<'a> {
     columns: &'a Columns,
     options: &'a FamilyOptions,
     view: &'a View,
-    now: Timestamp,
+    moment: &'a ReadView,
     found: Vec<Found>,
     /// Which of those found are shown, if they were judged since the last was found.
     judged: Option<Vec<bool>>,
@@ -293,7 +296,7 @@ impl RowCells<'_> {
             by_key.then(left.rank.cmp(&right.rank))
         });
         let columns = Cow::Borrowed(self.columns);
-        let mut rules = Rules::for_read(self.options, self.view, columns, self.now);
+        let mut rules = Rules::for_read(self.options, self.view, columns, self.moment.now());
         let found = self.found.iter();
         self.judged =
             Some(found.map(|it| rules.judge(&it.cell.as_ref()) == Verdict::Include).collect());

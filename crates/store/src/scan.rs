@@ -54,7 +54,7 @@ impl Cells {
     pub(crate) fn new(view: &ReadView, scan: Scan) -> Result<Self> {
         let family = view.family(&scan.family)?;
         let columns = Cow::Owned(scan.columns.clone());
-        let rules = Rules::for_read(&family.family.options, &scan.view, columns, view.now);
+        let rules = Rules::for_read(&family.family.options, &scan.view, columns, view.now());
         let memstores = family.memstores();
         let mut sources: Vec<_> = memstores
             .map(|memstore| Source::Memory(MemoryCursor::new(Arc::clone(memstore), view.visible)))

@@ -9,7 +9,7 @@
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use filter::Seed;
@@ -326,7 +326,9 @@ impl Store {
 
     /// The store as it is at this moment, for as many reads as are wanted.
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot { view: self.inner.view() }
+        let view = self.inner.view();
+        let _ = view.now(); // A snapshot's time is that of its making.
+        Snapshot { view }
     }
 
     /// Reads rows in order, as they are at this moment.
@@ -510,8 +512,8 @@ impl Inner {
     pub(crate) fn view(&self) -> ReadView {
         // In this order: a version has all that was visible before it, never less.
         let version = self.version();
-        let (visible, now) = (self.commit.visible(), self.clock.now());
-        ReadView { version, visible, now, seed: self.seed }
+        let visible = self.commit.visible();
+        ReadView { version, visible, seed: self.seed, now: OnceLock::new() }
     }
 
     pub(crate) fn family_directory(&self, family: &Family) -> PathBuf {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use sstable::ReadCounters;
 
+use crate::clock::Clock;
 use crate::files::Files;
 use crate::memstore::Memstore;
 use crate::options::FamilyOptions;
@@ -15,6 +16,8 @@ use crate::options::FamilyOptions;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StoreVersion {
     pub(crate) families: Vec<Arc<FamilyVersion>>,
+    /// Always the store's: here readers have it at hand who may never ask it.
+    pub(crate) clock: Clock,
 }
 
 impl StoreVersion {
@@ -27,7 +30,8 @@ impl StoreVersion {
         &self,
         mut change: impl FnMut(&Arc<FamilyVersion>) -> Arc<FamilyVersion>,
     ) -> Self {
-        Self { families: self.families.iter().map(&mut change).collect() }
+        let families = self.families.iter().map(&mut change).collect();
+        Self { families, clock: self.clock.clone() }
     }
 
     /// The same with one family changed.

@@ -41,6 +41,7 @@ pub enum FilterAnswer {
 }
 
 impl FilterAnswer {
+    #[inline]
     fn counted(may_contain: bool, trace: &mut ReadTrace) -> Self {
         trace.filter_checks += 1;
         trace.files_skipped_by_filter += u64::from(!may_contain);
@@ -57,14 +58,43 @@ pub struct KeptFilter<'a> {
 }
 
 impl<'a> KeptFilter<'a> {
-    pub(super) const fn new(filter: &'a StoredFilter<Bytes>, hash: KeyHash, bytes: usize) -> Self {
+    /// Sends for what the filter will look at.
+    #[inline]
+    pub(super) fn prefetched(
+        filter: &'a StoredFilter<Bytes>,
+        probe: &RowProbe<'_>,
+        bytes: usize,
+    ) -> Self {
+        let hash = probe.key_hash(filter.seed());
+        filter.prefetch(hash);
         Self { filter, hash, bytes }
     }
 
     /// Asks it; counts the question and the filter's block.
+    #[inline]
     pub fn ask(&self, trace: &mut ReadTrace) -> FilterAnswer {
         trace.touch(BlockKind::Meta, BlockSource::Cache, self.bytes);
         FilterAnswer::counted(self.filter.may_contain(self.hash), trace)
+    }
+}
+
+/// A filter of ours that is one block and in memory, for as long as anybody holds it. Who asks many
+/// files holds theirs side by side, and needs to look at no file.
+#[derive(Clone, Debug)]
+pub struct SharedFilter {
+    filter: StoredFilter<Bytes>,
+    bytes: usize,
+}
+
+impl SharedFilter {
+    pub(super) const fn new(filter: StoredFilter<Bytes>, bytes: usize) -> Self {
+        Self { filter, bytes }
+    }
+
+    /// Makes ready to ask about a row: what the filter will look at is on its way to the processor.
+    #[inline]
+    pub fn prefetched(&self, probe: &RowProbe<'_>) -> KeptFilter<'_> {
+        KeptFilter::prefetched(&self.filter, probe, self.bytes)
     }
 }
 
@@ -413,6 +443,11 @@ impl FileFilters {
         probe: &RowProbe<'_>,
     ) -> Option<KeptFilter<'_>> {
         self.row_filter(filter_use)?.prefetched(probe)
+    }
+
+    /// A filter of ours that its reader keeps and that is one block.
+    pub(super) fn shared(&self, filter_use: FilterUse) -> Option<SharedFilter> {
+        self.row_filter(filter_use)?.shared()
     }
 
     /// Asks the filter that is to be used; HBase's in place of ours where that cannot be read.

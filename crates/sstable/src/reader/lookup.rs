@@ -24,6 +24,12 @@ impl Reader {
         self.0.filters.prefetched(self.0.filter_use, probe)
     }
 
+    /// The filter of ours that [`ask_filter`](Self::ask_filter) would ask, to be held beside those of
+    /// other files; none unless it is one block, in memory for as long as the file is open.
+    pub fn shared_filter(&self) -> Option<SharedFilter> {
+        self.0.filters.shared(self.0.filter_use)
+    }
+
     /// Whether the file may hold a row, as far as its filter knows.
     pub fn may_contain(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> bool {
         self.ask_filter(probe, trace) != FilterAnswer::No

@@ -12,10 +12,10 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
-use filter::{KeyHash, Membership, StoredFilter};
+use filter::{Membership, StoredFilter};
 
 use super::blocks::{Blocks, Wanted};
-use super::filters::{FilterSummary, Kept, KeptFilter, load_and_keep};
+use super::filters::{FilterSummary, Kept, KeptFilter, SharedFilter, load_and_keep};
 use super::{Caching, MetaIndex};
 use crate::block::filter_index::{FILTER_INDEX_NAME, FilterIndex, partition_name};
 use crate::block::index::BlockPlace;
@@ -91,7 +91,8 @@ impl RowFilter {
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
     ) -> Result<Option<bool>> {
-        let answer = |filter: &StoredFilter<Bytes>| filter.may_contain(hash(filter, probe));
+        let answer =
+            |filter: &StoredFilter<Bytes>| filter.may_contain(probe.key_hash(filter.seed()));
         match &self.layout {
             Layout::Whole(part) => self.ask(part, blocks, trace, answer),
             Layout::Partitioned { .. } => {
@@ -116,10 +117,14 @@ impl RowFilter {
             }
         };
         let kept = part.kept.get()?;
-        let filter = kept.filter()?;
-        let hash = hash(filter, probe);
-        filter.prefetch(hash);
-        Some(KeptFilter::new(filter, hash, kept.bytes()))
+        Some(KeptFilter::prefetched(kept.filter()?, probe, kept.bytes()))
+    }
+
+    /// The filter where it is one block that the reader keeps.
+    pub(super) fn shared(&self) -> Option<SharedFilter> {
+        let Layout::Whole(part) = &self.layout else { return None };
+        let kept = part.kept.get()?;
+        Some(SharedFilter::new(kept.filter()?.clone(), kept.bytes()))
     }
 
     /// The filter in numbers; `None` if it is damaged.
@@ -293,10 +298,6 @@ impl Partitions {
         let parts = places.iter().copied().map(Part::new).collect();
         Ok(Self { index, parts, _room: room })
     }
-}
-
-fn hash(filter: &StoredFilter<Bytes>, probe: &RowProbe<'_>) -> KeyHash {
-    probe.key_hash(filter.seed())
 }
 
 #[cfg(test)]

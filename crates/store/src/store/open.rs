@@ -56,7 +56,7 @@ impl Inner {
         let recovered = wal::recover(&*vfs, &log, family_name)?;
         let cache = Arc::new(BlockCache::new(options.cache_bytes));
         let reader = reader_options(&options, &cache);
-        let mut version = StoreVersion::default();
+        let mut version = StoreVersion { clock: options.clock.clone(), ..Default::default() };
         let mut newest = recovered.newest.max(manifest.flushed);
         for entry in &manifest.families {
             let place = directory.join(&entry.name);
@@ -112,7 +112,7 @@ impl Inner {
             let mut families = version.families.clone();
             families.push(family);
             families.sort_by(|left, right| left.family.name.cmp(&right.family.name));
-            StoreVersion { families }
+            StoreVersion { families, clock: version.clock.clone() }
         });
         Ok(())
     }
