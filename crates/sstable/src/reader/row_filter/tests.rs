@@ -2,6 +2,8 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use filter::KeyHash;
+
 use super::super::tests::{ROWS, SEED, cached, look_up_all, open, row, with_filter, write};
 use super::*;
 use crate::block::filter_index::Partition;
