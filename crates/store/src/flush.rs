@@ -13,7 +13,7 @@
 use std::io;
 use std::sync::Arc;
 
-use sstable::{KeyRef, SequenceId};
+use sstable::{Caching, KeyRef, SequenceId};
 
 use crate::error::{Error, Result};
 use crate::filters::filter_of_new;
@@ -119,6 +119,13 @@ impl Inner {
             cells.advance()?;
         }
         let file = file.finish()?.map(|entry| self.open_file(family, &entry)).transpose()?;
+        if let Some(file) = file.as_ref().filter(|_| self.options.cache_on_write) {
+            let mut cells = file.reader.scanner(Caching::Use);
+            cells.seek(KeyRef::before_row(b""))?;
+            while cells.cell().is_some() {
+                cells.advance()?;
+            }
+        }
         Ok(Flushed { family: Arc::clone(family), memstores, file })
     }
 

@@ -37,6 +37,7 @@ pub struct StoreOptions {
     pub(crate) memstore_flush_bytes: usize,
     pub(crate) wal_segment_bytes: u64,
     pub(crate) auto_compaction: bool,
+    pub(crate) cache_on_write: bool,
     pub(crate) compaction: CompactionOptions,
     pub(crate) stall_max: Duration,
     pub(crate) background: bool,
@@ -56,6 +57,7 @@ impl Default for StoreOptions {
             memstore_flush_bytes: 64 << 20,
             wal_segment_bytes: 64 << 20,
             auto_compaction: true,
+            cache_on_write: false,
             compaction: CompactionOptions::default(),
             stall_max: Duration::from_secs(60),
             background: true,
@@ -154,6 +156,13 @@ impl StoreOptions {
     /// Whether files are merged on their own once a family has many. Default: yes.
     pub const fn auto_compaction(mut self, auto_compaction: bool) -> Self {
         self.auto_compaction = auto_compaction;
+        self
+    }
+
+    /// Whether a flush leaves the blocks it wrote in the block cache
+    /// (`hbase.rs.cacheblocksonwrite`), for those who read what they just wrote. Default: no.
+    pub const fn cache_on_write(mut self, cache_on_write: bool) -> Self {
+        self.cache_on_write = cache_on_write;
         self
     }
 }

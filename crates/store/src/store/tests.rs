@@ -238,3 +238,24 @@ fn a_batch_that_cannot_be_stored_changes_nothing() {
         assert!(store.create_family(name, FamilyOptions::default()).is_err(), "{name:?}");
     }
 }
+
+#[test]
+fn what_a_flush_wrote_stays_in_the_cache_if_that_is_asked_for() {
+    for cache_on_write in [false, true] {
+        let directory = tempfile::tempdir().unwrap();
+        let options = StoreOptions::default().cache_on_write(cache_on_write);
+        let store = Store::open(directory.path(), options).unwrap();
+        store.create_family("f", FamilyOptions::default().block_size(256)).unwrap();
+        for row in 0..100 {
+            store.put(Put::new(format!("row{row:02}")).column("f", "q", "value")).unwrap();
+        }
+        store.flush().unwrap();
+        let mut from_file = 0;
+        for row in 0..100 {
+            let (cells, trace) = store.get_traced(&Get::row(format!("row{row:02}"))).unwrap();
+            assert_eq!(cells.len(), 1);
+            from_file += trace.blocks(BlockKind::Data, BlockSource::File);
+        }
+        assert_eq!(from_file == 0, cache_on_write, "{from_file} blocks");
+    }
+}
