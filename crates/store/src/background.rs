@@ -124,7 +124,9 @@ impl Background {
                 while let Some(task) = store.background.next(duty) {
                     let result = match task {
                         Task::WriteLog => store.write_log(),
-                        Task::Flush if store.memstores_are_full() => store.flush(),
+                        Task::Flush if store.memstores_are_full() || store.memstores_wait() => {
+                            store.flush()
+                        }
                         Task::Flush => Ok(()),
                         Task::Compact => store.compact_as_needed(),
                     };

@@ -9,6 +9,9 @@
 //! 3  one manifest names the new files and the first segment that is still needed
 //! 4  readers see the files in place of the memstores; older segments are unlinked
 //! ```
+//!
+//! Memstores that fill up while others are written are set aside too, by the writer that filled them:
+//! one tree never holds more than a flush's worth, and the next flush writes all that wait.
 
 use std::io;
 use std::sync::Arc;
@@ -24,9 +27,19 @@ use crate::new_file::{FilePurpose, NewFile};
 use crate::rules::{Rules, Verdict};
 use crate::store::Inner;
 use crate::store_file::StoreFile;
-use crate::version::{Family, FamilyVersion};
+use crate::version::{Family, FamilyVersion, StoreVersion};
 use crate::wal::SegmentNumber;
 use crate::watch::{Watch, Work};
+
+/// The store once its memstores were set aside.
+struct Aside {
+    /// Its flushing memstores are all that wait for a flush.
+    version: Arc<StoreVersion>,
+    /// The log segment that begins behind them.
+    segment: SegmentNumber,
+    /// The last write that they hold.
+    newest: SequenceId,
+}
 
 /// The memstores of a family that were written, and the file, unless nothing was left to write.
 struct Flushed {
@@ -45,9 +58,10 @@ impl Inner {
     }
 
     fn flush_all(&self) -> Result<()> {
-        let Some((segment, newest)) = self.set_memstores_aside()? else { return Ok(()) };
+        let Some(Aside { version, segment, newest }) = self.set_memstores_aside(0)? else {
+            return Ok(());
+        };
         let _watch = Watch::begin(Work::Flush);
-        let version = self.version();
         let mut flushed = Vec::new();
         for family in version.families.iter().filter(|family| !family.flushing.is_empty()) {
             flushed.push(self.write_memstores(family, newest)?);
@@ -69,12 +83,19 @@ impl Inner {
         Ok(())
     }
 
-    /// Begins new memstores and a new log segment; returns the segment and the last write before
-    /// it. `None` if there is nothing to flush.
-    fn set_memstores_aside(&self) -> Result<Option<(SegmentNumber, SequenceId)>> {
+    /// Begins new memstores for those that have filled up while others are written to files.
+    pub(crate) fn set_full_memstores_aside(&self) -> Result<()> {
+        let result = self.set_memstores_aside(self.options.memstore_flush_bytes);
+        result.map(drop).map_err(|error| self.commit.poison(error))
+    }
+
+    /// Begins new memstores and a new log segment. `None` if there is nothing to flush, or the
+    /// memstores that are written to hold fewer bytes than that.
+    fn set_memstores_aside(&self, bytes_min: usize) -> Result<Option<Aside>> {
         let mut writer = self.commit.writer();
         let version = self.version();
-        if version.families.iter().all(|family| family.memstores().all(|it| it.is_empty())) {
+        let is_empty = |family: &Arc<FamilyVersion>| family.memstores().all(|it| it.is_empty());
+        if version.families.iter().all(is_empty) || version.active_bytes() < bytes_min {
             return Ok(None);
         }
         self.roll_segment(&mut writer)?;
@@ -90,7 +111,11 @@ impl Inner {
                 Arc::new(changed)
             })
         });
-        Ok(Some((writer.segment.identity().number, SequenceId::new(writer.next.get() - 1))))
+        Ok(Some(Aside {
+            version: self.version(),
+            segment: writer.segment.identity().number,
+            newest: SequenceId::new(writer.next.get() - 1),
+        }))
     }
 
     fn write_memstores(&self, version: &FamilyVersion, newest: SequenceId) -> Result<Flushed> {

@@ -583,6 +583,10 @@ impl Inner {
             return Ok(());
         }
         if self.thread_runs() {
+            let is_flushing = self.flush_turn.try_lock().is_err();
+            if is_flushing {
+                self.set_full_memstores_aside()?;
+            }
             self.background.want_flush();
             return Ok(());
         }
@@ -592,6 +596,11 @@ impl Inner {
 
     pub(crate) fn memstores_are_full(&self) -> bool {
         self.version().active_bytes() >= self.options.memstore_flush_bytes
+    }
+
+    /// Whether memstores were set aside for a flush.
+    pub(crate) fn memstores_wait(&self) -> bool {
+        self.version().families.iter().any(|family| !family.flushing.is_empty())
     }
 
     const fn thread_runs(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::filters::{FilterAnswer, KeptFilter};
+use super::filters::{FilterAnswer, KeptFilter, SharedFilter};
 use super::{Caching, Reader};
 use crate::block::body::Buffers;
 use crate::block::loaded::Block;

@@ -259,3 +259,48 @@ fn what_a_flush_wrote_stays_in_the_cache_if_that_is_asked_for() {
         assert_eq!(from_file == 0, cache_on_write, "{from_file} blocks");
     }
 }
+
+#[test]
+fn memstores_that_fill_up_during_a_flush_wait_for_the_next() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    let directory = tempfile::tempdir().unwrap();
+    let is_held = Arc::new(AtomicBool::new(true));
+    let held = Arc::clone(&is_held);
+    // A flush asks for the time before it writes.
+    let clock = Clock::new(move || {
+        while std::thread::current().name() == Some("store-flush") && held.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Timestamp::new(1000)
+    });
+    let options = StoreOptions::default().clock(clock).memstore_flush_bytes(10_000);
+    let store = Store::open(directory.path(), options.auto_compaction(false)).unwrap();
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    let waiting = || store.inner.version().families[0].flushing.len();
+    let all_are_there = |store: &Store, rows: u32| {
+        (0..rows).all(|row| store.get(&Get::row(format!("{row}"))).unwrap().len() == 1)
+    };
+    let mut rows = 0;
+    while waiting() < 3 {
+        store.put(Put::new(format!("{rows}")).column("f", "q", [7; 1000])).unwrap();
+        rows += 1;
+        // The first flush begins when its thread wakes up.
+        while rows == 12 && waiting() == 0 {
+            std::thread::yield_now();
+        }
+    }
+    let (are_there, files) = (all_are_there(&store, rows), store.stats().families[0].files);
+    is_held.store(false, Ordering::Relaxed);
+    assert!(are_there);
+    assert_eq!(files, 0);
+    store.flush().unwrap();
+    assert_eq!(waiting(), 0);
+    assert!(all_are_there(&store, rows));
+    // What waited went into one file.
+    assert!(store.stats().families[0].files <= 3, "{:?}", store.stats());
+    drop(store);
+    let store = Store::open(directory.path(), StoreOptions::default()).unwrap();
+    assert!(all_are_there(&store, rows));
+}
