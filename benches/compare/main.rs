@@ -142,7 +142,8 @@ fn plan(arguments: &Arguments) -> Plan {
         rows,
         more_rows: (!quick).then_some(rows * 5),
         growth: if arguments.no_growth { Vec::new() } else { vec![rows / 20, rows / 5] },
-        rows_per_file: rows / if quick { 1000 } else { 200 },
+        // Fewer would leave a filter of one cache line nothing to be wrong about.
+        rows_per_file: (rows / if quick { 1000 } else { 200 }).max(50),
         files_max: if arguments.no_growth { 0 } else { 64 },
         amount: Amount { rounds, gets: questions / 5, questions },
         asked: if quick { vec![Asked::Present, Asked::Absent] } else { Asked::ALL.to_vec() },
