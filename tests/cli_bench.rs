@@ -1,0 +1,145 @@
+//! `hfile bench`: its counts, its report, and that it leaves nothing behind.
+
+#![expect(clippy::format_collect, reason = "test data is small, and this reads best")]
+
+#[path = "support/command_line.rs"]
+mod command_line;
+
+use std::fs;
+
+use serde_json::Value;
+
+use command_line::{command, directory, entries, field, json, manifest, path, text};
+
+fn row<'r>(report: &'r Value, filter: &str, gets: &str) -> &'r Value {
+    let rows = report["results"].as_array().expect("results");
+    let row = rows.iter().find(|row| row["filter"] == filter && row["gets"] == gets);
+    row.unwrap_or_else(|| panic!("{filter} {gets} in {report}"))
+}
+
+fn number(row: &Value, name: &str) -> f64 {
+    row[name].as_f64().unwrap_or_else(|| panic!("{name} in {row}"))
+}
+
+/// The promise of the product, by its own counters: sixteen overlapping files, 1 % filters.
+#[test]
+fn bench_shows_that_filters_spare_an_absent_get_nearly_all_blocks() {
+    let filters = ["--filters", "none,hbase-bloom,blocked-bloom"];
+    let bench = ["bench", "--rows", "48000", "--gets", "20000", "--files", "16", "--json"];
+    let report = json(&[&bench[..], &filters].concat());
+    assert_eq!(report["schema"], 1);
+    assert_eq!(report["rows"], 48_000);
+    assert_eq!(report["files"], 16);
+    assert!((number(&report, "cell_bytes") - 138.0).abs() < 0.01);
+    for filter in ["none", "hbase-bloom", "blocked-bloom"] {
+        for (gets, found) in
+            [("absent", 0..1), ("present", 20_000..20_001), ("mixed", 9_000..11_000)]
+        {
+            let row = row(&report, filter, gets);
+            assert!(found.contains(&row["found"].as_u64().expect("a count")), "{row}");
+            for name in [
+                "files_considered_per_get",
+                "files_skipped_by_filter_per_get",
+                "data_blocks_per_get",
+                "blocks_from_file_per_get",
+                "blocks_from_cache_per_get",
+                "ns_median",
+                "ns_p99",
+            ] {
+                assert!(number(row, name) >= 0.0, "{name} in {row}");
+            }
+        }
+    }
+    let none = row(&report, "none", "absent");
+    assert!((number(none, "files_considered_per_get") - 16.0).abs() < 1e-9);
+    assert!((number(none, "data_blocks_per_get") - 16.0).abs() < 0.1, "{none}");
+    assert!(none["bits_per_key"].is_null() && none["error_rate_measured"].is_null());
+    for filter in ["hbase-bloom", "blocked-bloom"] {
+        let absent = row(&report, filter, "absent");
+        assert!(number(absent, "data_blocks_per_get") <= 0.2, "{absent}");
+        assert!(number(absent, "files_skipped_by_filter_per_get") >= 15.8, "{absent}");
+        assert!((0.001..0.013).contains(&number(absent, "error_rate_measured")), "{absent}");
+        assert!((number(absent, "error_rate_promised") - 0.01).abs() < 0.005, "{absent}");
+        assert!((8.0..16.0).contains(&number(absent, "bits_per_key")), "{absent}");
+        let present = row(&report, filter, "present");
+        assert!((0.9..1.3).contains(&number(present, "data_blocks_per_get")), "{present}");
+    }
+}
+
+/// All filters under one budget, over files of uneven sizes.
+#[test]
+fn bench_lists_every_filter_and_shares_a_budget_out() {
+    let bench = ["bench", "--rows", "34000", "--gets", "4000", "--files", "8", "--json"];
+    let report =
+        json(&[&bench[..], &["--file-sizes", "1:4:16:64", "--bits-per-key", "7"]].concat());
+    for filter in filter::FilterKind::ALL.iter().map(|kind| kind.name()) {
+        let absent = row(&report, filter, "absent");
+        // The bits are those of files with filters: kinds that cannot be small leave out large files.
+        if ["classic-bloom", "blocked-bloom", "split-block", "ribbon"].contains(&filter) {
+            assert!((6.8..7.1).contains(&number(absent, "bits_per_key")), "{absent}");
+        }
+        assert_eq!(row(&report, filter, "present")["found"], 4000);
+    }
+    let blocks = |filter| number(row(&report, filter, "absent"), "data_blocks_per_get");
+    assert!(blocks("ribbon") * 3.0 < blocks("classic-bloom"), "{report}");
+    // Its chunks come in powers of two, here of ten bits a row.
+    assert!(blocks("ribbon") < blocks("hbase-bloom"), "{report}");
+    assert!(blocks("hbase-bloom") < blocks("none"), "{report}");
+}
+
+#[test]
+fn bench_takes_real_keys() {
+    let directory = directory();
+    let keys = path(&directory, "keys");
+    let lines: String = (0..5_000).map(|word| format!("key-{:05}\n", word * 13)).collect();
+    fs::write(&keys, lines.repeat(2)).expect("disk takes it");
+    let report = json(&[
+        "bench",
+        "--input",
+        &keys,
+        "--gets",
+        "2000",
+        "--files",
+        "4",
+        "--json",
+        "--filters",
+        "none,blocked-bloom",
+    ]);
+    assert_eq!(report["rows"], 5_000);
+    assert_eq!(report["input"], keys.as_str());
+    assert_eq!(row(&report, "none", "present")["found"], 2_000);
+    assert_eq!(row(&report, "blocked-bloom", "absent")["found"], 0);
+    assert!(number(row(&report, "blocked-bloom", "absent"), "data_blocks_per_get") < 0.2);
+}
+
+#[test]
+fn bench_measures_files_that_hbase_wrote() {
+    let files: Vec<String> = manifest().iter().map(|file| field(file, "file").to_owned()).collect();
+    let mut args = vec!["bench", "--gets", "300", "--json", "--hfiles", "manifest.json"];
+    args.extend(files.iter().map(String::as_str));
+    let report = json(&args);
+    let measured = report["each_file"].as_array().expect("files").len();
+    let left_out = report["left_out"].as_array().expect("files");
+    assert_eq!(measured + left_out.len(), files.len() + 1);
+    assert!(left_out.iter().any(|file| file["file"] == "manifest.json"));
+    assert_eq!(row(&report, "none", "present")["found"], 300);
+    assert_eq!(row(&report, "hbase-bloom", "present")["found"], 300);
+    let (none, bloom) = (row(&report, "none", "absent"), row(&report, "hbase-bloom", "absent"));
+    assert!(number(bloom, "data_blocks_per_get") < number(none, "data_blocks_per_get"));
+}
+
+#[test]
+fn bench_prints_a_table_and_removes_what_it_loaded() {
+    let directory = directory();
+    let output = command(&["bench", "--rows", "2000", "--gets", "500", "--files", "4"])
+        .env("TMPDIR", directory.path())
+        .output()
+        .expect("the binary runs");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let table = text(&output.stdout);
+    for word in ["2,000 rows in 4 files", "bits/key", "promised", "data blocks", "ns p99"] {
+        assert!(table.contains(word), "{word} in\n{table}");
+    }
+    assert!(output.stderr.is_empty(), "progress bars are for terminals");
+    assert_eq!(entries(&directory), 0);
+}

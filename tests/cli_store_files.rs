@@ -1,0 +1,131 @@
+//! `hfile store`: what one process writes and another reads.
+
+#![expect(clippy::format_collect, reason = "test data is small, and this reads best")]
+
+#[path = "support/command_line.rs"]
+mod command_line;
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use command_line::{directory, failure, hfile, json, path, stdout, text};
+
+/// A cell of row, qualifier, time and value in the cells format.
+fn cell(row: &str, qualifier: &str, ts: u64, value: &str) -> String {
+    let hex = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+    format!(
+        "{{\"row\":\"{}\",\"family\":\"66\",\"qualifier\":\"{}\",\"ts\":{ts},\"type\":\"Put\",\"value\":\"{}\",\"seq\":0}}\n",
+        hex(row),
+        hex(qualifier),
+        hex(value)
+    )
+}
+
+/// A store with the rows `row000` to `row199`.
+fn store_of_200_rows(directory: &TempDir) -> String {
+    let (store, cells) = (path(directory, "store"), path(directory, "cells"));
+    let lines: String =
+        (0..200).map(|row| cell(&format!("row{row:03}"), "q", 1_000 + row, "v")).collect();
+    fs::write(&cells, lines).expect("disk takes it");
+    stdout(&["store", "create", &store, "f", "--versions", "3", "--filter", "blocked-bloom"]);
+    let put = ["store", "put", &store, "f", "--from", "cells", &cells, "--ack", "--batch", "80"];
+    assert_eq!(stdout(&put), "ACK 80\nACK 160\nACK 200\n");
+    store
+}
+
+#[test]
+fn what_is_put_into_a_store_is_there_in_the_next_process() {
+    let directory = directory();
+    let store = store_of_200_rows(&directory);
+    let one = stdout(&["store", "get", &store, "row007"]);
+    assert!(one.starts_with("K: row007/f:q/1007/Put/vlen=1/seqid="), "{one}");
+    let all = stdout(&["store", "scan", &store, "f"]);
+    assert_eq!(all.lines().count(), 200);
+    let some = stdout(&["store", "scan", &store, "--start", "row010", "--stop", "row012"]);
+    assert_eq!(some.lines().count(), 2);
+
+    stdout(&["store", "flush", &store]);
+    assert_eq!(stdout(&["store", "get", &store, "row007"]).lines().count(), 1);
+    let rows = path(&directory, "rows");
+    fs::write(&rows, "row003\n\nrow150\n").expect("disk takes it");
+    let get = ["store", "get", &store, "row100", "row005", "--from", &rows];
+    let many = stdout(&get);
+    let shown: Vec<_> = many.lines().map(|line| &line[3..9]).collect();
+    assert_eq!(shown, ["row100", "row005", "row003", "row150"]);
+    let absent = hfile(&[&get[..], &["row999"]].concat());
+    assert_eq!((absent.status.code(), text(&absent.stdout)), (Some(1), many));
+    let stats = json(&["store", "stats", &store, "--json"]);
+    assert_eq!(stats["families"][0]["family"], "f");
+    assert_eq!(stats["families"][0]["files"], 1);
+    assert_eq!(hfile(&["store", "verify", &store]).status.code(), Some(0));
+}
+
+#[test]
+fn a_delete_hides_and_a_major_compaction_drops() {
+    let directory = directory();
+    let store = store_of_200_rows(&directory);
+    stdout(&["store", "delete", &store, "f", "row007"]);
+    assert_eq!(hfile(&["store", "get", &store, "row007"]).status.code(), Some(1));
+    let raw = ["store", "scan", &store, "--raw", "--start", "row007", "--stop", "row008"];
+    assert_eq!(stdout(&raw).lines().count(), 2);
+    stdout(&["store", "compact", &store, "--major"]);
+    assert_eq!(stdout(&raw), "");
+    assert_eq!(stdout(&["store", "scan", &store]).lines().count(), 199);
+}
+
+#[test]
+fn explain_tells_which_files_were_skipped() {
+    let directory = directory();
+    let store = store_of_200_rows(&directory);
+    stdout(&["store", "flush", &store]);
+    let absent = hfile(&["store", "explain", &store, "row0070", "--json"]);
+    assert_eq!(absent.status.code(), Some(1));
+    let way: Value = serde_json::from_slice(&absent.stdout).expect("JSON");
+    assert_eq!(way["found"], false);
+    assert_eq!(way["files_considered"], 1);
+    assert_eq!(way["data_blocks"], 0);
+    let present = stdout(&["store", "explain", &store, "row007"]);
+    assert!(present.contains("files considered"), "{present}");
+    assert!(present.contains("what became of it"), "{present}");
+    assert_eq!(way["families"][0]["files"][0]["fate"], "skipped: filter says no");
+}
+
+#[test]
+fn a_store_takes_hfiles_in() {
+    let directory = directory();
+    let store = path(&directory, "store");
+    stdout(&["store", "create", &store, "f", "--versions", "100"]);
+    stdout(&["store", "import", &store, "f", "s01-default.hfile"]);
+    let theirs = stdout(&["cat", "--format", "csv", "s01-default.hfile"]);
+    let ours = stdout(&["store", "scan", &store, "--raw", "--versions", "100", "--format", "csv"]);
+    let without_seq = |csv: &str| -> Vec<String> {
+        csv.lines().filter_map(|line| Some(line.rsplit_once(',')?.0.to_owned())).collect()
+    };
+    assert_eq!(without_seq(&ours), without_seq(&theirs));
+}
+
+#[test]
+fn a_store_that_is_not_there_or_damaged_says_so() {
+    let directory = directory();
+    let nowhere = path(&directory, "nowhere");
+    let (status, message) = failure(&["store", "get", &nowhere, "row"]);
+    assert_eq!(status, 3);
+    assert!(message.contains("there is no store here"), "{message}");
+    assert!(message.contains("hfile store create"), "{message}");
+
+    let store = store_of_200_rows(&directory);
+    stdout(&["store", "flush", &store]);
+    let file = fs::read_dir(Path::new(&store).join("f")).expect("a family").next().expect("a file");
+    let file = file.expect("readable").path();
+    let mut bytes = fs::read(&file).expect("readable");
+    bytes[50] ^= 1;
+    fs::write(&file, bytes).expect("disk takes it");
+    let output = hfile(&["store", "verify", &store]);
+    assert_eq!(output.status.code(), Some(1));
+    let (status, message) = failure(&["store", "get", &store, "row007"]);
+    assert_eq!(status, 1);
+    assert!(message.contains("DATA block at 0x0"), "{message}");
+}
