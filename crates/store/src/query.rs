@@ -6,6 +6,7 @@ use sstable::Timestamp;
 /// A row, family or qualifier in a question: asking should not cost five allocations.
 type ShortBytes = SmallVec<[u8; 24]>;
 
+#[inline]
 fn short(bytes: &[u8]) -> ShortBytes {
     SmallVec::from_slice(bytes)
 }
@@ -44,6 +45,7 @@ pub(crate) enum Columns {
 }
 
 impl Columns {
+    #[inline]
     fn add(&mut self, qualifier: &[u8]) {
         match self {
             Self::All => *self = Self::Only(smallvec![short(qualifier)]),
@@ -83,6 +85,7 @@ impl TimeRange {
 
 impl Get {
     /// Asks for `row`.
+    #[inline]
     pub fn row(row: impl AsRef<[u8]>) -> Self {
         Self { row: short(row.as_ref()), families: SmallVec::new(), view: View::default() }
     }
@@ -94,6 +97,7 @@ impl Get {
     }
 
     /// Asks for one column.
+    #[inline]
     pub fn column(mut self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
         self.query(family.as_ref()).columns.add(qualifier.as_ref());
         self
@@ -112,6 +116,7 @@ impl Get {
         self
     }
 
+    #[inline]
     fn query(&mut self, family: &[u8]) -> &mut FamilyQuery {
         let place = self.families.binary_search_by(|known| known.family[..].cmp(family));
         let place = place.unwrap_or_else(|place| {
