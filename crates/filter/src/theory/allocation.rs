@@ -133,8 +133,12 @@ fn slope(smaller: Size, larger: Size) -> f64 {
 
 /// Bits that a filter takes for which so many per key are asked, its header included.
 fn cost_bits(kind: FilterKind, bits_per_key: f64, keys: u64) -> Option<u64> {
-    let plan = plan(kind, Sizing::BitsPerKey(bits_per_key), keys).ok()?;
-    plan.bytes.checked_add(HEADER_LEN as u64)?.checked_mul(8)
+    let planned = plan(kind, Sizing::BitsPerKey(bits_per_key), keys).ok()?.bytes;
+    // How many keys a ribbon bumps hangs on the keys: it may take more than is foreseen, but no more
+    // than it was given.
+    let given =
+        if kind == FilterKind::Ribbon { (bits_per_key * keys as f64 / 8.0) as u64 } else { 0 };
+    planned.max(given).checked_add(HEADER_LEN as u64)?.checked_mul(8)
 }
 
 #[cfg(test)]
