@@ -33,7 +33,7 @@ use crate::wal::{self, InspectedSegment, SegmentNumber};
 ///     }
 /// })?;
 /// assert!(is_sound);
-/// # Ok::<(), store::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
