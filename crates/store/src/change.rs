@@ -241,6 +241,7 @@ impl Inner {
         self.view().get(&get)?;
         self.write_reckoned(|view| {
             let (present, _) = view.get(&get)?;
+            let now = view.now();
             let replace = |column: &Column| {
                 let is_of = |cell: &&Cell| {
                     cell.family() == &column.0[..] && cell.qualifier() == &column.1[..]
@@ -251,10 +252,7 @@ impl Inner {
                     row,
                     family: &column.0,
                     qualifier: &column.1,
-                    timestamp: {
-                        let now = view.now();
-                        current.map_or(now, |cell| after(cell.timestamp, now))
-                    },
+                    timestamp: current.map_or(now, |cell| after(cell.timestamp, now)),
                     cell_type: CellType::Put,
                     value: &value,
                     tags: current.map_or(b"", |cell| cell.tags),
@@ -325,7 +323,8 @@ impl Condition {
 impl CheckAndMutate {
     /// What to write; puts as of now are not to be older than the cell that was looked at.
     fn cells(&self, view: &ReadView, current: Option<&Cell>) -> Vec<Cell> {
-        let now = current.map_or(view.now(), |cell| cell.timestamp().max(view.now()));
+        let now = view.now();
+        let now = current.map_or(now, |cell| cell.timestamp().max(now));
         let mut cells = self.then.cells.clone();
         for cell in &mut cells {
             if cell.timestamp() == Timestamp::LATEST && cell.cell_type() == CellType::Put {

@@ -117,7 +117,7 @@ impl Inner {
             is_major_compaction: false,
             filter: filter_of_leaving(&family.family),
         };
-        let now = self.clock.now().get().to_be_bytes();
+        let now = self.options.clock.now().get().to_be_bytes();
         let options = writer_options(self, &family.family, purpose)
             .includes_mvcc(false)
             .file_info(BULK_LOAD_TIME, now);

@@ -135,7 +135,7 @@ impl Inner {
             filter: filter_of_new(family, &others, || count_rows(merged()?))?,
         };
         let mut cells = merged()?;
-        let mut rules = Rules::for_rewrite(&family.options, self.clock.now());
+        let mut rules = Rules::for_rewrite(&family.options, self.options.clock.now());
         let mut file = NewFile::create(self, family, purpose)?;
         while let Some(cell) = cells.cell() {
             if rules.judge(&cell) == Verdict::Include {
@@ -146,7 +146,7 @@ impl Inner {
         let file = file.finish()?.map(|entry| self.open_file(family, &entry)).transpose()?;
         if let Some(file) = file.as_ref().filter(|_| self.options.cache_on_write) {
             let mut cells = file.reader.scanner(Caching::Use);
-            cells.seek(KeyRef::before_row(b""))?;
+            cells.seek_to_first()?;
             while cells.cell().is_some() {
                 cells.advance()?;
             }

@@ -156,7 +156,7 @@ pub(crate) fn writer_options(
         .includes_tags(purpose.has_tags)
         .max_sequence_id(purpose.sequence_max)
         .major_compaction(purpose.is_major_compaction)
-        .create_time(store.clock.now());
+        .create_time(store.options.clock.now());
     if let Some((kind, sizing)) = purpose.filter {
         writer = writer.filter(FilterOptions { kind, sizing, seed: store.seed });
     }

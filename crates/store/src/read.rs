@@ -105,17 +105,14 @@ impl ReadView {
         for query in &get.families {
             let family = self.family(&query.family)?;
             // A filter over columns can be asked if there is just one.
-            match &query.columns {
+            let of_column = match &query.columns {
                 Columns::Only(columns) if columns.len() == 1 => {
-                    let probe = probe.clone().with_column(&columns[0]);
-                    let asked = (&probe, &query.columns, &get.view);
-                    self.get_family(family, asked, &mut shown, &mut sum, witness)?;
+                    Some(probe.clone().with_column(&columns[0]))
                 }
-                columns => {
-                    let asked = (probe, columns, &get.view);
-                    self.get_family(family, asked, &mut shown, &mut sum, witness)?;
-                }
-            }
+                _ => None,
+            };
+            let asked = (of_column.as_ref().unwrap_or(probe), &query.columns, &get.view);
+            self.get_family(family, asked, &mut shown, &mut sum, witness)?;
         }
         Ok((shown, sum.unwrap_or_default()))
     }
@@ -155,8 +152,8 @@ impl ReadView {
             });
             row.found.extend(cells.into_iter().map(|cell| Found { cell, rank: 0 }));
         }
-        let expired = match (options.ttl, options.min_versions) {
-            (Some(_), 0) => oldest_unexpired(options, self.now()),
+        let expired = match options.min_versions {
+            0 => oldest_unexpired(options, || self.now()),
             _ => Timestamp::OLDEST,
         };
         let mut files = Candidates::new(&family.files, probe, view.time_range, expired, &mut trace);

@@ -108,7 +108,7 @@ impl<'c> Rules<'c> {
             time_range: TimeRange::ALL,
             columns: Cow::Borrowed(&Columns::All),
             now,
-            oldest_unexpired: oldest_unexpired(family, now),
+            oldest_unexpired: oldest_unexpired(family, || now),
             earliest_put: Timestamp::OLDEST,
             row: Vec::new(),
             row_is_known: false,
@@ -278,11 +278,14 @@ impl<'c> Rules<'c> {
     }
 }
 
-/// The oldest time of which cells still live.
-pub(crate) fn oldest_unexpired(family: &FamilyOptions, now: Timestamp) -> Timestamp {
+/// The oldest time of which cells still live. The clock is read if that hangs on it.
+pub(crate) fn oldest_unexpired(
+    family: &FamilyOptions,
+    now: impl FnOnce() -> Timestamp,
+) -> Timestamp {
     family.ttl.map_or(Timestamp::OLDEST, |ttl| {
         let millis = i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX);
-        Timestamp::new(now.get().saturating_sub(millis))
+        Timestamp::new(now().get().saturating_sub(millis))
     })
 }
 

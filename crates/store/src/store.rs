@@ -17,7 +17,6 @@ use sstable::{BlockCache, Cell, ReadTrace};
 
 use crate::background::Background;
 use crate::change::{Append, CheckAndMutate, Increment};
-use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::explain::Explanation;
 use crate::export::Export;
@@ -66,7 +65,6 @@ pub(crate) struct Inner {
     pub(crate) seed: Seed,
     pub(crate) options: StoreOptions,
     pub(crate) vfs: Arc<dyn Vfs>,
-    pub(crate) clock: Clock,
     cache: Arc<BlockCache>,
     version: RwLock<Arc<StoreVersion>>,
     pub(crate) commit: Commit,

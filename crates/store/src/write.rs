@@ -193,7 +193,7 @@ impl Commit {
     ) -> Result<()> {
         // The version's active memstores stay so for as long as the writer is held.
         let version = store.version();
-        let now = store.clock.now();
+        let now = store.options.clock.now();
         let mut durability = Durability::SkipWal;
         for request in &mut group {
             writer.log(&version, request, now)?;

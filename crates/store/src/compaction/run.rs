@@ -65,7 +65,7 @@ impl Inner {
     fn select(&self, files: &[Arc<StoreFile>]) -> Range<usize> {
         let sizes: Vec<_> = files.iter().map(|file| file.entry.length).collect();
         let flush_bytes = self.options.memstore_flush_bytes as u64;
-        self.options.compaction.select(&sizes, flush_bytes, self.clock.now())
+        self.options.compaction.select(&sizes, flush_bytes, self.options.clock.now())
     }
 
     /// Merges files into one. If the store closes before it is done, they stay as they are.
@@ -100,7 +100,7 @@ impl Inner {
             .map(|file| Source::File(Box::new(FileCursor::new(file, Caching::Bypass))))
             .collect();
         let mut cells = Merge::new(sources, KeyRef::before_row(b""))?;
-        let now = self.clock.now();
+        let now = self.options.clock.now();
         let mut rules = if is_all {
             Rules::for_rewrite_of_all(&family.options, earliest_put(files), now)
         } else {

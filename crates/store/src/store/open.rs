@@ -76,7 +76,6 @@ impl Inner {
         let segment = SegmentWriter::create(&*vfs, &wal_directory, store, number, recovered.last)?;
         Ok(Self {
             directory: directory.to_path_buf(),
-            clock: options.clock.clone(),
             options,
             vfs,
             seed: manifest.seed,
