@@ -503,3 +503,27 @@ proptest! {
         prop_assert_eq!(show(), before, "{} files", files);
     }
 }
+
+/// Every order of a few steps on one cell: whatever was written, deleted or loaded last is shown,
+/// from the memstore, from files and after they were merged.
+#[test]
+fn in_every_order_of_four_steps_the_last_word_counts() {
+    let cell = |cell_type| vec![("a".to_owned(), "q".to_owned(), 1000, cell_type)];
+    let [put, delete] = [CellType::Put, CellType::DeleteColumn].map(cell);
+    let steps = [
+        Step::Write(put.clone()),
+        Step::Write(delete.clone()),
+        Step::Load(put),
+        Step::Load(delete),
+        Step::Flush,
+        Step::Compact,
+    ];
+    let family = Family { versions: 1, min_versions: 0, ttl: None, keeps_deleted: false };
+    for order in 0..steps.len().pow(4) {
+        let mut pair = Pair::new(family);
+        for place in 0..4 {
+            pair.step(&steps[order / steps.len().pow(place) % steps.len()]);
+            pair.check(Question { versions: 1, range: None, raw: false, reverse: false });
+        }
+    }
+}
