@@ -81,6 +81,9 @@ impl FileInfo {
     pub const BULKLOAD_TIMESTAMP: &'static [u8] = b"BULKLOAD_TIMESTAMP";
     /// Whether the file holds only what newer files hide.
     pub const HISTORICAL: &'static [u8] = b"HISTORICAL";
+    /// What the store of this project that wrote the file calls it: 16 bytes, and no other file has the
+    /// same. HBase passes over it.
+    pub const STORE_FILE_ID: &'static [u8] = b"STORE_FILE_ID";
 }
 
 impl FileInfo {
@@ -207,6 +210,11 @@ impl FileInfo {
     /// Sets a value; the last one of a key counts.
     pub(crate) fn insert(&mut self, key: &[u8], value: impl Into<Vec<u8>>) {
         self.entries.insert(key.to_vec(), value.into());
+    }
+
+    /// Takes a key out, if it is there.
+    pub(crate) fn remove(&mut self, key: &[u8]) {
+        self.entries.remove(key);
     }
 
     /// The body of the file info block.

@@ -101,8 +101,10 @@ impl Inner {
         let source = self.vfs.open(&path).map_err(Error::io(&path, "open"))?;
         let shown = FileName::new(format!("{}/{}", family.name, file.entry.name));
         let (place, sink) = NewPlace::create(self, family)?;
-        let (sink, length) = rebuild_filter(source, shown, Limits::default(), filter, sink)?;
+        let (limits, id) = (Limits::default(), place.id());
+        let (sink, length) =
+            rebuild_filter(source, shown, limits, filter, Some(id.to_bytes()), sink)?;
         let (name, checksum) = place.finish(sink)?;
-        Ok(FileEntry { name, length, checksum, ..file.entry.clone() })
+        Ok(FileEntry { name, id: Some(id), length, checksum, ..file.entry.clone() })
     }
 }

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use filter::{FilterKind, Sizing};
 use sstable::{
-    CellRef, CellType, FileName, FilterOptions, SequenceId, Timestamp, Writer, WriterOptions,
+    CellRef, CellType, FileInfo, FileName, FilterOptions, SequenceId, Timestamp, Writer,
+    WriterOptions,
 };
 
 use crate::error::{Error, Result};
@@ -48,6 +49,11 @@ impl NewPlace {
         let path = place.temporary_path();
         let file = store.vfs.create(&path).map_err(Error::io(&path, "create"))?;
         Ok((place, Sink { file, checksum: 0 }))
+    }
+
+    /// What the file is to be called inside.
+    pub(crate) fn id(&self) -> FileId {
+        FileId::from_name(&self.name).expect("drawn as one")
     }
 
     /// Gives what was written its name, and returns that and the checksum. When this returns it is on
@@ -91,8 +97,8 @@ impl NewFile {
     pub(crate) fn create(store: &Inner, family: &Family, purpose: FilePurpose) -> Result<Self> {
         let (place, sink) = NewPlace::create(store, family)?;
         let shown = FileName::new(format!("{}/{}", family.name, place.name));
-        let id = FileId::from_name(&place.name).expect("drawn as one");
-        let options = writer_options(store, family, purpose).file_info(FileId::KEY, id.to_bytes());
+        let options = writer_options(store, family, purpose)
+            .file_info(FileInfo::STORE_FILE_ID, place.id().to_bytes());
         let writer = Writer::new(sink, shown, options)?;
         Ok(Self { place, writer, purpose, sequence_min: purpose.sequence_max, times: None })
     }

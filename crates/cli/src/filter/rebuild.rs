@@ -22,7 +22,8 @@ use crate::sizing::sizing;
 ///
 /// Data blocks, their index and the HBase Bloom keep their bytes and places; META blocks, the index of
 /// META blocks and the trailer are written anew. Works on files that HBase wrote, and HBase reads what
-/// comes out.
+/// comes out. Of a store's own file the id stays behind: the new file is not the one that the store
+/// lists.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -74,7 +75,7 @@ impl Rebuild {
             Arc::new(source.with_context(|| format!("{name}: cannot open"))?);
         let output = Output::create(&self.output, self.force)?;
         let file = FileName::new(name);
-        let (output, size) = rebuild_filter(source, file, limits(), filter, output)?;
+        let (output, size) = rebuild_filter(source, file, limits(), filter, None, output)?;
         output.finish()?;
         if self.output != Path::new("-") {
             let filter = Reader::open_file(&self.output, reader_options())?.filter()?;

@@ -4,7 +4,8 @@
 //! same bytes, same offsets   data blocks, leaf index blocks, Bloom chunks
 //! rewritten                  META blocks: ours anew, those of others as they were
 //! moved                      intermediate index blocks, root of the data index, file info, Bloom
-//!                            metas: the same content, where entries do not point to what moved
+//!                            metas: the same content, where entries do not point to what moved, but
+//!                            for the file's id
 //! made anew                  meta index, trailer
 //! ```
 //!
@@ -25,8 +26,8 @@ use crate::block::index::{BlockPlace, Branch, IndexEntry, write_branch};
 use crate::encoding::What;
 use crate::input::Input;
 use crate::{
-    BlockOffset, BlockType, Caching, Comparator, Damage, Error, FileName, FilterOptions, Limits,
-    ReadAt, Reader, ReaderOptions, Result, Trailer, WriterOptions, compression,
+    BlockOffset, BlockType, Caching, Comparator, Damage, Error, FileInfo, FileName, FilterOptions,
+    Limits, ReadAt, Reader, ReaderOptions, Result, Trailer, WriterOptions, compression,
 };
 
 /// Bytes of the file that are copied at once.
@@ -36,6 +37,9 @@ const CHUNK_LEN: usize = 1 << 20;
 /// leaves it without. Data blocks, their leaf index and the chunks of HBase's Bloom filter keep their
 /// bytes and their places; all cells are read, so damage to them is found. Returns the sink, flushed,
 /// and the length of the new file.
+///
+/// An id that a store gave to the file ([`FileInfo::STORE_FILE_ID`]) stays behind: these are other
+/// bytes. `file_id` stands in its place, if there is one.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -50,7 +54,7 @@ const CHUNK_LEN: usize = 1 << 20;
 /// let filter = FilterOptions { kind: FilterKind::BlockedBloom, sizing, seed: Seed::new(7) };
 /// let name = FileName::new("4f1c.hfile");
 /// let (bytes, _) =
-///     rebuild_filter(source, name.clone(), Limits::default(), Some(filter), Vec::new())?;
+///     rebuild_filter(source, name.clone(), Limits::default(), Some(filter), None, Vec::new())?;
 ///
 /// let reader = Reader::open(Arc::new(Bytes::from(bytes)), name, ReaderOptions::default())?;
 /// assert_eq!(reader.filter()?.map(|filter| filter.key_count), Some(1));
@@ -65,6 +69,7 @@ pub fn rebuild_filter<W: Write>(
     name: FileName,
     limits: Limits,
     filter: Option<FilterOptions>,
+    file_id: Option<[u8; 16]>,
     sink: W,
 ) -> Result<(W, u64)> {
     let reader = Reader::open(source, name, ReaderOptions::default().limits(limits))?;
@@ -84,7 +89,7 @@ pub fn rebuild_filter<W: Write>(
     let metas = metas(&reader, &options)?;
     let name = reader.name().clone();
     let written = BlockWriter::resume(sink, name, &options, blocks.data_end);
-    Rebuild { reader: &reader, blocks, written, moved: HashMap::new() }.run(&metas)
+    Rebuild { reader: &reader, blocks, file_id, written, moved: HashMap::new() }.run(&metas)
 }
 
 /// A block, and where it stands.
@@ -98,15 +103,16 @@ struct Layout {
     intermediates: Vec<Found>,
     data_root: Found,
     meta_root: Found,
-    /// File info, then Bloom metas.
-    others: Vec<Found>,
+    file_info: Found,
+    /// What HBase's Bloom filters say of themselves.
+    blooms: Vec<Found>,
 }
 
 impl Layout {
     fn read(reader: &Reader) -> Result<Self> {
         let mut data_end = BlockOffset::default();
         let (mut metas, mut intermediates) = (Vec::new(), Vec::new());
-        let (mut roots, mut others) = (Vec::new(), Vec::new());
+        let (mut roots, mut file_info, mut blooms) = (Vec::new(), None, Vec::new());
         for block in reader.blocks() {
             let (at, header) = block?;
             match header.block_type {
@@ -124,19 +130,17 @@ impl Layout {
                 BlockType::Meta => metas.push((at, header)),
                 BlockType::IntermediateIndex => intermediates.push((at, header)),
                 BlockType::RootIndex => roots.push((at, header)),
-                _ => others.push((at, header)),
+                BlockType::FileInfo => file_info = Some((at, header)),
+                _ => blooms.push((at, header)),
             }
         }
-        match <[Found; 2]>::try_from(roots) {
-            Ok([data_root, meta_root]) => {
-                Ok(Self { data_end, metas, intermediates, data_root, meta_root, others })
-            }
-            Err(roots) => {
-                let what = format!("{} root index blocks, where a file has two", roots.len());
-                let at = reader.trailer().load_on_open_data_offset;
-                Err(Damage { at, block: None, what: what.into() }.in_file(reader.name()))
-            }
-        }
+        let at = reader.trailer().load_on_open_data_offset;
+        let damage = |what| Damage { at, block: None, what }.in_file(reader.name());
+        let [data_root, meta_root] = <[Found; 2]>::try_from(roots).map_err(|roots| {
+            damage(format!("{} root index blocks, where a file has two", roots.len()).into())
+        })?;
+        let file_info = file_info.ok_or_else(|| damage("no file info behind it".into()))?;
+        Ok(Self { data_end, metas, intermediates, data_root, meta_root, file_info, blooms })
     }
 }
 
@@ -187,6 +191,7 @@ fn metas(reader: &Reader, options: &WriterOptions) -> Result<Vec<(Bytes, Meta)>>
 struct Rebuild<'a, W> {
     reader: &'a Reader,
     blocks: Layout,
+    file_id: Option<[u8; 16]>,
     written: BlockWriter<W>,
     /// Where intermediate index blocks were, and where they are now.
     moved: HashMap<BlockOffset, BlockPlace>,
@@ -222,10 +227,9 @@ impl<W: Write> Rebuild<'_, W> {
         }
         let data_root = self.write_data_root()?;
         self.written.write(BlockType::RootIndex, &meta_root)?;
-        let mut file_info = None;
-        for block in std::mem::take(&mut self.blocks.others) {
-            let place = self.copy(&block)?;
-            file_info.get_or_insert(place.offset);
+        let (file_info, info_len) = self.write_file_info()?;
+        for block in std::mem::take(&mut self.blocks.blooms) {
+            self.copy(&block)?;
         }
 
         let old = self.reader.trailer();
@@ -234,13 +238,14 @@ impl<W: Write> Rebuild<'_, W> {
             .map(|(_, header)| u64::from(header.uncompressed_size) + u64::from(Header::LEN))
             .sum();
         let old_root_len = u64::from(self.blocks.meta_root.1.uncompressed_size);
+        let old_info_len = u64::from(self.blocks.file_info.1.uncompressed_size);
         let trailer = Trailer {
-            file_info_offset: file_info.unwrap_or(old.file_info_offset),
+            file_info_offset: file_info.offset,
             load_on_open_data_offset: data_root.offset,
             total_uncompressed_bytes: old
                 .total_uncompressed_bytes
-                .saturating_sub(old_meta_len + old_root_len)
-                .saturating_add(meta_len + meta_root.len() as u64),
+                .saturating_sub(old_meta_len + old_root_len + old_info_len)
+                .saturating_add(meta_len + meta_root.len() as u64 + info_len),
             meta_index_count: metas.len() as u32,
             ..old.clone()
         };
@@ -267,6 +272,22 @@ impl<W: Write> Rebuild<'_, W> {
     fn copy(&mut self, (at, header): &Found) -> Result<BlockPlace> {
         let (bytes, _) = self.reader.raw_block(*at, header)?;
         self.written.write_stored(header, &bytes)
+    }
+
+    /// Writes the file info, in which the new file's id stands in place of the old one's; also returns
+    /// its length before compression.
+    fn write_file_info(&mut self) -> Result<(BlockPlace, u64)> {
+        let (block, old) = (self.blocks.file_info, self.reader.file_info());
+        let mut new = old.clone();
+        match self.file_id {
+            Some(id) => new.insert(FileInfo::STORE_FILE_ID, id),
+            None => new.remove(FileInfo::STORE_FILE_ID),
+        }
+        if new == *old {
+            return Ok((self.copy(&block)?, block.1.uncompressed_size.into()));
+        }
+        let body = new.encode();
+        Ok((self.written.write(BlockType::FileInfo, &body)?, body.len() as u64))
     }
 
     /// The body of an intermediate block that points to moved blocks; `None` if none has moved.

@@ -13,8 +13,8 @@
 //! |   4+n | `first key`     | u32 BE length, and the flat key of the first cell               |
 //! |   4+n | `last key`      | u32 BE length, and the flat key of the last cell                |
 //!
-//! Files of this store have their id in their file info, under [`FileId::KEY`], which HBase passes
-//! over. Files from elsewhere have none, or that of another store; they are told from others by the
+//! Files of this store have their id in their file info, under [`FileInfo::STORE_FILE_ID`], which
+//! HBase passes over. Files from elsewhere have none, or that of another store; they are told from others by the
 //! rest. See `docs/src/decisions/0007-files-are-told-from-each-other.md`.
 
 #![cfg_attr(
@@ -183,9 +183,6 @@ impl FileEntry {
 }
 
 impl FileId {
-    /// Where the file info has it: 16 bytes.
-    pub(crate) const KEY: &[u8] = b"STORE_FILE_ID";
-
     /// The id of a file that is written under this name; `None` if no store file is called so.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         is_store_file_name(name).then_some(())?;
@@ -194,7 +191,7 @@ impl FileId {
 
     /// The id of a file, from what it says of itself.
     pub(crate) fn of(file_info: &FileInfo) -> Option<Self> {
-        file_info.value(Self::KEY)?.try_into().ok().map(Self)
+        file_info.value(FileInfo::STORE_FILE_ID)?.try_into().ok().map(Self)
     }
 
     pub(crate) const fn to_bytes(self) -> [u8; 16] {
