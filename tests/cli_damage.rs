@@ -127,6 +127,58 @@ fn store_files_that_are_not_the_listed_ones_are_refused_and_salvaged() {
     assert!(judge(directory, &merged, "CRC-32C").is_empty());
 }
 
+/// A file that got another filter behind the store's back has other bytes than the one listed.
+#[test]
+fn a_store_file_with_another_filter_is_not_the_listed_one() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    let ours = filled(directory, "s");
+    let file = ours[0].to_str().expect("text");
+    let rebuild = ["filter", "rebuild", file, "--output", file, "--force", "--kind", "none"];
+    assert!(hfile(directory, &rebuild).status.success());
+    assert!(hfile(directory, &["verify", file]).status.success(), "it is a sound file");
+    let (status, _, error) = store(directory, &["get", "s", "row1"]);
+    assert_eq!(status, 1, "{error}");
+    assert!(error.contains("is not the file that the manifest lists"), "{error}");
+    assert_eq!(judge(directory, &ours[0], "its id is none").len(), 2);
+}
+
+/// The process ends in the midst of its first store file: no file may have so many bytes.
+#[test]
+#[cfg(unix)]
+fn what_an_interrupted_salvage_leaves_is_refused_by_name() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    filled(directory, "s");
+    let killed = Command::new("sh")
+        .args(["-c", "ulimit -f 2; exec \"$0\" store salvage s saved"])
+        .arg(env!("CARGO_BIN_EXE_hfile"))
+        .current_dir(directory)
+        .output()
+        .expect("there is a shell");
+    assert!(!killed.status.success(), "{killed:?}");
+    assert!(directory.join("saved/f").exists(), "it had begun");
+    let inside = files(&directory.join("saved"));
+    for verb in [
+        &["get", "saved", "row1"][..],
+        &["create", "saved", "f"],
+        &["stats", "saved"],
+        &["salvage", "s", "saved"],
+    ] {
+        let (status, _, error) = store(directory, verb);
+        assert_eq!(status, 1, "{verb:?}: {error}");
+        assert!(error.contains("saved: is what a salvage"), "{verb:?}: {error}");
+        assert!(error.contains("next: ") && error.contains("remove the directory"), "{error}");
+    }
+    assert_eq!(files(&directory.join("saved")), inside, "it stays as it is");
+    let (status, out, _) = store(directory, &["verify", "saved"]);
+    assert_eq!(status, 1);
+    assert!(out.contains("is what a salvage"), "{out}");
+    fs::remove_dir_all(directory.join("saved")).expect("ours");
+    run(directory, &["salvage", "s", "saved"]);
+    assert_eq!(rows(directory, "saved"), ["row1", "row2", "row3"]);
+}
+
 #[test]
 fn a_damaged_log_is_refused_with_its_place_and_salvaged_around_it() {
     let directory = tempfile::tempdir().expect("a place for the test");

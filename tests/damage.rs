@@ -7,11 +7,13 @@
 //! store file           verify says so
 //! all of them          verify says so, salvage saves what is sound, and the store stays as it is
 //! ```
+//!
+//! And a salvage that does not come to its end leaves nothing that could be taken for a store.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use store::vfs::Vfs;
 use store::{
@@ -20,6 +22,7 @@ use store::{
 };
 use support::disk::Disk;
 use support::say;
+use workload::Random;
 
 const STORE: &str = "/data/store";
 const SAVED: &str = "/data/saved";
@@ -347,6 +350,53 @@ fn a_bit_flipped_anywhere_in_a_store_file_is_found_and_costs_one_block_at_most()
          needed to open it, and no other more than a block"
     ));
     assert!(whole_files < count / 2);
+}
+
+/// The power is cut, or the process killed, before each change that a salvage makes. What it leaves is
+/// never taken for a store before it is all that could be saved.
+#[test]
+fn a_salvage_interrupted_anywhere_leaves_no_store_or_all_that_is_sound() {
+    let (disk, content) = flushed();
+    disk.sync_directory(Path::new("/")).unwrap();
+    // One block of a store file is damaged: what is left of that file comes last.
+    let file = disk.paths().into_iter().find(|path| path.starts_with("/data/store/f")).unwrap();
+    disk.overwrite(&file, &flipped(&disk.bytes(&file), 40, 0));
+    let moments = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&moments);
+    disk.watch(move |disk| seen.lock().unwrap().push(disk.clone()));
+    assert!(!salvage(STORE, SAVED, &options(&disk), &[], |_| {}).unwrap());
+    disk.unwatch();
+    let saved = |disk: &Disk| Store::open(SAVED, options(disk).create(false));
+    let whole = content_of(&saved(&disk.after_kill()).unwrap());
+    assert!(whole.len() < content.len() && whole.len() > content.len() / 2);
+    let (mut unfinished, mut missing, mut last) = (0, 0, 0);
+    let mut moments = std::mem::take(&mut *moments.lock().unwrap());
+    moments.push(disk.after_kill());
+    for (number, moment) in moments.iter().enumerate() {
+        let left = [0.0, 0.5, 1.0]
+            .map(|kept| moment.after_power_cut(kept, &mut Random::new(number as u64)));
+        for left in left.iter().chain([&moment.after_kill()]) {
+            match saved(left) {
+                Err(Error::Unfinished { path }) => {
+                    assert_eq!(path, Path::new(SAVED));
+                    unfinished += 1;
+                }
+                Err(Error::Missing { .. }) => missing += 1,
+                Ok(store) => {
+                    assert_eq!(content_of(&store), whole, "change {number}");
+                    last += usize::from(number + 1 == moments.len());
+                }
+                Err(error) => panic!("change {number}: {error:?}"),
+            }
+        }
+    }
+    say(&format!(
+        "salvage: interrupted before each of {} changes: {unfinished} times refused as unfinished, \
+         {missing} times not begun, 0 times half a store",
+        moments.len() - 1
+    ));
+    assert_eq!(last, 4, "once it has returned, it is there after any power cut");
+    assert!(unfinished > moments.len() * 3);
 }
 
 #[test]

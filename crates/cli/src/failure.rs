@@ -128,6 +128,11 @@ fn judge_one(cause: &(dyn std::error::Error + 'static)) -> Option<Verdict> {
                  makes a new store of what is sound, unless there is a sound copy",
             ),
             store::Error::Missing { .. } => verdict(3, "hfile store create DIR FAMILY makes one"),
+            store::Error::Unfinished { .. } => verdict(
+                1,
+                "if no salvage is at work there: remove the directory, and run hfile store salvage \
+                 again",
+            ),
             store::Error::Locked { .. } => verdict(3, "wait for the other process, or end it"),
             // The operating system's reason is the next cause.
             _ => None,

@@ -55,6 +55,13 @@ pub enum Error {
         path: PathBuf,
     },
 
+    /// A salvage into the directory has not come to its end, so the store there may lack anything.
+    #[error("{}: is what a salvage under way, or an interrupted one, has made so far", path.display())]
+    Unfinished {
+        /// The directory.
+        path: PathBuf,
+    },
+
     /// Another opener holds the store.
     #[error("{}: the store is open already, in this process or another", path.display())]
     Locked {

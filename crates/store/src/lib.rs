@@ -56,6 +56,7 @@ mod stats;
 mod store;
 mod store_file;
 mod sync;
+mod unfinished;
 mod version;
 pub mod vfs;
 mod wal;

@@ -54,6 +54,7 @@ use crate::error::{Error, Result};
 use crate::identity::random_number;
 use crate::options::{FamilyOptions, KeepDeletedCells};
 use crate::store::{LOCK_NAME, WAL_DIRECTORY};
+use crate::unfinished::UNFINISHED_NAME;
 use crate::vfs::Vfs;
 use crate::wal::SegmentNumber;
 
@@ -263,7 +264,9 @@ pub(crate) fn check_family_name(name: &str) -> Result<()> {
              of which '.' is not the first"
         )));
     }
-    if [WAL_DIRECTORY, LOCK_NAME, Manifest::NAME, Manifest::TEMPORARY_NAME].contains(&name) {
+    let taken =
+        [WAL_DIRECTORY, LOCK_NAME, UNFINISHED_NAME, Manifest::NAME, Manifest::TEMPORARY_NAME];
+    if taken.contains(&name) {
         return Err(Error::invalid(format!(
             "no family can be named {name:?}: the store keeps something else under that name"
         )));

@@ -5,6 +5,7 @@
 //! MANIFEST        what belongs to the store
 //! wal/…           the log
 //! FAMILY/…        the store files of a family: 32 hex digits each
+//! UNFINISHED      there while a salvage makes the store, which is refused so long
 //! ```
 
 use std::ops::Deref;
@@ -32,6 +33,7 @@ use crate::snapshot::Snapshot;
 use crate::stats::{FamilyStats, Stats};
 use crate::store_file::StoreFile;
 use crate::sync::{JoinHandle, Mutex, MutexGuard, RwLock, lock, read, write};
+use crate::unfinished::check_finished;
 use crate::version::{Family, StoreVersion};
 use crate::vfs::{Lock, Vfs};
 use crate::wal::SegmentWriter;
@@ -96,10 +98,12 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::Missing`] if there is none and none is to be made, [`Error::Locked`] if it is open
-    /// already, [`Error::Corrupt`] if the log or the manifest is damaged, and what the operating
-    /// system or the store files say.
+    /// already, [`Error::Unfinished`] if a salvage into the directory has not come to its end,
+    /// [`Error::Corrupt`] if the log or the manifest is damaged, and what the operating system or the
+    /// store files say.
     pub fn open(directory: impl AsRef<Path>, options: StoreOptions) -> Result<Self> {
         let background = options.background;
+        check_finished(&*options.vfs, directory.as_ref())?;
         let inner = Arc::new(Inner::open(directory.as_ref(), options)?);
         let mut opened = Opened { inner, threads: Vec::new() };
         if background {

@@ -8,6 +8,7 @@ use crate::identity::is_store_file_name;
 use crate::manifest::{FileEntry, Manifest, check_family_name};
 use crate::options::FamilyOptions;
 use crate::store::{LOCK_NAME, WAL_DIRECTORY};
+use crate::unfinished::UNFINISHED_NAME;
 use crate::vfs::Vfs;
 use crate::wal::{LogPlace, SegmentNumber};
 
@@ -44,7 +45,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`Error::Missing`] if there are neither a manifest nor a log.
+    /// [`Error::Missing`] if there are neither a manifest nor a log, nor the mark of a salvage.
     pub(super) fn make(vfs: &dyn Vfs, directory: &Path) -> Result<Self> {
         let mut part = Part::new(directory.join(Manifest::NAME), PartKind::Manifest);
         let manifest = match Manifest::load(vfs, directory) {
@@ -72,7 +73,10 @@ impl Plan {
         let directories: Vec<&str> =
             entries.iter().filter(|entry| entry.is_directory).map(|entry| &*entry.name).collect();
         let was_there = !part.problems.iter().any(|problem| problem.what == "missing");
-        if !was_there && !directories.contains(&WAL_DIRECTORY) {
+        let is_unfinished = entries.iter().any(|entry| entry.name == UNFINISHED_NAME);
+        if is_unfinished {
+            part.wrong(Error::Unfinished { path: directory.to_path_buf() }.to_string());
+        } else if !was_there && !directories.contains(&WAL_DIRECTORY) {
             return Err(Error::Missing { path: directory.to_path_buf() });
         }
         let families: Vec<_> = match &manifest {
@@ -102,7 +106,7 @@ impl Plan {
             }
             plan.families.push(PlannedFamily::look(vfs, directory, name, options, listed, is_own)?);
         }
-        let known = [LOCK_NAME, Manifest::NAME, WAL_DIRECTORY];
+        let known = [LOCK_NAME, Manifest::NAME, WAL_DIRECTORY, UNFINISHED_NAME];
         let is_known = |name: &str| {
             known.contains(&name) || plan.families.iter().any(|family| family.name == name)
         };

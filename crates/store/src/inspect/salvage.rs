@@ -6,6 +6,8 @@
 //! manifest      as it was; if it is damaged, made up from the directories
 //! ```
 //!
+//! Until all of it is on disk the new store is marked, and refused: see [`crate::unfinished`].
+//!
 //! What an open would refuse is taken here, with a report of what is missing from it: the new store
 //! may lack writes from the middle of its history.
 
@@ -26,13 +28,14 @@ use crate::new_file::{FilePurpose, NewFile};
 use crate::options::StoreOptions;
 use crate::store::{Inner, WAL_DIRECTORY, take_lock};
 use crate::store_file::checksum_of;
+use crate::unfinished::{check_finished, mark_finished, mark_unfinished};
 use crate::vfs::Vfs;
 use crate::wal::{self, InspectedSegment, PreviousSegment, SegmentWriter};
 
 /// Makes a store in `out`, which must be empty or not there, of what is sound in the one in
 /// `directory`, which nobody may have open and which stays as it is. Returns whether that was
-/// everything; `step` is told of each file and what was lost of it. The new store is whole once this
-/// returns, and not before.
+/// everything; `step` is told of each file and what was lost of it. If this fails or never returns,
+/// what it leaves in `out` is marked, and refused with [`Error::Unfinished`].
 ///
 /// `families` are only needed if the manifest is damaged: the names of all families in the order in
 /// which they were made, for the log calls them by number. Left out, one that stands alone is found
@@ -41,7 +44,8 @@ use crate::wal::{self, InspectedSegment, PreviousSegment, SegmentWriter};
 /// # Errors
 ///
 /// [`Error::Missing`] if there is no store, [`Error::Locked`] if it is open, [`Error::Invalid`] if
-/// `out` is not empty or families are not known, and what the operating system says of `out`.
+/// `out` is not empty or families are not known, [`Error::Unfinished`] if an interrupted salvage left
+/// `out`, and what the operating system says of it.
 pub fn salvage(
     directory: impl AsRef<Path>,
     out: impl AsRef<Path>,
@@ -57,6 +61,7 @@ pub fn salvage(
     if plan.manifest.is_none() {
         name_families(vfs, directory, &mut plan, families)?;
     }
+    mark_unfinished(vfs, out)?;
     let mut salvage = Salvage { vfs, directory, out, step: &mut step, is_whole: true };
     salvage.done(&plan.part);
     let mut manifest = Manifest::new()?;
@@ -72,15 +77,14 @@ pub fn salvage(
     }
     salvage.copy_log(&plan, &manifest)?;
     manifest.store(vfs, out)?;
-    if let Some(parent) = out.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-        vfs.sync_directory(parent).map_err(Error::io(parent, "sync"))?;
-    }
     salvage.write_rests(rests, options)?;
+    mark_finished(vfs, out)?;
     Ok(salvage.is_whole)
 }
 
 /// Refuses a place where something is, or that is in the damaged store.
 fn check_place(vfs: &dyn Vfs, directory: &Path, out: &Path) -> Result<()> {
+    check_finished(vfs, out)?;
     let shown = out.display();
     if out.starts_with(directory) {
         return Err(Error::invalid(format!("{shown}: is in the store, which is to stay as it is")));
