@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use store::vfs::Vfs;
 use store::{
@@ -40,6 +41,7 @@ fn changes(store: &Store) -> Vec<(&'static str, Result<()>)> {
         ("flush", store.flush()),
         ("compact", store.compact("f", true)),
         ("rebuild filters", store.rebuild_filters("f")),
+        ("import", store.import("f", &[])),
         ("bulk load", store.bulk_load("f", &[])),
         ("create family", store.create_family("g", FamilyOptions::default())),
     ]
@@ -79,4 +81,27 @@ fn a_failed_sync_stops_the_store_for_everybody_and_says_why() {
             }
         }
     }
+}
+
+/// Nobody waits for what is logged later, so the write itself cannot be refused; the next one is.
+#[test]
+fn a_log_that_cannot_be_written_later_stops_the_store() {
+    let disk = Disk::default();
+    let options = StoreOptions::default().vfs(Arc::new(disk.clone()));
+    let store = Store::open(STORE, options).unwrap();
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    disk.set_faults(Faults::from(1, Fault::Device));
+    let write = |durability| store.write(Put::new("row").column("f", "q", "value"), durability);
+    write(Durability::AsyncWal).unwrap();
+    // Due after 100 ms; a machine with other work may take longer. These need no disk themselves.
+    let end = Instant::now() + Duration::from_secs(20);
+    let refused = loop {
+        match write(Durability::SkipWal) {
+            Ok(()) => assert!(Instant::now() < end, "nobody was told"),
+            Err(refused) => break refused,
+        }
+        thread::sleep(Duration::from_millis(5));
+    };
+    let Error::Poisoned { why } = refused else { panic!("{refused:?}") };
+    assert!(why.contains("cannot write") && why.contains("simulated"), "{why}");
 }

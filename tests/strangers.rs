@@ -5,7 +5,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sstable::{FileInfo, Reader, ReaderOptions};
+use sstable::{
+    CellRef, CellType, FileInfo, FileName, Reader, ReaderOptions, SequenceId, Writer, WriterOptions,
+};
 use store::{Error, FamilyOptions, Get, Put, Store, StoreOptions, Timestamp};
 use support::hex;
 
@@ -129,6 +131,45 @@ fn files_without_an_id_are_told_apart_by_their_keys_and_wholly_before_they_are_m
     assert!(matches!(store.compact("f", true), Err(Error::Corrupt { .. })));
 }
 
+/// A file from elsewhere: these rows in order, the last with a value of so many bytes.
+fn write_file(path: &Path, rows: &[&str], value_len: usize) -> u64 {
+    let name = FileName::new(path.display().to_string());
+    let options = WriterOptions::default().create_time(Timestamp::new(1));
+    let mut writer = Writer::new(Vec::new(), name, options).unwrap();
+    for row in rows {
+        let is_last = Some(row) == rows.last();
+        let cell = CellRef {
+            row: row.as_bytes(),
+            family: b"f",
+            qualifier: b"q",
+            timestamp: Timestamp::new(5),
+            cell_type: CellType::Put,
+            value: &vec![7; if is_last { value_len } else { 1 }],
+            tags: b"",
+            sequence_id: SequenceId::new(0),
+        };
+        writer.append(cell).unwrap();
+    }
+    let (bytes, summary) = writer.finish().unwrap();
+    fs::write(path, bytes).unwrap();
+    summary.len
+}
+
+#[test]
+fn files_of_equal_length_and_keys_are_told_apart_by_their_number_of_cells() {
+    let directory = tempfile::tempdir().unwrap();
+    let (here, loaded) = (directory.path().join("here"), directory.path().join("loaded"));
+    let len = write_file(&loaded, &["a", "b", "c"], 1);
+    let store = open(&here).unwrap();
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    store.bulk_load("f", std::slice::from_ref(&loaded)).unwrap();
+    drop(store);
+    let ours = files(&here.join("f")).remove(0);
+    let shorter = write_file(&ours, &["a", "c"], 1);
+    assert_eq!(write_file(&ours, &["a", "c"], 1 + usize::try_from(len - shorter).unwrap()), len);
+    assert!(refusal(&here, &ours).ends_with("its cells are 2, not 3"));
+}
+
 /// The name that a file was written under stands in it, and files of a checkpoint keep theirs.
 #[test]
 fn a_file_says_under_which_name_it_was_written() {
@@ -139,15 +180,48 @@ fn a_file_says_under_which_name_it_was_written() {
     for place in [&here, &backup] {
         for file in files(&place.join("f")) {
             let reader = Reader::open_file(&file, ReaderOptions::default()).unwrap();
-            let id = reader.file_info().value(b"STORE_FILE_ID").unwrap();
+            let id = reader.file_info().value(FileInfo::STORE_FILE_ID).unwrap();
             assert_eq!(file.file_name().unwrap().to_str().unwrap(), hex(id));
             assert!(reader.file_info().value(FileInfo::LAST_KEY) == reader.last_key());
         }
         assert_eq!(open(place).unwrap().get(&Get::row("b")).unwrap()[0].value(), b"2");
     }
-    // The log of the one is not that of the other.
-    let segment = |place: &Path| files(&place.join("wal")).pop().unwrap();
-    let (ours, theirs) = (segment(&here), segment(&backup));
+}
+
+/// The first segment that each of the two needs has the same number, and follows none.
+#[test]
+fn a_checkpoint_does_not_take_the_log_of_its_store() {
+    let directory = tempfile::tempdir().unwrap();
+    let (here, backup) = (directory.path().join("here"), directory.path().join("backup"));
+    filled(&here, ["a", "b"]);
+    let store = open(&here).unwrap();
+    store.put(Put::new("c").column("f", "q", "3")).unwrap();
+    store.checkpoint(&backup).unwrap();
+    store.put(Put::new("d").column("f", "q", "4")).unwrap();
+    drop(store);
+    let first = |place: &Path| files(&place.join("wal")).remove(0);
+    let (ours, theirs) = (first(&here), first(&backup));
+    assert_eq!(ours.file_name(), theirs.file_name());
     fs::copy(ours, &theirs).unwrap();
-    assert!(matches!(open(&backup), Err(Error::Corrupt { path, .. }) if path == theirs));
+    let what = refusal(&backup, &theirs);
+    assert!(what.contains("the segment of another store"), "{what}");
+}
+
+/// Whoever wrote it: a file with another filter has other bytes, and so another id.
+#[test]
+fn a_file_gets_a_new_id_with_its_new_filter() {
+    let directory = tempfile::tempdir().unwrap();
+    let before = filled(directory.path(), ["a", "b"]);
+    open(directory.path()).unwrap().rebuild_filters("f").unwrap();
+    let after = files(&directory.path().join("f"));
+    assert_eq!(after.len(), 2);
+    for file in &after {
+        assert!(!before.contains(file));
+        let reader = Reader::open_file(file, ReaderOptions::default()).unwrap();
+        let id = reader.file_info().value(FileInfo::STORE_FILE_ID).unwrap();
+        assert_eq!(file.file_name().unwrap().to_str().unwrap(), hex(id));
+    }
+    let store = open(directory.path()).unwrap();
+    assert_eq!(store.get(&Get::row("b")).unwrap()[0].value(), b"2");
+    assert!(store.check_files("f").unwrap().iter().all(|(_, wrong)| wrong.is_none()));
 }
