@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use sstable::{Reader, ReaderOptions};
+use filter::{ErrorRate, FilterKind, Sizing};
+use sstable::{Cell, Reader, ReaderOptions};
 use store::{Delete, Error, FamilyOptions, Get, Put, Scan, Store, StoreOptions, Timestamp};
 use support::{hex, judge, say};
 
@@ -131,12 +132,8 @@ fn a_running_hbase_loads_an_export_and_answers_as_the_store() {
     let splits = ["row100", "row250"];
     store.export(&out, &splits.map(|row| row.as_bytes().to_vec())).unwrap();
     let expected = directory.path().join("expected.ndjson");
-    let mut lines = Vec::new();
-    for cell in store.scan(Scan::family("f").versions(2)).unwrap() {
-        let cell = cell.unwrap();
-        sstable::ndjson::write_cell(&mut lines, &cell.as_ref()).unwrap();
-    }
-    fs::write(&expected, lines).unwrap();
+    let cells = store.scan(Scan::family("f").versions(2)).unwrap().map(Result::unwrap);
+    write_cells(&expected, &cells.collect::<Vec<_>>());
     let splits = splits.map(|row| hex(row.as_bytes()));
     let (out, expected) = (out.display().to_string(), expected.display().to_string());
     let answer = judge::ask(&[
@@ -156,4 +153,65 @@ fn a_running_hbase_loads_an_export_and_answers_as_the_store() {
     assert_eq!(answer["ok"], true, "{answer:#}");
     assert_eq!(answer["loaded"], 3, "{answer:#}");
     say("store: an export of three regions is bulk loaded by HBase, which answers as the store");
+}
+
+fn write_cells(path: &Path, cells: &[Cell]) {
+    let mut lines = Vec::new();
+    for cell in cells {
+        sstable::ndjson::write_cell(&mut lines, &cell.as_ref()).unwrap();
+    }
+    fs::write(path, lines).unwrap();
+}
+
+/// HBase reads the three files of a store, of 200 cells each, and sees in each the id that is its name.
+fn assert_read_by_hbase(store: &Path) {
+    let mut count = 0;
+    for entry in fs::read_dir(store.join("f")).unwrap() {
+        let path = entry.unwrap().path();
+        let answer = judge::ask(&["read", path.to_str().unwrap()]);
+        assert_eq!(answer["ok"], true, "{answer:#}");
+        assert_eq!(answer["entries"], 200, "{answer:#}");
+        let name = path.file_name().unwrap().to_str().unwrap();
+        assert_eq!(answer["fileInfo"]["STORE_FILE_ID"]["hex"], name, "{answer:#}");
+        count += 1;
+    }
+    assert_eq!(count, 3);
+}
+
+/// As the store wrote them: with sequence ids, a filter of ours, and an id of the store's.
+#[test]
+fn a_running_hbase_reads_and_loads_the_files_of_a_store_as_they_are() {
+    if !judge::is_wanted("store: its own files") {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path().join("store");
+    let store = open(&place);
+    let filter = (FilterKind::Ribbon, Sizing::ErrorRate(ErrorRate::new(0.01).unwrap()));
+    let options = FamilyOptions::default().block_size(512).filter(Some(filter));
+    store.create_family("f", options).unwrap();
+    // No two files have the same row: of equal cells in files of one bulk load HBase takes any.
+    for file in 0..3 {
+        for number in (0..300).filter(|number| number % 3 == file) {
+            let put = Put::new(row(number)).column("f", "q", format!("{number}"));
+            store.put(put.column("f", "r", "second")).unwrap();
+        }
+        // A marker, and one cell less.
+        store.delete(Delete::row(row(file)).column("f", "r")).unwrap();
+        store.flush().unwrap();
+    }
+    assert_read_by_hbase(&place);
+    // Each is copied with a filter made anew, and gets an id of its own.
+    store.rebuild_filters("f").unwrap();
+    assert_read_by_hbase(&place);
+    let cells: Vec<_> = store.scan(Scan::family("f")).unwrap().map(Result::unwrap).collect();
+    drop(store);
+
+    let expected = directory.path().join("expected.ndjson");
+    write_cells(&expected, &cells);
+    let (place, expected) = (place.display().to_string(), expected.display().to_string());
+    let answer = judge::ask(&["bulkload", &place, "--family", "f", "--expect", &expected]);
+    assert_eq!(answer["ok"], true, "{answer:#}");
+    assert_eq!(answer["loaded"], 3, "{answer:#}");
+    say("store: 3 of 3 of its files, each with its id, are read and bulk loaded by HBase");
 }
