@@ -25,6 +25,28 @@ fn put(store: &Store, row: &str) -> Result<()> {
     store.write(Put::new(row).column("f", "q", [7; 100]), Durability::FsyncWal)
 }
 
+/// Has all writers put row after row until they are refused; returns how many each put.
+fn write_until_refused(store: &Store) -> Vec<usize> {
+    thread::scope(|scope| {
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|writer| {
+                let refused = move |row: usize| put(store, &format!("{writer}-{row}")).is_err();
+                scope.spawn(move || (0..100_000).find(|row| refused(*row)).unwrap())
+            })
+            .collect();
+        writers.into_iter().map(|writer| writer.join().unwrap()).collect()
+    })
+}
+
+fn assert_all_there(store: &Store, acknowledged: &[usize], failing: u64) {
+    for (writer, count) in acknowledged.iter().enumerate() {
+        for row in 0..*count {
+            let cells = store.get(&Get::row(format!("{writer}-{row}"))).unwrap();
+            assert_eq!(cells.len(), 1, "call {failing}: row {row} of {count} of {writer}");
+        }
+    }
+}
+
 /// Every call that would change the store, by name.
 fn changes(store: &Store) -> Vec<(&'static str, Result<()>)> {
     let claim = CheckAndMutate::new("row")
@@ -57,29 +79,36 @@ fn a_failed_sync_stops_the_store_for_everybody_and_says_why() {
         let store = open(&disk);
         store.create_family("f", FamilyOptions::default()).unwrap();
         disk.set_faults(Faults::from(failing, Fault::Device));
-        let acknowledged: Vec<usize> = thread::scope(|scope| {
-            let writers: Vec<_> = (0..WRITERS)
-                .map(|writer| {
-                    let store = &store;
-                    let refused = move |row: usize| put(store, &format!("{writer}-{row}")).is_err();
-                    scope.spawn(move || (0..100_000).find(|row| refused(*row)).unwrap())
-                })
-                .collect();
-            writers.into_iter().map(|writer| writer.join().unwrap()).collect()
-        });
+        let acknowledged = write_until_refused(&store);
         for (change, result) in changes(&store) {
             let Err(Error::Poisoned { why }) = result else { panic!("{change}: {result:?}") };
             assert!(why.contains("cannot") && why.contains("simulated"), "{change}: {why}");
         }
         drop(store);
         disk.set_faults(Faults::default());
-        let store = open(&disk);
-        for (writer, count) in acknowledged.into_iter().enumerate() {
-            for row in 0..count {
-                let cells = store.get(&Get::row(format!("{writer}-{row}"))).unwrap();
-                assert_eq!(cells.len(), 1, "call {failing}: row {row} of {count} of {writer}");
-            }
-        }
+        assert_all_there(&open(&disk), &acknowledged, failing);
+    }
+}
+
+/// While one writes, the others come together in a group, of which one is told by the disk, and the
+/// rest by that one.
+#[test]
+fn who_waits_for_a_writer_that_fails_is_told_too() {
+    // The write of the second group, its sync, and those of the groups behind it.
+    for failing in 3..=8 {
+        let disk = Disk::default();
+        let options = StoreOptions::default().vfs(Arc::new(disk.clone()));
+        let store = Store::open(STORE, options.clone()).unwrap();
+        store.create_family("f", FamilyOptions::default()).unwrap();
+        disk.set_faults(Faults::from(failing, Fault::Device));
+        // Each call takes so long that all others come before it ends.
+        disk.watch(|_| thread::sleep(Duration::from_millis(20)));
+        let acknowledged = write_until_refused(&store);
+        drop(store);
+        disk.unwatch();
+        disk.set_faults(Faults::default());
+        let store = Store::open(STORE, options).unwrap();
+        assert_all_there(&store, &acknowledged, failing);
     }
 }
 
