@@ -51,7 +51,8 @@ fn survives_power_cut(disk: &Disk, row: &str) -> bool {
 fn skip_wal_survives_from_the_next_flush_on() {
     let (disk, store) = new_store(false);
     put(&store, "row", Durability::SkipWal);
-    assert!(!survives_kill(&disk, "row"), "no log has it");
+    put(&store, "other", Durability::SyncWal);
+    assert!(!survives_kill(&disk, "row"), "no log has it, also not the one that others are in");
     store.flush().unwrap();
     assert!(survives_kill(&disk, "row") && survives_power_cut(&disk, "row"));
 }

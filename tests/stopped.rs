@@ -112,6 +112,28 @@ fn who_waits_for_a_writer_that_fails_is_told_too() {
     }
 }
 
+/// One call fails, and the log is well; but what the flush has made of the files nobody knows.
+#[test]
+fn a_flush_that_fails_at_any_of_its_calls_stops_the_store() {
+    let flush = |faults| {
+        let disk = Disk::default();
+        let options = StoreOptions::default().vfs(Arc::new(disk.clone())).background(false);
+        let store = Store::open(STORE, options.auto_compaction(false)).unwrap();
+        store.create_family("f", FamilyOptions::default()).unwrap();
+        put(&store, "row").unwrap();
+        disk.set_faults(faults);
+        let flushed = store.flush();
+        (disk.calls(), flushed, put(&store, "later"))
+    };
+    let (calls, flushed, later) = flush(Faults::default());
+    assert!(calls > 10 && flushed.is_ok() && later.is_ok(), "{calls}");
+    for failing in 1..=calls {
+        let (_, flushed, later) = flush(Faults::once(failing, Fault::Device));
+        assert!(flushed.is_err(), "call {failing}");
+        assert!(matches!(later, Err(Error::Poisoned { .. })), "call {failing}: {later:?}");
+    }
+}
+
 /// Nobody waits for what is logged later, so the write itself cannot be refused; the next one is.
 #[test]
 fn a_log_that_cannot_be_written_later_stops_the_store() {
