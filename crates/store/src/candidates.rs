@@ -4,7 +4,7 @@
 //! too old to change its answer. Today each file's own filter answers for it: those of many files are
 //! sent for before the first is asked, so that a read waits for memory about once.
 
-use sstable::{FilterAnswer, KeptFilter, ReadTrace, RowProbe, Scanner, Timestamp};
+use sstable::{FilterAnswer, KeptFilter, ReadTrace, RowProbe, Scanner, SharedFilter, Timestamp};
 
 use crate::error::Result;
 use crate::explain::{FileFate, Witness};
@@ -22,8 +22,10 @@ pub(crate) fn prefetch_filters(files: &Files, probe: &RowProbe<'_>, time_range: 
     for ranked in files.by_time() {
         let is_in_time = ranked.newest >= time_range.min && ranked.oldest < time_range.max;
         if is_in_time && ranked.spans(head, probe.row()) {
-            // What it returns is asked for again when its get comes.
-            let _ = ranked.prefetched_filter(probe);
+            // What they return is asked for again when its get comes.
+            if ranked.prefetched_filter(probe).is_none() {
+                let _ = ranked.file.reader.prefetched_filter(probe);
+            }
         }
     }
 }
@@ -34,7 +36,9 @@ enum Ahead<'a> {
     /// The row lies before its first row or after its last.
     OutOfRange,
     /// Its filter is in memory.
-    Filtered(KeptFilter<'a>),
+    Shared(&'a SharedFilter),
+    /// The partition of its filter that the row belongs to is.
+    Kept(KeptFilter<'a>),
     /// It has to be asked.
     Unknown,
 }
@@ -101,7 +105,8 @@ impl<'a> Candidates<'a> {
                     witness.file(&candidate.file, FileFate::OutOfRange, trace);
                     continue;
                 }
-                Ahead::Filtered(filter) => filter.ask(trace),
+                Ahead::Shared(filter) => filter.ask(self.probe, trace),
+                Ahead::Kept(filter) => filter.ask(trace),
                 Ahead::Unknown => candidate.file.reader.ask_filter(self.probe, trace),
             };
             if answer == FilterAnswer::No {
@@ -124,9 +129,12 @@ impl<'a> Candidates<'a> {
                 *ahead = if !next.spans(self.head, self.probe.row()) {
                     Ahead::OutOfRange
                 } else if let Some(filter) = next.prefetched_filter(self.probe) {
-                    Ahead::Filtered(filter)
+                    Ahead::Shared(filter)
                 } else {
-                    Ahead::Unknown
+                    next.file
+                        .reader
+                        .prefetched_filter(self.probe)
+                        .map_or(Ahead::Unknown, Ahead::Kept)
                 };
             }
             self.asked = 0;

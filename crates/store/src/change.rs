@@ -240,7 +240,7 @@ impl Inner {
         }
         self.view().get(&get)?;
         self.write_reckoned(|view| {
-            let (present, _) = view.get(&get)?;
+            let present = view.get(&get)?;
             let now = view.now();
             let replace = |column: &Column| {
                 let is_of = |cell: &&Cell| {
@@ -282,7 +282,7 @@ impl Inner {
         let get = Get::row(&check.row).column(family, qualifier).time_range(min, max);
         self.view().get(&get)?;
         let written = self.write_reckoned(|view| {
-            let (present, _) = view.get(&get)?;
+            let present = view.get(&get)?;
             let current = present.first();
             Ok(if condition.holds(current) { check.cells(view, current) } else { Vec::new() })
         })?;

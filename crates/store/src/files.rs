@@ -3,7 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::sync::{Arc, OnceLock};
 
-use sstable::{KeptFilter, RowProbe, SharedFilter, Timestamp};
+use sstable::{RowProbe, SharedFilter, Timestamp};
 
 use crate::row_head::{RowHead, row_head};
 use crate::store_file::StoreFile;
@@ -35,18 +35,23 @@ impl RankedFile {
         Self { file, rank, oldest, newest, heads, filter: OnceLock::new() }
     }
 
-    /// The file's filter if it is in memory, with what it will look at on its way to the processor.
-    pub(crate) fn prefetched_filter(&self, probe: &RowProbe<'_>) -> Option<KeptFilter<'_>> {
-        if let Some(filter) = self.filter.get() {
-            return Some(filter.prefetched(probe));
-        }
-        match self.file.reader.shared_filter() {
-            Some(filter) => Some(self.filter.get_or_init(|| filter).prefetched(probe)),
-            None => self.file.reader.prefetched_filter(probe),
-        }
+    /// The file's filter if it is one block in memory, with what it will look at on its way to the
+    /// processor.
+    #[inline]
+    pub(crate) fn prefetched_filter(&self, probe: &RowProbe<'_>) -> Option<&SharedFilter> {
+        let filter = self.filter.get().or_else(|| self.share_filter())?;
+        filter.prefetch(probe);
+        Some(filter)
+    }
+
+    #[cold]
+    fn share_filter(&self) -> Option<&SharedFilter> {
+        let filter = self.file.reader.shared_filter()?;
+        Some(self.filter.get_or_init(|| filter))
     }
 
     /// Whether a row, whose head is given too, lies between the file's first and last one.
+    #[inline]
     pub(crate) fn spans(&self, head: RowHead, row: &[u8]) -> bool {
         let (first, last) = self.heads;
         let entry = &self.file.entry;

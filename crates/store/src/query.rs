@@ -45,6 +45,14 @@ pub(crate) enum Columns {
 }
 
 impl Columns {
+    /// The column, if just one is asked for.
+    pub(crate) fn only_one(&self) -> Option<&[u8]> {
+        match self {
+            Self::Only(columns) if columns.len() == 1 => Some(&columns[0]),
+            _ => None,
+        }
+    }
+
     #[inline]
     fn add(&mut self, qualifier: &[u8]) {
         match self {

@@ -41,17 +41,35 @@ impl ReadView {
         *self.now.get_or_init(|| self.version.clock.now())
     }
 
+    /// Answers a get.
+    pub(crate) fn get(&self, get: &Get) -> Result<Vec<Cell>> {
+        self.get_probed(get, &self.probe(get), &mut ReadTrace::default(), &mut ())
+    }
+
     /// Answers a get; returns what it did beside what it found.
-    pub(crate) fn get(&self, get: &Get) -> Result<(Vec<Cell>, ReadTrace)> {
-        self.get_probed(get, &RowProbe::new(&get.row, self.seed), &mut ())
+    pub(crate) fn get_traced(&self, get: &Get) -> Result<(Vec<Cell>, ReadTrace)> {
+        let mut trace = ReadTrace::default();
+        let cells = self.get_probed(get, &self.probe(get), &mut trace, &mut ())?;
+        Ok((cells, trace))
     }
 
     /// Answers a get, and tells its way file by file.
     pub(crate) fn explain(&self, get: &Get) -> Result<Explanation> {
-        let mut recorder = Recorder::default();
-        let probe = RowProbe::new(&get.row, self.seed);
-        let (cells, trace) = self.get_probed(get, &probe, &mut recorder)?;
+        let (mut recorder, mut trace) = (Recorder::default(), ReadTrace::default());
+        let cells = self.get_probed(get, &self.probe(get), &mut trace, &mut recorder)?;
         Ok(Explanation { cells, trace, families: recorder.families })
+    }
+
+    /// What filters are asked for a get. One over columns can be asked if there is just one column.
+    fn probe<'g>(&self, get: &'g Get) -> RowProbe<'g> {
+        let probe = RowProbe::new(&get.row, self.seed);
+        match &get.families[..] {
+            [query] => match query.columns.only_one() {
+                Some(column) => probe.with_column(column),
+                None => probe,
+            },
+            _ => probe,
+        }
     }
 
     /// Answers many gets, each as [`get`](Self::get) would.
@@ -62,7 +80,7 @@ impl ReadView {
     /// about as many loads under way as a core can.
     pub(crate) fn multi_get(&self, gets: &[Get]) -> Result<Vec<(Vec<Cell>, ReadTrace)>> {
         const LOADS_AHEAD: usize = 32;
-        let probes: Vec<_> = gets.iter().map(|get| RowProbe::new(&get.row, self.seed)).collect();
+        let probes: Vec<_> = gets.iter().map(|get| self.probe(get)).collect();
         let mut order: Vec<usize> = (0..gets.len()).collect();
         order.sort_by_key(|index| &gets[*index].row);
         let files: usize = self.version.families.iter().map(|it| it.files.by_time().len()).sum();
@@ -72,7 +90,8 @@ impl ReadView {
         let mut answers = vec![(Vec::new(), ReadTrace::default()); gets.len()];
         for (at, index) in order.iter().copied().enumerate() {
             order.get(at + ahead).copied().into_iter().for_each(prefetch);
-            answers[index] = self.get_probed(&gets[index], &probes[index], &mut ())?;
+            let (cells, trace) = &mut answers[index];
+            *cells = self.get_probed(&gets[index], &probes[index], trace, &mut ())?;
         }
         Ok(answers)
     }
@@ -88,33 +107,43 @@ impl ReadView {
         }
     }
 
+    /// Answers a get; `trace` is still empty.
     fn get_probed(
         &self,
         get: &Get,
         probe: &RowProbe<'_>,
+        trace: &mut ReadTrace,
         witness: &mut impl Witness,
-    ) -> Result<(Vec<Cell>, ReadTrace)> {
+    ) -> Result<Vec<Cell>> {
         let mut shown = Vec::new();
-        let mut sum = None;
+        if let [query] = &get.families[..] {
+            let family = self.family(&query.family)?;
+            let asked = (probe, &query.columns, &get.view);
+            self.get_family(family, asked, &mut shown, trace, witness)?;
+            return Ok(shown);
+        }
+        let mut get_one = |family: &FamilyVersion, probe: &RowProbe<'_>, columns: &Columns| {
+            let mut one = ReadTrace::default();
+            let asked = (probe, columns, &get.view);
+            let answer = self.get_family(family, asked, &mut shown, &mut one, witness);
+            trace.add(&one);
+            answer
+        };
         if get.families.is_empty() {
             for family in &self.version.families {
-                let asked = (probe, &Columns::All, &get.view);
-                self.get_family(family, asked, &mut shown, &mut sum, witness)?;
+                get_one(family, probe, &Columns::All)?;
             }
         }
         for query in &get.families {
             let family = self.family(&query.family)?;
-            // A filter over columns can be asked if there is just one.
-            let of_column = match &query.columns {
-                Columns::Only(columns) if columns.len() == 1 => {
-                    Some(probe.clone().with_column(&columns[0]))
+            match query.columns.only_one() {
+                Some(column) => {
+                    get_one(family, &probe.clone().with_column(column), &query.columns)?;
                 }
-                _ => None,
-            };
-            let asked = (of_column.as_ref().unwrap_or(probe), &query.columns, &get.view);
-            self.get_family(family, asked, &mut shown, &mut sum, witness)?;
+                None => get_one(family, probe, &query.columns)?,
+            }
         }
-        Ok((shown, sum.unwrap_or_default()))
+        Ok(shown)
     }
 
     pub(crate) fn family(&self, name: &[u8]) -> Result<&Arc<FamilyVersion>> {
@@ -123,18 +152,16 @@ impl ReadView {
         })
     }
 
-    /// Appends what is shown of one family, and adds to the sum what that took: most gets are of one
-    /// family, whose part is the sum.
+    /// Appends what is shown of one family, and counts what that took; `trace` is still empty.
     fn get_family(
         &self,
         family: &FamilyVersion,
         (probe, columns, view): (&RowProbe<'_>, &Columns, &View),
         shown: &mut Vec<Cell>,
-        sum: &mut Option<ReadTrace>,
+        trace: &mut ReadTrace,
         witness: &mut impl Witness,
     ) -> Result<()> {
         let options = &family.family.options;
-        let mut trace = ReadTrace::default();
         let mut row = RowCells {
             row: probe.row(),
             columns,
@@ -156,18 +183,14 @@ impl ReadView {
             0 => oldest_unexpired(options, || self.now()),
             _ => Timestamp::OLDEST,
         };
-        let mut files = Candidates::new(&family.files, probe, view.time_range, expired, &mut trace);
-        witness.begin(&family.family.name, row.found.len(), &trace);
-        while let Some((file, scanner)) = files.next(row.settled(), &mut trace, witness)? {
-            row.add_from(file, scanner, &mut trace)?;
-            witness.file(&file.file, FileFate::Read, &trace);
+        let mut files = Candidates::new(&family.files, probe, view.time_range, expired, trace);
+        witness.begin(&family.family.name, row.found.len(), trace);
+        while let Some((file, scanner)) = files.next(row.settled(), trace, witness)? {
+            row.add_from(file, scanner, trace)?;
+            witness.file(&file.file, FileFate::Read, trace);
         }
         row.show(shown);
-        family.family.reads.record(&trace);
-        match sum {
-            Some(sum) => sum.add(&trace),
-            None => *sum = Some(trace),
-        }
+        family.family.reads.record(trace);
         Ok(())
     }
 }

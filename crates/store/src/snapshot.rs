@@ -21,7 +21,7 @@ impl Snapshot {
     ///
     /// As for [`Store::get`](crate::Store::get).
     pub fn get(&self, get: &Get) -> Result<Vec<Cell>> {
-        self.get_traced(get).map(|(cells, _)| cells)
+        self.view.get(get)
     }
 
     /// Reads cells of one row, and tells what that took.
@@ -30,7 +30,7 @@ impl Snapshot {
     ///
     /// As for [`Store::get`](crate::Store::get).
     pub fn get_traced(&self, get: &Get) -> Result<(Vec<Cell>, ReadTrace)> {
-        self.view.get(get)
+        self.view.get_traced(get)
     }
 
     /// Reads rows in order.

@@ -257,7 +257,7 @@ impl Store {
     ///
     /// [`Error::Invalid`] if a family is asked for that there is not, and what the store files say.
     pub fn get(&self, get: &Get) -> Result<Vec<Cell>> {
-        self.get_traced(get).map(|(cells, _)| cells)
+        self.inner.view().get(get)
     }
 
     /// Reads cells of one row, and tells what that took.
@@ -266,7 +266,7 @@ impl Store {
     ///
     /// As for [`get`](Self::get).
     pub fn get_traced(&self, get: &Get) -> Result<(Vec<Cell>, ReadTrace)> {
-        self.inner.view().get(get)
+        self.inner.view().get_traced(get)
     }
 
     /// Reads cells of many rows, all as they are at this moment: for each get, in its place, what

@@ -91,10 +91,17 @@ impl SharedFilter {
         Self { filter, bytes }
     }
 
-    /// Makes ready to ask about a row: what the filter will look at is on its way to the processor.
+    /// Sends for what the filter will look at when it is asked about a row.
     #[inline]
-    pub fn prefetched(&self, probe: &RowProbe<'_>) -> KeptFilter<'_> {
-        KeptFilter::prefetched(&self.filter, probe, self.bytes)
+    pub fn prefetch(&self, probe: &RowProbe<'_>) {
+        self.filter.prefetch(probe.key_hash(self.filter.seed()));
+    }
+
+    /// Asks it about a row; counts the question and the filter's block.
+    #[inline]
+    pub fn ask(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> FilterAnswer {
+        let hash = probe.key_hash(self.filter.seed());
+        KeptFilter { filter: &self.filter, hash, bytes: self.bytes }.ask(trace)
     }
 }
 
