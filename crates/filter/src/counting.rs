@@ -121,7 +121,7 @@ impl CountingBloom {
 
     /// Returns how many counters each key raises, or fewer where two probes meet.
     pub const fn probe_count(&self) -> u32 {
-        self.view.probes()
+        self.view.probe_count()
     }
 
     /// Returns how often the key was inserted, as far as can be told: the least of its counters.
@@ -220,7 +220,7 @@ impl Remove for CountingBloom {
 
 impl CountingView {
     pub(crate) fn stats(self, body: &[u8], keys: u64) -> FilterStats {
-        stats(keys, body.len() as u64, self.probes())
+        stats(keys, body.len() as u64, self.probe_count())
     }
 }
 

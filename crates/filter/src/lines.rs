@@ -13,7 +13,7 @@
 //! parameter 0 is the number of fields a key, its probes.
 
 use crate::format::Header;
-use crate::kernel::{self, LINE_PROBES_MAX, Line, Vector};
+use crate::kernel::{self, LINE_PROBES_MAX, Line, Probes, Vector};
 use crate::{BuildError, FormatError, HEADER_LEN, KeyHash, Sizing};
 
 /// Bytes of a line.
@@ -64,13 +64,13 @@ impl Shape {
 /// How lines of fields of so many bits are asked, wherever their bytes are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LineView<const FIELD_BITS: u32> {
-    probes: u32,
+    probes: Probes,
     vector: Vector,
 }
 
 impl<const FIELD_BITS: u32> LineView<FIELD_BITS> {
     pub(crate) fn new(probes: u32) -> Self {
-        Self { probes, vector: Vector::detect() }
+        Self { probes: Probes::new(probes), vector: Vector::detect() }
     }
 
     /// Checks what the header says against the length of the body.
@@ -89,7 +89,12 @@ impl<const FIELD_BITS: u32> LineView<FIELD_BITS> {
     }
 
     /// Returns how many fields a key has.
-    pub(crate) const fn probes(self) -> u32 {
+    pub(crate) const fn probe_count(self) -> u32 {
+        self.probes.count()
+    }
+
+    /// Returns them as the kernels take them.
+    pub(crate) const fn probes(self) -> Probes {
         self.probes
     }
 

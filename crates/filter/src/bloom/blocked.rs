@@ -96,7 +96,7 @@ impl Blocked {
 
     /// Returns how many bits each key sets.
     pub const fn probe_count(&self) -> u32 {
-        self.view.probes()
+        self.view.probe_count()
     }
 
     /// Returns the stored form, to be read back by [`StoredFilter`](crate::StoredFilter).
@@ -105,7 +105,7 @@ impl Blocked {
             kind: FilterKind::BlockedBloom,
             seed,
             keys: self.keys,
-            parameters: [self.view.probes().into(), 0, 0],
+            parameters: [self.view.probe_count().into(), 0, 0],
         };
         format::write(&header, self.lines.len(), core::iter::once(&*self.lines))
     }
@@ -144,7 +144,7 @@ impl Insert for Blocked {
 
 impl BlockedView {
     pub(crate) fn stats(self, body: &[u8], keys: u64) -> FilterStats {
-        stats(keys, body.len() as u64, self.probes())
+        stats(keys, body.len() as u64, self.probe_count())
     }
 }
 

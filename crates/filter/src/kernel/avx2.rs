@@ -18,7 +18,7 @@ use core::arch::x86_64::{
 };
 
 use super::portable::{
-    BLOCK_SALTS, Block, LINE_MULTIPLIERS, Line, block_index, line_index, line_seeds,
+    BLOCK_SALTS, Block, LINE_MULTIPLIERS, Line, Probes, block_index, line_index, line_seeds,
 };
 use super::x86::Avx2;
 use crate::KeyHash;
@@ -31,7 +31,7 @@ impl Avx2 {
         self,
         line: &Line,
         hash: u64,
-        probes: u32,
+        probes: Probes,
     ) -> bool {
         // SAFETY: the processor has AVX2, or there would be no `self`.
         unsafe { line_contains::<FIELD_BITS>(line, hash, probes) }
@@ -42,7 +42,7 @@ impl Avx2 {
         self,
         lines: &[Line],
         hashes: &[KeyHash],
-        probes: u32,
+        probes: Probes,
         answers: &mut [bool],
     ) {
         // SAFETY: the processor has AVX2, or there would be no `self`.
@@ -68,7 +68,7 @@ impl Avx2 {
 fn lines_contain<const FIELD_BITS: u32>(
     lines: &[Line],
     hashes: &[KeyHash],
-    probes: u32,
+    probes: Probes,
     answers: &mut [bool],
 ) {
     super::in_batches(lines, hashes, answers, line_index, |line, hash| {
@@ -78,11 +78,11 @@ fn lines_contain<const FIELD_BITS: u32>(
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn line_contains<const FIELD_BITS: u32>(line: &Line, hash: u64, probes: u32) -> bool {
+fn line_contains<const FIELD_BITS: u32>(line: &Line, hash: u64, probes: Probes) -> bool {
     let seeds = _mm256_set1_epi64x(line_seeds(hash).cast_signed());
     let ([low, high], _) = line.as_chunks() else { unreachable!("a line has two halves") };
     let (low, high) = (load(low), load(high));
-    let wanted = (1_u64.wrapping_shl(probes) - 1) as u32; // There are 32 probes at most.
+    let wanted = probes.mask();
     let field = _mm256_set1_epi32((1 << FIELD_BITS) - 1);
     let within_word = _mm256_set1_epi32((u32::BITS - FIELD_BITS).cast_signed());
 

@@ -18,13 +18,13 @@ use core::arch::x86_64::{
     _mm256_rolv_epi32, _mm256_set1_epi32, _mm256_srli_epi32, _mm256_testc_si256, _mm512_and_si512,
     _mm512_castsi256_si512, _mm512_loadu_si512, _mm512_mask_test_epi64_mask,
     _mm512_mask_testn_epi32_mask, _mm512_mullo_epi32, _mm512_permutexvar_epi8,
-    _mm512_permutexvar_epi32, _mm512_rorv_epi32, _mm512_set1_epi32, _mm512_set1_epi64,
+    _mm512_permutexvar_epi32, _mm512_rolv_epi32, _mm512_set1_epi32, _mm512_set1_epi64,
     _mm512_srli_epi32, _mm512_srlv_epi64, _mm512_testn_epi64_mask, _mm512_xor_si512,
 };
 
 use super::cells::{CellLanes, CellTarget, LANES};
 use super::portable::{
-    BLOCK_SALTS, Block, LINE_MULTIPLIERS, Line, block_index, line_index, line_seeds,
+    BLOCK_SALTS, Block, LINE_MULTIPLIERS, Line, Probes, block_index, line_index, line_seeds,
 };
 use super::x86::Avx512;
 use crate::KeyHash;
@@ -37,7 +37,7 @@ impl Avx512 {
         self,
         line: &Line,
         hash: u64,
-        probes: u32,
+        probes: Probes,
     ) -> bool {
         // SAFETY: the processor has these features, or there would be no `self`.
         unsafe { line_contains::<FIELD_BITS>(line, hash, probes) }
@@ -48,7 +48,7 @@ impl Avx512 {
         self,
         lines: &[Line],
         hashes: &[KeyHash],
-        probes: u32,
+        probes: Probes,
         answers: &mut [bool],
     ) {
         // SAFETY: the processor has these features, or there would be no `self`.
@@ -86,7 +86,7 @@ impl Avx512 {
 fn lines_contain<const FIELD_BITS: u32>(
     lines: &[Line],
     hashes: &[KeyHash],
-    probes: u32,
+    probes: Probes,
     answers: &mut [bool],
 ) {
     super::in_batches(lines, hashes, answers, line_index, |line, hash| {
@@ -96,30 +96,33 @@ fn lines_contain<const FIELD_BITS: u32>(
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,bmi2")]
-fn line_contains<const FIELD_BITS: u32>(line: &Line, hash: u64, probes: u32) -> bool {
+fn line_contains<const FIELD_BITS: u32>(line: &Line, hash: u64, probes: Probes) -> bool {
     let seeds = _mm512_set1_epi64(line_seeds(hash).cast_signed());
     let line = load(line);
-    let wanted = (1_u64.wrapping_shl(probes) - 1) as u32; // There are 32 probes at most.
     let field = _mm512_set1_epi32((1 << FIELD_BITS) - 1);
     let within_word = _mm512_set1_epi32((u32::BITS - FIELD_BITS).cast_signed());
 
-    // Which of sixteen probes want a field that is nought.
+    // Which of sixteen probes want a field that is nought. What does not need the line comes first: a
+    // core has room for few instructions that wait for one, and the fewer, the more lines at once.
     let missing = |multipliers, wanted: u32| {
         let products = _mm512_mullo_epi32(seeds, load_words(multipliers));
         // The upper four bits name the word, the next ones the field; a rotation by more than the
         // word is one by the rest.
-        let words = _mm512_permutexvar_epi32(_mm512_srli_epi32::<28>(products), line);
         let mut bit = _mm512_srli_epi32::<23>(products);
         if FIELD_BITS > 1 {
             bit = _mm512_and_si512(bit, within_word);
         }
-        _mm512_mask_testn_epi32_mask(wanted as u16, _mm512_rorv_epi32(words, bit), field)
+        let fields = _mm512_rolv_epi32(field, bit);
+        let words = _mm512_permutexvar_epi32(_mm512_srli_epi32::<28>(products), line);
+        _mm512_mask_testn_epi32_mask(wanted as u16, words, fields)
     };
     let ([first, second], _) = LINE_MULTIPLIERS.as_chunks() else { unreachable!("32 numbers") };
-    if probes <= 16 {
-        return missing(first, wanted) == 0;
+    let mask = probes.mask();
+    // Hardly any filter has so many; the later ones come first, so that what all do stands last.
+    if mask > 0xffff && missing(second, mask >> 16) != 0 {
+        return false;
     }
-    missing(first, wanted) == 0 && missing(second, wanted >> 16) == 0
+    missing(first, mask) == 0
 }
 
 #[inline]

@@ -24,8 +24,8 @@ pub(crate) use columns::{
     ColumnLookup, Columns, FewColumns, LANES, Usual, parities, prefetch_columns, window,
 };
 pub(crate) use portable::{
-    Block, LINE_PROBES_MAX, Line, block_index, block_insert, counters_lower, counters_raise,
-    line_index, line_insert, line_places,
+    Block, LINE_PROBES_MAX, Line, Probes, block_index, block_insert, counters_lower,
+    counters_raise, line_index, line_insert, line_places,
 };
 
 /// The instructions that a filter's lookups use.
@@ -66,10 +66,10 @@ impl Vector {
         self,
         line: &Line,
         hash: u64,
-        probes: u32,
+        probes: Probes,
     ) -> bool {
         match self {
-            Self::Portable => portable::line_contains::<FIELD_BITS>(line, hash, probes),
+            Self::Portable => line_contains_apart::<FIELD_BITS>(line, hash, probes),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             Self::Avx2(avx2) => avx2.line_contains::<FIELD_BITS>(line, hash, probes),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -82,7 +82,7 @@ impl Vector {
         self,
         lines: &[Line],
         hashes: &[KeyHash],
-        probes: u32,
+        probes: Probes,
         answers: &mut [bool],
     ) {
         match self {
@@ -141,6 +141,13 @@ impl Vector {
             Self::Avx512(avx512) => avx512.blocks_contain(blocks, hashes, answers),
         }
     }
+}
+
+/// As [`portable::line_contains`]; where there are vectors it stays out of the way, and a lookup is
+/// small enough to be inlined where it is asked for.
+#[cfg_attr(all(target_arch = "x86_64", feature = "std"), inline(never))]
+fn line_contains_apart<const FIELD_BITS: u32>(line: &Line, hash: u64, probes: Probes) -> bool {
+    portable::line_contains::<FIELD_BITS>(line, hash, probes)
 }
 
 /// Finds each key's unit, a line or a block, and asks `contains` of it, with the units of later keys
@@ -203,7 +210,7 @@ mod tests {
     fn lines_agree<const FIELD_BITS: u32>(
         (full, line): (&Line, &Line),
         (members, hashes): (&[KeyHash], &[KeyHash]),
-        probes: u32,
+        probes: Probes,
     ) -> Result<(), TestCaseError> {
         let lines = [*line, [0x55; 64], [0xff; 64]];
         let mut plain = vec![true; hashes.len()];
@@ -238,7 +245,7 @@ mod tests {
             fill in prop_oneof![Just(0_u8), Just(0xff), any::<u8>()],
             members in hashes(),
             strangers in hashes(),
-            probes in 1..=LINE_PROBES_MAX,
+            probes in (1..=LINE_PROBES_MAX).prop_map(Probes::new),
             cleared in 0..512_usize,
         ) {
             let mut full = [fill; 64];
@@ -257,7 +264,7 @@ mod tests {
             fill in prop_oneof![Just(0_u8), Just(0xff), any::<u8>()],
             members in hashes(),
             strangers in hashes(),
-            probes in 1..=LINE_PROBES_MAX,
+            probes in (1..=LINE_PROBES_MAX).prop_map(Probes::new),
             cleared in 0..128_usize,
         ) {
             let mut full = [fill; 64];
@@ -275,7 +282,7 @@ mod tests {
         fn counters_are_raised_and_lowered_one_by_one(
             bytes in vec(any::<u8>(), 64),
             hash in any::<u64>(),
-            probes in 1..=LINE_PROBES_MAX,
+            probes in (1..=LINE_PROBES_MAX).prop_map(Probes::new),
         ) {
             let before: Line = bytes.try_into().expect("64 bytes");
             let mut expected = before;

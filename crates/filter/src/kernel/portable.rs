@@ -8,6 +8,28 @@ pub(crate) type Line = [u8; 64];
 /// The most fields that a key can have in a line.
 pub(crate) const LINE_PROBES_MAX: u32 = 32;
 
+/// How many fields a key has in a line, 1 to 32.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Probes(u32);
+
+impl Probes {
+    /// So many; at least one, and at most [`LINE_PROBES_MAX`].
+    pub(crate) const fn new(count: u32) -> Self {
+        Self(u32::MAX >> LINE_PROBES_MAX.saturating_sub(if count == 0 { 1 } else { count }))
+    }
+
+    /// How many they are.
+    pub(crate) const fn count(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// One bit for each, the lowest for the first: what a lookup needs, and so how they are kept.
+    #[inline]
+    pub(crate) const fn mask(self) -> u32 {
+        self.0
+    }
+}
+
 /// 2^32 divided by the golden ratio, whose multiples spread most evenly, to the powers 1 to 32.
 pub(crate) const LINE_MULTIPLIERS: [u32; LINE_PROBES_MAX as usize] = {
     let mut powers = [0x9e37_79b9_u32; LINE_PROBES_MAX as usize];
@@ -32,10 +54,14 @@ pub(crate) const fn line_index(hash: KeyHash, count: usize) -> usize {
 /// each probe, and takes the upper bits of the product, nine for one of 512 places. Here even and odd
 /// probes start from different 32 bits, so that the whole hash counts, which matters below an error
 /// rate of 1e-7; both are odd numbers, whose products do not run out of bits.
-pub(crate) fn line_places(field_bits: u32, hash: u64, probes: u32) -> impl Iterator<Item = usize> {
+pub(crate) fn line_places(
+    field_bits: u32,
+    hash: u64,
+    probes: Probes,
+) -> impl Iterator<Item = usize> {
     let seeds = line_seeds(hash);
     let (even, odd) = (seeds as u32, (seeds >> 32) as u32);
-    let multipliers = LINE_MULTIPLIERS.iter().take(probes as usize);
+    let multipliers = LINE_MULTIPLIERS.iter().take(probes.count() as usize);
     multipliers.enumerate().map(move |(index, multiplier)| {
         let seed = if index.is_multiple_of(2) { even } else { odd };
         (seed.wrapping_mul(*multiplier) >> 23 & !(field_bits - 1)) as usize
@@ -50,13 +76,13 @@ pub(crate) const fn line_seeds(hash: u64) -> u64 {
 
 /// Returns whether no field of a key is nought in a line of fields of so many bits, 1 or 4.
 #[inline]
-pub(crate) fn line_contains<const FIELD_BITS: u32>(line: &Line, hash: u64, probes: u32) -> bool {
+pub(crate) fn line_contains<const FIELD_BITS: u32>(line: &Line, hash: u64, probes: Probes) -> bool {
     line_places(FIELD_BITS, hash, probes)
         .all(|bit| line[bit / 8] >> (bit % 8) & ((1 << FIELD_BITS) - 1) != 0)
 }
 
 /// Sets all bits of a key in a line.
-pub(crate) fn line_insert(line: &mut Line, hash: u64, probes: u32) {
+pub(crate) fn line_insert(line: &mut Line, hash: u64, probes: Probes) {
     for bit in line_places(1, hash, probes) {
         line[bit / 8] |= 1 << (bit % 8);
     }
@@ -64,19 +90,19 @@ pub(crate) fn line_insert(line: &mut Line, hash: u64, probes: u32) {
 
 /// Adds one to each counter of a key in a line of counters of 4 bits, once where two probes meet,
 /// and to those at 15 not at all.
-pub(crate) fn counters_raise(line: &mut Line, hash: u64, probes: u32) {
+pub(crate) fn counters_raise(line: &mut Line, hash: u64, probes: Probes) {
     change_counters(line, hash, probes, |word, open| word + open);
 }
 
 /// Takes one from each counter of a key, as [`counters_raise`] added it; none of them may be nought.
-pub(crate) fn counters_lower(line: &mut Line, hash: u64, probes: u32) {
+pub(crate) fn counters_lower(line: &mut Line, hash: u64, probes: Probes) {
     change_counters(line, hash, probes, |word, open| word - open);
 }
 
 /// Changes the counters of a key, sixteen in a word at once; `open` has a 1 in those that are to
 /// change. Since a counter at 15 stays, and nought is not lowered, no carry leaves its counter.
 #[inline]
-fn change_counters(line: &mut Line, hash: u64, probes: u32, change: impl Fn(u64, u64) -> u64) {
+fn change_counters(line: &mut Line, hash: u64, probes: Probes, change: impl Fn(u64, u64) -> u64) {
     let mut ones = [0_u64; 8];
     for bit in line_places(4, hash, probes) {
         ones[bit / 64] |= 1 << (bit % 64);
