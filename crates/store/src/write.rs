@@ -21,7 +21,7 @@ use crate::options::Durability;
 use crate::read::ReadView;
 use crate::store::Inner;
 use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::sync::{Condvar, Mutex, MutexGuard, lock, wait};
+use crate::sync::{Condvar, Mutex, MutexGuard, let_others_go_on, lock, wait};
 use crate::version::StoreVersion;
 use crate::wal::{SegmentWriter, encode_batch};
 
@@ -113,6 +113,7 @@ impl Commit {
 
     /// Stops the store: after this failure nobody knows what is on disk.
     pub(crate) fn poison(&self, error: Error) -> Error {
+        let_others_go_on();
         let _ = self.failure.set(error.with_causes().into());
         error
     }
