@@ -3,22 +3,24 @@
 use serde::{Deserialize, Serialize};
 
 use crate::contenders::OURS;
-use crate::figure::{Figure, Spread};
+use crate::figure::{CACHE_ALL, Figure, Spread};
 
 /// A ratio of ours to the best of a peer's settings, and what was hoped for.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Claim {
     /// What was done, in words.
     pub(crate) what: String,
+    /// How many of the rows fitted into the cache of both.
+    pub(crate) cache: String,
     /// Our settings.
     pub(crate) ours: String,
-    /// The peer's settings that did best.
+    /// The peer's filter and kind of cache that did best.
     pub(crate) theirs: String,
     /// Ours over theirs: the median of the rounds and their quartiles.
     pub(crate) ratio: Spread,
     /// What the ratio should not exceed.
     pub(crate) limit: f64,
-    /// `reached`, `missed`, or `unresolved` if the limit lies within the spread.
+    /// `held`, `missed`, or `unresolved` if the limit lies within the spread.
     pub(crate) verdict: String,
 }
 
@@ -35,50 +37,50 @@ struct Goal {
 const GOALS: &[Goal] = &[
     Goal {
         what: "absent get, many files",
-        selects: |it| is_get(it, "absent", "many", "all"),
+        selects: |it| is_get(it, "absent", "many", true),
         samples: |it| it.wall.clone(),
         limits: &[("RocksDB", 0.20), ("fjall", 0.25)],
     },
     Goal {
         what: "present get, many files",
-        selects: |it| is_get(it, "present", "many", "all"),
+        selects: |it| is_get(it, "present", "many", true),
         samples: |it| it.wall.clone(),
         limits: &[("RocksDB", 0.38), ("fjall", 0.45)],
     },
     Goal {
         what: "absent get, levelled",
-        selects: |it| is_get(it, "absent", "levelled", "all"),
+        selects: |it| is_get(it, "absent", "levelled", true),
         samples: |it| it.wall.clone(),
         limits: &[("RocksDB", 0.6), ("fjall", 0.8)],
     },
     Goal {
         what: "present get, levelled",
-        selects: |it| is_get(it, "present", "levelled", "all"),
+        selects: |it| is_get(it, "present", "levelled", true),
         samples: |it| it.wall.clone(),
         limits: &[("RocksDB", 0.6), ("fjall", 0.6), ("redb", 0.9)],
     },
     Goal {
         what: "absent get, one run",
-        selects: |it| is_get(it, "absent", "compacted", "all"),
+        selects: |it| is_get(it, "absent", "compacted", true),
         samples: |it| it.wall.clone(),
         limits: &[("RocksDB", 0.4), ("fjall", 0.8)],
     },
     Goal {
         what: "present get, one run",
-        selects: |it| is_get(it, "present", "compacted", "all"),
+        selects: |it| is_get(it, "present", "compacted", true),
         samples: |it| it.wall.clone(),
         limits: &[("RocksDB", 0.5), ("fjall", 0.5)],
     },
     Goal {
         what: "present get, many files, small cache",
-        selects: |it| is_get(it, "present", "many", SMALL_CACHE),
+        selects: |it| is_get(it, "present", "many", false),
         samples: |it| it.wall.clone(),
         limits: &[("RocksDB", 0.7), ("fjall", 0.7)],
     },
     Goal {
         what: "data blocks an absent get, many files",
-        selects: |it| is_get(it, "absent", "many", "all"),
-        samples: |it| it.reads.file_reads_uncached.into_iter().collect(),
+        selects: |it| is_get(it, "absent", "many", true),
+        samples: |it| it.reads.file_reads_uncached.clone(),
         limits: &[("RocksDB", 0.25), ("fjall", 0.25)],
     },
     Goal {
@@ -101,13 +103,13 @@ const GOALS: &[Goal] = &[
     },
     Goal {
         what: "present get, many files, in HBase's JVM",
-        selects: |it| is_get(it, "present", "many", "all"),
+        selects: |it| is_get(it, "present", "many", true),
         samples: |it| it.wall.clone(),
         limits: &[("HBase", 0.15)],
     },
     Goal {
         what: "absent get, many files, in HBase's JVM",
-        selects: |it| is_get(it, "absent", "many", "all"),
+        selects: |it| is_get(it, "absent", "many", true),
         samples: |it| it.wall.clone(),
         limits: &[("HBase", 0.15)],
     },
@@ -125,14 +127,11 @@ const GOALS: &[Goal] = &[
     },
 ];
 
-/// How figures of a cache that is far smaller than the rows are marked.
-pub(crate) const SMALL_CACHE: &str = "small";
-
-fn is_get(figure: &Figure, asked: &str, shape: &str, cache: &str) -> bool {
+fn is_get(figure: &Figure, asked: &str, shape: &str, is_all_cached: bool) -> bool {
     figure.work == "get"
         && figure.asked.as_deref() == Some(asked)
         && figure.shape == shape
-        && figure.cache == cache
+        && (figure.cache == CACHE_ALL) == is_all_cached
         && figure.threads == 1
 }
 
@@ -175,12 +174,13 @@ fn claim(goal: &Goal, ours: &Figure, theirs: &Figure, limit: f64) -> Option<Clai
         Spread::of(&samples.0.iter().map(|sample| sample / their).collect::<Vec<_>>())?
     };
     let verdict = match () {
-        () if ratio.high <= limit => "reached",
+        () if ratio.high <= limit => "held",
         () if ratio.low > limit => "missed",
         () => "unresolved",
     };
     Some(Claim {
         what: goal.what.to_owned(),
+        cache: ours.cache.clone(),
         ours: ours.contender.clone(),
         theirs: theirs.contender.clone(),
         ratio,
@@ -203,7 +203,7 @@ mod tests {
             rows: 10,
             files: None,
             filter_bits_per_key: None,
-            cache: "all".to_owned(),
+            cache: CACHE_ALL.to_owned(),
             threads: 1,
             unit: "ns".to_owned(),
             wall: wall.to_vec(),
@@ -221,7 +221,7 @@ mod tests {
         ];
         let claims = claims(&figures, 10);
         assert_eq!(claims.len(), 1);
-        assert_eq!((&*claims[0].theirs, &*claims[0].verdict), ("fast", "reached"));
+        assert_eq!((&*claims[0].theirs, &*claims[0].verdict), ("fast", "held"));
         assert!((claims[0].ratio.median - 0.25).abs() < 1e-9);
     }
 
@@ -232,7 +232,7 @@ mod tests {
             let figures = [get("ours", OURS, ours), peer.clone()];
             claims(&figures, 10).remove(0).verdict
         };
-        assert_eq!(verdict(&[0.4, 0.41, 0.42]), "reached");
+        assert_eq!(verdict(&[0.4, 0.41, 0.42]), "held");
         assert_eq!(verdict(&[0.4, 0.48, 0.62]), "unresolved");
         assert_eq!(verdict(&[0.6, 0.61, 0.7]), "missed");
     }

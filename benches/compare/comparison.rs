@@ -4,12 +4,12 @@ use std::io;
 
 use workload::Asked;
 
-use crate::claims::SMALL_CACHE;
 use crate::contenders::{self, Contender};
-use crate::engine::Shape;
+use crate::engine::{Engine, Shape};
 use crate::figure::Figure;
 use crate::place::Place;
 use crate::reads::{Amount, Questions, scan};
+use crate::record::Record;
 use crate::stores::{CACHE_BYTES_ALL, Stores};
 
 /// How much is measured.
@@ -40,13 +40,11 @@ const PARTS: u64 = 8;
 const OPENINGS: usize = 5;
 const SCANS: usize = 5;
 
-/// What was measured, and where it is said as it comes.
+/// What is measured, where, and where it is written down.
 pub(crate) struct Comparison<'a> {
     pub(crate) place: &'a Place,
     pub(crate) plan: &'a Plan,
-    pub(crate) figures: Vec<Figure>,
-    /// Is told of each figure.
-    pub(crate) show: &'a mut dyn FnMut(&Figure),
+    pub(crate) record: Record<'a>,
 }
 
 impl Comparison<'_> {
@@ -90,14 +88,19 @@ impl Comparison<'_> {
         }
         let loaded = Stores::load(self.place, name, contenders, Shape::Many, rows, FILES)?;
         let (mut stores, filled) = loaded;
-        self.add(filled);
+        self.record.add(filled);
+        self.record.end_stage(&format!("{name}: many files, filled"))?;
         if many {
             self.reads(&stores)?;
+            self.record.end_stage(&format!("{name}: many files, read"))?;
             self.small_cache(&stores);
+            self.record.end_stage(&format!("{name}: many files, read with a small cache"))?;
         }
         if compacted {
             stores.compact()?;
+            self.record.end_stage(&format!("{name}: merged to one run"))?;
             self.reads(&stores)?;
+            self.record.end_stage(&format!("{name}: one run, read"))?;
         }
         stores.remove()
     }
@@ -112,107 +115,113 @@ impl Comparison<'_> {
         let loaded =
             Stores::load(self.place, "levelled", contenders, Shape::Levelled, rows, PARTS)?;
         let (stores, filled) = loaded;
-        self.add(filled);
+        self.record.add(filled);
+        self.record.end_stage("levelled, filled")?;
         self.reads(&stores)?;
+        self.record.end_stage("levelled, read")?;
         stores.remove()
     }
 
     /// Everything that is asked of stores whose blocks all fit into the cache.
     fn reads(&mut self, stores: &Stores) -> io::Result<()> {
         let amount = self.plan.amount;
-        self.add(stores.sizes()?);
+        self.record.add(stores.sizes()?);
         let absent = Questions::new(stores, Asked::Absent, amount.questions);
-        let uncached = count_uncached(stores, &absent);
+        let uncached = count_uncached(stores, &absent, amount.rounds);
         let (engines, opened) = stores.open(CACHE_BYTES_ALL, OPENINGS);
-        self.add(opened);
+        self.record.add(opened);
         for asked in self.plan.asked.clone() {
             let questions = Questions::new(stores, asked, amount.questions);
             questions.warm(&engines);
             let mut figures = questions.measure(stores, &engines, amount, 1);
             if asked == Asked::Absent {
                 for (figure, file_reads) in figures.iter_mut().zip(&uncached) {
-                    figure.reads.file_reads_uncached = *file_reads;
+                    figure.reads.file_reads_uncached.clone_from(file_reads);
                 }
             }
-            self.add(figures);
+            self.record.add(figures);
             if stores.shape == Shape::Many {
-                self.add(questions.measure(stores, &engines, amount, 2));
+                self.record.add(questions.measure(stores, &engines, amount, 2));
             }
         }
         if self.plan.asked.len() > 2 || stores.shape != Shape::Levelled {
-            self.add(scan(stores, &engines, SCANS));
+            self.record.add(scan(stores, &engines, SCANS));
         }
         Ok(())
     }
 
     /// Gets where an eighth of the rows fits into the cache.
     fn small_cache(&mut self, stores: &Stores) {
-        let bytes = stores.count * 16; // 32 MiB for two million rows, of some 120 bytes each.
+        let bytes = (stores.count << 25) / 2_000_000; // 32 MiB for two million, of 120 bytes each.
         let (engines, _) = stores.open(bytes, 1);
         for asked in [Asked::Present, Asked::Absent] {
             let questions = Questions::new(stores, asked, self.plan.amount.questions);
             questions.warm(&engines);
             let figures = questions.measure(stores, &engines, self.plan.amount, 1);
-            let small = |figure| Figure { cache: SMALL_CACHE.to_owned(), ..figure };
-            self.add(figures.into_iter().map(small).collect());
+            let cache = format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20));
+            let small = |figure| Figure { cache: cache.clone(), ..figure };
+            self.record.add(figures.into_iter().map(small).collect());
         }
     }
 
-    /// What gets cost as the files of a store become more.
+    /// What gets cost as the files of a store become more: files are added to the same stores, and
+    /// each time as many as there are, gets are asked.
     fn growing_files(&mut self) -> io::Result<()> {
-        let contenders = contenders::with_equal_bits();
-        let mut files = 1;
-        while files <= self.plan.files_max {
-            let name = format!("{files} files");
-            let rows = files * self.plan.rows_per_file;
-            let loaded =
-                Stores::load(self.place, &name, contenders.clone(), Shape::Many, rows, files)?;
-            let (stores, _) = loaded;
-            self.growth(&stores, "files");
-            stores.remove()?;
-            files *= 2;
+        if self.plan.files_max == 0 {
+            return Ok(());
         }
-        Ok(())
+        let contenders = contenders::that_grow();
+        let mut stores = Stores::empty(self.place, "files", contenders, Shape::Many)?;
+        let mut open: Vec<_> = (0..stores.contenders.len())
+            .map(|contender| stores.open_one(contender, CACHE_BYTES_ALL))
+            .collect();
+        let (mut files, mut more) = (1, 1);
+        while files <= self.plan.files_max {
+            while let Some(full) = stores.contenders.iter().position(|it| it.files_max < files) {
+                drop(open.remove(full));
+                stores.leave_out(full)?;
+            }
+            stores.load_more(&open, files * self.plan.rows_per_file, more);
+            self.growth(&stores, &open, "files");
+            (files, more) = (files * 2, files);
+        }
+        drop(open);
+        self.record.end_stage("growing files, filled and read")?;
+        stores.remove()
     }
 
     /// What gets cost in stores of more rows, of equally many files.
     fn growing_rows(&mut self, rows: u64) -> io::Result<()> {
         let name = format!("{rows} rows");
-        let contenders = contenders::with_equal_bits();
+        let contenders = contenders::that_grow();
         let loaded = Stores::load(self.place, &name, contenders, Shape::Many, rows, FILES)?;
         let (stores, _) = loaded;
-        self.growth(&stores, "rows");
+        let (engines, _) = stores.open(CACHE_BYTES_ALL, 1);
+        self.growth(&stores, &engines, "rows");
+        drop(engines);
+        self.record.end_stage(&format!("{name}, filled and read"))?;
         stores.remove()
     }
 
-    fn growth(&mut self, stores: &Stores, of: &str) {
+    fn growth(&mut self, stores: &Stores, engines: &[Box<dyn Engine>], of: &str) {
         let gets = self.plan.amount.gets.div_ceil(4);
         let amount = Amount { gets, ..self.plan.amount };
-        let (engines, _) = stores.open(CACHE_BYTES_ALL, 1);
         for asked in [Asked::Present, Asked::Absent] {
             let questions = Questions::new(stores, asked, amount.gets);
-            questions.warm(&engines);
-            let figures = questions.measure(stores, &engines, amount, 1);
+            questions.warm(engines);
+            let figures = questions.measure(stores, engines, amount, 1);
             let named = |figure| Figure { work: format!("get as {of} grow"), ..figure };
-            self.add(figures.into_iter().map(named).collect());
+            self.record.add(figures.into_iter().map(named).collect());
         }
-    }
-
-    /// Takes figures in, and shows them.
-    pub(crate) fn add(&mut self, figures: Vec<Figure>) {
-        figures.iter().for_each(&mut *self.show);
-        self.figures.extend(figures);
     }
 }
 
-/// Counts from outside what absent gets touch: with next to no cache, each block that is looked
-/// into is read by a call to the kernel. The cache still holds what is needed to come to a block.
-fn count_uncached(stores: &Stores, questions: &Questions) -> Vec<Option<f64>> {
+/// Counts from outside what absent gets touch. The cache is next to none, but holds what is needed
+/// to come to a block.
+fn count_uncached(stores: &Stores, questions: &Questions, rounds: usize) -> Vec<Vec<f64>> {
     let count = |contender| {
         let engine = stores.open_one(contender, stores.count * 4);
-        let gets = questions.len() / 2;
-        questions.count(&*engine, 0, gets); // What comes to be cached, is.
-        questions.count(&*engine, gets, gets).file_reads // These are others.
+        questions.count_uncached(&*engine, rounds)
     };
     (0..stores.contenders.len()).map(count).collect()
 }

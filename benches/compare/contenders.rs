@@ -13,6 +13,8 @@ pub(crate) struct Contender {
     pub(crate) open: Open,
     pub(crate) filter: FilterChoice,
     pub(crate) cache: CacheKind,
+    /// Files that overlap, at most, with which it still takes writes.
+    pub(crate) files_max: u64,
 }
 
 /// The engine that all others are held against.
@@ -36,6 +38,13 @@ pub(crate) fn with_equal_bits() -> Vec<Contender> {
         rocksdb("RocksDB, ribbon, LRU", RIBBON, CacheKind::Lru),
         rocksdb("RocksDB, ribbon, HyperClock", RIBBON, CacheKind::HyperClock),
     ]);
+    all
+}
+
+/// Those that show how costs grow: of each engine and filter the settings that are best at gets.
+pub(crate) fn that_grow() -> Vec<Contender> {
+    let mut all = with_equal_bits();
+    all.retain(|it| it.engine != "RocksDB" || it.cache == CacheKind::HyperClock);
     all
 }
 
@@ -71,25 +80,42 @@ pub(crate) fn without_filters() -> Vec<Contender> {
         open: engines::redb::open,
         filter: FilterChoice::None,
         cache: CacheKind::Lru,
+        files_max: 1,
     }]
 }
 
 const fn ours(name: &'static str, filter: FilterChoice) -> Contender {
-    Contender { name, engine: OURS, open: engines::ours::open, filter, cache: CacheKind::Lru }
+    Contender {
+        name,
+        engine: OURS,
+        open: engines::ours::open,
+        filter,
+        cache: CacheKind::Lru,
+        files_max: u64::MAX,
+    }
 }
 
 #[cfg(feature = "store-peers")]
 fn fjall() -> Contender {
     Contender {
-        name: "fjall",
+        name: "fjall, Bloom",
         engine: "fjall",
         open: engines::fjall::open,
         filter: BLOOM,
         cache: CacheKind::Lru,
+        // At thirty it makes each write wait for a compaction, for ever if none is allowed.
+        files_max: 29,
     }
 }
 
 #[cfg(feature = "peers")]
 const fn rocksdb(name: &'static str, filter: FilterChoice, cache: CacheKind) -> Contender {
-    Contender { name, engine: "RocksDB", open: engines::rocksdb::open, filter, cache }
+    Contender {
+        name,
+        engine: "RocksDB",
+        open: engines::rocksdb::open,
+        filter,
+        cache,
+        files_max: u64::MAX,
+    }
 }

@@ -7,19 +7,33 @@ use serde::{Deserialize, Serialize};
 
 use crate::process::Machine;
 
+/// The cache of figures for which everything fits into it.
+pub(crate) const CACHE_ALL: &str = "all";
+
 /// One run of the comparison, as it stands in the JSON file.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Run {
     /// The command line.
     pub(crate) command: String,
     pub(crate) machine: Machine,
-    /// How long it took.
+    /// Whether all was measured that was to be; if not, it was ended from outside, or is under way.
+    pub(crate) is_finished: bool,
+    /// How long it took, to the end of the last stage.
     pub(crate) seconds: f64,
+    /// What it did, one after the other.
+    pub(crate) stages: Vec<Stage>,
     /// What the engines were given, in words.
     pub(crate) settings: Vec<String>,
     pub(crate) figures: Vec<Figure>,
     pub(crate) filters: Vec<FilterPoint>,
     pub(crate) claims: Vec<crate::claims::Claim>,
+}
+
+/// A part of a run; with its end, the figures so far are written.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Stage {
+    pub(crate) name: String,
+    pub(crate) seconds: f64,
 }
 
 /// What one contender took for one kind of work.
@@ -39,7 +53,7 @@ pub(crate) struct Figure {
     pub(crate) files: Option<u64>,
     /// Bits of filter a row, as they are on disk.
     pub(crate) filter_bits_per_key: Option<f64>,
-    /// `all` if everything fits, else MiB.
+    /// [`CACHE_ALL`] if everything fits, else how many MiB of rows do.
     pub(crate) cache: String,
     pub(crate) threads: usize,
     /// Of the samples: `ns` (a get, a row), `ms`, `bytes`.
@@ -52,7 +66,7 @@ pub(crate) struct Figure {
 }
 
 /// What a get did on average: by the engine's account, and as the kernel saw it.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Reads {
     pub(crate) filter_checks: Option<f64>,
     /// Filters that said no.
@@ -63,8 +77,8 @@ pub(crate) struct Reads {
     /// Calls of `read` and its kin.
     pub(crate) file_reads: Option<f64>,
     pub(crate) file_bytes: Option<f64>,
-    /// Data blocks as seen from outside: calls to read when nearly nothing is cached.
-    pub(crate) file_reads_uncached: Option<f64>,
+    /// Data blocks as seen from outside: calls to read when nearly nothing is cached, round by round.
+    pub(crate) file_reads_uncached: Vec<f64>,
 }
 
 /// One filter: how large it is, and how often it is wrong.

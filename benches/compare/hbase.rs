@@ -9,14 +9,14 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::Value;
 use workload::{Asked, Rows};
 
 use crate::comparison::FILES;
 use crate::engine::Shape;
-use crate::figure::{Figure, Reads};
+use crate::figure::{CACHE_ALL, Figure, Reads};
 use crate::place::Place;
 
 /// Rows of each kind that it is asked for.
@@ -38,19 +38,27 @@ pub(crate) fn measure(
     write_keys(&present, rows, Asked::Present, count)?;
     write_keys(&absent, rows, Asked::Absent, count)?;
     let judge = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/hbase-judge/judge");
-    let output = Command::new(&judge)
-        .arg("bench-region")
-        .args([Path::new("--rows"), &all, Path::new("--present"), &present])
-        .args([Path::new("--absent"), &absent])
-        .args(["--files", &FILES.to_string(), "--rounds", &rounds.to_string()])
-        .args(["--encoding", "ROW_INDEX_V1", "--compression", "LZ4", "--block-size", "4096"])
-        .stderr(Stdio::inherit())
-        .output()?;
-    let answer: Value = serde_json::from_slice(&output.stdout)?;
+    let said = place.ask(
+        Command::new(&judge)
+            .env("JUDGE_JAVA_OPTS", java_options(place))
+            .arg("bench-region")
+            .args([Path::new("--rows"), &all, Path::new("--present"), &present])
+            .args([Path::new("--absent"), &absent])
+            .args(["--files", &FILES.to_string(), "--rounds", &rounds.to_string()])
+            .args(["--encoding", "ROW_INDEX_V1", "--compression", "LZ4", "--block-size", "4096"]),
+    )?;
+    let answer: Value = serde_json::from_slice(&said)?;
     if answer["ok"] != true {
         return Err(io::Error::other(format!("HBase: {answer:#}")));
     }
     Ok(figures(&answer, count))
+}
+
+/// A heap that has room for all rows twice over, in the cache and on their way to files; and all its
+/// files are where ours are, to go with them. What the user says comes last, and counts.
+fn java_options(place: &Place) -> String {
+    let more = std::env::var("JUDGE_JAVA_OPTS").unwrap_or_default();
+    format!("-Xmx8g -Djava.io.tmpdir={} {more}", place.path().display())
 }
 
 fn figures(answer: &Value, rows: u64) -> Vec<Figure> {
@@ -67,7 +75,7 @@ fn figures(answer: &Value, rows: u64) -> Vec<Figure> {
         rows,
         files: answer["files"].as_u64(),
         filter_bits_per_key: None,
-        cache: "all".to_owned(),
+        cache: CACHE_ALL.to_owned(),
         threads: 1,
         unit: "ns".to_owned(),
         wall: samples(name, "wall"),

@@ -17,25 +17,24 @@ mod hbase;
 mod place;
 mod process;
 mod reads;
+mod record;
 mod report;
 mod rounds;
 mod stores;
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufReader};
 use std::path::PathBuf;
-use std::time::Instant;
 
 use clap::Parser;
 use workload::{Asked, Rows};
 
-use crate::claims::{Claim, claims};
 use crate::comparison::{Comparison, Plan};
 use crate::engine::Shape;
-use crate::figure::{Figure, Run, Spread};
+use crate::figure::Run;
 use crate::place::Place;
-use crate::process::Machine;
 use crate::reads::Amount;
+use crate::record::Record;
 
 /// Compare this store with RocksDB, fjall, redb and HBase: what a get touches and how long it takes.
 #[derive(Debug, Parser)]
@@ -90,41 +89,21 @@ fn main() -> io::Result<()> {
         let run: Run = serde_json::from_reader(BufReader::new(File::open(from)?))?;
         return std::fs::write(to, report::page(&run));
     }
-    let (start, mut machine) = (Instant::now(), Machine::describe());
     let plan = plan(&arguments);
     let place = Place::new(arguments.directory.as_deref())?;
-    println!("| work | shape | rows | contender | cache | threads | median | low | high | cpu |");
-    println!("|---|---|--:|---|---|--:|--:|--:|--:|--:|");
-    let figures = Vec::new();
-    let mut comparison = Comparison { place: &place, plan: &plan, figures, show: &mut show };
+    let outputs = [arguments.json, arguments.report];
+    let mut record = Record::new(&place, plan.rows, settings(&plan), outputs);
+    record.add_filters(filters::points());
+    record.end_stage("filters")?;
+    let mut comparison = Comparison { place: &place, plan: &plan, record };
     comparison.run()?;
+    let mut record = comparison.record;
     if arguments.hbase {
-        let rounds = plan.amount.rounds;
-        comparison.add(hbase::measure(&place, Rows::new(stores::SEED), plan.rows, rounds)?);
+        let rows = Rows::new(stores::SEED);
+        record.add(hbase::measure(&place, rows, plan.rows, plan.amount.rounds)?);
+        record.end_stage("HBase")?;
     }
-    let figures = comparison.figures;
-    let claims = claims(&figures, plan.rows);
-    show_claims(&claims);
-    machine.finish();
-    let run = Run {
-        command: std::env::args().collect::<Vec<_>>().join(" "),
-        machine,
-        seconds: start.elapsed().as_secs_f64(),
-        settings: settings(&plan),
-        figures,
-        filters: filters::points(),
-        claims,
-    };
-    println!("\n{:.0} s", run.seconds);
-    if let Some(path) = &arguments.json {
-        let mut out = BufWriter::new(File::create(path)?);
-        serde_json::to_writer_pretty(&mut out, &run)?;
-        out.flush()?;
-    }
-    if let Some(path) = &arguments.report {
-        std::fs::write(path, report::page(&run))?;
-    }
-    Ok(())
+    record.finish()
 }
 
 fn plan(arguments: &Arguments) -> Plan {
@@ -143,7 +122,7 @@ fn plan(arguments: &Arguments) -> Plan {
         more_rows: (!quick).then_some(rows * 5),
         growth: if arguments.no_growth { Vec::new() } else { vec![rows / 20, rows / 5] },
         // Fewer would leave a filter of one cache line nothing to be wrong about.
-        rows_per_file: (rows / if quick { 1000 } else { 200 }).max(50),
+        rows_per_file: (rows / if quick { 400 } else { 100 }).max(50),
         files_max: if arguments.no_growth { 0 } else { 64 },
         amount: Amount { rounds, gets: questions / 5, questions },
         asked: if quick { vec![Asked::Present, Asked::Absent] } else { Asked::ALL.to_vec() },
@@ -161,6 +140,9 @@ fn settings(plan: &Plan) -> Vec<String> {
             plan.rows
         ),
         "LZ4, data blocks of 4 KiB, 10.0 bits of filter a key, in every engine".to_owned(),
+        "RocksDB's filter and kind of cache are named; the others have one kind of cache each, and \
+         redb has no filter"
+            .to_owned(),
         "each put is a call of its own and is in the log when it returns; none waits for the disk"
             .to_owned(),
         format!("many: {} files that overlap, no compaction", comparison::FILES),
@@ -171,33 +153,4 @@ fn settings(plan: &Plan) -> Vec<String> {
         ),
     ]
     .to_vec()
-}
-
-fn show(figure: &Figure) {
-    let spread = Spread::of(&figure.wall);
-    let Some(Spread { low, median, high }) = spread else { return };
-    let cpu = Spread::of(&figure.cpu).map_or(f64::NAN, |cpu| cpu.median);
-    println!(
-        "| {} {} | {} | {} | {} | {} | {} | {median:.1} {} | {low:.1} | {high:.1} | {cpu:.1} |",
-        figure.work,
-        figure.asked.as_deref().unwrap_or_default(),
-        figure.shape,
-        figure.rows,
-        figure.contender,
-        figure.cache,
-        figure.threads,
-        figure.unit,
-    );
-}
-
-fn show_claims(claims: &[Claim]) {
-    println!("\n| what | ours | theirs | ratio | low | high | limit | |");
-    println!("|---|---|---|--:|--:|--:|--:|---|");
-    for claim in claims {
-        let Spread { low, median, high } = claim.ratio;
-        println!(
-            "| {} | {} | {} | {median:.3} | {low:.3} | {high:.3} | {} | {} |",
-            claim.what, claim.ours, claim.theirs, claim.limit, claim.verdict
-        );
-    }
 }

@@ -4,8 +4,8 @@ use std::fs;
 
 use serde::{Deserialize, Serialize};
 
-/// What this thread has read from files so far, as the kernel counts it: the same for all engines,
-/// whatever they say themselves.
+/// What this thread has read from files, as the kernel counts it: the same for all engines, whatever
+/// they say themselves.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FileReads {
     pub(crate) calls: u64,
@@ -13,8 +13,21 @@ pub(crate) struct FileReads {
 }
 
 impl FileReads {
-    /// Until now; `None` where the kernel does not count.
-    pub(crate) fn now() -> Option<Self> {
+    /// What some work reads; `None` where the kernel does not count.
+    pub(crate) fn of(work: impl FnOnce()) -> Option<Self> {
+        let (idle, before) = (Self::now(), Self::now());
+        work();
+        // To ask the kernel is to read, too: as much as between the first two answers.
+        let (idle, before, after) = (idle?, before?, Self::now()?);
+        let less =
+            |after: u64, before: u64, idle: u64| (after - before).saturating_sub(before - idle);
+        Some(Self {
+            calls: less(after.calls, before.calls, idle.calls),
+            bytes: less(after.bytes, before.bytes, idle.bytes),
+        })
+    }
+
+    fn now() -> Option<Self> {
         let text = fs::read_to_string("/proc/thread-self/io").ok()?;
         let number = |name: &str| {
             let line = text.lines().find_map(|line| line.strip_prefix(name))?;

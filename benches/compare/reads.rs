@@ -38,10 +38,6 @@ impl Questions {
         Self { asked, rows, count, questions }
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.questions.len()
-    }
-
     /// Asks `count` of them from a place on, and checks the answers.
     fn ask(&self, engine: &dyn Engine, first: usize, count: usize) {
         for (key, index) in self.questions.iter().cycle().skip(first).take(count) {
@@ -115,30 +111,24 @@ impl Questions {
                 files: engine.files(),
                 filter_bits_per_key: engine.filter_bytes().map(bits),
                 threads,
-                reads: self.count(engine, 0, amount.gets),
+                // One thread's, for counters of several would not be all there are.
+                reads: (threads == 1).then(|| self.count(engine, amount.gets)).unwrap_or_default(),
                 ..stores.figure(contender, samples)
             }
         };
         samples.into_iter().enumerate().map(figure).collect()
     }
 
-    /// What a get does on average, in passes over so many questions from a place on, not timed.
-    pub(crate) fn count(&self, engine: &dyn Engine, first: usize, gets: usize) -> Reads {
+    /// What a get does on average, in passes over the first questions, not timed.
+    fn count(&self, engine: &dyn Engine, gets: usize) -> Reads {
         let by_get = |number: u64| number as f64 / gets as f64;
-        let before = FileReads::now();
-        self.ask(engine, first, gets);
-        let file = before.zip(FileReads::now());
-        // What the kernel was asked for about itself is in the count, too.
-        let (calls, bytes) = file.map_or((None, None), |(before, after)| {
-            (Some(after.calls - before.calls), Some(after.bytes - before.bytes))
-        });
+        let file = self.file_reads(engine, 0, gets);
         engine.count_reads(true);
         let before = engine.counters();
-        self.ask(engine, first, gets);
+        self.ask(engine, 0, gets);
         let counted = engine.counters().zip(before).map(|(after, before)| after.since(before));
         engine.count_reads(false);
-        let here =
-            self.questions.iter().cycle().skip(first).take(gets).filter(|it| it.1 < self.count);
+        let here = self.questions.iter().cycle().take(gets).filter(|it| it.1 < self.count);
         let found = here.count() as u64;
         let false_positives =
             |checks: u64, negatives: u64| (checks - negatives).saturating_sub(found);
@@ -148,10 +138,26 @@ impl Questions {
             false_positives: counted
                 .map(|it| by_get(false_positives(it.filter_checks, it.filter_negatives))),
             data_blocks: counted.map(|it| by_get(it.data_blocks)),
-            file_reads: calls.map(by_get),
-            file_bytes: bytes.map(by_get),
-            file_reads_uncached: None,
+            file_reads: file.map(|it| by_get(it.calls)),
+            file_bytes: file.map(|it| by_get(it.bytes)),
+            file_reads_uncached: Vec::new(),
         }
+    }
+
+    /// What the kernel was asked for by so many gets from a place on.
+    fn file_reads(&self, engine: &dyn Engine, first: usize, gets: usize) -> Option<FileReads> {
+        FileReads::of(|| self.ask(engine, first, gets))
+    }
+
+    /// Counts from outside what gets touch, round by round: with next to no cache, each data block
+    /// that is looked into is read by a call to the kernel.
+    pub(crate) fn count_uncached(&self, engine: &dyn Engine, rounds: usize) -> Vec<f64> {
+        let half = self.questions.len() / 2;
+        self.ask(engine, 0, half); // What is needed to come to a block is cached now.
+        let gets = half / rounds; // These are others.
+        let count = |round| self.file_reads(engine, half + round * gets, gets);
+        let reads = (0..rounds).filter_map(count);
+        reads.map(|it| it.calls as f64 / gets as f64).collect()
     }
 }
 

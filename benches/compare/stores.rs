@@ -1,14 +1,15 @@
 //! The stores of a comparison: loaded once for each engine and filter, and opened by each contender.
 
 use std::path::PathBuf;
-use std::{fs, io};
+use std::sync::{Mutex, PoisonError};
+use std::{fs, io, thread};
 
 use workload::Rows;
 
 use crate::contenders::Contender;
 use crate::engine::{Engine, Settings, Shape};
-use crate::figure::{Figure, Reads};
-use crate::place::{Place, bytes_on_disk, copy};
+use crate::figure::{CACHE_ALL, Figure, Reads};
+use crate::place::{Place, bytes_on_disk, share};
 use crate::rounds::{Samples, alternate};
 
 /// Makes all keys and values.
@@ -27,6 +28,22 @@ pub(crate) struct Stores {
 }
 
 impl Stores {
+    /// Stores without rows.
+    pub(crate) fn empty(
+        place: &Place,
+        name: &str,
+        contenders: Vec<Contender>,
+        shape: Shape,
+    ) -> io::Result<Self> {
+        let directory = |it: &Contender| place.join(name).join(it.name);
+        let directories: Vec<_> = contenders.iter().map(directory).collect();
+        let stores = Self { contenders, directories, shape, rows: Rows::new(SEED), count: 0 };
+        for owner in stores.owners() {
+            fs::create_dir_all(&stores.directories[owner])?;
+        }
+        Ok(stores)
+    }
+
     /// Loads `count` rows into each, part by part and in turns. Returns what a row took until it
     /// was in a file, and in the levelled shape until nothing more was to be merged.
     pub(crate) fn load(
@@ -37,29 +54,13 @@ impl Stores {
         count: u64,
         parts: u64,
     ) -> io::Result<(Self, Vec<Figure>)> {
-        let directory = |it: &Contender| place.join(name).join(it.name);
-        let directories: Vec<_> = contenders.iter().map(directory).collect();
-        let rows = Rows::new(SEED);
-        let stores = Self { contenders, directories, shape, rows, count };
+        let mut stores = Self::empty(place, name, contenders, shape)?;
         let owners = stores.owners();
-        let mut open = Vec::new();
-        for owner in &owners {
-            fs::create_dir_all(&stores.directories[*owner])?;
-            open.push(stores.open_one(*owner, CACHE_BYTES_ALL));
-        }
-        let samples = alternate(owners.len(), parts as usize, |contender, part| {
-            let first = count * part as u64 / parts;
-            let end = count * (part as u64 + 1) / parts;
-            open[contender].load(rows, first..end);
-            if shape == Shape::Levelled {
-                open[contender].settle();
-            } else {
-                open[contender].flush();
-            }
-            (end - first, 0)
-        });
+        let open: Vec<_> =
+            owners.iter().map(|owner| stores.open_one(*owner, CACHE_BYTES_ALL)).collect();
+        let samples = stores.load_more(&open, count, parts);
         drop(open);
-        stores.copy_to_others()?;
+        stores.share_with_others()?;
         let figures = owners.iter().zip(samples).map(|(owner, samples)| Figure {
             work: "fill".to_owned(),
             ..stores.figure(*owner, samples)
@@ -68,14 +69,50 @@ impl Stores {
         Ok((stores, figures))
     }
 
-    /// Merges each store to one run.
+    /// Loads rows until there are `count`, part by part and in turns, into those that are open.
+    pub(crate) fn load_more(
+        &mut self,
+        open: &[Box<dyn Engine>],
+        count: u64,
+        parts: u64,
+    ) -> Vec<Samples> {
+        let (before, more) = (self.count, count - self.count);
+        self.count = count;
+        alternate(open.len(), parts as usize, |contender, part| {
+            let first = before + more * part as u64 / parts;
+            let end = before + more * (part as u64 + 1) / parts;
+            open[contender].load(self.rows, first..end);
+            if self.shape == Shape::Levelled {
+                open[contender].settle();
+            } else {
+                open[contender].flush();
+            }
+            (end - first, 0)
+        })
+    }
+
+    /// Leaves out a contender that has closed its store.
+    pub(crate) fn leave_out(&mut self, contender: usize) -> io::Result<()> {
+        self.contenders.remove(contender);
+        fs::remove_dir_all(self.directories.remove(contender))
+    }
+
+    /// Merges each store to one run, on all processors, for it is not timed.
     pub(crate) fn compact(&mut self) -> io::Result<()> {
         self.shape = Shape::Compacted;
-        for owner in self.owners() {
-            let engine = self.open_one(owner, CACHE_BYTES_ALL);
-            engine.compact();
-        }
-        self.copy_to_others()
+        let owners = Mutex::new(self.owners());
+        let next = || owners.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let merge = || {
+            while let Some(owner) = next() {
+                self.open_one(owner, CACHE_BYTES_ALL).compact();
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+                scope.spawn(merge);
+            }
+        });
+        self.share_with_others()
     }
 
     /// Opens all, some times over; returns them with what it took in milliseconds.
@@ -133,7 +170,7 @@ impl Stores {
             rows: self.count,
             files: None,
             filter_bits_per_key: None,
-            cache: "all".to_owned(),
+            cache: CACHE_ALL.to_owned(),
             threads: 1,
             unit: "ns".to_owned(),
             wall: samples.wall,
@@ -149,7 +186,7 @@ impl Stores {
         (it.open)(&self.directories[contender], settings)
     }
 
-    /// Those that are loaded; the others get copies of the files of these.
+    /// Those that are loaded; the others get the files of these under other names.
     fn owners(&self) -> Vec<usize> {
         (0..self.contenders.len()).filter(|at| self.owner(*at) == *at).collect()
     }
@@ -161,14 +198,15 @@ impl Stores {
         self.contenders.iter().position(has_the_same_files).unwrap_or(contender)
     }
 
-    fn copy_to_others(&self) -> io::Result<()> {
+    fn share_with_others(&self) -> io::Result<()> {
         for (contender, directory) in self.directories.iter().enumerate() {
             let owner = self.owner(contender);
             if owner != contender {
                 if directory.exists() {
                     fs::remove_dir_all(directory)?;
                 }
-                copy(&self.directories[owner], directory)?;
+                // RocksDB's files of rows; nobody else has a cache to choose.
+                share(&self.directories[owner], directory, "sst")?;
             }
         }
         Ok(())

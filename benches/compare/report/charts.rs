@@ -2,7 +2,7 @@
 
 use super::svg::{Axis, Chart, Point, Series};
 use crate::comparison::FILES;
-use crate::figure::{Figure, Run, Spread};
+use crate::figure::{CACHE_ALL, Figure, Run, Spread};
 
 /// All charts that the run has figures for.
 pub(super) fn charts(run: &Run) -> Vec<Chart> {
@@ -81,7 +81,7 @@ fn gets(run: &Run) -> Chart {
         .filter(|it| matches!(it.asked.as_deref(), Some("present" | "absent")))
         .collect();
     let column = |figure: &Figure| {
-        let cache = if figure.cache == "all" { "" } else { ", small cache" };
+        let cache = if figure.cache == CACHE_ALL { "" } else { ", small cache" };
         (format!("{}{cache}", figure.shape), figure.asked.clone().unwrap_or_default())
     };
     for figure in &selected {
@@ -151,8 +151,9 @@ fn growth(run: &Run, id: &'static str, of: &str, asked: &str) -> Chart {
     let work = format!("get as {of} grow");
     let is_grown = |it: &&Figure| it.work == work;
     // The main comparison continues the rows of the smaller ones.
-    let is_main =
-        |it: &&Figure| of == "rows" && it.work == "get" && it.shape == "many" && it.cache == "all";
+    let is_main = |it: &&Figure| {
+        of == "rows" && it.work == "get" && it.shape == "many" && it.cache == CACHE_ALL
+    };
     let mut figures: Vec<_> = run.figures.iter().filter(is_grown).collect();
     if !figures.is_empty() {
         figures.extend(run.figures.iter().filter(is_main));
@@ -169,7 +170,8 @@ fn growth(run: &Run, id: &'static str, of: &str, asked: &str) -> Chart {
     let note = if rows {
         format!("In {FILES} files that overlap, all in the cache.")
     } else {
-        "Files of equally many rows that overlap, all in the cache.".to_owned()
+        "Files of equally many rows that overlap, all in the cache. fjall takes no writes with 30."
+            .to_owned()
     };
     Chart {
         id,

@@ -16,6 +16,14 @@ pub(crate) fn page(run: &Run) -> String {
          <link rel=\"icon\" href=\"data:,\"><title>Point reads compared</title>\
          <style>{STYLE}</style></head><body><main>\n<h1>Point reads compared</h1>\n"
     );
+    if !run.is_finished {
+        let stage = run.stages.last().map_or("the first stage", |stage| &*stage.name);
+        let _ = write!(
+            out,
+            "<p id=\"unfinished\"><strong>Unfinished</strong>: what was measured up to “{}”.</p>",
+            escape(stage)
+        );
+    }
     about(&mut out, run);
     claims(&mut out, run);
     for chart in charts(run) {
@@ -45,7 +53,11 @@ fn about(out: &mut String, run: &Run) {
     for setting in &run.settings {
         let _ = write!(out, "<li>{}</li>", escape(setting));
     }
-    out.push_str("</ul>\n");
+    out.push_str("</ul>\n<details><summary>What took how long</summary><table><tbody>");
+    for stage in &run.stages {
+        let _ = write!(out, "<tr><td>{}<td>{:.1} s</tr>", escape(&stage.name), stage.seconds);
+    }
+    out.push_str("</tbody></table></details>\n");
 }
 
 fn claims(out: &mut String, run: &Run) {
@@ -56,15 +68,16 @@ fn claims(out: &mut String, run: &Run) {
     out.push_str(
         "<h2>Ratios</h2><p>Ours over the best of a peer's settings: the median of the rounds and its \
          quartiles. A limit between the quartiles is unresolved.</p><table><thead><tr><th>what\
-         <th>ours<th>theirs<th>ratio<th>quartiles<th>limit<th></tr></thead><tbody>",
+         <th>cache<th>ours<th>theirs<th>ratio<th>quartiles<th>limit<th></tr></thead><tbody>",
     );
     for claim in &run.claims {
         let Spread { low, median, high } = claim.ratio;
         let _ = write!(
             out,
-            "<tr class=\"{}\"><td>{}<td>{}<td>{}<td>{median:.2}<td>{low:.2} – {high:.2}<td>{}<td>{}</tr>",
+            "<tr class=\"{}\"><td>{}<td>{}<td>{}<td>{}<td>{median:.2}<td>{low:.2} – {high:.2}<td>{}<td>{}</tr>",
             claim.verdict,
             escape(&claim.what),
+            escape(&claim.cache),
             escape(&claim.ours),
             escape(&claim.theirs),
             claim.limit,
@@ -125,7 +138,7 @@ figure{margin:2rem 0}figure p{margin:.2rem 0;color:var(--quiet)}svg{width:100%;h
 .key{display:inline-block;width:.8em;height:.8em;border-radius:50%;margin-right:.4em;vertical-align:-.05em}\
 table{border-collapse:collapse;font-size:14px;display:block;overflow-x:auto}\
 th,td{text-align:left;padding:.15rem .6rem;border-bottom:1px solid var(--faint);white-space:nowrap}\
-.reached td:last-child{color:var(--c3)}.missed td:last-child{color:var(--c0)}\
+.held td:last-child{color:var(--c3)}.missed td:last-child{color:var(--c0)}\
 path.s0{stroke:var(--c0)}path.s1{stroke:var(--c1)}path.s2{stroke:var(--c2)}path.s3{stroke:var(--c3)}\
 path.s4{stroke:var(--c4)}path.s5{stroke:var(--c5)}path.s6{stroke:var(--c6)}path.s7{stroke:var(--c7)}\
 circle.s0{fill:var(--c0)}circle.s1{fill:var(--c1)}circle.s2{fill:var(--c2)}circle.s3{fill:var(--c3)}\
