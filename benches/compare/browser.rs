@@ -46,6 +46,8 @@ fn the_report_shows_every_figure_by_day_and_by_night() {
     let left: Vec<_> = std::fs::read_dir(directory.path()).expect("ours").flatten().collect();
     assert_eq!(left.len(), 2, "the stores are gone: {left:?}");
     let page = std::fs::read_to_string(&html).expect("it was written");
+    assert_eq!(run["is_finished"], true);
+    assert!(!page.contains("id=\"unfinished\""), "it came to its end");
     assert!(!page.contains("<script"), "the page has no scripts");
     assert!(!page.contains("http://") && !page.contains("https://"), "all is in the page");
 

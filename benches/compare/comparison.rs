@@ -26,6 +26,8 @@ pub(crate) struct Plan {
     /// Files, at most, there.
     pub(crate) files_max: u64,
     pub(crate) amount: Amount,
+    /// Rows that a scan sees, at most.
+    pub(crate) scanned: u64,
     /// Which of the kinds of gets are asked of every shape.
     pub(crate) asked: Vec<Asked>,
     pub(crate) shapes: Vec<Shape>,
@@ -38,7 +40,6 @@ pub(crate) const FILES: u64 = 16;
 /// Parts that a levelled store is loaded in.
 const PARTS: u64 = 8;
 const OPENINGS: usize = 5;
-const SCANS: usize = 5;
 
 /// What is measured, where, and where it is written down.
 pub(crate) struct Comparison<'a> {
@@ -93,7 +94,7 @@ impl Comparison<'_> {
         if many {
             self.reads(&stores)?;
             self.record.end_stage(&format!("{name}: many files, read"))?;
-            self.small_cache(&stores);
+            self.small_cache(&stores)?;
             self.record.end_stage(&format!("{name}: many files, read with a small cache"))?;
         }
         if compacted {
@@ -126,6 +127,7 @@ impl Comparison<'_> {
     fn reads(&mut self, stores: &Stores) -> io::Result<()> {
         let amount = self.plan.amount;
         self.record.add(stores.sizes()?);
+        stores.read_all()?;
         let absent = Questions::new(stores, Asked::Absent, amount.questions);
         let uncached = count_uncached(stores, &absent, amount.rounds);
         let (engines, opened) = stores.open(CACHE_BYTES_ALL, OPENINGS);
@@ -145,13 +147,15 @@ impl Comparison<'_> {
             }
         }
         if self.plan.asked.len() > 2 || stores.shape != Shape::Levelled {
-            self.record.add(scan(stores, &engines, SCANS));
+            let count = stores.count.min(self.plan.scanned);
+            self.record.add(scan(stores, &engines, amount.rounds, count));
         }
         Ok(())
     }
 
     /// Gets where an eighth of the rows fits into the cache.
-    fn small_cache(&mut self, stores: &Stores) {
+    fn small_cache(&mut self, stores: &Stores) -> io::Result<()> {
+        stores.read_all()?;
         let bytes = (stores.count << 25) / 2_000_000; // 32 MiB for two million, of 120 bytes each.
         let (engines, _) = stores.open(bytes, 1);
         for asked in [Asked::Present, Asked::Absent] {
@@ -162,6 +166,7 @@ impl Comparison<'_> {
             let small = |figure| Figure { cache: cache.clone(), ..figure };
             self.record.add(figures.into_iter().map(small).collect());
         }
+        Ok(())
     }
 
     /// What gets cost as the files of a store become more: files are added to the same stores, and

@@ -23,8 +23,8 @@ pub(crate) trait Engine: Send + Sync {
     /// Looks a key up, and hands over its value if there is one.
     fn get(&self, key: &[u8], found: &mut dyn FnMut(&[u8]));
 
-    /// Shows all rows in the order of their keys.
-    fn scan(&self, visit: &mut dyn FnMut(&[u8], &[u8]));
+    /// Shows the first so many rows in the order of their keys.
+    fn scan(&self, count: u64, visit: &mut dyn FnMut(&[u8], &[u8]));
 
     /// Whether this thread's reads are to be counted from now on, where counting costs time.
     fn count_reads(&self, _count: bool) {}
@@ -105,7 +105,6 @@ pub(crate) enum CacheKind {
     /// The engine's own, RocksDB's LRU cache.
     Lru,
     /// RocksDB's `HyperClock` cache.
-    #[cfg_attr(not(feature = "peers"), expect(dead_code, reason = "RocksDB is not built in"))]
     HyperClock,
 }
 

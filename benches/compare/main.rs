@@ -44,13 +44,13 @@ RocksDB, fjall and redb take part if they are built in:
 compiles RocksDB's C++ once, half an hour on two cores. With `--features store-peers` instead, fjall
 and redb take part, which are Rust. HBase takes part with --hbase; it needs a JDK.")]
 struct Arguments {
-    /// Measure less: for some minutes instead of most of an hour.
+    /// Measure less: within five minutes on two idle processors, instead of within forty.
     #[arg(long)]
     quick: bool,
-    /// Write all figures here, as JSON.
+    /// Write all figures here, as JSON; anew after each stage, so that Ctrl-C leaves those so far.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write a page with charts here, as HTML.
+    /// Write a page with charts here, as HTML; after each stage, too.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     /// Make the page of figures that an earlier run wrote, and measure nothing.
@@ -124,6 +124,7 @@ fn plan(arguments: &Arguments) -> Plan {
         // Fewer would leave a filter of one cache line nothing to be wrong about.
         rows_per_file: (rows / if quick { 400 } else { 100 }).max(50),
         files_max: if arguments.no_growth { 0 } else { 64 },
+        scanned: if quick { rows / 4 } else { rows },
         amount: Amount { rounds, gets: questions / 5, questions },
         asked: if quick { vec![Asked::Present, Asked::Absent] } else { Asked::ALL.to_vec() },
         shapes,
@@ -151,6 +152,7 @@ fn settings(plan: &Plan) -> Vec<String> {
             "{} rounds in turns, {} gets each, of {} different questions",
             plan.amount.rounds, plan.amount.gets, plan.amount.questions
         ),
+        format!("a scan sees {} rows, the first by their keys", plan.scanned),
     ]
     .to_vec()
 }

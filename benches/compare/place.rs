@@ -1,6 +1,7 @@
 //! Where the data of all engines are while they are compared: one directory, which is gone at the
 //! end, also after Ctrl-C (SIGINT) and SIGTERM. What was measured until then stays.
 
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -129,6 +130,21 @@ pub(crate) fn share(from: &Path, to: &Path, unchanging: &str) -> io::Result<()> 
             fs::hard_link(from, to)?;
         } else {
             fs::copy(from, to)?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads all files of a directory, so that the operating system has them in memory.
+pub(crate) fn read_all(directory: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            read_all(&entry.path())?;
+        } else {
+            let mut file = File::open(entry.path())?;
+            let mut buffer = vec![0; 1 << 20];
+            while file.read(&mut buffer)? > 0 {}
         }
     }
     Ok(())

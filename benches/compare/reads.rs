@@ -111,8 +111,12 @@ impl Questions {
                 files: engine.files(),
                 filter_bits_per_key: engine.filter_bytes().map(bits),
                 threads,
-                // One thread's, for counters of several would not be all there are.
-                reads: (threads == 1).then(|| self.count(engine, amount.gets)).unwrap_or_default(),
+                // Counters of several threads would not be all in one place.
+                reads: if threads == 1 {
+                    self.count(engine, amount.gets)
+                } else {
+                    Reads::default()
+                },
                 ..stores.figure(contender, samples)
             }
         };
@@ -161,12 +165,18 @@ impl Questions {
     }
 }
 
-/// Times whole scans in turns; each must see all rows.
-pub(crate) fn scan(stores: &Stores, engines: &[Box<dyn Engine>], rounds: usize) -> Vec<Figure> {
-    let expected = stores.rows.sum(0..stores.count);
+/// Times scans in turns, of a part of all rows: the first so many by their keys. Each must see them
+/// all.
+pub(crate) fn scan(
+    stores: &Stores,
+    engines: &[Box<dyn Engine>],
+    rounds: usize,
+    count: u64,
+) -> Vec<Figure> {
+    let expected = first_rows(stores, count);
     let scan = |engine: &dyn Engine| {
         let mut sum = ScanSum::default();
-        engine.scan(&mut |key, value| sum.add(key, value));
+        engine.scan(count, &mut |key, value| sum.add(key, value));
         assert_eq!(sum, expected, "every row and value that was written");
     };
     for engine in engines {
@@ -174,7 +184,7 @@ pub(crate) fn scan(stores: &Stores, engines: &[Box<dyn Engine>], rounds: usize) 
     }
     let samples = alternate(engines.len(), rounds, |contender, _| {
         scan(&*engines[contender]);
-        (stores.count, 0)
+        (count, 0)
     });
     let figure = |(contender, samples): (usize, _)| Figure {
         work: "scan".to_owned(),
@@ -182,4 +192,11 @@ pub(crate) fn scan(stores: &Stores, engines: &[Box<dyn Engine>], rounds: usize) 
         ..stores.figure(contender, samples)
     };
     samples.into_iter().enumerate().map(figure).collect()
+}
+
+/// The sum over the first so many rows in the order of their keys.
+fn first_rows(stores: &Stores, count: u64) -> ScanSum {
+    let mut keys: Vec<_> = (0..stores.count).map(|index| (stores.rows.key(index), index)).collect();
+    keys.sort_unstable_by(|a, b| a.0.as_ref().cmp(b.0.as_ref()));
+    stores.rows.sum(keys[..count as usize].iter().map(|(_, index)| *index))
 }

@@ -9,7 +9,7 @@ use workload::Rows;
 use crate::contenders::Contender;
 use crate::engine::{Engine, Settings, Shape};
 use crate::figure::{CACHE_ALL, Figure, Reads};
-use crate::place::{Place, bytes_on_disk, share};
+use crate::place::{Place, bytes_on_disk, read_all, share};
 use crate::rounds::{Samples, alternate};
 
 /// Makes all keys and values.
@@ -113,6 +113,12 @@ impl Stores {
             }
         });
         self.share_with_others()
+    }
+
+    /// Has the operating system take all files into memory, so that no engine waits for the disk: it
+    /// may have dropped those that nobody asked for while other stores were at work.
+    pub(crate) fn read_all(&self) -> io::Result<()> {
+        self.owners().into_iter().try_for_each(|owner| read_all(&self.directories[owner]))
     }
 
     /// Opens all, some times over; returns them with what it took in milliseconds.

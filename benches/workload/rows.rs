@@ -1,8 +1,6 @@
 //! Rows as a store of many files is compared by: keys of 16 to 24 bytes in no order, values of 100
 //! bytes half of which can be compressed away, and the questions that are asked about them.
 
-use std::ops::Range;
-
 use crate::{KEY_LEN, Random, fill_value, key, mix};
 
 /// Bytes of every value.
@@ -53,7 +51,7 @@ impl Rows {
     }
 
     /// The sum over these rows by which a scan is checked.
-    pub fn sum(self, indexes: Range<u64>) -> ScanSum {
+    pub fn sum(self, indexes: impl IntoIterator<Item = u64>) -> ScanSum {
         let mut sum = ScanSum::default();
         for index in indexes {
             sum.add(self.key(index).as_ref(), &self.value(index));

@@ -99,8 +99,8 @@ impl Engine for Fjall {
         }
     }
 
-    fn scan(&self, visit: &mut dyn FnMut(&[u8], &[u8])) {
-        for row in self.keyspace.iter() {
+    fn scan(&self, count: u64, visit: &mut dyn FnMut(&[u8], &[u8])) {
+        for row in self.keyspace.iter().take(count as usize) {
             let (key, value) = row.into_inner().expect("sound");
             visit(&key, &value);
         }

@@ -90,8 +90,9 @@ impl Engine for Ours {
         }
     }
 
-    fn scan(&self, visit: &mut dyn FnMut(&[u8], &[u8])) {
-        for cell in self.store.scan(Scan::family(FAMILY)).expect("sound") {
+    fn scan(&self, count: u64, visit: &mut dyn FnMut(&[u8], &[u8])) {
+        let scan = self.store.scan(Scan::family(FAMILY)).expect("sound");
+        for cell in scan.take(count as usize) {
             let cell = cell.expect("sound");
             visit(cell.row(), cell.value());
         }

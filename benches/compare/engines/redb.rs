@@ -17,8 +17,8 @@ use crate::engine::{Engine, Settings};
 type Bytes = &'static [u8];
 const TABLE: TableDefinition<'_, Bytes, Bytes> = TableDefinition::new("rows");
 
-/// Rows of a transaction.
-const BATCH: usize = 10_000;
+/// Rows of a transaction: many, for each writes anew what it touches of the tree.
+const BATCH: usize = 250_000;
 
 struct Redb {
     database: Mutex<Database>,
@@ -95,9 +95,9 @@ impl Engine for Redb {
         });
     }
 
-    fn scan(&self, visit: &mut dyn FnMut(&[u8], &[u8])) {
+    fn scan(&self, count: u64, visit: &mut dyn FnMut(&[u8], &[u8])) {
         self.with_table(|table| {
-            for row in table.iter().expect("sound") {
+            for row in table.iter().expect("sound").take(count as usize) {
                 let (key, value) = row.expect("sound");
                 visit(key.value(), value.value());
             }

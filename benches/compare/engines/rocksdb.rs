@@ -1,5 +1,5 @@
 //! RocksDB, by way of the crate `rocksdb`: blocks of 4 KiB and LZ4, with its Bloom or its ribbon
-//! filter, with its LRU or its HyperClock cache. Filters and indexes lie outside the cache, on the
+//! filter, with its LRU or its `HyperClock` cache. Filters and indexes lie outside the cache, on the
 //! heap, as by default: nothing evicts them, and the cache is not charged for them.
 
 use std::ops::Range;
@@ -92,10 +92,11 @@ impl Engine for RocksDb {
         }
     }
 
-    fn scan(&self, visit: &mut dyn FnMut(&[u8], &[u8])) {
+    fn scan(&self, count: u64, visit: &mut dyn FnMut(&[u8], &[u8])) {
         let mut rows = self.database.raw_iterator();
         rows.seek_to_first();
-        while let Some((key, value)) = rows.item() {
+        for _ in 0..count {
+            let Some((key, value)) = rows.item() else { break };
             visit(key, value);
             rows.next();
         }
