@@ -67,7 +67,7 @@ fn claims(out: &mut String, run: &Run) {
     }
     out.push_str(
         "<h2>Ratios</h2><p>Ours over the best of a peer's settings: the median of the rounds and its \
-         quartiles. A limit between the quartiles is unresolved.</p><table><thead><tr><th>what\
+         quartiles. A limit between the quartiles is unresolved.</p><table class=\"claims\"><thead><tr><th>what\
          <th>cache<th>ours<th>theirs<th>ratio<th>quartiles<th>limit<th></tr></thead><tbody>",
     );
     for claim in &run.claims {
@@ -125,9 +125,9 @@ fn figures(out: &mut String, figures: &[Figure]) {
 /// Colours that people who see few of them can tell apart (Okabe and Ito), lighter by night.
 const STYLE: &str = "\
 :root{color-scheme:light dark;--ground:#fff;--ink:#1b1b1b;--faint:#d9d9d9;--quiet:#5c5c5c;\
---c0:#b3450a;--c1:#a0720a;--c2:#0072b2;--c3:#00755a;--c4:#9a4b80;--c5:#2b7fb0;--c6:#6b6b00;--c7:#444}\
+--c0:#b3450a;--c1:#a0720a;--c2:#0072b2;--c3:#00755a;--c4:#9a4b80;--c5:#2b7fb0;--c6:#6b6b00;--c7:#444;--c8:#a3143c}\
 @media(prefers-color-scheme:dark){:root{--ground:#16181c;--ink:#e8e8e8;--faint:#3a3d44;--quiet:#a4a8b0;\
---c0:#ff8a4c;--c1:#f0c040;--c2:#6cb6ff;--c3:#3fd0a5;--c4:#e59ccb;--c5:#9fd4f5;--c6:#d9d96a;--c7:#bbb}}\
+--c0:#ff8a4c;--c1:#f0c040;--c2:#6cb6ff;--c3:#3fd0a5;--c4:#e59ccb;--c5:#9fd4f5;--c6:#d9d96a;--c7:#bbb;--c8:#ff8fa8}}\
 body{margin:0;background:var(--ground);color:var(--ink);font:16px/1.5 system-ui,sans-serif}\
 main{max-width:60rem;margin:auto;padding:1rem}h1{font-size:1.6rem}h3{margin:0}\
 figure{margin:2rem 0}figure p{margin:.2rem 0;color:var(--quiet)}svg{width:100%;height:auto}\
@@ -137,12 +137,12 @@ figure{margin:2rem 0}figure p{margin:.2rem 0;color:var(--quiet)}svg{width:100%;h
 .legend{list-style:none;display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;padding:0;margin:.3rem 0;font-size:14px}\
 .key{display:inline-block;width:.8em;height:.8em;border-radius:50%;margin-right:.4em;vertical-align:-.05em}\
 table{border-collapse:collapse;font-size:14px;display:block;overflow-x:auto}\
-th,td{text-align:left;padding:.15rem .6rem;border-bottom:1px solid var(--faint);white-space:nowrap}\
+th,td{text-align:left;padding:.15rem .6rem;border-bottom:1px solid var(--faint);white-space:nowrap}.claims td{white-space:normal}\
 .held td:last-child{color:var(--c3)}.missed td:last-child{color:var(--c0)}\
 path.s0{stroke:var(--c0)}path.s1{stroke:var(--c1)}path.s2{stroke:var(--c2)}path.s3{stroke:var(--c3)}\
-path.s4{stroke:var(--c4)}path.s5{stroke:var(--c5)}path.s6{stroke:var(--c6)}path.s7{stroke:var(--c7)}\
+path.s4{stroke:var(--c4)}path.s5{stroke:var(--c5)}path.s6{stroke:var(--c6)}path.s7{stroke:var(--c7)}path.s8{stroke:var(--c8)}\
 circle.s0{fill:var(--c0)}circle.s1{fill:var(--c1)}circle.s2{fill:var(--c2)}circle.s3{fill:var(--c3)}\
-circle.s4{fill:var(--c4)}circle.s5{fill:var(--c5)}circle.s6{fill:var(--c6)}circle.s7{fill:var(--c7)}\
+circle.s4{fill:var(--c4)}circle.s5{fill:var(--c5)}circle.s6{fill:var(--c6)}circle.s7{fill:var(--c7)}circle.s8{fill:var(--c8)}\
 .key.s0{background:var(--c0)}.key.s1{background:var(--c1)}.key.s2{background:var(--c2)}\
 .key.s3{background:var(--c3)}.key.s4{background:var(--c4)}.key.s5{background:var(--c5)}\
-.key.s6{background:var(--c6)}.key.s7{background:var(--c7)}";
+.key.s6{background:var(--c6)}.key.s7{background:var(--c7)}.key.s8{background:var(--c8)}";

@@ -154,7 +154,7 @@ fn legend(chart: &Chart) -> String {
 }
 
 /// Colours that the page has.
-const COLOURS: usize = 8;
+const COLOURS: usize = 9;
 
 fn axes(out: &mut String, chart: &Chart, x: &Scale, y: &Scale) {
     let (bottom, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
@@ -172,13 +172,15 @@ fn axes(out: &mut String, chart: &Chart, x: &Scale, y: &Scale) {
     let names = chart.x.names.iter().enumerate().map(|(at, name)| (at as f64, escape(name)));
     let numbers = x.ticks().into_iter().map(|tick| (tick, number(tick)));
     let ticks: Vec<_> = if chart.x.names.is_empty() { numbers.collect() } else { names.collect() };
-    for (tick, label) in ticks {
+    for (place, (tick, label)) in ticks.into_iter().enumerate() {
         let at = x.place(tick);
+        // Names are long: every other one stands a line lower.
+        let lower = if chart.x.names.is_empty() || place % 2 == 0 { 18.0 } else { 34.0 };
         let _ = write!(
             out,
             "<path class=\"grid\" d=\"M{at:.1} {TOP}V{bottom}\"/>\
              <text class=\"tick\" x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{label}</text>",
-            bottom + 18.0
+            bottom + lower
         );
     }
     let _ = write!(
