@@ -17,6 +17,8 @@ use crate::engine::{
 
 const FAMILY: &str = "f";
 const BLOCK_BYTES: u32 = 4 << 10;
+/// One index block a file, in memory, as the others have.
+const INDEX_BYTES: u32 = 64 << 20;
 
 struct Ours {
     directory: PathBuf,
@@ -31,7 +33,8 @@ pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
         .cache_bytes(settings.cache_bytes)
         .memstore_flush_bytes(memstore)
         .auto_compaction(levelled)
-        .pin_filters(true);
+        .pin_filters(true)
+        .index_block_size(INDEX_BYTES);
     let is_new = !directory.join("MANIFEST").exists();
     let store = Store::open(directory, options).expect("our directory");
     if is_new {

@@ -158,6 +158,7 @@ pub(crate) fn writer_options(
         .compression(options.compression)
         .bloom_type(options.bloom_type)
         .bloom_error_rate(store.options.bloom_error_rate)
+        .index_block_size(store.options.index_block_size)
         .includes_mvcc(true)
         .includes_tags(purpose.has_tags)
         .max_sequence_id(purpose.sequence_max)

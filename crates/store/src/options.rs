@@ -43,6 +43,7 @@ pub struct StoreOptions {
     pub(crate) background: bool,
     pub(crate) filter_use: FilterUse,
     pub(crate) pin_filters: bool,
+    pub(crate) index_block_size: u32,
     pub(crate) bloom_error_rate: ErrorRate,
 }
 
@@ -64,6 +65,7 @@ impl Default for StoreOptions {
             filter_use: FilterUse::default(),
             pin_filters: false,
             bloom_error_rate: ErrorRate::HBASE,
+            index_block_size: 128 << 10,
         }
     }
 }
@@ -150,6 +152,21 @@ impl StoreOptions {
     /// Default: 1 %.
     pub const fn bloom_error_rate(mut self, rate: ErrorRate) -> Self {
         self.bloom_error_rate = rate;
+        self
+    }
+
+    /// Bytes after which an index block of a new file is cut (`hfile.index.block.max.size`). A file whose
+    /// index is one block keeps it in memory while it is open, outside of the cache; that of a larger
+    /// one is cut into blocks that come and go in the cache, of which each read needs one more. Taken
+    /// to be 512 bytes at least and 64 MiB at most. Default: 128 KiB.
+    pub const fn index_block_size(mut self, bytes: u32) -> Self {
+        const MIN: u32 = 512;
+        const MAX: u32 = 64 << 20;
+        self.index_block_size = match bytes {
+            ..MIN => MIN,
+            MAX.. => MAX,
+            bytes => bytes,
+        };
         self
     }
 

@@ -261,6 +261,24 @@ fn what_a_flush_wrote_stays_in_the_cache_if_that_is_asked_for() {
 }
 
 #[test]
+fn an_index_in_one_block_is_no_block_of_the_cache() {
+    for (index_block_size, is_cut) in [(0, true), (u32::MAX, false)] {
+        let directory = tempfile::tempdir().unwrap();
+        let options = StoreOptions::default().index_block_size(index_block_size);
+        let store = Store::open(directory.path(), options).unwrap();
+        store.create_family("f", FamilyOptions::default().block_size(256)).unwrap();
+        for row in 0..1000 {
+            store.put(Put::new(format!("row{row:03}")).column("f", "q", "value")).unwrap();
+        }
+        store.flush().unwrap();
+        let (cells, trace) = store.get_traced(&Get::row("row500")).unwrap();
+        assert_eq!(cells.len(), 1);
+        assert_eq!(trace.blocks(BlockKind::Index, BlockSource::File) > 0, is_cut);
+        assert_eq!(trace.data_blocks(), 1);
+    }
+}
+
+#[test]
 fn memstores_that_fill_up_during_a_flush_wait_for_the_next() {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
