@@ -117,6 +117,19 @@ impl RowHeads {
     pub(crate) fn bytes(&self) -> usize {
         self.prefix.len() + size_of_val(&*self.lines)
     }
+
+    /// Bytes that the heads of so many rows will take, of which the first and the last share a prefix.
+    pub(crate) fn bytes_of(prefix_len: usize, rows: usize) -> usize {
+        let (mut level, mut lines) = (rows, 0_usize);
+        loop {
+            level = level.div_ceil(8);
+            lines += level;
+            if level <= 1 {
+                break;
+            }
+        }
+        prefix_len.saturating_add(lines.saturating_mul(size_of::<Line>()))
+    }
 }
 
 /// How many bytes two strings share at their start.
@@ -154,6 +167,8 @@ mod tests {
             let rows: Vec<_> = rows.into_iter().map(|row| [&prefix[..], &row].concat()).collect();
             let target = if with_prefix { [&prefix[..], &target].concat() } else { target };
             let heads = RowHeads::new(rows.iter().map(Vec::as_slice));
+            let taken = RowHeads::bytes_of(heads.prefix.len(), rows.len());
+            prop_assert_eq!(heads.bytes(), taken);
             let candidates = heads.candidates(&target);
             prop_assert!(rows[..candidates.start].iter().all(|row| *row < target));
             prop_assert!(rows[candidates.end..].iter().all(|row| *row > target));

@@ -279,6 +279,24 @@ mod tests {
         assert_eq!(starts, [None, Some(0), None, Some(second_row), None]);
     }
 
+    /// Their room counts from the beginning, so that a cache's budget holds.
+    #[test]
+    fn the_second_seek_makes_the_heads_and_finds_the_same() {
+        let rows: Vec<_> = (0..40).map(|row| format!("row{row:02}").into_bytes()).collect();
+        let cells: Vec<_> = rows.iter().map(|row| cell(row, b"q")).collect();
+        for row in &rows {
+            let block = block(&cells);
+            let bytes = block.bytes();
+            let (searchable, index) = (block.check().unwrap(), block.index.get().unwrap());
+            let start = searchable.row_start(row).unwrap();
+            for has_heads in [false, true] {
+                assert_eq!(searchable.find_row(row), RowPlace::Here(start));
+                assert_eq!(index.has_heads(), has_heads);
+            }
+            assert_eq!(block.bytes(), bytes);
+        }
+    }
+
     #[test]
     fn a_seek_ends_at_the_first_cell_that_is_not_less() {
         let block = block(&[cell(b"b", b"1"), cell(b"b", b"3"), cell(b"d", b"1")]);

@@ -6,35 +6,48 @@
 //! offsets  ▪▪▪▪▪▪▪▪▪▪▪▪       where the row's first cell stands
 //! cells    [k|v|row1…][k|v|row1…][k|v|row2…] …
 //! ```
+//!
+//! The heads are made at the second seek. In a cache that is much smaller than what is read, most
+//! blocks are searched once, and mostly by gets: a search by halving costs less than it takes to
+//! make the heads. Their room is counted from the beginning.
 #![cfg_attr(
     not(test),
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
 )]
 
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::row_table::RowTable;
 use super::walk::{PlainWalk, Step};
 use crate::encoding::{CellLayout, Decoded, What};
 use crate::input::Input;
-use crate::row_heads::RowHeads;
+use crate::row_heads::{RowHeads, common_prefix_len};
 use crate::{Comparator, KeyRef};
 
 /// Where the rows of a block start. That there is one says that all cells were checked.
 #[derive(Debug)]
 pub(super) struct RowIndex {
     offsets: Box<[u32]>,
-    /// `None` where rows are not in the order of their bytes.
-    heads: Option<RowHeads>,
     /// `None` where there can be none.
     table: Option<RowTable>,
+    was_sought: AtomicBool,
+    /// None in it where rows are not in the order of their bytes.
+    heads: OnceLock<Option<RowHeads>>,
     last_cell_at: usize,
     cell_count: u64,
+    /// What it takes in memory, the heads with it.
+    bytes: usize,
 }
 
 impl RowIndex {
     /// Walks all cells of a block.
     pub(super) fn new(decoded: &Decoded, layout: CellLayout) -> Result<Self, What> {
+        let cells = decoded.cells();
         let mut walk = PlainWalk::begin(decoded, layout)?;
-        let (mut offsets, mut cell_count) = (vec![0], 1_u64);
+        let mut offsets = Vec::with_capacity(cells.len().div_ceil(SHORT_ROW_LEN));
+        offsets.push(0);
+        let mut cell_count = 1_u64;
         loop {
             match walk.step(decoded, layout)? {
                 Step::SameRow => {}
@@ -46,23 +59,57 @@ impl RowIndex {
             }
             cell_count = cell_count.saturating_add(1);
         }
-        let cells = decoded.cells();
-        let rows = offsets.iter().map(|at| row_at(cells, offset(*at)).unwrap_or_default());
         let by_bytes = layout.order == Comparator::Bytes;
-        let heads = by_bytes.then(|| RowHeads::new(rows.clone()));
-        let places = rows.zip(offsets.iter().copied());
+        let rows = offsets.iter().map(|at| row_at(cells, offset(*at)).unwrap_or_default());
+        let places = rows.clone().zip(offsets.iter().copied());
         let table = by_bytes.then(|| RowTable::new(cells.len(), offsets.len(), places)).flatten();
-        let last_cell_at = walk.position();
-        Ok(Self { offsets: offsets.into(), heads, table, last_cell_at, cell_count })
+        let mut bytes = size_of_val(&*offsets);
+        bytes = bytes.saturating_add(table.as_ref().map_or(0, RowTable::bytes));
+        if by_bytes {
+            let (first, last) = (rows.clone().next(), rows.clone().next_back());
+            let prefix_len = common_prefix_len(first.unwrap_or_default(), last.unwrap_or_default());
+            bytes = bytes.saturating_add(RowHeads::bytes_of(prefix_len, offsets.len()));
+        }
+        Ok(Self {
+            offsets: offsets.into(),
+            table,
+            was_sought: AtomicBool::new(false),
+            heads: OnceLock::new(),
+            last_cell_at: walk.position(),
+            cell_count,
+            bytes,
+        })
     }
 
-    /// Bytes it takes in memory.
-    pub(super) fn bytes(&self) -> usize {
-        let heads = self.heads.as_ref().map_or(0, RowHeads::bytes);
-        let table = self.table.as_ref().map_or(0, RowTable::bytes);
-        size_of_val(&*self.offsets).saturating_add(heads).saturating_add(table)
+    /// Bytes it takes in memory, or will.
+    pub(super) const fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The heads, from the second call on.
+    fn heads(&self, cells: &[u8], order: Comparator) -> Option<&RowHeads> {
+        if let Some(heads) = self.heads.get() {
+            return heads.as_ref();
+        }
+        // Nobody minds if two threads both take theirs for the first.
+        if !self.was_sought.swap(true, Ordering::Relaxed) {
+            return None;
+        }
+        let make = || {
+            let rows = self.offsets.iter().map(|at| row_at(cells, offset(*at)).unwrap_or_default());
+            (order == Comparator::Bytes).then(|| RowHeads::new(rows))
+        };
+        self.heads.get_or_init(make).as_ref()
+    }
+
+    #[cfg(test)]
+    pub(super) fn has_heads(&self) -> bool {
+        self.heads.get().is_some()
     }
 }
+
+/// A row with its cells is hardly shorter in bytes: so much room saves the list of rows from moving.
+const SHORT_ROW_LEN: usize = 64;
 
 /// Where a row is in a block, or would be.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -121,7 +168,8 @@ impl<'a> Searchable<'a> {
     /// Finds a row, or where it would be.
     pub(super) fn find_row(&self, row: &[u8]) -> RowPlace {
         let all = 0..self.index.offsets.len();
-        let candidates = self.index.heads.as_ref().map_or(all, |heads| heads.candidates(row));
+        let heads = self.index.heads(self.decoded.cells(), self.layout.order);
+        let candidates = heads.map_or(all, |heads| heads.candidates(row));
         let start = candidates.start;
         let undecided = self.index.offsets.get(candidates).unwrap_or_default();
         let cells = self.decoded.cells();
