@@ -47,12 +47,22 @@ impl RowTable {
     pub(super) fn new<'a>(
         block_len: usize,
         row_count: usize,
-        rows: impl Iterator<Item = (&'a [u8], u32)>,
+        rows: impl Iterator<Item = (&'a [u8], u32)> + Clone,
     ) -> Option<Self> {
         if block_len > Self::BLOCK_LEN_MAX {
             return None;
         }
         let line_count = row_count.div_ceil(ROWS_PER_LINE).max(1);
+        // Once in some ten thousand blocks too many rows meet in one place, and twice the room helps.
+        Self::in_lines(line_count, rows.clone())
+            .or_else(|| Self::in_lines(line_count.saturating_mul(2), rows))
+    }
+
+    /// Puts the rows into so many lines; `None` if one finds all lines full where it is looked for.
+    fn in_lines<'a>(
+        line_count: usize,
+        rows: impl Iterator<Item = (&'a [u8], u32)>,
+    ) -> Option<Self> {
         let mut lines = vec![Line([FREE; SLOTS]); line_count];
         for (row, at) in rows {
             let (first, fingerprint) = split(row, line_count);
@@ -169,6 +179,21 @@ mod tests {
         }
         // Of 10,000 rows each meets about twelve fingerprints of twelve bits.
         assert!((10..100).contains(&looks.get()), "{}", looks.get());
+    }
+
+    #[test]
+    fn where_too_many_rows_meet_twice_the_lines_take_them() {
+        let lines = 12;
+        let meets = |row: &Vec<u8>| split(row, lines).0 < 4;
+        let rows: Vec<_> =
+            (0_u32..).map(|row| row.to_be_bytes().to_vec()).filter(meets).take(144).collect();
+        let places = rows.iter().zip(0..).map(|(row, number)| (&row[..], number * 37));
+        assert!(RowTable::in_lines(lines, places.clone()).is_none());
+        let table = RowTable::new(144 * 37, 144, places).unwrap();
+        assert_eq!(table.bytes(), 2 * lines * size_of::<Line>());
+        for (number, row) in rows.iter().enumerate() {
+            assert_eq!(table.find(row, |at| rows[at / 37] == *row), Some(number * 37));
+        }
     }
 
     #[test]
