@@ -59,15 +59,14 @@ impl RowIndex {
             }
             cell_count = cell_count.saturating_add(1);
         }
-        let by_bytes = layout.order == Comparator::Bytes;
-        let rows = offsets.iter().map(|at| row_at(cells, offset(*at)).unwrap_or_default());
-        let places = rows.clone().zip(offsets.iter().copied());
-        let table = by_bytes.then(|| RowTable::new(cells.len(), offsets.len(), places)).flatten();
-        let mut bytes = size_of_val(&*offsets);
-        bytes = bytes.saturating_add(table.as_ref().map_or(0, RowTable::bytes));
-        if by_bytes {
+        let (mut table, mut bytes) = (None, size_of_val(&*offsets));
+        if layout.order == Comparator::Bytes {
+            let rows = rows_at(cells, &offsets);
+            let places = rows.clone().zip(offsets.iter().copied());
+            table = RowTable::new(cells.len(), offsets.len(), places);
             let (first, last) = (rows.clone().next(), rows.clone().next_back());
             let prefix_len = common_prefix_len(first.unwrap_or_default(), last.unwrap_or_default());
+            bytes = bytes.saturating_add(table.as_ref().map_or(0, RowTable::bytes));
             bytes = bytes.saturating_add(RowHeads::bytes_of(prefix_len, offsets.len()));
         }
         Ok(Self {
@@ -95,10 +94,8 @@ impl RowIndex {
         if !self.was_sought.swap(true, Ordering::Relaxed) {
             return None;
         }
-        let make = || {
-            let rows = self.offsets.iter().map(|at| row_at(cells, offset(*at)).unwrap_or_default());
-            (order == Comparator::Bytes).then(|| RowHeads::new(rows))
-        };
+        let make =
+            || (order == Comparator::Bytes).then(|| RowHeads::new(rows_at(cells, &self.offsets)));
         self.heads.get_or_init(make).as_ref()
     }
 
@@ -231,6 +228,14 @@ impl<'a> Searchable<'a> {
 
 fn offset(at: u32) -> usize {
     usize::try_from(at).unwrap_or(usize::MAX)
+}
+
+/// The rows of the cells that start at these places.
+fn rows_at<'a>(
+    cells: &'a [u8],
+    offsets: &'a [u32],
+) -> impl DoubleEndedIterator<Item = &'a [u8]> + Clone {
+    offsets.iter().map(|at| row_at(cells, offset(*at)).unwrap_or_default())
 }
 
 /// The row of the cell that starts at `at`, without taking the rest of it apart.
