@@ -14,12 +14,13 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::sample::select;
-use sstable::{CellRef, CellType, FileName, SequenceId, Writer, WriterOptions};
+use sstable::{CellRef, CellType, WriterOptions};
 use store::vfs::Vfs;
 use store::{
     Clock, Delete, Durability, FamilyOptions, Get, KeepDeletedCells, Put, Scan, Store,
     StoreOptions, Timestamp, WriteBatch,
 };
+use support::cells::{PUT, hfile};
 use support::disk::Disk;
 
 /// A cell of the model: family deletes have an empty qualifier, nothing else has.
@@ -403,22 +404,16 @@ fn batch(cells: &[Known]) -> WriteBatch {
 }
 
 fn write_file(files: &Disk, path: &Path, cells: &[Known]) {
-    let name = FileName::new(path.display().to_string());
-    let mut writer = Writer::new(Vec::new(), name, WriterOptions::default()).unwrap();
-    for cell in Model::in_order(cells.iter()) {
-        let cell = CellRef {
-            row: cell.row.as_bytes(),
-            family: b"f",
-            qualifier: cell.qualifier.as_bytes(),
-            timestamp: Timestamp::new(cell.time),
-            cell_type: cell.cell_type,
-            value: cell.value.as_bytes(),
-            tags: b"",
-            sequence_id: SequenceId::new(0),
-        };
-        writer.append(cell).unwrap();
-    }
-    files.create(path).unwrap().write_all(&writer.finish().unwrap().0).unwrap();
+    let cells = Model::in_order(cells.iter()).into_iter().map(|cell| CellRef {
+        row: cell.row.as_bytes(),
+        qualifier: cell.qualifier.as_bytes(),
+        timestamp: Timestamp::new(cell.time),
+        cell_type: cell.cell_type,
+        value: cell.value.as_bytes(),
+        ..PUT
+    });
+    let bytes = hfile(path, WriterOptions::default(), cells);
+    files.create(path).unwrap().write_all(&bytes).unwrap();
 }
 
 fn cells() -> impl Strategy<Value = Vec<(String, String, i64, CellType)>> {

@@ -19,11 +19,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use sstable::{CellRef, CellType, FileName, SequenceId, Writer, WriterOptions};
+use sstable::{CellRef, WriterOptions};
 use store::vfs::Vfs;
 use store::{
     Clock, Delete, Durability, FamilyOptions, Put, Scan, Store, StoreOptions, Timestamp, WriteBatch,
 };
+use support::cells::{PUT, hfile};
 use support::disk::{Disk, Fault, Faults};
 use support::say;
 use workload::Random;
@@ -191,23 +192,13 @@ fn batch(edits: &[Edit], time: Timestamp) -> WriteBatch {
 }
 
 fn write_file(disk: &Disk, path: &Path, edits: &[Edit], time: Timestamp) {
-    let name = FileName::new(path.display().to_string());
-    let mut writer = Writer::new(Vec::new(), name, WriterOptions::default()).unwrap();
-    for (row, value) in edits {
-        let cell = CellRef {
-            row: row.as_bytes(),
-            family: b"f",
-            qualifier: b"q",
-            timestamp: time,
-            cell_type: CellType::Put,
-            value: value.as_ref().unwrap().as_bytes(),
-            tags: b"",
-            sequence_id: SequenceId::new(0),
-        };
-        writer.append(cell).unwrap();
-    }
+    let cells = edits.iter().map(|(row, value)| {
+        let value = value.as_ref().unwrap().as_bytes();
+        CellRef { row: row.as_bytes(), timestamp: time, value, ..PUT }
+    });
+    let bytes = hfile(path, WriterOptions::default(), cells);
     disk.create_directory(path.parent().unwrap()).unwrap();
-    disk.create(path).unwrap().write_all(&writer.finish().unwrap().0).unwrap();
+    disk.create(path).unwrap().write_all(&bytes).unwrap();
 }
 
 /// What went wrong, counted; each line of the report is one of these.

@@ -5,11 +5,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sstable::{
-    CellRef, CellType, FileInfo, FileName, Reader, ReaderOptions, SequenceId, Writer, WriterOptions,
-};
+use sstable::{CellRef, FileInfo, Reader, ReaderOptions, WriterOptions};
 use store::{Error, FamilyOptions, Get, Put, Store, StoreOptions, Timestamp};
-use support::hex;
+use support::{cells, hex};
 
 fn open(directory: &Path) -> store::Result<Store> {
     Store::open(directory, StoreOptions::default().auto_compaction(false))
@@ -132,27 +130,16 @@ fn files_without_an_id_are_told_apart_by_their_keys_and_wholly_before_they_are_m
 }
 
 /// A file from elsewhere: these rows in order, the last with a value of so many bytes.
-fn write_file(path: &Path, rows: &[&str], value_len: usize) -> u64 {
-    let name = FileName::new(path.display().to_string());
+fn write_file(path: &Path, rows: &[&str], value_len: usize) -> usize {
     let options = WriterOptions::default().create_time(Timestamp::new(1));
-    let mut writer = Writer::new(Vec::new(), name, options).unwrap();
-    for row in rows {
-        let is_last = Some(row) == rows.last();
-        let cell = CellRef {
-            row: row.as_bytes(),
-            family: b"f",
-            qualifier: b"q",
-            timestamp: Timestamp::new(5),
-            cell_type: CellType::Put,
-            value: &vec![7; if is_last { value_len } else { 1 }],
-            tags: b"",
-            sequence_id: SequenceId::new(0),
-        };
-        writer.append(cell).unwrap();
-    }
-    let (bytes, summary) = writer.finish().unwrap();
-    fs::write(path, bytes).unwrap();
-    summary.len
+    let value = vec![7; value_len];
+    let cells = rows.iter().map(|row| {
+        let value = if Some(row) == rows.last() { &value } else { &[7][..] };
+        CellRef { row: row.as_bytes(), value, ..cells::PUT }
+    });
+    let bytes = cells::hfile(path, options, cells);
+    fs::write(path, &bytes).unwrap();
+    bytes.len()
 }
 
 #[test]
@@ -166,7 +153,7 @@ fn files_of_equal_length_and_keys_are_told_apart_by_their_number_of_cells() {
     drop(store);
     let ours = files(&here.join("f")).remove(0);
     let shorter = write_file(&ours, &["a", "c"], 1);
-    assert_eq!(write_file(&ours, &["a", "c"], 1 + usize::try_from(len - shorter).unwrap()), len);
+    assert_eq!(write_file(&ours, &["a", "c"], 1 + len - shorter), len);
     assert!(refusal(&here, &ours).ends_with("its cells are 2, not 3"));
 }
 

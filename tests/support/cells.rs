@@ -1,7 +1,39 @@
 //! Cells made up from a seed, of any shape that a file can hold.
 
-use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp};
+use std::path::Path;
+
+use sstable::{Cell, CellRef, CellType, FileName, SequenceId, Timestamp, Writer, WriterOptions};
 use workload::Random;
+
+/// A put of the column `f:q`, as a file for a bulk load has it; a test names what differs.
+pub const PUT: CellRef<'static> = CellRef {
+    row: b"",
+    family: b"f",
+    qualifier: b"q",
+    timestamp: Timestamp::new(5),
+    cell_type: CellType::Put,
+    value: b"",
+    tags: b"",
+    sequence_id: SequenceId::new(0),
+};
+
+/// The bytes of a file that holds these cells, which are in order.
+///
+/// # Panics
+///
+/// If they are not, or the options are for no file.
+pub fn hfile<'a>(
+    path: &Path,
+    options: WriterOptions,
+    cells: impl IntoIterator<Item = CellRef<'a>>,
+) -> Vec<u8> {
+    let name = FileName::new(path.display().to_string());
+    let mut writer = Writer::new(Vec::new(), name, options).expect("a file that can be");
+    for cell in cells {
+        writer.append(cell).expect("cells in order");
+    }
+    writer.finish().expect("memory has room").0
+}
 
 /// What the cells of a file are like.
 #[derive(Clone, Copy, Debug)]
