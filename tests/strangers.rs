@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sstable::{CellRef, FileInfo, Reader, ReaderOptions, WriterOptions};
+use sstable::{CellRef, FileInfo, Reader, ReaderOptions, SequenceId, WriterOptions};
 use store::{Error, FamilyOptions, Get, Put, Store, StoreOptions, Timestamp};
 use support::{cells, hex};
 
@@ -211,4 +211,46 @@ fn a_file_gets_a_new_id_with_its_new_filter() {
     let store = open(directory.path()).unwrap();
     assert_eq!(store.get(&Get::row("b")).unwrap()[0].value(), b"2");
     assert!(store.check_files("f").unwrap().iter().all(|(_, wrong)| wrong.is_none()));
+}
+
+/// Writes a file that says its newest write was that one, and takes it in.
+fn import_of_age(store: &Store, place: &Path, newest: SequenceId) {
+    let options = WriterOptions::default().max_sequence_id(newest);
+    let cell = CellRef { row: b"a", value: b"imported", ..cells::PUT };
+    fs::write(place, cells::hfile(place, options, [cell])).unwrap();
+    store.import("f", &[place.to_path_buf()]).unwrap();
+}
+
+#[test]
+fn a_file_may_leave_room_for_one_write_and_that_one_is_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path().join("near the end");
+    let home = directory.path().join("store");
+    filled(&home, ["a", "b"]);
+    let store = open(&home).unwrap();
+    import_of_age(&store, &place, SequenceId::new(SequenceId::MAX.get() - 2));
+    let put = |value: &str| Put::new("a").column_at("f", "q", Timestamp::new(5), value);
+    store.put(put("last")).unwrap();
+    let used_up = "ids are used up";
+    assert!(store.put(put("one more")).unwrap_err().to_string().contains(used_up));
+    drop(store);
+    let store = open(&home).unwrap();
+    assert_eq!(store.get(&Get::row("a")).unwrap()[0].value(), b"last");
+    assert!(store.bulk_load("f", &[place]).unwrap_err().to_string().contains(used_up));
+    assert!(store.put(put("one more")).unwrap_err().to_string().contains(used_up));
+    drop(store);
+    assert_eq!(open(&home).unwrap().get(&Get::row("a")).unwrap()[0].value(), b"last");
+}
+
+#[test]
+fn a_file_that_claims_an_age_no_write_has_is_as_one_that_claims_none() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = directory.path().join("store");
+    filled(&home, ["a", "b"]);
+    let store = open(&home).unwrap();
+    import_of_age(&store, &directory.path().join("claims"), SequenceId::MAX);
+    assert_eq!(store.get(&Get::row("a")).unwrap()[0].value(), b"imported");
+    store.put(Put::new("a").column_at("f", "q", Timestamp::new(5), "later")).unwrap();
+    drop(store);
+    assert_eq!(open(&home).unwrap().get(&Get::row("a")).unwrap()[0].value(), b"later");
 }

@@ -114,7 +114,7 @@ impl Inner {
         Ok(Some(Aside {
             version: self.version(),
             segment: writer.segment.identity().number,
-            newest: SequenceId::new(writer.next.get() - 1),
+            newest: writer.newest,
         }))
     }
 

@@ -10,6 +10,7 @@ use crate::filters::filter_of_new;
 use crate::identity::random_name;
 use crate::manifest::FileEntry;
 use crate::new_file::{FilePurpose, NewFile, NewPlace};
+use crate::sequence;
 use crate::store::Inner;
 use crate::store_file::StoreFile;
 use crate::version::Family;
@@ -106,7 +107,7 @@ impl Inner {
         let Some(entry) = FileEntry::of_file(&reader, &name, checksum) else {
             return Err(Error::corrupt(path, 0, "has cells, and no first or last key"));
         };
-        Ok(Some(Copied { entry, carried: reader.sequence_id_max() }))
+        Ok(Some(Copied { entry, carried: sequence::carried(&reader) }))
     }
 
     /// Writes the rows of a range into a file of their own.
@@ -132,7 +133,7 @@ impl Inner {
             part.append(&cell)?;
             cells.advance()?;
         }
-        let whole_age = reader.sequence_id_max();
+        let whole_age = sequence::carried(reader);
         Ok(part.finish()?.map(|entry| Copied {
             entry: FileEntry { carries_sequence_ids: false, ..entry },
             carried: whole_age,
@@ -170,7 +171,7 @@ impl Inner {
         // Nor may a power cut take what was written before them, and leave them: that were a hole.
         let synced = writer.write_pending().and_then(|()| writer.segment.sync());
         synced.map_err(|error| self.commit.poison(error))?;
-        let mut newest = SequenceId::new(writer.next.get() - 1);
+        let mut newest = writer.newest;
         let mut files = Vec::new();
         for Copied { mut entry, carried } in copied {
             if let Some(carried) = carried.filter(|_| age == Age::Carried) {
@@ -178,7 +179,7 @@ impl Inner {
                 entry.carries_sequence_ids = true;
                 newest = newest.max(carried);
             } else {
-                newest = SequenceId::new(newest.get() + 1);
+                newest = sequence::after(newest)?;
                 (entry.sequence_min, entry.sequence_max) = (newest, newest);
                 entry.carries_sequence_ids = false;
             }

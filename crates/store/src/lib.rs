@@ -51,6 +51,7 @@ mod read;
 mod row_head;
 mod rules;
 mod scan;
+mod sequence;
 mod snapshot;
 mod stats;
 mod store;

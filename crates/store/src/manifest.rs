@@ -43,6 +43,7 @@ use sstable::SequenceId;
 use crate::error::{Error, Result};
 use crate::identity::random_number;
 use crate::options::FamilyOptions;
+use crate::sequence;
 use crate::store::{LOCK_NAME, WAL_DIRECTORY};
 use crate::unfinished::UNFINISHED_NAME;
 use crate::vfs::Vfs;
@@ -205,6 +206,9 @@ impl Manifest {
             flushed: SequenceId::new(bytes.read_u64::<BigEndian>()?),
             families: Vec::new(),
         };
+        if !sequence::is_possible(manifest.flushed) {
+            return Err(Wrong(sequence::IMPOSSIBLE));
+        }
         let (mut ids, mut names) = (BTreeSet::new(), BTreeSet::new());
         for _ in 0..bytes.read_u16::<BigEndian>()? {
             let family = read_family(bytes)?;

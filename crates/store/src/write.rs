@@ -19,6 +19,7 @@ use sstable::{Cell, CellRef, CellType, KeyRef, SequenceId, Timestamp};
 use crate::error::{Error, Result};
 use crate::options::Durability;
 use crate::read::ReadView;
+use crate::sequence;
 use crate::store::Inner;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Condvar, Mutex, MutexGuard, let_others_go_on, lock, wait};
@@ -66,8 +67,8 @@ pub(crate) enum Stamp {
 #[derive(Debug)]
 pub(crate) struct Writer {
     pub(crate) segment: SegmentWriter,
-    /// The next batch's.
-    pub(crate) next: SequenceId,
+    /// The last batch's.
+    pub(crate) newest: SequenceId,
     /// Records that the operating system does not have yet.
     pending: Vec<u8>,
     /// Whether a memstore holds what no log does.
@@ -79,8 +80,7 @@ impl Commit {
     const PENDING_BYTES_MAX: usize = 256 << 10;
 
     pub(crate) fn new(segment: SegmentWriter, newest: SequenceId) -> Self {
-        let next = SequenceId::new(newest.get() + 1);
-        let writer = Writer { segment, next, pending: Vec::new(), has_unlogged: false };
+        let writer = Writer { segment, newest, pending: Vec::new(), has_unlogged: false };
         Self {
             queue: Mutex::default(),
             done: Condvar::new(),
@@ -102,7 +102,7 @@ impl Commit {
 
     /// Makes visible what was taken in with sequence ids up to `newest`.
     pub(crate) fn publish(&self, writer: &mut Writer, newest: SequenceId) {
-        writer.next = writer.next.max(SequenceId::new(newest.get() + 1));
+        writer.newest = writer.newest.max(newest);
         self.visible.fetch_max(newest.get(), Ordering::Release);
     }
 
@@ -176,12 +176,11 @@ impl Commit {
         if cells.is_empty() {
             return Ok(cells);
         }
-        let sequence_id = writer.next;
         let request = Request { cells: cells.clone(), durability, stamp: Stamp::Now };
         let result = self.write_group(store, &mut writer, vec![request]);
         result.map_err(|error| self.poison(error))?;
         for cell in &mut cells {
-            cell.set_sequence_id(sequence_id);
+            cell.set_sequence_id(writer.newest);
         }
         Ok(cells)
     }
@@ -209,7 +208,7 @@ impl Commit {
         for request in group {
             apply(&version, request.cells);
         }
-        self.visible.store(writer.next.get() - 1, Ordering::Release);
+        self.visible.store(writer.newest.get(), Ordering::Release);
         if writer.has_pending() {
             store.background.want_log();
         }
@@ -260,7 +259,7 @@ impl Drop for Leading<'_> {
 impl Writer {
     /// Gives a batch its sequence id and, where there is none, its time, and logs it.
     fn log(&mut self, version: &StoreVersion, request: &mut Request, now: Timestamp) -> Result<()> {
-        let sequence_id = self.next;
+        let sequence_id = sequence::after(self.newest)?;
         let stamp = match request.stamp {
             Stamp::Now => now,
             // Below 2^63: the ids count up from 1.
@@ -287,7 +286,7 @@ impl Writer {
             let (identity, durable) = (*self.segment.identity(), self.segment.durable());
             encode_batch(&mut self.pending, &identity, sequence_id, durable, cells)?;
         }
-        self.next = SequenceId::new(sequence_id.get() + 1);
+        self.newest = sequence_id;
         Ok(())
     }
 

@@ -30,6 +30,7 @@ use sstable::{Comparator, FileInfo, KeyRef, Reader, SequenceId, Timestamp};
 
 use super::{Wrong, read_bytes, read_flag};
 use crate::identity::is_store_file_name;
+use crate::sequence;
 
 /// A store file, as the manifest lists it.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -65,7 +66,7 @@ impl FileEntry {
     /// What a file from elsewhere would be listed as: as old as it says, or if it does not say, the
     /// oldest. `None` if it has no cells, or keys that are none.
     pub(crate) fn of_file(file: &Reader, name: &str, checksum: u32) -> Option<Self> {
-        let carried = file.sequence_id_max();
+        let carried = sequence::carried(file);
         Some(Self {
             name: name.to_owned(),
             id: FileId::of(file.file_info()),
@@ -156,7 +157,7 @@ impl FileEntry {
         let cells = bytes.read_u64::<BigEndian>()?;
         let sequence_min = SequenceId::new(bytes.read_u64::<BigEndian>()?);
         let sequence_max = SequenceId::new(bytes.read_u64::<BigEndian>()?);
-        if sequence_min > sequence_max || sequence_max > SequenceId::MAX {
+        if sequence_min > sequence_max || !sequence::is_possible(sequence_max) {
             return Err(Wrong("sequence ids out of order"));
         }
         let (carries_sequence_ids, has_times) = (read_flag(bytes)?, read_flag(bytes)?);

@@ -98,7 +98,9 @@ impl Inner {
         if manifest.families.iter().any(|family| family.name == name) {
             return Err(Error::invalid(format!("there is a family \"{name}\" already")));
         }
-        let id = manifest.families.iter().map(|family| family.id + 1).max().unwrap_or(0);
+        let newest = manifest.families.iter().map(|family| family.id).max();
+        let id = newest.map_or(Some(0), |newest| newest.checked_add(1));
+        let id = id.ok_or_else(|| Error::invalid("a store gives out 65,536 family ids"))?;
         let directory = self.directory.join(name);
         self.vfs.create_directory(&directory).map_err(Error::io(&directory, "create"))?;
         self.vfs.sync_directory(&self.directory).map_err(Error::io(&self.directory, "sync"))?;

@@ -10,7 +10,8 @@ use sstable::{Cell, SequenceId};
 use super::image::{Image, segment_of_record_at};
 use super::record::decode_cells;
 use super::recovery::{
-    LogPlace, OLDER, check_identity, check_tail, list_segments, read_identity, read_whole,
+    LogPlace, check_identity, check_sequence_id, check_tail, list_segments, read_identity,
+    read_whole,
 };
 use super::segment::{PreviousSegment, SegmentNumber, WalIdentity};
 use crate::error::Result;
@@ -187,11 +188,8 @@ fn inspect_records<'f>(
             continue;
         };
         let sequence_id = record.header.sequence_id;
-        let cells = if sequence_id <= *newest {
-            Err(OLDER)
-        } else {
-            decode_cells(record.body, sequence_id, family_name)
-        };
+        let cells = check_sequence_id(sequence_id, *newest)
+            .and_then(|()| decode_cells(record.body, sequence_id, family_name));
         match cells {
             Ok(cells) => {
                 *newest = sequence_id;

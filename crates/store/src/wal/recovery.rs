@@ -25,6 +25,7 @@ use super::image::Image;
 use super::record::decode_cells;
 use super::segment::{PreviousSegment, SegmentNumber, WalIdentity};
 use crate::error::{Error, Result};
+use crate::sequence;
 use crate::vfs::Vfs;
 
 /// Which log is read.
@@ -154,9 +155,7 @@ impl Segment<'_> {
         while let Some(record) = image.record_at(at) {
             let corrupt = |what| self.corrupt(at, what);
             let sequence_id = record.header.sequence_id;
-            if sequence_id <= recovered.newest {
-                return Err(corrupt(OLDER));
-            }
+            check_sequence_id(sequence_id, recovered.newest).map_err(corrupt)?;
             let cells = decode_cells(record.body, sequence_id, family_name).map_err(corrupt)?;
             recovered.batches.push(cells);
             recovered.newest = sequence_id;
@@ -175,8 +174,13 @@ impl Segment<'_> {
     }
 }
 
-/// What is wrong with a record whose sequence id is not above those before it.
-pub(super) const OLDER: &str = "a record that is older than the one before it";
+/// Holds a record's sequence id against the newest before it; an error says what is wrong with it.
+pub(super) fn check_sequence_id(id: SequenceId, newest: SequenceId) -> Result<(), &'static str> {
+    if id <= newest {
+        return Err("a record that is older than the one before it");
+    }
+    if sequence::is_possible(id) { Ok(()) } else { Err(sequence::IMPOSSIBLE) }
+}
 
 /// Reads a segment's header; `None` if it was only being made, where that may be. An error says what
 /// is wrong with it.
