@@ -175,7 +175,8 @@ impl CountingBloom {
 }
 
 impl Membership for CountingBloom {
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
     fn may_contain(&self, hash: KeyHash) -> bool {
         self.view.may_contain(&self.lines, hash)
     }

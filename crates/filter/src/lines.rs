@@ -121,7 +121,8 @@ impl<const FIELD_BITS: u32> LineView<FIELD_BITS> {
     }
 
     /// Returns whether no field of a key is nought.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
     pub(crate) fn may_contain(self, body: &[u8], hash: KeyHash) -> bool {
         Self::line(body, hash).is_some_and(|line| {
             self.vector.line_contains::<FIELD_BITS>(line, hash.get(), self.probes)

@@ -139,7 +139,8 @@ fn check_len(bitset: &[u8]) -> Result<(), FormatError> {
 }
 
 impl Membership for SplitBlock {
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
     fn may_contain(&self, hash: KeyHash) -> bool {
         self.view.may_contain(&self.blocks, hash)
     }

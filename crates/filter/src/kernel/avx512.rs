@@ -31,9 +31,9 @@ use crate::KeyHash;
 
 #[expect(clippy::unused_self, reason = "`self` is the proof that the call is sound")]
 impl Avx512 {
-    /// As [`portable::line_contains`](super::portable::line_contains).
-    #[inline]
-    pub(super) fn line_contains<const FIELD_BITS: u32>(
+    /// As [`portable::line_contains`](super::portable::line_contains), for any number of probes; not
+    /// inlined, as [`line_contains`](Self::line_contains) is.
+    pub(super) fn line_contains_apart<const FIELD_BITS: u32>(
         self,
         line: &Line,
         hash: u64,
@@ -65,13 +65,6 @@ impl Avx512 {
     ) -> bool {
         // SAFETY: the processor has these features, or there would be no `self`.
         unsafe { cells_contain(table, targets, lanes) }
-    }
-
-    /// As [`portable::block_contains`](super::portable::block_contains).
-    #[inline]
-    pub(super) fn block_contains(self, block: &Block, hash: u64) -> bool {
-        // SAFETY: the processor has these features, or there would be no `self`.
-        unsafe { block_contains(block, hash) }
     }
 
     /// As [`Vector::blocks_contain`](super::Vector::blocks_contain).

@@ -8,6 +8,8 @@
 mod avx2;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod avx512;
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+mod avx512_inlined;
 mod cells;
 mod columns;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -61,19 +63,38 @@ impl Vector {
     }
 
     /// Returns whether no field of a key is nought in a line of fields of so many bits, 1 or 4.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
     pub(crate) fn line_contains<const FIELD_BITS: u32>(
         self,
         line: &Line,
         hash: u64,
         probes: Probes,
     ) -> bool {
+        #[cfg(all(target_arch = "x86_64", feature = "std"))]
+        if let Self::Avx512(avx512) = self
+            && probes.count_is_small()
+        {
+            return avx512.line_contains::<FIELD_BITS>(line, hash, probes);
+        }
+        self.line_contains_apart::<FIELD_BITS>(line, hash, probes)
+    }
+
+    /// As [`line_contains`](Self::line_contains), for what cannot stand where it is asked; one call, so
+    /// that it does not disturb what can.
+    #[inline(never)]
+    fn line_contains_apart<const FIELD_BITS: u32>(
+        self,
+        line: &Line,
+        hash: u64,
+        probes: Probes,
+    ) -> bool {
         match self {
-            Self::Portable => line_contains_apart::<FIELD_BITS>(line, hash, probes),
+            Self::Portable => portable::line_contains::<FIELD_BITS>(line, hash, probes),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             Self::Avx2(avx2) => avx2.line_contains::<FIELD_BITS>(line, hash, probes),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Self::Avx512(avx512) => avx512.line_contains::<FIELD_BITS>(line, hash, probes),
+            Self::Avx512(avx512) => avx512.line_contains_apart::<FIELD_BITS>(line, hash, probes),
         }
     }
 
@@ -118,14 +139,23 @@ impl Vector {
     }
 
     /// Returns whether a split block has all eight bits of a key.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
     pub(crate) fn block_contains(self, block: &Block, hash: u64) -> bool {
+        #[cfg(all(target_arch = "x86_64", feature = "std"))]
+        if let Self::Avx512(avx512) = self {
+            return avx512.block_contains(block, hash);
+        }
+        self.block_contains_apart(block, hash)
+    }
+
+    /// As [`block_contains`](Self::block_contains), for what cannot stand where it is asked.
+    #[inline(never)]
+    fn block_contains_apart(self, block: &Block, hash: u64) -> bool {
         match self {
-            Self::Portable => portable::block_contains(block, hash),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             Self::Avx2(avx2) => avx2.block_contains(block, hash),
-            #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Self::Avx512(avx512) => avx512.block_contains(block, hash),
+            _ => portable::block_contains(block, hash),
         }
     }
 
@@ -141,13 +171,6 @@ impl Vector {
             Self::Avx512(avx512) => avx512.blocks_contain(blocks, hashes, answers),
         }
     }
-}
-
-/// As [`portable::line_contains`]; where there are vectors it stays out of the way, and a lookup is
-/// small enough to be inlined where it is asked for.
-#[cfg_attr(all(target_arch = "x86_64", feature = "std"), inline(never))]
-fn line_contains_apart<const FIELD_BITS: u32>(line: &Line, hash: u64, probes: Probes) -> bool {
-    portable::line_contains::<FIELD_BITS>(line, hash, probes)
 }
 
 /// Finds each key's unit, a line or a block, and asks `contains` of it, with the units of later keys

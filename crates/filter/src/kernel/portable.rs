@@ -23,6 +23,13 @@ impl Probes {
         self.0.count_ones()
     }
 
+    /// Whether they are sixteen at most, as those of nearly all filters are.
+    #[inline]
+    #[cfg(all(target_arch = "x86_64", feature = "std"))]
+    pub(super) const fn count_is_small(self) -> bool {
+        self.0 <= 0xffff
+    }
+
     /// One bit for each, the lowest for the first: what a lookup needs, and so how they are kept.
     #[inline]
     pub(crate) const fn mask(self) -> u32 {
@@ -71,8 +78,14 @@ pub(crate) fn line_places(
 /// Returns the numbers that even and odd probes start from, in the lower and the upper half. The hash
 /// is multiplied once more, since its upper bits have already picked the line.
 pub(crate) const fn line_seeds(hash: u64) -> u64 {
-    hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 0x1_0000_0001
+    hash.wrapping_mul(LINE_SEED_FACTOR) | LINE_SEED_BITS
 }
+
+/// 2^64 divided by the golden ratio.
+pub(super) const LINE_SEED_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The lowest bit of both halves.
+pub(super) const LINE_SEED_BITS: u64 = 0x1_0000_0001;
 
 /// Returns whether no field of a key is nought in a line of fields of so many bits, 1 or 4.
 #[inline]
