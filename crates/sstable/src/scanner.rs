@@ -164,7 +164,7 @@ impl Scanner {
             *passed += 1;
         }
         match data.step(&mut place.walk) {
-            Ok(Step::SameRow | Step::NextRow) => Ok(()),
+            Ok(Step::SameRow | Step::NextRow | Step::Cell) => Ok(()),
             Ok(Step::End) => self.enter_next(),
             Err(what) => {
                 let error = self.reader.damage_in(data, what);

@@ -109,16 +109,29 @@ pub struct Pairs {
     cells: Option<Result<Cells>>,
 }
 
+impl Pairs {
+    /// The next key and value as they stand in memory, without a copy; `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Keys::get`].
+    pub fn next_ref(&mut self) -> Result<Option<(&[u8], &[u8])>> {
+        if matches!(self.cells, Some(Err(_)))
+            && let Some(Err(error)) = self.cells.take()
+        {
+            return Err(error);
+        }
+        let Some(Ok(cells)) = &mut self.cells else { return Ok(None) };
+        Ok(cells.next_ref()?.map(|cell| (cell.row, cell.value)))
+    }
+}
+
 impl Iterator for Pairs {
     type Item = Result<(Vec<u8>, Vec<u8>)>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if matches!(self.cells, Some(Err(_))) {
-            let failed = self.cells.take()?;
-            return failed.err().map(Err);
-        }
-        let cell = self.cells.as_mut()?.as_mut().ok()?.next()?;
-        Some(cell.map(|cell| (cell.row().to_vec(), cell.value().to_vec())))
+        let next = self.next_ref().transpose()?;
+        Some(next.map(|(key, value)| (key.to_vec(), value.to_vec())))
     }
 }
 

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use sstable::{Caching, Cell, KeyRef, ReadTrace};
+use sstable::{Caching, Cell, CellRef, KeyRef, ReadTrace};
 
 use crate::candidates::may_hold_rows_of;
 use crate::error::Result;
@@ -20,24 +20,41 @@ use crate::version::Family;
 /// The cells that a scan shows, in order. After an error there are none.
 ///
 /// It shows the store as it was when the scan began, and keeps the memstores and files of that
-/// moment for as long.
+/// moment for as long. As an iterator it gives away a copy of each cell; who only looks at them
+/// asks for [`next_ref`](Self::next_ref), which copies nothing.
 #[derive(Debug)]
 pub struct Cells {
     family: Arc<Family>,
     scan: Scan,
     rules: Rules<'static>,
     merge: Merge,
+    /// What has become of the cell that the merge stands on.
+    standing: Standing,
     /// Going backwards: no row from here on is wanted any more, but this one if it is being read.
     below: Option<Vec<u8>>,
     reads_row: bool,
-    /// The row of the last cell shown, and how many rows were.
-    row: Vec<u8>,
-    rows: u64,
-    /// How many cells of that row were shown.
-    row_cells: u64,
-    /// Read too far by [`next_batch`](Self::next_batch).
-    ahead: Option<Cell>,
+    shown: Shown,
     is_done: bool,
+}
+
+/// What has become of the cell that a merge stands on.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Standing {
+    /// It was not looked at yet.
+    Unseen,
+    /// It is to be shown next.
+    Chosen,
+    /// It was shown, and the merge has to leave it.
+    Shown,
+}
+
+/// What was shown so far, for the limits of a scan.
+#[derive(Debug, Default)]
+struct Shown {
+    rows: u64,
+    /// The last row, and how many cells of it.
+    row: Vec<u8>,
+    row_cells: u64,
 }
 
 /// What the limits of a scan say of a cell.
@@ -79,14 +96,41 @@ impl Cells {
             scan,
             rules,
             merge,
+            standing: Standing::Unseen,
             below,
             reads_row: false,
-            row: Vec::new(),
-            rows: 0,
-            row_cells: 0,
-            ahead: None,
+            shown: Shown::default(),
             is_done,
         })
+    }
+
+    /// The next cell as it stands in memory, without a copy; `None` at the end.
+    ///
+    /// ```
+    /// # use store::{FamilyOptions, Put, Scan, Store, StoreOptions};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let store = Store::open(directory.path(), StoreOptions::default())?;
+    /// # store.create_family("f", FamilyOptions::default())?;
+    /// # store.put(Put::new("row1").column("f", "name", "Ada"))?;
+    /// let mut cells = store.scan(Scan::family("f"))?;
+    /// let mut bytes = 0;
+    /// while let Some(cell) = cells.next_ref()? {
+    ///     bytes += cell.value.len();
+    /// }
+    /// assert_eq!(bytes, 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`Store::get`](crate::Store::get).
+    #[inline]
+    pub fn next_ref(&mut self) -> Result<Option<CellRef<'_>>> {
+        if !self.choose()? {
+            return Ok(None);
+        }
+        self.standing = Standing::Shown;
+        Ok(self.merge.cell())
     }
 
     /// The next cells, up to `limit`, all of one row, so that a long row comes in parts (HBase's
@@ -97,31 +141,51 @@ impl Cells {
     /// As for [`Store::get`](crate::Store::get).
     pub fn next_batch(&mut self, limit: usize) -> Result<Vec<Cell>> {
         let mut batch: Vec<Cell> = Vec::new();
-        while batch.len() < limit {
-            let Some(cell) = self.next().transpose()? else { break };
-            if batch.first().is_some_and(|first| first.row() != cell.row()) {
-                self.ahead = Some(cell);
+        while batch.len() < limit && self.choose()? {
+            let Some(cell) = self.merge.cell() else { break };
+            if batch.first().is_some_and(|first| first.row() != cell.row) {
                 break;
             }
-            batch.push(cell);
+            batch.push(cell.to_cell());
+            self.standing = Standing::Shown;
         }
         Ok(batch)
     }
 
-    fn read_next(&mut self) -> Result<Option<Cell>> {
+    /// Goes to the next cell that is to be shown; whether there is one.
+    fn choose(&mut self) -> Result<bool> {
+        if self.standing == Standing::Chosen {
+            return Ok(true);
+        }
+        if self.is_done {
+            return Ok(false);
+        }
+        // If this fails, nothing comes behind it.
+        self.is_done = true;
+        self.is_done = !self.go_on()?;
+        Ok(!self.is_done)
+    }
+
+    fn go_on(&mut self) -> Result<bool> {
+        if self.standing == Standing::Shown {
+            self.merge.advance()?;
+            self.standing = Standing::Unseen;
+        }
         let mut skips = 0;
-        while self.stands_in_range()? {
+        while !self.scan.reverse || self.stands_in_row()? {
             let Some(cell) = self.merge.cell() else { break };
+            if !self.scan.reverse && !self.scan.wants_going_on(cell.row) {
+                break;
+            }
             match self.rules.judge(&cell) {
                 Verdict::Include => {
-                    let cell = cell.to_cell();
-                    match self.count(&cell) {
+                    match self.shown.count(&self.scan, cell.row) {
                         Limit::Within => {
-                            self.merge.advance()?;
-                            return Ok(Some(cell));
+                            self.standing = Standing::Chosen;
+                            return Ok(true);
                         }
                         Limit::RowIsFull if self.scan.reverse => self.reads_row = false,
-                        Limit::RowIsFull => self.merge.seek(KeyRef::after_row(cell.row()))?,
+                        Limit::RowIsFull => self.merge.seek(KeyRef::after_row(&self.shown.row))?,
                         Limit::End => break,
                     }
                     continue;
@@ -140,20 +204,13 @@ impl Cells {
                 self.merge.advance()?;
             }
         }
-        Ok(None)
+        Ok(false)
     }
 
-    /// Whether the merge stands on a cell of the range; backwards, after it has gone to the row
-    /// below if need be.
-    fn stands_in_range(&mut self) -> Result<bool> {
+    /// Going backwards: whether the merge stands on a cell of a row that is wanted, after it has gone
+    /// to the row below if need be.
+    fn stands_in_row(&mut self) -> Result<bool> {
         let (stop, prefix) = (self.scan.stop.as_deref(), self.scan.prefix.as_deref());
-        if !self.scan.reverse {
-            let is_wanted = |row: &[u8]| {
-                stop.is_none_or(|stop| row < stop)
-                    && prefix.is_none_or(|prefix| row.starts_with(prefix))
-            };
-            return Ok(self.merge.cell().is_some_and(|cell| is_wanted(cell.row)));
-        }
         loop {
             let row = self.below.as_deref().filter(|_| self.reads_row);
             if row.is_some() && self.merge.cell().map(|cell| cell.row) == row {
@@ -172,19 +229,24 @@ impl Cells {
             self.reads_row = true;
         }
     }
+}
 
+impl Shown {
     /// Counts a cell that could be shown, and its row, unless that is one too many.
-    fn count(&mut self, cell: &Cell) -> Limit {
-        if self.rows == 0 || self.row != cell.row() {
-            if self.scan.rows_max == Some(self.rows) {
+    fn count(&mut self, scan: &Scan, row: &[u8]) -> Limit {
+        if scan.rows_max.is_none() && scan.cells_per_row_max.is_none() {
+            return Limit::Within;
+        }
+        if self.rows == 0 || self.row != row {
+            if scan.rows_max == Some(self.rows) {
                 return Limit::End;
             }
             self.rows += 1;
             self.row_cells = 0;
             self.row.clear();
-            self.row.extend_from_slice(cell.row());
+            self.row.extend_from_slice(row);
         }
-        if self.scan.cells_per_row_max == Some(self.row_cells) {
+        if scan.cells_per_row_max == Some(self.row_cells) {
             return Limit::RowIsFull;
         }
         self.row_cells += 1;
@@ -196,21 +258,22 @@ impl Iterator for Cells {
     type Item = Result<Cell>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if let Some(cell) = self.ahead.take() {
-            return Some(Ok(cell));
-        }
-        if self.is_done {
-            return None;
-        }
-        let next = self.read_next().transpose();
-        self.is_done = !matches!(next, Some(Ok(_)));
-        next
+        let next = self.next_ref().transpose()?;
+        Some(next.map(|cell| cell.to_cell()))
     }
 }
 
 impl Drop for Cells {
     fn drop(&mut self) {
         self.family.reads.record(&self.merge.take_trace());
+    }
+}
+
+impl Scan {
+    /// Going forwards: whether a row that the scan has come to is not behind those it asks for.
+    fn wants_going_on(&self, row: &[u8]) -> bool {
+        self.stop.as_deref().is_none_or(|stop| row < stop)
+            && self.prefix.as_deref().is_none_or(|prefix| row.starts_with(prefix))
     }
 }
 

@@ -81,6 +81,7 @@ impl StoreFile {
     }
 
     /// A cell of this file, with the sequence id that the store gives it.
+    #[inline]
     pub(crate) fn numbered<'a>(&self, cell: CellRef<'a>) -> CellRef<'a> {
         if self.entry.carries_sequence_ids {
             cell
@@ -135,6 +136,7 @@ impl FileCursor {
         Self { file: Arc::clone(file), scanner: file.reader.scanner(caching) }
     }
 
+    #[inline]
     pub(crate) fn cell(&self) -> Option<CellRef<'_>> {
         self.scanner.cell().map(|cell| self.file.numbered(cell))
     }

@@ -248,12 +248,13 @@ mod tests {
         let cells = [cell(b"a", b"1"), cell(b"a", b"2"), cell(b"b", b"1")];
         for encoding in DataBlockEncoding::ALL {
             let block = unchecked(encoding, &cells);
-            for _ in ["unchecked", "checked"] {
+            let unchecked = [Step::SameRow, Step::NextRow];
+            for steps in [unchecked, [Step::Cell, Step::Cell]] {
                 let mut walk = block.walk().unwrap();
                 assert_eq!(block.cell(&walk), Some(cells[0]));
-                assert_eq!(block.step(&mut walk), Ok(Step::SameRow));
+                assert_eq!(block.step(&mut walk), Ok(steps[0]));
                 assert_eq!(block.cell(&walk), Some(cells[1]));
-                assert_eq!(block.step(&mut walk), Ok(Step::NextRow));
+                assert_eq!(block.step(&mut walk), Ok(steps[1]));
                 assert_eq!(block.step(&mut walk), Ok(Step::End));
                 assert_eq!(block.cell(&walk), Some(cells[2]));
                 let searchable = block.check().unwrap();

@@ -50,7 +50,7 @@ impl RowIndex {
         let mut cell_count = 1_u64;
         loop {
             match walk.step(decoded, layout)? {
-                Step::SameRow => {}
+                Step::SameRow | Step::Cell => {}
                 Step::NextRow => {
                     let at = u32::try_from(walk.position());
                     offsets.push(at.map_err(|_| "more than 4 GiB of cells")?);
@@ -215,7 +215,7 @@ impl<'a> Searchable<'a> {
         let Some(mut walk) = walk else { return };
         while walk.position() < at {
             before.push(walk.position());
-            if !matches!(walk.step(self.decoded, self.layout), Ok(Step::SameRow | Step::NextRow)) {
+            if !matches!(walk.step(self.decoded, self.layout), Ok(Step::Cell)) {
                 break;
             }
         }

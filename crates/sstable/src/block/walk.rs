@@ -55,6 +55,8 @@ pub(crate) enum Step {
     SameRow,
     /// The first cell of the next row.
     NextRow,
+    /// A further cell of a block that was checked before; whether of the same row was not asked.
+    Cell,
     /// No cell: the walk still stands on the last one.
     End,
 }
@@ -90,11 +92,8 @@ impl PlainWalk {
         }
         let parts = read_parts(cells, at, layout)?;
         let before = std::mem::replace(&mut self.parts, parts);
-        let order = layout.order.compare_rows(before.row(cells), self.parts.row(cells));
-        let Some(rows) = &mut self.rows else {
-            return Ok(if order == Ordering::Equal { Step::SameRow } else { Step::NextRow });
-        };
-        match order {
+        let Some(rows) = &mut self.rows else { return Ok(Step::Cell) };
+        match layout.order.compare_rows(before.row(cells), self.parts.row(cells)) {
             Ordering::Equal => Ok(Step::SameRow),
             Ordering::Less => {
                 decoded.check_row(*rows, at)?;
