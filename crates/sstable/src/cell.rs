@@ -383,6 +383,14 @@ impl Cell {
         self.as_ref().value
     }
 
+    /// The value alone, in the memory that the cell was in.
+    pub fn into_value(self) -> Vec<u8> {
+        let mut bytes = self.bytes.into_vec();
+        bytes.truncate(self.value_end as usize);
+        bytes.drain(..self.qualifier_end as usize);
+        bytes
+    }
+
     /// The time of this version.
     pub const fn timestamp(&self) -> Timestamp {
         self.timestamp

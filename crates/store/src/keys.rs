@@ -5,6 +5,8 @@
 
 use std::ops::{Bound, RangeBounds};
 
+use sstable::Cell;
+
 use crate::error::Result;
 use crate::mutation::{Delete, Put};
 use crate::query::{Get, Scan};
@@ -58,7 +60,7 @@ impl Keys {
     /// As for [`Store::get`].
     pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<Vec<u8>>> {
         let found = self.store.get(&Get::row(key).column(&*self.family, b""))?;
-        Ok(found.first().map(|cell| cell.value().to_vec()))
+        Ok(found.into_iter().next().map(Cell::into_value))
     }
 
     /// Whether a key has a value.

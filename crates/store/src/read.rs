@@ -13,6 +13,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use filter::Seed;
+use smallvec::SmallVec;
 use sstable::{Cell, CellRef, KeyRef, ReadTrace, RowProbe, Scanner, SequenceId, Timestamp};
 
 use crate::candidates::{Candidates, prefetch_filters};
@@ -168,7 +169,7 @@ impl ReadView {
             options,
             view,
             moment: self,
-            found: Vec::new(),
+            found: SmallVec::new(),
             judged: None,
         };
         for memstore in family.memstores() {
@@ -202,9 +203,9 @@ struct RowCells<'a> {
     options: &'a FamilyOptions,
     view: &'a View,
     moment: &'a ReadView,
-    found: Vec<Found>,
+    found: SmallVec<[Found; 1]>,
     /// Which of those found are shown, if they were judged since the last was found.
-    judged: Option<Vec<bool>>,
+    judged: Option<SmallVec<[bool; 16]>>,
 }
 
 /// A cell, and how new its file is: of two equal ones that of the least rank counts.

@@ -13,6 +13,7 @@
 
 use std::borrow::Cow;
 
+use smallvec::SmallVec;
 use sstable::{CellRef, CellType, Timestamp};
 
 use crate::options::{FamilyOptions, KeepDeletedCells};
@@ -58,7 +59,7 @@ pub(crate) struct Rules<'c> {
     oldest_unexpired: Timestamp,
     /// No put of the family is older than this, so far as that is known.
     earliest_put: Timestamp,
-    row: Vec<u8>,
+    row: SmallVec<[u8; 32]>,
     row_is_known: bool,
     deletes: Deletes,
     column: Column,
@@ -110,7 +111,7 @@ impl<'c> Rules<'c> {
             now,
             oldest_unexpired: oldest_unexpired(family, || now),
             earliest_put: Timestamp::OLDEST,
-            row: Vec::new(),
+            row: SmallVec::new(),
             row_is_known: false,
             deletes: Deletes::default(),
             column: Column::default(),
@@ -252,7 +253,7 @@ impl<'c> Rules<'c> {
 
     /// Forgets what does not outlive a row or a column, if the cell begins another.
     fn enter(&mut self, cell: &CellRef<'_>) {
-        if !self.row_is_known || self.row != cell.row {
+        if !self.row_is_known || self.row[..] != *cell.row {
             self.row.clear();
             self.row.extend_from_slice(cell.row);
             self.row_is_known = true;

@@ -43,6 +43,35 @@ fn what_was_written_is_read_also_after_it_is_opened_again() {
     }
 }
 
+#[test]
+fn a_batch_is_of_one_row_and_what_comes_behind_it_is_next_whoever_asks() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    for (row, columns) in [("a", 3), ("b", 1), ("c", 2)] {
+        for column in 0..columns {
+            let value = format!("{row}{column}");
+            store.put(Put::new(row).column("f", column.to_string(), value)).unwrap();
+        }
+        store.flush().unwrap();
+    }
+    for reverse in [false, true] {
+        let mut cells = store.scan(Scan::family("f").reverse(reverse)).unwrap();
+        let [first, last] = if reverse { ["c", "a"] } else { ["a", "c"] };
+        assert!(cells.next_batch(0).unwrap().is_empty());
+        let whole = cells.next_batch(9).unwrap();
+        assert!(whole.len() > 1 && whole.iter().all(|cell| cell.row() == first.as_bytes()));
+        // The row behind it was looked at, and is not lost.
+        assert_eq!(cells.next_ref().unwrap().unwrap().value, b"b0");
+        let part = cells.next_batch(1).unwrap();
+        assert_eq!(values(&part), [format!("{last}0")]);
+        assert_eq!(cells.next().unwrap().unwrap().value(), format!("{last}1").as_bytes());
+        let rest = cells.next_batch(9).unwrap();
+        assert_eq!(rest.len(), if reverse { 1 } else { 0 });
+        assert!(cells.next_ref().unwrap().is_none() && cells.next().is_none());
+    }
+}
+
 fn quiet(directory: &Path) -> Store {
     let options = StoreOptions::default().clock(Clock::fixed(Timestamp::new(1000)));
     Store::open(directory, options.auto_compaction(false)).unwrap()
