@@ -67,7 +67,7 @@ fn a_batch_is_of_one_row_and_what_comes_behind_it_is_next_whoever_asks() {
         assert_eq!(values(&part), [format!("{last}0")]);
         assert_eq!(cells.next().unwrap().unwrap().value(), format!("{last}1").as_bytes());
         let rest = cells.next_batch(9).unwrap();
-        assert_eq!(rest.len(), if reverse { 1 } else { 0 });
+        assert_eq!(rest.len(), usize::from(reverse));
         assert!(cells.next_ref().unwrap().is_none() && cells.next().is_none());
     }
 }
