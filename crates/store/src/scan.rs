@@ -4,6 +4,7 @@
 //! the greatest row below the last one is looked for, and then read forwards, as HBase does.
 
 use std::borrow::Cow;
+use std::mem;
 use std::sync::Arc;
 
 use sstable::{Caching, Cell, CellRef, KeyRef, ReadTrace};
@@ -28,13 +29,11 @@ pub struct Cells {
     scan: Scan,
     rules: Rules<'static>,
     merge: Merge,
-    /// What has become of the cell that the merge stands on.
     standing: Standing,
     /// Going backwards: no row from here on is wanted any more, but this one if it is being read.
     below: Option<Vec<u8>>,
     reads_row: bool,
     shown: Shown,
-    is_done: bool,
 }
 
 /// What has become of the cell that a merge stands on.
@@ -46,6 +45,8 @@ enum Standing {
     Chosen,
     /// It was shown, and the merge has to leave it.
     Shown,
+    /// Neither it nor any behind it is shown.
+    End,
 }
 
 /// What was shown so far, for the limits of a scan.
@@ -88,7 +89,7 @@ impl Cells {
         let below = scan.start.as_deref().map(|start| [start, b"\0"].concat());
         let below = [below, prefix.and_then(first_behind)].into_iter().flatten().min();
         let merge = Merge::new(sources, KeyRef::before_row(start))?;
-        let is_done = scan.rows_max == Some(0) || scan.cells_per_row_max == Some(0);
+        let is_empty = scan.rows_max == Some(0) || scan.cells_per_row_max == Some(0);
         let family = Arc::clone(&family.family);
         family.reads.record(&trace);
         Ok(Self {
@@ -96,11 +97,10 @@ impl Cells {
             scan,
             rules,
             merge,
-            standing: Standing::Unseen,
+            standing: if is_empty { Standing::End } else { Standing::Unseen },
             below,
             reads_row: false,
             shown: Shown::default(),
-            is_done,
         })
     }
 
@@ -154,23 +154,20 @@ impl Cells {
 
     /// Goes to the next cell that is to be shown; whether there is one.
     fn choose(&mut self) -> Result<bool> {
-        if self.standing == Standing::Chosen {
-            return Ok(true);
+        if matches!(self.standing, Standing::Unseen | Standing::Shown) {
+            // If one of these fails, nothing comes behind it.
+            if mem::replace(&mut self.standing, Standing::End) == Standing::Shown {
+                self.merge.advance()?;
+            }
+            if self.find()? {
+                self.standing = Standing::Chosen;
+            }
         }
-        if self.is_done {
-            return Ok(false);
-        }
-        // If this fails, nothing comes behind it.
-        self.is_done = true;
-        self.is_done = !self.go_on()?;
-        Ok(!self.is_done)
+        Ok(self.standing == Standing::Chosen)
     }
 
-    fn go_on(&mut self) -> Result<bool> {
-        if self.standing == Standing::Shown {
-            self.merge.advance()?;
-            self.standing = Standing::Unseen;
-        }
+    /// Goes to the first cell to be shown, from the one on that the merge stands on.
+    fn find(&mut self) -> Result<bool> {
         let mut skips = 0;
         while !self.scan.reverse || self.stands_in_row()? {
             let Some(cell) = self.merge.cell() else { break };
@@ -180,10 +177,7 @@ impl Cells {
             match self.rules.judge(&cell) {
                 Verdict::Include => {
                     match self.shown.count(&self.scan, cell.row) {
-                        Limit::Within => {
-                            self.standing = Standing::Chosen;
-                            return Ok(true);
-                        }
+                        Limit::Within => return Ok(true),
                         Limit::RowIsFull if self.scan.reverse => self.reads_row = false,
                         Limit::RowIsFull => self.merge.seek(KeyRef::after_row(&self.shown.row))?,
                         Limit::End => break,
