@@ -206,9 +206,7 @@ impl Manifest {
             flushed: SequenceId::new(bytes.read_u64::<BigEndian>()?),
             families: Vec::new(),
         };
-        if !sequence::is_possible(manifest.flushed) {
-            return Err(Wrong(sequence::IMPOSSIBLE));
-        }
+        sequence::check(manifest.flushed).map_err(Wrong)?;
         let (mut ids, mut names) = (BTreeSet::new(), BTreeSet::new());
         for _ in 0..bytes.read_u16::<BigEndian>()? {
             let family = read_family(bytes)?;
@@ -370,6 +368,17 @@ mod tests {
         for (wrong, what) in [(families, "family"), (files, "file")] {
             let refused = Manifest::parse(&wrong.to_bytes()).unwrap_err().1;
             assert_eq!(refused, format!("a {what} that is listed twice"));
+        }
+    }
+
+    #[test]
+    fn sequence_ids_that_no_write_has_are_refused() {
+        let (mut log, mut file) = (full(), full());
+        log.flushed = SequenceId::MAX;
+        file.families[0].files[0].sequence_max = SequenceId::MAX;
+        for wrong in [log, file] {
+            let refused = Manifest::parse(&wrong.to_bytes()).unwrap_err().1;
+            assert_eq!(refused, "a sequence id that is given to no write");
         }
     }
 

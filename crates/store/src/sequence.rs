@@ -8,12 +8,9 @@ use sstable::{Reader, SequenceId};
 
 use crate::error::{Error, Result};
 
-/// What is wrong with an id that [`is_possible`] does not allow.
-pub(crate) const IMPOSSIBLE: &str = "a sequence id that is given to no write";
-
-/// Whether a store could have given `id` to a batch.
-pub(crate) fn is_possible(id: SequenceId) -> bool {
-    id < SequenceId::MAX
+/// Refuses an id that no store gives to a batch; an error says what is wrong with it.
+pub(crate) fn check(id: SequenceId) -> Result<(), &'static str> {
+    if id < SequenceId::MAX { Ok(()) } else { Err("a sequence id that is given to no write") }
 }
 
 /// The id after `newest`.
@@ -23,16 +20,15 @@ pub(crate) fn is_possible(id: SequenceId) -> bool {
 /// If there is none.
 pub(crate) fn after(newest: SequenceId) -> Result<SequenceId> {
     let next = SequenceId::new(newest.get().saturating_add(1));
-    if is_possible(next) {
-        return Ok(next);
-    }
-    Err(Error::invalid(
-        "the store's sequence ids are used up, and it takes no write: export its families, and \
-         load them into a new store",
-    ))
+    check(next).map(|()| next).map_err(|_| {
+        Error::invalid(
+            "the store's sequence ids are used up, and it takes no write: export its families, \
+             and load them into a new store",
+        )
+    })
 }
 
 /// The newest id in a file, as it says itself; `None` also if no store gives such a one.
 pub(crate) fn carried(file: &Reader) -> Option<SequenceId> {
-    file.sequence_id_max().filter(|id| is_possible(*id))
+    file.sequence_id_max().filter(|id| check(*id).is_ok())
 }

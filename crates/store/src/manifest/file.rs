@@ -157,9 +157,10 @@ impl FileEntry {
         let cells = bytes.read_u64::<BigEndian>()?;
         let sequence_min = SequenceId::new(bytes.read_u64::<BigEndian>()?);
         let sequence_max = SequenceId::new(bytes.read_u64::<BigEndian>()?);
-        if sequence_min > sequence_max || !sequence::is_possible(sequence_max) {
+        if sequence_min > sequence_max {
             return Err(Wrong("sequence ids out of order"));
         }
+        sequence::check(sequence_max).map_err(Wrong)?;
         let (carries_sequence_ids, has_times) = (read_flag(bytes)?, read_flag(bytes)?);
         let oldest = Timestamp::new(bytes.read_i64::<BigEndian>()?);
         let newest = Timestamp::new(bytes.read_i64::<BigEndian>()?);

@@ -72,6 +72,16 @@ fn a_batch_is_of_one_row_and_what_comes_behind_it_is_next_whoever_asks() {
     }
 }
 
+#[test]
+fn a_family_never_gets_the_id_of_another() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    store.inner.manifest().families[0].id = u16::MAX;
+    let refused = store.create_family("g", FamilyOptions::default()).unwrap_err();
+    assert!(refused.to_string().contains("65,536 family ids"), "{refused}");
+}
+
 fn quiet(directory: &Path) -> Store {
     let options = StoreOptions::default().clock(Clock::fixed(Timestamp::new(1000)));
     Store::open(directory, options.auto_compaction(false)).unwrap()

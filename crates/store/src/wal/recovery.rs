@@ -179,7 +179,7 @@ pub(super) fn check_sequence_id(id: SequenceId, newest: SequenceId) -> Result<()
     if id <= newest {
         return Err("a record that is older than the one before it");
     }
-    if sequence::is_possible(id) { Ok(()) } else { Err(sequence::IMPOSSIBLE) }
+    sequence::check(id)
 }
 
 /// Reads a segment's header; `None` if it was only being made, where that may be. An error says what
