@@ -6,8 +6,8 @@ use filter::bloom::hbase::HashType;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 
 use crate::{
-    BloomType, ChecksumType, Comparator, Compression, DataBlockEncoding, SequenceId, Timestamp,
-    ZstdFraming,
+    BloomType, ChecksumType, Comparator, Compression, DataBlockEncoding, FileInfo, SequenceId,
+    Timestamp, ZstdFraming,
 };
 
 /// How a file is written. The defaults are those of an HBase column family.
@@ -242,6 +242,13 @@ impl WriterOptions {
     pub const fn create_time(mut self, time: Timestamp) -> Self {
         self.create_time = Some(time);
         self
+    }
+
+    /// A file for HBase's bulk load, prepared at `time`: marked as one, and without sequence ids, for
+    /// HBase gives its cells an age when it takes them in. Default: no.
+    pub fn bulk_load(self, time: Timestamp) -> Self {
+        let time = time.get().to_be_bytes();
+        self.includes_mvcc(false).file_info(FileInfo::BULKLOAD_TIMESTAMP, time)
     }
 
     /// A further entry of the file info; the last of a key wins, also over what the writer would
