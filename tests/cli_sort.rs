@@ -22,21 +22,28 @@ fn write_cells(directory: &Path) {
     std::fs::write(directory.join("cells.csv"), csv).expect("the directory is ours");
 }
 
+/// Also where runs are merged in two passes before the last one: 64 at a time, of more than 64 times
+/// that many.
 #[test]
 fn what_is_sorted_in_runs_is_what_is_sorted_in_memory() {
     let directory = tempfile::tempdir().expect("a place for the test");
     let scratch = tempfile::tempdir().expect("a place for runs");
     let (directory, scratch) = (directory.path(), scratch.path());
     write_cells(directory);
-    for (output, options) in
-        [("memory", &["--sort"][..]), ("runs", &["--sort", "--sort-memory", "100KiB"])]
-    {
+    for (output, options) in [
+        ("memory", &["--sort"][..]),
+        ("runs", &["--sort", "--sort-memory", "100KiB"]),
+        ("one-pass", &["--sort", "--sort-memory", "10KiB"]),
+        ("two-passes", &["--sort", "--sort-memory", "300"]),
+    ] {
         let done = build(directory, scratch, output, options);
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     }
     let read = |name| std::fs::read(directory.join(name)).expect("it was written");
     assert!(read("memory").len() > 400_000);
-    assert!(read("memory") == read("runs"), "other bytes");
+    for other in ["runs", "one-pass", "two-passes"] {
+        assert!(read("memory") == read(other), "{other}: other bytes");
+    }
     let left = std::fs::read_dir(scratch).expect("it is there").count();
     assert_eq!(left, 0, "runs are left behind");
 }
@@ -67,4 +74,73 @@ fn runs_are_really_made() {
     assert_eq!(failed.status.code(), Some(3), "there is no place for runs");
     let done = build(directory.path(), &nowhere, "memory", &["--sort"]);
     assert!(done.status.success(), "none is needed");
+}
+
+#[test]
+fn runs_go_where_the_user_says() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    write_cells(directory.path());
+    let (elsewhere, nowhere) =
+        (directory.path().join("elsewhere"), directory.path().join("nowhere"));
+    std::fs::create_dir(&elsewhere).expect("the directory is ours");
+    for (place, status) in [("elsewhere", 0), ("nowhere", 3)] {
+        let options = ["--force", "--sort", "--sort-memory", "100KiB", "--sort-directory", place];
+        let ended = build(directory.path(), &nowhere, "out", &options);
+        assert_eq!(ended.status.code(), Some(status), "{}", String::from_utf8_lossy(&ended.stderr));
+    }
+    assert_eq!(std::fs::read_dir(elsewhere).expect("it is there").count(), 0);
+}
+
+/// However many runs there are, few of them are open at once.
+#[cfg(unix)]
+#[test]
+fn a_thousand_runs_take_few_open_files() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    write_cells(directory.path());
+    let hfile = env!("CARGO_BIN_EXE_hfile");
+    let sort = format!(
+        "ulimit -n 90; '{hfile}' build --from csv cells.csv --output out --sort --sort-memory 1500"
+    );
+    let done = Command::new("sh").args(["-c", &sort]).current_dir(directory.path()).output();
+    let done = done.expect("there is a shell");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// Tags and sequence ids stand in runs too, and of cells that are equal but for them none is lost.
+#[test]
+fn cells_keep_their_tags_and_sequence_ids_in_runs() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let scratch = tempfile::tempdir().expect("a place for runs");
+    let lines: Vec<String> = (0..300)
+        .map(|number| {
+            format!(
+                "{{\"row\":\"{:02x}\",\"family\":\"66\",\"qualifier\":\"\",\"ts\":1,\"type\":\"Put\",\
+                 \"value\":\"{number:04x}\",\"tags\":[{{\"type\":9,\"value\":\"{number:04x}\"}}],\
+                 \"seq\":{number}}}\n",
+                number * 37 % 100
+            )
+        })
+        .collect();
+    let mut sorted: Vec<usize> = (0..300).collect();
+    sorted.sort_by_key(|number| (number * 37 % 100, std::cmp::Reverse(*number)));
+    let sorted: String = sorted.into_iter().map(|number| &*lines[number]).collect();
+    std::fs::write(directory.path().join("cells"), lines.concat()).expect("it is ours");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hfile"));
+    command.args([
+        "build",
+        "--from",
+        "cells",
+        "cells",
+        "--output",
+        "out",
+        "--includes-tags",
+        "true",
+    ]);
+    command.args(["--sort", "--sort-memory", "2KiB"]);
+    let done = command.current_dir(directory.path()).env("TMPDIR", scratch.path()).output();
+    assert!(done.expect("the binary runs").status.success());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hfile"));
+    let shown = command.args(["cat", "--format", "cells", "out"]).current_dir(directory.path());
+    let shown = shown.output().expect("the binary runs").stdout;
+    assert_eq!(String::from_utf8_lossy(&shown), sorted);
 }

@@ -1,15 +1,15 @@
 //! Outputs that appear whole or not at all.
 //!
-//! A file is written under a temporary name beside its place and renamed once it is complete and
-//! on disk. Ctrl-C, a failure and a panic remove what is half made; only a killed process or a
+//! A file or directory is written under a temporary name beside its place and renamed once it is
+//! complete and on disk. Ctrl-C, a failure and a panic remove what is half made; only a killed process or a
 //! dead machine can leave it behind, under a name that starts with a dot and `hfile-`.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use tempfile::{NamedTempFile, TempDir};
 
 use crate::failure::Exists;
@@ -43,7 +43,7 @@ impl Output {
             return Err(Exists(place.display().to_string()).into());
         }
         let (removal, temporary) = Removal::of(|| {
-            let temporary = temporary_file().tempfile_in(directory_of(place))?;
+            let temporary = temporary_file(0o666).tempfile_in(directory_of(place))?;
             Ok((temporary.path().to_owned(), temporary))
         })
         .with_context(|| format!("{}: cannot create", place.display()))?;
@@ -94,8 +94,56 @@ impl OutputFile {
                 return Err(failed.error).with_context(|| format!("{place}: cannot rename to it"));
             }
         }
-        File::open(directory_of(&self.place))
-            .and_then(|directory| directory.sync_all())
+        sync_directory(directory_of(&self.place))
+            .with_context(|| format!("{place}: cannot sync its directory"))
+    }
+}
+
+/// A directory that is not there until all that is in it is whole.
+pub(crate) struct OutputDirectory {
+    temporary: ScratchDirectory,
+    place: PathBuf,
+}
+
+impl OutputDirectory {
+    /// Starts the output for `place`, where there must be nothing, or an empty directory.
+    pub(crate) fn create(place: &Path) -> anyhow::Result<Self> {
+        let is_free = match place.read_dir() {
+            Ok(mut entries) => entries.next().is_none(),
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        };
+        if !is_free {
+            bail!("{}: is there already, and is no empty directory", place.display());
+        }
+        let temporary = ScratchDirectory::of(&temporary_file(0o777), directory_of(place))?;
+        Ok(Self { temporary, place: place.to_owned() })
+    }
+
+    /// Where files are to be written for now.
+    pub(crate) fn path(&self) -> &Path {
+        self.temporary.path()
+    }
+
+    /// Where a file in it will be.
+    pub(crate) fn final_place(&self, file: &Path) -> PathBuf {
+        file.strip_prefix(self.path())
+            .map_or_else(|_| file.to_owned(), |file| self.place.join(file))
+    }
+
+    /// Puts the directory in its place. The files in it, and what is in directories in it, must be
+    /// on disk; the directory itself is synced, renamed, and the rename synced.
+    pub(crate) fn finish(self) -> anyhow::Result<()> {
+        let place = self.place.display();
+        sync_directory(self.path()).with_context(|| format!("{place}: cannot sync"))?;
+        match fs::remove_dir(&self.place) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(error).with_context(|| format!("{place}: cannot replace"));
+            }
+            _ => {}
+        }
+        fs::rename(self.path(), &self.place)
+            .with_context(|| format!("{place}: cannot rename to it"))?;
+        sync_directory(directory_of(&self.place))
             .with_context(|| format!("{place}: cannot sync its directory"))
     }
 }
@@ -110,8 +158,12 @@ impl ScratchDirectory {
     /// A new, empty directory among the system's temporary files, or in `parent`.
     pub(crate) fn create(parent: Option<&Path>) -> anyhow::Result<Self> {
         let parent = parent.map_or_else(std::env::temp_dir, Path::to_owned);
+        Self::of(tempfile::Builder::new().prefix("hfile-"), &parent)
+    }
+
+    fn of(builder: &tempfile::Builder<'_, '_>, parent: &Path) -> anyhow::Result<Self> {
         let (removal, directory) = Removal::of(|| {
-            let directory = tempfile::Builder::new().prefix("hfile-").tempdir_in(&parent)?;
+            let directory = builder.tempdir_in(parent)?;
             Ok((directory.path().to_owned(), directory))
         })
         .with_context(|| format!("{}: cannot create a directory in it", parent.display()))?;
@@ -168,12 +220,12 @@ fn remove(path: &Path) {
     if path.is_dir() {
         // The main thread may be adding files to it right now: try until it is gone.
         for _ in 0..100 {
-            if std::fs::remove_dir_all(path).is_ok() {
+            if fs::remove_dir_all(path).is_ok() {
                 break;
             }
         }
     } else {
-        let _ = std::fs::remove_file(path);
+        let _ = fs::remove_file(path);
     }
 }
 
@@ -184,15 +236,20 @@ fn directory_of(place: &Path) -> &Path {
     }
 }
 
-/// A builder of temporary files which, unlike most, are for whom their owner's umask lets: the file
-/// will be the output.
-fn temporary_file() -> tempfile::Builder<'static, 'static> {
+fn sync_directory(directory: &Path) -> io::Result<()> {
+    File::open(directory)?.sync_all()
+}
+
+/// A builder of temporary files and directories which, unlike most, are for whom their owner's umask
+/// lets of those in `mode`: they will be the output.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "others have no such modes"))]
+fn temporary_file(mode: u32) -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".hfile-");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
+        builder.permissions(fs::Permissions::from_mode(mode));
     }
     builder
 }
@@ -209,8 +266,8 @@ mod tests {
         output.write_all(b"half").expect("disk takes it");
         assert!(!place.exists());
         output.finish().expect("nothing in the way");
-        assert_eq!(std::fs::read(&place).expect("it is there"), b"half");
-        assert_eq!(std::fs::read_dir(directory.path()).expect("readable").count(), 1);
+        assert_eq!(fs::read(&place).expect("it is there"), b"half");
+        assert_eq!(fs::read_dir(directory.path()).expect("readable").count(), 1);
     }
 
     #[test]
@@ -219,19 +276,44 @@ mod tests {
         let mut output = Output::create(&directory.path().join("out"), false).expect("free");
         output.write_all(b"half").expect("disk takes it");
         drop(output);
-        assert_eq!(std::fs::read_dir(directory.path()).expect("readable").count(), 0);
+        assert_eq!(fs::read_dir(directory.path()).expect("readable").count(), 0);
+    }
+
+    #[test]
+    fn a_directory_is_not_there_until_it_is_finished() {
+        let parent = tempfile::tempdir().expect("a place for the test");
+        let place = parent.path().join("out");
+        let fill = |output: &OutputDirectory| {
+            let file = output.path().join("file");
+            fs::write(&file, b"whole").expect("disk takes it");
+            assert_eq!(output.final_place(&file), place.join("file"));
+        };
+        let output = OutputDirectory::create(&place).expect("nothing in the way");
+        fill(&output);
+        assert!(!place.exists());
+        drop(output);
+        assert_eq!(fs::read_dir(parent.path()).expect("readable").count(), 0);
+
+        fs::create_dir(&place).expect("nothing in the way");
+        let output = OutputDirectory::create(&place).expect("an empty directory is not in the way");
+        fill(&output);
+        output.finish().expect("nothing in the way");
+        assert_eq!(fs::read(place.join("file")).expect("it is there"), b"whole");
+        assert_eq!(fs::read_dir(parent.path()).expect("readable").count(), 1);
+        assert!(OutputDirectory::create(&place).is_err(), "it has a file");
+        assert!(OutputDirectory::create(&place.join("file")).is_err(), "it is one");
     }
 
     #[test]
     fn only_force_replaces_a_file() {
         let directory = tempfile::tempdir().expect("a place for the test");
         let place = directory.path().join("out");
-        std::fs::write(&place, b"old").expect("disk takes it");
+        fs::write(&place, b"old").expect("disk takes it");
         let refused = Output::create(&place, false).err().expect("it is in the way");
         assert!(refused.is::<Exists>());
         let mut output = Output::create(&place, true).expect("forced");
         output.write_all(b"new").expect("disk takes it");
         output.finish().expect("forced");
-        assert_eq!(std::fs::read(&place).expect("it is there"), b"new");
+        assert_eq!(fs::read(&place).expect("it is there"), b"new");
     }
 }

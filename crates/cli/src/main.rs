@@ -5,6 +5,7 @@
 
 mod bench;
 mod build;
+mod bulk_load;
 mod cat;
 mod cells_input;
 mod cells_output;

@@ -1,60 +1,88 @@
 //! Cells brought into HBase's order in bounded memory.
 //!
 //! ```text
-//! input ─→ gathered up to the bound ─→ sorted ─→ run 0, run 1, … in a scratch directory ─→ merged
+//! input ─→ gathered up to the bound ─→ sorted ─→ run 0, run 1, … in a scratch directory
+//!                                                 └ 64 at a time ─→ fewer, longer runs ─→ merged
 //! ```
 //!
 //! A run is an HFile: the order of cells, tags and sequence ids are kept by what keeps them anyway.
+//! A file has one family, so families are kept apart: all cells of one come before those of the next.
 //! What fits the bound is sorted where it is. The directory is gone with the last cell, at a failure
 //! and at Ctrl-C.
 
+mod merge;
+
 use std::cmp::Ordering;
-use std::fs::File;
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::iter;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use sstable::{
-    BloomType, Caching, Cell, CellRef, Comparator, Compression, FileName, Reader, Scanner, Writer,
-    WriterOptions,
+    BloomType, Cell, CellRef, Comparator, Compression, Error, FileName, Writer, WriterOptions,
 };
 
+use self::merge::{Merge, MergedFamilies};
 use crate::cells_input::Cells;
 use crate::half_made::ScratchDirectory;
-use crate::reading_options::reader_options;
+use crate::progress::Progress;
+use crate::size_text::SizeText;
 
-/// Sorts cells, of which at most `memory` bytes are held at a time. Errors about cells that no file
-/// can hold call the file `name`. Equal cells stay in the order they came in.
-pub(crate) fn sorted(
-    cells: Cells,
-    order: Comparator,
-    memory: u64,
-    name: &FileName,
-) -> anyhow::Result<Cells> {
-    let mut gathered: Vec<Cell> = Vec::new();
-    let mut bytes = 0;
-    let mut runs: Option<Runs> = None;
-    for cell in cells {
-        let cell = cell?;
-        bytes += cell_bytes(&cell);
-        gathered.push(cell);
-        if bytes > memory {
-            let runs = match &mut runs {
-                Some(runs) => runs,
-                None => runs.insert(Runs::begin(order, name)?),
-            };
-            runs.add(&mut gathered)?;
-            bytes = 0;
+/// Runs that are read at once: each is an open file and a block in memory.
+const RUNS_MERGED_MAX: usize = 64;
+
+/// Whether cells are sorted, and in which bounds.
+#[derive(clap::Args)]
+pub(crate) struct SortOptions {
+    /// Sort the cells first, in temporary files where memory does not do
+    #[arg(long)]
+    sort: bool,
+    /// Bytes of cells that are sorted in memory at a time
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", requires = "sort")]
+    sort_memory: SizeText,
+    /// Where the temporary files go, about as many bytes as the cells [default: the system's place]
+    #[arg(long, value_name = "DIR", requires = "sort")]
+    sort_directory: Option<PathBuf>,
+}
+
+impl SortOptions {
+    /// Sorts cells, if that is wanted. Errors about cells that no file can hold call the file `name`.
+    /// Equal cells stay in the order they came in.
+    pub(crate) fn sorted(
+        &self,
+        cells: Cells,
+        order: Comparator,
+        name: &FileName,
+    ) -> anyhow::Result<Cells> {
+        if !self.sort {
+            return Ok(cells);
         }
-    }
-    match runs {
-        None => {
+        let progress = Progress::unbounded("cells read");
+        let mut gathered: Vec<Cell> = Vec::new();
+        let mut bytes = 0;
+        let mut runs: Option<Runs> = None;
+        for cell in cells {
+            let cell = cell?;
+            bytes += cell_bytes(&cell);
+            gathered.push(cell);
+            progress.advance(1);
+            if bytes > self.sort_memory.bytes() {
+                let runs = match &mut runs {
+                    Some(runs) => runs,
+                    None => runs.insert(Runs::begin(self.sort_directory.as_deref(), order, name)?),
+                };
+                runs.add(&mut gathered)?;
+                bytes = 0;
+            }
+        }
+        let Some(mut runs) = runs else {
             gathered.sort_by(|one, other| compare(order, &one.as_ref(), &other.as_ref()));
-            Ok(Box::new(gathered.into_iter().map(Ok)))
-        }
-        Some(mut runs) => {
-            runs.add(&mut gathered)?;
-            Ok(Box::new(runs.merge()?))
-        }
+            return Ok(Box::new(gathered.into_iter().map(Ok)));
+        };
+        runs.add(&mut gathered)?;
+        drop(gathered);
+        Ok(Box::new(runs.merge()?))
     }
 }
 
@@ -65,29 +93,51 @@ fn cell_bytes(cell: &Cell) -> u64 {
     (bytes + size_of::<Cell>()) as u64
 }
 
-/// HBase's order: by key, and of equal keys the one written last first.
+/// Family by family HBase's order: by key, and of equal keys the one written last first.
 fn compare(order: Comparator, one: &CellRef<'_>, other: &CellRef<'_>) -> Ordering {
-    order.compare(&one.key(), &other.key()).then_with(|| other.sequence_id.cmp(&one.sequence_id))
+    one.family
+        .cmp(other.family)
+        .then_with(|| order.compare(&one.key(), &other.key()))
+        .then_with(|| other.sequence_id.cmp(&one.sequence_id))
 }
 
 /// Sorted files in a directory of their own.
 struct Runs {
     directory: ScratchDirectory,
-    files: Vec<PathBuf>,
+    /// The files of each family, in the order in which their cells came.
+    families: BTreeMap<Vec<u8>, Vec<PathBuf>>,
+    written_count: u64,
     order: Comparator,
     name: FileName,
 }
 
 impl Runs {
-    fn begin(order: Comparator, name: &FileName) -> anyhow::Result<Self> {
-        let directory = ScratchDirectory::create(None)?;
-        Ok(Self { directory, files: Vec::new(), order, name: name.clone() })
+    fn begin(parent: Option<&Path>, order: Comparator, name: &FileName) -> anyhow::Result<Self> {
+        let directory = ScratchDirectory::create(parent)?;
+        let families = BTreeMap::new();
+        Ok(Self { directory, families, written_count: 0, order, name: name.clone() })
     }
 
-    /// Writes what was gathered as a further run.
+    /// Writes what was gathered as a further run of each family.
     fn add(&mut self, gathered: &mut Vec<Cell>) -> anyhow::Result<()> {
         gathered.sort_by(|one, other| compare(self.order, &one.as_ref(), &other.as_ref()));
-        let path = self.directory.path().join(self.files.len().to_string());
+        let mut cells = gathered.drain(..).peekable();
+        while let Some(first) = cells.peek() {
+            let family = first.family().to_vec();
+            let next = || cells.next_if(|cell| cell.family() == family).map(Ok);
+            let run = self.write(iter::from_fn(next))?;
+            self.families.entry(family).or_default().push(run);
+        }
+        Ok(())
+    }
+
+    /// Writes sorted cells of one family as a run.
+    fn write(
+        &mut self,
+        cells: impl Iterator<Item = sstable::Result<Cell>>,
+    ) -> anyhow::Result<PathBuf> {
+        let path = self.directory.path().join(self.written_count.to_string());
+        self.written_count += 1;
         let shown = path.display().to_string();
         let file = File::create(&path).with_context(|| format!("{shown}: cannot create"))?;
         let options = WriterOptions::default()
@@ -96,43 +146,73 @@ impl Runs {
             .includes_tags(true)
             .bloom_type(BloomType::None)
             .delete_family_bloom(false);
-        let mut writer = Writer::new(file, self.name.clone(), options)?;
-        for cell in gathered.drain(..) {
-            writer.append(cell.as_ref())?;
+        let mut writer = Writer::new(file, FileName::new(shown), options)?;
+        for cell in cells {
+            writer.append(cell?.as_ref()).map_err(|error| match error {
+                // The cell's own fault, not that of the place for runs.
+                Error::Invalid { what, .. } => Error::Invalid { file: self.name.clone(), what },
+                error => error,
+            })?;
         }
         writer.finish()?;
-        self.files.push(path);
-        Ok(())
+        Ok(path)
     }
 
-    fn merge(self) -> anyhow::Result<Merge> {
-        let mut scanners = Vec::new();
-        for path in &self.files {
-            let mut scanner = Reader::open_file(path, reader_options())?.scanner(Caching::Bypass);
-            scanner.seek_to_first()?;
-            scanners.push(scanner);
+    /// All cells, once there are so few runs of each family that they can be read at once.
+    fn merge(mut self) -> anyhow::Result<MergedFamilies> {
+        let mut families = std::mem::take(&mut self.families);
+        for runs in families.values_mut() {
+            while runs.len() > RUNS_MERGED_MAX {
+                *runs = self.merge_some(runs)?;
+            }
         }
-        Ok(Merge { scanners, order: self.order, _directory: self.directory })
+        Ok(MergedFamilies::new(families.into_values().collect(), self.order, self.directory))
+    }
+
+    /// Makes one run of every few that stand side by side, so that equal cells keep their order.
+    fn merge_some(&mut self, runs: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+        let mut fewer = Vec::new();
+        for runs in runs.chunks(RUNS_MERGED_MAX) {
+            fewer.push(self.write(Merge::open(runs, self.order)?)?);
+            for run in runs {
+                fs::remove_file(run)
+                    .with_context(|| format!("{}: cannot remove", run.display()))?;
+            }
+        }
+        Ok(fewer)
     }
 }
 
-/// The least cell of all runs, again and again.
-struct Merge {
-    scanners: Vec<Scanner>,
-    order: Comparator,
-    _directory: ScratchDirectory,
-}
+#[cfg(test)]
+mod tests {
+    use sstable::Timestamp;
 
-impl Iterator for Merge {
-    type Item = sstable::Result<Cell>;
+    use super::*;
 
-    fn next(&mut self) -> Option<Self::Item> {
-        let order = self.order;
-        let heads = self.scanners.iter().enumerate();
-        let heads = heads.filter_map(|(run, scanner)| Some((run, scanner.cell()?)));
-        // Of equal cells the one in the earliest run, which came first.
-        let (run, cell) = heads.min_by(|(_, one), (_, other)| compare(order, one, other))?;
-        let cell = cell.to_cell();
-        Some(self.scanners[run].advance().map(|()| cell))
+    /// However much memory there is: who writes one file after the other has but one open.
+    #[test]
+    fn the_cells_of_a_family_stand_side_by_side() {
+        for memory in ["1MiB", "200"] {
+            let cells: Vec<_> = (0..100_u8)
+                .rev()
+                .flat_map(|row| [[row, b'g'], [row, b'f']])
+                .map(|[row, family]| {
+                    CellRef::put(&[row], &[family], b"q", Timestamp::new(1), b"").to_cell()
+                })
+                .collect();
+            let options = SortOptions {
+                sort: true,
+                sort_memory: memory.parse().expect("a size"),
+                sort_directory: None,
+            };
+            let cells = Box::new(cells.into_iter().map(Ok));
+            let sorted = options.sorted(cells, Comparator::Bytes, &FileName::new("cells"));
+            let keys = sorted.expect("there is room").map(|cell| {
+                let cell = cell.expect("it was written");
+                [cell.family()[0], cell.row()[0]]
+            });
+            let expected = [b'f', b'g'].into_iter().flat_map(|f| (0..100).map(move |row| [f, row]));
+            assert!(keys.eq(expected), "in {memory}");
+        }
     }
 }

@@ -1,15 +1,11 @@
 //! `hfile store export`: HFiles for HBase's bulk load.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 
-use serde::Serialize;
-
 use super::Directory;
+use crate::bulk_load::TableOptions;
 use crate::failure::Answer;
-use crate::key_text::KeyText;
-use crate::output::{Audience, Report};
-use crate::size_text::show_count;
+use crate::output::Audience;
 
 /// Write all families as HFiles for HBase's bulk load, and say how to load them.
 #[derive(clap::Args)]
@@ -27,12 +23,8 @@ pub(super) struct Export {
     /// Where to; families that have files there already are refused
     #[arg(value_name = "OUT")]
     out: PathBuf,
-    /// Rows before which a file is cut: text with \xNN, or hex:…
-    #[arg(long, value_name = "ROW,…", value_delimiter = ',')]
-    splits: Vec<KeyText>,
-    /// The table named in the command that is printed
-    #[arg(long, value_name = "TABLE", default_value = "TABLE")]
-    table: String,
+    #[command(flatten)]
+    table: TableOptions,
     #[command(flatten)]
     audience: Audience,
 }
@@ -40,32 +32,9 @@ pub(super) struct Export {
 impl Export {
     /// Writes the files.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let splits: Vec<_> = self.splits.iter().map(|row| row.as_bytes().to_vec()).collect();
+        let splits = self.table.splits()?;
         let export = self.directory.open()?.export(&self.out, &splits)?;
-        let (out, table) = (self.out.display(), &self.table);
-        self.audience.print(&ExportReport {
-            schema: 1,
-            files: export.files.iter().map(|file| file.display().to_string()).collect(),
-            cells: export.cells,
-            command: format!("hbase completebulkload {out} {table}"),
-        })?;
+        self.audience.print(&self.table.report(&self.out, &export.files, export.cells))?;
         Ok(Answer::Sound)
-    }
-}
-
-/// What was written, and what loads it.
-#[derive(Serialize)]
-struct ExportReport {
-    schema: u32,
-    files: Vec<String>,
-    cells: u64,
-    command: String,
-}
-
-impl Report for ExportReport {
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let (cells, files) = (show_count(self.cells), self.files.len());
-        writeln!(out, "{cells} cells in {files} files; load them with")?;
-        writeln!(out, "  {}", self.command)
     }
 }

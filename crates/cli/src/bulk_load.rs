@@ -1,0 +1,102 @@
+//! Files for HBase's bulk load: where they are cut, and what is said of them.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::failure::Usage;
+use crate::key_text::KeyText;
+use crate::output::Report;
+use crate::size_text::show_number;
+
+/// The table that files are for.
+#[derive(clap::Args)]
+pub(crate) struct TableOptions {
+    /// Rows before which a file is cut, in their order: text with \xNN, or hex:…
+    #[arg(long, value_name = "ROW,…", value_delimiter = ',')]
+    splits: Vec<KeyText>,
+    /// The table named in the command that is printed [default: TABLE]
+    #[arg(long, value_name = "TABLE")]
+    table: Option<String>,
+}
+
+impl TableOptions {
+    /// Whether something is said of a table.
+    pub(crate) const fn are_given(&self) -> bool {
+        !self.splits.is_empty() || self.table.is_some()
+    }
+
+    /// The rows at which the table's regions begin, but for the first.
+    ///
+    /// # Errors
+    ///
+    /// [`Usage`] if they do not ascend.
+    pub(crate) fn splits(&self) -> Result<Vec<Vec<u8>>, Usage> {
+        let splits: Vec<_> = self.splits.iter().map(|row| row.as_bytes().to_vec()).collect();
+        match self.splits.windows(2).zip(splits.windows(2)).find(|(_, rows)| rows[0] >= rows[1]) {
+            None => Ok(splits),
+            Some((shown, _)) => Err(Usage(format!(
+                "rows to split at ascend, and {} does not come before {}",
+                shown[0], shown[1]
+            ))),
+        }
+    }
+
+    /// What is said of files that were written into `out`.
+    pub(crate) fn report(&self, out: &Path, files: &[PathBuf], cells: u64) -> BulkLoadReport {
+        let out = out.display().to_string();
+        let (out, table) = (shell_word(&out), shell_word(self.table.as_deref().unwrap_or("TABLE")));
+        BulkLoadReport {
+            schema: 1,
+            files: files.iter().map(|file| file.display().to_string()).collect(),
+            cells,
+            command: format!("hbase completebulkload {out} {table}"),
+        }
+    }
+}
+
+/// What was written, and what loads it.
+#[derive(Serialize)]
+pub(crate) struct BulkLoadReport {
+    schema: u32,
+    files: Vec<String>,
+    cells: u64,
+    command: String,
+}
+
+impl Report for BulkLoadReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let files = show_number(self.files.len() as u64, "file");
+        writeln!(out, "{} in {files}; load them with", show_number(self.cells, "cell"))?;
+        writeln!(out, "  {}", self.command)
+    }
+}
+
+/// A word as a shell takes it.
+fn shell_word(word: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return Cow::Borrowed(word);
+    }
+    Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_takes_a_word_for_what_it_is() {
+        for (word, shown) in [
+            ("/data/out-1", "/data/out-1"),
+            ("my files", "'my files'"),
+            ("it's", r"'it'\''s'"),
+            ("$HOME", "'$HOME'"),
+            ("", "''"),
+        ] {
+            assert_eq!(shell_word(word), shown);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The cells of many sorted files as one sequence.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+use std::path::PathBuf;
+use std::vec;
+
+use sstable::{Caching, Cell, Comparator, Reader, Result, Scanner};
+
+use super::compare;
+use crate::half_made::ScratchDirectory;
+use crate::reading_options::reader_options;
+
+/// The least cell of all runs of a family, again and again; of equal cells the one in the earliest
+/// run, which came first.
+pub(super) struct Merge {
+    scanners: Vec<Scanner>,
+    heads: BinaryHeap<Head>,
+}
+
+/// The next cell of a run.
+struct Head {
+    cell: Cell,
+    run: usize,
+    order: Comparator,
+}
+
+impl Merge {
+    /// Stands on the first cell of each run.
+    pub(super) fn open(runs: &[PathBuf], order: Comparator) -> Result<Self> {
+        let (mut scanners, mut heads) = (Vec::new(), BinaryHeap::new());
+        for (run, path) in runs.iter().enumerate() {
+            let mut scanner = Reader::open_file(path, reader_options())?.scanner(Caching::Bypass);
+            scanner.seek_to_first()?;
+            heads.extend(scanner.cell().map(|cell| Head { cell: cell.to_cell(), run, order }));
+            scanners.push(scanner);
+        }
+        Ok(Self { scanners, heads })
+    }
+}
+
+impl Iterator for Merge {
+    type Item = Result<Cell>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut head = self.heads.peek_mut()?;
+        let scanner = &mut self.scanners[head.run];
+        if let Err(error) = scanner.advance() {
+            return Some(Err(error));
+        }
+        Some(Ok(match scanner.cell() {
+            Some(next) => std::mem::replace(&mut head.cell, next.to_cell()),
+            None => PeekMut::pop(head).cell,
+        }))
+    }
+}
+
+impl Ord for Head {
+    /// The greatest is the one that comes first: that is what a heap gives out.
+    fn cmp(&self, other: &Self) -> Ordering {
+        compare(self.order, &other.cell.as_ref(), &self.cell.as_ref())
+            .then_with(|| other.run.cmp(&self.run))
+    }
+}
+
+impl PartialOrd for Head {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Head {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Head {}
+
+/// The cells of all families, one family after the other.
+pub(super) struct MergedFamilies {
+    families: vec::IntoIter<Vec<PathBuf>>,
+    merge: Option<Merge>,
+    order: Comparator,
+    _directory: ScratchDirectory,
+}
+
+impl MergedFamilies {
+    /// Of runs in a directory that is to go when all is read.
+    pub(super) fn new(
+        families: Vec<Vec<PathBuf>>,
+        order: Comparator,
+        directory: ScratchDirectory,
+    ) -> Self {
+        Self { families: families.into_iter(), merge: None, order, _directory: directory }
+    }
+}
+
+impl Iterator for MergedFamilies {
+    type Item = Result<Cell>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(cell) = self.merge.as_mut().and_then(Merge::next) {
+                return Some(cell);
+            }
+            let runs = self.families.next()?;
+            self.merge = match Merge::open(&runs, self.order) {
+                Ok(merge) => Some(merge),
+                Err(error) => return Some(Err(error)),
+            };
+        }
+    }
+}
