@@ -28,7 +28,7 @@ use filter::Seed;
 use peak_alloc::PeakAlloc;
 use sstable::{
     BlockType, Caching, Cell, DataBlockEncoding, FileName, FilterAnswer, Limits, ReadTrace, Reader,
-    Result, RowProbe, Scanner, WriterOptions,
+    Result, RowProbe, WriterOptions,
 };
 use support::mutants::Mutant;
 use support::say;
@@ -152,17 +152,23 @@ fn read(subject: &Subject, mutant: &Mutant, bytes: &Bytes) -> Result<Result<Outc
     let known = subject.sound.rows.iter().map(Vec::as_slice);
     let stride = (known.len() / 8) | 1;
     let read = cells.iter().map(Cell::row).step_by((cells.len() / 4) | 1);
+    // One that has read nothing yet: its blocks are walked only up to the row.
+    let first_reader = open(bytes.clone())?;
     for row in known.step_by(stride).chain(read) {
         let at = cells.partition_point(|cell| cell.row() < row);
         let first = cells.get(at).map(Cell::as_ref).filter(|cell| cell.row == row);
         let probe = RowProbe::new(row, Seed::default());
         let trace = &mut ReadTrace::default();
-        let looked_up = if reader.spans_row(row) {
-            reader.seek_row_after(FilterAnswer::NotAsked, &probe, trace)?
-        } else {
-            None
-        };
-        let looked_up = looked_up.as_ref().and_then(Scanner::cell);
+        let mut looked_up = [None, None];
+        for (found, reader) in looked_up.iter_mut().zip([&first_reader, &reader]) {
+            if reader.spans_row(row) {
+                *found = reader.seek_row_after(FilterAnswer::NotAsked, &probe, trace)?;
+            }
+        }
+        let [looked_up_first, looked_up] = looked_up.each_ref().map(|found| found.as_ref()?.cell());
+        if looked_up_first != looked_up {
+            return Ok(Err(format!("{looked_up_first:?} at first and {looked_up:?} later")));
+        }
         if looked_up != first && subject.index_was_changed(mutant) {
             answer = Outcome::IndexMisleads;
         } else if looked_up != first {

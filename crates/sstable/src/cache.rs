@@ -96,12 +96,27 @@ impl BlockCache {
         }
     }
 
+    /// What its blocks take now, by their own account.
+    #[cfg(test)]
+    pub(crate) fn bytes_now(&self) -> u64 {
+        let blocks = self.blocks.iter().chain(self.preferred.iter());
+        blocks.map(|(key, block)| ByBytes.weight(&key, &block)).sum()
+    }
+
     pub(crate) fn block(&self, key: BlockKey) -> Option<Arc<Block>> {
         self.of(key).get(&key)
     }
 
     pub(crate) fn insert(&self, key: BlockKey, block: Arc<Block>) {
         self.of(key).insert(key, block);
+        if key.is_preferred {
+            self.share_out(*self.reserved());
+        }
+    }
+
+    /// Puts another form of a block in its place, unless it has left meanwhile. It is not used by that.
+    pub(crate) fn replace(&self, key: BlockKey, block: Arc<Block>) {
+        let _left = self.of(key).replace(key, block, true);
         if key.is_preferred {
             self.share_out(*self.reserved());
         }

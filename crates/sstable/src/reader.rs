@@ -3,7 +3,7 @@
 //! ```text
 //! row ─range→ outside: not here
 //!     ─filter→ "no": not here, and no other block was touched
-//!     ─index→ data block ─row index→ first cell of the row, or not here
+//!     ─index→ data block ─row index, or a walk→ first cell of the row, or not here
 //! ```
 
 use std::borrow::Cow;
@@ -34,6 +34,7 @@ mod row_filter;
 mod salvage;
 mod verify;
 
+pub(crate) use blocks::DataUse;
 use blocks::{Blocks, Wanted};
 use filters::FileFilters;
 pub use filters::{BloomSummary, FilterAnswer, FilterSummary, KeptFilter, SharedFilter};

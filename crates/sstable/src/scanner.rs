@@ -6,6 +6,7 @@ use crate::block::body::Buffers;
 use crate::block::data::DataBlock;
 use crate::block::loaded::Block;
 use crate::block::walk::{Step, Walk};
+use crate::reader::DataUse;
 use crate::{Caching, CellRef, KeyRef, ReadTrace, Reader, Result};
 
 /// A place in a file: on a cell, or behind the last one.
@@ -16,6 +17,8 @@ use crate::{Caching, CellRef, KeyRef, ReadTrace, Reader, Result};
 pub struct Scanner {
     reader: Reader,
     caching: Caching,
+    /// What the next block is wanted for.
+    wanted: DataUse,
     trace: ReadTrace,
     /// Of blocks that were read past the cache and are done with.
     buffers: Buffers,
@@ -28,14 +31,20 @@ pub struct Scanner {
     cells_passed: Option<u64>,
 }
 
-#[derive(Debug)]
-struct Place {
+/// On a cell of a block.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
     /// Always a data block.
     block: Arc<Block>,
     walk: Walk,
 }
 
 impl Place {
+    /// Where a walk through a data block stands.
+    pub(crate) const fn new(block: Arc<Block>, walk: Walk) -> Self {
+        Self { block, walk }
+    }
+
     fn data(&self) -> Option<&DataBlock> {
         match &*self.block {
             Block::Data(data) => Some(data),
@@ -49,6 +58,7 @@ impl Scanner {
         Self {
             reader,
             caching,
+            wanted: DataUse::Search,
             trace: ReadTrace::default(),
             buffers: Buffers::default(),
             place: None,
@@ -57,11 +67,10 @@ impl Scanner {
         }
     }
 
-    /// A scanner that stands on a cell of a block that was checked.
-    pub(crate) fn at(reader: Reader, block: Arc<Block>, at: usize) -> Self {
-        let mut scanner = Self::new(reader, Caching::Use);
-        scanner.stand(block, at);
-        scanner
+    /// A scanner that stands on the first cell of a row. It mostly ends there.
+    pub(crate) fn at(reader: Reader, place: Place) -> Self {
+        let scanner = Self::new(reader, Caching::Use);
+        Self { wanted: DataUse::Walk, place: Some(place), ..scanner }
     }
 
     /// Goes to the first cell of the file.
@@ -91,8 +100,8 @@ impl Scanner {
             self.stand(block, at);
             return Ok(());
         }
-        let (last, caching, buffers) = (searchable.last_key(), self.caching, &mut self.buffers);
-        let next = self.reader.next_data_block(data, last, caching, buffers, &mut self.trace)?;
+        let last = searchable.last_key();
+        let next = self.next_block(data, last)?;
         self.enter(next)
     }
 
@@ -131,6 +140,7 @@ impl Scanner {
     pub fn retreat(&mut self) -> Result<()> {
         self.cells_passed = None;
         let Some(Place { block, walk }) = self.place.take() else { return Ok(()) };
+        let block = self.reader.searchable(block, self.caching, &mut self.buffers)?;
         let Block::Data(data) = &*block else { return Ok(()) };
         if self.before.is_empty() {
             self.reader.check(data)?.row_cells_before(walk.position(), &mut self.before);
@@ -211,8 +221,7 @@ impl Scanner {
         let Some(Place { block, walk }) = self.place.take() else { return Ok(()) };
         let Block::Data(data) = &*block else { return Ok(()) };
         let last = data.cell(&walk).map(|cell| cell.key());
-        let (caching, buffers) = (self.caching, &mut self.buffers);
-        let next = self.reader.next_data_block(data, last, caching, buffers, &mut self.trace)?;
+        let next = self.next_block(data, last)?;
         if let Some(Block::Data(data)) = Arc::into_inner(block) {
             data.give_back(&mut self.buffers);
         }
@@ -221,6 +230,16 @@ impl Scanner {
             Some(passed) if self.place.is_none() => self.reader.check_cell_count(passed),
             _ => Ok(()),
         }
+    }
+
+    /// The data block behind `data`, whose last key is `last`.
+    fn next_block(
+        &mut self,
+        data: &DataBlock,
+        last: Option<KeyRef<'_>>,
+    ) -> Result<Option<Arc<Block>>> {
+        let (wanted, caching, buffers) = (self.wanted, self.caching, &mut self.buffers);
+        self.reader.next_data_block(data, last, wanted, caching, buffers, &mut self.trace)
     }
 
     /// Stands on the first cell of a block.

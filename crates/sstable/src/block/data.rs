@@ -1,9 +1,14 @@
 //! A data block as it is kept in memory: cells, and once they were checked, where each row starts.
 //!
-//! Every cell is checked once after it was read. A block that goes into the cache, or that is to be
-//! searched, is [checked](DataBlock::check) from end to end, and then [`Searchable`]; its cells are
-//! plain ones then. A scan that passes the cache by needs neither a row index nor all plain cells at
-//! once: it decodes and checks each cell when it comes to it, in its [walk](DataBlock::walk).
+//! No cell is used that was not checked after it was read. A block that is to be searched is
+//! [checked](DataBlock::check) from end to end, and then [`Searchable`]; its cells are plain ones then.
+//! A scan that passes the cache by, and the first get that reads a block of differences, need neither
+//! a row index nor all plain cells at once: they decode and check each cell when they come to it, in
+//! their [walk](DataBlock::walk).
+//!
+//! A block in the cache does not change, because the cache counts its bytes when it comes and when it
+//! goes. One that was put there as it was read is [replaced](DataBlock::to_searchable) once it is to
+//! be searched.
 #![cfg_attr(
     not(test),
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
@@ -16,7 +21,7 @@ use super::header::Header;
 use super::index::BlockPlace;
 use super::searchable::{RowIndex, Searchable};
 use super::walk::{PlainWalk, Step, Walk};
-use crate::encoding::{CellLayout, Cells, Decoded, What};
+use crate::encoding::{CellLayout, Cells, Decoded, Deltas, What};
 use crate::{BlockOffset, BlockType, CellRef};
 
 /// The cells of a data block.
@@ -111,30 +116,68 @@ impl DataBlock {
         }
     }
 
-    /// The cells as plain ones.
-    fn plain(&self) -> Result<&Decoded, What> {
-        let deltas = match &self.cells {
-            Cells::Plain(plain) => return Ok(plain),
-            Cells::Deltas(deltas) => deltas,
+    /// What can be searched, if all cells were checked before.
+    #[inline]
+    pub(crate) fn searchable(&self) -> Option<Searchable<'_>> {
+        let index = self.index.get()?;
+        let decoded = match &self.cells {
+            Cells::Plain(plain) => plain,
+            Cells::Deltas(_) => self.plain.get()?,
         };
-        if let Some(plain) = self.plain.get() {
-            return Ok(plain);
-        }
-        let plain = deltas.to_plain(self.layout, &mut Buffers::default())?;
-        Ok(self.plain.get_or_init(|| plain))
+        Some(Searchable { decoded, layout: self.layout, index })
     }
 
-    /// Checks all cells, unless that was done before; then the block can be searched.
+    /// Checks all cells, unless that was done before; then the block can be searched. Not for a block
+    /// of differences in the cache: it would grow.
     pub(crate) fn check(&self) -> Result<Searchable<'_>, What> {
-        let decoded = self.plain()?;
-        let index = if let Some(index) = self.index.get() {
-            index
-        } else {
-            let index = RowIndex::new(decoded, self.layout)?;
-            // Another thread may have been as far at the same time, with the same outcome.
-            self.index.get_or_init(|| index)
+        if let Some(searchable) = self.searchable() {
+            return Ok(searchable);
+        }
+        // Another thread may have been as far at the same time, with the same outcome.
+        let layout = self.layout;
+        let (decoded, index) = match &self.cells {
+            Cells::Plain(plain) => (plain, RowIndex::new(plain, layout)?),
+            Cells::Deltas(deltas) => {
+                let (plain, starts) = deltas.to_plain(layout, &mut Buffers::default())?;
+                let plain = self.plain.get_or_init(|| plain);
+                (plain, RowIndex::of(plain, layout, starts))
+            }
         };
-        Ok(Searchable { decoded, layout: self.layout, index })
+        let index = self.index.get_or_init(|| index);
+        Ok(Searchable { decoded, layout, index })
+    }
+
+    /// The differences of a block that is still as it was read: each who walks it has to check what
+    /// it comes to.
+    #[inline]
+    pub(crate) fn as_read(&self) -> Option<&Deltas> {
+        match &self.cells {
+            Cells::Deltas(deltas) if self.index.get().is_none() => Some(deltas),
+            _ => None,
+        }
+    }
+
+    /// Of a block as it was read the same with all cells plain and checked, in memory of its own.
+    pub(crate) fn to_searchable(&self, buffers: &mut Buffers) -> Result<Option<Self>, What> {
+        let Some(deltas) = self.as_read() else { return Ok(None) };
+        let (plain, starts) = deltas.to_plain(self.layout, buffers)?;
+        let index = RowIndex::of(&plain, self.layout, starts);
+        Ok(Some(Self {
+            cells: Cells::Plain(plain),
+            plain: OnceLock::new(),
+            index: OnceLock::from(index),
+            ..*self
+        }))
+    }
+
+    /// The block with all cells plain and checked; `buffers` get what it needs no more.
+    pub(crate) fn into_searchable(self, buffers: &mut Buffers) -> Result<Self, What> {
+        if let Some(searchable) = self.to_searchable(buffers)? {
+            self.give_back(buffers);
+            return Ok(searchable);
+        }
+        self.check()?;
+        Ok(self)
     }
 
     /// A walk from the first cell on, which checks the cells it comes to unless all were checked.
@@ -150,8 +193,8 @@ impl DataBlock {
 
     /// A walk from the cell on that starts at `at`; `None` if the block was not checked.
     pub(crate) fn walk_from(&self, at: usize) -> Option<Walk> {
-        self.index.get()?;
-        PlainWalk::at(self.plain().ok()?, self.layout, at).map(Walk::Plain)
+        let decoded = self.searchable()?.decoded;
+        PlainWalk::at(decoded, self.layout, at).map(Walk::Plain)
     }
 
     /// Goes to the next cell of a walk.
@@ -177,7 +220,10 @@ impl DataBlock {
     fn step_encoded(&self, walk: &mut Walk) -> Result<Step, What> {
         match (walk, &self.cells) {
             (Walk::Deltas(walk), Cells::Deltas(deltas)) => walk.step(deltas),
-            (Walk::Plain(walk), _) => walk.step(self.plain()?, self.layout),
+            (Walk::Plain(walk), _) => match self.plain.get() {
+                Some(plain) => walk.step(plain, self.layout),
+                None => Ok(Step::End),
+            },
             (Walk::Deltas(_), Cells::Plain(_)) => Ok(Step::End),
         }
     }
@@ -185,7 +231,7 @@ impl DataBlock {
     fn encoded_cell<'a>(&'a self, walk: &'a Walk) -> Option<CellRef<'a>> {
         match (walk, &self.cells) {
             (Walk::Deltas(walk), Cells::Deltas(deltas)) => walk.cell(deltas),
-            (Walk::Plain(walk), _) => walk.cell(self.plain().ok()?),
+            (Walk::Plain(walk), _) => walk.cell(self.plain.get()?),
             (Walk::Deltas(_), Cells::Plain(_)) => None,
         }
     }

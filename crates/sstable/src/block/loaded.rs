@@ -6,10 +6,10 @@ use super::branch::IndexBlock;
 use super::data::DataBlock;
 use super::meta::MetaBlock;
 
-/// A block once it has been read, checked and taken apart.
+/// A block once it has been read, verified and, as far as needed, taken apart.
 #[derive(Debug)]
 pub(crate) enum Block {
-    /// Cells, in plain form.
+    /// Cells: plain ones and where their rows start, or differences as they were read.
     Data(DataBlock),
     /// A leaf or an intermediate block of the data index.
     Index(IndexBlock),

@@ -40,25 +40,56 @@ pub(super) struct RowIndex {
     bytes: usize,
 }
 
+/// Where the rows start of a block all of whose cells are passed and checked, one after the other.
+#[derive(Debug, Eq, PartialEq)]
+pub(crate) struct RowStarts {
+    offsets: Vec<u32>,
+    last_cell_at: usize,
+    cell_count: u64,
+}
+
+impl RowStarts {
+    /// Takes the first cell of a block of so many bytes of plain cells.
+    pub(crate) fn begin(cells_len: usize) -> Self {
+        let mut offsets = Vec::with_capacity(cells_len.div_ceil(SHORT_ROW_LEN));
+        offsets.push(0);
+        Self { offsets, last_cell_at: 0, cell_count: 1 }
+    }
+
+    /// Takes the next cell, which begins a row or goes on with it.
+    #[inline]
+    pub(crate) fn pass(&mut self, begins_row: bool, at: usize) -> Result<(), What> {
+        if begins_row {
+            self.offsets.push(u32::try_from(at).map_err(|_| "more than 4 GiB of cells")?);
+        }
+        self.last_cell_at = at;
+        self.cell_count = self.cell_count.saturating_add(1);
+        Ok(())
+    }
+
+    /// Walks all cells of a block.
+    pub(crate) fn walk(decoded: &Decoded, layout: CellLayout) -> Result<Self, What> {
+        let mut walk = PlainWalk::begin(decoded, layout)?;
+        let mut starts = Self::begin(decoded.cells().len());
+        loop {
+            match walk.step(decoded, layout)? {
+                Step::End => return Ok(starts),
+                step => starts.pass(step == Step::NextRow, walk.position())?,
+            }
+        }
+    }
+}
+
 impl RowIndex {
     /// Walks all cells of a block.
     pub(super) fn new(decoded: &Decoded, layout: CellLayout) -> Result<Self, What> {
+        RowStarts::walk(decoded, layout).map(|starts| Self::of(decoded, layout, starts))
+    }
+
+    /// Takes what a walk has found that checked all cells.
+    pub(super) fn of(decoded: &Decoded, layout: CellLayout, starts: RowStarts) -> Self {
         let cells = decoded.cells();
-        let mut walk = PlainWalk::begin(decoded, layout)?;
-        let mut offsets = Vec::with_capacity(cells.len().div_ceil(SHORT_ROW_LEN));
-        offsets.push(0);
-        let mut cell_count = 1_u64;
-        loop {
-            match walk.step(decoded, layout)? {
-                Step::SameRow | Step::Cell => {}
-                Step::NextRow => {
-                    let at = u32::try_from(walk.position());
-                    offsets.push(at.map_err(|_| "more than 4 GiB of cells")?);
-                }
-                Step::End => break,
-            }
-            cell_count = cell_count.saturating_add(1);
-        }
+        let RowStarts { offsets, last_cell_at, cell_count } = starts;
         let (mut table, mut bytes) = (None, size_of_val(&*offsets));
         if layout.order == Comparator::Bytes {
             let rows = rows_at(cells, &offsets);
@@ -69,15 +100,15 @@ impl RowIndex {
             bytes = bytes.saturating_add(table.as_ref().map_or(0, RowTable::bytes));
             bytes = bytes.saturating_add(RowHeads::bytes_of(prefix_len, offsets.len()));
         }
-        Ok(Self {
+        Self {
             offsets: offsets.into(),
             table,
             was_sought: AtomicBool::new(false),
             heads: OnceLock::new(),
-            last_cell_at: walk.position(),
+            last_cell_at,
             cell_count,
             bytes,
-        })
+        }
     }
 
     /// Bytes it takes in memory, or will.

@@ -23,7 +23,7 @@ pub(crate) struct PlainWalk {
 }
 
 /// A place in a block: on a cell.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Walk {
     Plain(PlainWalk),
     /// Differences are undone on the way, and all that is found is checked.

@@ -23,6 +23,7 @@ use super::{
     DataBlockEncoding, DeltaWalk, diff, fast_diff, plain, prefix, row_index, tag_dictionary,
 };
 use crate::block::body::{Body, Buffers};
+use crate::block::searchable::RowStarts;
 use crate::block::walk::Step;
 use crate::input::{Input, write_hvlong};
 use crate::{CellRef, Comparator};
@@ -241,20 +242,6 @@ pub(crate) enum Cells {
     Deltas(Deltas),
 }
 
-impl Cells {
-    /// All of them as plain ones, in which they are still to be checked.
-    pub(crate) fn into_plain(
-        self,
-        layout: CellLayout,
-        buffers: &mut Buffers,
-    ) -> Result<Self, What> {
-        let Self::Deltas(deltas) = self else { return Ok(self) };
-        let plain = deltas.to_plain(layout, buffers)?;
-        buffers.give_back(deltas.into_buffer());
-        Ok(Self::Plain(plain))
-    }
-}
-
 /// Takes the body of a data block, whose cells take at most `size_max` bytes as plain ones.
 ///
 /// The cells are still to be checked, by who [walks](crate::block::walk) them.
@@ -297,21 +284,27 @@ impl Deltas {
         DeltaWalk::begin(self, layout)
     }
 
-    /// Turns all cells into plain ones.
+    /// Turns all cells into plain ones, and says where their rows start.
+    ///
+    /// The walk checks each cell and holds its row against the one before; what is written of it
+    /// here need not be read and checked once more.
     pub(crate) fn to_plain(
         &self,
         layout: CellLayout,
         buffers: &mut Buffers,
-    ) -> Result<Decoded, What> {
+    ) -> Result<(Decoded, RowStarts), What> {
         // What is stated is not yet proven; past this the vector grows with what is decoded.
-        let mut out = buffers.take_empty(self.size.min(self.body.len().saturating_mul(8)));
+        let likely_len = self.size.min(self.body.len().saturating_mul(8));
+        let mut out = buffers.take_empty(likely_len);
         let mut walk = self.walk(layout)?;
+        let mut starts = RowStarts::begin(likely_len);
         loop {
             if let Some(cell) = walk.cell(self) {
                 plain::write_cell_with(&mut out, walk.key(), &cell, layout);
             }
-            if walk.step(self)? == Step::End {
-                return Ok(Decoded::plain(out.into()));
+            match walk.step(self)? {
+                Step::End => return Ok((Decoded::plain(out.into()), starts)),
+                step => starts.pass(step == Step::NextRow, walk.position())?,
             }
         }
     }

@@ -25,7 +25,7 @@ use crate::input::{Input, hvlong_len};
 use crate::{CellRef, CellType, Comparator, KeyRef, SequenceId, Timestamp};
 
 /// A place in a block: on a cell.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct DeltaWalk {
     encoding: DataBlockEncoding,
     layout: CellLayout,
@@ -114,6 +114,24 @@ impl DeltaWalk {
         }
     }
 
+    /// Goes on to the first cell whose row is not less than `row`; returns how that row compares with
+    /// it. Where all rows are less it ends on the last cell.
+    pub(crate) fn go_to_row(&mut self, deltas: &Deltas, row: &[u8]) -> Result<Ordering, What> {
+        loop {
+            let found = self.layout.order.compare_rows(self.row(), row);
+            if found.is_ge() {
+                return Ok(found);
+            }
+            loop {
+                match self.step(deltas)? {
+                    Step::SameRow => {}
+                    Step::NextRow | Step::Cell => break,
+                    Step::End => return Ok(found),
+                }
+            }
+        }
+    }
+
     /// Where the cell would start in a plain block.
     pub(crate) const fn position(&self) -> usize {
         self.plain.start
@@ -127,6 +145,11 @@ impl DeltaWalk {
     /// The flat key.
     pub(super) fn key(&self) -> &[u8] {
         self.key.get(..self.key_len).unwrap_or_default()
+    }
+
+    /// The row of the cell.
+    fn row(&self) -> &[u8] {
+        self.key.get(2..self.row_len.saturating_add(2)).unwrap_or_default()
     }
 
     /// The cell it stands on.

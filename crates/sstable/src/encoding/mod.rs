@@ -8,10 +8,10 @@
 //! | `FAST_DIFF`    |  4 | the same with whole bytes of timestamps, and repeated values        |
 //! | `ROW_INDEX_V1` |  7 | cells as they are, and behind them where each row starts            |
 //!
-//! The body of an encoded block is `u16 BE id || payload`. A block is decoded once, when it is
-//! loaded, into [plain cells](plain), and cached in that form: so there is one search whatever the
-//! encoding, which undoes no differences. A scan that passes the cache by does not need all cells of
-//! a block at once: it undoes the differences [as it goes](delta_walk).
+//! The body of an encoded block is `u16 BE id || payload`. A block that is used again and again is
+//! decoded once, into [plain cells](plain), and cached in that form: so there is one search whatever
+//! the encoding, which undoes no differences. A scan that passes the cache by, and the first get that
+//! reads a block, do not need all cells at once: they undo the differences [as they go](delta_walk).
 
 mod block;
 mod delta;

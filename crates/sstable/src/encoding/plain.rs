@@ -10,7 +10,7 @@
 //! |       | tags           | each u16 BE length, u8 type, data; the length counts type and data |
 //! |  1..9 | sequence id    | hvlong; only in files with sequence ids                            |
 //!
-//! Every other encoding is decoded into this form, so that there is one way to search and to scan.
+//! Every other encoding is decoded into this form, so that there is one way to search.
 #![cfg_attr(
     not(test),
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)

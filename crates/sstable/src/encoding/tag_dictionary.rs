@@ -69,7 +69,7 @@ impl Encoder {
 }
 
 /// The tags of a block as it is read: where each stands in the bytes decoded so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Decoder {
     tags: Vec<Range<usize>>,
     order: UseOrder,
@@ -143,7 +143,7 @@ fn push_len(out: &mut Vec<u8>, len: usize) -> Result<(), What> {
 /// Which entry was used longest ago: entry indices, the one used last in front.
 ///
 /// A list of bytes that is moved about is faster here than a linked one: it is two cache lines.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct UseOrder(Vec<u8>);
 
 impl UseOrder {

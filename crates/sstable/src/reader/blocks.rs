@@ -93,6 +93,16 @@ impl Wanted {
     }
 }
 
+/// What a data block is wanted for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum DataUse {
+    /// A walk from its first cell on, as far as a get needs it. That alone does not pay for making all
+    /// its cells plain and listing its rows: the block may leave the cache before it is used again.
+    Walk,
+    /// Any: its cells are plain and checked.
+    Search,
+}
+
 impl Blocks {
     /// The block at `place`, from the cache or from the file. `check` holds a block just read
     /// against what else is known of it.
@@ -124,11 +134,16 @@ impl Blocks {
         Ok(block)
     }
 
-    /// The data block at `place`, from the cache or from the file, through `buffers`. Its cells are
-    /// plain and checked if it comes from the cache or goes there; else that is left to the caller.
+    /// The data block at `place`, from the cache or from the file, through `buffers`. `check` holds a
+    /// block just read or made searchable against what else is known of it.
+    ///
+    /// A block of differences goes into the cache as it was read if it is wanted for a walk; when it is
+    /// found there it is made searchable. What is wanted for more is so at once. What does not go
+    /// into the cache stays as it was read, and the caller may check it.
     pub(super) fn load_data(
         &self,
         place: BlockPlace,
+        wanted: DataUse,
         caching: Caching,
         buffers: &mut Buffers,
         trace: &mut ReadTrace,
@@ -137,7 +152,7 @@ impl Blocks {
         let cache = self.cache.as_ref().filter(|_| caching == Caching::Use);
         let is_data = |block: &Block| matches!(block, Block::Data(_));
         if let Some(block) = self.cached(place, BlockKind::Data, cache, is_data, trace) {
-            return Ok(block);
+            return self.searchable(block, caching, buffers, check);
         }
         let (header, body, next) = self.read_data(place, buffers)?;
         let len = usize::try_from(place.len).unwrap_or(0);
@@ -150,13 +165,10 @@ impl Blocks {
         let damaged = |what| {
             Damage { at: place.offset, block: Some(header.block_type), what }.in_file(&self.name)
         };
-        let mut cells = self.open_cells(body).map_err(damaged)?;
-        if cache.is_some() {
-            cells = cells.into_plain(self.layout, buffers).map_err(damaged)?;
-        }
-        let data = self.data_block(place, &header, next, cells).map_err(damaged)?;
-        if cache.is_some() {
-            data.check().map_err(damaged)?;
+        let cells = self.open_cells(body).map_err(damaged)?;
+        let mut data = self.data_block(place, &header, next, cells).map_err(damaged)?;
+        if cache.is_some() && (wanted == DataUse::Search || data.as_read().is_none()) {
+            data = data.into_searchable(buffers).map_err(damaged)?;
         }
         check(&data).map_err(damaged)?;
         let block = Arc::new(Block::Data(data));
@@ -164,6 +176,32 @@ impl Blocks {
             cache.insert(self.key(place), Arc::clone(&block));
         }
         Ok(block)
+    }
+
+    /// A data block that can be searched, for one that was to be walked; it takes that one's place in
+    /// the cache. `check` holds it against what else is known of it. A block past the cache is
+    /// returned as it is.
+    pub(super) fn searchable(
+        &self,
+        block: Arc<Block>,
+        caching: Caching,
+        buffers: &mut Buffers,
+        check: impl FnOnce(&DataBlock) -> Result<(), encoding::What>,
+    ) -> Result<Arc<Block>> {
+        let cache = self.cache.as_ref().filter(|_| caching == Caching::Use);
+        let (Some(cache), Block::Data(data)) = (cache, &*block) else { return Ok(block) };
+        let make = || match data.to_searchable(buffers)? {
+            Some(searchable) => check(&searchable).map(|()| Some(searchable)),
+            None => Ok(None),
+        };
+        let damaged = |what| {
+            let (at, block) = (data.place().offset, Some(data.block_type()));
+            Damage { at, block, what }.in_file(&self.name)
+        };
+        let Some(searchable) = make().map_err(damaged)? else { return Ok(block) };
+        let searchable = Arc::new(Block::Data(searchable));
+        cache.replace(self.key(data.place()), Arc::clone(&searchable));
+        Ok(searchable)
     }
 
     fn cached(

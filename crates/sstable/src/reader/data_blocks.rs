@@ -3,14 +3,16 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::index::{DataPlace, check_data_keys};
+use super::blocks::DataUse;
+use super::index::{DataPlace, check_data_keys, check_first_key, check_later_key};
 use super::{Caching, Inner, Reader};
 use crate::block::body::Buffers;
 use crate::block::data::DataBlock;
 use crate::block::index::BlockPlace;
 use crate::block::loaded::Block;
 use crate::block::searchable::Searchable;
-use crate::encoding::What;
+use crate::block::walk::Walk;
+use crate::encoding::{Deltas, What};
 use crate::{BlockOffset, BlockType, Damage, Error, FileInfo, KeyRef, ReadTrace, Result};
 
 impl Reader {
@@ -26,7 +28,8 @@ impl Reader {
     }
 
     /// The block in which the first cell stands that is not less than `key`, unless that is the
-    /// first cell of the block behind it. `held` is returned again if it is that block.
+    /// first cell of the block behind it. `held` is returned again if it is that block. What comes from
+    /// the cache or goes there can be searched.
     pub(crate) fn data_block_for(
         &self,
         key: &KeyRef<'_>,
@@ -37,19 +40,23 @@ impl Reader {
     ) -> Result<Option<Arc<Block>>> {
         let Some(index) = &self.0.index else { return Ok(None) };
         let block = index.find(&self.0.blocks, key, caching, trace, |place, trace| match held {
-            Some(block) if is_at(block, place.block.offset) => Ok(Arc::clone(block)),
-            _ => self.0.load_data(place, caching, buffers, trace),
+            Some(block) if is_at(block, place.block.offset) => {
+                let check = |data: &_| self.0.check_data(data, place);
+                self.0.blocks.searchable(Arc::clone(block), caching, buffers, check)
+            }
+            _ => self.0.load_data(place, DataUse::Search, caching, buffers, trace),
         })?;
         Ok(Some(block))
     }
 
     /// The data block behind `data`, whose last key is `last_key`; blocks of other types between
-    /// them are passed over. Unless it comes from the cache or goes there, its cells are still to be
-    /// checked.
+    /// them are passed over. If it is wanted for a walk, or neither comes from the cache nor goes there,
+    /// its cells may still have to be checked.
     pub(crate) fn next_data_block(
         &self,
         data: &DataBlock,
         last_key: Option<KeyRef<'_>>,
+        wanted: DataUse,
         caching: Caching,
         buffers: &mut Buffers,
         trace: &mut ReadTrace,
@@ -83,7 +90,7 @@ impl Reader {
                     }
                     Err("begins before the data block in front of it ends".into())
                 };
-                return blocks.load_data(place, caching, buffers, trace, check).map(Some);
+                return blocks.load_data(place, wanted, caching, buffers, trace, check).map(Some);
             }
             at = at + header.len();
         }
@@ -120,7 +127,7 @@ impl Reader {
             }
             Err("ends behind the data block that follows it begins".into())
         };
-        blocks.load_data(place, caching, buffers, trace, check).map(Some)
+        blocks.load_data(place, DataUse::Search, caching, buffers, trace, check).map(Some)
     }
 
     /// The last data block.
@@ -131,9 +138,20 @@ impl Reader {
         trace: &mut ReadTrace,
     ) -> Result<Option<Arc<Block>>> {
         let Some(index) = &self.0.index else { return Ok(None) };
-        let visit =
-            |place: DataPlace<'_>, trace: &mut _| self.0.load_data(place, caching, buffers, trace);
+        let visit = |place: DataPlace<'_>, trace: &mut _| {
+            self.0.load_data(place, DataUse::Search, caching, buffers, trace)
+        };
         index.find_last(&self.0.blocks, caching, trace, visit).map(Some)
+    }
+
+    /// A block that a scanner holds, so that it can be searched if it is in the cache.
+    pub(crate) fn searchable(
+        &self,
+        held: Arc<Block>,
+        caching: Caching,
+        buffers: &mut Buffers,
+    ) -> Result<Arc<Block>> {
+        self.0.blocks.searchable(held, caching, buffers, |_| Ok(()))
     }
 
     /// Checks all cells of a block, unless that was done before; then it can be searched.
@@ -161,21 +179,51 @@ impl Reader {
 }
 
 impl Inner {
-    /// The data block that the index has at `place`, with all its cells checked.
+    /// The data block that the index has at `place`, with all its cells checked unless it is wanted for
+    /// a walk: that checks them as far as it goes.
     pub(super) fn load_data(
         &self,
         place: DataPlace<'_>,
+        wanted: DataUse,
         caching: Caching,
         buffers: &mut Buffers,
         trace: &mut ReadTrace,
     ) -> Result<Arc<Block>> {
-        self.blocks.load_data(place.block, caching, buffers, trace, |data| {
-            check_data_keys(data, place.key, place.next_key, self.trailer.comparator)?;
-            if place.next_key.is_none() {
-                self.check_last(data.check()?.last_key())?;
+        self.blocks.load_data(place.block, wanted, caching, buffers, trace, |data| {
+            if wanted == DataUse::Walk && data.as_read().is_some() {
+                return Ok(());
             }
-            Ok(())
+            self.check_data(data, place)
         })
+    }
+
+    /// Checks all cells of a data block, and holds it against the index and the file info.
+    fn check_data(&self, data: &DataBlock, place: DataPlace<'_>) -> Result<(), What> {
+        check_data_keys(data, place.key, place.next_key, self.trailer.comparator)?;
+        if place.next_key.is_none() {
+            self.check_last(data.check()?.last_key())?;
+        }
+        Ok(())
+    }
+
+    /// Walks a block as it was read to a row, if the row is there. What it comes to is checked as in a
+    /// block that is checked whole; what stands behind the row is not looked at.
+    pub(super) fn walk_to_row(
+        &self,
+        deltas: &Deltas,
+        place: DataPlace<'_>,
+        row: &[u8],
+    ) -> Result<Option<Walk>, What> {
+        let order = self.trailer.comparator;
+        let mut walk = deltas.walk(self.blocks.layout)?;
+        check_first_key(walk.cell(deltas).map(|cell| cell.key()), place.key, order)?;
+        let found = walk.go_to_row(deltas, row)?;
+        let reached = walk.cell(deltas).map(|cell| cell.key());
+        check_later_key(reached, place.next_key, order)?;
+        if found.is_lt() && place.next_key.is_none() {
+            self.check_last(reached)?;
+        }
+        Ok(found.is_eq().then(|| Walk::Deltas(Box::new(walk))))
     }
 
     /// Holds the last data block against the file info, by which rows are passed over.

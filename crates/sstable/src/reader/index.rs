@@ -137,11 +137,30 @@ fn check_keys(
     next_key: Option<&[u8]>,
     order: Comparator,
 ) -> Result<(), &'static str> {
-    if !order.in_order(KeyRef::parse(key), first) {
-        return Err("its first key is less than the index says");
+    check_first_key(first, key, order)?;
+    check_later_key(last, next_key, order)
+}
+
+/// Holds the first key of a block against the entry that leads to it.
+pub(super) fn check_first_key(
+    first: Option<KeyRef<'_>>,
+    key: &[u8],
+    order: Comparator,
+) -> Result<(), &'static str> {
+    if order.in_order(KeyRef::parse(key), first) {
+        return Ok(());
     }
+    Err("its first key is less than the index says")
+}
+
+/// Holds the last key of a block, or one before it, against the entry behind the one that leads to it.
+pub(super) fn check_later_key(
+    found: Option<KeyRef<'_>>,
+    next_key: Option<&[u8]>,
+    order: Comparator,
+) -> Result<(), &'static str> {
     match next_key.map(KeyRef::parse) {
-        Some(next) if !order.in_order(last, next) => {
+        Some(next) if !order.in_order(found, next) => {
             Err("its last key is greater than the index says")
         }
         _ => Ok(()),

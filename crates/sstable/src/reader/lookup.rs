@@ -1,11 +1,12 @@
 //! A row looked up: is it in range, does a filter deny it, which block has it.
 
-use std::sync::Arc;
-
+use super::blocks::DataUse;
 use super::filters::{FilterAnswer, KeptFilter, SharedFilter};
 use super::{Caching, Reader};
 use crate::block::body::Buffers;
+use crate::block::data::DataBlock;
 use crate::block::loaded::Block;
+use crate::scanner::Place;
 use crate::{KeyRef, ReadTrace, Result, RowProbe, Scanner};
 
 impl Reader {
@@ -93,20 +94,20 @@ impl Reader {
         if answer == FilterAnswer::Maybe {
             let is_false = match &found {
                 None => true,
-                Some((block, at)) => self.lacks_column(probe, block, *at)?,
+                Some(place) => self.lacks_column(probe, place)?,
             };
             trace.filter_false_positives += u64::from(is_false);
         }
-        Ok(found.map(|(block, at)| Scanner::at(self.clone(), block, at)))
+        Ok(found.map(|place| Scanner::at(self.clone(), place)))
     }
 
-    /// Whether a filter over columns was asked in vain: its row, the first cell of which stands at
-    /// `at`, has neither the column nor a family delete.
-    fn lacks_column(&self, probe: &RowProbe<'_>, block: &Arc<Block>, at: usize) -> Result<bool> {
+    /// Whether a filter over columns was asked in vain: its row, whose first cell is at `place`, has
+    /// neither the column nor a family delete.
+    fn lacks_column(&self, probe: &RowProbe<'_>, place: &Place) -> Result<bool> {
         let is_over_columns = self.0.filters.is_over_columns(self.0.filter_use);
         let Some(wanted) = probe.qualifier().filter(|_| is_over_columns) else { return Ok(false) };
         // Its own: what it reads is not part of what the caller asked for.
-        let mut scanner = Scanner::at(self.clone(), Arc::clone(block), at);
+        let mut scanner = Scanner::at(self.clone(), place.clone());
         while let Some(cell) = scanner.cell().filter(|cell| cell.row == probe.row()) {
             // The filter was asked for the row's family deletes too, which have no qualifier.
             if cell.qualifier == wanted || cell.qualifier.is_empty() {
@@ -120,32 +121,45 @@ impl Reader {
         Ok(true)
     }
 
-    /// Finds the first cell of a row: its block, and where it stands there.
-    fn find_row(&self, row: &[u8], trace: &mut ReadTrace) -> Result<Option<(Arc<Block>, usize)>> {
+    /// Finds the first cell of a row.
+    fn find_row(&self, row: &[u8], trace: &mut ReadTrace) -> Result<Option<Place>> {
         let Some(index) = &self.0.index else { return Ok(None) };
-        let blocks = &self.0.blocks;
         let key = KeyRef::before_row(row);
-        let (block, begins_next) =
-            index.find(blocks, &key, Caching::Use, trace, |place, trace| {
-                let block =
-                    self.0.load_data(place, Caching::Use, &mut Buffers::default(), trace)?;
-                // The next block's index key may be the row's own first key: then, and only then,
-                // can the row begin there.
-                let next = place.next_key.and_then(KeyRef::parse);
-                Ok((block, next.is_some_and(|next| next.row == row)))
-            })?;
-        let Block::Data(data) = &*block else { return Ok(None) };
-        let searchable = self.check(data)?;
-        if let Some(at) = searchable.row_start(row) {
-            return Ok(Some((block, at)));
-        }
-        if !begins_next {
-            return Ok(None);
-        }
-        let (last, buffers) = (searchable.last_key(), &mut Buffers::default());
-        let next = self.next_data_block(data, last, Caching::Use, buffers, trace)?;
-        let Some(Block::Data(found)) = next.as_deref() else { return Ok(None) };
+        index.find(&self.0.blocks, &key, Caching::Use, trace, |place, trace| {
+            let buffers = &mut Buffers::default();
+            // The next block's index key may be the row's own first key: then, and only then, can the
+            // row begin there.
+            let next = place.next_key.and_then(KeyRef::parse);
+            let begins_next = next.is_some_and(|next| next.row == row);
+            let wanted = if begins_next { DataUse::Search } else { DataUse::Walk };
+            let block = self.0.load_data(place, wanted, Caching::Use, buffers, trace)?;
+            let Block::Data(data) = &*block else { return Ok(None) };
+            let walk = match data.as_read() {
+                Some(deltas) => self.0.walk_to_row(deltas, place, row),
+                None => data.check().map(|all| data.walk_from(all.row_start(row)?)),
+            };
+            let walk = walk.map_err(|what| self.damage_in(data, what))?;
+            match walk {
+                None if begins_next => self.find_row_behind(data, row, trace),
+                walk => Ok(walk.map(|walk| Place::new(block, walk))),
+            }
+        })
+    }
+
+    /// Finds the first cell of a row that may begin in the block behind `data`.
+    fn find_row_behind(
+        &self,
+        data: &DataBlock,
+        row: &[u8],
+        trace: &mut ReadTrace,
+    ) -> Result<Option<Place>> {
+        let (last, buffers) = (self.check(data)?.last_key(), &mut Buffers::default());
+        let (wanted, caching) = (DataUse::Search, Caching::Use);
+        let next = self.next_data_block(data, last, wanted, caching, buffers, trace)?;
+        let Some(block) = next else { return Ok(None) };
+        let Block::Data(found) = &*block else { return Ok(None) };
         let at = self.check(found)?.row_start(row);
-        Ok(next.zip(at))
+        let walk = at.and_then(|at| found.walk_from(at));
+        Ok(walk.map(|walk| Place::new(block, walk)))
     }
 }

@@ -2,8 +2,8 @@ use filter::{ErrorRate, FilterKind, Seed, Sizing};
 
 use super::*;
 use crate::{
-    BlockCache, BlockKind, BlockSource, BloomType, CellRef, FilterOptions, RowProbe, Timestamp,
-    Writer, WriterOptions,
+    BlockCache, BlockKind, BlockSource, BloomType, CellRef, FilterOptions, KeyRef, RowProbe,
+    Timestamp, Writer, WriterOptions,
 };
 
 pub(super) const SEED: Seed = Seed::new(0x5eed);
@@ -335,5 +335,35 @@ fn bloom_filters_of_hbase_meta_are_not_asked() {
     for (row, skipped) in [(&b"t+,,1"[..], 0), (b"t2,,1", 1)] {
         assert!(reader.seek_row(&RowProbe::new(row, SEED), &mut trace).unwrap().is_none());
         assert_eq!(trace.files_skipped_by_range, skipped);
+    }
+}
+
+/// What a cache counts a block as when it comes, it takes off its sum when the block goes. So a block
+/// in it must not grow, whatever is done with the scanner that a get returns.
+#[test]
+fn the_cache_counts_its_blocks_as_they_are() {
+    for encoding in DataBlockEncoding::ALL {
+        let bytes = write(WriterOptions::default().data_block_encoding(encoding).block_size(2000));
+        for (start, touches) in [(0, 1), (0, 2), (3000, 1), (5990, 1)] {
+            for go in [
+                |_: &mut Scanner, _: &[u8]| Ok(()),
+                |scanner: &mut Scanner, _: &[u8]| scanner.retreat(),
+                |scanner: &mut Scanner, row: &[u8]| scanner.seek(KeyRef::after_row(row)),
+                |scanner: &mut Scanner, row: &[u8]| scanner.seek_before(KeyRef::before_row(row)),
+                |scanner: &mut Scanner, _: &[u8]| (0..400).try_for_each(|_| scanner.advance()),
+            ] {
+                let cache = Arc::new(BlockCache::new(8 << 20));
+                let reader = open(&bytes, ReaderOptions::default().cache(Arc::clone(&cache)));
+                let row = row(start);
+                for _ in 0..touches {
+                    let probe = RowProbe::new(&row, SEED);
+                    let found = reader.seek_row(&probe, &mut ReadTrace::default()).unwrap();
+                    let mut scanner = found.unwrap();
+                    go(&mut scanner, &row).unwrap();
+                    let _ = go(&mut scanner, &row);
+                }
+                assert_eq!(cache.stats().block_bytes, cache.bytes_now(), "{encoding}");
+            }
+        }
     }
 }

@@ -315,8 +315,8 @@ impl<'a> Verifier<'a> {
         let body = Body::from(raw.body.to_vec());
         let checked = blocks
             .open_cells(body)
-            .and_then(|cells| cells.into_plain(blocks.layout, &mut Buffers::default()))
             .and_then(|cells| blocks.data_block(place, &raw.header, None, cells))
+            .and_then(|data| data.into_searchable(&mut Buffers::default()))
             .and_then(|data| self.check_cells(&data));
         checked.map_err(|what| Damage { at, block: Some(block_type), what })
     }

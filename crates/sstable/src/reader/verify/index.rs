@@ -10,7 +10,7 @@ use crate::block::index::BlockPlace;
 use crate::block::loaded::Block;
 use crate::block::searchable::Searchable;
 use crate::reader::Caching;
-use crate::reader::blocks::Wanted;
+use crate::reader::blocks::{DataUse, Wanted};
 use crate::{BlockOffset, BlockType, Damage, KeyRef, ReadTrace, Result};
 
 /// A block of which the index has to say something: one with cells, or one that could not be read
@@ -215,7 +215,8 @@ impl Verifier<'_> {
         }
         let (blocks, trace) = (&self.file.blocks, &mut ReadTrace::default());
         let buffers = &mut Buffers::default();
-        let block = blocks.load_data(seen.place, Caching::Bypass, buffers, trace, |_| Ok(()))?;
+        let (wanted, caching) = (DataUse::Search, Caching::Bypass);
+        let block = blocks.load_data(seen.place, wanted, caching, buffers, trace, |_| Ok(()))?;
         let Block::Data(data) = &*block else { return Ok(Cow::Owned(Keys::default())) };
         let searchable = data.check().map_err(|what| {
             Damage { at: seen.place.offset, block: None, what }.in_file(&blocks.name)

@@ -1,0 +1,269 @@
+//! A row answers the same however often its block was read before.
+//!
+//! ```text
+//! first touch    from the file: a walk through the block as it was read, up to the row
+//! second touch   from the cache: the block is made searchable
+//! third touch    from the cache: a search
+//! ```
+//!
+//! Each row of a file is asked for as the first thing after opening it, then twice more: rows that are
+//! there, between others, before the first and behind the last one of a block and of the file.
+#![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use filter::Seed;
+use sstable::{
+    BlockCache, BlockKind, BlockSource, BloomType, Cell, CellRef, CellType, DataBlockEncoding,
+    FileName, FilterAnswer, KeyRef, ReadTrace, Reader, ReaderOptions, RowProbe, Scanner,
+    SequenceId, Timestamp, Writer, WriterOptions,
+};
+use store::{Delete, FamilyOptions, Get, Put, Store, StoreOptions};
+use support::sound::Sound;
+
+/// Opens a file with a cache that has nothing of it.
+fn open(bytes: &Bytes) -> (Reader, Arc<BlockCache>) {
+    let cache = Arc::new(BlockCache::new(1 << 20));
+    let options = ReaderOptions::default().cache(Arc::clone(&cache));
+    (Reader::open(Arc::new(bytes.clone()), FileName::new("touched"), options).unwrap(), cache)
+}
+
+/// Looks a row up without asking a filter.
+fn look_up(reader: &Reader, row: &[u8], trace: &mut ReadTrace) -> Option<Scanner> {
+    let probe = RowProbe::new(row, Seed::default());
+    reader.seek_row_after(FilterAnswer::NotAsked, &probe, trace).unwrap()
+}
+
+/// The cells of the row that a scanner has come to.
+fn cells_of_row(scanner: &mut Scanner, row: &[u8]) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    while let Some(cell) = scanner.cell().filter(|cell| cell.row == row) {
+        cells.push(cell.to_cell());
+        scanner.advance().unwrap();
+    }
+    cells
+}
+
+/// Rows wider than a block among narrow ones; several versions of a column, and deletes of each sort.
+fn wide_and_narrow(options: WriterOptions) -> (Bytes, Vec<Cell>) {
+    let types = [
+        CellType::Put,
+        CellType::Put,
+        CellType::Delete,
+        CellType::DeleteColumn,
+        CellType::DeleteFamilyVersion,
+    ];
+    let mut cells = Vec::new();
+    for row in 0..40_u64 {
+        let name = format!("{:03}-{}", row * 2, "r".repeat(row as usize % 7));
+        for column in 0..[1, 2, 30][row as usize % 3] {
+            for version in 0..3 {
+                let number = row * 100 + column * 3 + version;
+                let cell_type = types[number as usize % types.len()];
+                let deletes_family = cell_type == CellType::DeleteFamilyVersion;
+                let qualifier = format!("q{column:02}");
+                let tags = [0, 4, 65, b't', b'a', b'g'];
+                let cell = CellRef {
+                    row: name.as_bytes(),
+                    family: b"f",
+                    qualifier: if deletes_family { b"" } else { qualifier.as_bytes() },
+                    timestamp: Timestamp::new(1_700_000_000_000 - version.cast_signed() * 1000),
+                    cell_type,
+                    value: &vec![
+                        b'v';
+                        if cell_type == CellType::Put { column as usize } else { 0 }
+                    ],
+                    tags: &tags[..if column % 2 == 0 { tags.len() } else { 0 }],
+                    sequence_id: SequenceId::new(number),
+                };
+                cells.push(cell.to_cell());
+            }
+        }
+    }
+    cells.sort_by(|left, right| left.as_ref().compare(&right.as_ref()));
+    let mut writer = Writer::new(Vec::new(), FileName::new("touched"), options).unwrap();
+    for cell in &cells {
+        writer.append(cell.as_ref()).unwrap();
+    }
+    (writer.finish().unwrap().0.into(), cells)
+}
+
+/// The rows of these cells, and rows before, between and behind them.
+fn asked(cells: &[Cell]) -> Vec<Vec<u8>> {
+    let mut rows: Vec<_> = cells.iter().map(|cell| cell.row().to_vec()).collect();
+    rows.dedup();
+    let behind = rows.iter().map(|row| [&row[..], b"\0"].concat());
+    let before = rows.iter().map(|row| row[..row.len() - 1].to_vec());
+    let mut asked: Vec<_> = before.chain(behind).chain(rows.iter().cloned()).collect();
+    asked.extend([b"".to_vec(), b"\xff".to_vec()]);
+    asked.sort();
+    asked.dedup();
+    asked
+}
+
+/// Asks for each row three times, the first time with an empty cache.
+fn check(bytes: &Bytes, cells: &[Cell], encoding: DataBlockEncoding) {
+    for row in asked(cells) {
+        let expected: Vec<_> = cells.iter().filter(|cell| cell.row() == row).cloned().collect();
+        let (reader, cache) = open(bytes);
+        let mut touched = None;
+        for touch in 1..=3 {
+            let what = || format!("{encoding}, {}, touch {touch}", sstable::escape(&row));
+            let mut trace = ReadTrace::default();
+            let mut found = look_up(&reader, &row, &mut trace);
+            assert_eq!(found.is_some(), !expected.is_empty(), "{}", what());
+            if let Some(scanner) = &mut found {
+                assert_eq!(cells_of_row(scanner, &row), expected, "{}", what());
+                trace.add(scanner.trace());
+            }
+            let source = if touch == 1 { BlockSource::File } else { BlockSource::Cache };
+            assert_eq!(trace.blocks(BlockKind::Data, source), trace.data_blocks(), "{}", what());
+            // Blocks are replaced, not put in beside themselves.
+            let now = (trace.data_blocks(), cache.stats().blocks);
+            assert_eq!(*touched.get_or_insert(now), now, "{}", what());
+        }
+    }
+}
+
+#[test]
+fn a_row_answers_the_same_at_the_first_second_and_third_touch() {
+    for encoding in DataBlockEncoding::ALL {
+        for compress_tags in [false, true] {
+            for (block_size, bloom_type) in [(200, BloomType::Row), (1200, BloomType::RowCol)] {
+                let options = WriterOptions::default()
+                    .data_block_encoding(encoding)
+                    .compress_tags(compress_tags)
+                    .includes_tags(true)
+                    .bloom_type(bloom_type)
+                    .index_block_size(400)
+                    .block_size(block_size);
+                let (bytes, cells) = wide_and_narrow(options.clone());
+                check(&bytes, &cells, encoding);
+                let sound = Sound::written(encoding.name(), options);
+                check(&sound.bytes.into(), &sound.cells, encoding);
+            }
+        }
+    }
+}
+
+/// A get leaves a scanner in a block that may still be as it was read.
+#[test]
+fn from_a_row_just_found_a_scanner_goes_anywhere() {
+    for encoding in DataBlockEncoding::ALL {
+        let options = WriterOptions::default()
+            .data_block_encoding(encoding)
+            .includes_tags(true)
+            .block_size(500);
+        let (bytes, cells) = wide_and_narrow(options);
+        for start in (0..cells.len()).step_by(7) {
+            let row = cells[start].row();
+            let first = cells.iter().position(|cell| cell.row() == row).unwrap();
+            let stands = |scanner: &Scanner, at: Option<usize>| {
+                let expected = at.and_then(|at| cells.get(at)).map(Cell::as_ref);
+                assert_eq!(scanner.cell(), expected, "{encoding}, {at:?}");
+            };
+            let found = |ahead: usize| {
+                let (reader, _) = open(&bytes);
+                let mut scanner = look_up(&reader, row, &mut ReadTrace::default()).unwrap();
+                for _ in 0..ahead {
+                    scanner.advance().unwrap();
+                }
+                stands(&scanner, Some(first + ahead));
+                scanner
+            };
+            for ahead in [0, 1, 5].into_iter().filter(|ahead| first + ahead < cells.len()) {
+                let mut scanner = found(ahead);
+                scanner.retreat().unwrap();
+                stands(&scanner, (first + ahead).checked_sub(1));
+
+                let mut scanner = found(ahead);
+                scanner.seek_before(KeyRef::before_row(row)).unwrap();
+                stands(&scanner, first.checked_sub(1));
+
+                let key = cells[start].as_ref().key();
+                let mut scanner = found(ahead);
+                scanner.seek(key).unwrap();
+                stands(&scanner, cells.iter().position(|cell| cell.as_ref().key() == key));
+
+                let next = cells.iter().position(|cell| cell.row() > row);
+                let mut scanner = found(ahead);
+                scanner.seek(KeyRef::after_row(row)).unwrap();
+                stands(&scanner, next);
+                scanner.seek(KeyRef::before_row(row)).unwrap();
+                stands(&scanner, Some(first));
+            }
+        }
+    }
+}
+
+/// A first get that needs one row reads that much of a block and leaves it as small as it was.
+#[test]
+fn a_block_that_was_touched_once_takes_less_of_the_cache() {
+    for encoding in
+        [DataBlockEncoding::Prefix, DataBlockEncoding::Diff, DataBlockEncoding::FastDiff]
+    {
+        let options = WriterOptions::default().data_block_encoding(encoding).includes_tags(true);
+        let (bytes, cells) = wide_and_narrow(options);
+        let (reader, cache) = open(&bytes);
+        let sizes = [1, 2, 3].map(|_| {
+            assert!(look_up(&reader, cells[0].row(), &mut ReadTrace::default()).is_some());
+            cache.stats().block_bytes
+        });
+        assert!(sizes[0] < sizes[1], "{encoding}: {sizes:?}");
+        assert_eq!(sizes[1], sizes[2], "{encoding}");
+    }
+}
+
+#[test]
+fn a_store_shows_the_same_of_encoded_blocks_however_often_it_is_asked() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = StoreOptions::default().auto_compaction(false);
+    let store = Store::open(directory.path(), options.clone()).unwrap();
+    let names: Vec<_> = DataBlockEncoding::ALL.iter().map(|it| it.name().to_owned()).collect();
+    for (name, encoding) in names.iter().zip(DataBlockEncoding::ALL) {
+        let options = FamilyOptions::default().versions(3).block_size(600);
+        store.create_family(name, options.data_block_encoding(encoding)).unwrap();
+    }
+    for file in 0..3_u32 {
+        for row in (0..90).filter(|row| row % 3 != file) {
+            let key = format!("row{:03}", row * 2);
+            for name in &names {
+                let mut put = Put::new(&key);
+                for column in 0..[1, 3, 40][row as usize % 3] {
+                    put = put.column(name, format!("q{column:02}"), format!("{file}-{row}"));
+                }
+                store.put(put).unwrap();
+                if row % 11 == 0 {
+                    store.delete(Delete::row(&key).family(name)).unwrap();
+                }
+            }
+        }
+        store.flush().unwrap();
+    }
+    drop(store);
+    let [plain, encoded @ ..] = &names[..] else { panic!("several encodings") };
+    for row in 0..181 {
+        let key = format!("row{row:03}");
+        let columns: [&[&str]; 3] = [&[], &["q00"], &["q01", "q37"]];
+        for columns in columns {
+            let store = Store::open(directory.path(), options.clone()).unwrap();
+            let shown = |family: &str| {
+                let get = Get::row(&key).versions(3);
+                let get = match columns {
+                    [] => get.family(family),
+                    columns => columns.iter().fold(get, |get, it| get.column(family, *it)),
+                };
+                let cells = store.get(&get).unwrap();
+                let parts = |cell: &Cell| (cell.qualifier().to_vec(), cell.value().to_vec());
+                cells.iter().map(parts).collect::<Vec<_>>()
+            };
+            let expected = shown(plain);
+            for family in encoded {
+                for touch in 1..=3 {
+                    assert_eq!(shown(family), expected, "{family}, {key}, touch {touch}");
+                }
+            }
+        }
+    }
+}
