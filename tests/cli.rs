@@ -29,6 +29,7 @@ fn the_help_of_every_verb_ends_in_examples() {
         "cat",
         "get",
         "build",
+        "recompress",
         "store",
         "store create",
         "store put",

@@ -23,6 +23,7 @@ mod layout;
 mod output;
 mod progress;
 mod reading_options;
+mod recompress;
 mod size_text;
 mod sizing;
 mod sorted;
@@ -71,6 +72,7 @@ enum Verb {
     Find(find::Find),
     Diff(diff::Diff),
     Build(Box<build::Build>),
+    Recompress(recompress::Recompress),
     Filter(filter::FilterVerbs),
     Store(store::StoreVerbs),
 }
@@ -87,6 +89,7 @@ impl Verb {
             Self::Find(verb) => verb.run(),
             Self::Diff(verb) => verb.run(),
             Self::Build(verb) => verb.run(),
+            Self::Recompress(verb) => verb.run(),
             Self::Filter(verb) => verb.run(),
             Self::Store(verb) => verb.run(),
         }

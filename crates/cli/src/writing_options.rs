@@ -174,16 +174,13 @@ impl WritingOptions {
             options = options.block_size(small("block size", size)?);
         }
         if let Some(name) = &self.data_block_encoding {
-            let known = DataBlockEncoding::ALL.map(|encoding| (encoding.name(), encoding));
-            options = options.data_block_encoding(named("data block encoding", name, known)?);
+            options = options.data_block_encoding(encoding(name)?);
         }
         if let Some(name) = &self.compression {
-            let known = Compression::ALL.map(|codec| (codec.name(), codec));
-            options = options.compression(named("compression", name, known)?);
+            options = options.compression(codec(name)?);
         }
         if let Some(name) = &self.zstd_framing {
-            let known = ZstdFraming::ALL.map(|framing| (framing.name(), framing));
-            options = options.zstd_framing(named("ZSTD framing", name, known)?);
+            options = options.zstd_framing(zstd_framing(name)?);
         }
         if let Some(comparator) = self.comparator()? {
             options = options.comparator(comparator);
@@ -293,6 +290,22 @@ impl WritingOptions {
         }
         Ok(Some(found))
     }
+}
+
+/// The encoding of this name.
+pub(crate) fn encoding(name: &str) -> Result<DataBlockEncoding, Usage> {
+    let known = DataBlockEncoding::ALL.map(|encoding| (encoding.name(), encoding));
+    named("data block encoding", name, known)
+}
+
+/// The codec of this name.
+pub(crate) fn codec(name: &str) -> Result<Compression, Usage> {
+    named("compression", name, Compression::ALL.map(|codec| (codec.name(), codec)))
+}
+
+/// The framing of ZSTD of this name.
+pub(crate) fn zstd_framing(name: &str) -> Result<ZstdFraming, Usage> {
+    named("ZSTD framing", name, ZstdFraming::ALL.map(|framing| (framing.name(), framing)))
 }
 
 /// What `name` stands for among the known ones.

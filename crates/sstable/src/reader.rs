@@ -33,6 +33,7 @@ mod options;
 mod row_filter;
 mod salvage;
 mod verify;
+mod written;
 
 pub(crate) use blocks::DataUse;
 use blocks::{Blocks, Wanted};

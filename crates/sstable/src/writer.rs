@@ -446,12 +446,16 @@ fn check_options(options: &WriterOptions) -> Result<(), String> {
         return Err("a create time before 1970".into());
     }
     for key in options.file_info.keys() {
-        let is_reserved = Statistics::RESERVED.contains(&key.as_slice());
-        if is_reserved || key.starts_with(b"hfile.") {
+        if is_writers_own(key) {
             return Err(format!("file info {} is the writer's own", escape(key)));
         }
     }
     Ok(())
+}
+
+/// Whether an entry of the file info is one that the writer alone knows how to fill.
+pub(crate) fn is_writers_own(key: &[u8]) -> bool {
+    Statistics::RESERVED.contains(&key) || key.starts_with(b"hfile.")
 }
 
 #[cfg(test)]

@@ -1,0 +1,188 @@
+//! `hfile recompress`: what a file would take under other encodings and codecs, or the file so written.
+
+mod measure;
+mod report;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use sstable::{
+    Caching, Compression, DataBlockEncoding, FileName, ReadTrace, Reader, Writer, WriterOptions,
+    ZstdFraming,
+};
+
+use self::measure::Sample;
+use self::report::{FileReport, RewriteReport};
+use crate::failure::{Answer, Usage};
+use crate::half_made::{Output, ScratchDirectory};
+use crate::output::Audience;
+use crate::progress::Progress;
+use crate::reading_options::reader_options;
+use crate::size_text::SizeText;
+use crate::writing_options;
+
+/// Measure HFiles under every encoding and codec: size and speed; or write one anew.
+///
+/// Each file's cells are written to a temporary file with each data block encoding and each codec, and
+/// else as the file is: block size, Bloom, tags, sequence ids, filter of ours. What was written is read
+/// back and compared with the file, cell by cell.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  hfile recompress 4f1c.hfile
+  hfile recompress --compression LZ4 --json region/cf/* | jq .variants
+  hfile recompress 4f1c.hfile --data-block-encoding FAST_DIFF --compression LZ4 --output new.hfile
+
+With --output the one file that is named is written anew; what no option says stays as it was. The
+temporary files go where TMPDIR says, one at a time. Times are those of files in the page cache.
+Exit status: 0 done, 1 a file is damaged, or reads back otherwise, 2 wrong usage, 3 could not read,
+or not write.")]
+#[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
+pub(crate) struct Recompress {
+    /// The files
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Write the file anew, to here; - is stdout
+    #[arg(long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// Replace the output if it exists
+    #[arg(long, requires = "output")]
+    force: bool,
+    /// NONE, PREFIX, DIFF, FAST_DIFF or ROW_INDEX_V1 [default: all, or with --output as it is]
+    #[arg(long, value_name = "NAME")]
+    data_block_encoding: Option<String>,
+    /// NONE, GZ, SNAPPY or LZ4; ZSTD where it was built in [default: all, or with --output as it is]
+    #[arg(long, value_name = "NAME")]
+    compression: Option<String>,
+    /// frame or blocks: as the cluster's codec class for ZSTD wants it [default: as it is, or frame]
+    #[arg(long, value_name = "NAME")]
+    zstd_framing: Option<String>,
+    /// Bytes of cells after which a data block is cut [default: as it is]
+    #[arg(long, value_name = "SIZE")]
+    block_size: Option<SizeText>,
+    #[command(flatten)]
+    audience: Audience,
+}
+
+/// What the options say.
+struct Wanted {
+    encoding: Option<DataBlockEncoding>,
+    codec: Option<Compression>,
+    framing: Option<ZstdFraming>,
+    block_size: Option<u32>,
+}
+
+impl Recompress {
+    /// Measures file by file, or writes the one.
+    pub(crate) fn run(self) -> anyhow::Result<Answer> {
+        let wanted = self.wanted()?;
+        match (&self.output, &self.files[..]) {
+            (Some(output), [file]) => self.rewrite(file, output, &wanted)?,
+            (Some(_), _) => {
+                return Err(Usage("one file at a time can be written anew".to_owned()).into());
+            }
+            (None, files) => {
+                for file in files {
+                    self.measure(file, &wanted)?;
+                }
+            }
+        }
+        Ok(Answer::Sound)
+    }
+
+    fn wanted(&self) -> Result<Wanted, Usage> {
+        let (encoding, codec) = (self.data_block_encoding.as_deref(), self.compression.as_deref());
+        let framing = self.zstd_framing.as_deref();
+        let block_size = self.block_size.map(|size| writing_options::small("block size", size));
+        Ok(Wanted {
+            encoding: encoding.map(writing_options::encoding).transpose()?,
+            codec: codec.map(writing_options::codec).transpose()?,
+            framing: framing.map(writing_options::zstd_framing).transpose()?,
+            block_size: block_size.transpose()?,
+        })
+    }
+
+    fn rewrite(&self, file: &Path, place: &Path, wanted: &Wanted) -> anyhow::Result<()> {
+        let reader = Reader::open_file(file, reader_options())?;
+        let options = wanted.options(&reader)?;
+        let codec = wanted.codec.unwrap_or(reader.compression());
+        let encoding = wanted.encoding.unwrap_or(reader.data_block_encoding());
+        let options = options.compression(codec).data_block_encoding(encoding);
+        let output = Output::create(place, self.force)?;
+        let mut writer = Writer::new(output, FileName::new(place.display().to_string()), options)?;
+        let progress = Progress::new("cells written", reader.cell_count());
+        let mut scanner = reader.scanner(Caching::Bypass);
+        scanner.seek_to_first()?;
+        while let Some(cell) = scanner.cell() {
+            writer.append(cell)?;
+            progress.advance(1);
+            scanner.advance()?;
+        }
+        copy_meta_blocks(&reader, &mut writer)?;
+        let (output, summary) = writer.finish()?;
+        drop(progress);
+        output.finish()?;
+        if place == Path::new("-") {
+            return Ok(());
+        }
+        self.audience.print(&RewriteReport::new(file, place, &reader, &summary, encoding, codec))
+    }
+
+    fn measure(&self, file: &Path, wanted: &Wanted) -> anyhow::Result<()> {
+        let reader = Reader::open_file(file, reader_options())?;
+        let options = wanted.options(&reader)?;
+        let encodings = DataBlockEncoding::ALL.into_iter();
+        let encodings = encodings.filter(|it| wanted.encoding.is_none_or(|wanted| wanted == *it));
+        let codecs: Vec<_> = match wanted.codec {
+            Some(codec) => vec![codec],
+            None => Compression::ALL.into_iter().filter(|codec| codec.is_supported()).collect(),
+        };
+        let variants: Vec<_> = encodings
+            .flat_map(|encoding| codecs.iter().map(move |codec| (encoding, *codec)))
+            .collect();
+
+        let scratch = ScratchDirectory::create(None)?;
+        let steps = reader.cell_count().saturating_mul(variants.len() as u64);
+        let progress = Progress::new("cells written", steps);
+        let sample = Sample::of(&reader)?;
+        let mut report = FileReport::new(file, &reader, sample.cell_bytes);
+        for (encoding, codec) in variants {
+            let options = options.clone().data_block_encoding(encoding).compression(codec);
+            let place = scratch.path().join(format!("{encoding}-{codec}"));
+            let measured = sample
+                .measure(&reader, options, &place, &progress)
+                .with_context(|| format!("{} as {encoding}, {codec}", file.display()))?;
+            report.add(encoding, codec, &measured);
+        }
+        drop(progress);
+        self.audience.print(&report)
+    }
+}
+
+impl Wanted {
+    /// How the file was written, but for what is wanted otherwise; encoding and codec as they were.
+    fn options(&self, reader: &Reader) -> anyhow::Result<WriterOptions> {
+        let mut options = reader.writer_options()?;
+        if let Some(framing) = self.framing {
+            options = options.zstd_framing(framing);
+        }
+        if let Some(size) = self.block_size {
+            options = options.block_size(size);
+        }
+        Ok(options)
+    }
+}
+
+/// Copies filters of ours, and what else stands in META blocks: it is about rows, which are the same.
+fn copy_meta_blocks<W: std::io::Write>(
+    reader: &Reader,
+    writer: &mut Writer<W>,
+) -> anyhow::Result<()> {
+    for name in reader.meta_block_names() {
+        let body = reader.meta_block(name, &mut ReadTrace::default())?;
+        let name = std::str::from_utf8(name)
+            .with_context(|| format!("{}: a META block whose name is no text", reader.name()))?;
+        writer.append_meta(name, body.unwrap_or_default())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,163 @@
+//! One way to write a file's cells: tried, timed, and read back.
+
+use std::fs::{self, File};
+use std::hint::black_box;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use filter::Seed;
+use sstable::{
+    Caching, Cell, FileName, ReadTrace, Reader, RowProbe, Scanner, Writer, WriterOptions,
+};
+use workload::Random;
+
+use super::copy_meta_blocks;
+use crate::failure::Wrong;
+use crate::progress::Progress;
+use crate::reading_options::reader_options;
+
+/// Bytes of cells that are read before they are written: only the writing is timed.
+const BATCH_BYTES: usize = 4 << 20;
+
+/// Rows that are looked up.
+const ROWS_MAX: u64 = 100;
+
+/// What every way to write a file is measured by.
+pub(super) struct Sample {
+    /// Bytes of keys, values and tags in the whole file.
+    pub(super) cell_bytes: u64,
+    /// Rows of the file, from all over it, in no order.
+    rows: Vec<Vec<u8>>,
+}
+
+/// What was measured.
+pub(super) struct Measured {
+    pub(super) size: u64,
+    pub(super) writing: Duration,
+    pub(super) scanning: Duration,
+    /// The median; `None` of a file without cells.
+    pub(super) get: Option<Duration>,
+}
+
+impl Sample {
+    /// Reads all cells of a file.
+    pub(super) fn of(reader: &Reader) -> anyhow::Result<Self> {
+        let stride = reader.cell_count().div_ceil(ROWS_MAX).max(1);
+        let (mut cell_bytes, mut rows) = (0, Vec::new());
+        let mut scanner = first(reader)?;
+        let mut number = 0;
+        while let Some(cell) = scanner.cell() {
+            cell_bytes += (cell.key().flat_len() + cell.value.len() + cell.tags.len()) as u64;
+            // However many cells there are against what the file says.
+            if number % stride == 0 && (rows.len() as u64) < ROWS_MAX {
+                rows.push(cell.row.to_vec());
+            }
+            number += 1;
+            scanner.advance()?;
+        }
+        Random::new(1).shuffle(&mut rows);
+        Ok(Self { cell_bytes, rows })
+    }
+
+    /// Writes the cells of `reader` to `place`, which is gone again at the end.
+    pub(super) fn measure(
+        &self,
+        reader: &Reader,
+        options: WriterOptions,
+        place: &Path,
+        progress: &Progress,
+    ) -> anyhow::Result<Measured> {
+        let shown = place.display().to_string();
+        let file = File::create(place).with_context(|| format!("{shown}: cannot create"))?;
+        let mut writer = Writer::new(file, FileName::new(shown.clone()), options)?;
+        let mut writing = Duration::ZERO;
+        let mut scanner = first(reader)?;
+        let mut batch = Vec::new();
+        while read_batch(&mut scanner, &mut batch)? {
+            let started = Instant::now();
+            for cell in &batch {
+                writer.append(cell.as_ref())?;
+            }
+            writing += started.elapsed();
+            progress.advance(batch.len() as u64);
+        }
+        copy_meta_blocks(reader, &mut writer)?;
+        let started = Instant::now();
+        let (_, summary) = writer.finish()?;
+        writing += started.elapsed();
+
+        let written = Reader::open_file(place, reader_options())?;
+        let scanning = time_scan(&written)?;
+        let get = self.time_gets(&written)?;
+        compare(reader, &written)?;
+        drop(written);
+        fs::remove_file(place).with_context(|| format!("{shown}: cannot remove"))?;
+        Ok(Measured { size: summary.len, writing, scanning, get })
+    }
+
+    /// The median of gets that find their block in no cache of ours.
+    fn time_gets(&self, written: &Reader) -> anyhow::Result<Option<Duration>> {
+        let mut times = Vec::new();
+        for row in &self.rows {
+            let probe = RowProbe::new(row, Seed::default());
+            let started = Instant::now();
+            let found = black_box(written.seek_row(&probe, &mut ReadTrace::default())?);
+            times.push(started.elapsed());
+            if found.is_none() {
+                let row = sstable::escape(row);
+                return Err(Wrong(format!("{}: row {row} is not found", written.name())).into());
+            }
+        }
+        times.sort_unstable();
+        Ok(times.get(times.len() / 2).copied())
+    }
+}
+
+/// A scanner on the first cell.
+fn first(reader: &Reader) -> sstable::Result<Scanner> {
+    let mut scanner = reader.scanner(Caching::Bypass);
+    scanner.seek_to_first()?;
+    Ok(scanner)
+}
+
+/// The next cells; false behind the last.
+fn read_batch(scanner: &mut Scanner, batch: &mut Vec<Cell>) -> sstable::Result<bool> {
+    batch.clear();
+    let mut bytes = 0;
+    while bytes < BATCH_BYTES
+        && let Some(cell) = scanner.cell()
+    {
+        bytes += size_of::<Cell>() + cell.key().flat_len() + cell.value.len() + cell.tags.len();
+        batch.push(cell.to_cell());
+        scanner.advance()?;
+    }
+    Ok(!batch.is_empty())
+}
+
+fn time_scan(written: &Reader) -> sstable::Result<Duration> {
+    let started = Instant::now();
+    let mut scanner = first(written)?;
+    while let Some(cell) = scanner.cell() {
+        black_box(cell);
+        scanner.advance()?;
+    }
+    Ok(started.elapsed())
+}
+
+/// Holds what was written against what it was made of.
+fn compare(original: &Reader, written: &Reader) -> anyhow::Result<()> {
+    let (mut original, mut copy) = (first(original)?, first(written)?);
+    loop {
+        match (original.cell(), copy.cell()) {
+            (None, None) => return Ok(()),
+            (Some(one), Some(other)) if one == other => {}
+            (Some(cell), _) | (None, Some(cell)) => {
+                let name = written.name();
+                return Err(Wrong(format!("{name}: reads back otherwise at {cell:?}")).into());
+            }
+        }
+        original.advance()?;
+        copy.advance()?;
+    }
+}

@@ -1,0 +1,155 @@
+//! What `hfile recompress` says.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Serialize;
+use sstable::{Compression, DataBlockEncoding, FileSummary, Reader};
+
+use super::measure::Measured;
+use crate::output::{Report, write_table};
+use crate::size_text::{show_count, show_number, show_size};
+
+/// A file, and what it would be under other encodings and codecs.
+#[derive(Serialize)]
+pub(super) struct FileReport {
+    schema: u32,
+    file: String,
+    size: u64,
+    cells: u64,
+    /// Bytes of keys, values and tags.
+    cell_bytes: u64,
+    encoding: &'static str,
+    compression: &'static str,
+    variants: Vec<Variant>,
+}
+
+#[derive(Serialize)]
+struct Variant {
+    encoding: &'static str,
+    compression: &'static str,
+    size: u64,
+    /// Of the file's present size.
+    ratio: f64,
+    /// Millions of bytes of cells; `None` of a file without cells, as those that follow.
+    write_megabytes_per_second: Option<f64>,
+    scan_cells_per_second: Option<f64>,
+    get_nanoseconds: Option<u64>,
+}
+
+impl FileReport {
+    pub(super) fn new(file: &Path, reader: &Reader, cell_bytes: u64) -> Self {
+        Self {
+            schema: 1,
+            file: file.display().to_string(),
+            size: reader.len(),
+            cells: reader.cell_count(),
+            cell_bytes,
+            encoding: reader.data_block_encoding().name(),
+            compression: reader.compression().name(),
+            variants: Vec::new(),
+        }
+    }
+
+    /// Adds what was measured of an encoding and a codec.
+    pub(super) fn add(
+        &mut self,
+        encoding: DataBlockEncoding,
+        codec: Compression,
+        measured: &Measured,
+    ) {
+        let per_second = |amount: u64, time: Duration| {
+            (amount > 0 && !time.is_zero()).then(|| amount as f64 / time.as_secs_f64())
+        };
+        self.variants.push(Variant {
+            encoding: encoding.name(),
+            compression: codec.name(),
+            size: measured.size,
+            ratio: measured.size as f64 / self.size as f64,
+            write_megabytes_per_second: per_second(self.cell_bytes, measured.writing)
+                .map(|bytes| bytes / 1e6),
+            scan_cells_per_second: per_second(self.cells, measured.scanning),
+            get_nanoseconds: measured.get.map(|get| get.as_nanos().try_into().unwrap_or(u64::MAX)),
+        });
+    }
+}
+
+impl Report for FileReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (cells, size) = (show_number(self.cells, "cell"), show_size(self.size));
+        let Self { file, encoding, compression, .. } = self;
+        let bytes = show_size(self.cell_bytes);
+        writeln!(out, "{file}: {cells} of {bytes}, {size} as {encoding}, {compression}")?;
+        let shown = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), show_count);
+        let whole = |number: Option<f64>| shown(number.map(|number| number as u64));
+        let rows: Vec<_> = self
+            .variants
+            .iter()
+            .map(|variant| {
+                let is_now = (variant.encoding, variant.compression) == (encoding, compression);
+                vec![
+                    variant.encoding.to_owned(),
+                    variant.compression.to_owned(),
+                    show_count(variant.size),
+                    format!("{:.3}", variant.ratio),
+                    whole(variant.write_megabytes_per_second),
+                    whole(variant.scan_cells_per_second),
+                    shown(variant.get_nanoseconds),
+                    if is_now { "now" } else { "" }.to_owned(),
+                ]
+            })
+            .collect();
+        let heading =
+            ["encoding", "codec", "bytes", "ratio", "write MB/s", "scan cells/s", "get ns", ""];
+        write_table(out, &heading, &rows)
+    }
+}
+
+/// A file that was written anew.
+#[derive(Serialize)]
+pub(super) struct RewriteReport {
+    schema: u32,
+    file: String,
+    size: u64,
+    cells: u64,
+    encoding: &'static str,
+    compression: &'static str,
+    /// Of the size of the file that it was made of.
+    ratio: f64,
+    #[serde(skip)]
+    made_of: String,
+}
+
+impl RewriteReport {
+    pub(super) fn new(
+        made_of: &Path,
+        file: &Path,
+        reader: &Reader,
+        summary: &FileSummary,
+        encoding: DataBlockEncoding,
+        codec: Compression,
+    ) -> Self {
+        Self {
+            schema: 1,
+            file: file.display().to_string(),
+            size: summary.len,
+            cells: summary.cell_count,
+            encoding: encoding.name(),
+            compression: codec.name(),
+            ratio: summary.len as f64 / reader.len() as f64,
+            made_of: made_of.display().to_string(),
+        }
+    }
+}
+
+impl Report for RewriteReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Self { file, encoding, compression, ratio, made_of, .. } = self;
+        let (cells, size) = (show_number(self.cells, "cell"), show_size(self.size));
+        writeln!(
+            out,
+            "{file}: {cells}, {size} as {encoding}, {compression}; {ratio:.3} of {made_of}"
+        )
+    }
+}

@@ -1,0 +1,199 @@
+//! `hfile recompress`: files under every encoding and codec, measured or written anew.
+
+#[path = "support/command_line.rs"]
+mod command_line;
+
+use std::fs;
+
+use serde_json::Value;
+use support::{judge, say};
+
+use command_line::{
+    command, data, directory, entries, failure, field, golden_cells, hfile, json, manifest, path,
+    stdout, text,
+};
+
+const ENCODINGS: [&str; 5] = ["NONE", "PREFIX", "DIFF", "FAST_DIFF", "ROW_INDEX_V1"];
+
+fn codecs() -> Vec<&'static str> {
+    let with_zstd = cfg!(feature = "zstd").then_some("ZSTD");
+    ["NONE", "GZ", "SNAPPY", "LZ4"].into_iter().chain(with_zstd).collect()
+}
+
+/// Every second file that HBase wrote is written in twenty ways, and reads back as it is: else the
+/// status is 1.
+#[test]
+fn golden_files_are_measured_under_every_encoding_and_codec() {
+    let directory = directory();
+    let files: Vec<_> = manifest().into_iter().step_by(2).collect();
+    let names: Vec<_> = files.iter().map(|file| field(file, "file")).collect();
+    let args = [&["recompress", "--json"], &names[..]].concat();
+    let output = command(&args).env("TMPDIR", directory.path()).output().expect("the binary runs");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let reports = text(&output.stdout);
+    assert_eq!(reports.lines().count(), files.len());
+    for (file, report) in files.iter().zip(reports.lines()) {
+        let report: Value = serde_json::from_str(report).expect("JSON");
+        let expect = &file["expect"];
+        assert_eq!((&report["schema"], &report["file"]), (&1.into(), &file["file"]));
+        assert_eq!((&report["size"], &report["cells"]), (&expect["size"], &expect["entries"]));
+        let variants = report["variants"].as_array().expect("variants");
+        let found: Vec<_> =
+            variants.iter().map(|it| (field(it, "encoding"), field(it, "compression"))).collect();
+        let wanted =
+            ENCODINGS.into_iter().flat_map(|it| codecs().into_iter().map(move |codec| (it, codec)));
+        assert!(found.iter().copied().eq(wanted), "{found:?}");
+        for variant in variants {
+            let ratio =
+                variant["size"].as_f64().expect("a size") / report["size"].as_f64().expect("one");
+            assert!((variant["ratio"].as_f64().expect("a ratio") - ratio).abs() < 1e-9);
+            for speed in ["write_megabytes_per_second", "scan_cells_per_second", "get_nanoseconds"]
+            {
+                let is_known = variant[speed].as_f64().is_some_and(|speed| speed > 0.0);
+                assert_eq!(is_known, report["cells"] != 0, "{speed} in {variant}");
+            }
+        }
+    }
+    assert_eq!(entries(&directory), 0, "temporary files are left behind");
+}
+
+/// Where HBase's defaults made what a file does not tell, and no compressor chooses, the same bytes.
+#[test]
+fn a_file_written_anew_as_it_is_is_the_same_file() {
+    let directory = directory();
+    let output = path(&directory, "new.hfile");
+    let mut same = 0;
+    for file in manifest() {
+        let (name, spec) = (field(&file, "file"), &file["spec"]);
+        let report = json(&["recompress", name, "--output", &output, "--force", "--json"]);
+        assert_eq!(report["cells"], file["expect"]["entries"]);
+        assert_eq!(report["encoding"], file["expect"]["encoding"]);
+        assert_eq!(report["compression"], file["expect"]["compression"]);
+        let cells = hfile(&["cat", "--format", "cells", &output]).stdout;
+        assert!(cells == golden_cells(&file), "{name}: other cells");
+        stdout(&["verify", &output]);
+        let (old, new) = (json(&["info", "--json", name]), json(&["info", "--json", &output]));
+        for what in ["type", "hash", "hash_count", "keys"] {
+            assert_eq!(new["bloom"][what], old["bloom"][what], "{name}: {what} of the Bloom");
+        }
+        let is_default =
+            |setting: &str, default: u64| spec[setting].as_u64().is_none_or(|it| it == default);
+        if is_default("indexBlockSize", 131_072)
+            && is_default("bloomBlockSize", 131_072)
+            && file["expect"]["compression"] == "NONE"
+        {
+            let (new, old) = (fs::read(&output), fs::read(data().join(name)));
+            assert!(new.expect("written") == old.expect("committed"), "{name}: other bytes");
+            same += 1;
+        }
+    }
+    assert!(same >= 7, "only {same} files to compare");
+}
+
+/// Under another encoding and codec only those change, whatever a file says of itself.
+#[test]
+fn what_no_option_names_stays_as_it_was() {
+    let directory = directory();
+    let (old, new) = (path(&directory, "old.hfile"), path(&directory, "new.hfile"));
+    let theirs = "s15-extra-file-info.hfile";
+    stdout(&["filter", "rebuild", theirs, "--output", &old, "--kind", "ribbon"]);
+    let recompress = ["recompress", &old, "--data-block-encoding", "DIFF", "--compression", "LZ4"];
+    let said = stdout(&[&recompress[..], &["--output", &new]].concat());
+    assert!(said.starts_with(&new) && said.contains(" as DIFF, LZ4; 0."), "{said}");
+    let (before, after) = (json(&["info", "--json", &old]), json(&["info", "--json", &new]));
+    assert_eq!((&after["encoding"], &after["compression"]), (&"DIFF".into(), &"LZ4".into()));
+    let may_change = ["file", "size", "encoding", "compression"];
+    for (name, value) in before.as_object().expect("an object") {
+        assert!(may_change.contains(&name.as_str()) || after[name] == *value, "{name}: {after}");
+    }
+    assert_eq!(after["filter"]["kind"], "ribbon");
+    let bytes = fs::read(&new).expect("written");
+    for (key, _) in manifest()
+        .iter()
+        .find(|file| file["file"] == theirs)
+        .and_then(|file| file["spec"]["fileInfo"].as_object())
+        .expect("further entries")
+    {
+        // The file info is compressed, and small enough that names stand in it as they are.
+        let is_there = bytes.windows(key.len()).any(|window| window == key.as_bytes());
+        assert!(is_there, "{key} is lost");
+    }
+}
+
+#[test]
+fn blocks_are_cut_where_the_user_says() {
+    let directory = directory();
+    let output = path(&directory, "new.hfile");
+    let args = ["recompress", "s01-default.hfile", "--output", &output, "--block-size", "1KiB"];
+    stdout(&args);
+    assert!(json(&["info", "--json", &output])["index_root_entries"].as_u64() > Some(40));
+    let one = ["recompress", "s01-default.hfile", "--data-block-encoding", "DIFF", "--compression"];
+    let table = stdout(&[&one[..], &["NONE"]].concat());
+    assert_eq!(table.lines().count(), 3, "a file, a heading, and one way to write it: {table}");
+    assert!(
+        table.starts_with("s01-default.hfile: 1,200 cells of 50.5 KiB, 66.8 KiB as NONE, NONE\n")
+    );
+    let now = stdout(&["recompress", "s01-default.hfile"]);
+    let now: Vec<_> = now.lines().filter(|line| line.ends_with("  now")).collect();
+    assert!(now.len() == 1 && now[0].starts_with("NONE          NONE"), "{now:?}");
+}
+
+#[test]
+fn a_failure_of_recompress_says_why_and_leaves_nothing() {
+    let directory = directory();
+    let (output, damaged) = (path(&directory, "new.hfile"), path(&directory, "damaged.hfile"));
+    let mut bytes = fs::read(data().join("s01-default.hfile")).expect("committed");
+    bytes[1000] ^= 1;
+    fs::write(&damaged, bytes).expect("the directory is ours");
+    let file = "s01-default.hfile";
+    for (args, status, message) in [
+        (&[file, "--compression", "LZ5"][..], 2, "unknown compression \"LZ5\""),
+        (&[file, "--data-block-encoding", "X"], 2, "unknown data block encoding"),
+        (&[file, file, "--output", &output], 2, "one file at a time"),
+        (&[file, "--force"], 2, "--output"),
+        (&[file, "--block-size", "0"], 2, "block size"),
+        (&["nowhere.hfile"], 3, "nowhere.hfile"),
+        (&[file, "--output", &damaged], 3, "exists already"),
+        (&[&damaged, "--output", &output], 1, "DATA block at 0x0"),
+        (&[&damaged], 1, "DATA block at 0x0"),
+    ] {
+        let args = [&["recompress"], args].concat();
+        let (found, said) = failure(&args);
+        assert!(found == status && said.contains(message), "{args:?}: {found}: {said}");
+        assert_eq!(entries(&directory), 1, "{args:?}");
+    }
+    let (status, said) =
+        failure(&["recompress", file, "--compression", "LZO", "--output", &output]);
+    assert!(status != 0 && said.contains("LZO"), "{status}: {said}");
+    assert_eq!(entries(&directory), 1);
+}
+
+#[test]
+fn hbase_reads_its_files_as_they_were_written_anew() {
+    if !judge::is_wanted("hfile recompress") {
+        return;
+    }
+    let directory = directory();
+    let (output, cells) = (path(&directory, "new.hfile"), path(&directory, "cells.ndjson"));
+    let mut count = 0;
+    let ways = ENCODINGS
+        .into_iter()
+        .flat_map(|it| ["NONE", "GZ", "SNAPPY", "LZ4"].map(|codec| (it, codec)));
+    for (file, (encoding, codec)) in manifest().iter().zip(ways.cycle()) {
+        let name = field(file, "file");
+        let recompress = ["recompress", name, "--output", &output, "--force"];
+        let way = ["--data-block-encoding", encoding, "--compression", codec];
+        stdout(&[&recompress[..], &way].concat());
+        fs::write(&cells, golden_cells(file)).expect("the directory is ours");
+        // Of tags in a dictionary HBase 2.5 loses its place going backwards, in its own files too.
+        let read = ["read", &output, "--expect", &cells, "--reverse-limit", "0"];
+        for question in [&read[..], &["bloom", &output, "--cells", &cells]] {
+            let answer = judge::ask(question);
+            assert_eq!(answer["ok"], true, "{name} as {encoding}, {codec}: {answer:#}");
+        }
+        count += 1;
+    }
+    say(&format!(
+        "hfile recompress: {count} of {count} files of HBase, written anew, are accepted by it"
+    ));
+}
