@@ -81,16 +81,23 @@ fn explain_tells_which_files_were_skipped() {
     let directory = directory();
     let store = store_of_200_rows(&directory);
     stdout(&["store", "flush", &store]);
-    let absent = hfile(&["store", "explain", &store, "row0070", "--json"]);
-    assert_eq!(absent.status.code(), Some(1));
-    let way: Value = serde_json::from_slice(&absent.stdout).expect("JSON");
-    assert_eq!(way["found"], false);
-    assert_eq!(way["files_considered"], 1);
-    assert_eq!(way["data_blocks"], 0);
+    let mut skipped = 0;
+    for number in 0..10 {
+        let absent = hfile(&["store", "explain", &store, &format!("row00{number}0"), "--json"]);
+        assert_eq!(absent.status.code(), Some(1));
+        let way: Value = serde_json::from_slice(&absent.stdout).expect("JSON");
+        assert_eq!(way["found"], false);
+        assert_eq!(way["files_considered"], 1);
+        if way["families"][0]["files"][0]["fate"] == "skipped: filter says no" {
+            assert_eq!(way["data_blocks"], 0);
+            skipped += 1;
+        }
+    }
+    // Filters have a seed that nobody knows: they may be wrong about any row, but not about most.
+    assert!(skipped > 5, "only {skipped}");
     let present = stdout(&["store", "explain", &store, "row007"]);
     assert!(present.contains("files considered"), "{present}");
     assert!(present.contains("what became of it"), "{present}");
-    assert_eq!(way["families"][0]["files"][0]["fate"], "skipped: filter says no");
 }
 
 #[test]

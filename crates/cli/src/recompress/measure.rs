@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use filter::Seed;
 use sstable::{
-    Caching, Cell, FileName, ReadTrace, Reader, RowProbe, Scanner, Writer, WriterOptions,
+    Caching, Cell, FileName, FilterUse, ReadTrace, Reader, RowProbe, Scanner, Writer, WriterOptions,
 };
 use workload::Random;
 
@@ -89,15 +89,17 @@ impl Sample {
 
         let written = Reader::open_file(place, reader_options())?;
         let scanning = time_scan(&written)?;
-        let get = self.time_gets(&written)?;
+        let get = self.time_gets(place)?;
         compare(reader, &written)?;
         drop(written);
         fs::remove_file(place).with_context(|| format!("{shown}: cannot remove"))?;
         Ok(Measured { size: summary.len, writing, scanning, get })
     }
 
-    /// The median of gets that find their block in no cache of ours.
-    fn time_gets(&self, written: &Reader) -> anyhow::Result<Option<Duration>> {
+    /// The median of gets that find their block in no cache of ours, and ask no filter: its blocks
+    /// would have to be read as often, and are the same in all variants.
+    fn time_gets(&self, place: &Path) -> anyhow::Result<Option<Duration>> {
+        let written = Reader::open_file(place, reader_options().filter_use(FilterUse::None))?;
         let mut times = Vec::new();
         for row in &self.rows {
             let probe = RowProbe::new(row, Seed::default());
