@@ -2,7 +2,9 @@
 
 use fastbloom_rs::Membership as _;
 
-use super::{Contender, Input, Keys, count};
+use std::rc::Rc;
+
+use super::contender::{Build, Contender, Input, Keys, count};
 
 /// Which of ours stands against which of theirs.
 pub(super) const RIVALS: &[(&str, &str)] = &[
@@ -40,10 +42,15 @@ pub(super) fn all(members: &Keys) -> Vec<Contender> {
     contenders
 }
 
-/// Fills an empty filter, and says how many nanoseconds that took for each key.
-fn filled<F>(members: &Keys, mut filter: F, fill: impl FnOnce(&mut F)) -> (F, f64) {
-    members.fill(|| {
-        fill(&mut filter);
+/// Makes an empty filter and fills it, in a way that can be repeated.
+fn filled<F>(
+    members: &Keys,
+    empty: impl Fn() -> F + 'static,
+    fill: impl Fn(&mut F, &Keys) + 'static,
+) -> (F, Rc<Build>) {
+    Build::new(members, move |members| {
+        let mut filter = empty();
+        fill(&mut filter, members);
         filter
     })
 }
@@ -53,24 +60,24 @@ fn bits_per_key(members: &Keys, bits: usize) -> f64 {
 }
 
 fn fastbloom(members: &Keys) -> [Contender; 2] {
-    let empty =
-        || fastbloom::BloomFilter::with_false_pos(ERROR_RATE).expected_items(members.bytes.len());
-    let (by_hash, hash_ns) = filled(members, empty(), |filter| {
+    let keys = members.bytes.len();
+    let empty = move || fastbloom::BloomFilter::with_false_pos(ERROR_RATE).expected_items(keys);
+    let (by_hash, by_hash_build) = filled(members, empty, |filter, members| {
         for hash in &members.hashes {
             filter.insert_hash(hash.get());
         }
     });
-    let (by_key, key_ns) = filled(members, empty(), |filter| {
+    let (by_key, by_key_build) = filled(members, empty, |filter, members| {
         for key in &members.bytes {
             filter.insert(key);
         }
     });
     let bits = bits_per_key(members, by_hash.num_bits());
     [
-        Contender::new("fastbloom", Input::Hash, bits, hash_ns, move |keys| {
+        Contender::new("fastbloom", Input::Hash, bits, by_hash_build, move |keys| {
             count(&keys.hashes, |hash| by_hash.contains_hash(hash.get()))
         }),
-        Contender::new("fastbloom", Input::Key, bits, key_ns, move |keys| {
+        Contender::new("fastbloom", Input::Key, bits, by_key_build, move |keys| {
             count(&keys.bytes, |key| by_key.contains(key))
         }),
     ]
@@ -78,14 +85,15 @@ fn fastbloom(members: &Keys) -> [Contender; 2] {
 
 /// It takes whole bits a key only: eleven are the first to stay below one per cent.
 fn split_block(members: &Keys) -> Contender {
-    let empty = sbbf_rs_safe::Filter::new(11, members.bytes.len());
-    let (filter, build_ns) = filled(members, empty, |filter| {
+    let keys = members.bytes.len();
+    let empty = move || sbbf_rs_safe::Filter::new(11, keys);
+    let (filter, build) = filled(members, empty, |filter, members| {
         for hash in &members.hashes {
             filter.insert_hash(hash.get());
         }
     });
     let bits = bits_per_key(members, filter.as_bytes().len() * 8);
-    Contender::new("sbbf-rs-safe", Input::Hash, bits, build_ns, move |keys| {
+    Contender::new("sbbf-rs-safe", Input::Hash, bits, build, move |keys| {
         count(&keys.hashes, |hash| filter.contains_hash(hash.get()))
     })
 }
@@ -95,51 +103,50 @@ fn split_block(members: &Keys) -> Contender {
 /// It takes a power of two of slots. Told to hold a million keys, it makes 2^20 of them, of which 95.4
 /// % are then taken, and about one attempt in fifty fails and loses a key: so it stands here twice,
 /// told the number of keys, and told as many as fill 95 % of the slots, which is as far as the paper
-/// goes with buckets of four.
+/// goes with buckets of four. That a key was lost shows when all are asked for.
 fn cuckoofilter(members: &Keys, name: &str, capacity: usize) -> [Contender; 2] {
     type Filter = cuckoofilter::CuckooFilter<std::collections::hash_map::DefaultHasher>;
-    let empty = || Filter::with_capacity(capacity);
-    let (by_hash, hash_ns) = filled(members, empty(), |filter| {
+    let empty = move || Filter::with_capacity(capacity);
+    let (by_hash, by_hash_build) = filled(members, empty, |filter, members| {
         for hash in &members.hashes {
-            filter.add(&hash.get()).expect("room for all");
+            let _ = filter.add(&hash.get());
         }
     });
-    let (by_key, key_ns) = filled(members, empty(), |filter| {
+    let (by_key, by_key_build) = filled(members, empty, |filter, members| {
         for key in &members.bytes {
-            filter.add(key).expect("room for all");
+            let _ = filter.add(key);
         }
     });
     let bits = bits_per_key(members, by_hash.memory_usage() * 8);
     [
-        Contender::new(name, Input::Hash, bits, hash_ns, move |keys| {
+        Contender::new(name, Input::Hash, bits, by_hash_build, move |keys| {
             count(&keys.hashes, |hash| by_hash.contains(&hash.get()))
         }),
-        Contender::new(name, Input::Key, bits, key_ns, move |keys| {
+        Contender::new(name, Input::Key, bits, by_key_build, move |keys| {
             count(&keys.bytes, |key| by_key.contains(key))
         }),
     ]
 }
 
 fn qfilter(members: &Keys) -> [Contender; 2] {
-    let empty = || {
-        qfilter::Filter::new(members.bytes.len() as u64, ERROR_RATE).expect("a filter of that size")
-    };
-    let (by_hash, hash_ns) = filled(members, empty(), |filter| {
+    let keys = members.bytes.len() as u64;
+    let empty = move || qfilter::Filter::new(keys, ERROR_RATE).expect("a filter of that size");
+    let (by_hash, by_hash_build) = filled(members, empty, |filter, members| {
         for hash in &members.hashes {
             filter.insert_fingerprint(false, hash.get()).expect("room for all");
         }
     });
-    let (by_key, key_ns) = filled(members, empty(), |filter| {
+    let (by_key, by_key_build) = filled(members, empty, |filter, members| {
         for key in &members.bytes {
             filter.insert(key).expect("room for all");
         }
     });
     let bits = bits_per_key(members, by_hash.memory_usage() * 8);
     [
-        Contender::new("qfilter", Input::Hash, bits, hash_ns, move |keys| {
+        Contender::new("qfilter", Input::Hash, bits, by_hash_build, move |keys| {
             count(&keys.hashes, |hash| by_hash.contains_fingerprint(hash.get()))
         }),
-        Contender::new("qfilter", Input::Key, bits, key_ns, move |keys| {
+        Contender::new("qfilter", Input::Key, bits, by_key_build, move |keys| {
             count(&keys.bytes, |key| by_key.contains(key))
         }),
     ]
@@ -147,26 +154,25 @@ fn qfilter(members: &Keys) -> [Contender; 2] {
 
 /// It hashes whatever bytes it is given; the cheapest to give it are those of the hash.
 fn counting(members: &Keys) -> [Contender; 2] {
-    let empty = || {
-        fastbloom_rs::FilterBuilder::new(members.bytes.len() as u64, ERROR_RATE)
-            .build_counting_bloom_filter()
-    };
-    let (by_hash, hash_ns) = filled(members, empty(), |filter| {
+    let keys = members.bytes.len() as u64;
+    let empty =
+        move || fastbloom_rs::FilterBuilder::new(keys, ERROR_RATE).build_counting_bloom_filter();
+    let (by_hash, by_hash_build) = filled(members, empty, |filter, members| {
         for hash in &members.hashes {
             filter.add(&hash.get().to_le_bytes());
         }
     });
-    let (by_key, key_ns) = filled(members, empty(), |filter| {
+    let (by_key, by_key_build) = filled(members, empty, |filter, members| {
         for key in &members.bytes {
             filter.add(key);
         }
     });
     let bits = bits_per_key(members, by_hash.get_u8_array().len() * 8);
     [
-        Contender::new("fastbloom-rs counting", Input::Hash, bits, hash_ns, move |keys| {
+        Contender::new("fastbloom-rs counting", Input::Hash, bits, by_hash_build, move |keys| {
             count(&keys.hashes, |hash| by_hash.contains(&hash.get().to_le_bytes()))
         }),
-        Contender::new("fastbloom-rs counting", Input::Key, bits, key_ns, move |keys| {
+        Contender::new("fastbloom-rs counting", Input::Key, bits, by_key_build, move |keys| {
             count(&keys.bytes, |key| by_key.contains(key))
         }),
     ]
@@ -175,11 +181,11 @@ fn counting(members: &Keys) -> [Contender; 2] {
 /// A ribbon filter whose bands are 128 bits wide, with seven bits a fingerprint.
 fn pleat(members: &Keys) -> Contender {
     let hashes: Vec<u64> = members.hashes.iter().map(|hash| hash.get()).collect();
-    let (filter, build_ns) =
-        members.fill(|| pleat::filter::StdRibbon::<7>::from_keys_pleated(&hashes));
-    let filter = filter.expect("a seed that solves");
+    let (filter, build) = Build::new(members, move |_| {
+        pleat::filter::StdRibbon::<7>::from_keys_pleated(&hashes).expect("a seed that solves")
+    });
     let bits = bits_per_key(members, filter.size_bytes() * 8);
-    Contender::new("pleat", Input::Hash, bits, build_ns, move |keys| {
+    Contender::new("pleat", Input::Hash, bits, build, move |keys| {
         count(&keys.hashes, |hash| filter.contains(hash.get()))
     })
 }
@@ -187,10 +193,11 @@ fn pleat(members: &Keys) -> Contender {
 /// A binary fuse filter, three-wise, eight bits a fingerprint.
 fn xorf(members: &Keys) -> Contender {
     let hashes: Vec<u64> = members.hashes.iter().map(|hash| hash.get()).collect();
-    let (filter, build_ns) = members.fill(|| xorf::BinaryFuse8::try_from(&hashes));
-    let filter = filter.expect("keys without copies");
+    let (filter, build) = Build::new(members, move |_| {
+        xorf::BinaryFuse8::try_from(&hashes).expect("keys without copies")
+    });
     let bits = bits_per_key(members, filter.fingerprints.len() * 8);
-    Contender::new("xorf", Input::Hash, bits, build_ns, move |keys| {
+    Contender::new("xorf", Input::Hash, bits, build, move |keys| {
         count(&keys.hashes, |hash| xorf::Filter::contains(&filter, &hash.get()))
     })
 }

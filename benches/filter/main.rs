@@ -5,7 +5,8 @@
 //! the same random order. Before a filter is timed it is asked other keys, so that it lies in the
 //! caches as far as it fits, as a filter in use does; hits and misses take turns in coming first.
 //! Passes are so short that most are not interrupted; the ratio of two filters is taken for each pass
-//! of each round, and then the median.
+//! of each round, and then the median. Every few rounds all filters are built anew in turn, from no
+//! memory of their own to a filter that is ready; of these ratios, too, the median is taken.
 //!
 //! | asked by | what is timed                                                                    |
 //! |----------|----------------------------------------------------------------------------------|
@@ -22,19 +23,17 @@
 //! ```
 #![expect(clippy::print_stdout, reason = "the tables are what this program is for")]
 
+mod contender;
 #[cfg(feature = "filter-peers")]
 mod peers;
 
-use std::fmt;
-use std::hint::black_box;
-use std::rc::Rc;
-use std::time::Instant;
-
 use filter::bloom::{Blocked, Classic, SplitBlock};
 use filter::{
-    BinaryFuse, CountingBloom, Cuckoo, DLeft, ErrorRate, FilterKind, FuseArity, FuseBits, Insert,
-    KeyHash, Membership, Ribbon, Seed, Sizing, StoredFilter, build,
+    BinaryFuse, CountingBloom, Cuckoo, DLeft, ErrorRate, FilterKind, FuseArity, FuseBits, Ribbon,
+    Seed, Sizing, StoredFilter, build,
 };
+
+use contender::{Build, Contender, Input, Keys, time_builds};
 
 const SEED: Seed = Seed::new(0x5eed);
 /// Keys asked for in one pass: enough to drown the clock, few enough to be done before the scheduler
@@ -43,138 +42,30 @@ const PROBES: usize = 5_000;
 /// Passes of a round, each with its own keys: together too many for a branch predictor to learn.
 const PASSES: usize = 20;
 const ROUNDS: usize = 15;
-
-/// Keys, and their hashes.
-struct Keys {
-    bytes: Vec<[u8; 16]>,
-    hashes: Vec<KeyHash>,
-}
-
-impl Keys {
-    fn new(indexes: impl Iterator<Item = u64>) -> Self {
-        let bytes: Vec<_> = indexes.map(|index| workload::key(1, index)).collect();
-        let hashes = bytes.iter().map(|key| KeyHash::new(SEED, key)).collect();
-        Self { bytes, hashes }
-    }
-
-    /// Runs `fill`, and returns what it made and how many nanoseconds it took for each key.
-    fn fill<F>(&self, fill: impl FnOnce() -> F) -> (F, f64) {
-        let start = Instant::now();
-        let filter = fill();
-        (filter, start.elapsed().as_nanos() as f64 / self.bytes.len() as f64)
-    }
-}
-
-/// How a filter is asked.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Input {
-    /// By a hash that was made before.
-    Hash,
-    /// By the key's bytes; hashing them counts.
-    Key,
-    /// By all hashes in one call.
-    Batch,
-}
-
-impl fmt::Display for Input {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Hash => "hash",
-            Self::Key => "key",
-            Self::Batch => "batch",
-        })
-    }
-}
-
-/// A filter under test: asked for all keys, it says how many it let through.
-struct Contender {
-    name: String,
-    input: Input,
-    bits_per_key: f64,
-    build_ns: f64,
-    ask: Box<dyn Fn(&Keys) -> usize>,
-    hit_ns: Vec<f64>,
-    miss_ns: Vec<f64>,
-    error_rate: f64,
-}
-
-impl Contender {
-    fn new(
-        name: impl Into<String>,
-        input: Input,
-        bits_per_key: f64,
-        build_ns: f64,
-        ask: impl Fn(&Keys) -> usize + 'static,
-    ) -> Self {
-        Self {
-            name: name.into(),
-            input,
-            bits_per_key,
-            build_ns,
-            ask: Box::new(ask),
-            hit_ns: Vec::new(),
-            miss_ns: Vec::new(),
-            error_rate: 0.0,
-        }
-    }
-
-    /// One of our filters, asked in every way.
-    fn ours<F: Membership + 'static>(name: &str, filter: F, build_ns: f64) -> Vec<Self> {
-        let filter = Rc::new(filter);
-        let bits_per_key = filter.stats().bits_per_key();
-        let one = |input| {
-            let filter = Rc::clone(&filter);
-            Self::new(name, input, bits_per_key, build_ns, move |keys| {
-                let filter = &*filter;
-                match input {
-                    Input::Hash => count(&keys.hashes, |hash| filter.may_contain(*hash)),
-                    Input::Key => {
-                        count(&keys.bytes, |key| filter.may_contain(KeyHash::new(SEED, key)))
-                    }
-                    Input::Batch => {
-                        let mut answers = vec![false; keys.hashes.len()];
-                        filter.may_contain_batch(black_box(&keys.hashes), &mut answers);
-                        answers.into_iter().filter(|answer| *answer).count()
-                    }
-                }
-            })
-        };
-        [Input::Hash, Input::Key, Input::Batch].map(one).into()
-    }
-
-    /// One of our filters that take keys one by one, filled with the members.
-    fn in_memory<F: Insert + 'static>(name: &str, mut empty: F, members: &Keys) -> Vec<Self> {
-        let (filter, build_ns) = members.fill(|| {
-            for hash in &members.hashes {
-                empty.insert(*hash).expect("room for all");
-            }
-            empty
-        });
-        Self::ours(name, filter, build_ns)
-    }
-}
+/// Of so many rounds one builds all filters anew.
+const ROUNDS_A_BUILD: usize = 3;
 
 /// Our filters in memory, and the stored form of every kind.
 fn ours(members: &Keys) -> Vec<Contender> {
     let sizing = Sizing::ErrorRate(ErrorRate::HBASE);
     let keys = members.hashes.len() as u64;
     let possible = "a filter of that size";
-    let blocked = Blocked::new(sizing, keys).expect(possible);
-    let split_block = SplitBlock::new(sizing, keys).expect(possible);
-    let classic = Classic::new(sizing, keys).expect(possible);
-    let counting = CountingBloom::new(sizing, keys).expect(possible);
-    let d_left = DLeft::new(sizing, keys).expect(possible);
-    let cuckoo = Cuckoo::new(sizing, keys).expect(possible);
     // With fingerprints as long as those of the `cuckoofilter` crate.
-    let cuckoo_8 = Cuckoo::new(Sizing::BitsPerKey(8.5), keys).expect(possible);
+    let tight = Sizing::BitsPerKey(8.5);
+    let blocked = move || Blocked::new(sizing, keys).expect(possible);
+    let split_block = move || SplitBlock::new(sizing, keys).expect(possible);
+    let classic = move || Classic::new(sizing, keys).expect(possible);
+    let counting = move || CountingBloom::new(sizing, keys).expect(possible);
+    let d_left = move || DLeft::new(sizing, keys).expect(possible);
+    let cuckoo = move |sizing| move || Cuckoo::new(sizing, keys).expect(possible);
     let mut contenders: Vec<Contender> = [
         Contender::in_memory(FilterKind::BlockedBloom.name(), blocked, members),
         Contender::in_memory(FilterKind::SplitBlock.name(), split_block, members),
         Contender::in_memory(FilterKind::ClassicBloom.name(), classic, members),
         Contender::in_memory(FilterKind::CountingBloom.name(), counting, members),
         Contender::in_memory(FilterKind::DLeft.name(), d_left, members),
-        Contender::in_memory(FilterKind::Cuckoo.name(), cuckoo, members),
-        Contender::in_memory("cuckoo 8-bit", cuckoo_8, members),
+        Contender::in_memory(FilterKind::Cuckoo.name(), cuckoo(sizing), members),
+        Contender::in_memory("cuckoo 8-bit", cuckoo(tight), members),
     ]
     .into_iter()
     .flatten()
@@ -183,13 +74,14 @@ fn ours(members: &Keys) -> Vec<Contender> {
     contenders.extend(solved(members));
 
     for &kind in FilterKind::ALL {
-        let (bytes, build_ns) =
-            members.fill(|| build(kind, sizing, SEED, &members.hashes).expect(possible));
+        let (bytes, again) = Build::new(members, move |members| {
+            build(kind, sizing, SEED, &members.hashes).expect(possible)
+        });
         let filter = StoredFilter::parse(bytes).expect("our own bytes");
         // Some kinds exist in their stored form only.
         let is_both = contenders.iter().any(|contender| contender.name == kind.name());
         let name = if is_both { format!("{kind}, stored") } else { kind.to_string() };
-        contenders.extend(Contender::ours(&name, filter, build_ns));
+        contenders.extend(Contender::ours(&name, (filter, again)));
     }
     contenders
 }
@@ -199,42 +91,28 @@ fn ours(members: &Keys) -> Vec<Contender> {
 fn solved(members: &Keys) -> Vec<Contender> {
     let ribbon = |bits: i32, has_vectors: bool| {
         let rate = ErrorRate::new(f64::from(-bits).exp2()).expect("a rate");
-        let make = || Ribbon::from_keys(Sizing::ErrorRate(rate), &members.hashes);
-        let (filter, build_ns) = members.fill(make);
-        let filter = filter.expect("a filter of that size");
+        let (filter, build) = Build::new(members, move |members| {
+            let filter = Ribbon::from_keys(Sizing::ErrorRate(rate), &members.hashes);
+            filter.expect("a filter of that size")
+        });
         if has_vectors {
-            Contender::ours(&format!("ribbon {bits}-bit"), filter, build_ns)
+            Contender::ours(&format!("ribbon {bits}-bit"), (filter, build))
         } else {
             let filter = filter.without_vectors();
-            Contender::ours(&format!("ribbon {bits}-bit, plain"), filter, build_ns)
+            Contender::ours(&format!("ribbon {bits}-bit, plain"), (filter, build))
         }
     };
     let fuse = |arity: FuseArity| {
-        let make = || BinaryFuse::new(arity, FuseBits::Eight, &members.hashes);
-        let (filter, build_ns) = members.fill(make);
         let name = format!("binary-fuse 8-bit, {}-wise", arity.slots());
-        Contender::ours(&name, filter.expect("a filter of that size"), build_ns)
+        let build = Build::new(members, move |members| {
+            let filter = BinaryFuse::new(arity, FuseBits::Eight, &members.hashes);
+            filter.expect("a filter of that size")
+        });
+        Contender::ours(&name, build)
     };
     let ribbons = [ribbon(7, true), ribbon(7, false), ribbon(8, true)];
     let all = ribbons.into_iter().chain([fuse(FuseArity::Three), fuse(FuseArity::Four)]);
     all.flatten().collect()
-}
-
-fn count<T>(probes: &[T], may_contain: impl Fn(&T) -> bool) -> usize {
-    probes.iter().filter(|probe| may_contain(black_box(probe))).count()
-}
-
-/// Asks for the keys of every pass; returns how many were let through, and the nanoseconds a key that
-/// each pass took.
-fn time(contender: &Contender, passes: &[Keys]) -> (usize, Vec<f64>) {
-    let mut let_through = 0;
-    let times = passes.iter().map(|keys| {
-        let start = Instant::now();
-        let_through += (contender.ask)(black_box(keys));
-        start.elapsed().as_nanos() as f64 / keys.bytes.len() as f64
-    });
-    let times = times.collect();
-    (let_through, times)
 }
 
 fn median(mut numbers: Vec<f64>) -> f64 {
@@ -257,10 +135,13 @@ fn compare(count: u64) {
     let size = count as usize;
     let (hits, misses, others) = (passes(0, size), passes(count, 1 << 40), passes(0, 2 * size));
     for round in 0..ROUNDS {
+        if round % ROUNDS_A_BUILD == 0 {
+            time_builds(&contenders, &members);
+        }
         for contender in &mut contenders {
-            time(contender, &others);
+            contender.time(&others);
             for is_hit in [round % 2 == 0, round % 2 != 0] {
-                let (let_through, ns) = time(contender, if is_hit { &hits } else { &misses });
+                let (let_through, ns) = contender.time(if is_hit { &hits } else { &misses });
                 if is_hit {
                     assert_eq!(let_through, PROBES * PASSES, "{} denied a member", contender.name);
                     contender.hit_ns.extend(ns);
@@ -282,7 +163,7 @@ fn compare(count: u64) {
             contender.input,
             contender.bits_per_key,
             contender.error_rate * 100.0,
-            contender.build_ns,
+            median(contender.build_ns()),
             median(contender.hit_ns.clone()),
             median(contender.miss_ns.clone()),
         );
@@ -321,7 +202,7 @@ fn ratios(contenders: &[Contender]) {
                 ratio(&ours.hit_ns, &theirs.hit_ns),
                 ratio(&ours.miss_ns, &theirs.miss_ns),
                 ours.bits_per_key / theirs.bits_per_key,
-                ours.build_ns / theirs.build_ns,
+                ratio(&ours.build_ns(), &theirs.build_ns()),
             );
         }
     }

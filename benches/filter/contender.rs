@@ -1,0 +1,181 @@
+//! A filter that is measured: how it is built, how it is asked, and what that took.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::hint::black_box;
+use std::rc::Rc;
+use std::time::Instant;
+
+use filter::{Insert, KeyHash, Membership};
+
+use super::SEED;
+
+/// Keys, and their hashes.
+pub(super) struct Keys {
+    pub(super) bytes: Vec<[u8; 16]>,
+    pub(super) hashes: Vec<KeyHash>,
+}
+
+impl Keys {
+    pub(super) fn new(indexes: impl Iterator<Item = u64>) -> Self {
+        let bytes: Vec<_> = indexes.map(|index| workload::key(1, index)).collect();
+        let hashes = bytes.iter().map(|key| KeyHash::new(SEED, key)).collect();
+        Self { bytes, hashes }
+    }
+
+    /// Nanoseconds a key since that instant.
+    pub(super) fn ns_each_since(&self, start: Instant) -> f64 {
+        start.elapsed().as_nanos() as f64 / self.bytes.len() as f64
+    }
+}
+
+/// How a filter is asked.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Input {
+    /// By a hash that was made before.
+    Hash,
+    /// By the key's bytes; hashing them counts.
+    Key,
+    /// By all hashes in one call.
+    Batch,
+}
+
+impl fmt::Display for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Hash => "hash",
+            Self::Key => "key",
+            Self::Batch => "batch",
+        })
+    }
+}
+
+/// A filter under test: asked for all keys, it says how many it let through.
+/// How a filter is built from the members, and what that took each time.
+pub(super) struct Build {
+    make: Box<dyn Fn(&Keys)>,
+    ns: RefCell<Vec<f64>>,
+}
+
+impl Build {
+    /// Builds a filter, and keeps the way to build it again.
+    pub(super) fn new<F>(members: &Keys, make: impl Fn(&Keys) -> F + 'static) -> (F, Rc<Self>) {
+        let filter = make(members);
+        let make = move |members: &Keys| drop(black_box(make(members)));
+        (filter, Rc::new(Self { make: Box::new(make), ns: RefCell::default() }))
+    }
+
+    /// Builds it once more, and lets go of it; all of that counts.
+    fn time(&self, members: &Keys) {
+        let start = Instant::now();
+        (self.make)(members);
+        self.ns.borrow_mut().push(members.ns_each_since(start));
+    }
+}
+
+pub(super) struct Contender {
+    pub(super) name: String,
+    pub(super) input: Input,
+    pub(super) bits_per_key: f64,
+    /// The same for all inputs of one filter.
+    build: Rc<Build>,
+    ask: Box<dyn Fn(&Keys) -> usize>,
+    pub(super) hit_ns: Vec<f64>,
+    pub(super) miss_ns: Vec<f64>,
+    pub(super) error_rate: f64,
+}
+
+impl Contender {
+    pub(super) fn new(
+        name: impl Into<String>,
+        input: Input,
+        bits_per_key: f64,
+        build: Rc<Build>,
+        ask: impl Fn(&Keys) -> usize + 'static,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            input,
+            bits_per_key,
+            build,
+            ask: Box::new(ask),
+            hit_ns: Vec::new(),
+            miss_ns: Vec::new(),
+            error_rate: 0.0,
+        }
+    }
+
+    /// One of our filters, asked in every way.
+    pub(super) fn ours<F: Membership + 'static>(
+        name: &str,
+        (filter, build): (F, Rc<Build>),
+    ) -> Vec<Self> {
+        let filter = Rc::new(filter);
+        let bits_per_key = filter.stats().bits_per_key();
+        let one = |input| {
+            let filter = Rc::clone(&filter);
+            Self::new(name, input, bits_per_key, Rc::clone(&build), move |keys| {
+                let filter = &*filter;
+                match input {
+                    Input::Hash => count(&keys.hashes, |hash| filter.may_contain(*hash)),
+                    Input::Key => {
+                        count(&keys.bytes, |key| filter.may_contain(KeyHash::new(SEED, key)))
+                    }
+                    Input::Batch => {
+                        let mut answers = vec![false; keys.hashes.len()];
+                        filter.may_contain_batch(black_box(&keys.hashes), &mut answers);
+                        answers.into_iter().filter(|answer| *answer).count()
+                    }
+                }
+            })
+        };
+        [Input::Hash, Input::Key, Input::Batch].map(one).into()
+    }
+
+    /// One of our filters that take keys one by one.
+    pub(super) fn in_memory<F: Insert + 'static>(
+        name: &str,
+        empty: impl Fn() -> F + 'static,
+        members: &Keys,
+    ) -> Vec<Self> {
+        Self::ours(
+            name,
+            Build::new(members, move |members| {
+                let mut filter = empty();
+                for hash in &members.hashes {
+                    filter.insert(*hash).expect("room for all");
+                }
+                filter
+            }),
+        )
+    }
+
+    /// Asks for the keys of every pass; returns how many were let through, and the nanoseconds a key
+    /// that each pass took.
+    pub(super) fn time(&self, passes: &[Keys]) -> (usize, Vec<f64>) {
+        let mut let_through = 0;
+        let times = passes.iter().map(|keys| {
+            let start = Instant::now();
+            let_through += (self.ask)(black_box(keys));
+            keys.ns_each_since(start)
+        });
+        let times = times.collect();
+        (let_through, times)
+    }
+
+    /// Returns how many nanoseconds a key the builds took, in their order.
+    pub(super) fn build_ns(&self) -> Vec<f64> {
+        self.build.ns.borrow().clone()
+    }
+}
+
+/// Builds every filter once more.
+pub(super) fn time_builds(contenders: &[Contender], members: &Keys) {
+    for same in contenders.chunk_by(|one, next| Rc::ptr_eq(&one.build, &next.build)) {
+        same[0].build.time(members);
+    }
+}
+
+pub(super) fn count<T>(probes: &[T], may_contain: impl Fn(&T) -> bool) -> usize {
+    probes.iter().filter(|probe| may_contain(black_box(probe))).count()
+}
