@@ -180,6 +180,9 @@ fn hbase_reads_its_files_as_they_were_written_anew() {
         .into_iter()
         .flat_map(|it| ["NONE", "GZ", "SNAPPY", "LZ4"].map(|codec| (it, codec)));
     for (file, (encoding, codec)) in manifest().iter().zip(ways.cycle()) {
+        // HBase 2.5 does not find rows of `hbase:meta` under the others, in its own files neither.
+        let is_meta = file["spec"]["comparator"] == "META";
+        let encoding = if is_meta { "ROW_INDEX_V1" } else { encoding };
         let name = field(file, "file");
         let recompress = ["recompress", name, "--output", &output, "--force"];
         let way = ["--data-block-encoding", encoding, "--compression", codec];
