@@ -96,6 +96,12 @@ impl BlockCache {
         }
     }
 
+    /// Whether blocks have to leave for others, or soon will.
+    pub(crate) fn is_full(&self, key: BlockKey) -> bool {
+        let blocks = self.of(key);
+        blocks.weight() > blocks.capacity() / 8 * 7
+    }
+
     /// What its blocks take now, by their own account.
     #[cfg(test)]
     pub(crate) fn bytes_now(&self) -> u64 {

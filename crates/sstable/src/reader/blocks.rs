@@ -137,8 +137,8 @@ impl Blocks {
     /// The data block at `place`, from the cache or from the file, through `buffers`. `check` holds a
     /// block just read or made searchable against what else is known of it.
     ///
-    /// A block of differences goes into the cache as it was read if it is wanted for a walk; when it is
-    /// found there it is made searchable. What is wanted for more is so at once. What does not go
+    /// A block of differences goes into a full cache as it was read if it is wanted for a walk; when it
+    /// is found there it is made searchable. What is wanted for more is so at once. What does not go
     /// into the cache stays as it was read, and the caller may check it.
     pub(super) fn load_data(
         &self,
@@ -167,7 +167,10 @@ impl Blocks {
         };
         let cells = self.open_cells(body).map_err(damaged)?;
         let mut data = self.data_block(place, &header, next, cells).map_err(damaged)?;
-        if cache.is_some() && (wanted == DataUse::Search || data.as_read().is_none()) {
+        // Where there is room it will be used again: the sooner it is searchable, the better.
+        let may_leave = cache.is_some_and(|cache| cache.is_full(self.key(place)));
+        let stays_as_read = wanted == DataUse::Walk && may_leave && data.as_read().is_some();
+        if cache.is_some() && !stays_as_read {
             data = data.into_searchable(buffers).map_err(damaged)?;
         }
         check(&data).map_err(damaged)?;

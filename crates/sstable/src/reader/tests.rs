@@ -1,6 +1,7 @@
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 
 use super::*;
+use crate::cache::BlockKey;
 use crate::{
     BlockCache, BlockKind, BlockSource, BloomType, CellRef, FilterOptions, KeyRef, RowProbe,
     Timestamp, Writer, WriterOptions,
@@ -352,7 +353,13 @@ fn the_cache_counts_its_blocks_as_they_are() {
                 |scanner: &mut Scanner, row: &[u8]| scanner.seek_before(KeyRef::before_row(row)),
                 |scanner: &mut Scanner, _: &[u8]| (0..400).try_for_each(|_| scanner.advance()),
             ] {
-                let cache = Arc::new(BlockCache::new(8 << 20));
+                let cache = Arc::new(BlockCache::new(1 << 20));
+                // Full, so that blocks come as they were read.
+                for offset in 0..120 {
+                    let key = BlockKey { file: u64::MAX, offset, is_preferred: false };
+                    let chunk = Block::Chunk(Bytes::from_static(&[0; 10_000]));
+                    cache.insert(key, Arc::new(chunk));
+                }
                 let reader = open(&bytes, ReaderOptions::default().cache(Arc::clone(&cache)));
                 let row = row(start);
                 for _ in 0..touches {
