@@ -33,7 +33,7 @@ use filter::{
     Seed, Sizing, StoredFilter, build,
 };
 
-use contender::{Build, Contender, Input, Keys, time_builds};
+use contender::{Build, Contender, Keys, time_builds};
 
 const SEED: Seed = Seed::new(0x5eed);
 /// Keys asked for in one pass: enough to drown the clock, few enough to be done before the scheduler
@@ -184,7 +184,7 @@ fn ratios(contenders: &[Contender]) {
     println!("\n| ours / theirs | asked by | hit | miss | bits/key | build |");
     println!("|---|---|---:|---:|---:|---:|");
     for (ours, theirs) in peers::RIVALS {
-        for input in [Input::Hash, Input::Key] {
+        for input in [contender::Input::Hash, contender::Input::Key] {
             let find = |name: &str, input| {
                 contenders.iter().find(|it| it.name == name && it.input == input)
             };
