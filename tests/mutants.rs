@@ -32,7 +32,7 @@ use sstable::{
 };
 use support::mutants::Mutant;
 use support::say;
-use support::sound::{Sound, open};
+use support::sound::{Sound, open, open_to_walk};
 use workload::Random;
 
 /// Counts what is allocated. This file has one test, so that what is counted is its own.
@@ -152,22 +152,21 @@ fn read(subject: &Subject, mutant: &Mutant, bytes: &Bytes) -> Result<Result<Outc
     let known = subject.sound.rows.iter().map(Vec::as_slice);
     let stride = (known.len() / 8) | 1;
     let read = cells.iter().map(Cell::row).step_by((cells.len() / 4) | 1);
-    // One that has read nothing yet: its blocks are walked only up to the row.
-    let first_reader = open(bytes.clone())?;
+    let walking = open_to_walk(bytes.clone())?;
     for row in known.step_by(stride).chain(read) {
         let at = cells.partition_point(|cell| cell.row() < row);
         let first = cells.get(at).map(Cell::as_ref).filter(|cell| cell.row == row);
         let probe = RowProbe::new(row, Seed::default());
         let trace = &mut ReadTrace::default();
         let mut looked_up = [None, None];
-        for (found, reader) in looked_up.iter_mut().zip([&first_reader, &reader]) {
+        for (found, reader) in looked_up.iter_mut().zip([&walking, &reader]) {
             if reader.spans_row(row) {
                 *found = reader.seek_row_after(FilterAnswer::NotAsked, &probe, trace)?;
             }
         }
-        let [looked_up_first, looked_up] = looked_up.each_ref().map(|found| found.as_ref()?.cell());
-        if looked_up_first != looked_up {
-            return Ok(Err(format!("{looked_up_first:?} at first and {looked_up:?} later")));
+        let [walked_to, looked_up] = looked_up.each_ref().map(|found| found.as_ref()?.cell());
+        if walked_to != looked_up {
+            return Ok(Err(format!("a walk gives {walked_to:?}, a search {looked_up:?}")));
         }
         if looked_up != first && subject.index_was_changed(mutant) {
             answer = Outcome::IndexMisleads;

@@ -96,10 +96,10 @@ impl BlockCache {
         }
     }
 
-    /// Whether blocks have to leave for others, or soon will.
+    /// Whether blocks have to leave for others, or soon will; in a cache without room always.
     pub(crate) fn is_full(&self, key: BlockKey) -> bool {
         let blocks = self.of(key);
-        blocks.weight() > blocks.capacity() / 8 * 7
+        blocks.weight() >= blocks.capacity() / 8 * 7
     }
 
     /// What its blocks take now, by their own account.

@@ -27,7 +27,6 @@ use flate2::bufread::MultiGzDecoder;
 
 use crate::input::Input;
 
-mod lz4;
 #[cfg(feature = "zstd")]
 mod zstd;
 
@@ -281,7 +280,9 @@ pub(crate) fn decompress(
         Compression::Gz => decompress_gzip(stored, len, buffer),
         Compression::Lz4 => decompress_framed(codec, stored, len, buffer, |chunk, body, room| {
             let room = room.min(chunk.len().saturating_mul(ratio_max(codec)));
-            append(body, room, len, |out| lz4::decompress(chunk, out).map_err(str::to_owned))
+            append(body, room, len, |out| {
+                lz4_flex::block::decompress_into(chunk, out).map_err(|error| error.to_string())
+            })
         }),
         Compression::Snappy => {
             decompress_framed(codec, stored, len, buffer, |chunk, body, room| {
