@@ -167,11 +167,13 @@ impl Blocks {
         };
         let cells = self.open_cells(body).map_err(damaged)?;
         let mut data = self.data_block(place, &header, next, cells).map_err(damaged)?;
-        // Where there is room it will be used again: the sooner it is searchable, the better.
-        let may_leave = cache.is_some_and(|cache| cache.is_full(self.key(place)));
-        let stays_as_read = wanted == DataUse::Walk && may_leave && data.as_read().is_some();
-        if cache.is_some() && !stays_as_read {
-            data = data.into_searchable(buffers).map_err(damaged)?;
+        if let Some(cache) = cache {
+            // Where there is room it will be used again: the sooner it is searchable, the better.
+            // Whether there is, is asked last, for it takes the locks of the cache.
+            let is_to_walk = wanted == DataUse::Walk && data.as_read().is_some();
+            if !(is_to_walk && cache.is_full(self.key(place))) {
+                data = data.into_searchable(buffers).map_err(damaged)?;
+            }
         }
         check(&data).map_err(damaged)?;
         let block = Arc::new(Block::Data(data));
