@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use sstable::{
-    Caching, Compression, DataBlockEncoding, FileName, ReadTrace, Reader, Writer, WriterOptions,
-    ZstdFraming,
+    Caching, Compression, DataBlockEncoding, FileName, ReadTrace, Reader, Scanner, Writer,
+    WriterOptions, ZstdFraming,
 };
 
 use self::measure::Sample;
@@ -111,8 +111,7 @@ impl Recompress {
         let output = Output::create(place, self.force)?;
         let mut writer = Writer::new(output, FileName::new(place.display().to_string()), options)?;
         let progress = Progress::new("cells written", reader.cell_count());
-        let mut scanner = reader.scanner(Caching::Bypass);
-        scanner.seek_to_first()?;
+        let mut scanner = first(&reader)?;
         while let Some(cell) = scanner.cell() {
             writer.append(cell)?;
             progress.advance(1);
@@ -171,6 +170,13 @@ impl Wanted {
         }
         Ok(options)
     }
+}
+
+/// A scanner on the first cell.
+fn first(reader: &Reader) -> sstable::Result<Scanner> {
+    let mut scanner = reader.scanner(Caching::Bypass);
+    scanner.seek_to_first()?;
+    Ok(scanner)
 }
 
 /// Copies filters of ours, and what else stands in META blocks: it is about rows, which are the same.

@@ -87,7 +87,7 @@ impl SortOptions {
 }
 
 /// Bytes that a gathered cell takes.
-fn cell_bytes(cell: &Cell) -> u64 {
+pub(crate) fn cell_bytes(cell: &Cell) -> u64 {
     let parts = cell.as_ref();
     let bytes = parts.key().flat_len() + parts.value.len() + parts.tags.len();
     (bytes + size_of::<Cell>()) as u64

@@ -8,17 +8,18 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use filter::Seed;
 use sstable::{
-    Caching, Cell, FileName, FilterUse, ReadTrace, Reader, RowProbe, Scanner, Writer, WriterOptions,
+    Cell, FileName, FilterUse, ReadTrace, Reader, RowProbe, Scanner, Writer, WriterOptions,
 };
 use workload::Random;
 
-use super::copy_meta_blocks;
+use super::{copy_meta_blocks, first};
 use crate::failure::Wrong;
 use crate::progress::Progress;
 use crate::reading_options::reader_options;
+use crate::sorted::cell_bytes;
 
 /// Bytes of cells that are read before they are written: only the writing is timed.
-const BATCH_BYTES: usize = 4 << 20;
+const BATCH_BYTES: u64 = 4 << 20;
 
 /// Rows that are looked up.
 const ROWS_MAX: u64 = 100;
@@ -116,13 +117,6 @@ impl Sample {
     }
 }
 
-/// A scanner on the first cell.
-fn first(reader: &Reader) -> sstable::Result<Scanner> {
-    let mut scanner = reader.scanner(Caching::Bypass);
-    scanner.seek_to_first()?;
-    Ok(scanner)
-}
-
 /// The next cells; false behind the last.
 fn read_batch(scanner: &mut Scanner, batch: &mut Vec<Cell>) -> sstable::Result<bool> {
     batch.clear();
@@ -130,8 +124,9 @@ fn read_batch(scanner: &mut Scanner, batch: &mut Vec<Cell>) -> sstable::Result<b
     while bytes < BATCH_BYTES
         && let Some(cell) = scanner.cell()
     {
-        bytes += size_of::<Cell>() + cell.key().flat_len() + cell.value.len() + cell.tags.len();
-        batch.push(cell.to_cell());
+        let cell = cell.to_cell();
+        bytes += cell_bytes(&cell);
+        batch.push(cell);
         scanner.advance()?;
     }
     Ok(!batch.is_empty())
