@@ -20,6 +20,7 @@ use sstable::{
     Scanner, SequenceId, Timestamp, Writer, WriterOptions,
 };
 use store::{Delete, FamilyOptions, Get, Put, Store, StoreOptions};
+use support::mutants::Mutant;
 use support::sound::Sound;
 
 /// A file that alone fills the cache.
@@ -215,6 +216,50 @@ fn from_a_row_just_found_a_scanner_goes_anywhere() {
                 scanner.seek(KeyRef::before_row(row)).unwrap();
                 stands(&scanner, Some(first));
             }
+        }
+    }
+}
+
+/// A get that walks does not look behind its row, and a scanner that goes back from there has left the
+/// index: so whoever searches the block next has to hold it against the index, as without the scanner.
+#[test]
+fn damage_behind_the_row_is_found_by_the_next_get_also_if_a_scanner_went_back() {
+    for encoding in
+        [DataBlockEncoding::Prefix, DataBlockEncoding::Diff, DataBlockEncoding::FastDiff]
+    {
+        // The block is held against the key of the next one, or against the last key of the file info.
+        for block_size in [500, 64 << 10] {
+            let options =
+                WriterOptions::default().data_block_encoding(encoding).block_size(block_size);
+            let sound = Sound::written(encoding.name(), options);
+            let row = sound.cells[2].row();
+            let len = sound.covered(0).len();
+            let mut found = 0;
+            for at in len.saturating_sub(100)..len {
+                let mutant = Mutant::overwritten(&sound, 0, at, b"~").unwrap();
+                let bytes = mutant.bytes.into();
+                let get = |reader: &Reader| {
+                    let probe = RowProbe::new(row, Seed::default());
+                    let trace = &mut ReadTrace::default();
+                    reader.seek_row_after(FilterAnswer::NotAsked, &probe, trace)
+                };
+                let (reader, _) = open(&bytes);
+                let first = get(&reader).unwrap().unwrap();
+                assert_eq!(first.cell(), sound.first_of(row).map(Cell::as_ref));
+                let Err(error) = get(&reader) else { continue };
+                let (reader, _) = open(&bytes);
+                let mut scanner = get(&reader).unwrap().unwrap();
+                if scanner.retreat().is_err() {
+                    continue; // The cells contradict each other, which the scanner sees.
+                }
+                found += 1;
+                let after = get(&reader).err().map(|error| error.to_string());
+                assert_eq!(after, Some(error.to_string()), "{encoding}, {block_size}, {at}");
+            }
+            assert!(
+                found > 0,
+                "{encoding}, {block_size}: no damage that only the index gives away"
+            );
         }
     }
 }

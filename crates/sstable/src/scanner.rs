@@ -140,7 +140,7 @@ impl Scanner {
     pub fn retreat(&mut self) -> Result<()> {
         self.cells_passed = None;
         let Some(Place { block, walk }) = self.place.take() else { return Ok(()) };
-        let block = self.reader.searchable(block, self.caching, &mut self.buffers)?;
+        let block = self.reader.searchable(block, &mut self.buffers)?;
         let Block::Data(data) = &*block else { return Ok(()) };
         if self.before.is_empty() {
             self.reader.check(data)?.row_cells_before(walk.position(), &mut self.before);

@@ -144,14 +144,13 @@ impl Reader {
         index.find_last(&self.0.blocks, caching, trace, visit).map(Some)
     }
 
-    /// A block that a scanner holds, so that it can be searched if it is in the cache.
-    pub(crate) fn searchable(
-        &self,
-        held: Arc<Block>,
-        caching: Caching,
-        buffers: &mut Buffers,
-    ) -> Result<Arc<Block>> {
-        self.0.blocks.searchable(held, caching, buffers, |_| Ok(()))
+    /// A block that a scanner holds, so that it can be searched. One that is as it was read stays so in
+    /// the cache, and what is returned is the scanner's own: whoever searches the cached one next has to
+    /// hold it against the index, which the scanner has left.
+    pub(crate) fn searchable(&self, held: Arc<Block>, buffers: &mut Buffers) -> Result<Arc<Block>> {
+        let Block::Data(data) = &*held else { return Ok(held) };
+        let searchable = data.to_searchable(buffers).map_err(|what| self.damage_in(data, what))?;
+        Ok(searchable.map_or(held, |own| Arc::new(Block::Data(own))))
     }
 
     /// Checks all cells of a block, unless that was done before; then it can be searched.
