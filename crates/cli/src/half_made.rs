@@ -5,6 +5,7 @@
 //! dead machine can leave it behind, under a name that starts with a dot and `hfile-`.
 
 mod directories;
+mod joining;
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -15,6 +16,7 @@ use anyhow::Context;
 use tempfile::NamedTempFile;
 
 pub(crate) use self::directories::{OutputDirectory, ScratchDirectory};
+pub(crate) use self::joining::JoiningDirectories;
 use crate::failure::Exists;
 
 /// What Ctrl-C has to remove.

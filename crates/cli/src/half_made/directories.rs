@@ -18,13 +18,7 @@ pub(crate) struct OutputDirectory {
 impl OutputDirectory {
     /// Starts the output for `place`, where there must be nothing, or an empty directory.
     pub(crate) fn create(place: &Path) -> anyhow::Result<Self> {
-        let is_free = match place.read_dir() {
-            Ok(mut entries) => entries.next().is_none(),
-            Err(error) => error.kind() == io::ErrorKind::NotFound,
-        };
-        if !is_free {
-            bail!("{}: is there already, and is no empty directory", place.display());
-        }
+        check_free(place)?;
         let temporary = ScratchDirectory::of(&temporary_file(0o777), directory_of(place))?;
         Ok(Self { temporary, place: place.to_owned() })
     }
@@ -36,8 +30,7 @@ impl OutputDirectory {
 
     /// Where a file in it will be.
     pub(crate) fn final_place(&self, file: &Path) -> PathBuf {
-        file.strip_prefix(self.path())
-            .map_or_else(|_| file.to_owned(), |file| self.place.join(file))
+        self.temporary.moved(file, &self.place)
     }
 
     /// Puts the directory in its place. The files in it, and what is in directories in it, must be
@@ -71,7 +64,7 @@ impl ScratchDirectory {
         Self::of(tempfile::Builder::new().prefix("hfile-"), &parent)
     }
 
-    fn of(builder: &tempfile::Builder<'_, '_>, parent: &Path) -> anyhow::Result<Self> {
+    pub(super) fn of(builder: &tempfile::Builder<'_, '_>, parent: &Path) -> anyhow::Result<Self> {
         let (removal, directory) = Removal::of(|| {
             let directory = builder.tempdir_in(parent)?;
             Ok((directory.path().to_owned(), directory))
@@ -84,6 +77,23 @@ impl ScratchDirectory {
     pub(crate) fn path(&self) -> &Path {
         self.directory.path()
     }
+
+    /// Where a file in it is once what is in it stands in `place`.
+    pub(super) fn moved(&self, file: &Path, place: &Path) -> PathBuf {
+        file.strip_prefix(self.path()).map_or_else(|_| file.to_owned(), |file| place.join(file))
+    }
+}
+
+/// Refuses a place where there is anything but an empty directory.
+pub(super) fn check_free(place: &Path) -> anyhow::Result<()> {
+    let is_free = match place.read_dir() {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    };
+    if !is_free {
+        bail!("{}: is there already, and is no empty directory", place.display());
+    }
+    Ok(())
 }
 
 #[cfg(test)]

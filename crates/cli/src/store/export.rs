@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::Directory;
 use crate::bulk_load::TableOptions;
 use crate::failure::Answer;
+use crate::half_made::JoiningDirectories;
 use crate::output::Audience;
 
 /// Write all families as HFiles for HBase's bulk load, and say how to load them.
@@ -16,7 +17,8 @@ Examples:
 
 Each family gets a directory in OUT with one file for each region that has rows of it. The rows at
 which the table's regions begin are those of --splits; without them there is one region. Delete
-markers are written too, so that the files can be loaded over older cells.")]
+markers are written too, so that the files can be loaded over older cells. The directories appear
+when all files in all of them are whole; what else is in OUT stays as it is.")]
 pub(super) struct Export {
     #[command(flatten)]
     directory: Directory,
@@ -33,8 +35,13 @@ impl Export {
     /// Writes the files.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let splits = self.table.splits()?;
-        let export = self.directory.open()?.export(&self.out, &splits)?;
-        self.audience.print(&self.table.report(&self.out, &export.files, export.cells))?;
+        let store = self.directory.open()?;
+        let families = store.families().into_iter().map(|(name, _)| name).collect();
+        let output = JoiningDirectories::create(&self.out, families)?;
+        let export = store.export(output.path(), &splits)?;
+        let files: Vec<_> = export.files.iter().map(|file| output.final_place(file)).collect();
+        output.finish()?;
+        self.audience.print(&self.table.report(&self.out, &files, export.cells))?;
         Ok(Answer::Sound)
     }
 }
