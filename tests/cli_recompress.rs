@@ -5,8 +5,14 @@ mod command_line;
 
 use std::fs;
 
+use filter::{ErrorRate, FilterKind, Seed, Sizing};
 use serde_json::Value;
+use sstable::{
+    BloomType, CellRef, FileName, FilterOptions, ReadTrace, Reader, ReaderOptions, Timestamp,
+    Writer, WriterOptions,
+};
 use support::{judge, say};
+use tempfile::TempDir;
 
 use command_line::{
     command, data, directory, entries, failure, field, golden_cells, hfile, json, manifest, path,
@@ -166,6 +172,60 @@ fn a_failure_of_recompress_says_why_and_leaves_nothing() {
         failure(&["recompress", file, "--compression", "LZO", "--output", &output]);
     assert!(status != 0 && said.contains("LZO"), "{status}: {said}");
     assert_eq!(entries(&directory), 1);
+}
+
+/// A file whose filter is that of other rows: its cells are read well, and the filter is copied.
+fn file_with_a_filter_of_other_rows(directory: &TempDir) -> String {
+    let place = path(directory, "lying.hfile");
+    let write = |rows: std::ops::Range<u32>, options, filters: &[(&str, Vec<u8>)]| {
+        let mut writer = Writer::new(Vec::new(), FileName::new("rows"), options).expect("sound");
+        for row in rows {
+            let row = format!("row{row:04}");
+            let cell = CellRef::put(row.as_bytes(), b"f", b"q", Timestamp::new(1), b"v");
+            writer.append(cell).expect("in order");
+        }
+        for (name, body) in filters {
+            writer.append_meta(name, body.clone()).expect("sound");
+        }
+        fs::write(&place, writer.finish().expect("memory takes it").0).expect("disk takes it");
+    };
+    let filter = FilterOptions {
+        kind: FilterKind::BlockedBloom,
+        sizing: Sizing::ErrorRate(ErrorRate::new(0.01).expect("in range")),
+        seed: Seed::default(),
+    };
+    write(5000..5100, WriterOptions::default().filter(filter), &[]);
+    let other = Reader::open_file(&place, ReaderOptions::default()).expect("sound");
+    let filters: Vec<_> = other
+        .meta_block_names()
+        .map(|name| {
+            let body = other.meta_block(name, &mut ReadTrace::default()).expect("sound");
+            (std::str::from_utf8(name).expect("text"), body.expect("it is there").to_vec())
+        })
+        .collect();
+    write(0..100, WriterOptions::default().bloom_type(BloomType::None), &filters);
+    place
+}
+
+#[test]
+fn what_was_written_is_read_back_before_it_gets_its_name() {
+    let directory = directory();
+    let output = path(&directory, "new.hfile");
+    let lying = file_with_a_filter_of_other_rows(&directory);
+    let recompress = ["recompress", &lying, "--compression", "GZ", "--output", &output];
+    let (status, said) = failure(&recompress);
+    assert_eq!(status, 1, "{said}");
+    assert!(said.contains("new.hfile: reads back damaged: "), "{said}");
+    assert!(said.contains("filter") && said.contains("next: hfile verify says whether"), "{said}");
+    assert_eq!(entries(&directory), 1, "nothing is left behind");
+
+    fs::write(&output, "theirs").expect("the directory is ours");
+    failure(&[&recompress[..], &["--force"]].concat());
+    assert_eq!(fs::read(&output).expect("it stays"), b"theirs");
+    stdout(&[&recompress[..], &["--force", "--no-verify"]].concat());
+    assert_eq!(stdout(&["cat", &output]).lines().count(), 100);
+    let (status, _) = failure(&["recompress", &lying, "--no-verify"]);
+    assert_eq!(status, 2, "what is measured is always read back");
 }
 
 #[test]

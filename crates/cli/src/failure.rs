@@ -14,6 +14,8 @@ use std::fmt::Write as _;
 use std::io;
 use std::process::ExitCode;
 
+use sstable::Damage;
+
 /// How a verb that did its work ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Answer {
@@ -44,6 +46,16 @@ pub(crate) struct Exists(pub(crate) String);
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Wrong(pub(crate) String);
+
+/// What was written reads back damaged: a defect of this program, or copied from its input.
+#[derive(Debug, thiserror::Error)]
+#[error("{name}: reads back damaged: {damage}")]
+pub(crate) struct Unsound {
+    /// The file that was to be written.
+    pub(crate) name: String,
+    /// The first thing that is wrong with it.
+    pub(crate) damage: Damage,
+}
 
 /// A file's error for which the verb knows a better next step than the error itself shows.
 #[derive(Debug, thiserror::Error)]
@@ -119,6 +131,13 @@ fn judge_one(cause: &(dyn std::error::Error + 'static)) -> Option<Verdict> {
             "this must never happen: please report it, with the command and its input",
         );
     }
+    if cause.is::<Unsound>() {
+        return verdict(
+            1,
+            "hfile verify says whether the input is damaged too, and hfile filter rebuild makes its \
+             filter anew; if it is sound, please report it, with the command and its input",
+        );
+    }
     if let Some(error) = cause.downcast_ref::<store::Error>() {
         return match error {
             store::Error::StoreFile(error) => judge_file(error),
@@ -177,7 +196,7 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use anyhow::Context;
-    use sstable::{BlockOffset, BlockType, Damage, FileName};
+    use sstable::{BlockOffset, BlockType, FileName};
 
     use super::*;
 

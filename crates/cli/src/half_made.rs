@@ -55,6 +55,14 @@ impl Output {
         Ok(Self::File(OutputFile { temporary, place: place.to_owned(), force, _removal: removal }))
     }
 
+    /// Where what was written can be read; `None` of stdout.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::File(file) => Some(file.temporary.path()),
+            Self::Stdout(_) => None,
+        }
+    }
+
     /// Puts the output in its place: synced, renamed, and the rename synced.
     pub(crate) fn finish(self) -> anyhow::Result<()> {
         match self {

@@ -1,6 +1,7 @@
 //! `hfile recompress`: what a file would take under other encodings and codecs, or the file so written.
 
 mod measure;
+mod read_back;
 mod report;
 
 use std::path::{Path, PathBuf};
@@ -33,8 +34,10 @@ Examples:
   hfile recompress --compression LZ4 --json region/cf/* | jq .variants
   hfile recompress 4f1c.hfile --data-block-encoding FAST_DIFF --compression LZ4 --output new.hfile
 
-With --output the one file that is named is written anew; what no option says stays as it was. The
-temporary files go where TMPDIR says, one at a time. Times are those of files in the page cache.
+With --output the one file that is named is written anew; what no option says stays as it was. It is
+read back before it gets its name: checked as hfile verify does, and compared with the file. That can
+take twice as long as writing it. What goes to stdout is not read back.
+The temporary files go where TMPDIR says, one at a time. Times are those of files in the page cache.
 Exit status: 0 done, 1 a file is damaged, or reads back otherwise, 2 wrong usage, 3 could not read,
 or not write.")]
 #[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
@@ -48,6 +51,9 @@ pub(crate) struct Recompress {
     /// Replace the output if it exists
     #[arg(long, requires = "output")]
     force: bool,
+    /// Do not read back what was written
+    #[arg(long, requires = "output")]
+    no_verify: bool,
     /// NONE, PREFIX, DIFF, FAST_DIFF or ROW_INDEX_V1 [default: all, or with --output as it is]
     #[arg(long, value_name = "NAME")]
     data_block_encoding: Option<String>,
@@ -120,6 +126,9 @@ impl Recompress {
         copy_meta_blocks(&reader, &mut writer)?;
         let (output, summary) = writer.finish()?;
         drop(progress);
+        if let Some(written) = output.path().filter(|_| !self.no_verify) {
+            read_back::check(&reader, written, place)?;
+        }
         output.finish()?;
         if place == Path::new("-") {
             return Ok(());

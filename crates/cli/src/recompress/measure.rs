@@ -12,6 +12,7 @@ use sstable::{
 };
 use workload::Random;
 
+use super::read_back::compare;
 use super::{copy_meta_blocks, first};
 use crate::failure::Wrong;
 use crate::progress::Progress;
@@ -140,21 +141,4 @@ fn time_scan(written: &Reader) -> sstable::Result<Duration> {
         scanner.advance()?;
     }
     Ok(started.elapsed())
-}
-
-/// Holds what was written against what it was made of.
-fn compare(original: &Reader, written: &Reader) -> anyhow::Result<()> {
-    let (mut original, mut copy) = (first(original)?, first(written)?);
-    loop {
-        match (original.cell(), copy.cell()) {
-            (None, None) => return Ok(()),
-            (Some(one), Some(other)) if one == other => {}
-            (Some(cell), _) | (None, Some(cell)) => {
-                let name = written.name();
-                return Err(Wrong(format!("{name}: reads back otherwise at {cell:?}")).into());
-            }
-        }
-        original.advance()?;
-        copy.advance()?;
-    }
 }

@@ -1,0 +1,96 @@
+//! What was written, read back: the cells of the file it was made of, in a sound file.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context;
+use sstable::{FileName, FileSource, ReadAt, Reader};
+
+use super::first;
+use crate::failure::{Unsound, Wrong};
+use crate::progress::Progress;
+use crate::reading_options::{limits, reader_options};
+
+/// Checks a file that was just written as `hfile verify` does, and holds it against the one it was
+/// made of. `place` is what it will be called.
+///
+/// # Errors
+///
+/// [`Unsound`] if anything in it is damaged, [`Wrong`] if it has other cells.
+pub(super) fn check(original: &Reader, written: &Path, place: &Path) -> anyhow::Result<()> {
+    let name = place.display().to_string();
+    let source = File::open(written).and_then(FileSource::new);
+    let source: Arc<dyn ReadAt> =
+        Arc::new(source.with_context(|| format!("{name}: cannot read back"))?);
+    let progress = Progress::new("bytes read back", source.len());
+    let file = FileName::new(&*name);
+    let found =
+        sstable::verify(Arc::clone(&source), file.clone(), limits(), |at| progress.set(at))?;
+    drop(progress);
+    if let Some(damage) = found.problems.into_iter().next() {
+        return Err(Unsound { name, damage }.into());
+    }
+    compare(original, &Reader::open(source, file, reader_options())?)
+}
+
+/// Holds what was written against what it was made of, cell by cell.
+///
+/// # Errors
+///
+/// [`Wrong`] if there is a difference.
+pub(super) fn compare(original: &Reader, written: &Reader) -> anyhow::Result<()> {
+    let (mut original, mut copy) = (first(original)?, first(written)?);
+    loop {
+        match (original.cell(), copy.cell()) {
+            (None, None) => return Ok(()),
+            (Some(one), Some(other)) if one == other => {}
+            (Some(cell), _) | (None, Some(cell)) => {
+                let name = written.name();
+                return Err(Wrong(format!("{name}: reads back otherwise at {cell:?}")).into());
+            }
+        }
+        original.advance()?;
+        copy.advance()?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use sstable::{CellRef, Timestamp, Writer, WriterOptions};
+
+    use super::*;
+
+    fn file(cells: &[(&str, &str)]) -> Vec<u8> {
+        let name = FileName::new("cells");
+        let mut writer = Writer::new(Vec::new(), name, WriterOptions::default()).expect("sound");
+        for (row, value) in cells {
+            let cell =
+                CellRef::put(row.as_bytes(), b"f", b"q", Timestamp::new(1), value.as_bytes());
+            writer.append(cell).expect("in order");
+        }
+        writer.finish().expect("memory takes it").0
+    }
+
+    #[test]
+    fn a_file_with_other_cells_is_not_what_was_to_be_written() {
+        let directory = tempfile::tempdir().expect("a place for the test");
+        let (old, new) = (directory.path().join("old"), directory.path().join("new"));
+        fs::write(&old, file(&[("a", "1"), ("b", "2")])).expect("disk takes it");
+        let original = Reader::open_file(&old, reader_options()).expect("sound");
+        for (written, is_same) in [
+            (&[("a", "1"), ("b", "2")][..], true),
+            (&[("a", "1"), ("b", "3")], false),
+            (&[("a", "1")], false),
+            (&[("a", "1"), ("b", "2"), ("c", "3")], false),
+        ] {
+            fs::write(&new, file(written)).expect("disk takes it");
+            let found = check(&original, &new, Path::new("place")).err();
+            let said = found.as_ref().map(ToString::to_string);
+            assert_eq!(found.is_some_and(|error| error.is::<Wrong>()), !is_same, "{said:?}");
+            assert!(said.is_none_or(|said| said.starts_with("place: reads back otherwise at")));
+        }
+    }
+}
