@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::Serialize;
-use sstable::{Caching, CellRef, Reader, Scanner, SequenceId};
+use sstable::{CellRef, Reader, SequenceId};
 
 use crate::failure::{Answer, Usage};
 use crate::output::{Audience, Report, STDOUT, stdout};
-use crate::reading_options::reader_options;
+use crate::reading_options::{reader_options, scan};
 use crate::size_text::{show_count, show_number};
 
 /// Compare two HFiles cell by cell, however each is written: encoding, codec, filters do not count.
@@ -44,13 +44,14 @@ pub(crate) struct Diff {
 impl Diff {
     /// Walks both files at once.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        let (left, right) = (Side::open(&self.left)?, Side::open(&self.right)?);
-        let order = left.reader.comparator();
-        if order != right.reader.comparator() {
+        let open = |file: &Path| Reader::open_file(file, reader_options());
+        let (left, right) = (open(&self.left)?, open(&self.right)?);
+        let order = left.comparator();
+        if order != right.comparator() {
             let what = "one file is of hbase:meta, whose rows have an order of their own";
             return Err(Usage(what.to_owned()).into());
         }
-        let (mut left, mut right) = (left.scanner()?, right.scanner()?);
+        let (mut left, mut right) = (scan(&left)?, scan(&right)?);
         let mut report = DiffReport::new(&self.left, &self.right);
         let mut out = stdout();
         let mut printed = 0;
@@ -106,22 +107,6 @@ impl Diff {
     /// The sequence id of a cell, as far as it counts.
     fn counted_id(&self, cell: &CellRef<'_>) -> SequenceId {
         if self.ignore_sequence_ids { SequenceId::default() } else { cell.sequence_id }
-    }
-}
-
-struct Side {
-    reader: Reader,
-}
-
-impl Side {
-    fn open(file: &Path) -> anyhow::Result<Self> {
-        Ok(Self { reader: Reader::open_file(file, reader_options())? })
-    }
-
-    fn scanner(&self) -> anyhow::Result<Scanner> {
-        let mut scanner = self.reader.scanner(Caching::Bypass);
-        scanner.seek_to_first()?;
-        Ok(scanner)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use sstable::{Limits, ReaderOptions};
+use sstable::{Caching, Limits, Reader, ReaderOptions, Scanner};
 
 /// What a user can change about all verbs that read files.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -36,4 +36,12 @@ pub(crate) fn limits() -> Limits {
 /// How a file is read.
 pub(crate) fn reader_options() -> ReaderOptions {
     ReaderOptions::default().limits(limits())
+}
+
+/// A scanner on the first cell of a file that is read from end to end. Each block is read once and not
+/// again: there is nothing to cache.
+pub(crate) fn scan(reader: &Reader) -> sstable::Result<Scanner> {
+    let mut scanner = reader.scanner(Caching::Bypass);
+    scanner.seek_to_first()?;
+    Ok(scanner)
 }

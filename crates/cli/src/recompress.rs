@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use sstable::{
-    Caching, Compression, DataBlockEncoding, FileName, ReadTrace, Reader, Scanner, Writer,
-    WriterOptions, ZstdFraming,
+    Compression, DataBlockEncoding, FileName, ReadTrace, Reader, Writer, WriterOptions, ZstdFraming,
 };
 
 use self::measure::Sample;
@@ -18,7 +17,7 @@ use crate::failure::{Answer, Usage};
 use crate::half_made::{Output, ScratchDirectory};
 use crate::output::Audience;
 use crate::progress::Progress;
-use crate::reading_options::reader_options;
+use crate::reading_options::{reader_options, scan};
 use crate::size_text::SizeText;
 use crate::writing_options;
 
@@ -117,7 +116,7 @@ impl Recompress {
         let output = Output::create(place, self.force)?;
         let mut writer = Writer::new(output, FileName::new(place.display().to_string()), options)?;
         let progress = Progress::new("cells written", reader.cell_count());
-        let mut scanner = first(&reader)?;
+        let mut scanner = scan(&reader)?;
         while let Some(cell) = scanner.cell() {
             writer.append(cell)?;
             progress.advance(1);
@@ -179,13 +178,6 @@ impl Wanted {
         }
         Ok(options)
     }
-}
-
-/// A scanner on the first cell.
-fn first(reader: &Reader) -> sstable::Result<Scanner> {
-    let mut scanner = reader.scanner(Caching::Bypass);
-    scanner.seek_to_first()?;
-    Ok(scanner)
 }
 
 /// Copies filters of ours, and what else stands in META blocks: it is about rows, which are the same.

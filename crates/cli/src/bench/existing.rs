@@ -20,7 +20,7 @@ use super::report::{BenchReport, FileRow, LeftOut, Row};
 use crate::failure::{Usage, whole};
 use crate::keys::{KeyList, mutate};
 use crate::progress::Progress;
-use crate::reading_options::reader_options;
+use crate::reading_options::{reader_options, scan};
 
 /// Measures the files together and one by one.
 pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Result<BenchReport> {
@@ -98,7 +98,7 @@ impl Drawn {
         let (mut rows, mut cells, mut cell_bytes) = (0, 0, 0);
         let mut last: Option<Vec<u8>> = None;
         let mut qualifier = Vec::new();
-        scan(path, |cell| {
+        for_each_cell(path, |cell| {
             if cells == 0 {
                 cell.qualifier.clone_into(&mut qualifier);
             }
@@ -209,7 +209,7 @@ impl Truth {
         }
         for file in &*drawn {
             progress.advance(1);
-            scan(&file.path, |cell| {
+            for_each_cell(&file.path, |cell| {
                 if let Some(hasher) = hashers.get_mut(cell.row) {
                     digest(cell, hasher);
                 }
@@ -317,11 +317,9 @@ impl FileSet {
     }
 }
 
-/// Shows each cell of a file to `look`, without the cache and without any filter.
-fn scan(path: &Path, mut look: impl FnMut(&CellRef<'_>)) -> anyhow::Result<()> {
-    let reader = Reader::open_file(path, reader_options())?;
-    let mut scanner = reader.scanner(Caching::Bypass);
-    scanner.seek_to_first()?;
+/// Shows each cell of a file to `look`.
+fn for_each_cell(path: &Path, mut look: impl FnMut(&CellRef<'_>)) -> anyhow::Result<()> {
+    let mut scanner = scan(&Reader::open_file(path, reader_options())?)?;
     while let Some(cell) = scanner.cell() {
         look(&cell);
         scanner.advance()?;

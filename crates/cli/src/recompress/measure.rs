@@ -12,11 +12,11 @@ use sstable::{
 };
 use workload::Random;
 
+use super::copy_meta_blocks;
 use super::read_back::compare;
-use super::{copy_meta_blocks, first};
 use crate::failure::Wrong;
 use crate::progress::Progress;
-use crate::reading_options::reader_options;
+use crate::reading_options::{reader_options, scan};
 use crate::sorted::cell_bytes;
 
 /// Bytes of cells that are read before they are written: only the writing is timed.
@@ -47,7 +47,7 @@ impl Sample {
     pub(super) fn of(reader: &Reader) -> anyhow::Result<Self> {
         let stride = reader.cell_count().div_ceil(ROWS_MAX).max(1);
         let (mut cell_bytes, mut rows) = (0, Vec::new());
-        let mut scanner = first(reader)?;
+        let mut scanner = scan(reader)?;
         let mut number = 0;
         while let Some(cell) = scanner.cell() {
             cell_bytes += (cell.key().flat_len() + cell.value.len() + cell.tags.len()) as u64;
@@ -74,7 +74,7 @@ impl Sample {
         let file = File::create(place).with_context(|| format!("{shown}: cannot create"))?;
         let mut writer = Writer::new(file, FileName::new(shown.clone()), options)?;
         let mut writing = Duration::ZERO;
-        let mut scanner = first(reader)?;
+        let mut scanner = scan(reader)?;
         let mut batch = Vec::new();
         while read_batch(&mut scanner, &mut batch)? {
             let started = Instant::now();
@@ -135,7 +135,7 @@ fn read_batch(scanner: &mut Scanner, batch: &mut Vec<Cell>) -> sstable::Result<b
 
 fn time_scan(written: &Reader) -> sstable::Result<Duration> {
     let started = Instant::now();
-    let mut scanner = first(written)?;
+    let mut scanner = scan(written)?;
     while let Some(cell) = scanner.cell() {
         black_box(cell);
         scanner.advance()?;

@@ -7,10 +7,9 @@ use std::sync::Arc;
 use anyhow::Context;
 use sstable::{FileName, FileSource, ReadAt, Reader};
 
-use super::first;
 use crate::failure::{Unsound, Wrong};
 use crate::progress::Progress;
-use crate::reading_options::{limits, reader_options};
+use crate::reading_options::{limits, reader_options, scan};
 
 /// Checks a file that was just written as `hfile verify` does, and holds it against the one it was
 /// made of. `place` is what it will be called.
@@ -40,7 +39,7 @@ pub(super) fn check(original: &Reader, written: &Path, place: &Path) -> anyhow::
 ///
 /// [`Wrong`] if there is a difference.
 pub(super) fn compare(original: &Reader, written: &Reader) -> anyhow::Result<()> {
-    let (mut original, mut copy) = (first(original)?, first(written)?);
+    let (mut original, mut copy) = (scan(original)?, scan(written)?);
     loop {
         match (original.cell(), copy.cell()) {
             (None, None) => return Ok(()),

@@ -6,11 +6,11 @@ use std::collections::binary_heap::PeekMut;
 use std::path::PathBuf;
 use std::vec;
 
-use sstable::{Caching, Cell, Comparator, Reader, Result, Scanner};
+use sstable::{Cell, Comparator, Reader, Result, Scanner};
 
 use super::compare;
 use crate::half_made::ScratchDirectory;
-use crate::reading_options::reader_options;
+use crate::reading_options::{reader_options, scan};
 
 /// The least cell of all runs of a family, again and again; of equal cells the one in the earliest
 /// run, which came first.
@@ -31,8 +31,7 @@ impl Merge {
     pub(super) fn open(runs: &[PathBuf], order: Comparator) -> Result<Self> {
         let (mut scanners, mut heads) = (Vec::new(), BinaryHeap::new());
         for (run, path) in runs.iter().enumerate() {
-            let mut scanner = Reader::open_file(path, reader_options())?.scanner(Caching::Bypass);
-            scanner.seek_to_first()?;
+            let scanner = scan(&Reader::open_file(path, reader_options())?)?;
             heads.extend(scanner.cell().map(|cell| Head { cell: cell.to_cell(), run, order }));
             scanners.push(scanner);
         }
