@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use filter::Seed;
-use sstable::{BlockCache, Caching, Cell, CellRef, FilterUse, ReadTrace, Reader, RowProbe};
+use sstable::{BlockCache, Cell, CellRef, FilterUse, ReadTrace, Reader, RowProbe};
 use workload::Random;
 
 use super::figures::{FilterFigures, figures};
