@@ -10,6 +10,7 @@ mod error;
 mod file_info;
 mod half;
 mod input;
+mod key;
 mod limits;
 #[cfg(feature = "ndjson")]
 pub mod ndjson;
@@ -28,13 +29,14 @@ mod writer;
 
 pub use block::{BloomType, Header};
 pub use cache::{BlockCache, CacheStats};
-pub use cell::{Cell, CellRef, CellType, KeyRef};
+pub use cell::{Cell, CellRef};
 pub use checksum::ChecksumType;
 pub use compression::{Compression, ZstdFraming};
 pub use encoding::DataBlockEncoding;
 pub use error::{BlockType, Damage, Error, FileName, Result};
 pub use file_info::{FileInfo, TimeRange};
 pub use half::{Half, HalfReader, HalfScanner, Reference};
+pub use key::{CellType, KeyRef};
 pub use limits::Limits;
 pub use options::{FilterOptions, WriterOptions};
 pub use order::Comparator;

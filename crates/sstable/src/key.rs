@@ -1,0 +1,298 @@
+//! The key of a cell, and the order of keys.
+//!
+//! As it stands in blocks and indexes ("flat key"):
+//!
+//! | bytes | field              | meaning                                                     |
+//! |------:|--------------------|-------------------------------------------------------------|
+//! |     2 | row length `r`     | i16 BE, 0 ..= 32,767                                        |
+//! |   `r` | row                |                                                             |
+//! |     1 | family length `f`  | i8, 0 ..= 127; 0 only in keys made for seeking              |
+//! |   `f` | family             | the same in all cells of a file                             |
+//! |   `q` | qualifier          | what the other fields leave of the key's length             |
+//! |     8 | timestamp          | i64 BE; not negative in stored cells                        |
+//! |     1 | type               | [`CellType`], or 0 and 255 in keys made for seeking         |
+//!
+//! Order (HBase's `CellComparatorImpl`): row, family and qualifier ascend as unsigned bytes;
+//! timestamp and type descend, so that what is newer or hides more comes first. Of cells with equal
+//! keys their [sequence ids](crate::CellRef::compare) decide. The rows of `hbase:meta` have an order of
+//! [their own](crate::Comparator).
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use crate::text::escape;
+use crate::units::Timestamp;
+
+/// What a cell says about its column: a value, or one of four ways to delete.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[repr(u8)]
+pub enum CellType {
+    /// A value.
+    Put = 4,
+    /// Deletes the one version of its column with exactly its timestamp.
+    Delete = 8,
+    /// Deletes all columns' versions of its family with exactly its timestamp.
+    DeleteFamilyVersion = 10,
+    /// Deletes all versions of its column up to its timestamp.
+    DeleteColumn = 12,
+    /// Deletes all columns of its family up to its timestamp.
+    DeleteFamily = 14,
+}
+
+impl CellType {
+    /// Every type, by code.
+    pub const ALL: [Self; 5] = [
+        Self::Put,
+        Self::Delete,
+        Self::DeleteFamilyVersion,
+        Self::DeleteColumn,
+        Self::DeleteFamily,
+    ];
+
+    /// The type that a stored cell's code stands for.
+    pub const fn from_code(code: u8) -> Option<Self> {
+        match code {
+            4 => Some(Self::Put),
+            8 => Some(Self::Delete),
+            10 => Some(Self::DeleteFamilyVersion),
+            12 => Some(Self::DeleteColumn),
+            14 => Some(Self::DeleteFamily),
+            _ => None,
+        }
+    }
+
+    /// The code in the key.
+    pub const fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// HBase's name for it, as in `DeleteColumn`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Put => "Put",
+            Self::Delete => "Delete",
+            Self::DeleteFamilyVersion => "DeleteFamilyVersion",
+            Self::DeleteColumn => "DeleteColumn",
+            Self::DeleteFamily => "DeleteFamily",
+        }
+    }
+
+    /// Whether it deletes.
+    pub const fn is_delete(self) -> bool {
+        !matches!(self, Self::Put)
+    }
+
+    /// Whether it deletes in a whole family, and so has no qualifier.
+    pub const fn deletes_family(self) -> bool {
+        matches!(self, Self::DeleteFamily | Self::DeleteFamilyVersion)
+    }
+}
+
+/// The key of a cell, or a place between cells to seek to. Borrowed; see the module for its bytes.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub struct KeyRef<'a> {
+    /// The row.
+    pub row: &'a [u8],
+    /// The column family.
+    pub family: &'a [u8],
+    /// The qualifier, which with the family names the column.
+    pub qualifier: &'a [u8],
+    /// The time of the version.
+    pub timestamp: Timestamp,
+    /// A [`CellType`]'s code; 255 sorts before and 0 after all of them.
+    pub type_code: u8,
+}
+
+impl<'a> KeyRef<'a> {
+    /// Sorts before every cell of the same column and time.
+    pub const MAXIMUM: u8 = 255;
+    /// Sorts after every cell of the same column and time.
+    pub const MINIMUM: u8 = 0;
+    /// The bytes of a flat key beside row, family and qualifier.
+    pub const FIXED_LEN: usize = 12;
+    /// The longest row that a key can hold.
+    pub const ROW_LEN_MAX: usize = i16::MAX as usize;
+    /// The longest family name that a key can hold.
+    pub const FAMILY_LEN_MAX: usize = i8::MAX as usize;
+
+    /// The place before the first cell of `row`.
+    pub const fn before_row(row: &'a [u8]) -> Self {
+        Self {
+            row,
+            family: b"",
+            qualifier: b"",
+            timestamp: Timestamp::LATEST,
+            type_code: Self::MAXIMUM,
+        }
+    }
+
+    /// The place after the last cell of `row`.
+    pub const fn after_row(row: &'a [u8]) -> Self {
+        Self {
+            row,
+            family: b"",
+            qualifier: b"",
+            timestamp: Timestamp::OLDEST,
+            type_code: Self::MINIMUM,
+        }
+    }
+
+    /// The place before the first cell of a column.
+    pub const fn before_column(row: &'a [u8], family: &'a [u8], qualifier: &'a [u8]) -> Self {
+        Self { row, family, qualifier, timestamp: Timestamp::LATEST, type_code: Self::MAXIMUM }
+    }
+
+    /// The place after the last cell of a column.
+    pub const fn after_column(row: &'a [u8], family: &'a [u8], qualifier: &'a [u8]) -> Self {
+        Self { row, family, qualifier, timestamp: Timestamp::OLDEST, type_code: Self::MINIMUM }
+    }
+
+    /// Reads a flat key; `None` if its lengths do not fit together.
+    ///
+    /// The type code is not looked at: index keys carry codes that cells do not.
+    pub fn parse(flat: &'a [u8]) -> Option<Self> {
+        let (row_len, rest) = flat.split_first_chunk::<2>()?;
+        let row_len = usize::try_from(i16::from_be_bytes(*row_len)).ok()?;
+        let (row, rest) = rest.split_at_checked(row_len)?;
+        let (family_len, rest) = rest.split_first()?;
+        let family_len = usize::try_from(family_len.cast_signed()).ok()?;
+        let (family, rest) = rest.split_at_checked(family_len)?;
+        let (rest, type_code) = rest.split_last_chunk::<1>()?;
+        let (qualifier, timestamp) = rest.split_last_chunk::<8>()?;
+        Some(Self {
+            row,
+            family,
+            qualifier,
+            timestamp: Timestamp::new(i64::from_be_bytes(*timestamp)),
+            type_code: type_code[0],
+        })
+    }
+
+    /// The bytes of the flat key.
+    pub const fn flat_len(&self) -> usize {
+        Self::FIXED_LEN + self.row.len() + self.family.len() + self.qualifier.len()
+    }
+
+    /// Appends the flat key to `out`.
+    ///
+    /// # Panics
+    ///
+    /// If row or family are longer than a key can hold; [`CellRef`](crate::CellRef)s are checked before
+    /// they are written.
+    pub fn write_flat(&self, out: &mut Vec<u8>) {
+        let row_len = i16::try_from(self.row.len()).expect("a row has at most 32,767 bytes");
+        let family_len = i8::try_from(self.family.len()).expect("a family has at most 127 bytes");
+        out.reserve(self.flat_len());
+        out.extend_from_slice(&row_len.to_be_bytes());
+        out.extend_from_slice(self.row);
+        out.extend_from_slice(&family_len.to_be_bytes());
+        out.extend_from_slice(self.family);
+        out.extend_from_slice(self.qualifier);
+        out.extend_from_slice(&self.timestamp.get().to_be_bytes());
+        out.push(self.type_code);
+    }
+}
+
+impl Ord for KeyRef<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.row.cmp(other.row).then_with(|| self.compare_in_row(other))
+    }
+}
+
+impl PartialOrd for KeyRef<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl KeyRef<'_> {
+    /// Compares two keys whose rows are equal.
+    #[inline]
+    pub(crate) fn compare_in_row(&self, other: &KeyRef<'_>) -> Ordering {
+        // A key with neither family nor qualifier and type 0 stands behind its whole row.
+        match (self.ends_row(), other.ends_row()) {
+            (true, false) => Ordering::Greater,
+            (false, true) => Ordering::Less,
+            _ => self
+                .family
+                .cmp(other.family)
+                .then_with(|| self.qualifier.cmp(other.qualifier))
+                .then_with(|| other.timestamp.cmp(&self.timestamp))
+                .then_with(|| other.type_code.cmp(&self.type_code)),
+        }
+    }
+
+    fn ends_row(&self) -> bool {
+        self.type_code == Self::MINIMUM && self.family.is_empty() && self.qualifier.is_empty()
+    }
+}
+
+impl fmt::Display for KeyRef<'_> {
+    /// `row/family:qualifier/timestamp/Type`, as HBase prints keys.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (row, family, qualifier) =
+            (escape(self.row), escape(self.family), escape(self.qualifier));
+        write!(f, "{row}/{family}:{qualifier}/{}/", self.timestamp)?;
+        match (CellType::from_code(self.type_code), self.type_code) {
+            (Some(known), _) => f.write_str(known.name()),
+            (None, Self::MAXIMUM) => f.write_str("Maximum"),
+            (None, Self::MINIMUM) => f.write_str("Minimum"),
+            (None, other) => write!(f, "type {other}"),
+        }
+    }
+}
+
+impl fmt::Debug for KeyRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key<'a>(row: &'a [u8], qualifier: &'a [u8], millis: i64, type_code: u8) -> KeyRef<'a> {
+        KeyRef { row, family: b"f", qualifier, timestamp: Timestamp::new(millis), type_code }
+    }
+
+    #[test]
+    fn every_type_is_known_by_its_code() {
+        let known: Vec<_> = (0..=u8::MAX).filter_map(CellType::from_code).collect();
+        assert_eq!(known, CellType::ALL);
+        assert!(CellType::ALL.iter().all(|it| CellType::from_code(it.code()) == Some(*it)));
+    }
+
+    #[test]
+    fn newer_and_more_hiding_cells_come_first() {
+        let sorted = [
+            KeyRef::before_row(b"a"),
+            key(b"a", b"", 9, CellType::DeleteFamily.code()),
+            KeyRef::before_column(b"a", b"f", b"q"),
+            key(b"a", b"q", 9, CellType::Put.code()),
+            key(b"a", b"q", 5, CellType::DeleteColumn.code()),
+            key(b"a", b"q", 5, CellType::Put.code()),
+            KeyRef::after_column(b"a", b"f", b"q"),
+            key(b"a", b"q\x00", 9, CellType::Put.code()),
+            KeyRef::after_row(b"a"),
+            KeyRef::before_row(b"a\x00"),
+        ];
+        for pair in sorted.windows(2) {
+            assert!(pair[0] < pair[1], "{:?} before {:?}", pair[0], pair[1]);
+        }
+    }
+
+    #[test]
+    fn a_flat_key_reads_back() {
+        let original = key(b"row1", b"a", 1000, 4);
+        let mut flat = Vec::new();
+        original.write_flat(&mut flat);
+        assert_eq!(flat, b"\x00\x04row1\x01fa\x00\x00\x00\x00\x00\x00\x03\xe8\x04");
+        assert_eq!(KeyRef::parse(&flat), Some(original));
+        for cut in 0..flat.len() {
+            // Without its last bytes the key is another one, or none: never out of bounds.
+            let _ = KeyRef::parse(&flat[..cut]);
+        }
+        assert_eq!(KeyRef::parse(&flat[..12]), None);
+    }
+}
