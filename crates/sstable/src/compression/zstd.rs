@@ -85,7 +85,9 @@ fn decompress_frame<'a>(
         if out.len().saturating_add(ready) > end {
             return Err(format!("more than the {len_max} bytes stated"));
         }
-        decoder.read_exact(super::grow(out, ready, end)).map_err(|error| error.to_string())?;
+        decoder
+            .read_exact(super::decompress::grow(out, ready, end))
+            .map_err(|error| error.to_string())?;
     }
     match decoder.get_checksum_from_data() {
         Some(sum) if decoder.get_calculated_checksum() != Some(sum) => {
