@@ -5,7 +5,7 @@ use std::io;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 
 use super::*;
-use crate::{CellType, Compression, FilterOptions, SequenceId, Timestamp};
+use crate::{BloomType, CellType, Compression, FilterOptions, SequenceId, Timestamp};
 
 const CELL: CellRef<'_> = CellRef {
     row: b"row",
