@@ -9,17 +9,15 @@
 //! ```
 
 use std::ops::Deref;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use sstable::{Cell, ReadTrace};
 
 use crate::background::Background;
 use crate::change::{Append, CheckAndMutate, Increment};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::explain::Explanation;
-use crate::export::Export;
-use crate::import::{Age, RowRange};
 use crate::keys::Keys;
 use crate::mutation::{Delete, Put, WriteBatch};
 use crate::options::{Durability, FamilyOptions, StoreOptions};
@@ -27,13 +25,13 @@ use crate::query::{Get, Scan};
 use crate::scan::Cells;
 use crate::snapshot::Snapshot;
 use crate::stats::Stats;
-use crate::store_file::StoreFile;
 use crate::sync::JoinHandle;
 use crate::unfinished::check_finished;
 use crate::write::Stamp;
 
 mod inner;
 mod open;
+mod whole_files;
 
 pub(crate) use inner::{Inner, LOCK_NAME, WAL_DIRECTORY};
 pub(crate) use open::take_lock;
@@ -57,10 +55,11 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Missing`] if there is none and none is to be made, [`Error::Locked`] if it is open
-    /// already, [`Error::Unfinished`] if a salvage into the directory has not come to its end,
-    /// [`Error::Corrupt`] if the log or the manifest is damaged, and what the operating system or the
-    /// store files say.
+    /// [`Error::Missing`](crate::Error::Missing) if there is none and none is to be made,
+    /// [`Error::Locked`](crate::Error::Locked) if it is open already,
+    /// [`Error::Unfinished`](crate::Error::Unfinished) if a salvage into the directory has not come to
+    /// its end, [`Error::Corrupt`](crate::Error::Corrupt) if the log or the manifest is damaged, and
+    /// what the operating system or the store files say.
     pub fn open(directory: impl AsRef<Path>, options: StoreOptions) -> Result<Self> {
         let background = options.background;
         check_finished(&*options.vfs, directory.as_ref())?;
@@ -114,8 +113,9 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] if a cell cannot be stored, and nothing is written then. If the log
-    /// cannot be written, the store stops: [`Error::Poisoned`] from then on.
+    /// [`Error::Invalid`](crate::Error::Invalid) if a cell cannot be stored, and nothing is written
+    /// then. If the log cannot be written, the store stops: [`Error::Poisoned`](crate::Error::Poisoned)
+    /// from then on.
     pub fn write(&self, batch: impl Into<WriteBatch>, durability: Durability) -> Result<()> {
         self.inner.write(batch.into(), durability, Stamp::Now)
     }
@@ -145,8 +145,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] if a column holds no number of 8 bytes; else as for [`get`](Self::get)
-    /// and [`write`](Self::write).
+    /// [`Error::Invalid`](crate::Error::Invalid) if a column holds no number of 8 bytes; else as for
+    /// [`get`](Self::get) and [`write`](Self::write).
     pub fn increment(&self, increment: &Increment) -> Result<Vec<Cell>> {
         self.inner.increment(increment)
     }
@@ -195,8 +195,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] if it names no condition, nothing to write, or another row; else as for
-    /// [`get`](Self::get) and [`write`](Self::write).
+    /// [`Error::Invalid`](crate::Error::Invalid) if it names no condition, nothing to write, or another
+    /// row; else as for [`get`](Self::get) and [`write`](Self::write).
     pub fn check_and_mutate(&self, check: &CheckAndMutate) -> Result<bool> {
         self.inner.check_and_mutate(check)
     }
@@ -205,7 +205,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] if there is no such family.
+    /// [`Error::Invalid`](crate::Error::Invalid) if there is no such family.
     pub fn keys(&self, family: &str) -> Result<Keys> {
         self.inner.view().family(family.as_bytes())?;
         Ok(Keys { store: self.clone(), family: family.into() })
@@ -215,7 +215,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] if a family is asked for that there is not, and what the store files say.
+    /// [`Error::Invalid`](crate::Error::Invalid) if a family is asked for that there is not, and what
+    /// the store files say.
     pub fn get(&self, get: &Get) -> Result<Vec<Cell>> {
         self.inner.view().get(get)
     }
@@ -300,118 +301,6 @@ impl Store {
     /// As for [`get`](Self::get).
     pub fn scan(&self, scan: Scan) -> Result<Cells> {
         Cells::new(&self.inner.view(), scan)
-    }
-
-    /// Writes all memstores to files. When it returns, they are on disk.
-    ///
-    /// # Errors
-    ///
-    /// What the operating system says; the store stops then.
-    pub fn flush(&self) -> Result<()> {
-        self.inner.flush()
-    }
-
-    /// Merges files of a family: if `major`, all of them, and what is deleted, expired or one
-    /// version too many goes.
-    ///
-    /// # Errors
-    ///
-    /// What the operating system or the files say; the files then stay as they are.
-    pub fn compact(&self, family: &str, major: bool) -> Result<()> {
-        self.inner.compact(family, major)
-    }
-
-    /// Gives all files of a family the filter that its options say, as it would be if all were written
-    /// now. A budget in bytes is shared out anew; data blocks are copied as they are.
-    ///
-    /// # Errors
-    ///
-    /// What the operating system or the files say; a file keeps its filter then.
-    pub fn rebuild_filters(&self, family: &str) -> Result<()> {
-        self.inner.rebuild_filters(family)
-    }
-
-    /// Takes HFiles in as files of a family, by copy. They keep the sequence ids they carry; one
-    /// without is newer than all that is there and than those before it in `files`.
-    ///
-    /// # Errors
-    ///
-    /// If one of them is damaged or of another family; none is taken in then.
-    pub fn import(&self, family: &str, files: &[PathBuf]) -> Result<()> {
-        self.inner.import(family, files, Age::Carried, RowRange::ALL)
-    }
-
-    /// Takes HFiles in as files of a family, by copy, as HBase's bulk load does: their cells are
-    /// newer than all that is there, and than those of the files before them in `files`. As in
-    /// HBase, the memstores are flushed first.
-    ///
-    /// # Errors
-    ///
-    /// If one of them is damaged or of another family; none is taken in then.
-    pub fn bulk_load(&self, family: &str, files: &[PathBuf]) -> Result<()> {
-        self.inner.flush()?;
-        self.inner.import(family, files, Age::New, RowRange::ALL)
-    }
-
-    /// As [`bulk_load`](Self::bulk_load), but of each file only the rows from `start` on and before
-    /// `stop`: what HBase does with a file that reaches over the end of a region. Such files are
-    /// written anew, and those that have no such row are left out.
-    ///
-    /// # Errors
-    ///
-    /// As for [`bulk_load`](Self::bulk_load).
-    pub fn bulk_load_rows(
-        &self,
-        family: &str,
-        files: &[PathBuf],
-        start: Option<&[u8]>,
-        stop: Option<&[u8]>,
-    ) -> Result<()> {
-        self.inner.flush()?;
-        self.inner.import(family, files, Age::New, RowRange { start, stop })
-    }
-
-    /// Writes all families as HFiles for HBase's bulk load into `out/FAMILY`: one file for each
-    /// region, cut before each row of `splits`. The files have what a table needs to answer as this
-    /// store does, delete markers too; the store does not change.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Invalid`] if there are files in `out/FAMILY` already or the splits do not ascend,
-    /// and what the operating system or the files say. What was written till then stays.
-    pub fn export(&self, out: impl AsRef<Path>, splits: &[Vec<u8>]) -> Result<Export> {
-        self.inner.export(out.as_ref(), splits)
-    }
-
-    /// Makes a store in `directory`, which must be empty or not there, of what this one holds now.
-    /// The memstores are flushed, and the files get a second name: nothing is copied, and from then
-    /// on the two stores know nothing of each other.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Invalid`] if the directory is not empty, and what the operating system says, also
-    /// if it is on another file system.
-    pub fn checkpoint(&self, directory: impl AsRef<Path>) -> Result<()> {
-        self.inner.checkpoint(directory.as_ref())
-    }
-
-    /// Reads the files of a family wholly and holds each against the checksum in the manifest;
-    /// returns what is wrong, file by file. Compactions do the same with what they merge.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such family, or a file cannot be read.
-    pub fn check_files(&self, family: &str) -> Result<Vec<(PathBuf, Option<String>)>> {
-        let view = self.inner.view();
-        let files = view.family(family.as_bytes())?.files.by_sequence();
-        let check = |file: &Arc<StoreFile>| match file.check_whole(|| true) {
-            Ok(_) => Ok((file.path().to_path_buf(), None)),
-            Err(Error::Corrupt { what, .. }) => {
-                Ok((file.path().to_path_buf(), Some(what.into_owned())))
-            }
-            Err(error) => Err(error),
-        };
-        files.map(check).collect()
     }
 
     /// What the store holds and what its reads did.

@@ -1,7 +1,7 @@
 use sstable::{BlockKind, BlockSource};
 
 use super::*;
-use crate::{Clock, SequenceId, Timestamp};
+use crate::{Clock, Error, SequenceId, Timestamp};
 
 fn open(directory: &Path) -> Store {
     Store::open(directory, StoreOptions::default().clock(Clock::fixed(Timestamp::new(1000))))

@@ -1,0 +1,125 @@
+//! What a store does with whole files: it makes, merges and checks its own, and takes in and gives out
+//! those of others.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::Store;
+use crate::error::{Error, Result};
+use crate::export::Export;
+use crate::import::{Age, RowRange};
+use crate::store_file::StoreFile;
+
+impl Store {
+    /// Writes all memstores to files. When it returns, they are on disk.
+    ///
+    /// # Errors
+    ///
+    /// What the operating system says; the store stops then.
+    pub fn flush(&self) -> Result<()> {
+        self.inner.flush()
+    }
+
+    /// Merges files of a family: if `major`, all of them, and what is deleted, expired or one
+    /// version too many goes.
+    ///
+    /// # Errors
+    ///
+    /// What the operating system or the files say; the files then stay as they are.
+    pub fn compact(&self, family: &str, major: bool) -> Result<()> {
+        self.inner.compact(family, major)
+    }
+
+    /// Gives all files of a family the filter that its options say, as it would be if all were written
+    /// now. A budget in bytes is shared out anew; data blocks are copied as they are.
+    ///
+    /// # Errors
+    ///
+    /// What the operating system or the files say; a file keeps its filter then.
+    pub fn rebuild_filters(&self, family: &str) -> Result<()> {
+        self.inner.rebuild_filters(family)
+    }
+
+    /// Takes HFiles in as files of a family, by copy. They keep the sequence ids they carry; one
+    /// without is newer than all that is there and than those before it in `files`.
+    ///
+    /// # Errors
+    ///
+    /// If one of them is damaged or of another family; none is taken in then.
+    pub fn import(&self, family: &str, files: &[PathBuf]) -> Result<()> {
+        self.inner.import(family, files, Age::Carried, RowRange::ALL)
+    }
+
+    /// Takes HFiles in as files of a family, by copy, as HBase's bulk load does: their cells are
+    /// newer than all that is there, and than those of the files before them in `files`. As in
+    /// HBase, the memstores are flushed first.
+    ///
+    /// # Errors
+    ///
+    /// If one of them is damaged or of another family; none is taken in then.
+    pub fn bulk_load(&self, family: &str, files: &[PathBuf]) -> Result<()> {
+        self.inner.flush()?;
+        self.inner.import(family, files, Age::New, RowRange::ALL)
+    }
+
+    /// As [`bulk_load`](Self::bulk_load), but of each file only the rows from `start` on and before
+    /// `stop`: what HBase does with a file that reaches over the end of a region. Such files are
+    /// written anew, and those that have no such row are left out.
+    ///
+    /// # Errors
+    ///
+    /// As for [`bulk_load`](Self::bulk_load).
+    pub fn bulk_load_rows(
+        &self,
+        family: &str,
+        files: &[PathBuf],
+        start: Option<&[u8]>,
+        stop: Option<&[u8]>,
+    ) -> Result<()> {
+        self.inner.flush()?;
+        self.inner.import(family, files, Age::New, RowRange { start, stop })
+    }
+
+    /// Writes all families as HFiles for HBase's bulk load into `out/FAMILY`: one file for each
+    /// region, cut before each row of `splits`. The files have what a table needs to answer as this
+    /// store does, delete markers too; the store does not change.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] if there are files in `out/FAMILY` already or the splits do not ascend,
+    /// and what the operating system or the files say. What was written till then stays.
+    pub fn export(&self, out: impl AsRef<Path>, splits: &[Vec<u8>]) -> Result<Export> {
+        self.inner.export(out.as_ref(), splits)
+    }
+
+    /// Makes a store in `directory`, which must be empty or not there, of what this one holds now.
+    /// The memstores are flushed, and the files get a second name: nothing is copied, and from then
+    /// on the two stores know nothing of each other.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] if the directory is not empty, and what the operating system says, also
+    /// if it is on another file system.
+    pub fn checkpoint(&self, directory: impl AsRef<Path>) -> Result<()> {
+        self.inner.checkpoint(directory.as_ref())
+    }
+
+    /// Reads the files of a family wholly and holds each against the checksum in the manifest;
+    /// returns what is wrong, file by file. Compactions do the same with what they merge.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such family, or a file cannot be read.
+    pub fn check_files(&self, family: &str) -> Result<Vec<(PathBuf, Option<String>)>> {
+        let view = self.inner.view();
+        let files = view.family(family.as_bytes())?.files.by_sequence();
+        let check = |file: &Arc<StoreFile>| match file.check_whole(|| true) {
+            Ok(_) => Ok((file.path().to_path_buf(), None)),
+            Err(Error::Corrupt { what, .. }) => {
+                Ok((file.path().to_path_buf(), Some(what.into_owned())))
+            }
+            Err(error) => Err(error),
+        };
+        files.map(check).collect()
+    }
+}
