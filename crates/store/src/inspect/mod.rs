@@ -7,6 +7,7 @@
 //! ```
 
 mod files;
+mod files_there;
 mod part;
 mod plan;
 mod salvage;

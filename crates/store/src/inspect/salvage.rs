@@ -12,22 +12,22 @@
 //! may lack writes from the middle of its history.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use sstable::{FileName, ReadAt, Reader, ReaderOptions, SequenceId};
+use sstable::{ReadAt, Reader, SequenceId};
 
 use super::files::check_file;
+use super::files_there::{FilesThere, Found};
 use super::part::{Part, Problem, Step};
-use super::plan::{Plan, PlannedFamily, PlannedFile};
+use super::plan::{Plan, PlannedFamily};
 use super::verify::part_of;
 use crate::error::{Error, Result};
 use crate::filters::filter_of_leaving;
-use crate::manifest::{FamilyEntry, FileEntry, FileId, Manifest};
+use crate::manifest::{FamilyEntry, FileEntry, Manifest};
 use crate::new_file::{FilePurpose, NewFile};
 use crate::options::StoreOptions;
 use crate::store::{Inner, WAL_DIRECTORY, take_lock};
-use crate::store_file::checksum_of;
 use crate::unfinished::{check_finished, mark_finished, mark_unfinished};
 use crate::vfs::Vfs;
 use crate::wal::{self, InspectedSegment, PreviousSegment, SegmentWriter};
@@ -249,121 +249,6 @@ impl Salvage<'_> {
         }
         Ok(())
     }
-}
-
-/// The files in a family's directory, by what they hold.
-struct FilesThere<'a> {
-    vfs: &'a dyn Vfs,
-    directory: PathBuf,
-    names: Vec<String>,
-    /// Of files that were read, by name; `None` for what cannot be read.
-    checksums: BTreeMap<String, Option<(u64, u32)>>,
-}
-
-/// What there is of a file that is listed.
-enum Found {
-    Whole(Arc<dyn ReadAt>, FileEntry),
-    Rest(Box<Reader>, FileEntry),
-    Nothing,
-}
-
-impl<'a> FilesThere<'a> {
-    fn new(vfs: &'a dyn Vfs, directory: PathBuf, family: &PlannedFamily) -> Self {
-        let names = family.files.iter().map(|file| &file.name).chain(&family.left_over);
-        Self { vfs, directory, names: names.cloned().collect(), checksums: BTreeMap::new() }
-    }
-
-    fn find(&mut self, file: &PlannedFile, part: &mut Part) -> Found {
-        match &file.entry {
-            Some(entry) => self.find_listed(entry, part),
-            None => self.take_unlisted(&file.name, part),
-        }
-    }
-
-    /// The file itself; or the same bytes under another name; or what is left of it.
-    fn find_listed(&mut self, entry: &FileEntry, part: &mut Part) -> Found {
-        let path = self.directory.join(&entry.name);
-        let own = self.vfs.open(&path).ok().filter(|own| own.len() >= entry.length);
-        if let Some(own) = own
-            && is_listed(&*own, &path, entry)
-        {
-            if own.len() > entry.length {
-                part.problems.clear();
-                part.notes.push(format!("bytes behind {:#x} are left out", entry.length));
-            }
-            return Found::Whole(own, entry.clone());
-        }
-        for name in self.names.clone() {
-            if self.sums(&name) == Some((entry.length, entry.checksum))
-                && let Ok(source) = self.vfs.open(&self.directory.join(&name))
-            {
-                part.problems.clear();
-                part.notes.push(format!("found under the name {name}"));
-                return Found::Whole(source, entry.clone());
-            }
-        }
-        let reader = self.reader(&entry.name).filter(|reader| {
-            entry.id.map_or_else(
-                || entry.contradiction(reader).is_none(),
-                |id| FileId::of(reader.file_info()) == Some(id),
-            )
-        });
-        let Some(reader) = reader else {
-            part.lost(entry.length, "nothing of it can be used");
-            return Found::Nothing;
-        };
-        Found::Rest(Box::new(reader), entry.clone())
-    }
-
-    /// A file that is there, where nobody knows which should be.
-    fn take_unlisted(&mut self, name: &str, part: &mut Part) -> Found {
-        let (Some(reader), Some((len, checksum))) = (self.reader(name), self.sums(name)) else {
-            part.lost(0, "nothing of it can be used");
-            return Found::Nothing;
-        };
-        if reader.is_empty() {
-            part.notes.push("it has no cells, and is left out".to_owned());
-            return Found::Nothing;
-        }
-        let Some(entry) = FileEntry::of_file(&reader, name, checksum) else {
-            part.lost(len, "its first or last key is none");
-            return Found::Nothing;
-        };
-        if !entry.carries_sequence_ids {
-            let note = "nobody knows when it was loaded; it counts as the oldest";
-            part.notes.push(note.to_owned());
-        }
-        match self.vfs.open(&self.directory.join(name)) {
-            Ok(source) if part.is_sound() => Found::Whole(source, entry),
-            _ => Found::Rest(Box::new(reader), entry),
-        }
-    }
-
-    fn sums(&mut self, name: &str) -> Option<(u64, u32)> {
-        if let Some(known) = self.checksums.get(name) {
-            return *known;
-        }
-        let path = self.directory.join(name);
-        let sums = self.vfs.open(&path).ok().and_then(|source| {
-            let checksum = checksum_of(&*source, &path, source.len(), |_| true).ok()??;
-            Some((source.len(), checksum))
-        });
-        self.checksums.insert(name.to_owned(), sums);
-        sums
-    }
-
-    fn reader(&self, name: &str) -> Option<Reader> {
-        let path = self.directory.join(name);
-        let shown = FileName::new(path.display().to_string());
-        let source = self.vfs.open(&path).ok()?;
-        Reader::open(source, shown, ReaderOptions::default()).ok()
-    }
-}
-
-/// Whether the first bytes of a file are those listed.
-fn is_listed(source: &dyn ReadAt, path: &Path, entry: &FileEntry) -> bool {
-    let checksum = checksum_of(source, path, entry.length, |_| true);
-    matches!(checksum, Ok(Some(checksum)) if checksum == entry.checksum)
 }
 
 /// Copies the first `len` bytes of a file; they are on disk when this returns.
