@@ -42,6 +42,8 @@ const PROBES: usize = 5_000;
 /// Passes of a round, each with its own keys: together too many for a branch predictor to learn.
 const PASSES: usize = 20;
 const ROUNDS: usize = 15;
+/// One key in so many warms a filter up.
+const WARMING: usize = 10;
 /// Of so many rounds one builds all filters anew.
 const ROUNDS_A_BUILD: usize = 3;
 
@@ -128,12 +130,13 @@ fn compare(count: u64) {
     contenders.extend(peers::all(&members));
 
     let mut random = workload::Random::new(7);
-    let mut passes = |first: u64, below: usize| -> Vec<Keys> {
+    let mut passes = |first: u64, below: usize, count: usize| -> Vec<Keys> {
         let mut pass = || Keys::new((0..PROBES).map(|_| first + random.below(below) as u64));
-        (0..PASSES).map(|_| pass()).collect()
+        (0..count).map(|_| pass()).collect()
     };
     let size = count as usize;
-    let (hits, misses, others) = (passes(0, size), passes(count, 1 << 40), passes(0, 2 * size));
+    let (hits, misses) = (passes(0, size, PASSES), passes(count, 1 << 40, PASSES));
+    let others = passes(0, 2 * size, PASSES.max(size / WARMING / PROBES));
     for round in 0..ROUNDS {
         if round % ROUNDS_A_BUILD == 0 {
             time_builds(&contenders, &members);

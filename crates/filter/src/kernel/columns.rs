@@ -269,7 +269,7 @@ fn odd(low: &[[u8; COLUMN_LEN]], high: &[[u8; COLUMN_LEN]], shift: u32, coeffici
 /// little more than one: two words of 64 bits become one with a half of 32 bits for each, four become
 /// one with four quarters, and so on.
 #[inline]
-pub(crate) fn parities(words: [u64; LANES]) -> u8 {
+pub(super) fn parities(words: [u64; LANES]) -> u8 {
     /// Folds both words, the first into those bits that are set in the mask.
     const fn fold(first: u64, second: u64, bits: u32, mask: u64) -> u64 {
         ((first ^ first >> bits) & mask) | ((second ^ second << bits) & !mask)

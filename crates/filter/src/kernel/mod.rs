@@ -15,6 +15,9 @@ mod columns;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod columns_x86;
 mod portable;
+mod substitution;
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+mod substitution_x86;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod x86;
 
@@ -22,13 +25,15 @@ use crate::KeyHash;
 use crate::membership::{CACHED_LEN, PREFETCH_DISTANCE};
 
 pub(crate) use cells::{CellLanes, CellTarget};
+use columns::parities;
 pub(crate) use columns::{
-    ColumnLookup, Columns, FewColumns, LANES, Usual, parities, prefetch_columns, window,
+    ColumnLookup, Columns, FewColumns, LANES, Usual, prefetch_columns, window,
 };
 pub(crate) use portable::{
     Block, LINE_PROBES_MAX, Line, Probes, block_index, block_insert, counters_lower,
     counters_raise, line_index, line_insert, line_places,
 };
+pub(crate) use substitution::Slots;
 
 /// The instructions that a filter's lookups use.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
