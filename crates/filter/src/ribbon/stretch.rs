@@ -12,7 +12,9 @@
 //! Rows of a bucket and of those before it reach less than 64 slots into the next. Without the last
 //! bucket of each stretch but the last, no stretch comes to slots of another, and it does not matter
 //! which of them is ahead. Those buckets are held back until all else stands, and filled then, one
-//! after the other; their keys find the slots that were left over anywhere to their right.
+//! after the other. A bucket needs room beyond its right end, for it has more keys than slots; so the
+//! one after it, the first of the next stretch, bumps the keys at its left end from the outset. (Were
+//! it full, the held bucket would soon have a key without room, and bump a whole class for it.)
 
 use core::ops::Range;
 
@@ -23,10 +25,14 @@ use super::sorter::{Sorter, Windows};
 use super::thresholds::{self, BUCKET_STARTS};
 use crate::KeyHash;
 
-/// From so many windows on a layer is cut in two, and in four. A bucket that is held back bumps some
-/// fifty keys more than others, which a filter of few keys would feel.
-const WINDOWS_FOR_TWO: u64 = 12;
-const WINDOWS_FOR_FOUR: u64 = 48;
+/// From so many windows on a layer is cut in two, and in four: a cut leaves some thirty slots unused,
+/// which fewer keys would feel. For more than four stretches at a time there are too few registers.
+const WINDOWS_FOR_TWO: u64 = 8;
+const WINDOWS_FOR_FOUR: u64 = 12;
+
+/// The class from which on the bucket after one that is held back bumps its keys: 36 starts are about
+/// as much as the held one needs beyond its own.
+const CLASS_OF_ROOM: u8 = 1;
 
 /// The most rows that the keys of one bucket can make: as many as slots are reached from its starts.
 const ROWS_MAX: usize = BUCKET_STARTS as usize + u64::BITS as usize - 1;
@@ -97,7 +103,7 @@ fn fill_stretches<const N: usize>(
 /// Gives each stretch a step in turn, until the first of them is filled.
 fn fill_together<const N: usize>(layer: &mut Layer, stretches: &mut [Stretch<'_>; N]) {
     for stretch in stretches.iter_mut() {
-        stretch.row = stretch.next_row();
+        stretch.row = stretch.next_row(layer);
     }
     if stretches.iter().any(|stretch| stretch.row.is_none()) {
         return;
@@ -142,6 +148,8 @@ struct Stretch<'a> {
     class_begin: usize,
     class_rows: usize,
     class_slots: [usize; ROWS_MAX],
+    /// Whether the first bucket bumps its left end, whatever room there is.
+    makes_room: bool,
     /// What a row has come to that is not added yet.
     row: Option<Row>,
 }
@@ -170,6 +178,7 @@ impl<'a> Stretch<'a> {
             class_begin: 0,
             class_rows: 0,
             class_slots: [0; ROWS_MAX],
+            makes_room: windows.start != 0,
             row: None,
         }
     }
@@ -185,7 +194,7 @@ impl<'a> Stretch<'a> {
 
     /// Fills all buckets that are not held back.
     fn fill(&mut self, layer: &mut Layer) {
-        let mut next = self.row.take().or_else(|| self.next_row());
+        let mut next = self.row.take().or_else(|| self.next_row(layer));
         while let Some(mut row) = next {
             let inserted = loop {
                 if let Some(inserted) = layer.banding.step(&mut row) {
@@ -210,21 +219,27 @@ impl<'a> Stretch<'a> {
                 for slot in &self.class_slots[..self.class_rows] {
                     layer.banding.remove(*slot);
                 }
-                thresholds::set(&mut layer.thresholds, self.bucket, self.class);
-                let rest = &self.sorter.sorted[self.class_begin..self.keys.end];
-                self.dealt[self.bumped..][..rest.len()].copy_from_slice(rest);
-                self.bumped += rest.len();
+                self.bump_from(self.class_begin, self.class, layer);
                 self.keys.start = self.keys.end;
             }
         }
-        self.next_row()
+        self.next_row(layer)
+    }
+
+    /// Bumps the keys of the present bucket from that class on, of which the first stands there.
+    fn bump_from(&mut self, begin: usize, class: u8, layer: &mut Layer) {
+        thresholds::set(&mut layer.thresholds, self.bucket, class);
+        let rest = &self.sorter.sorted[begin..self.keys.end];
+        self.dealt[self.bumped..][..rest.len()].copy_from_slice(rest);
+        self.bumped += rest.len();
+        self.keys.end = begin;
     }
 
     /// Returns the row of the next key, if there is one.
-    fn next_row(&mut self) -> Option<Row> {
+    fn next_row(&mut self, layer: &mut Layer) -> Option<Row> {
         while self.keys.is_empty() {
             let bucket = self.buckets.next()?;
-            self.begin_bucket(bucket);
+            self.begin_bucket(bucket, layer);
         }
         let Whole { shuffle, starts, slots, .. } = self.whole;
         let equation = shuffle.equation(self.sorter.sorted[self.keys.start], starts).within(slots);
@@ -236,7 +251,7 @@ impl<'a> Stretch<'a> {
         Some(Row::new(&equation))
     }
 
-    fn begin_bucket(&mut self, bucket: u64) {
+    fn begin_bucket(&mut self, bucket: u64, layer: &mut Layer) {
         let Whole { shuffle, starts, windows, .. } = self.whole;
         let (window, within) = (bucket / windows.buckets(), bucket % windows.buckets());
         if within == 0 {
@@ -246,5 +261,11 @@ impl<'a> Stretch<'a> {
         }
         (self.bucket, self.keys) = (bucket, self.sorter.bucket(within));
         (self.class, self.class_begin, self.class_rows) = (0, self.keys.start, 0);
+        if core::mem::take(&mut self.makes_room) {
+            let is_kept =
+                |key: &KeyHash| thresholds::class(shuffle.start(*key, starts)) < CLASS_OF_ROOM;
+            let kept = self.sorter.sorted[self.keys.clone()].partition_point(is_kept);
+            self.bump_from(self.keys.start + kept, CLASS_OF_ROOM, layer);
+        }
     }
 }
