@@ -101,7 +101,8 @@ impl BinaryFuse {
 }
 
 impl Membership for BinaryFuse {
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as a slot does")]
     fn may_contain(&self, hash: KeyHash) -> bool {
         self.view.may_contain(&self.bytes, hash)
     }

@@ -80,7 +80,8 @@ impl FuseView {
         Places::new(hash, self.seed, self.segment_len, self.first_slots)
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as a slot does")]
     pub(crate) fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
         match (self.shape.bits, self.shape.arity) {
             (FuseBits::Eight, FuseArity::Three) => eight(body, &self.places::<3>(hash)),
