@@ -1,8 +1,9 @@
 //! What one key costs that is asked of many filters, as a get asks the filters of all store files.
 //!
-//! 32 filters of one million keys each at 1 %, of every kind in turn: far larger than what belongs to
-//! one core. The keys are strangers, so most answers are "no". Each key is made to depend on the
-//! answers to the one before, as a get is that another waits for; three ways, alternating:
+//! 32 filters of one million keys each at 1 %, of every kind in turn. Before each pass so much other
+//! memory is written that no cache holds them any more, and a pass asks for few of their lines twice.
+//! The keys are strangers, so most answers are "no". Each key is made to depend on the answers to the
+//! one before, as a get is that another waits for; four ways, alternating:
 //!
 //! ```text
 //! loop    may_contain of one filter after the other, on to the next at each "no"
@@ -15,6 +16,7 @@
 //! ```text
 //! cargo bench -p benches --bench many                32 filters of 1 M keys
 //! cargo bench -p benches --bench many -- 16 100000   16 filters of 100 k
+//! cargo bench -p benches --bench many -- warm        left in the caches
 //! ```
 #![expect(clippy::print_stdout, reason = "the table is what this program is for")]
 
@@ -29,6 +31,9 @@ use filter::{
 const SEED: Seed = Seed::new(0x5eed);
 /// Keys asked for in one pass.
 const PROBES: u64 = 2_000;
+/// Bytes that are written so that the filters leave all caches, of which the largest today have half
+/// as many.
+const OTHER_BYTES: usize = 1 << 29;
 const ROUNDS: usize = 15;
 
 type Filter = StoredFilter<Bytes>;
@@ -39,6 +44,8 @@ const WAYS: [Ask; 4] = [in_a_loop, in_probe_many, in_a_free_loop, in_a_ring];
 
 fn main() {
     let mut numbers = std::env::args().skip(1).filter_map(|number| number.parse::<u64>().ok());
+    let is_warm = std::env::args().any(|argument| argument == "warm");
+    let mut other_work = vec![0_u8; if is_warm { 0 } else { OTHER_BYTES }];
     let files = numbers.next().unwrap_or(32);
     let keys = numbers.next().unwrap_or(1_000_000);
     let strangers: Vec<KeyHash> =
@@ -50,7 +57,7 @@ fn main() {
     );
     for &kind in FilterKind::ALL {
         let filters: Vec<Filter> = (0..files).map(|file| filled(kind, file, keys)).collect();
-        let times = measure(&filters, &strangers);
+        let times = measure(&filters, &strangers, &mut other_work);
         let [in_loop, many, free, ring] =
             std::array::from_fn(|way| median(times.iter().map(|round| round[way])));
         let ratio =
@@ -64,9 +71,12 @@ fn main() {
     }
 }
 
-/// Nanoseconds a key, round by round and way by way.
-fn measure(filters: &[Filter], strangers: &[KeyHash]) -> Vec<[f64; 4]> {
-    let mut other_work = vec![0_u8; 512 << 20];
+/// Nanoseconds a key, round by round and way by way; other work comes before each.
+fn measure(
+    filters: &[Filter],
+    strangers: &[KeyHash],
+    other_work: &mut [u8],
+) -> Vec<[f64; WAYS.len()]> {
     let round = |_| {
         WAYS.map(|ask| {
             for byte in other_work.iter_mut().step_by(64) {

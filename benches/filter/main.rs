@@ -2,8 +2,9 @@
 //! that people use otherwise.
 //!
 //! All filters of one size are asked in turn, round by round, in one process, with the same keys in
-//! the same random order. Before a filter is timed it is asked other keys, so that it lies in the
-//! caches as far as it fits, as a filter in use does; hits and misses take turns in coming first.
+//! the same random order. Before a filter is timed it is asked other keys, a tenth as many as it has,
+//! so that it lies in the caches as far as it fits, as a filter in use does, and is not where all the
+//! other filters have driven it; hits and misses take turns in coming first.
 //! Passes are so short that most are not interrupted; the ratio of two filters is taken for each pass
 //! of each round, and then the median. Every few rounds all filters are built anew in turn, from no
 //! memory of their own to a filter that is ready; of these ratios, too, the median is taken.
@@ -20,6 +21,7 @@
 //! ```text
 //! cargo bench -p benches --bench filter --features filter-peers            100 k, 1 M and 10 M keys
 //! cargo bench -p benches --bench filter --features filter-peers -- 1000000
+//! cargo bench -p benches --bench filter --features filter-peers -- cold    not asked other keys before
 //! ```
 #![expect(clippy::print_stdout, reason = "the tables are what this program is for")]
 
@@ -42,8 +44,8 @@ const PROBES: usize = 5_000;
 /// Passes of a round, each with its own keys: together too many for a branch predictor to learn.
 const PASSES: usize = 20;
 const ROUNDS: usize = 15;
-/// One key in so many warms a filter up.
-const WARMING: usize = 10;
+/// Of so many members one, and at least as many keys as are timed, brings a filter into the caches.
+const MEMBERS_A_WARMING_KEY: usize = 10;
 /// Of so many rounds one builds all filters anew.
 const ROUNDS_A_BUILD: usize = 3;
 
@@ -122,21 +124,22 @@ fn median(mut numbers: Vec<f64>) -> f64 {
     numbers[numbers.len() / 2]
 }
 
-/// Asks all contenders in turn, and prints what it took.
-fn compare(count: u64) {
+/// Asks all contenders in turn, each in the caches or as it is found, and prints what it took.
+fn compare(count: u64, is_warm: bool) {
     let members = Keys::new(0..count);
     let mut contenders = ours(&members);
     #[cfg(feature = "filter-peers")]
     contenders.extend(peers::all(&members));
 
     let mut random = workload::Random::new(7);
-    let mut passes = |first: u64, below: usize, count: usize| -> Vec<Keys> {
+    let mut passes = |passes: usize, first: u64, below: usize| -> Vec<Keys> {
         let mut pass = || Keys::new((0..PROBES).map(|_| first + random.below(below) as u64));
-        (0..count).map(|_| pass()).collect()
+        (0..passes).map(|_| pass()).collect()
     };
     let size = count as usize;
-    let (hits, misses) = (passes(0, size, PASSES), passes(count, 1 << 40, PASSES));
-    let others = passes(0, 2 * size, PASSES.max(size / WARMING / PROBES));
+    let (hits, misses) = (passes(PASSES, 0, size), passes(PASSES, count, 1 << 40));
+    let warming = if is_warm { PASSES.max(size / MEMBERS_A_WARMING_KEY / PROBES) } else { 0 };
+    let others = passes(warming, 0, 2 * size);
     for round in 0..ROUNDS {
         if round % ROUNDS_A_BUILD == 0 {
             time_builds(&contenders, &members);
@@ -212,10 +215,12 @@ fn ratios(contenders: &[Contender]) {
 }
 
 fn main() {
-    // Cargo passes `--bench`; what is left are sizes.
-    let sizes: Vec<u64> = std::env::args().skip(1).filter_map(|size| size.parse().ok()).collect();
+    // Cargo passes `--bench` as well.
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let is_warm = !arguments.iter().any(|argument| argument == "cold");
+    let sizes: Vec<u64> = arguments.iter().filter_map(|size| size.parse().ok()).collect();
     let sizes = if sizes.is_empty() { vec![100_000, 1_000_000, 10_000_000] } else { sizes };
     for size in sizes {
-        compare(size);
+        compare(size, is_warm);
     }
 }
