@@ -1,0 +1,247 @@
+//! A plain model of what HBase does: every cell in lists, one for the memstore and one a file, all of
+//! them looked at for each answer. It shares no code with the store.
+//!
+//! What flushes and major compactions drop is part of the answers (a version too many is gone from then
+//! on, also for reads of an earlier time), so the model does those too.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use sstable::CellType;
+use store::{FamilyOptions, KeepDeletedCells};
+
+/// A cell of the model: family deletes have an empty qualifier, nothing else has.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Known {
+    pub(crate) row: String,
+    pub(crate) qualifier: String,
+    pub(crate) time: i64,
+    pub(crate) cell_type: CellType,
+    pub(crate) sequence: u64,
+    pub(crate) value: String,
+}
+
+impl Known {
+    fn shown(&self) -> String {
+        let Self { row, qualifier, time, cell_type, value, .. } = self;
+        format!("{row}/{qualifier}/{time}/{}={value}", cell_type.name())
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Family {
+    pub(crate) versions: u32,
+    pub(crate) min_versions: u32,
+    pub(crate) ttl: Option<i64>,
+    pub(crate) keeps_deleted: bool,
+}
+
+impl Family {
+    pub(crate) fn options(self) -> FamilyOptions {
+        let keep =
+            if self.keeps_deleted { KeepDeletedCells::True } else { KeepDeletedCells::False };
+        FamilyOptions::default()
+            .versions(self.versions)
+            .min_versions(self.min_versions)
+            .ttl(self.ttl.map(|millis| Duration::from_millis(millis.unsigned_abs())))
+            .keep_deleted_cells(keep)
+            .block_size(128)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Question {
+    pub(crate) versions: u32,
+    pub(crate) range: Option<(i64, i64)>,
+    pub(crate) raw: bool,
+    pub(crate) reverse: bool,
+}
+
+pub(crate) struct Model {
+    pub(crate) family: Family,
+    pub(crate) now: i64,
+    pub(crate) sequence: u64,
+    pub(crate) memstore: Vec<Known>,
+    pub(crate) files: Vec<Vec<Known>>,
+}
+
+impl Model {
+    fn expired(&self, time: i64) -> bool {
+        self.family.ttl.is_some_and(|ttl| time < self.now - ttl)
+    }
+
+    /// Whether one of the markers hides the put.
+    fn hidden(put: &Known, markers: &[&Known]) -> bool {
+        markers.iter().any(|marker| match marker.cell_type {
+            CellType::DeleteFamily => marker.time >= put.time,
+            CellType::DeleteFamilyVersion => marker.time == put.time,
+            CellType::DeleteColumn => marker.qualifier == put.qualifier && marker.time >= put.time,
+            CellType::Delete => marker.qualifier == put.qualifier && marker.time == put.time,
+            CellType::Put => false,
+        })
+    }
+
+    /// Cells in the order of the store; of equal ones the newest, unless all are wanted.
+    pub(crate) fn in_order<'a>(cells: impl Iterator<Item = &'a Known>) -> Vec<&'a Known> {
+        let mut cells: Vec<_> = cells.collect();
+        cells.sort_by(|a, b| {
+            (&a.row, &a.qualifier)
+                .cmp(&(&b.row, &b.qualifier))
+                .then(b.time.cmp(&a.time))
+                .then(b.cell_type.code().cmp(&a.cell_type.code()))
+                .then(b.sequence.cmp(&a.sequence))
+        });
+        cells
+    }
+
+    fn once(mut cells: Vec<&Known>) -> Vec<&Known> {
+        cells.dedup_by(|b, a| {
+            (&a.row, &a.qualifier, a.time, a.cell_type)
+                == (&b.row, &b.qualifier, b.time, b.cell_type)
+        });
+        cells
+    }
+
+    /// What a read shows of a row.
+    pub(crate) fn answer(&self, row: &str, question: Question) -> Vec<String> {
+        let all = self.memstore.iter().chain(self.files.iter().flatten());
+        let cells = Self::once(Self::in_order(all.filter(|cell| cell.row == row)));
+        let (min, max) = question.range.unwrap_or((0, i64::MAX));
+        let in_range = |cell: &&&Known| (min..max).contains(&cell.time);
+        if question.raw {
+            let mut puts = BTreeMap::<&str, u32>::new();
+            let mut shown = Vec::new();
+            for cell in cells.iter().filter(in_range) {
+                let count = puts.entry(&cell.qualifier).or_default();
+                *count += u32::from(cell.cell_type == CellType::Put);
+                if *count <= question.versions {
+                    shown.push(cell.shown());
+                }
+            }
+            return shown;
+        }
+        let markers: Vec<_> = cells
+            .iter()
+            .filter(|cell| cell.cell_type != CellType::Put)
+            .filter(|marker| !self.family.keeps_deleted || marker.time < max)
+            .copied()
+            .collect();
+        let mut counts = BTreeMap::<&str, u32>::new();
+        let mut shown = Vec::new();
+        for put in cells.iter().filter(|cell| cell.cell_type == CellType::Put).filter(in_range) {
+            if Self::hidden(put, &markers) {
+                continue;
+            }
+            let count = counts.entry(&put.qualifier).or_default();
+            *count += 1;
+            let lives = !self.expired(put.time) || *count <= self.family.min_versions;
+            if *count <= question.versions.min(self.family.versions) && lives {
+                shown.push(put.shown());
+            }
+        }
+        shown
+    }
+
+    /// What is left of some cells in a new file; `all` says that no other file has older ones.
+    fn rewritten(&self, cells: &[Known], all: bool) -> Vec<Known> {
+        let earliest_put =
+            cells.iter().filter(|cell| cell.cell_type == CellType::Put).map(|cell| cell.time).min();
+        let ordered = Self::in_order(cells.iter());
+        let mut kept = Vec::new();
+        for column in ordered.chunk_by(|a, b| (&a.row, &a.qualifier) == (&b.row, &b.qualifier)) {
+            let markers: Vec<_> = cells
+                .iter()
+                .filter(|cell| cell.row == column[0].row && cell.cell_type != CellType::Put)
+                .filter(|_| !self.family.keeps_deleted)
+                .collect();
+            self.rewrite_column(column, &markers, all, earliest_put.unwrap_or(i64::MAX), &mut kept);
+        }
+        kept
+    }
+
+    fn rewrite_column(
+        &self,
+        column: &[&Known],
+        markers: &[&Known],
+        all: bool,
+        earliest_put: i64,
+        kept: &mut Vec<Known>,
+    ) {
+        let mut count = 0;
+        let mut last = None;
+        for cell in column {
+            if self.expired(cell.time) && self.family.min_versions == 0 {
+                return; // So is what follows.
+            }
+            let is_marker = cell.cell_type != CellType::Put;
+            if is_marker && !all {
+                kept.push((*cell).clone());
+                continue;
+            }
+            if is_marker && !self.family.keeps_deleted {
+                continue;
+            }
+            if is_marker && cell.time < earliest_put {
+                return;
+            }
+            if !is_marker && Self::hidden(cell, markers) {
+                let by = |wanted| {
+                    let mut of_type = markers.iter().filter(|it| it.cell_type == wanted);
+                    of_type.any(|marker| Self::hidden(cell, &[marker]))
+                };
+                // In HBase's order (`ScanDeleteTracker.isDeleted`): a version that a marker of just
+                // that version hides is passed over alone, though its column's marker hides it too.
+                let covering = by(CellType::DeleteFamily)
+                    || (!by(CellType::DeleteFamilyVersion) && by(CellType::DeleteColumn));
+                if covering {
+                    return; // All that follows in the column is covered too, markers included.
+                }
+                continue;
+            }
+            if last == Some((cell.time, cell.cell_type)) {
+                continue;
+            }
+            count += u32::from(!is_marker);
+            let lives = !self.expired(cell.time) || count <= self.family.min_versions;
+            if count > self.family.versions || !lives {
+                return;
+            }
+            last = Some((cell.time, cell.cell_type));
+            kept.push((*cell).clone());
+        }
+    }
+
+    pub(crate) fn flush(&mut self) {
+        let kept = self.rewritten(&self.memstore, false);
+        self.memstore.clear();
+        if !kept.is_empty() {
+            self.files.push(kept);
+        }
+    }
+
+    pub(crate) fn compact(&mut self) {
+        let all: Vec<_> = self.files.concat();
+        let kept = self.rewritten(&all, true);
+        self.files = if kept.is_empty() { Vec::new() } else { vec![kept] };
+    }
+
+    pub(crate) fn take(&mut self, cells: &[(String, String, i64, CellType)]) -> Vec<Known> {
+        self.sequence += 1;
+        let mut taken: Vec<Known> = Vec::new();
+        for (place, (row, qualifier, time, cell_type)) in cells.iter().enumerate() {
+            let is_put = *cell_type == CellType::Put;
+            let value = if is_put { format!("{}.{place}", self.sequence) } else { String::new() };
+            let qualifier =
+                if cell_type.deletes_family() { String::new() } else { qualifier.clone() };
+            let (row, time, cell_type) = (row.clone(), *time, *cell_type);
+            let known = Known { row, qualifier, time, cell_type, sequence: self.sequence, value };
+            // Of equal cells of one write the last one counts.
+            taken.retain(|other| {
+                (&other.row, &other.qualifier, other.time, other.cell_type)
+                    != (&known.row, &known.qualifier, known.time, known.cell_type)
+            });
+            taken.push(known);
+        }
+        taken
+    }
+}
