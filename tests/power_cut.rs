@@ -15,191 +15,22 @@
 //! `cargo test --release -p tests --test power_cut -- --ignored --nocapture`.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+#[path = "power_cut/runner.rs"]
+mod runner;
+
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use sstable::{CellRef, WriterOptions};
 use store::vfs::Vfs;
-use store::{
-    Clock, Delete, Durability, FamilyOptions, Put, Scan, Store, StoreOptions, Timestamp, WriteBatch,
-};
-use support::cells::{PUT, hfile};
+use store::{Put, Scan, Store, Timestamp};
 use support::disk::{Disk, Fault, Faults};
 use support::say;
 use workload::Random;
 
+use runner::{Content, Progress, Runner, STORE, history, open};
+
 /// Which share of what was not synced a power cut leaves.
 const KEPT: [f64; 4] = [0.0, 0.25, 0.5, 1.0];
-const STORE: &str = "/data/store";
-const ROWS: usize = 5;
-
-/// Rows and their values: the whole store, as a reader sees it.
-type Content = BTreeMap<Vec<u8>, Vec<u8>>;
-
-/// A row's new value, or that it is deleted.
-type Edit = (String, Option<String>);
-
-#[derive(Clone, Debug)]
-enum Step {
-    Write(Vec<Edit>, Durability),
-    Load(Vec<Edit>),
-    Flush,
-    Compact,
-    Reopen,
-}
-
-/// A mixed history of some steps.
-fn history(seed: u64, len: usize) -> Vec<Step> {
-    let mut random = Random::new(seed);
-    (0..len).map(|number| step(&mut random, number)).collect()
-}
-
-fn step(random: &mut Random, number: usize) -> Step {
-    let mut edits = |may_delete: bool| {
-        let count = 1 + random.below(3);
-        let rows: std::collections::BTreeSet<_> = (0..count).map(|_| random.below(ROWS)).collect();
-        let edit = |row: usize| {
-            // Values that fill some sectors, so that a batch can be torn.
-            let value = format!("{number}-").repeat(1 + random.below(300));
-            let deletes = may_delete && random.below(4) == 0;
-            (format!("row{row}"), (!deletes).then_some(value))
-        };
-        rows.into_iter().map(edit).collect::<Vec<_>>()
-    };
-    match number % 11 {
-        3 => Step::Flush,
-        6 => Step::Load(edits(false)),
-        8 if number.is_multiple_of(2) => Step::Compact,
-        10 if number.is_multiple_of(3) => Step::Reopen,
-        number if number.is_multiple_of(2) => Step::Write(edits(true), Durability::FsyncWal),
-        _ => Step::Write(edits(true), Durability::SyncWal),
-    }
-}
-
-/// What a history has said so far: counts of batches.
-#[derive(Clone, Copy, Debug, Default)]
-struct Progress {
-    has_family: bool,
-    begun: usize,
-    /// Acknowledged; they survive the process.
-    acknowledged: usize,
-    /// Acknowledged, and promised to survive a power cut.
-    durable: usize,
-}
-
-/// A store on a simulated disk, and what it must hold.
-struct Runner {
-    disk: Disk,
-    store: Option<Store>,
-    progress: Arc<Mutex<Progress>>,
-    /// After no batch, after the first, and so on.
-    contents: Vec<Content>,
-}
-
-impl Runner {
-    fn new(disk: &Disk) -> Self {
-        let progress = Arc::default();
-        Self { disk: disk.clone(), store: None, progress, contents: vec![Content::new()] }
-    }
-
-    /// Runs a history; ends at the first error, which is the store's last word.
-    fn run(&mut self, steps: &[Step]) -> store::Result<()> {
-        self.store = Some(open(&self.disk)?);
-        self.store().create_family("f", FamilyOptions::default().block_size(512))?;
-        self.note(|progress| progress.has_family = true);
-        steps.iter().enumerate().try_for_each(|(number, step)| self.step(number, step))
-    }
-
-    fn step(&mut self, number: usize, step: &Step) -> store::Result<()> {
-        let time = Timestamp::new(1_000 + number as i64);
-        match step {
-            Step::Write(edits, durability) => {
-                self.begin(edits);
-                self.store().write(batch(edits, time), *durability)?;
-                self.note(|progress| progress.acknowledged = progress.begun);
-                if *durability < Durability::FsyncWal {
-                    return Ok(());
-                }
-            }
-            Step::Load(edits) => {
-                // Not a file of the store: it was there before, and is whole.
-                let path = PathBuf::from(format!("/data/loaded-{number}"));
-                let source = Disk::default();
-                write_file(&source, &path, edits, time);
-                self.disk.adopt(&source, &path);
-                self.begin(edits);
-                self.store().bulk_load("f", std::slice::from_ref(&path))?;
-            }
-            Step::Flush => self.store().flush()?,
-            Step::Compact => return self.store().compact("f", true),
-            Step::Reopen => {
-                self.store = None;
-                self.store = Some(open(&self.disk)?);
-                return Ok(());
-            }
-        }
-        self.note(|progress| {
-            progress.acknowledged = progress.begun;
-            progress.durable = progress.begun;
-        });
-        Ok(())
-    }
-
-    fn begin(&mut self, edits: &[Edit]) {
-        let mut content = self.contents.last().unwrap().clone();
-        for (row, value) in edits {
-            match value {
-                Some(value) => content.insert(row.clone().into(), value.clone().into()),
-                None => content.remove(row.as_bytes()),
-            };
-        }
-        self.contents.push(content);
-        self.note(|progress| progress.begun += 1);
-    }
-
-    fn note(&self, change: impl FnOnce(&mut Progress)) {
-        change(&mut self.progress.lock().unwrap());
-    }
-
-    fn store(&self) -> &Store {
-        self.store.as_ref().unwrap()
-    }
-}
-
-fn options(disk: &Disk) -> StoreOptions {
-    StoreOptions::default()
-        .vfs(Arc::new(disk.clone()))
-        .clock(Clock::fixed(Timestamp::new(1_000_000)))
-        .wal_segment_bytes(6_000)
-        .background(false)
-        .auto_compaction(false)
-}
-
-fn open(disk: &Disk) -> store::Result<Store> {
-    Store::open(STORE, options(disk))
-}
-
-fn batch(edits: &[Edit], time: Timestamp) -> WriteBatch {
-    let mut batch = WriteBatch::new();
-    for (row, value) in edits {
-        match value {
-            Some(value) => batch.put(Put::new(row).column_at("f", "q", time, value)),
-            None => batch.delete(Delete::row(row).family_at("f", time)),
-        }
-    }
-    batch
-}
-
-fn write_file(disk: &Disk, path: &Path, edits: &[Edit], time: Timestamp) {
-    let cells = edits.iter().map(|(row, value)| {
-        let value = value.as_ref().unwrap().as_bytes();
-        CellRef { row: row.as_bytes(), timestamp: time, value, ..PUT }
-    });
-    let bytes = hfile(path, WriterOptions::default(), cells);
-    disk.create_directory(path.parent().unwrap()).unwrap();
-    disk.create(path).unwrap().write_all(&bytes).unwrap();
-}
 
 /// What went wrong, counted; each line of the report is one of these.
 #[derive(Clone, Copy, Debug, Default)]
