@@ -3,139 +3,26 @@
 //!
 //! Run with `HBASE_JUDGE=1`; see `tests/hbase-judge/README.md`.
 
+#[path = "interop/files.rs"]
+mod files;
+
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 use serde_json::{Value, json};
-use sstable::{
-    Cell, CellRef, Error, FileName, FilterOptions, Limits, Writer, WriterOptions, ndjson,
-    rebuild_filter,
-};
+use sstable::{Cell, CellRef, Error, FileName, FilterOptions, Limits, rebuild_filter};
 use support::cells::{Shape, cells};
 use support::fixtures::Fixture;
 use support::{judge, say, spec};
-use tempfile::TempDir;
 use workload::Random;
+
+use files::{Files, text};
 
 const BLOOMS: [&str; 4] = ["NONE", "ROW", "ROWCOL", "ROWPREFIX_FIXED_LENGTH"];
 const CHECKSUMS: [&str; 3] = ["NULL", "CRC32", "CRC32C"];
 const ENCODINGS: [&str; 5] = ["NONE", "PREFIX", "DIFF", "FAST_DIFF", "ROW_INDEX_V1"];
-
-/// Files written one after another, each beside its cells.
-struct Files {
-    dir: TempDir,
-    faults: Vec<String>,
-    sound: usize,
-    count: usize,
-}
-
-impl Files {
-    fn new() -> Self {
-        let dir = tempfile::tempdir().expect("there is a place for files");
-        Self { dir, faults: Vec::new(), sound: 0, count: 0 }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
-    }
-
-    /// Writes a file and its cells.
-    fn write(&self, name: &str, options: WriterOptions, cells: &[Cell]) -> (String, String) {
-        let path = self.path(&format!("{name}.hfile"));
-        let file = File::create(&path).expect("the directory is ours");
-        let mut writer = Writer::new(file, FileName::new(name), options).expect("sound options");
-        for cell in cells {
-            writer.append(cell.as_ref()).expect("sound cells");
-        }
-        writer.finish().expect("the disk has room");
-        (text(&path), self.write_cells(name, cells))
-    }
-
-    fn write_cells(&self, name: &str, cells: &[Cell]) -> String {
-        let path = self.path(&format!("{name}.cells.ndjson"));
-        let mut out = BufWriter::new(File::create(&path).expect("the directory is ours"));
-        for cell in cells {
-            ndjson::write_cell(&mut out, &cell.as_ref()).expect("the disk has room");
-        }
-        out.flush().expect("the disk has room");
-        text(&path)
-    }
-
-    /// Writes a file as `spec` says and asks HBase all it can be asked about one.
-    fn show(&mut self, name: &str, spec: &Value, cells: &[Cell]) -> Value {
-        self.show_with(name, spec, spec::writer_options(spec), cells)
-    }
-
-    fn show_with(
-        &mut self,
-        name: &str,
-        spec: &Value,
-        options: WriterOptions,
-        cells: &[Cell],
-    ) -> Value {
-        let (file, expected) = self.write(name, options, cells);
-        self.ask(name, spec, &file, &expected)
-    }
-
-    /// Asks HBase about a file that has the cells `expected`.
-    fn ask(&mut self, name: &str, spec: &Value, file: &str, expected: &str) -> Value {
-        let framing = ["--zstd", spec["zstdFraming"].as_str().unwrap_or("frame")];
-        let ask = |question: &[&str]| judge::ask(&[question, &framing].concat());
-        let mut question = vec!["read", file, "--expect", expected];
-        if !reads_backwards(spec) {
-            question.extend(["--reverse-limit", "0"]);
-        }
-        let read = ask(&question);
-        let bloom = ask(&["bloom", file, "--cells", expected]);
-        let get = ask(&["get", file, "--expect", expected, "--sample", "60"]);
-        let faults: Vec<_> = [("read", &read), ("bloom", &bloom), ("get", &get)]
-            .into_iter()
-            .filter(|(_, answer)| answer["ok"] != true || has_warnings(answer))
-            .map(|(question, answer)| {
-                format!("{name}: {question}: {} {}", answer["errors"], answer["warnings"])
-            })
-            .collect();
-        self.note(faults);
-        read
-    }
-
-    /// Counts a file, and what was found wrong with it.
-    fn note(&mut self, faults: Vec<String>) {
-        self.count += 1;
-        self.sound += usize::from(faults.is_empty());
-        self.faults.extend(faults);
-    }
-
-    fn report(&self, what: &str) {
-        say(&format!("interop: {} of {} {what}", self.sound, self.count));
-        assert!(self.faults.is_empty(), "{:#?}", self.faults);
-    }
-}
-
-fn has_warnings(answer: &Value) -> bool {
-    answer["warnings"].as_array().is_some_and(|warnings| !warnings.is_empty())
-}
-
-/// Whether HBase can go backwards in a file of its own like this.
-///
-/// It forgets to go back in the dictionary of tags with its place in the block, and then finds other
-/// tags or none (`BufferedDataBlockEncoder`, seen in 2.5.13 on files that it wrote itself).
-fn reads_backwards(spec: &Value) -> bool {
-    let has_dictionary = !["NONE", "ROW_INDEX_V1"].contains(&setting(spec, "encoding"));
-    !(has_dictionary && spec["compressTags"] == true)
-}
-
-fn setting<'a>(spec: &'a Value, name: &str) -> &'a str {
-    spec[name].as_str().unwrap_or("NONE")
-}
-
-fn text(path: &Path) -> String {
-    path.to_str().expect("the name is ours").to_owned()
-}
 
 /// Small blocks, so that a small file has many.
 fn small_blocks(spec: &mut Value) {
