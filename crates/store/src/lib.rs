@@ -33,6 +33,7 @@ mod compaction;
 mod error;
 mod explain;
 mod export;
+mod family_name;
 mod files;
 mod filters;
 mod flush;

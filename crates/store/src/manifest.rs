@@ -41,11 +41,10 @@ use filter::Seed;
 use sstable::SequenceId;
 
 use crate::error::{Error, Result};
+use crate::family_name::check_family_name;
 use crate::identity::random_number;
 use crate::options::FamilyOptions;
 use crate::sequence;
-use crate::store::{LOCK_NAME, WAL_DIRECTORY};
-use crate::unfinished::UNFINISHED_NAME;
 use crate::vfs::Vfs;
 use crate::wal::SegmentNumber;
 
@@ -75,7 +74,7 @@ pub(crate) struct FamilyEntry {
 
 impl Manifest {
     pub(crate) const NAME: &str = "MANIFEST";
-    const TEMPORARY_NAME: &str = "MANIFEST.new";
+    pub(crate) const TEMPORARY_NAME: &str = "MANIFEST.new";
     const MAGIC: [u8; 8] = *b"STOREMAN";
     const VERSION: u32 = 2;
 
@@ -246,31 +245,6 @@ fn read_family(bytes: &mut &[u8]) -> Result<FamilyEntry, Wrong> {
         files.push(file);
     }
     Ok(FamilyEntry { id, name, options, files })
-}
-
-/// Refuses what no family of a store can be called.
-pub(crate) fn check_family_name(name: &str) -> Result<()> {
-    check_directory_name(name)?;
-    let taken =
-        [WAL_DIRECTORY, LOCK_NAME, UNFINISHED_NAME, Manifest::NAME, Manifest::TEMPORARY_NAME];
-    if taken.contains(&name) {
-        return Err(Error::invalid(format!(
-            "no family can be named {name:?}: the store keeps something else under that name"
-        )));
-    }
-    Ok(())
-}
-
-/// Refuses what HBase refuses as a family's name, and what would not be a plain directory name.
-pub(crate) fn check_directory_name(name: &str) -> Result<()> {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-    if name.is_empty() || name.len() > 127 || name.starts_with('.') || !name.bytes().all(is_plain) {
-        return Err(Error::invalid(format!(
-            "{name:?} cannot name a family: up to 127 letters, digits, '_', '-' and '.' can, \
-             of which '.' is not the first"
-        )));
-    }
-    Ok(())
 }
 
 fn write_short(out: &mut Vec<u8>, bytes: &[u8]) -> io::Result<()> {

@@ -15,8 +15,8 @@ use std::sync::Arc;
 use sstable::{CellRef, FileName, Writer, WriterOptions};
 
 use crate::error::{Error, Result};
+use crate::family_name::check_directory_name;
 use crate::identity::random_name;
-use crate::manifest::check_directory_name;
 use crate::new_file::Sink;
 use crate::vfs::{RealFiles, Vfs};
 

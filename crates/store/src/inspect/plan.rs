@@ -4,8 +4,9 @@ use std::path::Path;
 
 use super::part::{Part, PartKind};
 use crate::error::{Error, Result};
+use crate::family_name::check_family_name;
 use crate::identity::is_store_file_name;
-use crate::manifest::{FileEntry, Manifest, check_family_name};
+use crate::manifest::{FileEntry, Manifest};
 use crate::options::FamilyOptions;
 use crate::store::{LOCK_NAME, WAL_DIRECTORY};
 use crate::unfinished::UNFINISHED_NAME;
