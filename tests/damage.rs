@@ -11,43 +11,23 @@
 //! And a salvage that does not come to its end leaves nothing that could be taken for a store.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
+#[path = "damage/verdict.rs"]
+mod verdict;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use store::vfs::Vfs;
-use store::{
-    Clock, Delete, Error, FamilyOptions, Part, PartKind, Put, Scan, Step, Store, StoreOptions,
-    Timestamp, salvage, verify,
-};
+use store::{Delete, Error, FamilyOptions, PartKind, Put, Step, Store, salvage, verify};
 use support::disk::Disk;
 use support::say;
 use workload::Random;
 
-const STORE: &str = "/data/store";
-const SAVED: &str = "/data/saved";
+use verdict::{Content, SAVED, STORE, content_of, judge, options, refusal};
+
 /// Bytes of a log segment before its first record.
 const HEADER_LEN: u64 = 56;
-
-type Content = BTreeMap<String, String>;
-
-fn options(disk: &Disk) -> StoreOptions {
-    let options = StoreOptions::default().vfs(Arc::new(disk.clone()));
-    let options = options.background(false).auto_compaction(false);
-    options.clock(Clock::fixed(Timestamp::new(1000)))
-}
-
-fn content_of(store: &Store) -> Content {
-    let mut content = Content::new();
-    for family in ["f", "g"] {
-        for cell in store.scan(Scan::family(family)).unwrap() {
-            let cell = cell.unwrap();
-            let [row, value] = [cell.row(), cell.value()].map(|it| String::from_utf8_lossy(it));
-            content.insert(format!("{family}/{row}"), value.into_owned());
-        }
-    }
-    content
-}
 
 /// A store whose log is all there is of it: after each batch, what it holds and where the log ends.
 struct Logged {
@@ -93,57 +73,6 @@ fn logged(segment_bytes: u64) -> Logged {
 fn log(disk: &Disk) -> BTreeMap<PathBuf, u64> {
     let paths = disk.paths().into_iter().filter(|path| path.parent().unwrap().ends_with("wal"));
     paths.map(|path| (path.clone(), disk.len(&path).unwrap())).collect()
-}
-
-/// All files that the damaged store has, to see that they are not touched.
-fn files(disk: &Disk) -> BTreeMap<PathBuf, Vec<u8>> {
-    let paths = disk.paths().into_iter().filter(|path| {
-        path.starts_with(STORE) && !path.ends_with("LOCK") // Verify and salvage make it.
-    });
-    paths.map(|path| (path.clone(), disk.bytes(&path))).collect()
-}
-
-/// What verify says, and salvage saves; the store stays as it is.
-struct Verdict {
-    is_sound: bool,
-    /// Parts that something is wrong with.
-    wrong: Vec<Part>,
-    is_whole: bool,
-    lost: Vec<Part>,
-    saved: Content,
-}
-
-fn judge(disk: &Disk) -> Verdict {
-    let before = files(disk);
-    let take = |parts: &mut Vec<Part>, step: &Step<'_>| {
-        if let Step::Done(part) = step
-            && !part.is_sound()
-        {
-            parts.push((*part).clone());
-        }
-    };
-    let (mut wrong, mut lost) = (Vec::new(), Vec::new());
-    let options = options(disk);
-    let is_sound = verify(STORE, &options, |step| take(&mut wrong, &step)).unwrap();
-    let families = ["f".to_owned(), "g".to_owned()];
-    let is_whole =
-        salvage(STORE, SAVED, &options, &families, |step| take(&mut lost, &step)).unwrap();
-    assert_eq!(files(disk), before, "the damaged store stays as it is");
-    assert!(verify(SAVED, &options, |_| {}).unwrap(), "what was salvaged is sound");
-    let saved = Store::open(SAVED, options).unwrap();
-    Verdict { is_sound, wrong, is_whole, lost, saved: content_of(&saved) }
-}
-
-/// Where the store refuses to open.
-fn refusal(disk: &Disk) -> (PathBuf, u64) {
-    let before = files(disk);
-    match Store::open(STORE, options(disk)) {
-        Err(Error::Corrupt { path, at, .. }) => {
-            assert_eq!(files(disk), before, "what is refused stays as it is");
-            (path, at)
-        }
-        other => panic!("not refused: {other:?}"),
-    }
 }
 
 fn flipped(bytes: &[u8], at: usize, bit: u32) -> Vec<u8> {

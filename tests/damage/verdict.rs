@@ -1,0 +1,82 @@
+//! What verify says of a damaged store, what salvage saves of it, and where it refuses to open.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use store::{Clock, Error, Part, Scan, Step, Store, StoreOptions, Timestamp, salvage, verify};
+use support::disk::Disk;
+
+pub(crate) const STORE: &str = "/data/store";
+pub(crate) const SAVED: &str = "/data/saved";
+
+pub(crate) type Content = BTreeMap<String, String>;
+
+pub(crate) fn options(disk: &Disk) -> StoreOptions {
+    let options = StoreOptions::default().vfs(Arc::new(disk.clone()));
+    let options = options.background(false).auto_compaction(false);
+    options.clock(Clock::fixed(Timestamp::new(1000)))
+}
+
+pub(crate) fn content_of(store: &Store) -> Content {
+    let mut content = Content::new();
+    for family in ["f", "g"] {
+        for cell in store.scan(Scan::family(family)).unwrap() {
+            let cell = cell.unwrap();
+            let [row, value] = [cell.row(), cell.value()].map(|it| String::from_utf8_lossy(it));
+            content.insert(format!("{family}/{row}"), value.into_owned());
+        }
+    }
+    content
+}
+
+/// All files that the damaged store has, to see that they are not touched.
+pub(crate) fn files(disk: &Disk) -> BTreeMap<PathBuf, Vec<u8>> {
+    let paths = disk.paths().into_iter().filter(|path| {
+        path.starts_with(STORE) && !path.ends_with("LOCK") // Verify and salvage make it.
+    });
+    paths.map(|path| (path.clone(), disk.bytes(&path))).collect()
+}
+
+/// What verify says, and salvage saves; the store stays as it is.
+pub(crate) struct Verdict {
+    pub(crate) is_sound: bool,
+    /// Parts that something is wrong with.
+    pub(crate) wrong: Vec<Part>,
+    pub(crate) is_whole: bool,
+    pub(crate) lost: Vec<Part>,
+    pub(crate) saved: Content,
+}
+
+pub(crate) fn judge(disk: &Disk) -> Verdict {
+    let before = files(disk);
+    let take = |parts: &mut Vec<Part>, step: &Step<'_>| {
+        if let Step::Done(part) = step
+            && !part.is_sound()
+        {
+            parts.push((*part).clone());
+        }
+    };
+    let (mut wrong, mut lost) = (Vec::new(), Vec::new());
+    let options = options(disk);
+    let is_sound = verify(STORE, &options, |step| take(&mut wrong, &step)).unwrap();
+    let families = ["f".to_owned(), "g".to_owned()];
+    let is_whole =
+        salvage(STORE, SAVED, &options, &families, |step| take(&mut lost, &step)).unwrap();
+    assert_eq!(files(disk), before, "the damaged store stays as it is");
+    assert!(verify(SAVED, &options, |_| {}).unwrap(), "what was salvaged is sound");
+    let saved = Store::open(SAVED, options).unwrap();
+    Verdict { is_sound, wrong, is_whole, lost, saved: content_of(&saved) }
+}
+
+/// Where the store refuses to open.
+pub(crate) fn refusal(disk: &Disk) -> (PathBuf, u64) {
+    let before = files(disk);
+    match Store::open(STORE, options(disk)) {
+        Err(Error::Corrupt { path, at, .. }) => {
+            assert_eq!(files(disk), before, "what is refused stays as it is");
+            (path, at)
+        }
+        other => panic!("not refused: {other:?}"),
+    }
+}
