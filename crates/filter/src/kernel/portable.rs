@@ -32,7 +32,8 @@ impl Probes {
 
     /// One bit for each, the lowest for the first: what a lookup needs, and so how they are kept.
     #[inline]
-    pub(crate) const fn mask(self) -> u32 {
+    #[cfg(all(target_arch = "x86_64", feature = "std"))]
+    pub(super) const fn mask(self) -> u32 {
         self.0
     }
 }
