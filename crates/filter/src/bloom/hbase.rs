@@ -124,9 +124,13 @@ impl HashPair {
     /// If `bit_count` is 0 and `hash_count` is not.
     pub fn bits(self, hash_count: u32, bit_count: u32) -> impl Iterator<Item = u32> {
         let mut composite = self.h1;
+        // The usual chunk of 128 KiB has a power of two of bits, however often it was folded, and then
+        // no division is needed.
+        let mask = bit_count.is_power_of_two().then(|| bit_count - 1);
         (0..hash_count).map(move |_| {
             // |v mod m| with Java's truncated remainder is |v| mod m, also for the least `int`.
-            let bit = composite.unsigned_abs() % bit_count;
+            let size = composite.unsigned_abs();
+            let bit = mask.map_or_else(|| size % bit_count, |mask| size & mask);
             composite = composite.wrapping_add(self.h2);
             bit
         })
