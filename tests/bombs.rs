@@ -102,8 +102,9 @@ fn read_all(bytes: &Bytes, limits: Limits) -> Result<()> {
     let (source, name) = (Arc::new(bytes.clone()), FileName::new("bomb"));
     drop(verify(source.clone(), name.clone(), limits, |_| {}));
     let reader = Reader::open(source, name, ReaderOptions::default().limits(limits))?;
-    for caching in [Caching::Bypass, Caching::Use] {
-        let mut scanner = reader.scanner(caching);
+    for mut scanner in
+        [reader.scanner(Caching::Bypass), reader.scanner(Caching::Use), reader.bulk_scanner()]
+    {
         scanner.seek_to_first()?;
         while scanner.cell().is_some() {
             scanner.advance()?;

@@ -23,6 +23,7 @@ use crate::{
     FileName, FileSource, ReadAt, ReadTrace, Result, Scanner, SequenceId, TimeRange, Trailer,
 };
 
+mod ahead;
 mod blocks;
 mod data_blocks;
 mod filters;
@@ -35,6 +36,7 @@ mod salvage;
 mod verify;
 mod written;
 
+pub(crate) use ahead::ReadAhead;
 pub(crate) use blocks::DataUse;
 use blocks::{Blocks, Wanted};
 use filters::FileFilters;
@@ -319,6 +321,22 @@ impl Reader {
     /// A scanner that stands nowhere yet.
     pub fn scanner(&self, caching: Caching) -> Scanner {
         Scanner::new(self.clone(), caching)
+    }
+
+    /// A scanner that reads ahead, for long scans: while it walks through a block, a thread of its own
+    /// reads, verifies and decompresses those behind it. It stands nowhere yet.
+    ///
+    /// It is as one past the cache ([`Caching::Bypass`]) in all but time: it gives the same cells, and
+    /// the same error at the same cell. The thread starts when the scan has crossed two block edges, so
+    /// that a short one does without. It ends with the file or the scanner, at a seek, and at a step
+    /// back; dropping the scanner waits until it has ended, no longer than for one block. At most 16
+    /// blocks are read ahead, and none of more than 512 KiB. Each counts in the scan's trace when the
+    /// scan comes to it; those that were read in vain, when it goes elsewhere. If there is no thread to
+    /// be had, the scan reads by itself.
+    ///
+    /// For scans that are many at once, as those of a merge, there are only so many processors.
+    pub fn bulk_scanner(&self) -> Scanner {
+        Scanner::reading_ahead(self.clone())
     }
 }
 

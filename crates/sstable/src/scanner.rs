@@ -6,7 +6,7 @@ use crate::block::body::Buffers;
 use crate::block::data::DataBlock;
 use crate::block::loaded::Block;
 use crate::block::walk::{Step, Walk};
-use crate::reader::DataUse;
+use crate::reader::{DataUse, ReadAhead};
 use crate::{Caching, CellRef, KeyRef, ReadTrace, Reader, Result};
 
 /// A place in a file: on a cell, or behind the last one.
@@ -22,6 +22,8 @@ pub struct Scanner {
     trace: ReadTrace,
     /// Of blocks that were read past the cache and are done with.
     buffers: Buffers,
+    /// Blocks that come next, if it reads ahead.
+    ahead: Option<Box<ReadAhead>>,
     /// `None` before the first seek and behind the last cell.
     place: Option<Place>,
     /// Cells of the row the scanner stands in, or of the row before it, that come before its cell:
@@ -61,10 +63,17 @@ impl Scanner {
             wanted: DataUse::Search,
             trace: ReadTrace::default(),
             buffers: Buffers::default(),
+            ahead: None,
             place: None,
             before: Vec::new(),
             cells_passed: None,
         }
+    }
+
+    /// A scanner past the cache that reads ahead.
+    pub(crate) fn reading_ahead(reader: Reader) -> Self {
+        let scanner = Self::new(reader, Caching::Bypass);
+        Self { ahead: Some(Box::default()), buffers: ReadAhead::buffers(), ..scanner }
     }
 
     /// A scanner that stands on the first cell of a row. It mostly ends there.
@@ -139,6 +148,7 @@ impl Scanner {
     /// If a block cannot be read; the scanner then stands nowhere.
     pub fn retreat(&mut self) -> Result<()> {
         self.cells_passed = None;
+        self.stop_ahead();
         let Some(Place { block, walk }) = self.place.take() else { return Ok(()) };
         let block = self.reader.searchable(block, &mut self.buffers)?;
         let Block::Data(data) = &*block else { return Ok(()) };
@@ -206,6 +216,14 @@ impl Scanner {
     fn leave(&mut self) {
         self.before.clear();
         self.cells_passed = None;
+        self.stop_ahead();
+    }
+
+    /// Reads ahead no more until it has gone on for a while.
+    fn stop_ahead(&mut self) {
+        if let Some(ahead) = &mut self.ahead {
+            ahead.stop(&mut self.trace);
+        }
     }
 
     /// Stands on a cell of a block that was checked.
@@ -225,6 +243,9 @@ impl Scanner {
         if let Some(Block::Data(data)) = Arc::into_inner(block) {
             data.give_back(&mut self.buffers);
         }
+        if let (Some(ahead), Some(Block::Data(next))) = (&mut self.ahead, next.as_deref()) {
+            ahead.cross_edge(&self.reader, next);
+        }
         self.enter(next)?;
         match self.cells_passed {
             Some(passed) if self.place.is_none() => self.reader.check_cell_count(passed),
@@ -238,8 +259,14 @@ impl Scanner {
         data: &DataBlock,
         last: Option<KeyRef<'_>>,
     ) -> Result<Option<Arc<Block>>> {
-        let (wanted, caching, buffers) = (self.wanted, self.caching, &mut self.buffers);
-        self.reader.next_data_block(data, last, wanted, caching, buffers, &mut self.trace)
+        let Some(place) = self.reader.next_place(data, last)? else { return Ok(None) };
+        let Self { reader, buffers, trace, .. } = self;
+        let read = self.ahead.as_mut().and_then(|ahead| ahead.take(place, buffers, trace));
+        let next = match read {
+            Some(block) => reader.follow(block?, last)?,
+            None => reader.data_block_at(place, last, self.wanted, self.caching, buffers, trace)?,
+        };
+        Ok(Some(next))
     }
 
     /// Stands on the first cell of a block.

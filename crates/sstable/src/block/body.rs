@@ -64,18 +64,31 @@ impl From<Body> for Bytes {
 }
 
 /// Buffers of blocks that are done with.
-#[derive(Debug, Default)]
-pub(crate) struct Buffers(Vec<Vec<u8>>);
+#[derive(Debug)]
+pub(crate) struct Buffers {
+    kept: Vec<Vec<u8>>,
+    count_max: usize,
+}
+
+impl Default for Buffers {
+    /// As many as a block passes through: as stored, decompressed, decoded.
+    fn default() -> Self {
+        Self::at_most(3)
+    }
+}
 
 impl Buffers {
-    /// What a block passes through: as stored, decompressed, decoded.
-    const COUNT_MAX: usize = 3;
     /// Larger ones are too rare to be kept.
     const LEN_MAX: usize = 4 << 20;
 
+    /// Keeps so many.
+    pub(crate) const fn at_most(count_max: usize) -> Self {
+        Self { kept: Vec::new(), count_max }
+    }
+
     /// A buffer of at least `len` bytes, which may hold anything.
     pub(crate) fn take(&mut self, len: usize) -> Vec<u8> {
-        match self.0.pop() {
+        match self.kept.pop() {
             Some(buffer) if buffer.len() >= len => buffer,
             // Blocks differ a little in length: this one shall do for the others as well.
             Some(_) => vec![0; len.saturating_add(len / 8)],
@@ -85,7 +98,7 @@ impl Buffers {
 
     /// A buffer with nothing in it, and with room for `len` bytes or more.
     pub(crate) fn take_empty(&mut self, len: usize) -> Vec<u8> {
-        let mut buffer = self.0.pop().unwrap_or_default();
+        let mut buffer = self.kept.pop().unwrap_or_default();
         buffer.clear();
         buffer.reserve(len);
         buffer
@@ -93,9 +106,16 @@ impl Buffers {
 
     /// Takes back a buffer, for the next block.
     pub(crate) fn give_back(&mut self, mut buffer: Vec<u8>) {
-        if self.0.len() < Self::COUNT_MAX && buffer.capacity() <= Self::LEN_MAX {
+        if self.kept.len() < self.count_max && buffer.capacity() <= Self::LEN_MAX {
             buffer.resize(buffer.capacity(), 0);
-            self.0.push(buffer);
+            self.kept.push(buffer);
+        }
+    }
+
+    /// Takes over one that others have kept.
+    pub(crate) fn take_one(&mut self, others: &mut Self) {
+        if self.kept.len() < self.count_max {
+            self.kept.extend(others.kept.pop());
         }
     }
 }
@@ -128,6 +148,15 @@ mod tests {
             buffers.give_back(vec![0; 10]);
         }
         buffers.give_back(vec![0; Buffers::LEN_MAX + 1]);
-        assert_eq!(buffers.0.len(), Buffers::COUNT_MAX);
+        assert_eq!(buffers.kept.len(), 3);
+        let mut more = Buffers::at_most(4);
+        more.give_back(vec![0; 10]);
+        for left in [2, 1, 0] {
+            more.take_one(&mut buffers);
+            assert_eq!((more.kept.len(), buffers.kept.len()), (4 - left, left));
+        }
+        buffers.give_back(vec![0; 10]);
+        more.take_one(&mut buffers);
+        assert_eq!((more.kept.len(), buffers.kept.len()), (4, 1));
     }
 }

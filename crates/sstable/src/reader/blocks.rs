@@ -52,6 +52,16 @@ pub(super) struct RawBlock {
     pub(super) body: Bytes,
 }
 
+/// The same of a data block, in buffers that go round.
+#[derive(Debug)]
+pub(super) struct RawData {
+    place: BlockPlace,
+    header: Header,
+    body: Body,
+    /// The header of the block behind it, if that is sound.
+    pub(super) next: Option<Header>,
+}
+
 /// What a block that holds no cells is wanted as.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Wanted {
@@ -154,19 +164,12 @@ impl Blocks {
         if let Some(block) = self.cached(place, BlockKind::Data, cache, is_data, trace) {
             return self.searchable(block, caching, buffers, check);
         }
-        let (header, body, next) = self.read_data(place, buffers)?;
-        let len = usize::try_from(place.len).unwrap_or(0);
-        trace.touch(BlockKind::Data, BlockSource::File, len);
-        let expected = match self.encoding {
-            DataBlockEncoding::None => BlockType::Data,
-            _ => BlockType::EncodedData,
-        };
-        self.check_type(place, &header, expected)?;
-        let damaged = |what| {
-            Damage { at: place.offset, block: Some(header.block_type), what }.in_file(&self.name)
-        };
-        let cells = self.open_cells(body).map_err(damaged)?;
-        let mut data = self.data_block(place, &header, next, cells).map_err(damaged)?;
+        let raw = self.read_data(place, buffers)?;
+        trace.touch(BlockKind::Data, BlockSource::File, usize::try_from(place.len).unwrap_or(0));
+        let mut data = self.open_data(raw)?;
+        let block_type = data.block_type();
+        let damaged =
+            |what| Damage { at: place.offset, block: Some(block_type), what }.in_file(&self.name);
         if let Some(cache) = cache {
             // Where there is room it will be used again: the sooner it is searchable, the better.
             // Whether there is, is asked last, for it takes the locks of the cache.
@@ -181,6 +184,21 @@ impl Blocks {
             cache.insert(self.key(place), Arc::clone(&block));
         }
         Ok(block)
+    }
+
+    /// A data block that was read, whose cells are still to be checked.
+    pub(super) fn open_data(&self, raw: RawData) -> Result<DataBlock> {
+        let RawData { place, header, body, next } = raw;
+        let expected = match self.encoding {
+            DataBlockEncoding::None => BlockType::Data,
+            _ => BlockType::EncodedData,
+        };
+        self.check_type(place, &header, expected)?;
+        let cells = self.open_cells(body);
+        let data = cells.and_then(|cells| self.data_block(place, &header, next, cells));
+        data.map_err(|what| {
+            Damage { at: place.offset, block: Some(header.block_type), what }.in_file(&self.name)
+        })
     }
 
     /// A data block that can be searched, for one that was to be walked; it takes that one's place in
@@ -270,11 +288,7 @@ impl Blocks {
 
     /// Does the same through `buffers`, and brings along the header behind the block if it is
     /// sound: that costs nothing more, and spares a scan a read.
-    fn read_data(
-        &self,
-        place: BlockPlace,
-        buffers: &mut Buffers,
-    ) -> Result<(Header, Body, Option<Header>)> {
+    pub(super) fn read_data(&self, place: BlockPlace, buffers: &mut Buffers) -> Result<RawData> {
         let end = self.check_place(place)?;
         let ahead = self.blocks_end.saturating_sub(end.get()).min(Header::LEN.into());
         let block_len = usize::try_from(place.len).unwrap_or(usize::MAX);
@@ -297,7 +311,7 @@ impl Blocks {
                 body
             }
         };
-        Ok((header, body, next))
+        Ok(RawData { place, header, body, next })
     }
 
     /// Whether a block can be at `place`; returns where it ends.

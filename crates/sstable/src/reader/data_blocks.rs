@@ -8,6 +8,7 @@ use super::index::{DataPlace, check_data_keys, check_first_key, check_later_key}
 use super::{Caching, Inner, Reader};
 use crate::block::body::Buffers;
 use crate::block::data::DataBlock;
+use crate::block::header::Header;
 use crate::block::index::BlockPlace;
 use crate::block::loaded::Block;
 use crate::block::searchable::Searchable;
@@ -49,9 +50,8 @@ impl Reader {
         Ok(Some(block))
     }
 
-    /// The data block behind `data`, whose last key is `last_key`; blocks of other types between
-    /// them are passed over. If it is wanted for a walk, or neither comes from the cache nor goes there,
-    /// its cells may still have to be checked.
+    /// The data block behind `data`, whose last key is `last_key`. If it is wanted for a walk, or neither
+    /// comes from the cache nor goes there, its cells may still have to be checked.
     pub(crate) fn next_data_block(
         &self,
         data: &DataBlock,
@@ -61,41 +61,55 @@ impl Reader {
         buffers: &mut Buffers,
         trace: &mut ReadTrace,
     ) -> Result<Option<Arc<Block>>> {
-        let Inner { blocks, trailer, .. } = &*self.0;
-        let place = data.place();
-        let Some(last) = trailer.last_data_block_offset.filter(|last| place.offset < *last) else {
+        let Some(place) = self.next_place(data, last_key)? else { return Ok(None) };
+        self.data_block_at(place, last_key, wanted, caching, buffers, trace).map(Some)
+    }
+
+    /// Where the data block behind `data` is, whose last key is `last_key`; `None` behind the last one.
+    pub(crate) fn next_place(
+        &self,
+        data: &DataBlock,
+        last_key: Option<KeyRef<'_>>,
+    ) -> Result<Option<BlockPlace>> {
+        let next = self.0.place_behind(data.place(), data.next())?;
+        if next.is_none() {
             self.0.check_last(last_key).map_err(|what| self.damage_in(data, what.into()))?;
-            return Ok(None);
-        };
-        let mut at = place.offset + u64::from(place.len);
-        let mut known = data.next();
-        while at <= last {
-            let header = match known.take() {
-                Some(header) => header,
-                None => blocks.read_header(at, blocks.blocks_end)?,
-            };
-            if matches!(header.block_type, BlockType::Data | BlockType::EncodedData) {
-                let damaged =
-                    |what| Damage::in_block(header.block_type, at, what).in_file(&blocks.name);
-                if header.previous_block != Some(place.offset) {
-                    return Err(damaged("does not follow the data block in front of it"));
-                }
-                let len = u32::try_from(header.len()).map_err(|_| damaged("is too long"))?;
-                let place = BlockPlace { offset: at, len };
-                let check = |next: &DataBlock| {
-                    let first = next.walk()?;
-                    let first_key = next.cell(&first).map(|cell| cell.key());
-                    if trailer.comparator.in_order(last_key, first_key) {
-                        return Ok(());
-                    }
-                    Err("begins before the data block in front of it ends".into())
-                };
-                return blocks.load_data(place, wanted, caching, buffers, trace, check).map(Some);
-            }
-            at = at + header.len();
         }
-        let damage = Damage { at, block: None, what: "no data block where the last one is".into() };
-        Err(damage.in_file(&blocks.name))
+        Ok(next.map(|(place, _)| place))
+    }
+
+    /// The data block at `place`, behind the one whose last key is `last_key`.
+    pub(crate) fn data_block_at(
+        &self,
+        place: BlockPlace,
+        last_key: Option<KeyRef<'_>>,
+        wanted: DataUse,
+        caching: Caching,
+        buffers: &mut Buffers,
+        trace: &mut ReadTrace,
+    ) -> Result<Arc<Block>> {
+        let check = |next: &DataBlock| self.check_follows(next, last_key);
+        self.0.blocks.load_data(place, wanted, caching, buffers, trace, check)
+    }
+
+    /// The same for a data block that was read ahead.
+    pub(crate) fn follow(
+        &self,
+        next: DataBlock,
+        last_key: Option<KeyRef<'_>>,
+    ) -> Result<Arc<Block>> {
+        self.check_follows(&next, last_key).map_err(|what| self.damage_in(&next, what))?;
+        Ok(Arc::new(Block::Data(next)))
+    }
+
+    /// Holds the first key of a data block against the last one of the block in front of it.
+    fn check_follows(&self, next: &DataBlock, last_key: Option<KeyRef<'_>>) -> Result<(), What> {
+        let first = next.walk()?;
+        let first_key = next.cell(&first).map(|cell| cell.key());
+        if self.comparator().in_order(last_key, first_key) {
+            return Ok(());
+        }
+        Err("begins before the data block in front of it ends".into())
     }
 
     /// The data block in front of `data`, as its header has it.
@@ -178,6 +192,38 @@ impl Reader {
 }
 
 impl Inner {
+    /// Where the data block behind the one at `place` is, and its header, which is not verified yet;
+    /// `None` behind the last one. Blocks of other types between them are passed over. `known` is the
+    /// header behind `place`, if it was read with it.
+    pub(super) fn place_behind(
+        &self,
+        place: BlockPlace,
+        mut known: Option<Header>,
+    ) -> Result<Option<(BlockPlace, Header)>> {
+        let Self { blocks, trailer, .. } = self;
+        let last = trailer.last_data_block_offset.filter(|last| place.offset < *last);
+        let Some(last) = last else { return Ok(None) };
+        let mut at = place.offset + u64::from(place.len);
+        while at <= last {
+            let header = match known.take() {
+                Some(header) => header,
+                None => blocks.read_header(at, blocks.blocks_end)?,
+            };
+            if matches!(header.block_type, BlockType::Data | BlockType::EncodedData) {
+                let damaged =
+                    |what| Damage::in_block(header.block_type, at, what).in_file(&blocks.name);
+                if header.previous_block != Some(place.offset) {
+                    return Err(damaged("does not follow the data block in front of it"));
+                }
+                let len = u32::try_from(header.len()).map_err(|_| damaged("is too long"))?;
+                return Ok(Some((BlockPlace { offset: at, len }, header)));
+            }
+            at = at + header.len();
+        }
+        let damage = Damage { at, block: None, what: "no data block where the last one is".into() };
+        Err(damage.in_file(&blocks.name))
+    }
+
     /// The data block that the index has at `place`, with all its cells checked unless it is wanted for
     /// a walk: that checks them as far as it goes.
     pub(super) fn load_data(

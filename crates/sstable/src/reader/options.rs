@@ -71,6 +71,7 @@ pub enum Caching {
     /// They are.
     #[default]
     Use,
-    /// They are not: compactions and bulk reads would push out what point reads need.
+    /// They are not: compactions and bulk reads would push out what point reads need. See
+    /// [`Reader::bulk_scanner`](crate::Reader::bulk_scanner) for long scans.
     Bypass,
 }

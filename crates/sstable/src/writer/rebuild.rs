@@ -26,8 +26,8 @@ use crate::block::index::{BlockPlace, Branch, IndexEntry, write_branch};
 use crate::encoding::What;
 use crate::input::Input;
 use crate::{
-    BlockOffset, BlockType, Caching, Comparator, Damage, Error, FileInfo, FileName, FilterOptions,
-    Limits, ReadAt, Reader, ReaderOptions, Result, Trailer, WriterOptions, compression,
+    BlockOffset, BlockType, Comparator, Damage, Error, FileInfo, FileName, FilterOptions, Limits,
+    ReadAt, Reader, ReaderOptions, Result, Trailer, WriterOptions, compression,
 };
 
 /// Bytes of the file that are copied at once.
@@ -163,7 +163,7 @@ fn metas(reader: &Reader, options: &WriterOptions) -> Result<Vec<(Bytes, Meta)>>
         .collect();
     let mut filter = FilterWriter::new(options);
     let mut last_row: Option<Vec<u8>> = None;
-    let mut scanner = reader.scanner(Caching::Bypass);
+    let mut scanner = reader.bulk_scanner();
     scanner.seek_to_first()?;
     while let Some(cell) = scanner.cell() {
         if last_row.as_deref() != Some(cell.row) {
