@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use sstable::{Caching, KeyRef, Reader};
+use sstable::{KeyRef, Reader};
 
 use crate::cells_output::{CellsOutput, Format};
 use crate::failure::Answer;
@@ -45,8 +45,7 @@ impl Cat {
         let mut left = self.limit.unwrap_or(u64::MAX);
         for file in &self.files {
             let reader = Reader::open_file(file, reader_options())?;
-            // Each block is read once and not again: nothing to cache.
-            let mut scanner = reader.scanner(Caching::Bypass);
+            let mut scanner = reader.bulk_scanner();
             match &self.start {
                 Some(start) => scanner.seek(KeyRef::before_row(start.as_bytes()))?,
                 None => scanner.seek_to_first()?,

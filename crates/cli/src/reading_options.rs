@@ -38,9 +38,17 @@ pub(crate) fn reader_options() -> ReaderOptions {
     ReaderOptions::default().limits(limits())
 }
 
-/// A scanner on the first cell of a file that is read from end to end. Each block is read once and not
-/// again: there is nothing to cache.
+/// A scanner on the first cell of a file that is read from end to end, and read ahead. Each block is
+/// read once and not again: there is nothing to cache.
 pub(crate) fn scan(reader: &Reader) -> sstable::Result<Scanner> {
+    let mut scanner = reader.bulk_scanner();
+    scanner.seek_to_first()?;
+    Ok(scanner)
+}
+
+/// The same without reading ahead: for files that are read many at once, and where it is measured what
+/// one thread does.
+pub(crate) fn scan_by_itself(reader: &Reader) -> sstable::Result<Scanner> {
     let mut scanner = reader.scanner(Caching::Bypass);
     scanner.seek_to_first()?;
     Ok(scanner)

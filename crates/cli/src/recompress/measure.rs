@@ -16,7 +16,7 @@ use super::copy_meta_blocks;
 use super::read_back::compare;
 use crate::failure::Wrong;
 use crate::progress::Progress;
-use crate::reading_options::{reader_options, scan};
+use crate::reading_options::{reader_options, scan, scan_by_itself};
 use crate::sorted::cell_bytes;
 
 /// Bytes of cells that are read before they are written: only the writing is timed.
@@ -74,7 +74,7 @@ impl Sample {
         let file = File::create(place).with_context(|| format!("{shown}: cannot create"))?;
         let mut writer = Writer::new(file, FileName::new(shown.clone()), options)?;
         let mut writing = Duration::ZERO;
-        let mut scanner = scan(reader)?;
+        let mut scanner = scan_by_itself(reader)?;
         let mut batch = Vec::new();
         while read_batch(&mut scanner, &mut batch)? {
             let started = Instant::now();
@@ -135,7 +135,7 @@ fn read_batch(scanner: &mut Scanner, batch: &mut Vec<Cell>) -> sstable::Result<b
 
 fn time_scan(written: &Reader) -> sstable::Result<Duration> {
     let started = Instant::now();
-    let mut scanner = scan(written)?;
+    let mut scanner = scan_by_itself(written)?;
     while let Some(cell) = scanner.cell() {
         black_box(cell);
         scanner.advance()?;
