@@ -4,7 +4,14 @@
 //! Cells of a key of 16 bytes and a value of 100, half of which can be compressed away. Scans read
 //! every block from the file (which the operating system holds in memory), verify and decode it.
 //! Lookups have all blocks in the cache and a Bloom filter of 1 % in front. Both sides warm up by
-//! as many rounds as are timed, and the median counts; both use one thread.
+//! as many rounds as are timed, and the median counts.
+//!
+//! Both use one thread, but for the column "ahead": there ours is a [`bulk_scanner`], which reads,
+//! verifies and decompresses on a second thread. Beside each scan of ours stand the nanoseconds of CPU
+//! that a cell takes of all threads together, from the kernel's count of hundredths of a second over
+//! the timed rounds.
+//!
+//! [`bulk_scanner`]: sstable::Reader::bulk_scanner
 //!
 //! HBase is asked for less than it does for a client: no region, no memstore, no network, and the
 //! `Scan` that it makes of each `Get` is made beforehand.
@@ -24,9 +31,10 @@ use filter::Seed;
 use serde_json::Value;
 use sstable::{
     BlockCache, Caching, CellRef, Compression, DataBlockEncoding, FileName, ReadTrace, Reader,
-    ReaderOptions, RowProbe, SequenceId, Timestamp, Writer, WriterOptions,
+    ReaderOptions, RowProbe, Scanner, SequenceId, Timestamp, Writer, WriterOptions,
 };
 use support::judge;
+use workload::cpu_time::cpu_nanos_of_all;
 use workload::{KEY_LEN, Random};
 
 const VALUE_LEN: usize = 100;
@@ -40,6 +48,15 @@ struct Speed {
     cells: f64,
     hits: f64,
     misses: f64,
+}
+
+/// How fast ours is, and at what cost.
+struct Ours {
+    speed: Speed,
+    /// Per second, of a scan that reads ahead.
+    cells_ahead: f64,
+    /// Nanoseconds a cell, of a scan that does not read ahead and of one that does.
+    cpu: [f64; 2],
 }
 
 fn main() {
@@ -81,19 +98,26 @@ fn main() {
 }
 
 fn print_head(alone: bool) {
-    let (names, lines) = if alone { ("", "") } else { (" HBase | × |", "--:|--:|") };
-    let columns = ["scan M cells/s", "hits M/s", "misses M/s"];
-    println!(
-        "| encoding | codec | write MB/s |{}",
-        columns.map(|column| format!(" {column} |{names}")).concat()
-    );
-    println!("|---|---|--:|{}", columns.map(|_| format!("--:|{lines}")).concat());
+    let scan = "scan M cells/s | CPU ns | ahead M cells/s | CPU ns";
+    let scan = format!("{scan} |{}", if alone { "" } else { " HBase | × | ahead × |" });
+    let names = if alone { "" } else { " HBase | × |" };
+    let lookups = ["hits M/s", "misses M/s"].map(|column| format!(" {column} |{names}")).concat();
+    let head = format!("| encoding | codec | write MB/s | {scan}{lookups}");
+    println!("{head}\n|---|---|{}", "--:|".repeat(head.matches('|').count() - 3));
 }
 
-fn print_row(name: &str, written: f64, ours: &Speed, theirs: Option<&Speed>) {
+fn print_row(name: &str, written: f64, ours: &Ours, theirs: Option<&Speed>) {
     print!("| {name} | {written:.0} |");
-    for speed in [|it: &Speed| it.cells, |it: &Speed| it.hits, |it: &Speed| it.misses] {
-        let ours = speed(ours);
+    let scans = [ours.speed.cells, ours.cells_ahead];
+    for (cells, cpu) in scans.into_iter().zip(ours.cpu) {
+        print!(" {:.2} | {cpu:.0} |", cells / 1e6);
+    }
+    if let Some(theirs) = theirs {
+        let [plain, ahead] = scans.map(|ours| ours / theirs.cells);
+        print!(" {:.2} | {plain:.1} | {ahead:.1} |", theirs.cells / 1e6);
+    }
+    for speed in [|it: &Speed| it.hits, |it: &Speed| it.misses] {
+        let ours = speed(&ours.speed);
         print!(" {:.2} |", ours / 1e6);
         if let Some(theirs) = theirs.map(speed) {
             print!(" {:.2} | {:.1} |", theirs / 1e6, ours / theirs);
@@ -128,10 +152,10 @@ fn write_file(path: &Path, options: WriterOptions, rows: &[(Row, u64)]) -> f64 {
     bytes as f64 / 1e6 / start.elapsed().as_secs_f64()
 }
 
-fn measure(path: &Path, present: &[Row], absent: &[Row]) -> Speed {
+fn measure(path: &Path, present: &[Row], absent: &[Row]) -> Ours {
     let uncached = Reader::open_file(path, ReaderOptions::default()).expect("sound");
-    let scan = || {
-        let mut scanner = uncached.scanner(Caching::Bypass);
+    let cells = uncached.cell_count() as f64;
+    let scan = |mut scanner: Scanner| {
         scanner.seek_to_first().expect("sound");
         let mut bytes = 0;
         while let Some(cell) = scanner.cell() {
@@ -140,6 +164,8 @@ fn measure(path: &Path, present: &[Row], absent: &[Row]) -> Speed {
         }
         assert_eq!(bytes as u64, uncached.cell_count() * VALUE_LEN as u64);
     };
+    let (by_itself, cpu_by_itself) = median(|| scan(uncached.scanner(Caching::Bypass)));
+    let (ahead, cpu_ahead) = median(|| scan(uncached.bulk_scanner()));
     let cache = Arc::new(BlockCache::new(1 << 30));
     let cached = Reader::open_file(path, ReaderOptions::default().cache(cache)).expect("sound");
     let look_up = |rows: &[Row], expected: usize| {
@@ -151,23 +177,29 @@ fn measure(path: &Path, present: &[Row], absent: &[Row]) -> Speed {
         };
         assert_eq!(rows.iter().filter(is_found).count(), expected);
     };
-    Speed {
-        cells: uncached.cell_count() as f64 / median(scan),
-        hits: present.len() as f64 / median(|| look_up(present, present.len())),
-        misses: absent.len() as f64 / median(|| look_up(absent, 0)),
-    }
+    let speed = Speed {
+        cells: cells / by_itself,
+        hits: present.len() as f64 / median(|| look_up(present, present.len())).0,
+        misses: absent.len() as f64 / median(|| look_up(absent, 0)).0,
+    };
+    let cpu = [cpu_by_itself, cpu_ahead].map(|nanos| nanos / cells);
+    Ours { speed, cells_ahead: cells / ahead, cpu }
 }
 
-/// Seconds of the middle one of the rounds that come after the warm-up.
-fn median(mut round: impl FnMut()) -> f64 {
+/// Seconds of the middle one of the rounds that come after the warm-up, and the nanoseconds of CPU
+/// that each of them took on average.
+fn median(mut round: impl FnMut()) -> (f64, f64) {
     let mut time = || {
         let start = Instant::now();
         round();
         start.elapsed()
     };
-    let mut rounds: Vec<Duration> = (0..2 * ROUNDS).map(|_| time()).skip(ROUNDS).collect();
+    (0..ROUNDS).for_each(|_| _ = time());
+    let before = cpu_nanos_of_all();
+    let mut rounds: Vec<Duration> = (0..ROUNDS).map(|_| time()).collect();
+    let cpu = cpu_nanos_of_all() - before;
     rounds.sort_unstable();
-    rounds[ROUNDS / 2].as_secs_f64()
+    (rounds[ROUNDS / 2].as_secs_f64(), cpu as f64 / ROUNDS as f64)
 }
 
 fn ask_hbase(path: &Path, [present, absent]: &[String; 2]) -> Speed {
