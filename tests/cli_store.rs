@@ -118,3 +118,24 @@ fn an_export_that_fails_leaves_what_was_there_and_nothing_else() {
     assert_eq!(fs::read_dir(&shared).expect("it is there").count(), 4);
     assert_eq!(fs::read(shared.join("other/file")).expect("it stays"), b"theirs");
 }
+
+/// No file may have so many bytes as one of the export.
+#[cfg(unix)]
+#[test]
+fn an_export_for_which_there_is_no_room_leaves_nothing() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    store(directory, &["create", "s", "f"]);
+    store(directory, &["append", "s", "f", "row", "q", "value"]);
+    let failed = Command::new("sh")
+        .args(["-c", "trap '' XFSZ; ulimit -f 2; exec \"$0\" store export s outs/out"])
+        .arg(env!("CARGO_BIN_EXE_hfile"))
+        .current_dir(directory)
+        .output()
+        .expect("there is a shell");
+    let said = String::from_utf8_lossy(&failed.stderr);
+    assert_eq!(failed.status.code(), Some(3), "{said}");
+    assert!(said.contains("cannot write"), "{said}");
+    let left = fs::read_dir(directory).expect("readable").map(|it| it.expect("readable").path());
+    assert_eq!(left.collect::<Vec<_>>(), [directory.join("s")], "{said}");
+}
