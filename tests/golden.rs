@@ -1,6 +1,9 @@
 //! Files that HBase wrote: we read them exactly, and find in them what is there and nothing else.
 
-use std::path::{Path, PathBuf};
+#[path = "golden/file.rs"]
+mod file;
+
+use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -9,63 +12,10 @@ use sstable::{
     BlockCache, BlockKind, BlockSource, BloomType, Caching, Cell, Compression, FileName, FilterUse,
     KeyRef, Limits, ReadTrace, Reader, ReaderOptions, RowProbe,
 };
-use support::fixtures::{Fixture, read_cells};
-use support::say;
+use support::fixtures::Fixture;
+use support::{hex, say};
 
-/// A file and the cells in it.
-struct Golden {
-    name: String,
-    path: PathBuf,
-    cells: Vec<Cell>,
-}
-
-impl Golden {
-    /// Every file that HBase wrote.
-    fn all() -> Vec<Self> {
-        let mut all: Vec<Self> = Fixture::all()
-            .iter()
-            .map(|fixture| Self {
-                name: fixture.name.clone(),
-                path: fixture.path.clone(),
-                cells: fixture.cells(),
-            })
-            .collect();
-        let stores = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/store");
-        for store in ["disjoint", "overlap"] {
-            for number in 1.. {
-                let path = stores.join(format!("{store}/files/{number:02}"));
-                if !path.exists() {
-                    break;
-                }
-                let cells = read_cells(&path.with_extension("cells.ndjson"));
-                all.push(Self { name: format!("{store}/{number:02}"), path, cells });
-            }
-        }
-        assert!(all.len() >= 50, "{} files", all.len());
-        all
-    }
-
-    fn open(&self, options: ReaderOptions) -> Reader {
-        Reader::open_file(&self.path, options).unwrap_or_else(|error| panic!("{error}"))
-    }
-
-    /// How many cells come before a key.
-    fn before(&self, reader: &Reader, key: &KeyRef<'_>) -> usize {
-        let order = reader.comparator();
-        self.cells.partition_point(|cell| order.compare(&cell.as_ref().key(), key).is_lt())
-    }
-
-    /// The cells of each row.
-    fn rows(&self) -> impl Iterator<Item = &[Cell]> {
-        self.cells.chunk_by(|left, right| left.row() == right.row())
-    }
-}
-
-/// Bytes as the manifest has them.
-fn hex(bytes: &[u8]) -> String {
-    let digit = |digit: u8| char::from(b"0123456789abcdef"[usize::from(digit)]);
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
-}
+use file::Golden;
 
 /// Everything from where a scanner stands to the end.
 fn rest(scanner: &mut sstable::Scanner) -> Vec<Cell> {
