@@ -18,165 +18,111 @@ use core::arch::x86_64::{
     _mm512_test_epi64_mask,
 };
 
-use super::columns::{ColumnLookup, Columns, FewColumns, Usual, all};
+use super::columns::{ColumnLookup, Columns, FewColumns};
 use super::x86::{Avx2, Avx512};
 use crate::KeyHash;
 
-#[expect(clippy::unused_self, reason = "`self` is the proof that the call is sound")]
-impl Avx512 {
-    /// As [`Vector::look_up`](super::Vector::look_up).
-    #[inline]
-    pub(super) fn look_up(self, filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
-        // SAFETY: the processor has these features, or there would be no `self`.
-        unsafe { look_up_512(filter, body, hash) }
-    }
+/// The lookups with the vectors of one kind. What a function with such instructions calls is inlined
+/// into it only if it has them too; so each step stands once for each kind.
+macro_rules! look_ups {
+    ($vectors:ident, $module:ident, $features:literal, $matches:ident, $matches_few:ident) => {
+        impl $vectors {
+            /// As [`Vector::look_up`](super::Vector::look_up).
+            #[inline]
+            pub(super) fn look_up(
+                self,
+                filter: &impl ColumnLookup,
+                body: &[u8],
+                hash: KeyHash,
+            ) -> bool {
+                // SAFETY: the processor has these features, or there would be no `self`.
+                unsafe { $module::look_up(filter, body, hash) }
+            }
 
-    /// As [`Vector::look_up_all`](super::Vector::look_up_all).
-    pub(super) fn look_up_all(
-        self,
-        filter: &impl ColumnLookup,
-        body: &[u8],
-        hashes: &[KeyHash],
-        answers: &mut [bool],
-    ) {
-        // SAFETY: the processor has these features, or there would be no `self`.
-        unsafe { look_up_all_512(filter, body, hashes, answers) }
-    }
+            /// As [`Vector::look_up_all`](super::Vector::look_up_all).
+            pub(super) fn look_up_all(
+                self,
+                filter: &impl ColumnLookup,
+                body: &[u8],
+                hashes: &[KeyHash],
+                answers: &mut [bool],
+            ) {
+                // SAFETY: the processor has these features, or there would be no `self`.
+                unsafe { $module::look_up_all(filter, body, hashes, answers) }
+            }
+        }
+
+        mod $module {
+            use super::{$matches, $matches_few};
+            use crate::KeyHash;
+            use crate::kernel::columns::{ColumnLookup, Usual, all};
+
+            #[target_feature(enable = $features)]
+            pub(super) fn look_up(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
+                if filter.is_mixed() {
+                    return look_up_mixed(filter, body, hash);
+                }
+                answer(filter, body, hash, filter.usual::<false>(0, body, hash))
+            }
+
+            #[inline(never)]
+            #[target_feature(enable = $features)]
+            fn look_up_mixed(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
+                answer(filter, body, hash, filter.usual::<true>(0, body, hash))
+            }
+
+            /// Answers with what a key came to in the first layer.
+            #[inline]
+            #[target_feature(enable = $features)]
+            fn answer(
+                filter: &impl ColumnLookup,
+                body: &[u8],
+                hash: KeyHash,
+                usual: Usual<'_>,
+            ) -> bool {
+                match usual {
+                    Usual::Columns(columns) => $matches_few(&columns),
+                    Usual::Bumped => look_up_bumped(filter, body, hash),
+                    Usual::Unusual => look_up_any(filter, body, hash),
+                }
+            }
+
+            #[inline(never)]
+            #[target_feature(enable = $features)]
+            fn look_up_bumped(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
+                match filter.usual::<true>(1, body, hash) {
+                    Usual::Columns(columns) => $matches_few(&columns),
+                    Usual::Bumped | Usual::Unusual => look_up_any(filter, body, hash),
+                }
+            }
+
+            #[inline(never)]
+            #[target_feature(enable = $features)]
+            fn look_up_any(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
+                filter.look_up(body, hash, |columns| $matches(columns))
+            }
+
+            #[target_feature(enable = $features)]
+            pub(super) fn look_up_all(
+                filter: &impl ColumnLookup,
+                body: &[u8],
+                hashes: &[KeyHash],
+                answers: &mut [bool],
+            ) {
+                all(filter, body, hashes, answers, |hash, usual| answer(filter, body, hash, usual));
+            }
+        }
+    };
 }
 
-#[expect(clippy::unused_self, reason = "`self` is the proof that the call is sound")]
-impl Avx2 {
-    /// As [`Vector::look_up`](super::Vector::look_up).
-    #[inline]
-    pub(super) fn look_up(self, filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
-        // SAFETY: the processor has AVX2, or there would be no `self`.
-        unsafe { look_up_256(filter, body, hash) }
-    }
-
-    /// As [`Vector::look_up_all`](super::Vector::look_up_all).
-    pub(super) fn look_up_all(
-        self,
-        filter: &impl ColumnLookup,
-        body: &[u8],
-        hashes: &[KeyHash],
-        answers: &mut [bool],
-    ) {
-        // SAFETY: the processor has AVX2, or there would be no `self`.
-        unsafe { look_up_all_256(filter, body, hashes, answers) }
-    }
-}
-
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq,bmi2"
-)]
-fn look_up_512(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
-    if filter.is_mixed() {
-        return look_up_mixed_512(filter, body, hash);
-    }
-    answer_512(filter, body, hash, filter.usual::<false>(0, body, hash))
-}
-
-#[inline(never)]
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq,bmi2"
-)]
-fn look_up_mixed_512(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
-    answer_512(filter, body, hash, filter.usual::<true>(0, body, hash))
-}
-
-/// Answers with what a key came to in the first layer.
-#[inline]
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq,bmi2"
-)]
-fn answer_512(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash, usual: Usual<'_>) -> bool {
-    match usual {
-        Usual::Columns(columns) => matches_few_512(&columns),
-        Usual::Bumped => look_up_bumped_512(filter, body, hash),
-        Usual::Unusual => look_up_any_512(filter, body, hash),
-    }
-}
-
-#[inline(never)]
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq,bmi2"
-)]
-fn look_up_bumped_512(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
-    match filter.usual::<true>(1, body, hash) {
-        Usual::Columns(columns) => matches_few_512(&columns),
-        Usual::Bumped | Usual::Unusual => look_up_any_512(filter, body, hash),
-    }
-}
-
-#[inline(never)]
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq,bmi2"
-)]
-fn look_up_any_512(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
-    filter.look_up(body, hash, |columns| matches_512(columns))
-}
-
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq,bmi2"
-)]
-fn look_up_all_512(
-    filter: &impl ColumnLookup,
-    body: &[u8],
-    hashes: &[KeyHash],
-    answers: &mut [bool],
-) {
-    all(filter, body, hashes, answers, |hash, usual| answer_512(filter, body, hash, usual));
-}
-
-#[target_feature(enable = "avx2")]
-fn look_up_256(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
-    if filter.is_mixed() {
-        return look_up_mixed_256(filter, body, hash);
-    }
-    answer_256(filter, body, hash, filter.usual::<false>(0, body, hash))
-}
-
-#[inline(never)]
-#[target_feature(enable = "avx2")]
-fn look_up_mixed_256(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
-    answer_256(filter, body, hash, filter.usual::<true>(0, body, hash))
-}
-
-/// Answers with what a key came to in the first layer.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn answer_256(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash, usual: Usual<'_>) -> bool {
-    match usual {
-        Usual::Columns(columns) => matches_few_256(&columns),
-        Usual::Bumped => look_up_bumped_256(filter, body, hash),
-        Usual::Unusual => look_up_any_256(filter, body, hash),
-    }
-}
-
-#[inline(never)]
-#[target_feature(enable = "avx2")]
-fn look_up_bumped_256(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
-    match filter.usual::<true>(1, body, hash) {
-        Usual::Columns(columns) => matches_few_256(&columns),
-        Usual::Bumped | Usual::Unusual => look_up_any_256(filter, body, hash),
-    }
-}
-
-#[inline(never)]
-#[target_feature(enable = "avx2")]
-fn look_up_any_256(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
-    filter.look_up(body, hash, |columns| matches_256(columns))
-}
-
-#[target_feature(enable = "avx2")]
-fn look_up_all_256(
-    filter: &impl ColumnLookup,
-    body: &[u8],
-    hashes: &[KeyHash],
-    answers: &mut [bool],
-) {
-    all(filter, body, hashes, answers, |hash, usual| answer_256(filter, body, hash, usual));
-}
+look_ups!(
+    Avx512,
+    avx512,
+    "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vpopcntdq,bmi2",
+    matches_512,
+    matches_few_512
+);
+look_ups!(Avx2, avx2, "avx2", matches_256, matches_few_256);
 
 #[inline]
 #[target_feature(
