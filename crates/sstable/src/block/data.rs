@@ -19,7 +19,7 @@ use std::sync::OnceLock;
 use super::body::Buffers;
 use super::header::Header;
 use super::index::BlockPlace;
-use super::searchable::{RowIndex, Searchable};
+use super::searchable::{RowIndex, RowStarts, Searchable};
 use super::walk::{PlainWalk, Step, Walk};
 use crate::encoding::{CellLayout, Cells, Decoded, Deltas, What};
 use crate::{BlockOffset, BlockType, CellRef};
@@ -159,9 +159,23 @@ impl DataBlock {
 
     /// Of a block as it was read the same with all cells plain and checked, in memory of its own.
     pub(crate) fn to_searchable(&self, buffers: &mut Buffers) -> Result<Option<Self>, What> {
+        self.to_plain(buffers, |plain, starts| RowIndex::of(plain, self.layout, starts))
+    }
+
+    /// The same for a scan, which asks for its rows one after the other: there is nothing to look them
+    /// up by but their order.
+    pub(crate) fn to_walkable(&self, buffers: &mut Buffers) -> Result<Option<Self>, What> {
+        self.to_plain(buffers, |_, starts| RowIndex::without_table(starts))
+    }
+
+    fn to_plain(
+        &self,
+        buffers: &mut Buffers,
+        index: impl FnOnce(&Decoded, RowStarts) -> RowIndex,
+    ) -> Result<Option<Self>, What> {
         let Some(deltas) = self.as_read() else { return Ok(None) };
         let (plain, starts) = deltas.to_plain(self.layout, buffers)?;
-        let index = RowIndex::of(&plain, self.layout, starts);
+        let index = index(&plain, starts);
         Ok(Some(Self {
             cells: Cells::Plain(plain),
             plain: OnceLock::new(),

@@ -89,25 +89,32 @@ impl RowIndex {
     /// Takes what a walk has found that checked all cells.
     pub(super) fn of(decoded: &Decoded, layout: CellLayout, starts: RowStarts) -> Self {
         let cells = decoded.cells();
-        let RowStarts { offsets, last_cell_at, cell_count } = starts;
-        let (mut table, mut bytes) = (None, size_of_val(&*offsets));
+        let mut index = Self::without_table(starts);
         if layout.order == Comparator::Bytes {
-            let rows = rows_at(cells, &offsets);
-            let places = rows.clone().zip(offsets.iter().copied());
-            table = RowTable::new(cells.len(), offsets.len(), places);
+            let rows = rows_at(cells, &index.offsets);
+            let places = rows.clone().zip(index.offsets.iter().copied());
+            let table = RowTable::new(cells.len(), index.offsets.len(), places);
             let (first, last) = (rows.clone().next(), rows.clone().next_back());
             let prefix_len = common_prefix_len(first.unwrap_or_default(), last.unwrap_or_default());
-            bytes = bytes.saturating_add(table.as_ref().map_or(0, RowTable::bytes));
-            bytes = bytes.saturating_add(RowHeads::bytes_of(prefix_len, offsets.len()));
+            let heads_bytes = RowHeads::bytes_of(prefix_len, index.offsets.len());
+            index.bytes = index.bytes.saturating_add(table.as_ref().map_or(0, RowTable::bytes));
+            index.bytes = index.bytes.saturating_add(heads_bytes);
+            index.table = table;
         }
+        index
+    }
+
+    /// The same without a way to look rows up by a hash.
+    pub(super) fn without_table(starts: RowStarts) -> Self {
+        let RowStarts { offsets, last_cell_at, cell_count } = starts;
         Self {
+            bytes: size_of_val(&*offsets),
             offsets: offsets.into(),
-            table,
+            table: None,
             was_sought: AtomicBool::new(false),
             heads: OnceLock::new(),
             last_cell_at,
             cell_count,
-            bytes,
         }
     }
 

@@ -329,7 +329,7 @@ fn decoded(data: DataBlock, buffers: &mut Buffers) -> DataBlock {
     if data.as_read().is_none_or(|deltas| deltas.plain_len() > len_max) {
         return data;
     }
-    match data.to_searchable(buffers) {
+    match data.to_walkable(buffers) {
         Ok(Some(plain)) => {
             data.give_back(buffers);
             plain
