@@ -3,10 +3,13 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{Cell, Reader, ReaderOptions};
+use store::vfs::Vfs;
 use store::{Delete, Error, FamilyOptions, Get, Put, Scan, Store, StoreOptions, Timestamp};
+use support::disk::{Disk, Fault, Faults};
 use support::{hex, judge, say};
 
 fn open(directory: &Path) -> Store {
@@ -119,6 +122,42 @@ fn a_checkpoint_is_a_store_of_its_own_that_shares_files() {
     drop(store);
     let names = |directory: &Path| fs::read_dir(directory).unwrap().count();
     assert_eq!(names(&backup.join("g")), 3, "shared, and still there");
+}
+
+#[test]
+fn a_checkpoint_that_fails_at_any_of_its_calls_leaves_nothing() {
+    let backup = Path::new("/data/backup");
+    for is_there in [false, true] {
+        let checkpoint = |faults| {
+            let disk = Disk::default();
+            let options = StoreOptions::default().vfs(Arc::new(disk.clone())).background(false);
+            let store = Store::open("/data/store", options).unwrap();
+            store.create_family("f", FamilyOptions::default()).unwrap();
+            store.put(Put::new("row").column("f", "q", "1")).unwrap();
+            store.flush().unwrap();
+            if is_there {
+                disk.create_directory(backup).unwrap();
+            }
+            disk.set_faults(faults);
+            let made = store.checkpoint(backup);
+            let calls = disk.calls();
+            disk.set_faults(Faults::default());
+            (disk, store, calls, made)
+        };
+        let (.., calls, made) = checkpoint(Faults::default());
+        made.unwrap();
+        assert!(calls > 8, "{calls}");
+        for failing in 1..=calls {
+            let (disk, store, _, made) = checkpoint(Faults::once(failing, Fault::NoSpace));
+            assert!(made.is_err(), "call {failing}");
+            match disk.list(backup) {
+                Ok(left) => assert!(is_there && left.is_empty(), "call {failing}: {left:?}"),
+                Err(_) => assert!(!is_there, "call {failing}: the directory is gone"),
+            }
+            store.put(Put::new("later").column("f", "q", "2")).unwrap();
+            store.checkpoint(backup).unwrap();
+        }
+    }
 }
 
 #[test]

@@ -104,6 +104,10 @@ impl Vfs for CountedFiles {
         RealFiles.create_directory(path)
     }
 
+    fn remove_directory(&self, path: &Path) -> io::Result<()> {
+        RealFiles.remove_directory(path)
+    }
+
     fn sync_directory(&self, path: &Path) -> io::Result<()> {
         RealFiles.sync_directory(path)
     }

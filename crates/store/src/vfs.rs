@@ -80,6 +80,13 @@ pub trait Vfs: Debug + Send + Sync {
     /// What the operating system says.
     fn create_directory(&self, path: &Path) -> io::Result<()>;
 
+    /// Removes a directory in which nothing is left.
+    ///
+    /// # Errors
+    ///
+    /// What the operating system says.
+    fn remove_directory(&self, path: &Path) -> io::Result<()>;
+
     /// Makes durable what was made, renamed and unlinked in a directory.
     ///
     /// # Errors
@@ -185,6 +192,10 @@ impl Vfs for RealFiles {
 
     fn create_directory(&self, path: &Path) -> io::Result<()> {
         fs::create_dir_all(path)
+    }
+
+    fn remove_directory(&self, path: &Path) -> io::Result<()> {
+        fs::remove_dir(path)
     }
 
     #[cfg(unix)]

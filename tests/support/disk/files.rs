@@ -143,6 +143,19 @@ impl Vfs for Disk {
         Ok(())
     }
 
+    fn remove_directory(&self, path: &Path) -> io::Result<()> {
+        self.changing_call()?;
+        let mut state = self.state();
+        if state.names.get(path) != Some(&Node::Directory) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        if state.names.keys().any(|inside| inside.parent() == Some(path)) {
+            return Err(io::ErrorKind::DirectoryNotEmpty.into());
+        }
+        state.change(Change::Remove(path.to_path_buf()));
+        Ok(())
+    }
+
     fn sync_directory(&self, path: &Path) -> io::Result<()> {
         self.changing_call()?;
         let state = &mut *self.state();

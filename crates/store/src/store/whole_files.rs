@@ -99,7 +99,8 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::Invalid`] if the directory is not empty, and what the operating system says, also
-    /// if it is on another file system.
+    /// if it is on another file system. What was made till then is removed again, as far as that can
+    /// be done.
     pub fn checkpoint(&self, directory: impl AsRef<Path>) -> Result<()> {
         self.inner.checkpoint(directory.as_ref())
     }
