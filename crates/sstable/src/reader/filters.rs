@@ -23,6 +23,7 @@ use crate::block::index::BlockPlace;
 use crate::block::loaded::Block;
 use crate::block::meta::MetaBlock;
 use crate::cache::Reservation;
+use crate::order::Comparator;
 use crate::row_heads::RowHeads;
 use crate::{
     BlockKind, BlockSource, BlockType, BloomType, Damage, FileInfo, KeyRef, ReadTrace, Result,
@@ -264,7 +265,7 @@ impl ChunkedBloom {
             BloomType::None => Ok(None),
             BloomType::Row => {
                 let row = probe.row();
-                if last_key.is_some_and(|last| row > last) {
+                if last_key.is_some_and(|last| Comparator::Bytes.compare_rows(row, last).is_gt()) {
                     return Ok(Some(false));
                 }
                 let pair = probe.hash_pair(self.hash_type);
@@ -361,6 +362,7 @@ impl ChunkedBloom {
 }
 
 /// A filter block, from the reader's own keeping, the cache, or the file.
+#[inline]
 pub(super) fn load_and_keep<'a>(
     blocks: &Blocks,
     place: BlockPlace,
@@ -372,6 +374,18 @@ pub(super) fn load_and_keep<'a>(
         trace.touch(wanted.kind(), BlockSource::Cache, kept.block.bytes());
         return Ok(Held::Kept(&kept.block));
     }
+    keep_loaded(blocks, place, wanted, kept, trace)
+}
+
+/// Loads a filter block that is not kept, and keeps it if there is room.
+#[inline(never)]
+fn keep_loaded<'a>(
+    blocks: &Blocks,
+    place: BlockPlace,
+    wanted: Wanted,
+    kept: &OnceLock<Kept>,
+    trace: &mut ReadTrace,
+) -> Result<Held<'a>> {
     let block = blocks.load(place, wanted, Caching::Use, trace, |_| Ok(()))?;
     let cache = blocks.cache.as_ref();
     let room = cache.and_then(|cache| {
