@@ -50,7 +50,6 @@ impl fmt::Display for Input {
     }
 }
 
-/// A filter under test: asked for all keys, it says how many it let through.
 /// How a filter is built from the members, and what that took each time.
 pub(super) struct Build {
     make: Box<dyn Fn(&Keys)>,
@@ -73,6 +72,7 @@ impl Build {
     }
 }
 
+/// A filter under test: asked for all keys, it says how many it let through.
 pub(super) struct Contender {
     pub(super) name: String,
     pub(super) input: Input,

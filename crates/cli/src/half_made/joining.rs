@@ -138,12 +138,15 @@ mod tests {
         ["f", "g", "h"].map(str::to_owned).to_vec()
     }
 
-    fn fill(output: &JoiningDirectories) {
+    /// Directories for `place`, in which all files are whole.
+    fn filled(place: &Path) -> JoiningDirectories {
+        let output = JoiningDirectories::create(place, names()).expect("nothing in the way");
         for name in names() {
             let directory = output.path().join(name);
             fs::create_dir(&directory).expect("disk takes it");
             fs::write(directory.join("file"), b"whole").expect("disk takes it");
         }
+        output
     }
 
     fn listed(directory: &Path) -> Vec<String> {
@@ -160,8 +163,7 @@ mod tests {
         let parent = tempfile::tempdir().expect("a place for the test");
         for place in ["new", "new/of/three"] {
             let place = parent.path().join(place);
-            let output = JoiningDirectories::create(&place, names()).expect("nothing in the way");
-            fill(&output);
+            let output = filled(&place);
             assert!(!place.join("f").exists());
             output.finish().expect("nothing in the way");
             assert_eq!(fs::read(place.join("h/file")).expect("it is there"), b"whole");
@@ -175,8 +177,7 @@ mod tests {
     fn dropped_directories_leave_nothing() {
         let parent = tempfile::tempdir().expect("a place for the test");
         let place = parent.path().join("new/of/three");
-        let output = JoiningDirectories::create(&place, names()).expect("nothing in the way");
-        fill(&output);
+        let output = filled(&place);
         drop(output);
         assert!(listed(parent.path()).is_empty());
     }
@@ -186,8 +187,7 @@ mod tests {
         let parent = tempfile::tempdir().expect("a place for the test");
         for place in ["", "new/of/three"] {
             let place = parent.path().join(place);
-            let output = JoiningDirectories::create(&place, names()).expect("nothing in the way");
-            fill(&output);
+            let output = filled(&place);
             // An empty directory is taken, and given back.
             fs::create_dir_all(place.join("f")).expect("free");
             // Somebody else was faster.

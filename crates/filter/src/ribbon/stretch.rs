@@ -148,8 +148,6 @@ struct Stretch<'a> {
     class_begin: usize,
     class_rows: usize,
     class_slots: [usize; ROWS_MAX],
-    /// Whether the first bucket bumps its left end, whatever room there is.
-    makes_room: bool,
     /// What a row has come to that is not added yet.
     row: Option<Row>,
 }
@@ -178,7 +176,6 @@ impl<'a> Stretch<'a> {
             class_begin: 0,
             class_rows: 0,
             class_slots: [0; ROWS_MAX],
-            makes_room: windows.start != 0,
             row: None,
         }
     }
@@ -261,7 +258,8 @@ impl<'a> Stretch<'a> {
         }
         (self.bucket, self.keys) = (bucket, self.sorter.bucket(within));
         (self.class, self.class_begin, self.class_rows) = (0, self.keys.start, 0);
-        if core::mem::take(&mut self.makes_room) {
+        // Behind a bucket that is held back.
+        if within == 0 && window == self.first_window && window != 0 {
             let is_kept =
                 |key: &KeyHash| thresholds::class(shuffle.start(*key, starts)) < CLASS_OF_ROOM;
             let kept = self.sorter.sorted[self.keys.clone()].partition_point(is_kept);
