@@ -133,8 +133,7 @@ impl Blocks {
         trace.touch(wanted.kind(), BlockSource::File, usize::try_from(place.len).unwrap_or(0));
         self.check_type(place, &raw.header, wanted.block_type())?;
         let block_type = raw.header.block_type;
-        let damaged =
-            |what| Damage { at: place.offset, block: Some(block_type), what }.in_file(&self.name);
+        let damaged = |what| self.damaged(place, block_type, what);
         let block = take_apart(raw, wanted, self.layout.order).map_err(damaged)?;
         check(&block).map_err(|what| damaged(what.into()))?;
         let block = Arc::new(block);
@@ -168,8 +167,7 @@ impl Blocks {
         trace.touch(BlockKind::Data, BlockSource::File, usize::try_from(place.len).unwrap_or(0));
         let mut data = self.open_data(raw)?;
         let block_type = data.block_type();
-        let damaged =
-            |what| Damage { at: place.offset, block: Some(block_type), what }.in_file(&self.name);
+        let damaged = |what| self.damaged(place, block_type, what);
         if let Some(cache) = cache {
             // Where there is room it will be used again: the sooner it is searchable, the better.
             // Whether there is, is asked last, for it takes the locks of the cache.
@@ -196,9 +194,17 @@ impl Blocks {
         self.check_type(place, &header, expected)?;
         let cells = self.open_cells(body);
         let data = cells.and_then(|cells| self.data_block(place, &header, next, cells));
-        data.map_err(|what| {
-            Damage { at: place.offset, block: Some(header.block_type), what }.in_file(&self.name)
-        })
+        data.map_err(|what| self.damaged(place, header.block_type, what))
+    }
+
+    /// The error for a block at `place` of which that is wrong.
+    pub(super) fn damaged(
+        &self,
+        place: BlockPlace,
+        block: BlockType,
+        what: encoding::What,
+    ) -> Error {
+        Damage::in_block(block, place.offset, what).in_file(&self.name)
     }
 
     /// A data block that can be searched, for one that was to be walked; it takes that one's place in
@@ -217,10 +223,7 @@ impl Blocks {
             Some(searchable) => check(&searchable).map(|()| Some(searchable)),
             None => Ok(None),
         };
-        let damaged = |what| {
-            let (at, block) = (data.place().offset, Some(data.block_type()));
-            Damage { at, block, what }.in_file(&self.name)
-        };
+        let damaged = |what| self.damaged(data.place(), data.block_type(), what);
         let Some(searchable) = make().map_err(damaged)? else { return Ok(block) };
         let searchable = Arc::new(Block::Data(searchable));
         cache.replace(self.key(data.place()), Arc::clone(&searchable));
@@ -301,9 +304,7 @@ impl Blocks {
         let found = self.check_block(bytes, place.offset);
         let (header, stored) = found.map_err(|damage| damage.in_file(&self.name))?;
         let body = self.inflate(&header, bytes.get(stored.clone()).unwrap_or_default(), buffers);
-        let body = body.map_err(|what| {
-            Damage { at: place.offset, block: Some(header.block_type), what }.in_file(&self.name)
-        })?;
+        let body = body.map_err(|what| self.damaged(place, header.block_type, what))?;
         let body = match body {
             None => Body::new(buffer, stored),
             Some(body) => {

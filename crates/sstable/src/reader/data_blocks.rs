@@ -175,8 +175,7 @@ impl Reader {
     /// What is wrong with the cells of a block, as an error.
     #[cold]
     pub(crate) fn damage_in(&self, data: &DataBlock, what: What) -> Error {
-        let at = data.place().offset;
-        Damage { at, block: Some(data.block_type()), what }.in_file(self.name())
+        self.0.blocks.damaged(data.place(), data.block_type(), what)
     }
 
     /// The error for a file whose cells are not as many as it says.

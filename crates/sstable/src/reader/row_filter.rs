@@ -280,9 +280,7 @@ impl Partitions {
             Block::Meta(MetaBlock { body, .. }) => FilterIndex::parse(body),
             _ => Err("no META block".into()),
         };
-        let damaged = |what| {
-            Damage { at: place.offset, block: Some(BlockType::Meta), what }.in_file(&blocks.name)
-        };
+        let damaged = |what| blocks.damaged(place, BlockType::Meta, what);
         let index = index.map_err(damaged)?;
         if index.partitions.len() != places.len() {
             let (stated, is) = (index.partitions.len(), places.len());
