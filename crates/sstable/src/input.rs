@@ -72,20 +72,28 @@ impl<'a> Input<'a> {
     }
 
     /// A vint that is a length: at most five bytes, at most `i32::MAX`.
+    #[inline]
     pub(crate) fn vint(&mut self) -> Option<usize> {
         // Lengths in encoded cells are mostly short.
         if let [short @ ..0x80, rest @ ..] = self.0 {
             self.0 = rest;
             return Some(usize::from(*short));
         }
+        let (value, rest) = self.long_vint()?;
+        *self = rest;
+        Some(value)
+    }
+
+    /// By value, so that an input that is read in a loop need not be in memory for this.
+    #[inline(never)]
+    fn long_vint(mut self) -> Option<(usize, Self)> {
         let mut value = 0_u64;
-        for (shift, index) in (0_u32..).step_by(7).zip(0..5) {
-            let byte = *self.0.get(index)?;
+        for shift in (0_u32..).step_by(7).take(5) {
+            let byte = self.u8()?;
             value |= u64::from(byte & 0x7f) << shift;
             if byte & 0x80 == 0 {
                 let value = i32::try_from(value).ok()?;
-                self.take(index.saturating_add(1))?;
-                return usize::try_from(value).ok();
+                return Some((usize::try_from(value).ok()?, self));
             }
         }
         None
@@ -94,33 +102,29 @@ impl<'a> Input<'a> {
     #[inline]
     pub(crate) fn hvlong(&mut self) -> Option<i64> {
         // Sequence ids are 0 in most files.
-        match self.0 {
-            [short @ ..0x80, rest @ ..] => {
-                self.0 = rest;
-                Some(i64::from(*short))
-            }
-            _ => self.long_hvlong(),
+        if let [short @ ..0x80, rest @ ..] = self.0 {
+            self.0 = rest;
+            return Some(i64::from(*short));
         }
+        let (value, rest) = self.long_hvlong()?;
+        *self = rest;
+        Some(value)
     }
 
-    fn long_hvlong(&mut self) -> Option<i64> {
-        let mut rest = *self;
-        let first = rest.u8()?.cast_signed();
+    #[inline(never)]
+    fn long_hvlong(mut self) -> Option<(i64, Self)> {
+        let first = self.u8()?.cast_signed();
         let (len, negative) = match first {
-            -112..=127 => {
-                *self = rest;
-                return Some(i64::from(first));
-            }
+            -112..=127 => return Some((i64::from(first), self)),
             -120..=-113 => (first.abs_diff(-112), false),
             _ => (first.abs_diff(-120), true),
         };
         let mut value = 0_u64;
-        for byte in rest.take(len.into())? {
+        for byte in self.take(len.into())? {
             value = value << 8 | u64::from(*byte);
         }
-        *self = rest;
         let value = value.cast_signed();
-        Some(if negative { !value } else { value })
+        Some((if negative { !value } else { value }, self))
     }
 }
 

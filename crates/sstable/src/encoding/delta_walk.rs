@@ -15,11 +15,13 @@
 )]
 
 mod cell_input;
+mod key_buffer;
 
 use std::cmp::Ordering;
 use std::ops::Range;
 
 pub(super) use self::cell_input::CellInput;
+use self::key_buffer::{KeyBuffer, TIME_LEN};
 use super::block::DELTA_PREFIX_LEN;
 use super::{CellLayout, DataBlockEncoding, Deltas, What, diff, fast_diff, prefix, tag_dictionary};
 use crate::block::walk::Step;
@@ -33,13 +35,13 @@ pub(crate) struct DeltaWalk {
     layout: CellLayout,
     /// Where the next cell starts in the body.
     next_at: usize,
-    /// The flat key, and room behind it, in which anything may stand.
-    key: Vec<u8>,
+    key: KeyBuffer,
+    /// The length of the key; while a cell is read, that of the key before.
     key_len: usize,
-    /// How much of the key is there: all of it, but while a cell is read.
-    filled: usize,
-    row_len: usize,
-    family_len: usize,
+    /// Where in the key the row ends, and the family begins with its length.
+    row_end: usize,
+    /// The bytes of the family, with its length in front.
+    family_field_len: usize,
     /// The row before, compared with this one.
     row_order: Ordering,
     timestamp: i64,
@@ -67,11 +69,10 @@ impl DeltaWalk {
             encoding: deltas.encoding,
             layout,
             next_at: 0,
-            key: Vec::new(),
+            key: KeyBuffer::default(),
             key_len: 0,
-            filled: 0,
-            row_len: 0,
-            family_len: 0,
+            row_end: 0,
+            family_field_len: 0,
             row_order: Ordering::Less,
             timestamp: 0,
             type_code: 0,
@@ -94,7 +95,8 @@ impl DeltaWalk {
         if input.is_empty() {
             return Err("no cells".into());
         }
-        walk.step(deltas)?;
+        let at = walk.next_at;
+        walk.read_first(input, body.len()).map_err(|what| located(at, &what))?;
         Ok(walk)
     }
 
@@ -103,12 +105,11 @@ impl DeltaWalk {
     pub(crate) fn step(&mut self, deltas: &Deltas) -> Result<Step, What> {
         let body = deltas.body();
         let at = self.next_at;
-        let mut input = Input::new(body.get(at..).unwrap_or_default());
+        let input = Input::new(body.get(at..).unwrap_or_default());
         if input.is_empty() {
             return self.check_size().map(|()| Step::End);
         }
-        self.read_cell(&mut input, body.len()).map_err(|what| located(at, &what))?;
-        self.next_at = body.len().saturating_sub(input.len());
+        self.read_cell(input, body.len()).map_err(|what| located(at, &what))?;
         match self.row_order {
             Ordering::Equal => Ok(Step::SameRow),
             Ordering::Less => Ok(Step::NextRow),
@@ -146,12 +147,12 @@ impl DeltaWalk {
 
     /// The flat key.
     pub(super) fn key(&self) -> &[u8] {
-        self.key.get(..self.key_len).unwrap_or_default()
+        self.key.part(0, self.key_len)
     }
 
     /// The row of the cell.
     fn row(&self) -> &[u8] {
-        self.key.get(2..self.row_len.saturating_add(2)).unwrap_or_default()
+        self.key.part(2, self.row_end)
     }
 
     /// The cell it stands on.
@@ -159,15 +160,12 @@ impl DeltaWalk {
     pub(crate) fn cell<'a>(&'a self, deltas: &'a Deltas) -> Option<CellRef<'a>> {
         let body = deltas.body();
         let tagged = if self.layout.compressed_tags { &self.tags_decoded } else { body };
-        let mut key = Input::new(self.key());
-        key.take(2)?;
-        let row = key.take(self.row_len)?;
-        key.take(1)?;
-        let family = key.take(self.family_len)?;
-        let (qualifier, _) = key.rest().split_last_chunk::<9>()?;
+        let columns = self.key.part(0, self.key_len.saturating_sub(TIME_LEN));
+        let (row, columns) = columns.split_at_checked(self.row_end)?;
+        let (family, qualifier) = columns.split_at_checked(self.family_field_len)?;
         Some(CellRef {
-            row,
-            family,
+            row: row.get(2..)?,
+            family: family.get(1..)?,
             qualifier,
             timestamp: Timestamp::new(self.timestamp),
             cell_type: self.cell_type,
@@ -179,12 +177,23 @@ impl DeltaWalk {
 
     /// Reads the cell that `input` begins with, in a body of `body_len` bytes.
     #[inline]
-    fn read_cell(&mut self, input: &mut Input<'_>, body_len: usize) -> Result<(), What> {
+    fn read_cell(&mut self, input: Input<'_>, body_len: usize) -> Result<(), What> {
         let mut cell = CellInput { walk: self, input, body_len };
         match cell.walk.encoding {
             DataBlockEncoding::Prefix => prefix::decode(&mut cell)?,
             DataBlockEncoding::Diff => diff::decode(&mut cell)?,
             _ => fast_diff::decode(&mut cell)?,
+        }
+        cell.read_end()
+    }
+
+    /// The same of the first cell.
+    fn read_first(&mut self, input: Input<'_>, body_len: usize) -> Result<(), What> {
+        let mut cell = CellInput { walk: self, input, body_len };
+        match cell.walk.encoding {
+            DataBlockEncoding::Prefix => prefix::decode(&mut cell)?,
+            DataBlockEncoding::Diff => diff::decode(&mut cell)?,
+            _ => fast_diff::decode_first(&mut cell)?,
         }
         cell.read_end()
     }

@@ -130,8 +130,9 @@ pub(super) fn decode_family<'a>(input: &mut Input<'a>) -> Result<&'a [u8], What>
 }
 
 /// Reads a cell up to its value.
-#[inline]
-pub(super) fn decode(cell: &mut CellInput<'_, '_, '_>) -> Result<(), What> {
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+pub(super) fn decode(cell: &mut CellInput<'_, '_>) -> Result<(), What> {
     let flags = cell.input.u8().ok_or("no flags")?;
     let from_previous = SAME_KEY_LEN | SAME_VALUE_LEN | SAME_TYPE | TIMESTAMP_DIFFERENCE;
     if cell.is_first() && flags & from_previous != 0 {
@@ -148,7 +149,8 @@ pub(super) fn decode(cell: &mut CellInput<'_, '_, '_>) -> Result<(), What> {
     let common = cell.input.vint().ok_or("bad shared length")?;
     cell.begin(key_len, value_len)?;
     cell.read_columns(key_len, common)?;
-    let timestamp = TimestampField::read(cell.input, flags, cell.previous_timestamp());
+    let previous = cell.previous_timestamp();
+    let timestamp = TimestampField::read(&mut cell.input, flags, previous);
     let timestamp = timestamp.ok_or("no timestamp")?;
     let type_code = match flags & SAME_TYPE {
         0 => cell.input.u8().ok_or("no type")?,

@@ -85,14 +85,12 @@ fn push_value(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &mut Key) {
 }
 
 /// Reads a cell up to its value.
-#[inline]
-pub(super) fn decode(cell: &mut CellInput<'_, '_, '_>) -> Result<(), What> {
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+pub(super) fn decode(cell: &mut CellInput<'_, '_>) -> Result<(), What> {
     let flags = cell.input.u8().ok_or("no flags")?;
     if flags & UNUSED != 0 {
-        return Err(format!("unknown flags {flags:#04x}").into());
-    }
-    if cell.is_first() {
-        return decode_first(cell, flags);
+        return Err(unknown(flags));
     }
     let key_len = match flags & SAME_KEY_LEN {
         0 => cell.input.vint().ok_or("bad key length")?,
@@ -107,7 +105,8 @@ pub(super) fn decode(cell: &mut CellInput<'_, '_, '_>) -> Result<(), What> {
     cell.read_columns(key_len, common)?;
 
     let shared = flags & SHARED_TIMESTAMP_LEN;
-    let timestamp = read_timestamp(cell.input, cell.previous_timestamp(), shared);
+    let previous = cell.previous_timestamp();
+    let timestamp = read_timestamp(&mut cell.input, previous, shared);
     let timestamp = timestamp.ok_or("no timestamp")?;
     let type_code = match flags & SAME_TYPE {
         0 => cell.input.u8().ok_or("no type")?,
@@ -139,7 +138,12 @@ fn read_timestamp(input: &mut Input<'_>, previous: i64, shared: u8) -> Option<i6
     Some((previous.cast_unsigned() & !own_mask | own).cast_signed())
 }
 
-fn decode_first(cell: &mut CellInput<'_, '_, '_>, flags: u8) -> Result<(), What> {
+/// Reads the first cell up to its value.
+pub(super) fn decode_first(cell: &mut CellInput<'_, '_>) -> Result<(), What> {
+    let flags = cell.input.u8().ok_or("no flags")?;
+    if flags & UNUSED != 0 {
+        return Err(unknown(flags));
+    }
     if flags != 0 {
         return Err("the first cell refers to one before it".into());
     }
@@ -151,4 +155,9 @@ fn decode_first(cell: &mut CellInput<'_, '_, '_>, flags: u8) -> Result<(), What>
     cell.begin(key_len, value_len)?;
     cell.read_key(key_len, 0)?;
     cell.read_value(value_len)
+}
+
+#[cold]
+fn unknown(flags: u8) -> What {
+    format!("unknown flags {flags:#04x}").into()
 }

@@ -32,7 +32,7 @@ pub(super) fn encode(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &Key, previous:
 
 /// Reads a cell up to its value.
 #[inline]
-pub(super) fn decode(cell: &mut CellInput<'_, '_, '_>) -> Result<(), What> {
+pub(super) fn decode(cell: &mut CellInput<'_, '_>) -> Result<(), What> {
     let rest_len = cell.input.vint().ok_or("bad key length")?;
     let value_len = cell.input.vint().ok_or("bad value length")?;
     let common = cell.input.vint().ok_or("bad shared length")?;

@@ -7,6 +7,9 @@
 //!
 //! The encodings know in what order the parts stand and which of them are left out; what each part must
 //! hold to is known here.
+//!
+//! A scan comes here for every cell. What every cell needs is one piece of straight code without calls,
+//! so that the rest of the input stays in registers; what few cells need, and every error, stands apart.
 #![cfg_attr(
     not(test),
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
@@ -15,19 +18,20 @@
 use std::cmp::Ordering;
 
 use super::DeltaWalk;
+use super::key_buffer::{SHORT_LEN, TIME_LEN};
 use crate::encoding::What;
 use crate::encoding::plain::{self, LENGTHS_LEN, TAGS_LEN_MAX};
 use crate::input::{Input, hvlong_len};
 use crate::{CellType, Comparator, KeyRef, SequenceId};
 
 /// A cell while it is read, and the one before it, from which it becomes itself.
-pub(crate) struct CellInput<'w, 'i, 'b> {
+pub(crate) struct CellInput<'w, 'b> {
     pub(super) walk: &'w mut DeltaWalk,
-    pub(crate) input: &'i mut Input<'b>,
+    pub(crate) input: Input<'b>,
     pub(super) body_len: usize,
 }
 
-impl CellInput<'_, '_, '_> {
+impl CellInput<'_, '_> {
     /// Whether there is no cell before it.
     #[inline]
     pub(crate) const fn is_first(&self) -> bool {
@@ -56,7 +60,7 @@ impl CellInput<'_, '_, '_> {
     #[inline]
     pub(crate) fn begin(&mut self, key_len: usize, value_len: usize) -> Result<(), What> {
         if key_len < KeyRef::FIXED_LEN {
-            return Err(format!("a key of {key_len} bytes").into());
+            return Err(too_short(key_len));
         }
         let walk = &mut *self.walk;
         walk.plain.start = walk.plain.end;
@@ -67,61 +71,65 @@ impl CellInput<'_, '_, '_> {
     #[inline]
     pub(crate) fn read_key(&mut self, key_len: usize, common: usize) -> Result<(), What> {
         self.share(common, key_len)?;
-        let row_len = self.enter_row(common)?;
+        self.enter_row(common)?;
         let own_len = key_len.saturating_sub(common);
         let own = self.input.rest().get(..own_len);
         self.copy(own_len)?;
         let walk = &mut *self.walk;
         let is_first = walk.key_len == 0;
         walk.key_len = key_len;
-        let family_at = row_len.saturating_add(2);
-        let family_len = walk.key.get(family_at).filter(|_| family_at < key_len);
+        let family_len = walk.key.part(walk.row_end, key_len).first();
         let family_len = family_len.and_then(|len| usize::try_from(len.cast_signed()).ok());
-        let family_len = family_len.ok_or(KEY_CONTRADICTS)?;
-        if key_len < KeyRef::FIXED_LEN.saturating_add(row_len).saturating_add(family_len) {
+        walk.family_field_len = family_len.ok_or(KEY_CONTRADICTS)?.saturating_add(1);
+        let qualifier_at = walk.qualifier_at();
+        if key_len < qualifier_at.saturating_add(TIME_LEN) {
             return Err(KEY_CONTRADICTS.into());
         }
         if is_first {
-            let family = walk.key.get(family_at.saturating_add(1)..).unwrap_or_default();
-            let family = family.get(..family_len).unwrap_or_default().to_vec();
+            let family = walk.key.part(walk.row_end.saturating_add(1), qualifier_at).to_vec();
             walk.set_family(&family);
         }
-        walk.family_len = family_len;
         // The end is mostly among the bytes that were just read.
         let end = own.and_then(<[u8]>::last_chunk).or_else(|| walk.key().last_chunk());
-        let [time @ .., type_code]: [u8; 9] = *end.ok_or(KEY_CONTRADICTS)?;
+        let [time @ .., type_code]: [u8; TIME_LEN] = *end.ok_or(KEY_CONTRADICTS)?;
         walk.set_time(i64::from_be_bytes(time), type_code)
     }
 
     /// Reads row and qualifier of a key of `key_len` bytes behind the first `common`, which it shares;
     /// the family comes from the block.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
     pub(crate) fn read_columns(&mut self, key_len: usize, common: usize) -> Result<(), What> {
-        let is_first = self.is_first();
-        let (row_len, before_len) = (self.walk.row_len, self.walk.key_len);
-        let family_len = self.walk.family_len;
-        let fixed_len = KeyRef::FIXED_LEN.saturating_add(family_len);
         self.share(common, key_len)?;
-        if !is_first && common >= row_len.saturating_add(family_len).saturating_add(3) {
-            // Neither may the shared bytes reach past the qualifiers, into time and type.
-            let time_at = key_len.saturating_sub(9);
-            if common > time_at || common > before_len.saturating_sub(9) {
-                return Err("shares more than the qualifier".into());
-            }
-            self.walk.row_order = Ordering::Equal;
-            return self.copy(time_at.saturating_sub(common));
+        if common >= self.walk.row_end && !self.is_first() {
+            return self.read_qualifier(key_len, common);
         }
-        if !is_first && common >= row_len.saturating_add(2) {
+        self.enter_row(common)?;
+        let walk = &mut *self.walk;
+        let row_end = walk.row_end;
+        let fixed_len = walk.qualifier_at().saturating_add(TIME_LEN);
+        let qualifier_len = key_len.checked_sub(fixed_len);
+        let qualifier_len = qualifier_len.ok_or("the row is longer than the key")?;
+        self.copy(row_end.saturating_sub(common))?;
+        let walk = &mut *self.walk;
+        walk.key.append(&walk.family, walk.family_field_len);
+        self.copy(qualifier_len)
+    }
+
+    /// The same in the row of the cell before.
+    #[inline]
+    fn read_qualifier(&mut self, key_len: usize, common: usize) -> Result<(), What> {
+        let walk = &mut *self.walk;
+        if common < walk.qualifier_at() {
             return Err("shares a part of the family".into());
         }
-        let row_len = self.enter_row(common)?;
-        let qualifier_len = key_len.checked_sub(row_len.saturating_add(fixed_len));
-        let qualifier_len = qualifier_len.ok_or("the row is longer than the key")?;
-        self.copy(row_len.saturating_add(2).saturating_sub(common))?;
-        let family = std::mem::take(&mut self.walk.family);
-        self.walk.append(&family, family_len.saturating_add(1));
-        self.walk.family = family;
-        self.copy(qualifier_len)
+        // Neither may the shared bytes reach past the qualifiers, into time and type.
+        let time_at = key_len.saturating_sub(TIME_LEN);
+        if common > time_at || common > walk.key_len.saturating_sub(TIME_LEN) {
+            return Err("shares more than the qualifier".into());
+        }
+        walk.row_order = Ordering::Equal;
+        self.copy(time_at.saturating_sub(common))
     }
 
     /// Ends a key of `key_len` bytes, whose columns were read.
@@ -133,15 +141,9 @@ impl CellInput<'_, '_, '_> {
         type_code: u8,
     ) -> Result<(), What> {
         let walk = &mut *self.walk;
-        let end = walk.filled.saturating_add(9);
-        if end != key_len {
+        walk.key.append_time(timestamp, type_code);
+        if walk.key.filled() != key_len {
             return Err(KEY_CONTRADICTS.into());
-        }
-        walk.make_room(end);
-        if let Some(place) = walk.key.get_mut(walk.filled..).and_then(<[u8]>::first_chunk_mut) {
-            let [time @ .., last]: &mut [u8; 9] = place;
-            *time = timestamp.to_be_bytes();
-            *last = type_code;
         }
         walk.key_len = key_len;
         walk.set_time(timestamp, type_code)
@@ -150,9 +152,9 @@ impl CellInput<'_, '_, '_> {
     /// Takes the value.
     #[inline]
     pub(crate) fn read_value(&mut self, len: usize) -> Result<(), What> {
-        let start = self.body_len.saturating_sub(self.input.len());
+        let start = self.at();
         self.input.take(len).ok_or("the value goes past the block")?;
-        self.walk.value = start..start.saturating_add(len);
+        self.walk.value = start..self.at();
         Ok(())
     }
 
@@ -165,30 +167,48 @@ impl CellInput<'_, '_, '_> {
     }
 
     /// Reads what follows the value in every encoding: tags and sequence id.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
     pub(super) fn read_end(&mut self) -> Result<(), What> {
-        let walk = &mut *self.walk;
-        if walk.layout.tags {
-            let len = self.input.vint().filter(|len| *len <= TAGS_LEN_MAX);
-            let len = len.ok_or("bad tags length")?;
-            walk.take_plain(len.saturating_add(2))?;
-            let start;
-            if walk.layout.compressed_tags {
-                start = walk.tags_decoded.len();
-                walk.dictionary.read(self.input, len, &mut walk.tags_decoded)?;
-            } else {
-                start = self.body_len.saturating_sub(self.input.len());
-                plain::check_tags(self.input.take(len).ok_or("the tags go past the block")?)?;
-            }
-            walk.tags = start..start.saturating_add(len);
+        if self.walk.layout.tags {
+            self.read_tags()?;
         }
+        let walk = &mut *self.walk;
         if walk.layout.mvcc {
             let number = self.input.hvlong().ok_or("bad sequence id")?;
             let sequence_id = u64::try_from(number).map_err(|_| "bad sequence id")?;
             walk.sequence_id = SequenceId::new(sequence_id);
             walk.take_plain(hvlong_len(number))?;
         }
+        self.walk.next_at = self.at();
         Ok(())
+    }
+
+    #[inline]
+    fn read_tags(&mut self) -> Result<(), What> {
+        let len = self.input.vint().filter(|len| *len <= TAGS_LEN_MAX);
+        let len = len.ok_or("bad tags length")?;
+        let start = self.at();
+        let walk = &mut *self.walk;
+        walk.take_plain(len.saturating_add(2))?;
+        if walk.layout.compressed_tags {
+            let start = walk.tags_decoded.len();
+            // Whatever a call is lent has to be in memory: this one gets a copy.
+            let mut input = self.input;
+            walk.dictionary.read(&mut input, len, &mut walk.tags_decoded)?;
+            self.input = input;
+            walk.tags = start..start.saturating_add(len);
+        } else {
+            plain::check_tags(self.input.take(len).ok_or("the tags go past the block")?)?;
+            self.walk.tags = start..self.at();
+        }
+        Ok(())
+    }
+
+    /// Where it stands in the body.
+    #[inline]
+    const fn at(&self) -> usize {
+        self.body_len.saturating_sub(self.input.len())
     }
 
     /// Keeps the first `len` bytes of the key before.
@@ -196,73 +216,52 @@ impl CellInput<'_, '_, '_> {
     fn share(&mut self, len: usize, key_len: usize) -> Result<(), What> {
         let there = self.walk.key_len;
         if len > there || len > key_len {
-            return Err(format!("shares {len} bytes with a key of {there}").into());
+            return Err(shares_too_much(len, there));
         }
-        self.walk.filled = len;
+        self.walk.key.keep(len);
         Ok(())
     }
 
     /// Finds the row of a key of which `common` bytes are shared and the others come next, and
-    /// compares the row before with it. Returns its length.
-    #[inline]
-    fn enter_row(&mut self, common: usize) -> Result<usize, What> {
-        let walk = &mut *self.walk;
-        let rest = self.input.rest();
-        let short = || What::from("the key goes past the block");
-        let before = walk.row_len.saturating_add(2);
-        if walk.key_len > 0 && common >= before {
-            walk.row_order = Ordering::Equal;
-            return Ok(walk.row_len);
+    /// compares the row before with it.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+    fn enter_row(&mut self, common: usize) -> Result<(), What> {
+        let (walk, rest) = (&mut *self.walk, self.input.rest());
+        if common < 2 || walk.layout.order != Comparator::Bytes {
+            return walk.enter_other_row(rest, common);
         }
-        let (row_len, rest) = match (common, rest, walk.key.first()) {
-            (0, [high, low, rest @ ..], _) | (1, [low, rest @ ..], Some(high)) => {
-                (u16::from_be_bytes([*high, *low]), rest)
-            }
-            (0 | 1, ..) => return Err(short()),
-            _ => (u16::try_from(walk.row_len).unwrap_or(u16::MAX), rest),
+        // What both share decides nothing.
+        let before = walk.key.part(common, walk.row_end);
+        let tail = rest.get(..before.len()).ok_or(KEY_ENDS)?;
+        walk.row_order = match (before.first(), tail.first()) {
+            // Who encodes shares as much as there is: what comes next mostly tells.
+            (Some(before), Some(own)) if before != own => before.cmp(own),
+            (None, _) => Ordering::Equal,
+            _ => Comparator::Bytes.compare_rows(before, tail),
         };
-        if row_len.cast_signed() < 0 {
-            return Err("negative row length".into());
-        }
-        let row_len = usize::from(row_len);
-        let shared = common.saturating_sub(2);
-        let tail = rest.get(..row_len.saturating_sub(shared)).ok_or_else(short)?;
-        let before = walk.key.get(2..before).unwrap_or_default();
-        walk.row_order = match walk.layout.order {
-            _ if walk.key_len == 0 => Ordering::Less,
-            // What both share decides nothing.
-            Comparator::Bytes => {
-                Comparator::Bytes.compare_rows(before.get(shared..).unwrap_or_default(), tail)
-            }
-            Comparator::Meta => {
-                let row = [before.get(..shared).unwrap_or_default(), tail].concat();
-                Comparator::Meta.compare_rows(before, &row)
-            }
-        };
-        walk.row_len = row_len;
-        Ok(row_len)
+        Ok(())
     }
 
     /// Copies so many bytes of the key.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
     fn copy(&mut self, len: usize) -> Result<(), What> {
         let rest = self.input.rest();
-        self.input.take(len).ok_or("the key goes past the block")?;
-        self.walk.append(rest, len);
+        self.input.take(len).ok_or(KEY_ENDS)?;
+        self.walk.key.append(rest, len);
         Ok(())
     }
 }
 
-/// Up to here bytes are copied without asking how many they are.
-const SHORT_LEN: usize = 32;
-
 const KEY_CONTRADICTS: &str = "the lengths in the key contradict its length";
+const KEY_ENDS: &str = "the key goes past the block";
 
 impl DeltaWalk {
     /// Takes the family that all cells share.
     pub(super) fn set_family(&mut self, family: &[u8]) {
-        self.family_len = family.len();
-        self.family = vec![0; family.len().saturating_add(1).saturating_add(SHORT_LEN)];
+        self.family_field_len = family.len().saturating_add(1);
+        self.family = vec![0; self.family_field_len.saturating_add(SHORT_LEN)];
         if let Some((len, [room @ .., _])) = self.family.split_first_mut() {
             *len = u8::try_from(family.len()).unwrap_or(u8::MAX);
             if let Some(place) = room.get_mut(..family.len()) {
@@ -271,41 +270,50 @@ impl DeltaWalk {
         }
     }
 
-    /// Appends the first `len` of some bytes to the key.
+    /// Where in the key the qualifier starts.
     #[inline]
-    fn append(&mut self, bytes: &[u8], len: usize) {
-        let start = self.filled;
-        let end = start.saturating_add(len);
-        self.filled = end;
-        self.make_room(end);
-        let Some(place) = self.key.get_mut(start..) else { return };
-        if let (true, Some(place), Some(short)) =
-            (len <= SHORT_LEN, place.first_chunk_mut(), bytes.first_chunk())
-        {
-            // Two instructions, where a copy of a length that is not known before takes a call. What
-            // is copied too much of stands behind the key, in the room for the next.
-            let (place, short): (&mut [u8; SHORT_LEN], &[u8; SHORT_LEN]) = (place, short);
-            *place = *short;
-        } else if let (Some(place), Some(bytes)) = (place.get_mut(..len), bytes.get(..len)) {
-            place.copy_from_slice(bytes);
-        }
+    const fn qualifier_at(&self) -> usize {
+        self.row_end.saturating_add(self.family_field_len)
     }
 
-    /// Makes room in the key up to `end`, and for a short copy behind it.
-    #[inline]
-    fn make_room(&mut self, end: usize) {
-        let room = end.saturating_add(SHORT_LEN);
-        if self.key.len() < room {
-            self.key.resize(room.saturating_mul(2), 0);
+    /// Enters the row of any key, also of the first one and of one with a row of another length than
+    /// that of the row before.
+    #[inline(never)]
+    fn enter_other_row(&mut self, rest: &[u8], common: usize) -> Result<(), What> {
+        if self.key_len > 0 && common >= self.row_end {
+            self.row_order = Ordering::Equal;
+            return Ok(());
         }
+        let before_len = self.row_end.saturating_sub(2);
+        let (row_len, rest) = match (common, rest, self.key.part(0, 1)) {
+            (0, [high, low, rest @ ..], _) | (1, [low, rest @ ..], [high]) => {
+                (u16::from_be_bytes([*high, *low]), rest)
+            }
+            (0 | 1, ..) => return Err(KEY_ENDS.into()),
+            _ => (u16::try_from(before_len).unwrap_or(u16::MAX), rest),
+        };
+        if row_len.cast_signed() < 0 {
+            return Err("negative row length".into());
+        }
+        let row_len = usize::from(row_len);
+        let shared = common.saturating_sub(2);
+        let tail = rest.get(..row_len.saturating_sub(shared)).ok_or(KEY_ENDS)?;
+        let before = self.key.part(2, self.row_end);
+        let order = self.layout.order;
+        self.row_order = match before.get(..shared) {
+            _ if self.key_len == 0 => Ordering::Less,
+            None | Some([]) => order.compare_rows(before, tail),
+            Some(shared) => order.compare_rows(before, &[shared, tail].concat()),
+        };
+        self.row_end = row_len.saturating_add(2);
+        Ok(())
     }
 
     /// Takes time and type of the key, which must be of a kind that cells have.
     #[inline]
     fn set_time(&mut self, timestamp: i64, type_code: u8) -> Result<(), What> {
         (self.timestamp, self.type_code) = (timestamp, type_code);
-        self.cell_type = CellType::from_code(type_code)
-            .ok_or_else(|| format!("unknown cell type {type_code}"))?;
+        self.cell_type = CellType::from_code(type_code).ok_or_else(|| unknown_type(type_code))?;
         if timestamp < 0 {
             return Err("negative timestamp".into());
         }
@@ -317,8 +325,28 @@ impl DeltaWalk {
     fn take_plain(&mut self, len: usize) -> Result<(), What> {
         self.plain.end = self.plain.end.saturating_add(len);
         if self.plain.end > self.size {
-            return Err(format!("cells of more than the {} bytes stated", self.size).into());
+            return Err(more_than(self.size));
         }
         Ok(())
     }
+}
+
+#[cold]
+fn too_short(key_len: usize) -> What {
+    format!("a key of {key_len} bytes").into()
+}
+
+#[cold]
+fn shares_too_much(len: usize, there: usize) -> What {
+    format!("shares {len} bytes with a key of {there}").into()
+}
+
+#[cold]
+fn unknown_type(type_code: u8) -> What {
+    format!("unknown cell type {type_code}").into()
+}
+
+#[cold]
+fn more_than(size: usize) -> What {
+    format!("cells of more than the {size} bytes stated").into()
 }
