@@ -322,6 +322,7 @@ pub struct FoldedChunk {
 /// A chunk without bits, or with more of them than HBase's `int` arithmetic can address, was not
 /// written by HBase; it may contain anything. The caller bounds `hash_count` when it reads it from
 /// a file: no error rate that a float can hold needs more than a few hundred.
+#[inline]
 pub fn may_contain(bits: &[u8], hash_count: u32, pair: HashPair) -> bool {
     let bit_count = match u32::try_from(bits.len()).ok().and_then(|len| len.checked_mul(8)) {
         Some(count) if count > 0 && count <= i32::MAX.cast_unsigned() => count,

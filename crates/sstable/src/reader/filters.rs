@@ -254,6 +254,7 @@ impl ChunkedBloom {
 
     /// Asks about the row, or about the column if the probe has one. `None` if the filter knows
     /// nothing about such a question.
+    #[inline]
     pub(super) fn ask(
         &self,
         blocks: &Blocks,
@@ -323,6 +324,7 @@ impl ChunkedBloom {
     }
 
     /// The one chunk that can hold a row or a prefix: the last whose first key is not after it.
+    #[inline]
     fn find(&self, key: &[u8]) -> Option<usize> {
         let candidates = self.heads.candidates(key);
         let undecided = &self.meta.chunks[candidates.clone()];
@@ -338,6 +340,7 @@ impl ChunkedBloom {
     }
 
     /// Looks into a chunk; no key is before the first one.
+    #[inline]
     fn contains(
         &self,
         blocks: &Blocks,

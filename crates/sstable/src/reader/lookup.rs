@@ -65,6 +65,7 @@ impl Reader {
     /// # Errors
     ///
     /// If a block cannot be read.
+    #[inline]
     pub fn seek_row(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> Result<Option<Scanner>> {
         trace.files_considered += 1;
         if !self.spans_row(probe.row()) {
