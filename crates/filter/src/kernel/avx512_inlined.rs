@@ -13,7 +13,9 @@
 #![allow(unsafe_code, reason = "assembly")]
 
 use core::arch::asm;
+use core::mem::offset_of;
 
+use super::columns::{FewColumns, There};
 use super::portable::{
     BLOCK_SALTS, Block, LINE_MULTIPLIERS, LINE_SEED_BITS, LINE_SEED_FACTOR, Line, Probes,
 };
@@ -140,6 +142,50 @@ impl Avx512 {
                 denied = label { return false },
                 out("zmm16") _,
                 out("zmm17") _,
+                out("k1") _,
+                options(readonly, nostack),
+            );
+        }
+        true
+    }
+
+    /// Returns whether all columns give their bits of the fingerprint.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
+    pub(super) fn columns_match(self, columns: &FewColumns<'_>) -> bool {
+        // SAFETY: the processor has AVX-512 F, DQ, VBMI2 and VPOPCNTDQ, or there would be no `self`. 64
+        // bytes are read from the window's first byte on and from a later one, after at most 255 bytes,
+        // where the window still has as many; and the two fields of `There`. Nothing is written but
+        // the registers that are named here.
+        unsafe {
+            asm!(
+                "vmovdqu64 zmm16, zmmword ptr [{low}]",
+                "vpbroadcastq zmm17, {shift}",
+                "vpbroadcastq zmm18, {coefficients}",
+                "vmovdqu64 zmm19, zmmword ptr [{low} + {next}]",
+                // As one number, so that bit 0 is the slot at which the key starts.
+                "vpshrdvq zmm16, zmm19, zmm17",
+                "vpandq zmm16, zmm16, zmm18",
+                "vpopcntq zmm16, zmm16",
+                "vptestmq k1, zmm16, qword ptr [{there} + {one}]{{1to8}}",
+                "kmovb {odd:e}, k1",
+                "xor {odd:e}, {fingerprint:e}",
+                "test byte ptr [{there} + {bits}], {odd:l}",
+                "jnz {denied}",
+                low = in(reg) columns.window.as_ptr(),
+                next = in(reg) u64::from(columns.next),
+                shift = in(reg) u64::from(columns.shift),
+                coefficients = in(reg) columns.coefficients,
+                fingerprint = in(reg) columns.fingerprint,
+                there = in(reg) core::ptr::from_ref(columns.there),
+                one = const offset_of!(There, one),
+                bits = const offset_of!(There, bits),
+                odd = out(reg) _,
+                denied = label { return false },
+                out("zmm16") _,
+                out("zmm17") _,
+                out("zmm18") _,
+                out("zmm19") _,
                 out("k1") _,
                 options(readonly, nostack),
             );

@@ -36,25 +36,47 @@ pub(crate) struct Columns<'a> {
 pub(crate) struct FewColumns<'a> {
     /// The block in which the key starts, and what follows it.
     pub(crate) window: &'a Window,
-    /// How many columns before the next block; of this number the lowest four bits count.
-    pub(crate) next: u64,
-    /// A bit for each column that there is.
-    pub(crate) there: u8,
-    /// As of [`Columns`].
+    /// After how many bytes the next block begins.
+    pub(crate) next: u8,
+    /// Which columns there are.
+    pub(crate) there: &'a There,
+    /// As of [`Columns`]; of this number the lowest six bits count.
     pub(crate) shift: u32,
+    /// As of [`Columns`].
     pub(crate) coefficients: u64,
     pub(crate) fingerprint: u32,
 }
 
-/// Sixteen columns, and a vector of columns after each of them.
-type Window = [u8; (16 + LANES) * COLUMN_LEN];
+/// Which of [`LANES`] columns there are, in the forms in which lookups take it; and what else they
+/// compare with, so that it takes one register to find all of that.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct There {
+    /// The bit of a number of bits that says whether the number is odd.
+    pub(super) one: u64,
+    /// A bit for each column.
+    pub(super) bits: u8,
+    /// The uppermost bit of a lane for each column.
+    pub(super) lanes: [u16; LANES],
+}
 
-/// Returns what begins at a column, of whose number the lowest 32 bits count: it takes one comparison
-/// then to know that all of it is there.
+impl There {
+    /// That many columns, the first ones; or all, if there are more.
+    pub(crate) fn new(count: u32) -> Self {
+        let bits = !u32::MAX.checked_shl(count).unwrap_or(0) as u8;
+        let lanes = core::array::from_fn(|lane| u16::from(bits >> lane) << 15);
+        Self { one: 1, bits, lanes }
+    }
+}
+
+/// A vector of columns after as many bytes as [`FewColumns::next`] can be.
+type Window = [u8; 256 + LANES * COLUMN_LEN];
+
+/// Returns what begins at a byte. Where the compiler knows that this is not near the largest number
+/// there is, it takes one comparison to know that all of it is there.
 #[inline]
-pub(crate) fn window(body: &[u8], column: u64) -> Option<&Window> {
-    let begin = u64::from(column as u32) as usize * COLUMN_LEN;
-    body.get(begin..begin + size_of::<Window>())?.first_chunk()
+pub(crate) fn window(body: &[u8], begin: usize) -> Option<&Window> {
+    body.get(begin..begin.wrapping_add(size_of::<Window>()))?.first_chunk()
 }
 
 impl<'a> FewColumns<'a> {
@@ -63,23 +85,22 @@ impl<'a> FewColumns<'a> {
     pub(super) fn low_and_high(&self) -> [&'a [u8; LANES * COLUMN_LEN]; 2] {
         let from = |at: usize| {
             let columns = self.window.get(at..).and_then(<[u8]>::first_chunk);
-            columns.expect("the window has a vector after each of sixteen columns")
+            columns.expect("the window has a vector after as many bytes")
         };
-        [from(0), from((self.next % 16) as usize * COLUMN_LEN)]
+        [from(0), from(self.next.into())]
     }
 
     /// Asks the processor to load all columns, and does not wait for them.
     #[inline]
     fn prefetch(&self) {
-        prefetch_columns(self.window, 0, self.next % 16 * 2);
+        prefetch_columns(self.window, 0, 2 * usize::from(self.next));
     }
 }
 
-/// Asks the processor to load so many columns, and does not wait for them.
+/// Asks the processor to load so many bytes of columns, and does not wait for them.
 #[inline]
-pub(crate) fn prefetch_columns(bytes: &[u8], column: u64, count: u64) {
+pub(crate) fn prefetch_columns(bytes: &[u8], begin: usize, len: usize) {
     const LINE_LEN: usize = 64;
-    let (begin, len) = ((column as usize).wrapping_mul(COLUMN_LEN), count as usize * COLUMN_LEN);
     let Some(last) = len.checked_sub(1) else { return };
     for at in (0..last).step_by(LINE_LEN) {
         prefetch_at(bytes, begin.wrapping_add(at));
@@ -104,7 +125,7 @@ pub(crate) enum Usual<'a> {
 pub(crate) trait ColumnLookup {
     /// Finds what a key asks of a layer, without a loop; must be inlined into its caller.
     fn usual<'a, const MIXED: bool>(
-        &self,
+        &'a self,
         layer: usize,
         body: &'a [u8],
         hash: KeyHash,
@@ -122,14 +143,24 @@ pub(crate) trait ColumnLookup {
 
 impl Vector {
     /// Looks a key up with the vectors that there are.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
     pub(crate) fn look_up(self, filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
+        #[cfg(all(target_arch = "x86_64", feature = "std"))]
+        if let Self::Avx512(avx512) = self {
+            return avx512.look_up_inlined(filter, body, hash);
+        }
+        self.look_up_apart(filter, body, hash)
+    }
+
+    /// As [`look_up`](Self::look_up), for what cannot stand where it is asked; one call, so that it does
+    /// not disturb what can.
+    #[inline(never)]
+    fn look_up_apart(self, filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
         match self {
-            Self::Portable => look_up(filter, body, hash),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             Self::Avx2(avx2) => avx2.look_up(filter, body, hash),
-            #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Self::Avx512(avx512) => avx512.look_up(filter, body, hash),
+            _ => look_up(filter, body, hash),
         }
     }
 
@@ -189,6 +220,7 @@ pub(super) fn all(
 }
 
 /// Looks a key up in plain Rust.
+#[inline]
 fn look_up(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
     let usual = if filter.is_mixed() {
         filter.usual::<true>(0, body, hash)
@@ -209,6 +241,7 @@ fn answer(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash, usual: Usual<'
 }
 
 /// Looks a key up that the first layer bumped. Not inlined, so that what comes first stays short.
+#[cold]
 #[inline(never)]
 fn look_up_bumped(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
     match filter.usual::<true>(1, body, hash) {
@@ -217,6 +250,7 @@ fn look_up_bumped(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> boo
     }
 }
 
+#[cold]
 #[inline(never)]
 fn look_up_any(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
     filter.look_up(body, hash, matches)
@@ -242,25 +276,54 @@ fn matches(columns: &Columns<'_>) -> bool {
 }
 
 /// The same in the usual case.
+///
+/// Words are folded to half their length until there is a lane of 16 bits for each; what a product of
+/// such a lane has at the top is the sum of four of its bits, so that the last two steps are one. Written as
+/// arrays, each step is one for all columns, which a compiler turns into the vectors that every
+/// processor of its target has.
 #[inline]
 fn matches_few(columns: &FewColumns<'_>) -> bool {
     let [low, high] = columns.low_and_high().map(|bytes| bytes.as_chunks::<COLUMN_LEN>().0);
-    let odd = odd(low, high, columns.shift, columns.coefficients);
-    (odd ^ columns.fingerprint as u8) & columns.there == 0
+    let words = words(low, high, columns.shift, columns.coefficients);
+    let halves = words.map(|word| (word ^ word >> 32) as u32);
+    // With its sign, as the instruction that makes eight lanes of twice four does it.
+    let mut lanes = halves.map(|half| ((half ^ half << 16).cast_signed() >> 16) as u16);
+    for (column, lane) in lanes.iter_mut().enumerate() {
+        // One bit more where the fingerprint has one: none may be odd then.
+        *lane ^= columns.fingerprint as u16 & 1 << column;
+    }
+    let lanes = lanes.map(|lane| lane ^ lane << 1);
+    let lanes = lanes.map(|lane| lane ^ lane << 2);
+    let mut lanes = lanes.map(|lane| (lane & 0x8888).wrapping_mul(0x1111));
+    for (lane, there) in lanes.iter_mut().zip(columns.there.lanes) {
+        *lane &= there;
+    }
+    lanes.into_iter().fold(0, |all, lane| all | lane) == 0
 }
 
 /// Returns for each of at most [`LANES`] columns whether an odd number of the slots that count is
 /// set.
 #[inline]
 fn odd(low: &[[u8; COLUMN_LEN]], high: &[[u8; COLUMN_LEN]], shift: u32, coefficients: u64) -> u8 {
-    let low_slots = coefficients << shift;
+    parities(words(low, high, shift, coefficients))
+}
+
+/// Returns of each of at most [`LANES`] columns the slots that count, in any order.
+#[inline]
+fn words(
+    low: &[[u8; COLUMN_LEN]],
+    high: &[[u8; COLUMN_LEN]],
+    shift: u32,
+    coefficients: u64,
+) -> [u64; LANES] {
+    let low_slots = coefficients.wrapping_shl(shift);
     // What was shifted out: `64 - shift` in two shifts, of which none is by 64.
-    let high_slots = coefficients >> 1 >> (shift ^ 63);
+    let high_slots = (coefficients >> 1).wrapping_shr(!shift);
     let mut words = [0; LANES];
     for (word, (low, high)) in words.iter_mut().zip(low.iter().zip(high)) {
         *word = u64::from_le_bytes(*low) & low_slots | u64::from_le_bytes(*high) & high_slots;
     }
-    parities(words)
+    words
 }
 
 /// Returns the parity of each word, the first in bit 0.
@@ -333,7 +396,7 @@ mod tests {
                     let is_few = |_: &usize| count as usize <= LANES;
                     for usual_layer in [Some(0), Some(1), Some(2), None] {
                         let usual_layer = usual_layer.filter(is_few);
-                        let asks = Asks { columns, usual_layer, is_mixed };
+                        let asks = Asks { columns, there: There::new(count), usual_layer, is_mixed };
                         let hash = KeyHash::from_u64(0);
                         // What comes after the columns is anything.
                         let body = [low, high, &[0x5a; size_of::<Window>()]].concat();
@@ -349,13 +412,14 @@ mod tests {
 
     struct Asks<'a> {
         columns: Columns<'a>,
+        there: There,
         usual_layer: Option<usize>,
         is_mixed: bool,
     }
 
     impl ColumnLookup for Asks<'_> {
         fn usual<'a, const MIXED: bool>(
-            &self,
+            &'a self,
             layer: usize,
             body: &'a [u8],
             _: KeyHash,
@@ -364,8 +428,8 @@ mod tests {
             match self.usual_layer {
                 Some(usual) if usual == layer => Usual::Columns(FewColumns {
                     window: body.first_chunk().expect("a window"),
-                    next: (low.len() / COLUMN_LEN) as u64,
-                    there: !(u32::MAX << (low.len() / COLUMN_LEN)) as u8,
+                    next: low.len() as u8,
+                    there: &self.there,
                     shift,
                     coefficients,
                     fingerprint,

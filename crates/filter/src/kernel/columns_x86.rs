@@ -18,9 +18,33 @@ use core::arch::x86_64::{
     _mm512_test_epi64_mask,
 };
 
-use super::columns::{ColumnLookup, Columns, FewColumns};
+use super::columns::{ColumnLookup, Columns, FewColumns, Usual};
 use super::x86::{Avx2, Avx512};
 use crate::KeyHash;
+
+impl Avx512 {
+    /// As [`Vector::look_up`](super::Vector::look_up), where it is called, for keys of the first layer
+    /// of blocks that have equally many columns.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
+    pub(super) fn look_up_inlined(
+        self,
+        filter: &impl ColumnLookup,
+        body: &[u8],
+        hash: KeyHash,
+    ) -> bool {
+        if filter.is_mixed() {
+            return self.look_up(filter, body, hash);
+        }
+        match filter.usual::<false>(0, body, hash) {
+            Usual::Columns(columns) => self.columns_match(&columns),
+            // SAFETY: the processor has these features, or there would be no `self`.
+            Usual::Bumped => unsafe { avx512::look_up_bumped(filter, body, hash) },
+            // SAFETY: likewise.
+            Usual::Unusual => unsafe { avx512::look_up_any(filter, body, hash) },
+        }
+    }
+}
 
 /// The lookups with the vectors of one kind. What a function with such instructions calls is inlined
 /// into it only if it has them too; so each step stands once for each kind.
@@ -87,18 +111,28 @@ macro_rules! look_ups {
                 }
             }
 
+            #[cold]
             #[inline(never)]
             #[target_feature(enable = $features)]
-            fn look_up_bumped(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
+            pub(super) fn look_up_bumped(
+                filter: &impl ColumnLookup,
+                body: &[u8],
+                hash: KeyHash,
+            ) -> bool {
                 match filter.usual::<true>(1, body, hash) {
                     Usual::Columns(columns) => $matches_few(&columns),
                     Usual::Bumped | Usual::Unusual => look_up_any(filter, body, hash),
                 }
             }
 
+            #[cold]
             #[inline(never)]
             #[target_feature(enable = $features)]
-            fn look_up_any(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
+            pub(super) fn look_up_any(
+                filter: &impl ColumnLookup,
+                body: &[u8],
+                hash: KeyHash,
+            ) -> bool {
                 filter.look_up(body, hash, |columns| $matches(columns))
             }
 
@@ -159,7 +193,7 @@ fn matches_few_512(columns: &FewColumns<'_>) -> bool {
         (_mm512_loadu_si512(low.as_ptr().cast()), _mm512_loadu_si512(high.as_ptr().cast()))
     };
     let odd = odd_512(low, high, columns.shift, columns.coefficients);
-    (odd ^ columns.fingerprint as u8) & columns.there == 0
+    (odd ^ columns.fingerprint as u8) & columns.there.bits == 0
 }
 
 /// Returns which of eight columns have an odd number of the slots that count.
@@ -209,7 +243,7 @@ fn matches_few_256(columns: &FewColumns<'_>) -> bool {
         odd_256(low, high, columns.shift, columns.coefficients)
     };
     let odd = odd(low, high) | odd(low_rest, high_rest) << 4;
-    (odd ^ columns.fingerprint as u8) & columns.there == 0
+    (odd ^ columns.fingerprint as u8) & columns.there.bits == 0
 }
 
 /// Returns which of four columns have an odd number of the slots that count.

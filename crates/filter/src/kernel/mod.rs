@@ -27,7 +27,7 @@ use crate::membership::{CACHED_LEN, PREFETCH_DISTANCE};
 pub(crate) use cells::{CellLanes, CellTarget};
 use columns::parities;
 pub(crate) use columns::{
-    ColumnLookup, Columns, FewColumns, LANES, Usual, prefetch_columns, window,
+    ColumnLookup, Columns, FewColumns, LANES, There, Usual, prefetch_columns, window,
 };
 pub(crate) use portable::{
     Block, LINE_PROBES_MAX, Line, Probes, block_index, block_insert, counters_lower,

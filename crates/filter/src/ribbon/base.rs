@@ -146,9 +146,10 @@ pub(super) fn may_contain(bytes: &[u8], seed: u8, slots: u64, columns: u32, key:
 /// Returns 64 bits from any bit on, zeros after the end.
 fn bits(bytes: &[u8], at: u64) -> u64 {
     let rest = usize::try_from(at / 8).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
-    let mut window = [0; 16];
-    for (to, from) in window.iter_mut().zip(rest.iter().take(9)) {
-        *to = *from;
-    }
+    let window = rest.first_chunk().copied().unwrap_or_else(|| {
+        let mut window = [0; 16];
+        window[..rest.len()].copy_from_slice(rest);
+        window
+    });
     (u128::from_le_bytes(window) >> (at % 8)) as u64
 }

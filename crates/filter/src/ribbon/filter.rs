@@ -107,8 +107,8 @@ impl Ribbon {
         Ok(census.stats(census.layout(sizing, keys)?, keys))
     }
 
-    /// Looks keys up in plain instructions from now on, as on a processor without vectors: to see what
-    /// that costs. The answers stay the same.
+    /// Looks keys up without AVX2 and AVX-512 from now on, as on a processor that has neither: to see
+    /// what that costs. The answers stay the same.
     #[must_use]
     pub fn without_vectors(self) -> Self {
         Self { view: self.view.without_vectors(), ..self }
@@ -144,7 +144,8 @@ fn fill(keys: &[KeyHash]) -> Result<(Vec<Layer>, Base), BuildError> {
 }
 
 impl Membership for Ribbon {
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
     fn may_contain(&self, hash: KeyHash) -> bool {
         self.view.may_contain(&self.body, hash)
     }

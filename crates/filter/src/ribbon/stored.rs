@@ -34,7 +34,7 @@ use super::layout::{BLOCK_SLOTS, COLUMN_LEN, COLUMNS_MAX, Layout};
 use super::shape::{self, Tally};
 use super::thresholds;
 use crate::format::Header;
-use crate::kernel::{self, ColumnLookup, Columns, FewColumns, LANES, Usual, Vector};
+use crate::kernel::{self, ColumnLookup, Columns, FewColumns, LANES, There, Usual, Vector};
 use crate::{FilterStats, FormatError, KeyHash};
 
 /// What the header says.
@@ -94,9 +94,10 @@ pub(crate) struct RibbonView {
     base_at: usize,
     /// The first wide block, if there are wide and narrow ones; else more than there are blocks.
     wide_from: u64,
-    /// Columns of a narrow block, or of all, and a bit for each.
-    narrow_columns: u64,
-    narrow_there: u8,
+    /// Bytes of a narrow block, or of all, where there are few columns.
+    narrow_len: u8,
+    narrow_there: There,
+    wide_there: There,
     /// But for two keys with the same hash.
     error_rate: f64,
     vector: Vector,
@@ -110,7 +111,7 @@ struct LayerView {
     thresholds_at: usize,
     /// The starts whose keys are [usual](ColumnLookup::usual): where there are few columns, all that
     /// are not in the last block.
-    usual_starts: u64,
+    usual_starts: u32,
 }
 
 impl RibbonView {
@@ -129,14 +130,14 @@ impl RibbonView {
         let Parameters { blocks, layout, base_seed, base_slots } = *parameters;
         let wrong = FormatError::Parameters("the body is not as long as its parts");
         let base_len = base::len(base_slots, layout.base_columns(), base_seed);
-        let is_few = usize::try_from(layout.base_columns()).is_ok_and(|count| count <= LANES)
-            && u32::try_from(layout.len() / COLUMN_LEN).is_ok();
+        let is_few = usize::try_from(layout.base_columns()).is_ok_and(|count| count <= LANES);
         let mut end = layout.len();
         let (mut layers, mut first_block) = ([LayerView::default(); LAYERS], 0_u64);
         for (view, blocks) in layers.iter_mut().zip(blocks) {
             let starts = layer::starts(blocks);
             let thresholds_at = usize::try_from(end).map_err(|_| wrong)?;
             let usual_starts = if is_few { before_last(starts) } else { 0 };
+            let usual_starts = u32::try_from(usual_starts).unwrap_or(0);
             *view = LayerView { starts, first_block, thresholds_at, usual_starts };
             end = end.saturating_add(thresholds::len(starts));
             first_block = first_block.saturating_add(blocks);
@@ -149,8 +150,7 @@ impl RibbonView {
         let is_mixed = layout.narrow < layout.blocks && layout.narrow > 0;
         let wide_from = if is_mixed { layout.narrow } else { u64::MAX };
         let narrow = if is_mixed { layout.columns } else { layout.base_columns() };
-        let narrow_columns = u64::from(narrow);
-        let narrow_there = u8::MAX.checked_shr(u8::BITS.saturating_sub(narrow)).unwrap_or(0);
+        let narrow_len = u64::from(narrow).saturating_mul(COLUMN_LEN);
         let (mut tally, mut base_share) = (Tally::new(layout), 1.0);
         for layer in layers.iter().take_while(|layer| layer.starts > 0) {
             let thresholds = body.get(layer.thresholds_at..).unwrap_or_default();
@@ -167,8 +167,9 @@ impl RibbonView {
             base_slots,
             base_at,
             wide_from,
-            narrow_columns,
-            narrow_there,
+            narrow_len: u8::try_from(narrow_len).unwrap_or(u8::MAX),
+            narrow_there: There::new(narrow),
+            wide_there: There::new(narrow.saturating_add(1)),
             error_rate,
             vector,
         })
@@ -178,7 +179,8 @@ impl RibbonView {
         Self { vector: Vector::Portable, ..self }
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
     pub(crate) fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
         self.vector.look_up(self, body, hash)
     }
@@ -203,17 +205,20 @@ impl RibbonView {
         Some((low, rest.get(..low.len())?))
     }
 
-    /// Returns the column at which a block begins, and how many it has; as
+    /// Returns at which byte a block begins, how many it has and which columns, where there are few; as
     /// [`Layout`](super::layout::Layout), in fewer steps where all have equally many.
     #[inline]
-    fn column<const MIXED: bool>(&self, block: u64) -> (u64, u64) {
-        let column = block.wrapping_mul(self.narrow_columns);
+    fn place<const MIXED: bool>(&self, block: u64) -> (u64, u8, &There) {
+        let begin = block.wrapping_mul(self.narrow_len.into());
         if !MIXED {
-            return (column, self.narrow_columns);
+            return (begin, self.narrow_len, &self.narrow_there);
         }
-        let beyond = block.saturating_sub(self.wide_from);
-        let is_wide = u64::from(block >= self.wide_from);
-        (column.wrapping_add(beyond), self.narrow_columns.wrapping_add(is_wide))
+        // Without a branch, which nobody could guess.
+        let beyond = block.saturating_sub(self.wide_from).wrapping_mul(COLUMN_LEN);
+        let is_wide = block >= self.wide_from;
+        let len = self.narrow_len.wrapping_add(u8::from(is_wide) << 3);
+        let there = if is_wide { &self.wide_there } else { &self.narrow_there };
+        (begin.wrapping_add(beyond), len, there)
     }
 
     pub(crate) fn stats(&self, body: &[u8], keys: u64) -> FilterStats {
@@ -229,7 +234,7 @@ impl ColumnLookup for RibbonView {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it must be compiled for the vectors of its caller")]
     fn usual<'a, const MIXED: bool>(
-        &self,
+        &'a self,
         layer: usize,
         body: &'a [u8],
         hash: KeyHash,
@@ -237,7 +242,7 @@ impl ColumnLookup for RibbonView {
         let Some(view) = self.layers.get(layer) else { return Usual::Unusual };
         let equation = Shuffle::layer(layer).equation(hash, view.starts);
         let Equation { start, coefficients, fingerprint } = equation;
-        if start >= view.usual_starts {
+        if start >= view.usual_starts.into() {
             return Usual::Unusual;
         }
         match thresholds::bumped(body, view.thresholds_at, start) {
@@ -248,11 +253,12 @@ impl ColumnLookup for RibbonView {
         // Known when it is compiled, and so a step less in what nearly all lookups take.
         let first_block = if layer == 0 { 0 } else { view.first_block };
         let block = first_block.wrapping_add(start / BLOCK_SLOTS);
-        let (column, next) = self.column::<MIXED>(block);
-        let is_wide = MIXED && next != self.narrow_columns;
-        let there = if is_wide { self.narrow_there << 1 | 1 } else { self.narrow_there };
-        let Some(window) = kernel::window(body, column) else { return Usual::Unusual };
-        let shift = shift(start);
+        let (begin, next, there) = self.place::<MIXED>(block);
+        let Some(window) = usize::try_from(begin).ok().and_then(|at| kernel::window(body, at))
+        else {
+            return Usual::Unusual;
+        };
+        let shift = u32::try_from(start).unwrap_or_default();
         Usual::Columns(FewColumns { window, next, there, shift, coefficients, fingerprint })
     }
 
@@ -294,8 +300,12 @@ impl ColumnLookup for RibbonView {
         let [layer, ..] = &self.layers;
         let start = Shuffle::layer(0).start(hash, layer.starts);
         thresholds::prefetch(body, layer.thresholds_at, start);
-        let (column, columns) = self.column::<true>(start / BLOCK_SLOTS);
-        kernel::prefetch_columns(body, column, columns.wrapping_mul(2));
+        let block = start / BLOCK_SLOTS;
+        let begin = self.layout.column_at(block).wrapping_mul(COLUMN_LEN);
+        let len = u64::from(self.layout.columns_of(block)).wrapping_mul(2 * COLUMN_LEN);
+        if let (Ok(begin), Ok(len)) = (usize::try_from(begin), usize::try_from(len)) {
+            kernel::prefetch_columns(body, begin, len);
+        }
     }
 }
 

@@ -56,10 +56,22 @@ pub(super) fn get(thresholds: &[u8], bucket: u64) -> u8 {
 pub(super) fn bumped(bytes: &[u8], at: usize, start: u64) -> Option<bool> {
     let bucket = start / BUCKET_STARTS;
     let byte = *bytes.get(at.wrapping_add((bucket / BUCKETS_PER_BYTE) as usize))?;
-    // In a whole word, of which a shift is cheaper than of a byte.
-    let threshold = u64::from(byte) >> (bucket % BUCKETS_PER_BYTE * 2);
-    Some(((start % BUCKET_STARTS) as u8) < first_kept(threshold))
+    let first_kept = FIRST_KEPT[(bucket % BUCKETS_PER_BYTE) as usize][byte as usize];
+    Some(((start % BUCKET_STARTS) as u8) < first_kept)
 }
+
+/// The [`first_kept`] start of each bucket of a byte, of all bytes: looked up at once, because most of
+/// what a lookup does before it knows where to look is to find this out.
+static FIRST_KEPT: [[u8; 256]; BUCKETS_PER_BYTE as usize] = {
+    let mut all = [[0; 256]; BUCKETS_PER_BYTE as usize];
+    let mut at = 0;
+    while at < all.len() * 256 {
+        let (bucket, byte) = (at / 256, at % 256);
+        all[bucket][byte] = first_kept((byte >> (2 * bucket)) as u64);
+        at += 1;
+    }
+    all
+};
 
 /// Asks the processor to load the threshold of a start.
 #[inline]
