@@ -25,9 +25,11 @@ use crate::{
 
 mod ahead;
 mod blocks;
+mod chunked_bloom;
 mod data_blocks;
 mod filters;
 mod index;
+mod kept;
 mod lookup;
 mod open;
 mod options;
@@ -39,10 +41,13 @@ mod written;
 pub(crate) use ahead::ReadAhead;
 pub(crate) use blocks::DataUse;
 use blocks::{Blocks, Wanted};
+pub use chunked_bloom::BloomSummary;
+use chunked_bloom::ChunkedBloom;
 use filters::FileFilters;
-pub use filters::{BloomSummary, FilterAnswer, FilterSummary, KeptFilter, SharedFilter};
+pub use filters::{FilterAnswer, KeptFilter, SharedFilter};
 use index::DataIndex;
 pub use options::{Caching, FilterUse, ReaderOptions};
+pub use row_filter::FilterSummary;
 pub use salvage::{Lost, salvage};
 pub use verify::{PROBLEMS_MAX, Verification, verify};
 
@@ -224,12 +229,12 @@ impl Reader {
 
     /// Its HBase Bloom filter, unless it has none that can be used.
     pub fn bloom(&self) -> Option<BloomSummary> {
-        self.0.filters.bloom.as_ref().map(filters::ChunkedBloom::summary)
+        self.0.filters.bloom.as_ref().map(ChunkedBloom::summary)
     }
 
     /// Its HBase Bloom filter over rows with family deletes.
     pub fn delete_family_bloom(&self) -> Option<BloomSummary> {
-        self.0.filters.delete_family_bloom.as_ref().map(filters::ChunkedBloom::summary)
+        self.0.filters.delete_family_bloom.as_ref().map(ChunkedBloom::summary)
     }
 
     /// Why one of its Bloom filters cannot be used, if that is so. Reads then do without it.

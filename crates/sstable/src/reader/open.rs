@@ -12,7 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 
 use super::blocks::{Blocks, RawBlock};
-use super::filters::{ChunkedBloom, FileFilters};
+use super::chunked_bloom::ChunkedBloom;
+use super::filters::FileFilters;
 use super::index::DataIndex;
 use super::row_filter::RowFilter;
 use super::{Inner, ReaderOptions, Rows};

@@ -15,7 +15,8 @@ use bytes::Bytes;
 use filter::{Membership, StoredFilter};
 
 use super::blocks::{Blocks, Wanted};
-use super::filters::{FilterSummary, Kept, KeptFilter, SharedFilter, load_and_keep};
+use super::filters::{KeptFilter, SharedFilter};
+use super::kept::{Kept, load_and_keep};
 use super::{Caching, MetaIndex};
 use crate::block::filter_index::{FILTER_INDEX_NAME, FilterIndex, partition_name};
 use crate::block::index::BlockPlace;
@@ -23,6 +24,24 @@ use crate::block::loaded::Block;
 use crate::block::meta::{MetaBlock, ROW_FILTER_NAME};
 use crate::cache::Reservation;
 use crate::{BlockType, Damage, Error, ReadTrace, Result, RowProbe};
+
+/// Our own filter of a file, in numbers.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FilterSummary {
+    /// Which filter it is.
+    pub kind: filter::FilterKind,
+    /// Blocks it stands in, an index beside them not counted.
+    pub block_count: usize,
+    /// Keys in it.
+    pub key_count: u64,
+    /// Bits for each key; 0 without keys.
+    pub bits_per_key: f64,
+    /// How often it says "maybe" about a row it does not hold.
+    pub error_rate: f64,
+    /// Bytes of its blocks.
+    pub byte_size: u64,
+}
 
 /// Our own filter over the rows of a file.
 #[derive(Debug)]

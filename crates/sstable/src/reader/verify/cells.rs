@@ -4,7 +4,7 @@ use filter::Seed;
 
 use super::shown;
 use crate::reader::Inner;
-use crate::reader::filters::ChunkedBloom;
+use crate::reader::chunked_bloom::ChunkedBloom;
 use crate::{
     BlockType, BloomType, Cell, CellRef, CellType, FileInfo, ReadTrace, RowProbe, Timestamp,
 };

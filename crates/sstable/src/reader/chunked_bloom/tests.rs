@@ -2,6 +2,9 @@
 //!
 //! No HBase that is released writes such a file, so these are ours with the Bloom filter replaced.
 
+use std::sync::Arc;
+
+use bytes::Bytes;
 use filter::bloom::hbase_ribbon::RibbonChunk;
 
 use super::*;
