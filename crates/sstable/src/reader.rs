@@ -33,6 +33,7 @@ mod kept;
 mod lookup;
 mod open;
 mod options;
+mod raw_blocks;
 mod row_filter;
 mod salvage;
 mod verify;

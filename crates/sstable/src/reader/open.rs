@@ -11,10 +11,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 
-use super::blocks::{Blocks, RawBlock};
+use super::blocks::Blocks;
 use super::chunked_bloom::ChunkedBloom;
 use super::filters::FileFilters;
 use super::index::DataIndex;
+use super::raw_blocks::RawBlock;
 use super::row_filter::RowFilter;
 use super::{Inner, ReaderOptions, Rows};
 use crate::block::bloom::BloomMeta;

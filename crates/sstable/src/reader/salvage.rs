@@ -11,7 +11,8 @@
 
 use std::borrow::Cow;
 
-use super::blocks::{Blocks, RawBlock};
+use super::blocks::Blocks;
+use super::raw_blocks::RawBlock;
 use crate::block::body::{Body, Buffers};
 use crate::block::index::BlockPlace;
 use crate::block::walk::Step;

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use cells::CellChecks;
 use index::DataBlockSeen;
 
-use super::blocks::RawBlock;
+use super::raw_blocks::RawBlock;
 use super::{Inner, Reader, ReaderOptions};
 use crate::block::body::{Body, Buffers};
 use crate::block::data::DataBlock;
