@@ -96,7 +96,7 @@ impl DeltaWalk {
             return Err("no cells".into());
         }
         let at = walk.next_at;
-        walk.read_first(input, body.len()).map_err(|what| located(at, &what))?;
+        walk.read_cell::<true>(input, body.len()).map_err(|what| located(at, &what))?;
         Ok(walk)
     }
 
@@ -109,7 +109,7 @@ impl DeltaWalk {
         if input.is_empty() {
             return self.check_size().map(|()| Step::End);
         }
-        self.read_cell(input, body.len()).map_err(|what| located(at, &what))?;
+        self.read_cell::<false>(input, body.len()).map_err(|what| located(at, &what))?;
         match self.row_order {
             Ordering::Equal => Ok(Step::SameRow),
             Ordering::Less => Ok(Step::NextRow),
@@ -177,23 +177,17 @@ impl DeltaWalk {
 
     /// Reads the cell that `input` begins with, in a body of `body_len` bytes.
     #[inline]
-    fn read_cell(&mut self, input: Input<'_>, body_len: usize) -> Result<(), What> {
+    fn read_cell<const FIRST: bool>(
+        &mut self,
+        input: Input<'_>,
+        body_len: usize,
+    ) -> Result<(), What> {
         let mut cell = CellInput { walk: self, input, body_len };
         match cell.walk.encoding {
             DataBlockEncoding::Prefix => prefix::decode(&mut cell)?,
             DataBlockEncoding::Diff => diff::decode(&mut cell)?,
+            _ if FIRST => fast_diff::decode_first(&mut cell)?,
             _ => fast_diff::decode(&mut cell)?,
-        }
-        cell.read_end()
-    }
-
-    /// The same of the first cell.
-    fn read_first(&mut self, input: Input<'_>, body_len: usize) -> Result<(), What> {
-        let mut cell = CellInput { walk: self, input, body_len };
-        match cell.walk.encoding {
-            DataBlockEncoding::Prefix => prefix::decode(&mut cell)?,
-            DataBlockEncoding::Diff => diff::decode(&mut cell)?,
-            _ => fast_diff::decode_first(&mut cell)?,
         }
         cell.read_end()
     }
