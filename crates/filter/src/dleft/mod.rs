@@ -53,6 +53,7 @@
 
 mod cells;
 mod filter;
+mod layout;
 mod shape;
 mod stored;
 #[cfg(test)]

@@ -16,7 +16,8 @@ use alloc::vec::Vec;
 use crate::format::{self, Header};
 use crate::{FilterKind, FilterStats, FormatError, KeyHash, Seed, StoredFilter};
 
-use super::filter::{Aside, CounterBits, DLeft, Layout};
+use super::filter::{Aside, CounterBits, DLeft};
+use super::layout::Layout;
 use super::shape::{BUCKETS_MAX, REMAINDER_BITS, SUBTABLES, Shape};
 
 /// Bits of the copies of a key in the stash; above them stands its number.
