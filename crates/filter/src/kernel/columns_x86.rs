@@ -250,7 +250,7 @@ fn matches_few_256(columns: &FewColumns<'_>) -> bool {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn odd_256(low: __m256i, high: __m256i, shift: u32, coefficients: u64) -> u8 {
-    let shift = i64::from(shift);
+    let shift = i64::from(shift % u64::BITS);
     // A shift by 64 leaves nothing.
     let slots = _mm256_or_si256(
         _mm256_srlv_epi64(low, _mm256_set1_epi64x(shift)),

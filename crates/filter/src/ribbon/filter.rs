@@ -11,7 +11,7 @@ use super::shape::{self, Census};
 use super::solution;
 use super::stored::{Parameters, RibbonView};
 use crate::format::{self, Header};
-use crate::kernel::ColumnLookup;
+use crate::kernel::{ColumnLookup, Vector};
 use crate::{AlignedBytes, BuildError, FilterKind, FilterStats, KeyHash, Membership, Seed, Sizing};
 
 /// A bumped ribbon filter: made of all keys at once, and then only asked.
@@ -39,7 +39,7 @@ pub struct Ribbon {
     keys: u64,
     body: AlignedBytes,
     parameters: Parameters,
-    view: RibbonView,
+    pub(super) view: RibbonView,
 }
 
 impl Ribbon {
@@ -111,7 +111,7 @@ impl Ribbon {
     /// what that costs. The answers stay the same.
     #[must_use]
     pub fn without_vectors(self) -> Self {
-        Self { view: self.view.without_vectors(), ..self }
+        Self { view: self.view.with(Vector::Portable), ..self }
     }
 
     /// Returns the stored form, to be read back by [`StoredFilter`](crate::StoredFilter).

@@ -175,8 +175,9 @@ impl RibbonView {
         })
     }
 
-    pub(super) fn without_vectors(self) -> Self {
-        Self { vector: Vector::Portable, ..self }
+    /// The same, asked with those vectors.
+    pub(super) fn with(self, vector: Vector) -> Self {
+        Self { vector, ..self }
     }
 
     #[inline(always)]
