@@ -75,16 +75,23 @@ impl<'a> Input<'a> {
     #[inline]
     pub(crate) fn vint(&mut self) -> Option<usize> {
         // Lengths in encoded cells are mostly short.
+        self.short_or(Self::long_vint)
+    }
+
+    /// An integer of either kind: one byte below 0x80 is itself in both, and anything else is for `long`,
+    /// which takes the input by value, so that one that is read in a loop need not be in memory for it.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+    fn short_or<T: From<u8>>(&mut self, long: fn(Self) -> Option<(T, Self)>) -> Option<T> {
         if let [short @ ..0x80, rest @ ..] = self.0 {
             self.0 = rest;
-            return Some(usize::from(*short));
+            return Some(T::from(*short));
         }
-        let (value, rest) = self.long_vint()?;
+        let (value, rest) = long(*self)?;
         *self = rest;
         Some(value)
     }
 
-    /// By value, so that an input that is read in a loop need not be in memory for this.
     #[inline(never)]
     fn long_vint(mut self) -> Option<(usize, Self)> {
         let mut value = 0_u64;
@@ -102,13 +109,7 @@ impl<'a> Input<'a> {
     #[inline]
     pub(crate) fn hvlong(&mut self) -> Option<i64> {
         // Sequence ids are 0 in most files.
-        if let [short @ ..0x80, rest @ ..] = self.0 {
-            self.0 = rest;
-            return Some(i64::from(*short));
-        }
-        let (value, rest) = self.long_hvlong()?;
-        *self = rest;
-        Some(value)
+        self.short_or(Self::long_hvlong)
     }
 
     #[inline(never)]

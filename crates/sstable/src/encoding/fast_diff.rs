@@ -88,10 +88,7 @@ fn push_value(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &mut Key) {
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
 pub(super) fn decode(cell: &mut CellInput<'_, '_>) -> Result<(), What> {
-    let flags = cell.input.u8().ok_or("no flags")?;
-    if flags & UNUSED != 0 {
-        return Err(unknown(flags));
-    }
+    let flags = read_flags(cell)?;
     let key_len = match flags & SAME_KEY_LEN {
         0 => cell.input.vint().ok_or("bad key length")?,
         _ => cell.previous_key_len(),
@@ -138,13 +135,19 @@ fn read_timestamp(input: &mut Input<'_>, previous: i64, shared: u8) -> Option<i6
     Some((previous.cast_unsigned() & !own_mask | own).cast_signed())
 }
 
-/// Reads the first cell up to its value.
-pub(super) fn decode_first(cell: &mut CellInput<'_, '_>) -> Result<(), What> {
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+fn read_flags(cell: &mut CellInput<'_, '_>) -> Result<u8, What> {
     let flags = cell.input.u8().ok_or("no flags")?;
     if flags & UNUSED != 0 {
         return Err(unknown(flags));
     }
-    if flags != 0 {
+    Ok(flags)
+}
+
+/// Reads the first cell up to its value.
+pub(super) fn decode_first(cell: &mut CellInput<'_, '_>) -> Result<(), What> {
+    if read_flags(cell)? != 0 {
         return Err("the first cell refers to one before it".into());
     }
     let key_len = cell.input.vint().ok_or("bad key length")?;
