@@ -47,6 +47,27 @@ fn an_error_rate_is_kept_by_wide_blocks_for_the_rest() {
     }
 }
 
+/// Blocks are told apart at every lookup, if they differ. Shares of so many blocks do not add up to
+/// one exactly, and in most of these sums there are too many.
+#[test]
+fn an_error_rate_of_whole_columns_makes_all_blocks_equal() {
+    for blocks in [1_001, 49_999, 147_657, 1_476_563] {
+        let starts = layer::starts(blocks);
+        for fill in [0xff, 0x5a, 0xe7] {
+            let thresholds = vec![fill; thresholds::len(starts) as usize];
+            let mut census = shape::Census { base_share: 1.0, ..Default::default() };
+            census.add_layer(starts, &thresholds);
+            census.base_slots = 100;
+            for columns in [1_u32, 7, 8, 20] {
+                let rate = (-f64::from(columns)).exp2();
+                let layout = census.layout(error_rate(rate), 1).expect("possible");
+                let equal = layout::Layout { columns, narrow: blocks, blocks };
+                assert_eq!(layout, equal, "{fill:#x}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_budget_is_used_to_the_last_word() {
     let members = keys(1, 20_000);
