@@ -14,15 +14,16 @@
 #![allow(unsafe_code, reason = "vector loads take pointers")]
 
 use core::arch::x86_64::{
-    __m256i, __m512i, _mm256_loadu_si256, _mm256_maskz_loadu_epi8, _mm256_mullo_epi32,
-    _mm256_rolv_epi32, _mm256_set1_epi32, _mm256_srli_epi32, _mm256_testc_si256, _mm512_and_si512,
-    _mm512_castsi256_si512, _mm512_loadu_si512, _mm512_mask_test_epi64_mask,
-    _mm512_mask_testn_epi32_mask, _mm512_mullo_epi32, _mm512_permutexvar_epi8,
-    _mm512_permutexvar_epi32, _mm512_rolv_epi32, _mm512_set1_epi32, _mm512_set1_epi64,
-    _mm512_srli_epi32, _mm512_srlv_epi64, _mm512_testn_epi64_mask, _mm512_xor_si512,
+    __m256i, __m512i, _mm_loadu_si128, _mm_set_epi64x, _mm256_loadu_si256, _mm256_mullo_epi32,
+    _mm256_rolv_epi32, _mm256_set_m128i, _mm256_set1_epi32, _mm256_srli_epi32, _mm256_testc_si256,
+    _mm512_and_si512, _mm512_castsi128_si512, _mm512_castsi256_si512, _mm512_loadu_si512,
+    _mm512_mask_test_epi64_mask, _mm512_mask_testn_epi32_mask, _mm512_mullo_epi32,
+    _mm512_permutexvar_epi8, _mm512_permutexvar_epi32, _mm512_rolv_epi32, _mm512_set1_epi32,
+    _mm512_set1_epi64, _mm512_srli_epi32, _mm512_srlv_epi64, _mm512_testn_epi64_mask,
+    _mm512_xor_si512,
 };
 
-use super::cells::{CellLanes, CellTarget, LANES};
+use super::cells::{CellLanes, CellTarget, LANES, cell_half};
 use super::portable::{
     BLOCK_SALTS, Block, LINE_MULTIPLIERS, Line, Probes, block_index, line_index, line_seeds,
 };
@@ -136,11 +137,13 @@ fn block_contains(block: &Block, hash: u64) -> bool {
 
 /// Spreads the eight cells of a bucket over the eight lanes, whatever their size: a permutation brings
 /// the bytes that a cell lies in into its lane, and a shift its lowest bit to the lane's.
+///
+/// A bucket is loaded as its first bytes and its last ones, which overlap. One load under a mask would
+/// wait for the next line too, wherever the vector reaches into it, even if no byte of the bucket does.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,bmi2")]
 fn cells_contain(table: &[u8], targets: &[CellTarget], lanes: &CellLanes) -> bool {
     let bucket_len = lanes.cell_bits as usize;
-    let taken = (1_u64.wrapping_shl(lanes.cell_bits) - 1) as u32; // A bucket has 30 bytes at most.
     let (bytes, shifts) = &LANES[bucket_len];
     let (bytes, shifts) = (load_lanes(bytes), load_lanes(shifts));
     let remainders = _mm512_set1_epi64((1 << lanes.remainder_bits) - 1);
@@ -149,15 +152,31 @@ fn cells_contain(table: &[u8], targets: &[CellTarget], lanes: &CellLanes) -> boo
     for target in targets {
         let Some((_, rest)) = table.split_at_checked(target.at) else { continue };
         let Some((bucket, _)) = rest.split_at_checked(bucket_len) else { continue };
-        // SAFETY: as many bytes are read as the bucket has; the mask leaves the others alone.
-        let bucket = unsafe { _mm256_maskz_loadu_epi8(taken, bucket.as_ptr().cast()) };
-        let cells = _mm512_permutexvar_epi8(bytes, _mm512_castsi256_si512(bucket));
+        let Some(bucket) = load_bucket(bucket) else { continue };
+        let cells = _mm512_permutexvar_epi8(bytes, bucket);
         let cells = _mm512_srlv_epi64(cells, shifts);
         let differ = _mm512_xor_si512(cells, _mm512_set1_epi64(target.remainder.into()));
         let alike = _mm512_testn_epi64_mask(differ, remainders);
         found |= _mm512_mask_test_epi64_mask(alike, cells, counters);
     }
     found != 0
+}
+
+/// Loads a bucket's first bytes and its last ones, one half of a vector's lowest bytes each; nothing, if
+/// it has fewer than a half. The vector's other bytes are anything.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_bucket(bucket: &[u8]) -> Option<__m512i> {
+    if cell_half(bucket.len()) == 8 {
+        let word = |bytes: &[u8; 8]| i64::from_le_bytes(*bytes);
+        let (first, last) = (word(bucket.first_chunk()?), word(bucket.last_chunk()?));
+        return Some(_mm512_castsi128_si512(_mm_set_epi64x(last, first)));
+    }
+    let (first, last) = (bucket.first_chunk::<16>()?, bucket.last_chunk::<16>()?);
+    // SAFETY: the references are to 16 readable bytes, and the loads take any alignment.
+    let (first, last) =
+        unsafe { (_mm_loadu_si128(first.as_ptr().cast()), _mm_loadu_si128(last.as_ptr().cast())) };
+    Some(_mm512_castsi256_si512(_mm256_set_m128i(last, first)))
 }
 
 #[inline]

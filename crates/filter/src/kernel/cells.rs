@@ -32,8 +32,17 @@ impl CellLanes {
 
 const CELL_BITS_MAX: usize = 30;
 
-/// For cells of so many bits, and for each lane: the numbers of the eight bytes from the one in which
-/// its cell begins, and at which bit of that byte.
+/// Returns how many of its first bytes, and how many of its last, a bucket of so many is loaded as: half
+/// a vector that has room for all.
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+#[inline]
+pub(super) const fn cell_half(bucket_len: usize) -> usize {
+    if bucket_len <= 16 { 8 } else { 16 }
+}
+
+/// For cells of so many bits, and for each lane: where the eight bytes from the one in which its cell
+/// begins stand in a bucket that is loaded as two [halves](cell_half), and at which bit of the first the
+/// cell begins.
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 pub(super) static LANES: [([u64; 8], [u64; 8]); CELL_BITS_MAX + 1] = {
     let mut table = [([0; 8], [0; 8]); CELL_BITS_MAX + 1];
@@ -41,9 +50,17 @@ pub(super) static LANES: [([u64; 8], [u64; 8]); CELL_BITS_MAX + 1] = {
     while cell_bits <= CELL_BITS_MAX {
         let mut lane = 0;
         while lane < 8 {
-            let bit = (cell_bits * lane) as u64;
-            table[cell_bits].0[lane] = 0x0706_0504_0302_0100 + bit / 8 * 0x0101_0101_0101_0101;
-            table[cell_bits].1[lane] = bit % 8;
+            // A bucket has as many bytes as a cell has bits.
+            let (half, bit) = (cell_half(cell_bits), cell_bits * lane);
+            let (mut places, mut byte) = ([0; 8], 0);
+            while byte < 8 {
+                let at = bit / 8 + byte;
+                let is_first = at < half || cell_bits < half;
+                places[byte] = if is_first { at } else { at + 2 * half - cell_bits } as u8;
+                byte += 1;
+            }
+            table[cell_bits].0[lane] = u64::from_le_bytes(places);
+            table[cell_bits].1[lane] = (bit % 8) as u64;
             lane += 1;
         }
         cell_bits += 1;
