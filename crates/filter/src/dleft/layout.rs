@@ -88,7 +88,7 @@ impl Layout {
         for (hashes, answers) in hashes.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
             for (hash, targets) in hashes.iter().zip(&mut ahead) {
                 for target in self.targets(self.permutations.number(*hash), targets) {
-                    prefetch(table, target.at);
+                    self.prefetch_bucket(table, target.at);
                 }
             }
             for (targets, answer) in ahead.iter().zip(answers) {
@@ -100,8 +100,15 @@ impl Layout {
     /// Asks the processor for all buckets of a key.
     pub(super) fn prefetch(&self, table: &[u8], number: u64) {
         for target in self.targets(number, &mut Targets::default()) {
-            prefetch(table, target.at);
+            self.prefetch_bucket(table, target.at);
         }
+    }
+
+    /// Asks the processor for a bucket, which may lie in two lines.
+    #[inline]
+    fn prefetch_bucket(&self, table: &[u8], at: usize) {
+        kernel::prefetch_at(table, at);
+        kernel::prefetch_at(table, at.wrapping_add(self.shape.cell_bits() as usize - 1));
     }
 
     /// Looks into all places of a key.
@@ -141,13 +148,5 @@ impl Layout {
             *used = buckets.map(|bucket| u64::from(self.cells.used_count(bucket))).sum();
         }
         used
-    }
-}
-
-/// Asks the processor for a bucket. It has ten bytes at least, and rarely lies in two lines.
-#[inline]
-fn prefetch(table: &[u8], at: usize) {
-    if let Some(bytes) = table.get(at..).and_then(|bucket| bucket.first_chunk::<10>()) {
-        kernel::prefetch(bytes);
     }
 }

@@ -93,15 +93,16 @@ impl<'a> FewColumns<'a> {
     /// Asks the processor to load all columns, and does not wait for them.
     #[inline]
     fn prefetch(&self) {
-        prefetch_columns(self.window, 0, 2 * usize::from(self.next));
+        prefetch_columns(self.window, 0, self.next.into());
     }
 }
 
-/// Asks the processor to load so many bytes of columns, and does not wait for them.
+/// Asks the processor to load a block of so many bytes and what is read of the next, a vector at least,
+/// and does not wait for them.
 #[inline]
 pub(crate) fn prefetch_columns(bytes: &[u8], begin: usize, len: usize) {
     const LINE_LEN: usize = 64;
-    let Some(last) = len.checked_sub(1) else { return };
+    let last = len + len.max(LANES * COLUMN_LEN) - 1;
     for at in (0..last).step_by(LINE_LEN) {
         prefetch_at(bytes, begin.wrapping_add(at));
     }

@@ -295,17 +295,22 @@ impl ColumnLookup for RibbonView {
         base::may_contain(base, self.base_seed, self.base_slots, self.layout.base_columns(), hash)
     }
 
-    /// Asks for what the key has in the first layer.
+    /// Asks for what the key has in the first layer, and if that bumped it, in the second. (Of some filters
+    /// that are asked together, one is nearly sure to have bumped the key, and would be waited for.)
     #[inline]
     fn prefetch(&self, body: &[u8], hash: KeyHash) {
-        let [layer, ..] = &self.layers;
-        let start = Shuffle::layer(0).start(hash, layer.starts);
-        thresholds::prefetch(body, layer.thresholds_at, start);
-        let block = start / BLOCK_SLOTS;
-        let begin = self.layout.column_at(block).wrapping_mul(COLUMN_LEN);
-        let len = u64::from(self.layout.columns_of(block)).wrapping_mul(2 * COLUMN_LEN);
-        if let (Ok(begin), Ok(len)) = (usize::try_from(begin), usize::try_from(len)) {
-            kernel::prefetch_columns(body, begin, len);
+        for (index, layer) in self.layers.iter().enumerate().take(2) {
+            let start = Shuffle::layer(index).start(hash, layer.starts);
+            thresholds::prefetch(body, layer.thresholds_at, start);
+            let block = layer.first_block.wrapping_add(start / BLOCK_SLOTS);
+            let begin = self.layout.column_at(block).wrapping_mul(COLUMN_LEN);
+            let len = u64::from(self.layout.columns_of(block)).wrapping_mul(COLUMN_LEN);
+            if let (Ok(begin), Ok(len)) = (usize::try_from(begin), usize::try_from(len)) {
+                kernel::prefetch_columns(body, begin, len);
+            }
+            if thresholds::bumped(body, layer.thresholds_at, start) != Some(true) {
+                break;
+            }
         }
     }
 }
