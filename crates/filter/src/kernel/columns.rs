@@ -223,12 +223,18 @@ pub(super) fn all(
 /// Looks a key up in plain Rust.
 #[inline]
 fn look_up(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
-    let usual = if filter.is_mixed() {
+    answer(filter, body, hash, usual(filter, body, hash))
+}
+
+/// Finds what a key asks of the first layer.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "it must be compiled for the vectors of its caller")]
+pub(super) fn usual<'a>(filter: &'a impl ColumnLookup, body: &'a [u8], hash: KeyHash) -> Usual<'a> {
+    if filter.is_mixed() {
         filter.usual::<true>(0, body, hash)
     } else {
         filter.usual::<false>(0, body, hash)
-    };
-    answer(filter, body, hash, usual)
+    }
 }
 
 /// Answers with what a key came to in the first layer.

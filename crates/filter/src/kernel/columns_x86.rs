@@ -18,13 +18,12 @@ use core::arch::x86_64::{
     _mm512_test_epi64_mask,
 };
 
-use super::columns::{ColumnLookup, Columns, FewColumns, Usual};
+use super::columns::{ColumnLookup, Columns, FewColumns, Usual, usual};
 use super::x86::{Avx2, Avx512};
 use crate::KeyHash;
 
 impl Avx512 {
-    /// As [`Vector::look_up`](super::Vector::look_up), where it is called, for keys of the first layer
-    /// of blocks that have equally many columns.
+    /// As [`Vector::look_up`](super::Vector::look_up), where it is called, for keys of the first layer.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
     pub(super) fn look_up_inlined(
@@ -33,10 +32,7 @@ impl Avx512 {
         body: &[u8],
         hash: KeyHash,
     ) -> bool {
-        if filter.is_mixed() {
-            return self.look_up(filter, body, hash);
-        }
-        match filter.usual::<false>(0, body, hash) {
+        match usual(filter, body, hash) {
             Usual::Columns(columns) => self.columns_match(&columns),
             // SAFETY: the processor has these features, or there would be no `self`.
             Usual::Bumped => unsafe { avx512::look_up_bumped(filter, body, hash) },
@@ -46,23 +42,26 @@ impl Avx512 {
     }
 }
 
+#[expect(clippy::unused_self, reason = "`self` is the proof that the call is sound")]
+impl Avx2 {
+    /// As [`Vector::look_up`](super::Vector::look_up).
+    #[inline]
+    pub(super) fn look_up(self, filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
+        // SAFETY: the processor has AVX2, or there would be no `self`.
+        unsafe { look_up_256(filter, body, hash) }
+    }
+}
+
+#[target_feature(enable = "avx2")]
+fn look_up_256(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
+    avx2::answer(filter, body, hash, usual(filter, body, hash))
+}
+
 /// The lookups with the vectors of one kind. What a function with such instructions calls is inlined
 /// into it only if it has them too; so each step stands once for each kind.
 macro_rules! look_ups {
     ($vectors:ident, $module:ident, $features:literal, $matches:ident, $matches_few:ident) => {
         impl $vectors {
-            /// As [`Vector::look_up`](super::Vector::look_up).
-            #[inline]
-            pub(super) fn look_up(
-                self,
-                filter: &impl ColumnLookup,
-                body: &[u8],
-                hash: KeyHash,
-            ) -> bool {
-                // SAFETY: the processor has these features, or there would be no `self`.
-                unsafe { $module::look_up(filter, body, hash) }
-            }
-
             /// As [`Vector::look_up_all`](super::Vector::look_up_all).
             pub(super) fn look_up_all(
                 self,
@@ -81,24 +80,10 @@ macro_rules! look_ups {
             use crate::KeyHash;
             use crate::kernel::columns::{ColumnLookup, Usual, all};
 
-            #[target_feature(enable = $features)]
-            pub(super) fn look_up(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
-                if filter.is_mixed() {
-                    return look_up_mixed(filter, body, hash);
-                }
-                answer(filter, body, hash, filter.usual::<false>(0, body, hash))
-            }
-
-            #[inline(never)]
-            #[target_feature(enable = $features)]
-            fn look_up_mixed(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
-                answer(filter, body, hash, filter.usual::<true>(0, body, hash))
-            }
-
             /// Answers with what a key came to in the first layer.
             #[inline]
             #[target_feature(enable = $features)]
-            fn answer(
+            pub(super) fn answer(
                 filter: &impl ColumnLookup,
                 body: &[u8],
                 hash: KeyHash,
