@@ -312,6 +312,14 @@ impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
         }
     }
 
+    #[inline]
+    fn prefetch_next(&self, hash: KeyHash) -> bool {
+        match &self.view {
+            View::Classic(view) => view.prefetch_next(self.body(), hash),
+            _ => true,
+        }
+    }
+
     fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
         match &self.view {
             View::Blocked(view) => view.may_contain_batch(self.body(), hashes, answers),

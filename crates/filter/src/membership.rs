@@ -14,6 +14,15 @@ pub trait Membership {
     /// at once. Worth it when other filters can be prefetched before this one is asked.
     fn prefetch(&self, _hash: KeyHash) {}
 
+    /// Returns false if what [`prefetch`](Self::prefetch) asked for is enough to deny the key; else asks
+    /// the processor to load what [`may_contain`](Self::may_contain) will look at beyond that. Worth it
+    /// between the two, when other filters stand in the same place: see [`probe_many`](crate::probe_many).
+    ///
+    /// Default: true, since `prefetch` asked for all.
+    fn prefetch_next(&self, _hash: KeyHash) -> bool {
+        true
+    }
+
     /// Answers for many keys at once: `answers[i]` becomes `may_contain(hashes[i])`. Faster than
     /// one by one where the filter is larger than the caches, since the loads overlap.
     ///
@@ -55,6 +64,10 @@ impl<M: Membership + ?Sized> Membership for &M {
 
     fn prefetch(&self, hash: KeyHash) {
         (**self).prefetch(hash);
+    }
+
+    fn prefetch_next(&self, hash: KeyHash) -> bool {
+        (**self).prefetch_next(hash)
     }
 
     fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {

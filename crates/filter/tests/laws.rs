@@ -231,25 +231,31 @@ fn strangers_pass_as_often_as_theory_says() {
     }
 }
 
+/// Of every kind, some that take many lines a key, and more filters than are sent for together.
 #[test]
 fn many_filters_are_asked_at_once() {
-    let build_one = |stream| {
-        let bytes = build(
-            FilterKind::BlockedBloom,
-            Sizing::BitsPerKey(20.0),
-            Seed::new(1),
-            &hashes(stream, 100),
-        );
-        StoredFilter::parse(bytes.expect("possible")).expect("sound")
-    };
-    let filters: Vec<_> = (20..36).map(build_one).collect();
-    for (stream, expected) in (20..36).zip(0..) {
-        for hash in hashes(stream, 100) {
-            let mut found = Vec::new();
-            probe_many(&filters, hash, |index| found.push(index));
-            let single = (0..16).filter(|index| filters[*index].may_contain(hash));
-            assert!(found.contains(&expected));
-            assert!(found.into_iter().eq(single));
+    const FILTERS: u64 = 70;
+    for kind in FilterKind::ALL {
+        for bits in [1.0, 20.0] {
+            let build_one = |stream| {
+                let members = hashes(stream, 40);
+                build(*kind, Sizing::BitsPerKey(bits), Seed::new(1), &members)
+                    .map(|bytes| StoredFilter::parse(bytes).expect("sound"))
+            };
+            // Not every kind can be as small.
+            let Ok(filters) = (0..FILTERS).map(build_one).collect::<Result<Vec<_>, _>>() else {
+                continue;
+            };
+            for (stream, expected) in (0..FILTERS).zip(0..) {
+                for hash in hashes(stream, 40) {
+                    let mut found = Vec::new();
+                    probe_many(&filters, hash, |index| found.push(index));
+                    assert!(found.contains(&expected), "{kind} at {bits} bits lost a key");
+                    let single =
+                        (0..filters.len()).filter(|index| filters[*index].may_contain(hash));
+                    assert!(found.into_iter().eq(single), "{kind} at {bits} bits");
+                }
+            }
         }
     }
 }
