@@ -22,6 +22,7 @@
 //! cargo bench -p benches --bench filter --features filter-peers            100 k, 1 M and 10 M keys
 //! cargo bench -p benches --bench filter --features filter-peers -- 1000000
 //! cargo bench -p benches --bench filter --features filter-peers -- cold    not asked other keys before
+//! cargo bench -p benches --bench filter --features filter-peers -- ribbon xorf    of such names only
 //! ```
 #![expect(clippy::print_stdout, reason = "the tables are what this program is for")]
 
@@ -124,12 +125,16 @@ fn median(mut numbers: Vec<f64>) -> f64 {
     numbers[numbers.len() / 2]
 }
 
-/// Asks all contenders in turn, each in the caches or as it is found, and prints what it took.
-fn compare(count: u64, is_warm: bool) {
+/// Asks all contenders in turn, or those whose names have one of some words in them, each in the caches
+/// or as it is found, and prints what it took.
+fn compare(count: u64, is_warm: bool, words: &[String]) {
     let members = Keys::new(0..count);
     let mut contenders = ours(&members);
     #[cfg(feature = "filter-peers")]
     contenders.extend(peers::all(&members));
+    contenders.retain(|contender| {
+        words.is_empty() || words.iter().any(|word| contender.name.contains(word.as_str()))
+    });
 
     let mut random = workload::Random::new(7);
     let mut passes = |passes: usize, first: u64, below: usize| -> Vec<Keys> {
@@ -216,11 +221,14 @@ fn ratios(contenders: &[Contender]) {
 
 fn main() {
     // Cargo passes `--bench` as well.
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let is_warm = !arguments.iter().any(|argument| argument == "cold");
-    let sizes: Vec<u64> = arguments.iter().filter_map(|size| size.parse().ok()).collect();
+    let arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with("--"));
+    let (sizes, mut words): (Vec<String>, Vec<String>) =
+        arguments.partition(|argument| argument.parse::<u64>().is_ok());
+    let sizes: Vec<u64> = sizes.iter().filter_map(|size| size.parse().ok()).collect();
     let sizes = if sizes.is_empty() { vec![100_000, 1_000_000, 10_000_000] } else { sizes };
+    let is_warm = !words.iter().any(|word| word == "cold");
+    words.retain(|word| word != "cold");
     for size in sizes {
-        compare(size, is_warm);
+        compare(size, is_warm, &words);
     }
 }
