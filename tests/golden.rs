@@ -142,6 +142,39 @@ fn every_row_passes_each_filter_and_is_found_whole() {
 }
 
 #[test]
+fn rows_are_found_together_as_one_by_one() {
+    let mut rows = 0;
+    for golden in Golden::all() {
+        let cached = ReaderOptions::default().cache(Arc::new(BlockCache::new(16 << 20)));
+        let behind = |row: &&[Cell]| [row[0].row(), b"\x00"].concat();
+        let absent: Vec<_> = golden.rows().map(|row| behind(&row)).collect();
+        let present = golden.rows().map(|row| row[0].row());
+        let probes: Vec<_> = present
+            .zip(&absent)
+            .flat_map(|(row, behind)| [row, behind])
+            .map(|row| RowProbe::new(row, Seed::default()))
+            .collect();
+        for options in [ReaderOptions::default(), cached] {
+            let reader = golden.open(options);
+            let mut expected = Vec::new();
+            for (number, probe) in probes.iter().enumerate() {
+                let found = reader.seek_row(probe, &mut ReadTrace::default()).unwrap();
+                expected.extend(found.map(|scanner| (number, scanner.cell().unwrap().to_cell())));
+            }
+            let mut trace = ReadTrace::default();
+            let found = reader.seek_rows(&probes, &mut trace).map(|found| {
+                let (number, scanner) = found.unwrap();
+                (number, scanner.cell().unwrap().to_cell())
+            });
+            assert_eq!(found.collect::<Vec<_>>(), expected, "{}", golden.name);
+            assert_eq!(trace.files_considered, probes.len() as u64);
+            rows += expected.len();
+        }
+    }
+    say(&format!("golden: {rows} rows found together"));
+}
+
+#[test]
 fn every_column_passes_the_filters_over_columns() {
     let mut columns = 0;
     for golden in Golden::all() {

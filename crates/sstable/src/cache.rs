@@ -11,6 +11,7 @@
 //! blocks. Past one half of the capacity filters are cached like any other block.
 
 use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use quick_cache::sync::{Cache, DefaultLifecycle};
@@ -37,6 +38,7 @@ pub struct BlockCache {
     preferred: Blocks,
     capacity: u64,
     reserved: Mutex<u64>,
+    has_room: AtomicBool,
 }
 
 type Blocks = Cache<BlockKey, Arc<Block>, ByBytes, BuildHasherDefault<KeyHasher>>;
@@ -82,7 +84,13 @@ impl BlockCache {
     pub fn new(capacity_bytes: u64) -> Self {
         let blocks = blocks_for(capacity_bytes);
         let preferred = blocks_for(capacity_bytes / 4);
-        Self { blocks, preferred, capacity: capacity_bytes, reserved: Mutex::new(0) }
+        Self {
+            blocks,
+            preferred,
+            capacity: capacity_bytes,
+            reserved: Mutex::new(0),
+            has_room: AtomicBool::new(true),
+        }
     }
 
     /// What it holds now.
@@ -102,6 +110,21 @@ impl BlockCache {
         blocks.weight() >= blocks.capacity() / 8 * 7
     }
 
+    /// Whether neither of its parts was ever more than half full: then no block has to leave soon, and
+    /// which of them are used need not be known yet.
+    #[inline]
+    pub(crate) fn has_room(&self) -> bool {
+        self.has_room.load(Ordering::Relaxed)
+    }
+
+    /// Looks whether it still has room, after something came or the budget changed.
+    fn measure(&self) {
+        let is_half_full = |blocks: &Blocks| blocks.weight() > blocks.capacity() / 2;
+        if self.has_room() && (is_half_full(&self.blocks) || is_half_full(&self.preferred)) {
+            self.has_room.store(false, Ordering::Relaxed);
+        }
+    }
+
     /// What its blocks take now, by their own account.
     #[cfg(test)]
     pub(crate) fn bytes_now(&self) -> u64 {
@@ -118,6 +141,7 @@ impl BlockCache {
         if key.is_preferred {
             self.share_out(*self.reserved());
         }
+        self.measure();
     }
 
     /// Puts another form of a block in its place, unless it has left meanwhile. It is not used by that.
@@ -126,6 +150,7 @@ impl BlockCache {
         if key.is_preferred {
             self.share_out(*self.reserved());
         }
+        self.measure();
     }
 
     /// Gives up a block that a reader keeps from now on.
@@ -145,6 +170,7 @@ impl BlockCache {
     fn share_out(&self, reserved: u64) {
         let taken = reserved + self.preferred.weight();
         self.blocks.set_capacity(self.capacity.saturating_sub(taken));
+        self.measure();
     }
 
     /// Takes bytes off the budget for as long as the reservation lives; `None` if filters have

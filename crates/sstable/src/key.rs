@@ -168,6 +168,14 @@ impl<'a> KeyRef<'a> {
         })
     }
 
+    /// Whether a flat key is one of a row, without taking it apart.
+    #[inline]
+    pub(crate) fn is_of_row(flat: &[u8], row: &[u8]) -> bool {
+        flat.split_first_chunk::<2>().is_some_and(|(len, rest)| {
+            usize::from(u16::from_be_bytes(*len)) == row.len() && rest.starts_with(row)
+        })
+    }
+
     /// The bytes of the flat key.
     pub const fn flat_len(&self) -> usize {
         Self::FIXED_LEN + self.row.len() + self.family.len() + self.qualifier.len()

@@ -43,7 +43,7 @@ pub use order::Comparator;
 pub use probe::RowProbe;
 pub use reader::{
     BloomSummary, Caching, FilterAnswer, FilterSummary, FilterUse, KeptFilter, Lost, PROBLEMS_MAX,
-    Reader, ReaderOptions, SharedFilter, Verification, salvage, verify,
+    Reader, ReaderOptions, RowSeek, RowSeeks, SharedFilter, Verification, salvage, verify,
 };
 pub use scanner::Scanner;
 pub use source::{FileSource, ReadAt};

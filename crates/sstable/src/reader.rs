@@ -35,6 +35,7 @@ mod open;
 mod options;
 mod raw_blocks;
 mod row_filter;
+mod row_seek;
 mod salvage;
 mod verify;
 mod written;
@@ -49,6 +50,7 @@ pub use filters::{FilterAnswer, KeptFilter, SharedFilter};
 use index::DataIndex;
 pub use options::{Caching, FilterUse, ReaderOptions};
 pub use row_filter::FilterSummary;
+pub use row_seek::{RowSeek, RowSeeks};
 pub use salvage::{Lost, salvage};
 pub use verify::{PROBLEMS_MAX, Verification, verify};
 

@@ -47,6 +47,11 @@ impl Place {
         Self { block, walk }
     }
 
+    #[cfg(test)]
+    pub(crate) const fn block(&self) -> &Arc<Block> {
+        &self.block
+    }
+
     fn data(&self) -> Option<&DataBlock> {
         match &*self.block {
             Block::Data(data) => Some(data),
@@ -57,14 +62,20 @@ impl Place {
 
 impl Scanner {
     pub(crate) fn new(reader: Reader, caching: Caching) -> Self {
+        Self::standing(reader, caching, DataUse::Search, None)
+    }
+
+    /// One piece: a get makes a scanner where it is wanted, and moves none.
+    #[inline]
+    fn standing(reader: Reader, caching: Caching, wanted: DataUse, place: Option<Place>) -> Self {
         Self {
             reader,
             caching,
-            wanted: DataUse::Search,
+            wanted,
             trace: ReadTrace::default(),
             buffers: Buffers::default(),
             ahead: None,
-            place: None,
+            place,
             before: Vec::new(),
             cells_passed: None,
         }
@@ -77,9 +88,9 @@ impl Scanner {
     }
 
     /// A scanner that stands on the first cell of a row. It mostly ends there.
+    #[inline]
     pub(crate) fn at(reader: Reader, place: Place) -> Self {
-        let scanner = Self::new(reader, Caching::Use);
-        Self { wanted: DataUse::Walk, place: Some(place), ..scanner }
+        Self::standing(reader, Caching::Use, DataUse::Walk, Some(place))
     }
 
     /// Goes to the first cell of the file.
@@ -192,6 +203,12 @@ impl Scanner {
                 Err(error)
             }
         }
+    }
+
+    /// The block that it stands in.
+    #[cfg(test)]
+    pub(crate) fn block(&self) -> Option<&Arc<Block>> {
+        self.place.as_ref().map(Place::block)
     }
 
     /// What it has read since it was made or [`take_trace`](Self::take_trace) was called.

@@ -215,11 +215,21 @@ pub(crate) fn prefetch<const N: usize>(bytes: &[u8; N]) {
     let _ = bytes; // No other target has a stable way to ask.
 }
 
+/// Asks the processor to load the cache line in which a value begins, and does not wait for it. Worth
+/// it where there is something else to do meanwhile; elsewhere it does nothing.
+#[inline]
+pub fn prefetch_line<T>(value: &T) {
+    #[cfg(all(target_arch = "x86_64", feature = "std"))]
+    x86::prefetch_line(value);
+    #[cfg(not(all(target_arch = "x86_64", feature = "std")))]
+    let _ = value; // No other target has a stable way to ask.
+}
+
 /// Asks the processor to load the line of a byte, if it is there.
 #[inline]
 pub(crate) fn prefetch_at(bytes: &[u8], at: usize) {
-    if let Some(byte) = bytes.get(at..).and_then(<[u8]>::first_chunk::<1>) {
-        prefetch(byte);
+    if let Some(byte) = bytes.get(at) {
+        prefetch_line(byte);
     }
 }
 

@@ -46,8 +46,8 @@ pub(super) fn prefetch<const N: usize>(bytes: &[u8; N]) {
 }
 
 #[inline]
-fn prefetch_line(byte: &u8) {
+pub(super) fn prefetch_line<T>(value: &T) {
     // SAFETY: a prefetch reads nothing that the program could see, and SSE, which has it, belongs to
     // every x86-64 processor.
-    unsafe { _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(byte).cast()) }
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(value).cast()) }
 }

@@ -7,6 +7,7 @@
 use bytes::Bytes;
 
 use super::index::{BlockPlace, Branch, IndexEntry};
+use super::loaded::BlockSlot;
 use crate::encoding::What;
 use crate::row_heads::RowHeads;
 use crate::{Comparator, KeyRef};
@@ -18,6 +19,8 @@ pub(crate) struct IndexBlock {
     /// `None` where rows are not in the order of their bytes.
     heads: Option<RowHeads>,
     order: Comparator,
+    /// One for each entry, for those of data blocks.
+    slots: Box<[BlockSlot]>,
 }
 
 impl IndexBlock {
@@ -38,7 +41,8 @@ impl IndexBlock {
         }
         let heads = (order == Comparator::Bytes)
             .then(|| RowHeads::new((0..branch.len()).map(|index| row(&branch, index))));
-        Ok(Self { branch, heads, order })
+        let slots = (0..branch.len()).map(|_| BlockSlot::default()).collect();
+        Ok(Self { branch, heads, order, slots })
     }
 
     /// The number of the last entry whose key is not greater than `key`; 0 if all are greater.
@@ -67,6 +71,11 @@ impl IndexBlock {
         self.branch.entry(index)
     }
 
+    /// Where in memory the data block is that an entry leads to.
+    pub(crate) fn slot(&self, index: usize) -> Option<&BlockSlot> {
+        self.slots.get(index)
+    }
+
     /// A key of this block that outlives a borrow of it.
     pub(crate) fn keep(&self, key: &[u8]) -> Bytes {
         self.branch.body().slice_ref(key)
@@ -78,6 +87,7 @@ impl IndexBlock {
         size_of::<Self>()
             .saturating_add(body)
             .saturating_add(self.heads.as_ref().map_or(0, RowHeads::bytes))
+            .saturating_add(size_of_val(&*self.slots))
     }
 }
 

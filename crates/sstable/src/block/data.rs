@@ -165,7 +165,7 @@ impl DataBlock {
     /// The same for a scan, which asks for its rows one after the other: there is nothing to look them
     /// up by but their order.
     pub(crate) fn to_walkable(&self, buffers: &mut Buffers) -> Result<Option<Self>, What> {
-        self.to_plain(buffers, |_, starts| RowIndex::without_table(starts))
+        self.to_plain(buffers, RowIndex::without_table)
     }
 
     fn to_plain(

@@ -1,5 +1,7 @@
 //! Blocks as they are kept in memory, whatever they hold.
 
+use std::sync::{Arc, OnceLock, Weak};
+
 use bytes::Bytes;
 
 use super::branch::IndexBlock;
@@ -28,6 +30,29 @@ impl Block {
             Self::Chunk(body) | Self::Meta(MetaBlock { body, .. }) => {
                 size_of::<Self>() + body.len()
             }
+        }
+    }
+}
+
+/// Where in memory a data block is, beside the index entry that leads to it, so that the cache need not
+/// be asked. It does not keep the block there.
+#[derive(Debug, Default)]
+pub(crate) struct BlockSlot(OnceLock<Weak<Block>>);
+
+impl BlockSlot {
+    /// The block, if it was remembered and is still somewhere in memory.
+    #[inline]
+    pub(crate) fn block(&self) -> Option<Arc<Block>> {
+        self.0.get()?.upgrade()
+    }
+
+    /// Remembers a block, unless another was before; not one that is still as it was read, whose place
+    /// in the cache another may take.
+    pub(crate) fn remember(&self, block: &Arc<Block>) {
+        if let Block::Data(data) = &**block
+            && data.searchable().is_some()
+        {
+            self.0.get_or_init(|| Arc::downgrade(block));
         }
     }
 }

@@ -65,7 +65,7 @@ impl RowTable {
     ) -> Option<Self> {
         let mut lines = vec![Line([FREE; SLOTS]); line_count];
         for (row, at) in rows {
-            let (first, fingerprint) = split(row, line_count);
+            let (first, fingerprint) = split(row_hash(row), line_count);
             let slot = searched(first, line_count).find_map(|line| lines.get(line)?.free(line));
             let (line, slot) = slot?;
             *lines.get_mut(line)?.0.get_mut(slot)? = fingerprint | at;
@@ -73,14 +73,29 @@ impl RowTable {
         Some(Self(lines.into()))
     }
 
-    /// Where a row starts, if `is_there` says that it starts at one of the places where it may.
-    pub(super) fn find(&self, row: &[u8], is_there: impl Fn(usize) -> bool) -> Option<usize> {
-        let (first, fingerprint) = split(row, self.0.len());
+    /// Sends for the line in which a row of this hash is looked for first.
+    pub(super) fn prefetch(&self, hash: KeyHash) {
+        let (first, _) = split(hash, self.0.len());
+        if let Some(line) = self.0.get(first) {
+            filter::prefetch_line(line);
+        }
+    }
+
+    /// Where a row of this hash may start, as the line says in which it is looked for first.
+    pub(super) fn candidate(&self, hash: KeyHash) -> Option<u32> {
+        let (first, fingerprint) = split(hash, self.0.len());
+        let line = self.0.get(first)?;
+        line.place(line.agreeing(fingerprint).trailing_zeros())
+    }
+
+    /// Where a row of this hash starts, if `is_there` says that it starts at one of the places where it
+    /// may.
+    pub(super) fn find(&self, hash: KeyHash, is_there: impl Fn(usize) -> bool) -> Option<usize> {
+        let (first, fingerprint) = split(hash, self.0.len());
         for line in searched(first, self.0.len()).filter_map(|line| self.0.get(line)) {
             let mut agreeing = line.agreeing(fingerprint);
             while agreeing != 0 {
-                let slot = usize::try_from(agreeing.trailing_zeros()).unwrap_or(SLOTS);
-                let at = line.0.get(slot).filter(|slot| **slot != FREE).map(|slot| slot & PLACE);
+                let at = line.place(agreeing.trailing_zeros());
                 let at = at.and_then(|at| usize::try_from(at).ok());
                 if let Some(at) = at.filter(|at| is_there(*at)) {
                     return Some(at);
@@ -106,6 +121,12 @@ impl Line {
         self.0.iter().position(|slot| *slot == FREE).map(|slot| (line, slot))
     }
 
+    /// Where the row starts that has a slot.
+    fn place(&self, slot: u32) -> Option<u32> {
+        let slot = self.0.get(usize::try_from(slot).ok()?).filter(|slot| **slot != FREE)?;
+        Some(slot & PLACE)
+    }
+
     /// A bit for each slot with this fingerprint. Without a branch: the compiler makes it a few
     /// vector instructions.
     #[inline]
@@ -118,11 +139,16 @@ impl Line {
 
 const PLACE: u32 = (1 << PLACE_BITS) - 1;
 
-/// The line in which a row is looked for first, of so many, and its fingerprint.
+/// The hash by which rows are looked up.
 #[inline]
-fn split(row: &[u8], line_count: usize) -> (usize, u32) {
-    let hash = KeyHash::new(Seed::default(), row).get();
-    let [a, b, c, d, low @ ..] = hash.to_be_bytes();
+pub(crate) fn row_hash(row: &[u8]) -> KeyHash {
+    KeyHash::new(Seed::default(), row)
+}
+
+/// The line in which a row of this hash is looked for first, of so many, and its fingerprint.
+#[inline]
+fn split(hash: KeyHash, line_count: usize) -> (usize, u32) {
+    let [a, b, c, d, low @ ..] = hash.get().to_be_bytes();
     let high = u64::from(u32::from_be_bytes([a, b, c, d]));
     let line_count = u64::try_from(line_count).unwrap_or(u64::MAX);
     let line = high.saturating_mul(line_count) >> 32;
@@ -155,7 +181,7 @@ mod tests {
         ) {
             let rows: Vec<_> = rows.into_iter().collect();
             let table = table(&rows).unwrap();
-            let find = |row: &[u8]| table.find(row, |at| rows[at / 37] == row);
+            let find = |row: &[u8]| table.find(row_hash(row), |at| rows[at / 37] == row);
             for (number, row) in rows.iter().enumerate() {
                 prop_assert_eq!(find(row), Some(number * 37));
             }
@@ -175,7 +201,7 @@ mod tests {
                 looks.set(looks.get() + 1);
                 false
             };
-            assert_eq!(table.find(&row.to_be_bytes(), look), None);
+            assert_eq!(table.find(row_hash(&row.to_be_bytes()), look), None);
         }
         // Of 10,000 rows each meets about twelve fingerprints of twelve bits.
         assert!((10..100).contains(&looks.get()), "{}", looks.get());
@@ -184,7 +210,7 @@ mod tests {
     #[test]
     fn where_too_many_rows_meet_twice_the_lines_take_them() {
         let lines = 12;
-        let meets = |row: &Vec<u8>| split(row, lines).0 < 4;
+        let meets = |row: &Vec<u8>| split(row_hash(row), lines).0 < 4;
         let rows: Vec<_> =
             (0_u32..).map(|row| row.to_be_bytes().to_vec()).filter(meets).take(144).collect();
         let places = rows.iter().zip(0..).map(|(row, number)| (&row[..], number * 37));
@@ -192,7 +218,7 @@ mod tests {
         let table = RowTable::new(144 * 37, 144, places).unwrap();
         assert_eq!(table.bytes(), 2 * lines * size_of::<Line>());
         for (number, row) in rows.iter().enumerate() {
-            assert_eq!(table.find(row, |at| rows[at / 37] == *row), Some(number * 37));
+            assert_eq!(table.find(row_hash(row), |at| rows[at / 37] == *row), Some(number * 37));
         }
     }
 

@@ -20,7 +20,10 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::row_table::RowTable;
+pub(crate) use super::row_table::row_hash;
 use super::walk::{PlainWalk, Step};
+use filter::KeyHash;
+
 use crate::encoding::{CellLayout, Decoded, What};
 use crate::input::Input;
 use crate::row_heads::{RowHeads, common_prefix_len};
@@ -37,6 +40,8 @@ pub(super) struct RowIndex {
     heads: OnceLock<Option<RowHeads>>,
     last_cell_at: usize,
     cell_count: u64,
+    /// How many bytes a cell takes on average.
+    usual_cell_len: usize,
     /// What it takes in memory, the heads with it.
     bytes: usize,
 }
@@ -90,7 +95,7 @@ impl RowIndex {
     /// Takes what a walk has found that checked all cells.
     pub(super) fn of(decoded: &Decoded, layout: CellLayout, starts: RowStarts) -> Self {
         let cells = decoded.cells();
-        let mut index = Self::without_table(starts);
+        let mut index = Self::without_table(decoded, starts);
         if layout.order == Comparator::Bytes {
             let rows = rows_at(cells, &index.offsets);
             let places = rows.clone().zip(index.offsets.iter().copied());
@@ -106,8 +111,9 @@ impl RowIndex {
     }
 
     /// The same without a way to look rows up by a hash.
-    pub(super) fn without_table(starts: RowStarts) -> Self {
+    pub(super) fn without_table(decoded: &Decoded, starts: RowStarts) -> Self {
         let RowStarts { offsets, last_cell_at, cell_count } = starts;
+        let cells = usize::try_from(cell_count).unwrap_or(usize::MAX);
         Self {
             bytes: size_of_val(&*offsets),
             offsets: offsets.into(),
@@ -116,6 +122,7 @@ impl RowIndex {
             heads: OnceLock::new(),
             last_cell_at,
             cell_count,
+            usual_cell_len: decoded.cells().len().checked_div(cells).unwrap_or_default(),
         }
     }
 
@@ -189,8 +196,30 @@ impl<'a> Searchable<'a> {
         self.index.last_cell_at
     }
 
-    /// Where the first cell of a row stands, if the row is in the block.
-    pub(crate) fn row_start(&self, row: &[u8]) -> Option<usize> {
+    /// Sends for what tells where the row of this hash stands.
+    pub(crate) fn prefetch_place(&self, hash: KeyHash) {
+        if let Some(table) = &self.index.table {
+            table.prefetch(hash);
+        }
+    }
+
+    /// Where the row of this hash most likely starts, if anywhere; the cell there is sent for.
+    pub(crate) fn prefetch_cell(&self, hash: KeyHash) -> Option<u32> {
+        let at = self.index.table.as_ref()?.candidate(hash)?;
+        let cells = self.decoded.cells().get(offset(at)..)?;
+        let end = self.index.usual_cell_len.saturating_sub(1);
+        [0, end].iter().filter_map(|at| cells.get(*at)).for_each(filter::prefetch_line);
+        Some(at)
+    }
+
+    /// The place of a row, if it starts there.
+    pub(crate) fn row_at(&self, at: u32, row: &[u8]) -> Option<usize> {
+        let at = offset(at);
+        (row_at(self.decoded.cells(), at) == Some(row)).then_some(at)
+    }
+
+    /// Where the first cell of a row of this hash stands, if the row is in the block.
+    pub(crate) fn row_start(&self, row: &[u8], hash: KeyHash) -> Option<usize> {
         let Some(table) = &self.index.table else {
             return match self.find_row(row) {
                 RowPlace::Here(at) => Some(at),
@@ -198,9 +227,8 @@ impl<'a> Searchable<'a> {
             };
         };
         let cells = self.decoded.cells();
-        let cell_count = usize::try_from(self.index.cell_count).unwrap_or(usize::MAX);
-        let usual_len = cells.len().checked_div(cell_count).unwrap_or_default();
-        table.find(row, |at| {
+        let usual_len = self.index.usual_cell_len;
+        table.find(hash, |at| {
             // A cell's lengths stand at its front, its sequence id at its end, on another cache line:
             // that one is sent for now, and not once the lengths have come.
             let end = at.saturating_add(usual_len).saturating_sub(1);

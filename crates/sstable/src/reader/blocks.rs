@@ -16,7 +16,7 @@ use crate::block::branch::IndexBlock;
 use crate::block::data::DataBlock;
 use crate::block::header::Header;
 use crate::block::index::{BlockPlace, Branch};
-use crate::block::loaded::Block;
+use crate::block::loaded::{Block, BlockSlot};
 use crate::block::meta::MetaBlock;
 use crate::cache::{BlockCache, BlockKey};
 use crate::encoding::{self, CellLayout, Cells};
@@ -166,6 +166,16 @@ impl Blocks {
             cache.insert(self.key(place), Arc::clone(&block));
         }
         Ok(block)
+    }
+
+    /// The block of a slot, as if it came from the cache, which is not asked for it: only while the cache
+    /// has room for more, and so has no need to know what is used.
+    #[inline]
+    pub(super) fn remembered(&self, slot: &BlockSlot, trace: &mut ReadTrace) -> Option<Arc<Block>> {
+        let block =
+            self.cache.as_ref().filter(|cache| cache.has_room()).and_then(|_| slot.block())?;
+        trace.touch(BlockKind::Data, BlockSource::Cache, block.bytes());
+        Some(block)
     }
 
     /// A data block that was read, whose cells are still to be checked.

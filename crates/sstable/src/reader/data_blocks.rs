@@ -233,12 +233,21 @@ impl Inner {
         buffers: &mut Buffers,
         trace: &mut ReadTrace,
     ) -> Result<Arc<Block>> {
-        self.blocks.load_data(place.block, wanted, caching, buffers, trace, |data| {
+        let slot = place.slot.filter(|_| caching == Caching::Use);
+        if let Some(block) = slot.and_then(|slot| self.blocks.remembered(slot, trace)) {
+            return Ok(block);
+        }
+        let check = |data: &DataBlock| {
             if wanted == DataUse::Walk && data.as_read().is_some() {
                 return Ok(());
             }
             self.check_data(data, place)
-        })
+        };
+        let block = self.blocks.load_data(place.block, wanted, caching, buffers, trace, check)?;
+        if let Some(slot) = slot {
+            slot.remember(&block);
+        }
+        Ok(block)
     }
 
     /// Checks all cells of a data block, and holds it against the index and the file info.

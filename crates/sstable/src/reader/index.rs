@@ -17,7 +17,7 @@ use super::blocks::{Blocks, Wanted};
 use crate::block::branch::IndexBlock;
 use crate::block::data::DataBlock;
 use crate::block::index::BlockPlace;
-use crate::block::loaded::Block;
+use crate::block::loaded::{Block, BlockSlot};
 use crate::encoding::What;
 use crate::{BlockOffset, BlockType, Comparator, Damage, KeyRef, ReadTrace, Result};
 
@@ -36,6 +36,7 @@ pub(super) struct DataPlace<'a> {
     pub(super) key: &'a [u8],
     /// Not less than the block's last key; `None` for the last block of the file.
     pub(super) next_key: Option<&'a [u8]>,
+    pub(super) slot: Option<&'a BlockSlot>,
 }
 
 impl DataIndex {
@@ -87,8 +88,8 @@ impl DataIndex {
             let next = index.checked_add(1).and_then(|next| node.entry(next));
             if level >= self.levels {
                 let next_key = next.map(|next| next.key).or(above.as_deref());
-                let place = DataPlace { block: entry.block, key: entry.key, next_key };
-                return visit(place, trace);
+                let (block, key, slot) = (entry.block, entry.key, node.slot(index));
+                return visit(DataPlace { block, key, next_key, slot }, trace);
             }
             level = level.saturating_add(1);
             let wanted =

@@ -2,12 +2,14 @@
 
 use super::blocks::DataUse;
 use super::filters::{FilterAnswer, KeptFilter, SharedFilter};
+use super::row_seek::RowSeek;
 use super::{Caching, Reader};
 use crate::block::body::Buffers;
 use crate::block::data::DataBlock;
 use crate::block::loaded::Block;
+use crate::block::searchable::row_hash;
 use crate::scanner::Place;
-use crate::{KeyRef, ReadTrace, Result, RowProbe, Scanner};
+use crate::{ReadTrace, Result, RowProbe, Scanner};
 
 impl Reader {
     /// Asks the filter about a row; counts the question and the filter's blocks.
@@ -67,15 +69,38 @@ impl Reader {
     /// If a block cannot be read.
     #[inline]
     pub fn seek_row(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> Result<Option<Scanner>> {
-        trace.files_considered += 1;
-        if !self.spans_row(probe.row()) {
-            trace.files_skipped_by_range += 1;
-            return Ok(None);
-        }
-        match self.ask_filter(probe, trace) {
+        match self.consider(probe, trace) {
             FilterAnswer::No => Ok(None),
             answer => self.seek_row_after(answer, probe, trace),
         }
+    }
+
+    /// Sends for what the filter will look at, as far as it is in memory.
+    pub(super) fn prefetch_filter(&self, probe: &RowProbe<'_>) {
+        self.0.filters.prefetch(self.0.filter_use, probe);
+    }
+
+    /// Begins to look a row up, unless its range or its filter denies it.
+    pub(super) fn filter_and_begin(
+        &self,
+        probe: &RowProbe<'_>,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<RowSeek>> {
+        match self.consider(probe, trace) {
+            FilterAnswer::No => Ok(None),
+            answer => self.begin_seek(answer, probe, trace).map(Some),
+        }
+    }
+
+    /// Whether the file can hold a row, as far as its range and its filter know.
+    #[inline]
+    fn consider(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> FilterAnswer {
+        trace.files_considered += 1;
+        if !self.spans_row(probe.row()) {
+            trace.files_skipped_by_range += 1;
+            return FilterAnswer::No;
+        }
+        self.ask_filter(probe, trace)
     }
 
     /// Looks a row up whose filter has answered: by index and block. Returns a scanner on its first
@@ -91,20 +116,13 @@ impl Reader {
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
     ) -> Result<Option<Scanner>> {
-        let found = self.find_row(probe.row(), trace)?;
-        if answer == FilterAnswer::Maybe {
-            let is_false = match &found {
-                None => true,
-                Some(place) => self.lacks_column(probe, place)?,
-            };
-            trace.filter_false_positives += u64::from(is_false);
-        }
-        Ok(found.map(|place| Scanner::at(self.clone(), place)))
+        let seek = self.begin_seek(answer, probe, trace)?;
+        self.finish_seek(seek, probe, trace)
     }
 
     /// Whether a filter over columns was asked in vain: its row, whose first cell is at `place`, has
     /// neither the column nor a family delete.
-    fn lacks_column(&self, probe: &RowProbe<'_>, place: &Place) -> Result<bool> {
+    pub(super) fn lacks_column(&self, probe: &RowProbe<'_>, place: &Place) -> Result<bool> {
         let is_over_columns = self.0.filters.is_over_columns(self.0.filter_use);
         let Some(wanted) = probe.qualifier().filter(|_| is_over_columns) else { return Ok(false) };
         // Its own: what it reads is not part of what the caller asked for.
@@ -122,33 +140,8 @@ impl Reader {
         Ok(true)
     }
 
-    /// Finds the first cell of a row.
-    fn find_row(&self, row: &[u8], trace: &mut ReadTrace) -> Result<Option<Place>> {
-        let Some(index) = &self.0.index else { return Ok(None) };
-        let key = KeyRef::before_row(row);
-        index.find(&self.0.blocks, &key, Caching::Use, trace, |place, trace| {
-            let buffers = &mut Buffers::default();
-            // The next block's index key may be the row's own first key: then, and only then, can the
-            // row begin there.
-            let next = place.next_key.and_then(KeyRef::parse);
-            let begins_next = next.is_some_and(|next| next.row == row);
-            let wanted = if begins_next { DataUse::Search } else { DataUse::Walk };
-            let block = self.0.load_data(place, wanted, Caching::Use, buffers, trace)?;
-            let Block::Data(data) = &*block else { return Ok(None) };
-            let walk = match data.as_read() {
-                Some(deltas) => self.0.walk_to_row(deltas, place, row),
-                None => data.check().map(|all| data.walk_from(all.row_start(row)?)),
-            };
-            let walk = walk.map_err(|what| self.damage_in(data, what))?;
-            match walk {
-                None if begins_next => self.find_row_behind(data, row, trace),
-                walk => Ok(walk.map(|walk| Place::new(block, walk))),
-            }
-        })
-    }
-
     /// Finds the first cell of a row that may begin in the block behind `data`.
-    fn find_row_behind(
+    pub(super) fn find_row_behind(
         &self,
         data: &DataBlock,
         row: &[u8],
@@ -159,7 +152,7 @@ impl Reader {
         let next = self.next_data_block(data, last, wanted, caching, buffers, trace)?;
         let Some(block) = next else { return Ok(None) };
         let Block::Data(found) = &*block else { return Ok(None) };
-        let at = self.check(found)?.row_start(row);
+        let at = self.check(found)?.row_start(row, row_hash(row));
         let walk = at.and_then(|at| found.walk_from(at));
         Ok(walk.map(|walk| Place::new(block, walk)))
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::block::body::Body;
-use crate::block::searchable::RowPlace;
+use crate::block::searchable::{RowPlace, row_hash};
 use crate::encoding::{BlockEncoder, open};
 use crate::{CellType, ChecksumType, Comparator, DataBlockEncoding, KeyRef, SequenceId, Timestamp};
 
@@ -81,7 +81,7 @@ fn rows_are_found_or_their_place_is() {
     assert_eq!(block.find_row(b"c"), RowPlace::Before(second_row));
     assert_eq!(block.find_row(b"d"), RowPlace::Here(second_row));
     assert_eq!(block.find_row(b"e"), RowPlace::Behind);
-    let starts = [b"a", b"b", b"c", b"d", b"e"].map(|row| block.row_start(row));
+    let starts = [b"a", b"b", b"c", b"d", b"e"].map(|row| block.row_start(row, row_hash(row)));
     assert_eq!(starts, [None, Some(0), None, Some(second_row), None]);
 }
 
@@ -94,7 +94,7 @@ fn the_second_seek_makes_the_heads_and_finds_the_same() {
         let block = block(&cells);
         let bytes = block.bytes();
         let (searchable, index) = (block.check().unwrap(), block.index.get().unwrap());
-        let start = searchable.row_start(row).unwrap();
+        let start = searchable.row_start(row, row_hash(row)).unwrap();
         for has_heads in [false, true] {
             assert_eq!(searchable.find_row(row), RowPlace::Here(start));
             assert_eq!(index.has_heads(), has_heads);

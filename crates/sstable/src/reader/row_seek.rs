@@ -1,0 +1,272 @@
+//! A row's lookup in two steps, and the lookups of many rows side by side.
+//!
+//! ```text
+//! filter → index → block │→ its row's line → cell │→ the row, or not here
+//!                  begin │                prefetch │ finish
+//! ```
+//!
+//! Each arrow is a wait for memory that only the one before it allows to begin. One lookup has to take
+//! them one after the other; of many, those of the same step are taken together.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+use filter::KeyHash;
+
+use super::blocks::DataUse;
+use super::filters::FilterAnswer;
+use super::{Caching, Reader};
+use crate::block::body::Buffers;
+use crate::block::loaded::Block;
+use crate::block::searchable::row_hash;
+use crate::scanner::Place;
+use crate::{Error, KeyRef, ReadTrace, Result, RowProbe, Scanner};
+
+/// A row's lookup that has come to the block in which the row would begin.
+#[derive(Debug)]
+pub struct RowSeek {
+    answer: FilterAnswer,
+    begun: Begun,
+}
+
+#[derive(Debug)]
+enum Begun {
+    /// The row is to be looked for in a block that can be searched.
+    In {
+        block: Arc<Block>,
+        hash: KeyHash,
+        /// Where it most likely starts, once that was found out.
+        likely: u32,
+        /// It may begin in the block behind instead.
+        begins_next: bool,
+    },
+    /// A block as it was read had to be walked, or there is none.
+    Walked(Option<Box<Place>>),
+}
+
+/// A place that no row can have.
+const NOWHERE: u32 = u32::MAX;
+
+impl RowSeek {
+    /// Sends for the row's cell. Worth it if other lookups go on before this one is finished.
+    pub fn prefetch(&mut self) {
+        if let Begun::In { block, hash, likely, .. } = &mut self.begun
+            && let Block::Data(data) = &**block
+            && let Some(all) = data.searchable()
+        {
+            *likely = all.prefetch_cell(*hash).unwrap_or(NOWHERE);
+        }
+    }
+}
+
+impl Reader {
+    /// Looks many rows up, each as [`seek_row`](Self::seek_row) would, and counts the same. Returns those
+    /// that the file has, in the order of the probes: the number of each, and a scanner on its first cell.
+    ///
+    /// A lookup waits for memory several times, and one that comes after it does not begin to wait until
+    /// it is done. Here the waits of sixteen lookups overlap.
+    ///
+    /// ```
+    /// use bytes::Bytes;
+    /// use filter::Seed;
+    /// use sstable::{FileName, ReadTrace, Reader, ReaderOptions, RowProbe};
+    /// # let file: &'static [u8] = include_bytes!("../../../../tests/data/hfile/s03-one-cell.hfile");
+    ///
+    /// # let source = std::sync::Arc::new(Bytes::from_static(file));
+    /// let reader = Reader::open(source, FileName::new("4f1c.hfile"), ReaderOptions::default())?;
+    /// let row = reader.first_row().unwrap_or_default();
+    /// let probes = [b"no such row", row].map(|row| RowProbe::new(row, Seed::default()));
+    /// let mut trace = ReadTrace::default();
+    /// for found in reader.seek_rows(&probes, &mut trace) {
+    ///     let (number, scanner) = found?;
+    ///     assert_eq!((number, scanner.cell().map(|cell| cell.row)), (1, Some(row)));
+    /// }
+    /// assert_eq!(trace.files_considered, 2);
+    /// # Ok::<(), sstable::Error>(())
+    /// ```
+    ///
+    /// Each item is an error if a block cannot be read; the rows after it are looked up all the same.
+    pub fn seek_rows<'a>(
+        &'a self,
+        probes: &'a [RowProbe<'a>],
+        trace: &'a mut ReadTrace,
+    ) -> RowSeeks<'a> {
+        let begun = VecDeque::with_capacity(TOGETHER.min(probes.len()));
+        RowSeeks { reader: self, probes, next: 0, trace, begun, failed: None }
+    }
+
+    /// Begins to look a row up whose filter has answered: by index and block.
+    ///
+    /// # Errors
+    ///
+    /// If a block cannot be read.
+    #[inline]
+    pub fn begin_seek(
+        &self,
+        answer: FilterAnswer,
+        probe: &RowProbe<'_>,
+        trace: &mut ReadTrace,
+    ) -> Result<RowSeek> {
+        self.begin(probe.row(), trace).map(|begun| RowSeek { answer, begun })
+    }
+
+    /// Goes on with a lookup. Returns a scanner on the row's first cell. Counts a false positive if the
+    /// filter said "maybe" and the row is not there, nor in a filter over columns the column or a
+    /// delete of its family.
+    ///
+    /// # Errors
+    ///
+    /// If a block cannot be read.
+    #[inline]
+    pub fn finish_seek(
+        &self,
+        seek: RowSeek,
+        probe: &RowProbe<'_>,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<Scanner>> {
+        let place = self.finish_counted(seek, probe, trace)?;
+        Ok(place.map(|place| Scanner::at(self.clone(), place)))
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what it returns is large, and would be moved")]
+    fn finish_counted(
+        &self,
+        seek: RowSeek,
+        probe: &RowProbe<'_>,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<Place>> {
+        let found = self.finish(seek.begun, probe.row(), trace)?;
+        if seek.answer == FilterAnswer::Maybe {
+            let is_false = match &found {
+                None => true,
+                Some(place) => probe.qualifier().is_some() && self.lacks_column(probe, place)?,
+            };
+            trace.filter_false_positives += u64::from(is_false);
+        }
+        Ok(found)
+    }
+
+    /// Finds the block in which a row would begin.
+    #[inline]
+    fn begin(&self, row: &[u8], trace: &mut ReadTrace) -> Result<Begun> {
+        let Some(index) = &self.0.index else { return Ok(Begun::Walked(None)) };
+        let key = KeyRef::before_row(row);
+        index.find(&self.0.blocks, &key, Caching::Use, trace, |place, trace| {
+            let buffers = &mut Buffers::default();
+            // The next block's index key may be the row's own first key: then, and only then, can the
+            // row begin there.
+            let begins_next = place.next_key.is_some_and(|next| KeyRef::is_of_row(next, row));
+            let wanted = if begins_next { DataUse::Search } else { DataUse::Walk };
+            let block = self.0.load_data(place, wanted, Caching::Use, buffers, trace)?;
+            let Block::Data(data) = &*block else { return Ok(Begun::Walked(None)) };
+            let Some(deltas) = data.as_read() else {
+                let hash = row_hash(row);
+                if let Some(all) = data.searchable() {
+                    all.prefetch_place(hash);
+                }
+                return Ok(Begun::In { block, hash, likely: NOWHERE, begins_next });
+            };
+            let walk = self.0.walk_to_row(deltas, place, row);
+            match walk.map_err(|what| self.damage_in(data, what))? {
+                None if begins_next => {
+                    let found = self.find_row_behind(data, row, trace)?;
+                    Ok(Begun::Walked(found.map(Box::new)))
+                }
+                walk => {
+                    let found = walk.map(|walk| Box::new(Place::new(block, walk)));
+                    Ok(Begun::Walked(found))
+                }
+            }
+        })
+    }
+
+    /// Finds the first cell of a row in its block.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what it returns is large, and would be moved")]
+    fn finish(&self, begun: Begun, row: &[u8], trace: &mut ReadTrace) -> Result<Option<Place>> {
+        let (block, hash, likely, begins_next) = match begun {
+            Begun::In { block, hash, likely, begins_next } => (block, hash, likely, begins_next),
+            Begun::Walked(place) => return Ok(place.map(|place| *place)),
+        };
+        let Block::Data(data) = &*block else { return Ok(None) };
+        let all = self.check(data)?;
+        let likely = if likely == NOWHERE { None } else { all.row_at(likely, row) };
+        let at = likely.or_else(|| all.row_start(row, hash));
+        match at.and_then(|at| data.walk_from(at)) {
+            None if begins_next => self.find_row_behind(data, row, trace),
+            walk => Ok(walk.map(|walk| Place::new(block, walk))),
+        }
+    }
+}
+
+/// Lookups that wait for memory together: about as many as a core has loads under way.
+const TOGETHER: usize = 16;
+
+/// Rows that are looked up together: of each that the file has, its number among the probes and a
+/// scanner on its first cell. Made by [`Reader::seek_rows`].
+pub struct RowSeeks<'a> {
+    reader: &'a Reader,
+    probes: &'a [RowProbe<'a>],
+    /// How many were begun.
+    next: usize,
+    trace: &'a mut ReadTrace,
+    begun: VecDeque<(usize, RowSeek)>,
+    /// What the lookup came to that was begun last, if it came to that.
+    failed: Option<Error>,
+}
+
+impl RowSeeks<'_> {
+    /// Begins with the next rows, and sends for their cells.
+    fn begin_some(&mut self) {
+        let end = self.probes.len().min(self.next.saturating_add(TOGETHER));
+        for probe in &self.probes[self.next..end] {
+            self.reader.prefetch_filter(probe);
+        }
+        while self.next < end && self.failed.is_none() {
+            match self.reader.filter_and_begin(&self.probes[self.next], self.trace) {
+                Ok(None) => {}
+                Ok(Some(seek)) => self.begun.push_back((self.next, seek)),
+                Err(error) => self.failed = Some(error),
+            }
+            self.next += 1;
+        }
+        self.begun.iter_mut().for_each(|(_, seek)| seek.prefetch());
+    }
+}
+
+impl Iterator for RowSeeks<'_> {
+    type Item = Result<(usize, Scanner)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            while let Some((number, seek)) = self.begun.pop_front() {
+                match self.reader.finish_counted(seek, &self.probes[number], self.trace) {
+                    Ok(None) => {}
+                    // Made where it is wanted: a scanner is large, and moving it would take longer.
+                    Ok(Some(place)) => {
+                        return Some(Ok((number, Scanner::at(self.reader.clone(), place))));
+                    }
+                    Err(error) => return Some(Err(error)),
+                }
+            }
+            if let Some(error) = self.failed.take() {
+                return Some(Err(error));
+            }
+            if self.next == self.probes.len() {
+                return None;
+            }
+            self.begin_some();
+        }
+    }
+}
+
+impl fmt::Debug for RowSeeks<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RowSeeks").field("next", &self.next).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;
