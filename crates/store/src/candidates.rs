@@ -4,7 +4,9 @@
 //! too old to change its answer. Today each file's own filter answers for it: those of many files are
 //! sent for before the first is asked, so that a read waits for memory about once.
 
-use sstable::{FilterAnswer, KeptFilter, ReadTrace, RowProbe, Scanner, SharedFilter, Timestamp};
+use sstable::{
+    FilterAnswer, KeptFilter, ReadTrace, RowProbe, RowSeek, Scanner, SharedFilter, Timestamp,
+};
 
 use crate::error::Result;
 use crate::explain::{FileFate, Witness};
@@ -15,20 +17,6 @@ use crate::store_file::StoreFile;
 
 /// Filters that are waited for together. A processor core has room for about a dozen loads at once.
 const AHEAD: usize = 16;
-
-/// Asks the processor for what the filters of all files will look at that a read of a row may ask.
-pub(crate) fn prefetch_filters(files: &Files, probe: &RowProbe<'_>, time_range: TimeRange) {
-    let head = row_head(probe.row());
-    for ranked in files.by_time() {
-        let is_in_time = ranked.newest >= time_range.min && ranked.oldest < time_range.max;
-        if is_in_time && ranked.spans(head, probe.row()) {
-            // What they return is asked for again when its get comes.
-            if ranked.prefetched_filter(probe).is_none() {
-                let _ = ranked.file.reader.prefetched_filter(probe);
-            }
-        }
-    }
-}
 
 /// What is known of a file before it is its turn.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +40,8 @@ pub(crate) struct Candidates<'a> {
     /// memory; those of many files wait together.
     ahead: [Ahead<'a>; AHEAD],
     asked: usize,
+    /// The file in which the row is being looked up, if that was begun.
+    begun: Option<(&'a RankedFile, RowSeek)>,
     head: RowHead,
     probe: &'a RowProbe<'a>,
     time_range: TimeRange,
@@ -70,7 +60,8 @@ impl<'a> Candidates<'a> {
         let remaining = files.by_time();
         trace.files_considered += remaining.len() as u64;
         let (ahead, head) = ([Ahead::Unknown; AHEAD], row_head(probe.row()));
-        Self { remaining, ahead, asked: AHEAD, head, probe, time_range, oldest_unexpired }
+        let (asked, begun) = (AHEAD, None);
+        Self { remaining, ahead, asked, begun, head, probe, time_range, oldest_unexpired }
     }
 
     /// The next file that has the row, and a scanner that stands on the row's first cell in it.
@@ -82,6 +73,33 @@ impl<'a> Candidates<'a> {
         trace: &mut ReadTrace,
         witness: &mut impl Witness,
     ) -> Result<Option<(&'a RankedFile, Scanner)>> {
+        loop {
+            self.begin(settled, trace, witness)?;
+            let Some((candidate, seek)) = self.begun.take() else { return Ok(None) };
+            if let Some(scanner) = candidate.file.reader.finish_seek(seek, self.probe, trace)? {
+                return Ok(Some((candidate, scanner)));
+            }
+            witness.file(&candidate.file, FileFate::Absent, trace);
+        }
+    }
+
+    /// Sends for the row's cell in the file in which it is being looked up.
+    pub(crate) fn prefetch(&mut self) {
+        if let Some((_, seek)) = &mut self.begun {
+            seek.prefetch();
+        }
+    }
+
+    /// Begins to look the row up in the next file that may have it, unless that was begun before.
+    pub(crate) fn begin(
+        &mut self,
+        settled: Timestamp,
+        trace: &mut ReadTrace,
+        witness: &mut impl Witness,
+    ) -> Result<()> {
+        if self.begun.is_some() {
+            return Ok(());
+        }
         while let Some((candidate, rest)) = self.remaining.split_first() {
             if candidate.newest < settled.max(self.time_range.min).max(self.oldest_unexpired) {
                 // And so are all that follow.
@@ -90,7 +108,7 @@ impl<'a> Candidates<'a> {
                     witness.file(&ranked.file, FileFate::TooOld, trace);
                 }
                 self.remaining = &[];
-                return Ok(None);
+                return Ok(());
             }
             let ahead = self.next_ahead();
             self.remaining = rest;
@@ -113,35 +131,35 @@ impl<'a> Candidates<'a> {
                 witness.file(&candidate.file, FileFate::Denied, trace);
                 continue;
             }
-            let reader = &candidate.file.reader;
-            if let Some(scanner) = reader.seek_row_after(answer, self.probe, trace)? {
-                return Ok(Some((candidate, scanner)));
-            }
-            witness.file(&candidate.file, FileFate::Absent, trace);
+            let seek = candidate.file.reader.begin_seek(answer, self.probe, trace)?;
+            self.begun = Some((candidate, seek));
+            return Ok(());
         }
-        Ok(None)
+        Ok(())
     }
 
-    /// What is known of the next file, found out together with that of those behind it.
+    /// What is known of the next file.
     fn next_ahead(&mut self) -> Ahead<'a> {
         if self.asked == AHEAD {
-            for (ahead, next) in self.ahead.iter_mut().zip(self.remaining) {
-                *ahead = if !next.spans(self.head, self.probe.row()) {
-                    Ahead::OutOfRange
-                } else if let Some(filter) = next.prefetched_filter(self.probe) {
-                    Ahead::Shared(filter)
-                } else {
-                    next.file
-                        .reader
-                        .prefetched_filter(self.probe)
-                        .map_or(Ahead::Unknown, Ahead::Kept)
-                };
-            }
-            self.asked = 0;
+            self.look_ahead();
         }
         let ahead = self.ahead[self.asked];
         self.asked += 1;
         ahead
+    }
+
+    /// Finds out what is known of the next files, and sends for what their filters will look at.
+    pub(crate) fn look_ahead(&mut self) {
+        for (ahead, next) in self.ahead.iter_mut().zip(self.remaining) {
+            *ahead = if !next.spans(self.head, self.probe.row()) {
+                Ahead::OutOfRange
+            } else if let Some(filter) = next.prefetched_filter(self.probe) {
+                Ahead::Shared(filter)
+            } else {
+                next.file.reader.prefetched_filter(self.probe).map_or(Ahead::Unknown, Ahead::Kept)
+            };
+        }
+        self.asked = 0;
     }
 }
 

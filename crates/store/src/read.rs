@@ -16,13 +16,14 @@ use filter::Seed;
 use smallvec::SmallVec;
 use sstable::{Cell, CellRef, KeyRef, ReadTrace, RowProbe, Scanner, SequenceId, Timestamp};
 
-use crate::candidates::{Candidates, prefetch_filters};
+use crate::candidates::Candidates;
 use crate::error::{Error, Result};
 use crate::explain::{Explanation, FileFate, Recorder, Witness};
 use crate::files::RankedFile;
 use crate::memstore::Place;
 use crate::options::FamilyOptions;
 use crate::query::{Columns, Get, View};
+use crate::row_head::row_head;
 use crate::rules::{Rules, Verdict, oldest_unexpired};
 use crate::version::{FamilyVersion, StoreVersion};
 
@@ -76,36 +77,44 @@ impl ReadView {
     /// Answers many gets, each as [`get`](Self::get) would.
     ///
     /// They are worked off in the order of their rows, so that gets that need the same partition of a
-    /// filter, or the same block, follow each other. While one is answered, the filters of those that
-    /// come next are on their way to the processor: so many gets ahead that all files together have
-    /// about as many loads under way as a core can.
+    /// filter, or the same block, follow each other. Gets of one family take each step together, up to
+    /// the first file that may have their row: so they wait together for filters, blocks and cells.
     pub(crate) fn multi_get(&self, gets: &[Get]) -> Result<Vec<(Vec<Cell>, ReadTrace)>> {
-        const LOADS_AHEAD: usize = 32;
+        const TOGETHER: usize = 8;
         let probes: Vec<_> = gets.iter().map(|get| self.probe(get)).collect();
-        let mut order: Vec<usize> = (0..gets.len()).collect();
-        order.sort_by_key(|index| &gets[*index].row);
-        let files: usize = self.version.families.iter().map(|it| it.files.by_time().len()).sum();
-        let ahead = LOADS_AHEAD.checked_div(files).unwrap_or(0).max(1);
-        let prefetch = |index: usize| self.prefetch(&gets[index], &probes[index]);
-        order.iter().take(ahead).copied().for_each(prefetch);
+        let mut order: Vec<_> =
+            (0_usize..).zip(gets).map(|(at, get)| (row_head(&get.row), at)).collect();
+        order.sort_unstable_by(|(left_head, left), (right_head, right)| {
+            left_head.cmp(right_head).then_with(|| gets[*left].row.cmp(&gets[*right].row))
+        });
         let mut answers = vec![(Vec::new(), ReadTrace::default()); gets.len()];
-        for (at, index) in order.iter().copied().enumerate() {
-            order.get(at + ahead).copied().into_iter().for_each(prefetch);
-            let (cells, trace) = &mut answers[index];
-            *cells = self.get_probed(&gets[index], &probes[index], trace, &mut ())?;
+        let mut begun = Vec::with_capacity(TOGETHER);
+        for together in order.chunks(TOGETHER) {
+            for (_, index) in together.iter().copied() {
+                let (get, probe) = (&gets[index], &probes[index]);
+                let (cells, trace) = &mut answers[index];
+                let [query] = &get.families[..] else {
+                    *cells = self.get_probed(get, probe, trace, &mut ())?;
+                    continue;
+                };
+                let asked = (probe, &query.columns, &get.view);
+                let family = self.family(&query.family)?;
+                let mut get = self.family_get(family, asked, trace, &mut ());
+                get.files.look_ahead();
+                begun.push((index, get));
+            }
+            for (index, get) in &mut begun {
+                get.begin(&mut answers[*index].1)?;
+            }
+            for (_, get) in &mut begun {
+                get.files.prefetch();
+            }
+            for (index, get) in begun.drain(..) {
+                let (cells, trace) = &mut answers[index];
+                get.finish(cells, trace, &mut ())?;
+            }
         }
         Ok(answers)
-    }
-
-    /// Sends for what the filters of all files will look at.
-    fn prefetch(&self, get: &Get, probe: &RowProbe<'_>) {
-        let is_asked = |family: &&Arc<FamilyVersion>| {
-            let name = family.family.name.as_bytes();
-            get.families.is_empty() || get.families.iter().any(|asked| *asked.family == *name)
-        };
-        for family in self.version.families.iter().filter(is_asked) {
-            prefetch_filters(&family.files, probe, get.view.time_range);
-        }
     }
 
     /// Answers a get; `trace` is still empty.
@@ -162,6 +171,20 @@ impl ReadView {
         trace: &mut ReadTrace,
         witness: &mut impl Witness,
     ) -> Result<()> {
+        self.family_get(family, (probe, columns, view), trace, witness)
+            .finish(shown, trace, witness)
+    }
+
+    /// Begins to read a row of one family, with its cells in memstores; `trace` is still empty.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what is begun is large, and would be moved")]
+    fn family_get<'a>(
+        &'a self,
+        family: &'a FamilyVersion,
+        (probe, columns, view): (&'a RowProbe<'a>, &'a Columns, &'a View),
+        trace: &mut ReadTrace,
+        witness: &mut impl Witness,
+    ) -> FamilyGet<'a> {
         let options = &family.family.options;
         let mut row = RowCells {
             row: probe.row(),
@@ -184,14 +207,40 @@ impl ReadView {
             0 => oldest_unexpired(options, || self.now()),
             _ => Timestamp::OLDEST,
         };
-        let mut files = Candidates::new(&family.files, probe, view.time_range, expired, trace);
+        let files = Candidates::new(&family.files, probe, view.time_range, expired, trace);
         witness.begin(&family.family.name, row.found.len(), trace);
-        while let Some((file, scanner)) = files.next(row.settled(), trace, witness)? {
-            row.add_from(file, scanner, trace)?;
+        FamilyGet { family, row, files }
+    }
+}
+
+/// A row of a family that is being read.
+struct FamilyGet<'a> {
+    family: &'a FamilyVersion,
+    row: RowCells<'a>,
+    files: Candidates<'a>,
+}
+
+impl FamilyGet<'_> {
+    /// Goes on to the first file that may have the row.
+    fn begin(&mut self, trace: &mut ReadTrace) -> Result<()> {
+        self.files.begin(self.row.settled(), trace, &mut ())
+    }
+
+    /// Appends what is shown of the row, and counts what all of it took.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what is begun is large, and would be moved")]
+    fn finish(
+        mut self,
+        shown: &mut Vec<Cell>,
+        trace: &mut ReadTrace,
+        witness: &mut impl Witness,
+    ) -> Result<()> {
+        while let Some((file, scanner)) = self.files.next(self.row.settled(), trace, witness)? {
+            self.row.add_from(file, scanner, trace)?;
             witness.file(&file.file, FileFate::Read, trace);
         }
-        row.show(shown);
-        family.family.reads.record(trace);
+        self.row.show(shown);
+        self.family.family.reads.record(trace);
         Ok(())
     }
 }

@@ -111,7 +111,7 @@ impl Reader {
         self.begin(probe.row(), trace).map(|begun| RowSeek { answer, begun })
     }
 
-    /// Goes on with a lookup. Returns a scanner on the row's first cell. Counts a false positive if the
+    /// Goes on with a lookup that the same reader began for the same row. Returns a scanner on the row's first cell. Counts a false positive if the
     /// filter said "maybe" and the row is not there, nor in a filter over columns the column or a
     /// delete of its family.
     ///
