@@ -6,11 +6,15 @@
 //! Lookups have all blocks in the cache and a Bloom filter of 1 % in front. Both sides warm up by
 //! as many rounds as are timed, and the median counts.
 //!
+//! Ours are looked up one by one, and in the columns "at once" a hundred in one call of [`seek_rows`],
+//! for which HBase's reader has nothing: its `get` of many rows takes one after the other.
+//!
 //! Both use one thread, but for the column "ahead": there ours is a [`bulk_scanner`], which reads,
 //! verifies and decompresses on a second thread. Beside each scan of ours stand the nanoseconds of CPU
 //! that a cell takes of all threads together, from the kernel's count of hundredths of a second over
 //! the timed rounds.
 //!
+//! [`seek_rows`]: sstable::Reader::seek_rows
 //! [`bulk_scanner`]: sstable::Reader::bulk_scanner
 //!
 //! HBase is asked for less than it does for a client: no region, no memstore, no network, and the
@@ -40,6 +44,8 @@ use workload::{KEY_LEN, Random};
 const VALUE_LEN: usize = 100;
 const LOOKUPS: usize = 20_000;
 const ROUNDS: usize = 5;
+/// Rows that are asked for at once.
+const AT_ONCE: usize = 100;
 
 type Row = [u8; KEY_LEN];
 
@@ -55,6 +61,9 @@ struct Ours {
     speed: Speed,
     /// Per second, of a scan that reads ahead.
     cells_ahead: f64,
+    /// Per second, of rows that are looked up [so many](AT_ONCE) at once.
+    hits_at_once: f64,
+    misses_at_once: f64,
     /// Nanoseconds a cell, of a scan that does not read ahead and of one that does.
     cpu: [f64; 2],
 }
@@ -100,8 +109,9 @@ fn main() {
 fn print_head(alone: bool) {
     let scan = "scan M cells/s | CPU ns | ahead M cells/s | CPU ns";
     let scan = format!("{scan} |{}", if alone { "" } else { " HBase | × | ahead × |" });
-    let names = if alone { "" } else { " HBase | × |" };
-    let lookups = ["hits M/s", "misses M/s"].map(|column| format!(" {column} |{names}")).concat();
+    let names = if alone { "" } else { " HBase | × | at once × |" };
+    let lookups =
+        ["hits M/s", "misses M/s"].map(|column| format!(" {column} | at once |{names}")).concat();
     let head = format!("| encoding | codec | write MB/s | {scan}{lookups}");
     println!("{head}\n|---|---|{}", "--:|".repeat(head.matches('|').count() - 3));
 }
@@ -116,11 +126,13 @@ fn print_row(name: &str, written: f64, ours: &Ours, theirs: Option<&Speed>) {
         let [plain, ahead] = scans.map(|ours| ours / theirs.cells);
         print!(" {:.2} | {plain:.1} | {ahead:.1} |", theirs.cells / 1e6);
     }
-    for speed in [|it: &Speed| it.hits, |it: &Speed| it.misses] {
-        let ours = speed(&ours.speed);
-        print!(" {:.2} |", ours / 1e6);
-        if let Some(theirs) = theirs.map(speed) {
-            print!(" {:.2} | {:.1} |", theirs / 1e6, ours / theirs);
+    let hits = (ours.speed.hits, ours.hits_at_once, theirs.map(|it| it.hits));
+    let misses = (ours.speed.misses, ours.misses_at_once, theirs.map(|it| it.misses));
+    for (one_by_one, at_once, theirs) in [hits, misses] {
+        print!(" {:.2} | {:.2} |", one_by_one / 1e6, at_once / 1e6);
+        if let Some(theirs) = theirs {
+            let [ours, at_once] = [one_by_one, at_once].map(|ours| ours / theirs);
+            print!(" {:.2} | {ours:.1} | {at_once:.1} |", theirs / 1e6);
         }
     }
     println!();
@@ -177,13 +189,31 @@ fn measure(path: &Path, present: &[Row], absent: &[Row]) -> Ours {
         };
         assert_eq!(rows.iter().filter(is_found).count(), expected);
     };
+    let at_once = |rows: &[Row], expected: usize| {
+        let mut trace = ReadTrace::default();
+        let is_found = |found: &sstable::Result<(usize, Scanner)>| {
+            found.as_ref().expect("sound").1.cell().is_some()
+        };
+        let mut found = 0;
+        for rows in rows.chunks(AT_ONCE) {
+            let probes: Vec<_> =
+                rows.iter().map(|row| RowProbe::new(&row[..], Seed::new(0))).collect();
+            found += cached.seek_rows(&probes, &mut trace).filter(is_found).count();
+        }
+        assert_eq!(found, expected);
+    };
+    let per_second = |rows: &[Row], look_up: &dyn Fn(&[Row], usize), expected: usize| {
+        rows.len() as f64 / median(|| look_up(rows, expected)).0
+    };
+    let hits_at_once = per_second(present, &at_once, present.len());
+    let misses_at_once = per_second(absent, &at_once, 0);
     let speed = Speed {
         cells: cells / by_itself,
-        hits: present.len() as f64 / median(|| look_up(present, present.len())).0,
-        misses: absent.len() as f64 / median(|| look_up(absent, 0)).0,
+        hits: per_second(present, &look_up, present.len()),
+        misses: per_second(absent, &look_up, 0),
     };
     let cpu = [cpu_by_itself, cpu_ahead].map(|nanos| nanos / cells);
-    Ours { speed, cells_ahead: cells / ahead, cpu }
+    Ours { speed, cells_ahead: cells / ahead, hits_at_once, misses_at_once, cpu }
 }
 
 /// Seconds of the middle one of the rounds that come after the warm-up, and the nanoseconds of CPU

@@ -22,6 +22,8 @@ use crate::{FAMILY, QUALIFIER, SEED, VALUE_LEN};
 const FILES: u64 = 16;
 const GETS: usize = 200_000;
 const ROUNDS: usize = 9;
+/// Rows that are asked for at once.
+const AT_ONCE: usize = 100;
 
 type Row = [u8; KEY_LEN];
 
@@ -59,6 +61,19 @@ pub(crate) fn run(rows: u64) {
             assert!(store.get(&question(row)).expect("sound").is_empty(), "never written");
         }
     });
+    let questions =
+        |rows: &mut dyn Iterator<Item = &Row>| -> Vec<Get> { rows.map(question).collect() };
+    report("make a hundred questions", || {
+        for rows in absent.chunks(AT_ONCE) {
+            black_box(questions(&mut rows.iter()));
+        }
+    });
+    report("get of an absent row, a hundred at once", || {
+        for rows in absent.chunks(AT_ONCE) {
+            let answers = store.multi_get(&questions(&mut rows.iter())).expect("sound");
+            assert!(answers.iter().all(Vec::is_empty), "never written");
+        }
+    });
     let mut value = [0; VALUE_LEN];
     report("make a value to check by", || {
         for (_, index) in &present {
@@ -71,6 +86,16 @@ pub(crate) fn run(rows: u64) {
             let cells = store.get(&question(row)).expect("sound");
             workload::fill_value(SEED, *index, &mut value);
             assert!(cells.len() == 1 && cells[0].value() == value, "as it was written");
+        }
+    });
+    report("get of a present row, a hundred at once, checked", || {
+        for rows in present.chunks(AT_ONCE) {
+            let gets = questions(&mut rows.iter().map(|(row, _)| row));
+            let answers = store.multi_get(&gets).expect("sound");
+            for ((_, index), cells) in rows.iter().zip(answers) {
+                workload::fill_value(SEED, *index, &mut value);
+                assert!(cells.len() == 1 && cells[0].value() == value, "as it was written");
+            }
         }
     });
 }
