@@ -328,18 +328,32 @@ pub fn may_contain(bits: &[u8], hash_count: u32, pair: HashPair) -> bool {
         Some(count) if count > 0 && count <= i32::MAX.cast_unsigned() => count,
         _ => return true,
     };
+    // The usual chunk of 128 KiB has a power of two of bits, however often it was folded.
+    if bit_count.is_power_of_two() {
+        all_set(bits, hash_count, pair, |size| size & (bit_count - 1))
+    } else {
+        all_set(bits, hash_count, pair, |size| size % bit_count)
+    }
+}
+
+/// Whether all bits of a key are set; `place` takes the position of one from its composite hash's size.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "each way to a position is a loop of its own")]
+fn all_set(bits: &[u8], hash_count: u32, pair: HashPair, place: impl Fn(u32) -> u32) -> bool {
+    let mut composite = pair.h1;
+    let mut is_next_set = || {
+        let bit = place(composite.unsigned_abs());
+        composite = composite.wrapping_add(pair.h2);
+        bits.get((bit >> 3) as usize).is_some_and(|byte| byte >> (bit & 7) & 1 != 0)
+    };
     // By fours without a look at each: the bits of an absent key are read side by side, and where
     // the first that is not set stands, which nobody can predict, does not matter.
-    let is_set =
-        |bit: u32| bits.get((bit >> 3) as usize).is_some_and(|byte| byte >> (bit & 7) & 1 != 0);
-    let mut positions = pair.bits(hash_count, bit_count);
     let mut left = hash_count;
     while left >= 4 {
-        let four: [u32; 4] = core::array::from_fn(|_| positions.next().unwrap_or(0));
-        if !four.into_iter().fold(true, |all, bit| all & is_set(bit)) {
+        if !(is_next_set() & is_next_set() & is_next_set() & is_next_set()) {
             return false;
         }
         left -= 4;
     }
-    positions.all(is_set)
+    (0..left).all(|_| is_next_set())
 }
