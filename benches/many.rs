@@ -10,7 +10,7 @@
 //! many    probe_many: all filters sent for, then asked
 //! free    the loop again, over keys that depend on nothing: what the processor overlaps by itself
 //! ring    keys that depend on nothing, and each key's filters sent for while the one before it is
-//!         asked, as multi_get does
+//!         asked
 //! ```
 //!
 //! ```text
