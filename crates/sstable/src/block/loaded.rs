@@ -35,7 +35,7 @@ impl Block {
 }
 
 /// Where in memory a data block is, beside the index entry that leads to it, so that the cache need not
-/// be asked. It does not keep the block there.
+/// be asked. It does not keep the block's cells there, only the [`Block`] itself, empty, when they go.
 #[derive(Debug, Default)]
 pub(crate) struct BlockSlot(OnceLock<Weak<Block>>);
 

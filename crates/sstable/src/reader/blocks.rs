@@ -16,7 +16,7 @@ use crate::block::branch::IndexBlock;
 use crate::block::data::DataBlock;
 use crate::block::header::Header;
 use crate::block::index::{BlockPlace, Branch};
-use crate::block::loaded::{Block, BlockSlot};
+use crate::block::loaded::Block;
 use crate::block::meta::MetaBlock;
 use crate::cache::{BlockCache, BlockKey};
 use crate::encoding::{self, CellLayout, Cells};
@@ -168,14 +168,10 @@ impl Blocks {
         Ok(block)
     }
 
-    /// The block of a slot, as if it came from the cache, which is not asked for it: only while the cache
-    /// has room for more, and so has no need to know what is used.
+    /// Whether there is a cache, and it has room.
     #[inline]
-    pub(super) fn remembered(&self, slot: &BlockSlot, trace: &mut ReadTrace) -> Option<Arc<Block>> {
-        let block =
-            self.cache.as_ref().filter(|cache| cache.has_room()).and_then(|_| slot.block())?;
-        trace.touch(BlockKind::Data, BlockSource::Cache, block.bytes());
-        Some(block)
+    pub(super) fn cache_has_room(&self) -> bool {
+        self.cache.as_ref().is_some_and(|cache| cache.has_room())
     }
 
     /// A data block that was read, whose cells are still to be checked.

@@ -10,11 +10,14 @@ use crate::block::body::Buffers;
 use crate::block::data::DataBlock;
 use crate::block::header::Header;
 use crate::block::index::BlockPlace;
-use crate::block::loaded::Block;
+use crate::block::loaded::{Block, BlockSlot};
 use crate::block::searchable::Searchable;
 use crate::block::walk::Walk;
 use crate::encoding::{Deltas, What};
-use crate::{BlockOffset, BlockType, Damage, Error, FileInfo, KeyRef, ReadTrace, Result};
+use crate::{
+    BlockKind, BlockOffset, BlockSource, BlockType, Damage, Error, FileInfo, KeyRef, ReadTrace,
+    Result,
+};
 
 impl Reader {
     /// The first data block.
@@ -233,8 +236,11 @@ impl Inner {
         buffers: &mut Buffers,
         trace: &mut ReadTrace,
     ) -> Result<Arc<Block>> {
-        let slot = place.slot.filter(|_| caching == Caching::Use);
-        if let Some(block) = slot.and_then(|slot| self.blocks.remembered(slot, trace)) {
+        // Only while the cache has room for more, and so has no need to know what is used.
+        let has_room = caching == Caching::Use && self.blocks.cache_has_room();
+        let slot = place.slot.filter(|_| has_room);
+        if let Some(block) = slot.and_then(BlockSlot::block) {
+            trace.touch(BlockKind::Data, BlockSource::Cache, block.bytes());
             return Ok(block);
         }
         let check = |data: &DataBlock| {

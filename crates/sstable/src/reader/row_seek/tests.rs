@@ -130,5 +130,13 @@ fn a_block_is_found_without_the_cache_as_long_as_there_is_room_and_the_block() {
         drop(held);
         assert_eq!(seek().1, if has_room { [0, 1] } else { [1, 0] });
         assert_eq!(seek().1, [1, 0]);
+
+        // A slot keeps some bytes, which add up in a file whose blocks come and go.
+        let reader = open(&bytes, ReaderOptions::default().cache(cache));
+        let _held = reader.seek_row(&probe, &mut ReadTrace::default()).unwrap();
+        let root = &reader.0.index.as_ref().unwrap().root;
+        let remembered =
+            (0..root.len()).filter(|entry| root.slot(*entry).unwrap().block().is_some());
+        assert_eq!(remembered.count(), usize::from(has_room));
     }
 }
