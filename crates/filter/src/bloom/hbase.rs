@@ -123,16 +123,22 @@ impl HashPair {
     ///
     /// If `bit_count` is 0 and `hash_count` is not.
     pub fn bits(self, hash_count: u32, bit_count: u32) -> impl Iterator<Item = u32> {
-        let mut composite = self.h1;
+        let sizes = self.sizes().zip(0..hash_count);
         // The usual chunk of 128 KiB has a power of two of bits, however often it was folded, and then
         // no division is needed.
         let mask = bit_count.is_power_of_two().then(|| bit_count - 1);
-        (0..hash_count).map(move |_| {
-            // |v mod m| with Java's truncated remainder is |v| mod m, also for the least `int`.
+        sizes.map(move |(size, _)| mask.map_or_else(|| size % bit_count, |mask| size & mask))
+    }
+
+    /// Goes over the numbers whose remainders are the positions of the key's bits, without end: |v mod m|
+    /// with Java's truncated remainder is |v| mod m, also for the least `int`.
+    #[inline]
+    fn sizes(self) -> impl Iterator<Item = u32> {
+        let mut composite = self.h1;
+        core::iter::repeat_with(move || {
             let size = composite.unsigned_abs();
-            let bit = mask.map_or_else(|| size % bit_count, |mask| size & mask);
             composite = composite.wrapping_add(self.h2);
-            bit
+            size
         })
     }
 }
@@ -336,14 +342,13 @@ pub fn may_contain(bits: &[u8], hash_count: u32, pair: HashPair) -> bool {
     }
 }
 
-/// Whether all bits of a key are set; `place` takes the position of one from its composite hash's size.
+/// Whether all bits of a key are set; `place` is the remainder that makes a position of a size.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "each way to a position is a loop of its own")]
 fn all_set(bits: &[u8], hash_count: u32, pair: HashPair, place: impl Fn(u32) -> u32) -> bool {
-    let mut composite = pair.h1;
+    let mut positions = pair.sizes().map(place);
     let mut is_next_set = || {
-        let bit = place(composite.unsigned_abs());
-        composite = composite.wrapping_add(pair.h2);
+        let bit = positions.next().unwrap_or(0);
         bits.get((bit >> 3) as usize).is_some_and(|byte| byte >> (bit & 7) & 1 != 0)
     };
     // By fours without a look at each: the bits of an absent key are read side by side, and where
