@@ -15,15 +15,14 @@
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
 )]
 
-use std::hint;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use filter::KeyHash;
 
 use super::row_table::RowTable;
 pub(crate) use super::row_table::row_hash;
 use super::walk::{PlainWalk, Step};
-use filter::KeyHash;
-
 use crate::encoding::{CellLayout, Decoded, What};
 use crate::input::Input;
 use crate::row_heads::{RowHeads, common_prefix_len};
@@ -206,10 +205,18 @@ impl<'a> Searchable<'a> {
     /// Where the row of this hash most likely starts, if anywhere; the cell there is sent for.
     pub(crate) fn prefetch_cell(&self, hash: KeyHash) -> Option<u32> {
         let at = self.index.table.as_ref()?.candidate(hash)?;
-        let cells = self.decoded.cells().get(offset(at)..)?;
-        let end = self.index.usual_cell_len.saturating_sub(1);
-        [0, end].iter().filter_map(|at| cells.get(*at)).for_each(filter::prefetch_line);
+        let cells = self.decoded.cells();
+        cells.get(offset(at)).into_iter().for_each(filter::prefetch_line);
+        self.prefetch_cell_end(cells, offset(at));
         Some(at)
+    }
+
+    /// Sends for the end of the cell at `at`, or what is it mostly. A cell's lengths stand at its front, its
+    /// sequence id at its end, on another cache line, which would wait for the lengths.
+    #[inline]
+    fn prefetch_cell_end(&self, cells: &[u8], at: usize) {
+        let end = at.saturating_add(self.index.usual_cell_len).saturating_sub(1);
+        cells.get(end).into_iter().for_each(filter::prefetch_line);
     }
 
     /// The place of a row, if it starts there.
@@ -227,12 +234,8 @@ impl<'a> Searchable<'a> {
             };
         };
         let cells = self.decoded.cells();
-        let usual_len = self.index.usual_cell_len;
         table.find(hash, |at| {
-            // A cell's lengths stand at its front, its sequence id at its end, on another cache line:
-            // that one is sent for now, and not once the lengths have come.
-            let end = at.saturating_add(usual_len).saturating_sub(1);
-            hint::black_box(cells.get(end).copied());
+            self.prefetch_cell_end(cells, at);
             row_at(cells, at) == Some(row)
         })
     }
