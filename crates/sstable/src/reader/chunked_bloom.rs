@@ -126,13 +126,6 @@ impl ChunkedBloom {
         (!chunks.is_empty()).then(|| sum / chunks.len() as f64)
     }
 
-    /// Computes the hashes of a row, which the probe keeps.
-    pub(super) fn prefetch(&self, probe: &RowProbe<'_>) {
-        if self.bloom_type == BloomType::Row {
-            probe.hash_pair(self.hash_type);
-        }
-    }
-
     /// Asks about the row, or about the column if the probe has one. `None` if the filter knows
     /// nothing about such a question.
     #[inline]

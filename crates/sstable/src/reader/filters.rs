@@ -130,17 +130,6 @@ impl FileFilters {
         self.row_filter(filter_use)?.prefetched(probe)
     }
 
-    /// Sends for what the filter that is to be used will look at.
-    pub(super) fn prefetch(&self, filter_use: FilterUse, probe: &RowProbe<'_>) {
-        if self.prefetched(filter_use, probe).is_some() {
-            return;
-        }
-        let bloom_use = matches!(filter_use, FilterUse::Best | FilterUse::HBaseBloom);
-        if let Some(bloom) = self.bloom.as_ref().filter(|_| bloom_use) {
-            bloom.prefetch(probe);
-        }
-    }
-
     /// A filter of ours that its reader keeps and that is one block.
     pub(super) fn shared(&self, filter_use: FilterUse) -> Option<SharedFilter> {
         self.row_filter(filter_use)?.shared()

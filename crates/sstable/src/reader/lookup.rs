@@ -1,14 +1,8 @@
-//! A row looked up: is it in range, does a filter deny it, which block has it.
+//! A row looked up: is it in range, does a filter deny it; and if neither, where is it.
 
-use super::blocks::DataUse;
+use super::Reader;
 use super::filters::{FilterAnswer, KeptFilter, SharedFilter};
 use super::row_seek::RowSeek;
-use super::{Caching, Reader};
-use crate::block::body::Buffers;
-use crate::block::data::DataBlock;
-use crate::block::loaded::Block;
-use crate::block::searchable::row_hash;
-use crate::scanner::Place;
 use crate::{ReadTrace, Result, RowProbe, Scanner};
 
 impl Reader {
@@ -75,11 +69,6 @@ impl Reader {
         }
     }
 
-    /// Sends for what the filter will look at, as far as it is in memory.
-    pub(super) fn prefetch_filter(&self, probe: &RowProbe<'_>) {
-        self.0.filters.prefetch(self.0.filter_use, probe);
-    }
-
     /// Begins to look a row up, unless its range or its filter denies it.
     pub(super) fn filter_and_begin(
         &self,
@@ -118,42 +107,5 @@ impl Reader {
     ) -> Result<Option<Scanner>> {
         let seek = self.begin_seek(answer, probe, trace)?;
         self.finish_seek(seek, probe, trace)
-    }
-
-    /// Whether a filter over columns was asked in vain: its row, whose first cell is at `place`, has
-    /// neither the column nor a family delete.
-    pub(super) fn lacks_column(&self, probe: &RowProbe<'_>, place: &Place) -> Result<bool> {
-        let is_over_columns = self.0.filters.is_over_columns(self.0.filter_use);
-        let Some(wanted) = probe.qualifier().filter(|_| is_over_columns) else { return Ok(false) };
-        // Its own: what it reads is not part of what the caller asked for.
-        let mut scanner = Scanner::at(self.clone(), place.clone());
-        while let Some(cell) = scanner.cell().filter(|cell| cell.row == probe.row()) {
-            // The filter was asked for the row's family deletes too, which have no qualifier.
-            if cell.qualifier == wanted || cell.qualifier.is_empty() {
-                return Ok(false);
-            }
-            if cell.qualifier > wanted {
-                break;
-            }
-            scanner.advance()?;
-        }
-        Ok(true)
-    }
-
-    /// Finds the first cell of a row that may begin in the block behind `data`.
-    pub(super) fn find_row_behind(
-        &self,
-        data: &DataBlock,
-        row: &[u8],
-        trace: &mut ReadTrace,
-    ) -> Result<Option<Place>> {
-        let (last, buffers) = (self.check(data)?.last_key(), &mut Buffers::default());
-        let (wanted, caching) = (DataUse::Search, Caching::Use);
-        let next = self.next_data_block(data, last, wanted, caching, buffers, trace)?;
-        let Some(block) = next else { return Ok(None) };
-        let Block::Data(found) = &*block else { return Ok(None) };
-        let at = self.check(found)?.row_start(row, row_hash(row));
-        let walk = at.and_then(|at| found.walk_from(at));
-        Ok(walk.map(|walk| Place::new(block, walk)))
     }
 }

@@ -18,6 +18,7 @@ use super::blocks::DataUse;
 use super::filters::FilterAnswer;
 use super::{Caching, Reader};
 use crate::block::body::Buffers;
+use crate::block::data::DataBlock;
 use crate::block::loaded::Block;
 use crate::block::searchable::row_hash;
 use crate::scanner::Place;
@@ -37,16 +38,13 @@ enum Begun {
         block: Arc<Block>,
         hash: KeyHash,
         /// Where it most likely starts, once that was found out.
-        likely: u32,
+        likely: Option<u32>,
         /// It may begin in the block behind instead.
         begins_next: bool,
     },
     /// A block as it was read had to be walked, or there is none.
     Walked(Option<Box<Place>>),
 }
-
-/// A place that no row can have.
-const NOWHERE: u32 = u32::MAX;
 
 impl RowSeek {
     /// Sends for the row's cell. Worth it if other lookups go on before this one is finished.
@@ -55,7 +53,7 @@ impl RowSeek {
             && let Block::Data(data) = &**block
             && let Some(all) = data.searchable()
         {
-            *likely = all.prefetch_cell(*hash).unwrap_or(NOWHERE);
+            *likely = all.prefetch_cell(*hash);
         }
     }
 }
@@ -111,9 +109,9 @@ impl Reader {
         self.begin(probe.row(), trace).map(|begun| RowSeek { answer, begun })
     }
 
-    /// Goes on with a lookup that the same reader began for the same row. Returns a scanner on the row's first cell. Counts a false positive if the
-    /// filter said "maybe" and the row is not there, nor in a filter over columns the column or a
-    /// delete of its family.
+    /// Goes on with a lookup that the same reader began for the same row. Returns a scanner on the row's
+    /// first cell. Counts a false positive if the filter said "maybe" and the row is not there, nor in a
+    /// filter over columns the column or a delete of its family.
     ///
     /// # Errors
     ///
@@ -166,7 +164,7 @@ impl Reader {
                 if let Some(all) = data.searchable() {
                     all.prefetch_place(hash);
                 }
-                return Ok(Begun::In { block, hash, likely: NOWHERE, begins_next });
+                return Ok(Begun::In { block, hash, likely: None, begins_next });
             };
             let walk = self.0.walk_to_row(deltas, place, row);
             match walk.map_err(|what| self.damage_in(data, what))? {
@@ -192,12 +190,49 @@ impl Reader {
         };
         let Block::Data(data) = &*block else { return Ok(None) };
         let all = self.check(data)?;
-        let likely = if likely == NOWHERE { None } else { all.row_at(likely, row) };
-        let at = likely.or_else(|| all.row_start(row, hash));
+        let at = likely.and_then(|at| all.row_at(at, row));
+        let at = at.or_else(|| all.row_start(row, hash));
         match at.and_then(|at| data.walk_from(at)) {
             None if begins_next => self.find_row_behind(data, row, trace),
             walk => Ok(walk.map(|walk| Place::new(block, walk))),
         }
+    }
+
+    /// Whether a filter over columns was asked in vain: its row, whose first cell is at `place`, has
+    /// neither the column nor a family delete.
+    fn lacks_column(&self, probe: &RowProbe<'_>, place: &Place) -> Result<bool> {
+        let is_over_columns = self.0.filters.is_over_columns(self.0.filter_use);
+        let Some(wanted) = probe.qualifier().filter(|_| is_over_columns) else { return Ok(false) };
+        // Its own: what it reads is not part of what the caller asked for.
+        let mut scanner = Scanner::at(self.clone(), place.clone());
+        while let Some(cell) = scanner.cell().filter(|cell| cell.row == probe.row()) {
+            // The filter was asked for the row's family deletes too, which have no qualifier.
+            if cell.qualifier == wanted || cell.qualifier.is_empty() {
+                return Ok(false);
+            }
+            if cell.qualifier > wanted {
+                break;
+            }
+            scanner.advance()?;
+        }
+        Ok(true)
+    }
+
+    /// Finds the first cell of a row that may begin in the block behind `data`.
+    fn find_row_behind(
+        &self,
+        data: &DataBlock,
+        row: &[u8],
+        trace: &mut ReadTrace,
+    ) -> Result<Option<Place>> {
+        let (last, buffers) = (self.check(data)?.last_key(), &mut Buffers::default());
+        let (wanted, caching) = (DataUse::Search, Caching::Use);
+        let next = self.next_data_block(data, last, wanted, caching, buffers, trace)?;
+        let Some(block) = next else { return Ok(None) };
+        let Block::Data(found) = &*block else { return Ok(None) };
+        let at = self.check(found)?.row_start(row, row_hash(row));
+        let walk = at.and_then(|at| found.walk_from(at));
+        Ok(walk.map(|walk| Place::new(block, walk)))
     }
 }
 
@@ -222,7 +257,8 @@ impl RowSeeks<'_> {
     fn begin_some(&mut self) {
         let end = self.probes.len().min(self.next.saturating_add(TOGETHER));
         for probe in &self.probes[self.next..end] {
-            self.reader.prefetch_filter(probe);
+            // What it returns is asked for again with the row.
+            let _ = self.reader.prefetched_filter(probe);
         }
         while self.next < end && self.failed.is_none() {
             match self.reader.filter_and_begin(&self.probes[self.next], self.trace) {
