@@ -72,7 +72,7 @@ pub use cuckoo::Cuckoo;
 pub use dleft::{CounterBits, DLeft, DLeftOptions};
 pub use format::{FormatError, HEADER_LEN, StoredFilter};
 pub use fuse::{BinaryFuse, FuseArity, FuseBits};
-pub use kernel::prefetch_line;
+pub use kernel::{prefetch_address, prefetch_line};
 pub use key::{KeyHash, Seed};
 pub use kind::{BuildError, FilterKind, build, plan};
 pub use membership::{Absent, FilterStats, Full, Insert, Membership, Remove};

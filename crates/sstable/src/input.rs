@@ -38,6 +38,7 @@ impl<'a> Input<'a> {
         self.0
     }
 
+    #[inline]
     pub(crate) const fn take(&mut self, len: usize) -> Option<&'a [u8]> {
         match self.0.split_at_checked(len) {
             Some((taken, rest)) => {
@@ -48,6 +49,7 @@ impl<'a> Input<'a> {
         }
     }
 
+    #[inline]
     pub(crate) const fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
         match self.0.split_first_chunk() {
             Some((taken, rest)) => {
@@ -58,15 +60,18 @@ impl<'a> Input<'a> {
         }
     }
 
+    #[inline]
     pub(crate) fn u8(&mut self) -> Option<u8> {
         self.array().map(|[byte]| byte)
     }
 
+    #[inline]
     pub(crate) fn u16(&mut self) -> Option<u16> {
         self.array().map(u16::from_be_bytes)
     }
 
     /// A length or count: an i32 that is not negative.
+    #[inline]
     pub(crate) fn len_i32(&mut self) -> Option<usize> {
         usize::try_from(i32::from_be_bytes(self.array()?)).ok()
     }

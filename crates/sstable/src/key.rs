@@ -150,6 +150,7 @@ impl<'a> KeyRef<'a> {
     /// Reads a flat key; `None` if its lengths do not fit together.
     ///
     /// The type code is not looked at: index keys carry codes that cells do not.
+    #[inline]
     pub fn parse(flat: &'a [u8]) -> Option<Self> {
         let (row_len, rest) = flat.split_first_chunk::<2>()?;
         let row_len = usize::try_from(i16::from_be_bytes(*row_len)).ok()?;

@@ -22,7 +22,7 @@ pub struct RowProbe<'k> {
     row: &'k [u8],
     qualifier: Option<&'k [u8]>,
     seed: Seed,
-    key_hash: KeyHash,
+    key_hash: OnceCell<KeyHash>,
     row_pairs: [OnceCell<HashPair>; 3],
     /// Boxed, since few filters ask for it, and a probe is moved about.
     column: OnceCell<Box<ColumnKeys>>,
@@ -43,7 +43,7 @@ impl<'k> RowProbe<'k> {
             row,
             qualifier: None,
             seed,
-            key_hash: KeyHash::new(seed, row),
+            key_hash: OnceCell::new(),
             row_pairs: Default::default(),
             column: OnceCell::new(),
         }
@@ -69,7 +69,8 @@ impl<'k> RowProbe<'k> {
     /// The hash that filters with this seed are asked for.
     #[inline]
     pub fn key_hash(&self, seed: Seed) -> KeyHash {
-        if seed == self.seed { self.key_hash } else { KeyHash::new(seed, self.row) }
+        let compute = || KeyHash::new(seed, self.row);
+        if seed == self.seed { *self.key_hash.get_or_init(compute) } else { compute() }
     }
 
     /// The hashes that HBase's filters over rows are asked for.

@@ -11,6 +11,7 @@ use std::fmt;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use bytes::Bytes;
 
@@ -102,6 +103,8 @@ struct Inner {
     rows: Option<Rows>,
     filters: FileFilters,
     filter_use: FilterUse,
+    /// Whether the filter let the row through that was looked up last.
+    had_last_row: AtomicBool,
 }
 
 impl Reader {

@@ -74,12 +74,19 @@ impl<'a> Candidates<'a> {
         witness: &mut impl Witness,
     ) -> Result<Option<(&'a RankedFile, Scanner)>> {
         loop {
-            self.begin(settled, trace, witness)?;
+            self.begin(settled, trace, witness);
             let Some((candidate, seek)) = self.begun.take() else { return Ok(None) };
             if let Some(scanner) = candidate.file.reader.finish_seek(seek, self.probe, trace)? {
                 return Ok(Some((candidate, scanner)));
             }
             witness.file(&candidate.file, FileFate::Absent, trace);
+        }
+    }
+
+    /// Goes on to the block in which the row is being looked up.
+    pub(crate) fn load(&mut self, trace: &mut ReadTrace) {
+        if let Some((candidate, seek)) = &mut self.begun {
+            candidate.file.reader.load_seek(seek, self.probe, trace);
         }
     }
 
@@ -96,9 +103,9 @@ impl<'a> Candidates<'a> {
         settled: Timestamp,
         trace: &mut ReadTrace,
         witness: &mut impl Witness,
-    ) -> Result<()> {
+    ) {
         if self.begun.is_some() {
-            return Ok(());
+            return;
         }
         while let Some((candidate, rest)) = self.remaining.split_first() {
             if candidate.newest < settled.max(self.time_range.min).max(self.oldest_unexpired) {
@@ -108,7 +115,7 @@ impl<'a> Candidates<'a> {
                     witness.file(&ranked.file, FileFate::TooOld, trace);
                 }
                 self.remaining = &[];
-                return Ok(());
+                return;
             }
             let ahead = self.next_ahead();
             self.remaining = rest;
@@ -131,11 +138,10 @@ impl<'a> Candidates<'a> {
                 witness.file(&candidate.file, FileFate::Denied, trace);
                 continue;
             }
-            let seek = candidate.file.reader.begin_seek(answer, self.probe, trace)?;
+            let seek = candidate.file.reader.begin_seek(answer, self.probe);
             self.begun = Some((candidate, seek));
-            return Ok(());
+            return;
         }
-        Ok(())
     }
 
     /// What is known of the next file.

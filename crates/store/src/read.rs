@@ -104,7 +104,10 @@ impl ReadView {
                 begun.push((index, get));
             }
             for (index, get) in &mut begun {
-                get.begin(&mut answers[*index].1)?;
+                get.begin(&mut answers[*index].1);
+            }
+            for (index, get) in &mut begun {
+                get.files.load(&mut answers[*index].1);
             }
             for (_, get) in &mut begun {
                 get.files.prefetch();
@@ -222,8 +225,8 @@ struct FamilyGet<'a> {
 
 impl FamilyGet<'_> {
     /// Goes on to the first file that may have the row.
-    fn begin(&mut self, trace: &mut ReadTrace) -> Result<()> {
-        self.files.begin(self.row.settled(), trace, &mut ())
+    fn begin(&mut self, trace: &mut ReadTrace) {
+        self.files.begin(self.row.settled(), trace, &mut ());
     }
 
     /// Appends what is shown of the row, and counts what all of it took.

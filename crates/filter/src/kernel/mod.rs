@@ -225,6 +225,19 @@ pub fn prefetch_line<T>(value: &T) {
     let _ = value; // No other target has a stable way to ask.
 }
 
+/// Asks the processor to load so many bytes at an address, and does not wait for them. They are not
+/// read, so nothing need be there any more: it is for what was seen there before, and costs a memory
+/// access to find out.
+#[inline]
+pub fn prefetch_address(address: usize, len: usize) {
+    #[cfg(all(target_arch = "x86_64", feature = "std"))]
+    for beyond in (0..len).step_by(64) {
+        x86::prefetch_address(address.wrapping_add(beyond));
+    }
+    #[cfg(not(all(target_arch = "x86_64", feature = "std")))]
+    let _ = (address, len); // No other target has a stable way to ask.
+}
+
 /// Asks the processor to load the line of a byte, if it is there.
 #[inline]
 pub(crate) fn prefetch_at(bytes: &[u8], at: usize) {

@@ -46,6 +46,13 @@ pub(super) fn prefetch<const N: usize>(bytes: &[u8; N]) {
 }
 
 #[inline]
+pub(super) fn prefetch_address(address: usize) {
+    // SAFETY: a prefetch reads nothing that the program could see, wherever it points, and SSE, which
+    // has it, belongs to every x86-64 processor.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(core::ptr::without_provenance(address)) }
+}
+
+#[inline]
 pub(super) fn prefetch_line<T>(value: &T) {
     // SAFETY: a prefetch reads nothing that the program could see, and SSE, which has it, belongs to
     // every x86-64 processor.

@@ -73,6 +73,11 @@ impl RowTable {
         Some(Self(lines.into()))
     }
 
+    /// Where it is in memory.
+    pub(super) fn address(&self) -> TableAddress {
+        TableAddress { start: self.0.as_ptr().addr(), line_count: self.0.len() }
+    }
+
     /// Sends for the line in which a row of this hash is looked for first.
     pub(super) fn prefetch(&self, hash: KeyHash) {
         let (first, _) = split(hash, self.0.len());
@@ -115,6 +120,23 @@ impl RowTable {
     }
 }
 
+/// Where a table is in memory, or was.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TableAddress {
+    start: usize,
+    line_count: usize,
+}
+
+impl TableAddress {
+    /// Sends for the line in which a row of this hash is looked for first.
+    #[inline]
+    pub(super) fn prefetch(self, hash: KeyHash) {
+        let (first, _) = split(hash, self.line_count);
+        let line = self.start.wrapping_add(first.wrapping_mul(size_of::<Line>()));
+        filter::prefetch_address(line, size_of::<Line>());
+    }
+}
+
 impl Line {
     /// Its number, which is `line`, and its first free slot.
     fn free(&self, line: usize) -> Option<(usize, usize)> {
@@ -139,10 +161,13 @@ impl Line {
 
 const PLACE: u32 = (1 << PLACE_BITS) - 1;
 
+/// The seed of [`row_hash`].
+pub(crate) const ROW_HASH_SEED: Seed = Seed::new(0);
+
 /// The hash by which rows are looked up.
 #[inline]
 pub(crate) fn row_hash(row: &[u8]) -> KeyHash {
-    KeyHash::new(Seed::default(), row)
+    KeyHash::new(ROW_HASH_SEED, row)
 }
 
 /// The line in which a row of this hash is looked for first, of so many, and its fingerprint.

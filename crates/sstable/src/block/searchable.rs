@@ -20,8 +20,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use filter::KeyHash;
 
-use super::row_table::RowTable;
-pub(crate) use super::row_table::row_hash;
+pub(crate) use super::row_table::{ROW_HASH_SEED, row_hash};
+use super::row_table::{RowTable, TableAddress};
 use super::walk::{PlainWalk, Step};
 use crate::encoding::{CellLayout, Decoded, What};
 use crate::input::Input;
@@ -193,6 +193,11 @@ impl<'a> Searchable<'a> {
     /// Where the last cell starts.
     pub(crate) const fn last_cell_at(&self) -> usize {
         self.index.last_cell_at
+    }
+
+    /// Where in memory that is which tells where rows stand.
+    pub(crate) fn table_address(&self) -> Option<TableAddress> {
+        self.index.table.as_ref().map(RowTable::address)
     }
 
     /// Sends for what tells where the row of this hash stands.

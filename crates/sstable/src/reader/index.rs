@@ -53,6 +53,24 @@ impl DataIndex {
         self.descend(blocks, |node| node.find(key), caching, trace, visit)
     }
 
+    /// The entry of the root for a key, where the root leads to data blocks.
+    pub(super) fn find_in_root(&self, key: &KeyRef<'_>) -> Option<usize> {
+        (self.levels <= 1).then(|| self.root.find(key))
+    }
+
+    /// As [`find`](Self::find), through the cache, for what [`find_in_root`](Self::find_in_root) found.
+    pub(super) fn find_from_root<R>(
+        &self,
+        blocks: &Blocks,
+        key: &KeyRef<'_>,
+        in_root: Option<usize>,
+        trace: &mut ReadTrace,
+        visit: impl FnOnce(DataPlace<'_>, &mut ReadTrace) -> Result<R>,
+    ) -> Result<R> {
+        let choose = |node: &IndexBlock| in_root.unwrap_or_else(|| node.find(key));
+        self.descend(blocks, choose, Caching::Use, trace, visit)
+    }
+
     /// Finds the last data block of the file.
     pub(super) fn find_last<R>(
         &self,

@@ -1,5 +1,7 @@
 //! A row looked up: is it in range, does a filter deny it; and if neither, where is it.
 
+use std::sync::atomic::Ordering;
+
 use super::Reader;
 use super::filters::{FilterAnswer, KeptFilter, SharedFilter};
 use super::row_seek::RowSeek;
@@ -63,49 +65,30 @@ impl Reader {
     /// If a block cannot be read.
     #[inline]
     pub fn seek_row(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> Result<Option<Scanner>> {
-        match self.consider(probe, trace) {
-            FilterAnswer::No => Ok(None),
-            answer => self.seek_row_after(answer, probe, trace),
+        // A file that had the last row most likely has this one, too: its block can be on the way while
+        // the filter is waited for. One that did not have it is not to pay for that.
+        let had_last = self.0.had_last_row.load(Ordering::Relaxed);
+        let found = had_last.then(|| self.find_in_root(probe));
+        let answer = self.consider(probe, trace);
+        let may_have = answer != FilterAnswer::No;
+        if may_have != had_last {
+            self.0.had_last_row.store(may_have, Ordering::Relaxed);
         }
-    }
-
-    /// Begins to look a row up, unless its range or its filter denies it.
-    pub(super) fn filter_and_begin(
-        &self,
-        probe: &RowProbe<'_>,
-        trace: &mut ReadTrace,
-    ) -> Result<Option<RowSeek>> {
-        match self.consider(probe, trace) {
-            FilterAnswer::No => Ok(None),
-            answer => self.begin_seek(answer, probe, trace).map(Some),
+        if !may_have {
+            return Ok(None);
         }
+        let found = found.unwrap_or_else(|| self.find_in_root(probe));
+        self.finish_seek(RowSeek::new(answer, found), probe, trace)
     }
 
     /// Whether the file can hold a row, as far as its range and its filter know.
     #[inline]
-    fn consider(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> FilterAnswer {
+    pub(super) fn consider(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> FilterAnswer {
         trace.files_considered += 1;
         if !self.spans_row(probe.row()) {
             trace.files_skipped_by_range += 1;
             return FilterAnswer::No;
         }
         self.ask_filter(probe, trace)
-    }
-
-    /// Looks a row up whose filter has answered: by index and block. Returns a scanner on its first
-    /// cell. Counts a false positive if the filter said "maybe" and the row is not there, nor in a
-    /// filter over columns the column or a delete of its family.
-    ///
-    /// # Errors
-    ///
-    /// If a block cannot be read.
-    pub fn seek_row_after(
-        &self,
-        answer: FilterAnswer,
-        probe: &RowProbe<'_>,
-        trace: &mut ReadTrace,
-    ) -> Result<Option<Scanner>> {
-        let seek = self.begin_seek(answer, probe, trace)?;
-        self.finish_seek(seek, probe, trace)
     }
 }

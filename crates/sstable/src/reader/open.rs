@@ -7,7 +7,7 @@
 )]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bytes::Bytes;
 
@@ -250,7 +250,19 @@ fn assemble(
     if blocks.pin_filters {
         filters.load(filter_use, &blocks);
     }
-    Ok(Inner { blocks, trailer, file_info, index, middle, metas, rows, filters, filter_use })
+    let had_last_row = AtomicBool::default();
+    Ok(Inner {
+        blocks,
+        trailer,
+        file_info,
+        index,
+        middle,
+        metas,
+        rows,
+        filters,
+        filter_use,
+        had_last_row,
+    })
 }
 
 /// Reads the root of the data index; `None` in a file without cells.

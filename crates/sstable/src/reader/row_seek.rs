@@ -1,8 +1,8 @@
-//! A row's lookup in two steps, and the lookups of many rows side by side.
+//! A row's lookup in steps, and the lookups of many rows side by side.
 //!
 //! ```text
-//! filter → index → block │→ its row's line → cell │→ the row, or not here
-//!                  begin │                prefetch │ finish
+//! filter → index │→ block, the row's line │→ cell    │→ the row, or not here
+//!          begin │                   load │ prefetch │ finish
 //! ```
 //!
 //! Each arrow is a wait for memory that only the one before it allows to begin. One lookup has to take
@@ -20,11 +20,11 @@ use super::{Caching, Reader};
 use crate::block::body::Buffers;
 use crate::block::data::DataBlock;
 use crate::block::loaded::Block;
-use crate::block::searchable::row_hash;
+use crate::block::searchable::{ROW_HASH_SEED, row_hash};
 use crate::scanner::Place;
 use crate::{Error, KeyRef, ReadTrace, Result, RowProbe, Scanner};
 
-/// A row's lookup that has come to the block in which the row would begin.
+/// A row's lookup that has been begun.
 #[derive(Debug)]
 pub struct RowSeek {
     answer: FilterAnswer,
@@ -33,6 +33,8 @@ pub struct RowSeek {
 
 #[derive(Debug)]
 enum Begun {
+    /// The block is to be loaded in which the row would begin.
+    Found(Found),
     /// The row is to be looked for in a block that can be searched.
     In {
         block: Arc<Block>,
@@ -44,10 +46,24 @@ enum Begun {
     },
     /// A block as it was read had to be walked, or there is none.
     Walked(Option<Box<Place>>),
+    Failed(Box<Error>),
+}
+
+/// Where the index has a row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    /// The entry of the root, where that leads to data blocks.
+    in_root: Option<usize>,
+    hash: KeyHash,
 }
 
 impl RowSeek {
-    /// Sends for the row's cell. Worth it if other lookups go on before this one is finished.
+    pub(super) const fn new(answer: FilterAnswer, found: Found) -> Self {
+        Self { answer, begun: Begun::Found(found) }
+    }
+
+    /// Sends for the row's cell, if its block was loaded. Worth it if other lookups go on before this one
+    /// is finished.
     pub fn prefetch(&mut self) {
         if let Begun::In { block, hash, likely, .. } = &mut self.begun
             && let Block::Data(data) = &**block
@@ -91,25 +107,27 @@ impl Reader {
         trace: &'a mut ReadTrace,
     ) -> RowSeeks<'a> {
         let begun = VecDeque::with_capacity(TOGETHER.min(probes.len()));
-        RowSeeks { reader: self, probes, next: 0, trace, begun, failed: None }
+        RowSeeks { reader: self, probes, next: 0, trace, begun }
     }
 
-    /// Begins to look a row up whose filter has answered: by index and block.
-    ///
-    /// # Errors
-    ///
-    /// If a block cannot be read.
+    /// Begins to look a row up whose filter has answered: by the index, as far as that is in memory for as
+    /// long as the file is open. Sends for the block, if it is known where in memory it is.
+    pub fn begin_seek(&self, answer: FilterAnswer, probe: &RowProbe<'_>) -> RowSeek {
+        RowSeek::new(answer, self.find_in_root(probe))
+    }
+
+    /// Goes on to the block with a lookup that the same reader began for the same row. Worth it, as a
+    /// step of its own, if other lookups take it too before this one goes on. If the block cannot be
+    /// read, that is the error of [`finish_seek`](Self::finish_seek).
     #[inline]
-    pub fn begin_seek(
-        &self,
-        answer: FilterAnswer,
-        probe: &RowProbe<'_>,
-        trace: &mut ReadTrace,
-    ) -> Result<RowSeek> {
-        self.begin(probe.row(), trace).map(|begun| RowSeek { answer, begun })
+    pub fn load_seek(&self, seek: &mut RowSeek, probe: &RowProbe<'_>, trace: &mut ReadTrace) {
+        if let Begun::Found(found) = seek.begun {
+            let loaded = self.load(found, probe.row(), trace);
+            seek.begun = loaded.unwrap_or_else(|error| Begun::Failed(Box::new(error)));
+        }
     }
 
-    /// Goes on with a lookup that the same reader began for the same row. Returns a scanner on the row's
+    /// Finishes a lookup that the same reader began for the same row. Returns a scanner on the row's
     /// first cell. Counts a false positive if the filter said "maybe" and the row is not there, nor in a
     /// filter over columns the column or a delete of its family.
     ///
@@ -131,10 +149,11 @@ impl Reader {
     #[expect(clippy::inline_always, reason = "what it returns is large, and would be moved")]
     fn finish_counted(
         &self,
-        seek: RowSeek,
+        mut seek: RowSeek,
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
     ) -> Result<Option<Place>> {
+        self.load_seek(&mut seek, probe, trace);
         let found = self.finish(seek.begun, probe.row(), trace)?;
         if seek.answer == FilterAnswer::Maybe {
             let is_false = match &found {
@@ -146,12 +165,26 @@ impl Reader {
         Ok(found)
     }
 
-    /// Finds the block in which a row would begin.
+    /// Finds the block in which a row would begin, if the root leads there, and sends for it.
+    pub(super) fn find_in_root(&self, probe: &RowProbe<'_>) -> Found {
+        let hash = probe.key_hash(ROW_HASH_SEED);
+        let index = self.0.index.as_ref();
+        let in_root = index.and_then(|index| index.find_in_root(&KeyRef::before_row(probe.row())));
+        if self.0.blocks.cache_has_room()
+            && let Some((index, entry)) = index.zip(in_root)
+            && let Some(slot) = index.root.slot(entry)
+        {
+            slot.prefetch(hash);
+        }
+        Found { in_root, hash }
+    }
+
+    /// Loads the block in which a row would begin.
     #[inline]
-    fn begin(&self, row: &[u8], trace: &mut ReadTrace) -> Result<Begun> {
+    fn load(&self, found: Found, row: &[u8], trace: &mut ReadTrace) -> Result<Begun> {
         let Some(index) = &self.0.index else { return Ok(Begun::Walked(None)) };
-        let key = KeyRef::before_row(row);
-        index.find(&self.0.blocks, &key, Caching::Use, trace, |place, trace| {
+        let (key, Found { in_root, hash }) = (KeyRef::before_row(row), found);
+        index.find_from_root(&self.0.blocks, &key, in_root, trace, |place, trace| {
             let buffers = &mut Buffers::default();
             // The next block's index key may be the row's own first key: then, and only then, can the
             // row begin there.
@@ -160,7 +193,6 @@ impl Reader {
             let block = self.0.load_data(place, wanted, Caching::Use, buffers, trace)?;
             let Block::Data(data) = &*block else { return Ok(Begun::Walked(None)) };
             let Some(deltas) = data.as_read() else {
-                let hash = row_hash(row);
                 if let Some(all) = data.searchable() {
                     all.prefetch_place(hash);
                 }
@@ -187,6 +219,9 @@ impl Reader {
         let (block, hash, likely, begins_next) = match begun {
             Begun::In { block, hash, likely, begins_next } => (block, hash, likely, begins_next),
             Begun::Walked(place) => return Ok(place.map(|place| *place)),
+            Begun::Failed(error) => return Err(*error),
+            // It is loaded before it is finished.
+            Begun::Found(_) => return Ok(None),
         };
         let Block::Data(data) = &*block else { return Ok(None) };
         let all = self.check(data)?;
@@ -248,8 +283,6 @@ pub struct RowSeeks<'a> {
     next: usize,
     trace: &'a mut ReadTrace,
     begun: VecDeque<(usize, RowSeek)>,
-    /// What the lookup came to that was begun last, if it came to that.
-    failed: Option<Error>,
 }
 
 impl RowSeeks<'_> {
@@ -260,13 +293,16 @@ impl RowSeeks<'_> {
             // What it returns is asked for again with the row.
             let _ = self.reader.prefetched_filter(probe);
         }
-        while self.next < end && self.failed.is_none() {
-            match self.reader.filter_and_begin(&self.probes[self.next], self.trace) {
-                Ok(None) => {}
-                Ok(Some(seek)) => self.begun.push_back((self.next, seek)),
-                Err(error) => self.failed = Some(error),
+        for number in self.next..end {
+            let probe = &self.probes[number];
+            match self.reader.consider(probe, self.trace) {
+                FilterAnswer::No => {}
+                answer => self.begun.push_back((number, self.reader.begin_seek(answer, probe))),
             }
-            self.next += 1;
+        }
+        self.next = end;
+        for (number, seek) in &mut self.begun {
+            self.reader.load_seek(seek, &self.probes[*number], self.trace);
         }
         self.begun.iter_mut().for_each(|(_, seek)| seek.prefetch());
     }
@@ -286,9 +322,6 @@ impl Iterator for RowSeeks<'_> {
                     }
                     Err(error) => return Some(Err(error)),
                 }
-            }
-            if let Some(error) = self.failed.take() {
-                return Some(Err(error));
             }
             if self.next == self.probes.len() {
                 return None;
