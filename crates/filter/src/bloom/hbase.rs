@@ -113,6 +113,10 @@ pub struct HashPair {
 impl HashPair {
     /// Hashes a key.
     pub fn new(hash_type: HashType, key: &[u8]) -> Self {
+        if hash_type == HashType::Murmur {
+            let [h1, h2] = hash::murmur2_twice(key).map(u32::cast_signed);
+            return Self { h1, h2 };
+        }
         let h1 = hash_type.hash(key, 0);
         Self { h1, h2: hash_type.hash(key, h1) }
     }

@@ -14,6 +14,6 @@ mod murmur2;
 mod murmur3;
 
 pub(crate) use jenkins::jenkins;
-pub(crate) use murmur2::murmur2;
+pub(crate) use murmur2::{murmur2, murmur2_twice};
 #[cfg(feature = "std")]
 pub(crate) use murmur3::murmur3;

@@ -7,21 +7,54 @@
 
 const MULTIPLIER: u32 = 0x5bd1_e995;
 
+/// Words of a key that are mixed once for both of its hashes.
+const SHORT: usize = 16;
+
 /// Hashes `key`, starting from `seed`.
 pub(crate) fn murmur2(key: &[u8], seed: u32) -> u32 {
-    // Java's array length is an `int`; a longer key cannot exist there.
-    let mut hash = seed ^ key.len() as u32;
+    let (words, tail) = key.as_chunks();
+    let hash = words.iter().fold(begin(key, seed), |hash, word| add(hash, mix(*word)));
+    finish(hash, tail)
+}
 
-    let mut words = key.chunks_exact(4);
-    for chunk in &mut words {
-        let mut four = [0; 4];
-        four.copy_from_slice(chunk);
-        let mut word = u32::from_le_bytes(four).wrapping_mul(MULTIPLIER);
-        word ^= word >> 24;
-        hash = hash.wrapping_mul(MULTIPLIER) ^ word.wrapping_mul(MULTIPLIER);
+/// Hashes `key` starting from 0, and once more starting from what that gave.
+#[inline]
+pub(crate) fn murmur2_twice(key: &[u8]) -> [u32; 2] {
+    let (words, tail) = key.as_chunks();
+    if words.len() > SHORT {
+        let first = murmur2(key, 0);
+        return [first, murmur2(key, first)];
     }
+    let (mut mixed, mut first) = ([0; SHORT], begin(key, 0));
+    for (mixed, word) in mixed.iter_mut().zip(words) {
+        *mixed = mix(*word);
+        first = add(first, *mixed);
+    }
+    let first = finish(first, tail);
+    let mixed = &mixed[..words.len()];
+    let second = mixed.iter().fold(begin(key, first), |hash, mixed| add(hash, *mixed));
+    [first, finish(second, tail)]
+}
 
-    let tail = words.remainder();
+#[inline]
+fn begin(key: &[u8], seed: u32) -> u32 {
+    // Java's array length is an `int`; a longer key cannot exist there.
+    seed ^ key.len() as u32
+}
+
+#[inline]
+fn mix(word: [u8; 4]) -> u32 {
+    let word = u32::from_le_bytes(word).wrapping_mul(MULTIPLIER);
+    (word ^ word >> 24).wrapping_mul(MULTIPLIER)
+}
+
+#[inline]
+fn add(hash: u32, mixed: u32) -> u32 {
+    hash.wrapping_mul(MULTIPLIER) ^ mixed
+}
+
+#[inline]
+fn finish(mut hash: u32, tail: &[u8]) -> u32 {
     if !tail.is_empty() {
         for (index, byte) in tail.iter().enumerate().rev() {
             let signed = i32::from(byte.cast_signed());

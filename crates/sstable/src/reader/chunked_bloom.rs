@@ -14,7 +14,10 @@ use crate::block::bloom::{BloomChunk, BloomMeta};
 use crate::block::loaded::Block;
 use crate::order::Comparator;
 use crate::row_heads::RowHeads;
-use crate::{BlockType, BloomType, Damage, FileInfo, KeyRef, ReadTrace, Result, RowProbe};
+use crate::{
+    BlockKind, BlockSource, BlockType, BloomType, Damage, FileInfo, KeyRef, ReadTrace, Result,
+    RowProbe,
+};
 
 /// A Bloom filter in chunks, the chunks loaded when they are asked.
 #[derive(Debug)]
@@ -126,9 +129,33 @@ impl ChunkedBloom {
         (!chunks.is_empty()).then(|| sum / chunks.len() as f64)
     }
 
+    /// Asks about the row, if the filter is over rows and the reader keeps the chunk: nothing can fail
+    /// then, and no step is a call.
+    #[inline]
+    pub(super) fn ask_kept(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> Option<bool> {
+        if self.bloom_type != BloomType::Row || !self.meta.ribbon.is_empty() {
+            return None;
+        }
+        let row = probe.row();
+        if self.is_behind(row) {
+            return Some(false);
+        }
+        let Some(index) = self.find(row) else { return Some(false) };
+        let kept = self.kept[index].get()?;
+        let bits = kept.chunk()?;
+        trace.touch(BlockKind::Bloom, BlockSource::Cache, kept.bytes());
+        Some(hbase::may_contain(bits, self.meta.hash_count, probe.hash_pair(self.hash_type)))
+    }
+
+    /// Whether a row is greater than all that the filter holds.
+    #[inline]
+    fn is_behind(&self, row: &[u8]) -> bool {
+        let last_key = self.last_key.as_deref();
+        last_key.is_some_and(|last| Comparator::Bytes.compare_rows(row, last).is_gt())
+    }
+
     /// Asks about the row, or about the column if the probe has one. `None` if the filter knows
     /// nothing about such a question.
-    #[inline]
     pub(super) fn ask(
         &self,
         blocks: &Blocks,
@@ -140,7 +167,7 @@ impl ChunkedBloom {
             BloomType::None => Ok(None),
             BloomType::Row => {
                 let row = probe.row();
-                if last_key.is_some_and(|last| Comparator::Bytes.compare_rows(row, last).is_gt()) {
+                if self.is_behind(row) {
                     return Ok(Some(false));
                 }
                 let pair = probe.hash_pair(self.hash_type);

@@ -136,7 +136,27 @@ impl FileFilters {
     }
 
     /// Asks the filter that is to be used; HBase's in place of ours where that cannot be read.
+    #[inline]
     pub(super) fn ask(
+        &self,
+        filter_use: FilterUse,
+        blocks: &Blocks,
+        probe: &RowProbe<'_>,
+        trace: &mut ReadTrace,
+    ) -> FilterAnswer {
+        if self.row_filter(filter_use).is_none()
+            && matches!(filter_use, FilterUse::Best | FilterUse::HBaseBloom)
+            && let Some(bloom) = &self.bloom
+            && let Some(may_contain) = bloom.ask_kept(probe, trace)
+        {
+            return FilterAnswer::counted(may_contain, trace);
+        }
+        self.ask_any(filter_use, blocks, probe, trace)
+    }
+
+    /// The same, whatever has to be loaded for it.
+    #[inline(never)]
+    fn ask_any(
         &self,
         filter_use: FilterUse,
         blocks: &Blocks,

@@ -27,6 +27,16 @@ impl Kept {
         filter_in(&self.block)
     }
 
+    /// The bits of a Bloom chunk.
+    #[inline]
+    pub(super) fn chunk(&self) -> Option<&[u8]> {
+        match &*self.block {
+            Block::Chunk(bits) => Some(bits),
+            _ => None,
+        }
+    }
+
+    #[inline]
     pub(super) fn bytes(&self) -> usize {
         self.block.bytes()
     }
