@@ -44,15 +44,18 @@ pub(crate) struct BlockSlot(OnceLock<Remembered>);
 #[derive(Debug)]
 struct Remembered {
     block: Weak<Block>,
+    /// That it takes in memory.
+    bytes: usize,
     /// Of its rows.
     table: Option<TableAddress>,
 }
 
 impl BlockSlot {
-    /// The block, if it was remembered and is still somewhere in memory.
+    /// The block, and the bytes it takes in memory, if it was remembered and is still somewhere there.
     #[inline]
-    pub(crate) fn block(&self) -> Option<Arc<Block>> {
-        self.0.get()?.block.upgrade()
+    pub(crate) fn block(&self) -> Option<(Arc<Block>, usize)> {
+        let Remembered { block, bytes, .. } = self.0.get()?;
+        Some((block.upgrade()?, *bytes))
     }
 
     /// Sends for what a lookup of the row of this hash looks at first in the block, and does not wait for
@@ -61,7 +64,7 @@ impl BlockSlot {
     pub(crate) fn prefetch(&self, hash: KeyHash) {
         /// Of the counts that an `Arc` has in front of what it holds.
         const COUNTS_LEN: usize = 2 * size_of::<usize>();
-        let Some(Remembered { block, table }) = self.0.get() else { return };
+        let Some(Remembered { block, table, .. }) = self.0.get() else { return };
         let start = block.as_ptr().addr().wrapping_sub(COUNTS_LEN);
         filter::prefetch_address(start, COUNTS_LEN.wrapping_add(size_of::<Block>()));
         if let Some(table) = table {
@@ -75,9 +78,8 @@ impl BlockSlot {
         if let Block::Data(data) = &**block
             && let Some(all) = data.searchable()
         {
-            let remember =
-                || Remembered { block: Arc::downgrade(block), table: all.table_address() };
-            self.0.get_or_init(remember);
+            let (bytes, table) = (data.bytes(), all.table_address());
+            self.0.get_or_init(|| Remembered { block: Arc::downgrade(block), bytes, table });
         }
     }
 }

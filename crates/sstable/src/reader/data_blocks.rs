@@ -239,8 +239,8 @@ impl Inner {
         // Only while the cache has room for more, and so has no need to know what is used.
         let has_room = caching == Caching::Use && self.blocks.cache_has_room();
         let slot = place.slot.filter(|_| has_room);
-        if let Some(block) = slot.and_then(BlockSlot::block) {
-            trace.touch(BlockKind::Data, BlockSource::Cache, block.bytes());
+        if let Some((block, bytes)) = slot.and_then(BlockSlot::block) {
+            trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
             return Ok(block);
         }
         let check = |data: &DataBlock| {

@@ -19,10 +19,10 @@ use super::filters::FilterAnswer;
 use super::{Caching, Reader};
 use crate::block::body::Buffers;
 use crate::block::data::DataBlock;
-use crate::block::loaded::Block;
+use crate::block::loaded::{Block, BlockSlot};
 use crate::block::searchable::{ROW_HASH_SEED, row_hash};
 use crate::scanner::Place;
-use crate::{Error, KeyRef, ReadTrace, Result, RowProbe, Scanner};
+use crate::{BlockKind, BlockSource, Error, KeyRef, ReadTrace, Result, RowProbe, Scanner};
 
 /// A row's lookup that has been begun.
 #[derive(Debug)]
@@ -41,12 +41,19 @@ enum Begun {
         hash: KeyHash,
         /// Where it most likely starts, once that was found out.
         likely: Option<u32>,
-        /// It may begin in the block behind instead.
-        begins_next: bool,
+        behind: Behind,
     },
     /// A block as it was read had to be walked, or there is none.
     Walked(Option<Box<Place>>),
     Failed(Box<Error>),
+}
+
+/// What says whether a row may begin in the block behind instead.
+#[derive(Clone, Copy, Debug)]
+enum Behind {
+    Known(bool),
+    /// The entry of the root behind this one, which is looked at if the row is not here.
+    OfEntry(usize),
 }
 
 /// Where the index has a row.
@@ -184,11 +191,16 @@ impl Reader {
     fn load(&self, found: Found, row: &[u8], trace: &mut ReadTrace) -> Result<Begun> {
         let Some(index) = &self.0.index else { return Ok(Begun::Walked(None)) };
         let (key, Found { in_root, hash }) = (KeyRef::before_row(row), found);
+        if self.0.blocks.cache_has_room()
+            && let Some(entry) = in_root
+            && let Some((block, bytes)) = index.root.slot(entry).and_then(BlockSlot::block)
+        {
+            trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
+            return Ok(Begun::In { block, hash, likely: None, behind: Behind::OfEntry(entry) });
+        }
         index.find_from_root(&self.0.blocks, &key, in_root, trace, |place, trace| {
             let buffers = &mut Buffers::default();
-            // The next block's index key may be the row's own first key: then, and only then, can the
-            // row begin there.
-            let begins_next = place.next_key.is_some_and(|next| KeyRef::is_of_row(next, row));
+            let begins_next = begins_next(place.next_key, row);
             let wanted = if begins_next { DataUse::Search } else { DataUse::Walk };
             let block = self.0.load_data(place, wanted, Caching::Use, buffers, trace)?;
             let Block::Data(data) = &*block else { return Ok(Begun::Walked(None)) };
@@ -196,7 +208,8 @@ impl Reader {
                 if let Some(all) = data.searchable() {
                     all.prefetch_place(hash);
                 }
-                return Ok(Begun::In { block, hash, likely: None, begins_next });
+                let behind = Behind::Known(begins_next);
+                return Ok(Begun::In { block, hash, likely: None, behind });
             };
             let walk = self.0.walk_to_row(deltas, place, row);
             match walk.map_err(|what| self.damage_in(data, what))? {
@@ -216,21 +229,34 @@ impl Reader {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what it returns is large, and would be moved")]
     fn finish(&self, begun: Begun, row: &[u8], trace: &mut ReadTrace) -> Result<Option<Place>> {
-        let (block, hash, likely, begins_next) = match begun {
-            Begun::In { block, hash, likely, begins_next } => (block, hash, likely, begins_next),
+        let (block, hash, likely, behind) = match begun {
+            Begun::In { block, hash, likely, behind } => (block, hash, likely, behind),
             Begun::Walked(place) => return Ok(place.map(|place| *place)),
             Begun::Failed(error) => return Err(*error),
             // It is loaded before it is finished.
             Begun::Found(_) => return Ok(None),
         };
         let Block::Data(data) = &*block else { return Ok(None) };
-        let all = self.check(data)?;
+        let all = match data.searchable() {
+            Some(all) => all,
+            None => self.check(data)?,
+        };
         let at = likely.and_then(|at| all.row_at(at, row));
         let at = at.or_else(|| all.row_start(row, hash));
         match at.and_then(|at| data.walk_from(at)) {
-            None if begins_next => self.find_row_behind(data, row, trace),
+            None if self.is_behind(behind, row) => self.find_row_behind(data, row, trace),
             walk => Ok(walk.map(|walk| Place::new(block, walk))),
         }
+    }
+
+    fn is_behind(&self, behind: Behind, row: &[u8]) -> bool {
+        let entry = match behind {
+            Behind::Known(begins_next) => return begins_next,
+            Behind::OfEntry(entry) => entry,
+        };
+        let index = self.0.index.as_ref();
+        let next = index.and_then(|index| index.root.entry(entry + 1));
+        begins_next(next.map(|next| next.key), row)
     }
 
     /// Whether a filter over columns was asked in vain: its row, whose first cell is at `place`, has
@@ -269,6 +295,12 @@ impl Reader {
         let walk = at.and_then(|at| found.walk_from(at));
         Ok(walk.map(|walk| Place::new(block, walk)))
     }
+}
+
+/// Whether a row may begin in the next block, by that one's index key: only if that is the row's own
+/// first key.
+fn begins_next(next_key: Option<&[u8]>, row: &[u8]) -> bool {
+    next_key.is_some_and(|next| KeyRef::is_of_row(next, row))
 }
 
 /// Lookups that wait for memory together: about as many as a core has loads under way.
