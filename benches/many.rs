@@ -3,15 +3,19 @@
 //! 32 filters of one million keys each at 1 %, of every kind in turn. Before each pass so much other
 //! memory is read that no cache holds them any more, and a pass asks for few of their lines twice.
 //! The keys are strangers, so most answers are "no". Each key is made to depend on the answers to the
-//! one before, as a get is that another waits for; four ways, alternating:
+//! one before, as a get is that another waits for; five ways, alternating:
 //!
 //! ```text
 //! loop    may_contain of one filter after the other, on to the next at each "no"
 //! many    probe_many: all filters sent for, then asked
+//! sliced  SlicedFilters: the filters side by side, position by position
 //! free    the loop again, over keys that depend on nothing: what the processor overlaps by itself
 //! ring    keys that depend on nothing, and each key's filters sent for while the one before it is
 //!         asked
 //! ```
+//!
+//! The last columns: how many of the filters have others of their shape; what the copy that lies side by
+//! side takes, as a share of what the filters do; and the milliseconds in which it is made.
 //!
 //! ```text
 //! cargo bench -p benches --bench many                32 filters of 1 M keys
@@ -25,7 +29,8 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use filter::{
-    ErrorRate, FilterKind, KeyHash, Membership, Seed, Sizing, StoredFilter, build, probe_many,
+    ErrorRate, FilterKind, KeyHash, Membership, Seed, Sizing, SlicedFilters, StoredFilter, build,
+    probe_many,
 };
 
 const SEED: Seed = Seed::new(0x5eed);
@@ -40,9 +45,15 @@ const ROUNDS: usize = 15;
 
 type Filter = StoredFilter<Bytes>;
 /// Asks all filters for all keys, and says how many let one through.
-type Ask = fn(&[Filter], &[KeyHash]) -> usize;
+type Ask = fn(&Filters, &[KeyHash]) -> usize;
 
-const WAYS: [Ask; 4] = [in_a_loop, in_probe_many, in_a_free_loop, in_a_ring];
+const WAYS: [Ask; 5] = [in_a_loop, in_probe_many, in_slices, in_a_free_loop, in_a_ring];
+
+/// The same filters, one by one and side by side.
+struct Filters {
+    apart: Vec<Filter>,
+    sliced: SlicedFilters,
+}
 
 fn main() {
     let mut numbers = std::env::args().skip(1).filter_map(|number| number.parse::<u64>().ok());
@@ -54,27 +65,50 @@ fn main() {
         (0..PROBES).map(|index| KeyHash::new(SEED, &workload::key(2, index))).collect();
     println!("ns for one key over {files} filters of {keys} keys\n");
     println!(
-        "{:<16}{:>8}{:>8}{:>8}{:>8}{:>11}{:>11}",
-        "filter", "loop", "many", "free", "ring", "loop/many", "free/ring"
+        "{:<15}{:>7}{:>7}{:>7}{:>7}{:>7}{:>11}{:>13}{:>11}{:>8}{:>8}{:>7}",
+        "filter",
+        "loop",
+        "many",
+        "sliced",
+        "free",
+        "ring",
+        "loop/many",
+        "loop/sliced",
+        "free/ring",
+        "beside",
+        "memory",
+        "ms"
     );
     for &kind in FilterKind::ALL {
-        let filters: Vec<Filter> = (0..files).map(|file| filled(kind, file, keys)).collect();
+        let apart: Vec<Filter> = (0..files).map(|file| filled(kind, file, keys)).collect();
+        let started = Instant::now();
+        let sliced = SlicedFilters::new(&apart).expect("memory for a copy");
+        let milliseconds = started.elapsed().as_secs_f64() * 1e3;
+        let filters = Filters { apart, sliced };
+        let passed = in_a_loop(&filters, &strangers);
+        assert_eq!(in_slices(&filters, &strangers), passed, "{kind}: other answers");
+        let bytes: usize = filters.apart.iter().map(|filter| filter.as_bytes().len()).sum();
+
         let times = measure(&filters, &strangers, &other_work);
-        let [in_loop, many, free, ring] =
+        let [in_loop, many, sliced, free, ring] =
             std::array::from_fn(|way| median(times.iter().map(|round| round[way])));
         let ratio =
             |slow: usize, fast: usize| median(times.iter().map(|round| round[slow] / round[fast]));
         println!(
-            "{:<16}{in_loop:>8.0}{many:>8.0}{free:>8.0}{ring:>8.0}{:>11.2}{:>11.2}",
+            "{:<15}{in_loop:>7.0}{many:>7.0}{sliced:>7.0}{free:>7.0}{ring:>7.0}\
+             {:>11.2}{:>13.2}{:>11.2}{:>8}{:>8.2}{milliseconds:>7.0}",
             kind.name(),
             ratio(0, 1),
-            ratio(2, 3)
+            ratio(0, 2),
+            ratio(3, 4),
+            filters.sliced.sliced_count(),
+            filters.sliced.memory_bytes() as f64 / bytes as f64,
         );
     }
 }
 
 /// Nanoseconds a key, round by round and way by way; other work comes before each.
-fn measure(filters: &[Filter], strangers: &[KeyHash], other_work: &[u8]) -> Vec<[f64; WAYS.len()]> {
+fn measure(filters: &Filters, strangers: &[KeyHash], other_work: &[u8]) -> Vec<[f64; WAYS.len()]> {
     let round = |_| {
         WAYS.map(|ask| {
             black_box(other_work.iter().step_by(LINE).map(|byte| u64::from(*byte)).sum::<u64>());
@@ -86,11 +120,11 @@ fn measure(filters: &[Filter], strangers: &[KeyHash], other_work: &[u8]) -> Vec<
     (0..ROUNDS).map(round).collect()
 }
 
-fn in_a_loop(filters: &[Filter], hashes: &[KeyHash]) -> usize {
+fn in_a_loop(filters: &Filters, hashes: &[KeyHash]) -> usize {
     let mut passed = 0;
     for hash in hashes {
         let hash = after(*hash, passed);
-        for filter in filters {
+        for filter in &filters.apart {
             if filter.may_contain(hash) {
                 passed += 1;
             }
@@ -99,18 +133,26 @@ fn in_a_loop(filters: &[Filter], hashes: &[KeyHash]) -> usize {
     passed
 }
 
-fn in_probe_many(filters: &[Filter], hashes: &[KeyHash]) -> usize {
+fn in_probe_many(filters: &Filters, hashes: &[KeyHash]) -> usize {
     let mut passed = 0;
     for hash in hashes {
-        probe_many(filters, after(*hash, passed), |_| passed += 1);
+        probe_many(&filters.apart, after(*hash, passed), |_| passed += 1);
     }
     passed
 }
 
-fn in_a_free_loop(filters: &[Filter], hashes: &[KeyHash]) -> usize {
+fn in_slices(filters: &Filters, hashes: &[KeyHash]) -> usize {
     let mut passed = 0;
     for hash in hashes {
-        for filter in filters {
+        filters.sliced.probe(after(*hash, passed), |_| passed += 1);
+    }
+    passed
+}
+
+fn in_a_free_loop(filters: &Filters, hashes: &[KeyHash]) -> usize {
+    let mut passed = 0;
+    for hash in hashes {
+        for filter in &filters.apart {
             if filter.may_contain(*hash) {
                 passed += 1;
             }
@@ -119,15 +161,15 @@ fn in_a_free_loop(filters: &[Filter], hashes: &[KeyHash]) -> usize {
     passed
 }
 
-fn in_a_ring(filters: &[Filter], hashes: &[KeyHash]) -> usize {
+fn in_a_ring(filters: &Filters, hashes: &[KeyHash]) -> usize {
     let mut passed = 0;
     for (index, hash) in hashes.iter().enumerate() {
         if let Some(next) = hashes.get(index + 1) {
-            for filter in filters {
+            for filter in &filters.apart {
                 filter.prefetch(*next);
             }
         }
-        for filter in filters {
+        for filter in &filters.apart {
             if filter.may_contain(*hash) {
                 passed += 1;
             }

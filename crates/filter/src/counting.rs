@@ -220,6 +220,24 @@ impl Remove for CountingBloom {
 }
 
 impl CountingView {
+    /// Returns for how many bytes of counters [`used`](Self::used) says which are above nought.
+    pub(crate) const fn used_len(body_len: usize) -> usize {
+        body_len / 4
+    }
+
+    /// Returns for eight counters, those from number 8 · `index` on, which are above nought: the first
+    /// in the lowest bit.
+    #[inline]
+    pub(crate) fn used(body: &[u8], index: usize) -> u8 {
+        let counters = body.as_chunks().0.get(index).copied().map_or(0, u32::from_le_bytes);
+        // Whether any bit of a counter is set moves to its lowest, and these move together.
+        let any = counters | counters >> 1;
+        let any = (any | any >> 2) & 0x1111_1111;
+        let pairs = (any | any >> 3) & 0x0303_0303;
+        let fours = (pairs | pairs >> 6) & 0x000f_000f;
+        (fours | fours >> 12) as u8
+    }
+
     pub(crate) fn stats(self, body: &[u8], keys: u64) -> FilterStats {
         stats(keys, body.len() as u64, self.probe_count())
     }

@@ -32,7 +32,9 @@ use crate::dleft::DLeftView;
 use crate::fuse::FuseView;
 use crate::kernel::ColumnLookup;
 use crate::ribbon::RibbonView;
-use crate::{FilterKind, FilterStats, KeyHash, Membership, Seed, membership};
+use crate::{
+    AlignedBytes, BuildError, FilterKind, FilterStats, KeyHash, Membership, Seed, membership,
+};
 
 /// Bytes of the header of a stored filter.
 pub const HEADER_LEN: usize = 64;
@@ -204,7 +206,7 @@ pub struct StoredFilter<B> {
 
 /// What the header said of each kind's body.
 #[derive(Clone, Copy, Debug)]
-enum View {
+pub(crate) enum View {
     Blocked(BlockedView),
     Counting(CountingView),
     DLeft(DLeftView),
@@ -275,6 +277,17 @@ impl<B: AsRef<[u8]>> StoredFilter<B> {
     /// Returns the header and the body, for a kind that can be taken back into memory.
     pub(crate) fn parts(&self) -> (&Header, &[u8]) {
         (&self.header, self.body())
+    }
+
+    /// Returns how its kind looks keys up in the body.
+    pub(crate) const fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// Returns a copy in memory of its own.
+    pub(crate) fn copied(&self) -> Result<StoredFilter<AlignedBytes>, BuildError> {
+        let bytes = AlignedBytes::copy_of(self.as_bytes())?;
+        Ok(StoredFilter { bytes, header: self.header, view: self.view })
     }
 
     #[inline]

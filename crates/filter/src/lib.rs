@@ -64,6 +64,7 @@ mod membership;
 mod probe;
 mod ribbon;
 mod sizing;
+mod sliced;
 pub mod theory;
 
 pub use aligned::AlignedBytes;
@@ -79,3 +80,4 @@ pub use membership::{Absent, FilterStats, Full, Insert, Membership, Remove};
 pub use probe::probe_many;
 pub use ribbon::Ribbon;
 pub use sizing::{ErrorRate, InvalidErrorRate, Sizing};
+pub use sliced::SlicedFilters;

@@ -112,6 +112,15 @@ impl<const FIELD_BITS: u32> LineView<FIELD_BITS> {
         lines.get_mut(index)
     }
 
+    /// Returns which fields a key has, of those of all lines of a body of so many bytes.
+    #[inline]
+    pub(crate) fn positions(self, body_len: usize, hash: KeyHash) -> impl Iterator<Item = usize> {
+        const LINE_BITS: usize = size_of::<Line>() * 8;
+        let first = kernel::line_index(hash, body_len / size_of::<Line>()) * LINE_BITS;
+        kernel::line_places(FIELD_BITS, hash.get(), self.probes)
+            .map(move |bit| (first + bit) / FIELD_BITS as usize)
+    }
+
     /// Returns how large each field of a key is.
     pub(crate) fn fields(self, body: &[u8], hash: KeyHash) -> impl Iterator<Item = u8> {
         Self::line(body, hash).into_iter().flat_map(move |line| {

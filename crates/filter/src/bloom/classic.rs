@@ -249,6 +249,13 @@ impl ClassicView {
         contains(body, hash, self.probes)
     }
 
+    /// Returns the positions of a key's bits in a body of so many bytes.
+    #[inline]
+    pub(crate) fn positions(self, body_len: usize, hash: KeyHash) -> impl Iterator<Item = usize> {
+        // A position is below the count of bits, of which a `usize` counts those in memory.
+        positions(hash, self.probes, body_len as u64 * 8).map(|bit| bit as usize)
+    }
+
     pub(crate) fn prefetch(body: &[u8], hash: KeyHash) {
         prefetch(body, hash);
     }

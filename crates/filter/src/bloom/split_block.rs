@@ -205,6 +205,14 @@ impl SplitBlockView {
         blocks.get(kernel::block_index(hash, blocks.len()))
     }
 
+    /// Returns the positions of a key's bits in a body of so many bytes.
+    #[inline]
+    pub(crate) fn positions(body_len: usize, hash: KeyHash) -> impl Iterator<Item = usize> {
+        let first =
+            kernel::block_index(hash, body_len / size_of::<Block>()) * size_of::<Block>() * 8;
+        kernel::block_places(hash.get()).map(move |bit| first + bit)
+    }
+
     #[inline]
     pub(crate) fn may_contain(self, body: &[u8], hash: KeyHash) -> bool {
         let block = Self::block(body, hash);

@@ -30,7 +30,7 @@ pub(crate) use columns::{
     ColumnLookup, Columns, FewColumns, LANES, There, Usual, prefetch_columns, window,
 };
 pub(crate) use portable::{
-    Block, LINE_PROBES_MAX, Line, Probes, block_index, block_insert, counters_lower,
+    Block, LINE_PROBES_MAX, Line, Probes, block_index, block_insert, block_places, counters_lower,
     counters_raise, line_index, line_insert, line_places,
 };
 pub(crate) use substitution::Slots;

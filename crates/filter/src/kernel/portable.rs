@@ -150,10 +150,23 @@ pub(crate) const fn block_index(hash: KeyHash, count: usize) -> usize {
     (((hash.get() >> 32) * count as u64) >> 32) as usize
 }
 
-/// Returns the bit of a key in each word of its block: the upper five bits of the lower half of the
+/// Returns which bit a key has in each word of its block: the upper five bits of the lower half of the
 /// hash times the word's number.
+#[inline]
+fn block_bits(hash: u64) -> [u32; 8] {
+    BLOCK_SALTS.map(|salt| (hash as u32).wrapping_mul(salt) >> 27)
+}
+
+/// Returns where the bits of a key are in its block.
+#[inline]
+pub(crate) fn block_places(hash: u64) -> impl Iterator<Item = usize> {
+    let bits = block_bits(hash).into_iter();
+    bits.zip((0..).step_by(32)).map(|(bit, first)| first + bit as usize)
+}
+
+/// Returns the bit of a key in each word of its block.
 fn block_masks(hash: u64) -> [u32; 8] {
-    BLOCK_SALTS.map(|salt| 1 << ((hash as u32).wrapping_mul(salt) >> 27))
+    block_bits(hash).map(|bit| 1 << bit)
 }
 
 /// Returns whether a block has all eight bits of a key.

@@ -1,0 +1,166 @@
+//! The type that users make: any filters, of which those of one shape lie side by side.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use super::group::{self, Group, Shape};
+use crate::{AlignedBytes, BuildError, KeyHash, Membership, StoredFilter, probe_many};
+
+/// The fewest filters that lie side by side: eight take as much memory there as fewer would.
+const GROUP_MIN: usize = 8;
+
+/// Groups that are sent for together: few enough that no line is driven out before it is looked at.
+const GROUPS_AT_ONCE: usize = 4;
+
+/// A copy of many stored filters that is made to be asked for one key at once.
+///
+/// Filters of the same *shape* are laid side by side, position by position, so that a key looks at a few
+/// lines of memory for all of them, where [`probe_many`] looks at one or more for each. The answers are
+/// exactly those of the filters themselves.
+///
+/// # Which filters have the same shape
+///
+/// Those of one kind in which a key has the same places. They need not hold the same number of keys,
+/// but must have been made for it:
+///
+/// | kind                                         | the same shape if equal are                          |
+/// |----------------------------------------------|------------------------------------------------------|
+/// | classic, blocked, split-block, counting Bloom | bytes, and bits (counters) a key                     |
+///
+/// Kinds to which keys are inserted one by one can be made for more keys than they will get: give
+/// [`Blocked::new`](crate::bloom::Blocked::new) and the others the same sizing and number for all files. A
+/// filter whose shape fewer than eight have is kept as it is, and asked as `probe_many` asks it. Eight
+/// filters share a byte: if their number is no multiple of eight, the rest takes as much memory as eight.
+///
+/// All filters must have the same [`seed`](StoredFilter::seed), as one hash is shown to all.
+///
+/// ```
+/// use filter::bloom::Blocked;
+/// use filter::{Insert, KeyHash, Seed, Sizing, SlicedFilters, StoredFilter};
+///
+/// let seed = Seed::new(1);
+/// let mut files = Vec::new();
+/// for file in 0..32 {
+///     // Made for a hundred rows each, however many come.
+///     let mut filter = Blocked::new(Sizing::BitsPerKey(16.0), 100)?;
+///     for row in 0..60 + file {
+///         filter.insert(KeyHash::new(seed, format!("file{file}/row{row}").as_bytes()))?;
+///     }
+///     files.push(StoredFilter::parse(filter.to_stored(seed))?);
+/// }
+/// let sliced = SlicedFilters::new(&files)?;
+/// assert_eq!(sliced.sliced_count(), 32);
+///
+/// let mut candidates = Vec::new();
+/// sliced.probe(KeyHash::new(seed, b"file7/row9"), |file| candidates.push(file));
+/// assert!(candidates.contains(&7));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Bradley et al., "Ultrafast search of all deposited bacterial and viral genomic data", 2019 (BIGSI);
+/// Bingmann, Bradley, Gauger, Iqbal, "COBS: a Compact Bit-Sliced Signature Index", 2019.
+#[derive(Clone, Debug)]
+pub struct SlicedFilters {
+    /// Filters of one shape, and which they are, ascending.
+    groups: Vec<(Group, Vec<usize>)>,
+    /// Those that are asked one by one.
+    alone: Vec<StoredFilter<AlignedBytes>>,
+    /// Which they are, ascending.
+    alone_indices: Vec<usize>,
+    len: usize,
+}
+
+impl SlicedFilters {
+    /// Copies filters, of any kinds.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Memory`] if the copy does not fit into memory.
+    pub fn new<B: AsRef<[u8]>>(filters: &[StoredFilter<B>]) -> Result<Self, BuildError> {
+        let mut alone_indices = Vec::new();
+        let mut shapes = BTreeMap::<Shape, Vec<usize>>::new();
+        for (index, filter) in filters.iter().enumerate() {
+            if filter.key_count() == 0 && filter.parts().1.is_empty() {
+                continue; // It denies everything.
+            }
+            match group::shape(filter) {
+                Some(shape) => shapes.entry(shape).or_default().push(index),
+                None => alone_indices.push(index),
+            }
+        }
+        let mut groups = Vec::new();
+        for indices in shapes.into_values() {
+            if indices.len() < GROUP_MIN {
+                alone_indices.extend(indices);
+                continue;
+            }
+            let members: Vec<_> = indices.iter().map(|index| &filters[*index]).collect();
+            groups.push((Group::new(&members)?, indices));
+        }
+        alone_indices.sort_unstable();
+        let alone = alone_indices.iter().map(|index| filters[*index].copied());
+        let alone = alone.collect::<Result<_, _>>()?;
+        Ok(Self { groups, alone, alone_indices, len: filters.len() })
+    }
+
+    /// Calls `found` with the index of each filter that may hold the key.
+    ///
+    /// Filters of one shape come in order, as do those that lie beside no others; where all are of one
+    /// shape, all come in order.
+    pub fn probe(&self, hash: KeyHash, mut found: impl FnMut(usize)) {
+        let mut chunks = self.groups.chunks(GROUPS_AT_ONCE);
+        let first = chunks.next().unwrap_or_default();
+        if first.len() > 1 || !self.alone.is_empty() {
+            prefetch_groups(first, hash);
+        }
+        probe_many(&self.alone, hash, |index| found(self.alone_indices[index]));
+        probe_groups(first, hash, &mut found);
+        for groups in chunks {
+            prefetch_groups(groups, hash);
+            probe_groups(groups, hash, &mut found);
+        }
+    }
+
+    /// Asks the processor to load what [`probe`](Self::probe) will look at first, and returns at once.
+    /// Worth it where there is something else to do meanwhile.
+    pub fn prefetch(&self, hash: KeyHash) {
+        prefetch_groups(&self.groups, hash);
+        for filter in &self.alone {
+            filter.prefetch(hash);
+        }
+    }
+
+    /// Returns the number of filters.
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns whether there are no filters.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Returns how many of the filters lie beside others of the same shape.
+    pub fn sliced_count(&self) -> usize {
+        self.groups.iter().map(|(_, indices)| indices.len()).sum()
+    }
+
+    /// Returns how many bytes of memory the copy takes.
+    pub fn memory_bytes(&self) -> u64 {
+        let groups = self.groups.iter().map(|(group, _)| group.memory_bytes());
+        let alone = self.alone.iter().map(|filter| filter.as_bytes().len() as u64);
+        groups.chain(alone).sum()
+    }
+}
+
+fn prefetch_groups(groups: &[(Group, Vec<usize>)], hash: KeyHash) {
+    for (group, _) in groups {
+        group.prefetch(hash);
+    }
+}
+
+fn probe_groups(groups: &[(Group, Vec<usize>)], hash: KeyHash, found: &mut impl FnMut(usize)) {
+    for (group, indices) in groups {
+        group.probe(hash, |index| found(indices[index]));
+    }
+}

@@ -1,0 +1,171 @@
+use alloc::vec::Vec;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::bloom::{Blocked, SplitBlock};
+use crate::{
+    CountingBloom, ErrorRate, FilterKind, Insert, KeyHash, Membership, Seed, Sizing, StoredFilter,
+    build,
+};
+
+type Filter = StoredFilter<Vec<u8>>;
+
+fn keys(stream: u64, count: u64) -> Vec<KeyHash> {
+    let seed = Seed::new(stream);
+    (0..count).map(|key| KeyHash::new(seed, &key.to_le_bytes())).collect()
+}
+
+fn at_rate(rate: f64) -> Sizing {
+    Sizing::ErrorRate(ErrorRate::new(rate).expect("a rate"))
+}
+
+/// Builds the filter of one file, which has keys of its own.
+fn filter(kind: FilterKind, sizing: Sizing, file: u64, count: u64) -> Filter {
+    let bytes = build(kind, sizing, Seed::new(1), &keys(1_000 + file, count)).expect("possible");
+    StoredFilter::parse(bytes).expect("our own bytes")
+}
+
+fn found(sliced: &SlicedFilters, hash: KeyHash) -> Vec<usize> {
+    let mut found = Vec::new();
+    sliced.prefetch(hash);
+    sliced.probe(hash, |index| found.push(index));
+    found
+}
+
+/// Says of some keys, a few members of every file and strangers, what the filters say themselves; and how
+/// many of them lie side by side.
+fn sliced(filters: &[Filter], strangers: u64) -> usize {
+    let sliced = SlicedFilters::new(filters).expect("little memory");
+    assert_eq!(sliced.len(), filters.len());
+    let members = (0..filters.len() as u64).flat_map(|file| keys(1_000 + file, 7));
+    for hash in members.chain(keys(7, strangers)) {
+        let mut found = found(&sliced, hash);
+        if sliced.sliced_count() == filters.len() {
+            assert!(found.is_sorted(), "{:?}", filters[0].kind());
+        }
+        found.sort_unstable();
+        let one_by_one = filters.iter().enumerate();
+        let expected = one_by_one.filter(|(_, filter)| filter.may_contain(hash));
+        let expected: Vec<usize> = expected.map(|(index, _)| index).collect();
+        assert_eq!(found, expected, "{:?}", filters[0].kind());
+    }
+    sliced.sliced_count()
+}
+
+/// Kinds of which filters with equally many keys and one sizing have the same shape for sure.
+const EQUAL: [FilterKind; 4] = [
+    FilterKind::ClassicBloom,
+    FilterKind::BlockedBloom,
+    FilterKind::SplitBlock,
+    FilterKind::CountingBloom,
+];
+
+#[test]
+fn every_kind_answers_as_its_filters_do() {
+    for &kind in FilterKind::ALL {
+        for (count, rate) in [(900, 0.01), (3_000, 0.2), (2_000, 2e-4)] {
+            for files in [1, 2, 3, 7, 8, 9, 31, 32, 33, 64, 65] {
+                let filters: Vec<Filter> =
+                    (0..files).map(|file| filter(kind, at_rate(rate), file, count)).collect();
+                let sliced = sliced(&filters, 400);
+                if files < 8 {
+                    assert_eq!(sliced, 0);
+                } else if EQUAL.contains(&kind) {
+                    assert_eq!(sliced, filters.len(), "{kind} of {count} keys at {rate}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn small_filters_answer_as_they_do_apart() {
+    for &kind in FilterKind::ALL {
+        for count in [0, 1, 2, 9, 64, 130, 769] {
+            let filters: Vec<Filter> =
+                (0..19).map(|file| filter(kind, Sizing::BitsPerKey(30.0), file, count)).collect();
+            sliced(&filters, 200);
+        }
+    }
+}
+
+#[test]
+fn many_stripes_answer_as_one() {
+    for &kind in FilterKind::ALL {
+        let filters: Vec<Filter> =
+            (0..200).map(|file| filter(kind, at_rate(0.02), file, 1_000)).collect();
+        sliced(&filters, 100);
+    }
+}
+
+#[test]
+fn a_filter_that_was_made_for_more_keys_lies_beside_full_ones() {
+    let seed = Seed::new(1);
+    let (mut blocked, mut split, mut counting) = (Vec::new(), Vec::new(), Vec::new());
+    for file in 0..20 {
+        let mut filters = (
+            Blocked::new(Sizing::BitsPerKey(12.0), 1_000).expect("possible"),
+            SplitBlock::new(Sizing::BitsPerKey(12.0), 1_000).expect("possible"),
+            CountingBloom::new(Sizing::BitsPerKey(48.0), 1_000).expect("possible"),
+        );
+        for key in keys(1_000 + file, file * 50) {
+            filters.0.insert(key).expect("never full");
+            filters.1.insert(key).expect("never full");
+            filters.2.insert(key).expect("never full");
+        }
+        let parse = |bytes| StoredFilter::parse(bytes).expect("our own bytes");
+        blocked.push(parse(filters.0.to_stored(seed)));
+        split.push(parse(filters.1.to_stored(seed)));
+        counting.push(parse(filters.2.to_stored(seed)));
+    }
+    for filters in [blocked, split, counting] {
+        assert_eq!(sliced(&filters, 1_000), 20);
+    }
+}
+
+#[test]
+fn memory_is_that_of_the_filters_but_for_counters() {
+    for &kind in &EQUAL {
+        let filters: Vec<Filter> =
+            (0..32).map(|file| filter(kind, at_rate(0.01), file, 20_000)).collect();
+        let apart: usize = filters.iter().map(|filter| filter.as_bytes().len()).sum();
+        let sliced = SlicedFilters::new(&filters).expect("little memory").memory_bytes();
+        let share = sliced as f64 / apart as f64;
+        let expected = if kind == FilterKind::CountingBloom { 0.25 } else { 1.0 };
+        assert!((share / expected - 1.0).abs() < 0.01, "{kind}: {share}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Any filters in any order: of all kinds, of one shape and of others, empty ones too.
+    #[test]
+    fn any_mixture_answers_as_its_filters_do(
+        files in prop::collection::vec(
+            (
+                prop::sample::select(FilterKind::ALL),
+                prop::sample::select(&[0_u64, 40, 800, 1_500][..]),
+                prop::sample::select(&[0.3, 0.01, 0.003][..]),
+            ),
+            0..120,
+        ),
+    ) {
+        let filters: Vec<Filter> = (0..)
+            .zip(files)
+            .map(|(file, (kind, count, rate))| filter(kind, at_rate(rate), file, count))
+            .collect();
+        sliced(&filters, 50);
+    }
+
+    /// Counters are told from nought, eight at once.
+    #[test]
+    fn counters_in_use_are_seen(bytes in prop::array::uniform4(any::<u8>())) {
+        let used = crate::counting::CountingView::used(&bytes, 0);
+        for counter in 0..8 {
+            let value = bytes[counter / 2] >> (counter % 2 * 4) & 15;
+            prop_assert_eq!(used >> counter & 1 != 0, value != 0);
+        }
+    }
+}
