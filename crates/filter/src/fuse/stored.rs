@@ -80,6 +80,27 @@ impl FuseView {
         Places::new(hash, self.seed, self.segment_len, self.first_slots)
     }
 
+    /// Returns how many slots a key has, 3 or 4.
+    pub(crate) const fn arity(self) -> FuseArity {
+        self.shape.arity
+    }
+
+    /// Returns how long a fingerprint is.
+    pub(crate) const fn bits(self) -> FuseBits {
+        self.shape.bits
+    }
+
+    /// Returns which slots a key has, and the fingerprint that their exclusive or must be.
+    #[inline]
+    pub(crate) fn slots<const ARITY: usize>(self, hash: KeyHash) -> ([usize; ARITY], u32) {
+        let Places { slots, fingerprint } = self.places(hash);
+        let fingerprint = fingerprint.checked_shr(u64::BITS.wrapping_sub(self.shape.bits.bits()));
+        let fingerprint = fingerprint.and_then(|bits| u32::try_from(bits).ok());
+        // A slot of a body is a `usize`.
+        let slots = slots.map(|slot| usize::try_from(slot).unwrap_or(usize::MAX));
+        (slots, fingerprint.unwrap_or_default())
+    }
+
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call costs as much as a slot does")]
     pub(crate) fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::bits::{BitSlices, Positions};
+use super::fuse::FuseSlices;
 use super::rows::Rows;
 use crate::format::View;
 use crate::{BuildError, KeyHash, StoredFilter};
@@ -19,6 +20,7 @@ pub(super) fn shape<B: AsRef<[u8]>>(filter: &StoredFilter<B>) -> Option<Shape> {
         View::Classic(_) | View::Blocked(_) | View::Counting(_) | View::SplitBlock(_) => {
             [small, body.len() as u64, 0]
         }
+        View::BinaryFuse(_) => header.parameters,
         _ => return None,
     };
     Some((header.kind.code(), numbers))
@@ -28,6 +30,7 @@ pub(super) fn shape<B: AsRef<[u8]>>(filter: &StoredFilter<B>) -> Option<Shape> {
 #[derive(Clone, Debug)]
 pub(super) enum Group {
     Bits(BitSlices),
+    Fuse(FuseSlices),
 }
 
 impl Group {
@@ -40,6 +43,7 @@ impl Group {
             View::Blocked(view) => Self::Bits(BitSlices::new(Positions::Blocked(view), &bodies)?),
             View::Counting(view) => Self::Bits(BitSlices::new(Positions::Counting(view), &bodies)?),
             View::SplitBlock(_) => Self::Bits(BitSlices::new(Positions::SplitBlock, &bodies)?),
+            View::BinaryFuse(view) => Self::Fuse(FuseSlices::new(view, &bodies)?),
             _ => unreachable!("it has no shape"),
         })
     }
@@ -48,6 +52,7 @@ impl Group {
     fn rows(&self) -> &Rows {
         match self {
             Self::Bits(bits) => bits.rows(),
+            Self::Fuse(fuse) => fuse.rows(),
         }
     }
 
@@ -61,6 +66,7 @@ impl Group {
     pub(super) fn prefetch(&self, hash: KeyHash) {
         match self {
             Self::Bits(bits) => bits.prefetch(hash),
+            Self::Fuse(fuse) => fuse.prefetch(hash),
         }
     }
 
@@ -69,6 +75,7 @@ impl Group {
     fn candidates(&self, hash: KeyHash, stripe: usize) -> u64 {
         match self {
             Self::Bits(bits) => bits.candidates(hash, stripe),
+            Self::Fuse(fuse) => fuse.candidates(hash, stripe),
         }
     }
 

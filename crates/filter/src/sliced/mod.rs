@@ -20,13 +20,17 @@
 //! | `group`    | filters of one shape, of any kind                                              |
 //! | `rows`     | the table: rows, stripes, fields                                               |
 //! | `bits`     | Bloom filters: a row is a bit; all rows of a key are set                       |
+//! | `equation` | the exclusive or of a key's rows is its fingerprint                            |
+//! | `fuse`     | binary fuse filters: a row is a slot                                           |
 //!
 //! Bradley, den Bakker, Rocha, `McVean`, Iqbal: "Ultrafast search of all deposited bacterial and viral genomic
 //! data", 2019 (BIGSI); Bingmann, Bradley, Gauger, Iqbal: "COBS: a Compact Bit-Sliced Signature Index",
 //! 2019; Dadi et al.: "DREAM-Yara", 2018 (the interleaved Bloom filter).
 
 mod bits;
+mod equation;
 mod filters;
+mod fuse;
 mod group;
 mod rows;
 #[cfg(test)]

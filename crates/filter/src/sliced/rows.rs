@@ -56,6 +56,11 @@ impl Rows {
         self.stripes
     }
 
+    /// Returns the number of fields of a row.
+    pub(super) const fn fields(&self) -> usize {
+        self.fields
+    }
+
     /// Returns the number of bytes of a field: what the functions that read are compiled for.
     pub(super) const fn unit(&self) -> usize {
         self.unit
@@ -132,6 +137,19 @@ impl Rows {
         prefetch_at(&self.bytes, begin + len.saturating_sub(1));
     }
 
+    /// Returns eight fields of all filters of a stripe, from the first on; where there are fewer, what
+    /// stands after them.
+    #[inline]
+    pub(super) fn fields_from<const UNIT: usize>(
+        &self,
+        row: usize,
+        stripe: usize,
+        first: usize,
+    ) -> &[[u8; 8]; UNIT] {
+        let (words, _) = self.bytes[self.at(row, stripe, first)..].as_chunks();
+        words.first_chunk().expect("the table goes on for as many bytes")
+    }
+
     /// Returns a field of all filters of a stripe, a bit for each.
     #[inline]
     pub(super) fn field<const UNIT: usize>(&self, row: usize, stripe: usize, field: usize) -> u64 {
@@ -142,7 +160,7 @@ impl Rows {
 
 /// Reads a field of so many bytes.
 #[inline]
-fn word<const UNIT: usize>(bytes: &[u8]) -> u64 {
+pub(super) fn word<const UNIT: usize>(bytes: &[u8]) -> u64 {
     let mut word = [0; 8];
     word[..UNIT].copy_from_slice(bytes);
     u64::from_le_bytes(word)

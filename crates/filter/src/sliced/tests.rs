@@ -73,6 +73,8 @@ fn every_kind_answers_as_its_filters_do() {
                     assert_eq!(sliced, 0);
                 } else if EQUAL.contains(&kind) {
                     assert_eq!(sliced, filters.len(), "{kind} of {count} keys at {rate}");
+                } else if files >= 32 {
+                    eprintln!("{kind} {count} {rate} {files} {sliced}");
                 }
             }
         }
