@@ -87,8 +87,12 @@ impl Parameters {
 /// A ribbon filter in bytes that are not ours.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RibbonView {
-    layout: Layout,
-    layers: [LayerView; LAYERS],
+    pub(super) layout: Layout,
+    pub(super) layers: [LayerView; LAYERS],
+    /// The layer that is asked first: not the first of all where that one is kept elsewhere.
+    first_layer: usize,
+    /// Bytes of the layers before it, which are not in the body.
+    left_out: usize,
     base_seed: u8,
     base_slots: u64,
     base_at: usize,
@@ -100,15 +104,15 @@ pub(crate) struct RibbonView {
     wide_there: There,
     /// But for two keys with the same hash.
     error_rate: f64,
-    vector: Vector,
+    pub(super) vector: Vector,
 }
 
 /// Where a layer is; one without starts is not there, nor are those after it.
 #[derive(Clone, Copy, Debug, Default)]
-struct LayerView {
-    starts: u64,
-    first_block: u64,
-    thresholds_at: usize,
+pub(super) struct LayerView {
+    pub(super) starts: u64,
+    pub(super) first_block: u64,
+    pub(super) thresholds_at: usize,
     /// The starts whose keys are [usual](ColumnLookup::usual): where there are few columns, all that
     /// are not in the last block.
     usual_starts: u32,
@@ -163,6 +167,8 @@ impl RibbonView {
         Ok(Self {
             layout,
             layers,
+            first_layer: 0,
+            left_out: 0,
             base_seed,
             base_slots,
             base_at,
@@ -180,6 +186,18 @@ impl RibbonView {
         Self { vector, ..self }
     }
 
+    /// The same without the first layer, for a body that lacks so many bytes at its beginning: the blocks
+    /// of that layer.
+    pub(super) fn without_first_layer(mut self, left_out: usize) -> Self {
+        self.first_layer = 1;
+        self.left_out = left_out;
+        for layer in &mut self.layers {
+            layer.thresholds_at = layer.thresholds_at.saturating_sub(left_out);
+        }
+        self.base_at = self.base_at.saturating_sub(left_out);
+        self
+    }
+
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
     pub(crate) fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
@@ -192,10 +210,11 @@ impl RibbonView {
 
     /// Returns a block, and what follows it.
     #[inline]
-    fn block<'a>(&self, body: &'a [u8], block: u64) -> Option<(&'a [u8], &'a [u8])> {
+    pub(super) fn block<'a>(&self, body: &'a [u8], block: u64) -> Option<(&'a [u8], &'a [u8])> {
         let begin = self.layout.column_at(block).wrapping_mul(COLUMN_LEN);
+        let begin = usize::try_from(begin).ok()?.checked_sub(self.left_out)?;
         let len = u64::from(self.layout.columns_of(block)).wrapping_mul(COLUMN_LEN);
-        body.get(usize::try_from(begin).ok()?..)?.split_at_checked(usize::try_from(len).ok()?)
+        body.get(begin..)?.split_at_checked(usize::try_from(len).ok()?)
     }
 
     /// Returns a block, and of the one after it the columns that count: if that is a wide one after
@@ -255,10 +274,9 @@ impl ColumnLookup for RibbonView {
         let first_block = if layer == 0 { 0 } else { view.first_block };
         let block = first_block.wrapping_add(start / BLOCK_SLOTS);
         let (begin, next, there) = self.place::<MIXED>(block);
-        let Some(window) = usize::try_from(begin).ok().and_then(|at| kernel::window(body, at))
-        else {
-            return Usual::Unusual;
-        };
+        let Ok(begin) = usize::try_from(begin) else { return Usual::Unusual };
+        let begin = if layer == 0 { begin } else { begin.wrapping_sub(self.left_out) };
+        let Some(window) = kernel::window(body, begin) else { return Usual::Unusual };
         let shift = u32::try_from(start).unwrap_or_default();
         Usual::Columns(FewColumns { window, next, there, shift, coefficients, fingerprint })
     }
@@ -271,7 +289,7 @@ impl ColumnLookup for RibbonView {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it must be compiled for the vectors of its caller")]
     fn look_up(&self, body: &[u8], hash: KeyHash, matches: impl Fn(&Columns<'_>) -> bool) -> bool {
-        for (index, layer) in self.layers.iter().enumerate() {
+        for (index, layer) in self.layers.iter().enumerate().skip(self.first_layer) {
             if layer.starts == 0 {
                 break;
             }
@@ -299,14 +317,14 @@ impl ColumnLookup for RibbonView {
     /// that are asked together, one is nearly sure to have bumped the key, and would be waited for.)
     #[inline]
     fn prefetch(&self, body: &[u8], hash: KeyHash) {
-        for (index, layer) in self.layers.iter().enumerate().take(2) {
+        for (index, layer) in self.layers.iter().enumerate().skip(self.first_layer).take(2) {
             let start = Shuffle::layer(index).start(hash, layer.starts);
             thresholds::prefetch(body, layer.thresholds_at, start);
             let block = layer.first_block.wrapping_add(start / BLOCK_SLOTS);
             let begin = self.layout.column_at(block).wrapping_mul(COLUMN_LEN);
             let len = u64::from(self.layout.columns_of(block)).wrapping_mul(COLUMN_LEN);
             if let (Ok(begin), Ok(len)) = (usize::try_from(begin), usize::try_from(len)) {
-                kernel::prefetch_columns(body, begin, len);
+                kernel::prefetch_columns(body, begin.wrapping_sub(self.left_out), len);
             }
             if thresholds::bumped(body, layer.thresholds_at, start) != Some(true) {
                 break;

@@ -31,6 +31,14 @@ pub(super) const fn class(start: u64) -> u8 {
     (offset < CLASS_1) as u8 + (offset < CLASS_0) as u8
 }
 
+/// Classes of a bucket.
+pub(super) const CLASSES: usize = 3;
+
+/// Returns the first start of a class, counted from the left end of its bucket.
+pub(super) const fn first_start(class: usize) -> u64 {
+    [CLASS_0, CLASS_1, 0][class]
+}
+
 /// Returns how many bytes the thresholds of so many starts take.
 pub(super) const fn len(starts: u64) -> u64 {
     starts.div_ceil(BUCKET_STARTS).div_ceil(BUCKETS_PER_BYTE)

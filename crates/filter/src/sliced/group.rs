@@ -1,9 +1,11 @@
 //! Filters of one shape, of any kind: how they are recognised, laid side by side, and asked.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::bits::{BitSlices, Positions};
 use super::fuse::FuseSlices;
+use super::ribbon::RibbonSlices;
 use super::rows::Rows;
 use crate::format::View;
 use crate::{BuildError, KeyHash, StoredFilter};
@@ -21,6 +23,9 @@ pub(super) fn shape<B: AsRef<[u8]>>(filter: &StoredFilter<B>) -> Option<Shape> {
             [small, body.len() as u64, 0]
         }
         View::BinaryFuse(_) => header.parameters,
+        View::Ribbon(view) if view.first_layer_blocks() > 0 => {
+            [view.first_layer_blocks(), view.columns().into(), 0]
+        }
         _ => return None,
     };
     Some((header.kind.code(), numbers))
@@ -31,6 +36,7 @@ pub(super) fn shape<B: AsRef<[u8]>>(filter: &StoredFilter<B>) -> Option<Shape> {
 pub(super) enum Group {
     Bits(BitSlices),
     Fuse(FuseSlices),
+    Ribbon(Box<RibbonSlices>),
 }
 
 impl Group {
@@ -44,6 +50,13 @@ impl Group {
             View::Counting(view) => Self::Bits(BitSlices::new(Positions::Counting(view), &bodies)?),
             View::SplitBlock(_) => Self::Bits(BitSlices::new(Positions::SplitBlock, &bodies)?),
             View::BinaryFuse(view) => Self::Fuse(FuseSlices::new(view, &bodies)?),
+            View::Ribbon(view) => {
+                let ribbons = members.iter().filter_map(|member| match member.view() {
+                    View::Ribbon(view) => Some((*view, member.parts().1)),
+                    _ => None,
+                });
+                Self::Ribbon(Box::new(RibbonSlices::new(view, &ribbons.collect::<Vec<_>>())?))
+            }
             _ => unreachable!("it has no shape"),
         })
     }
@@ -53,12 +66,17 @@ impl Group {
         match self {
             Self::Bits(bits) => bits.rows(),
             Self::Fuse(fuse) => fuse.rows(),
+            Self::Ribbon(ribbon) => ribbon.rows(),
         }
     }
 
     /// Returns how many bytes of memory it takes.
     pub(super) fn memory_bytes(&self) -> u64 {
-        self.rows().memory_bytes()
+        match self {
+            Self::Bits(bits) => bits.rows().memory_bytes(),
+            Self::Fuse(fuse) => fuse.rows().memory_bytes(),
+            Self::Ribbon(ribbon) => ribbon.memory_bytes(),
+        }
     }
 
     /// Sends for what a key looks at first.
@@ -67,6 +85,7 @@ impl Group {
         match self {
             Self::Bits(bits) => bits.prefetch(hash),
             Self::Fuse(fuse) => fuse.prefetch(hash),
+            Self::Ribbon(ribbon) => ribbon.prefetch(hash),
         }
     }
 
@@ -76,6 +95,7 @@ impl Group {
         match self {
             Self::Bits(bits) => bits.candidates(hash, stripe),
             Self::Fuse(fuse) => fuse.candidates(hash, stripe),
+            Self::Ribbon(ribbon) => ribbon.candidates(hash, stripe),
         }
     }
 

@@ -22,6 +22,7 @@
 //! | `bits`     | Bloom filters: a row is a bit; all rows of a key are set                       |
 //! | `equation` | the exclusive or of a key's rows is its fingerprint                            |
 //! | `fuse`     | binary fuse filters: a row is a slot                                           |
+//! | `ribbon`   | ribbon filters: a row is a slot of the first layer                             |
 //!
 //! Bradley, den Bakker, Rocha, `McVean`, Iqbal: "Ultrafast search of all deposited bacterial and viral genomic
 //! data", 2019 (BIGSI); Bingmann, Bradley, Gauger, Iqbal: "COBS: a Compact Bit-Sliced Signature Index",
@@ -32,6 +33,7 @@ mod equation;
 mod filters;
 mod fuse;
 mod group;
+mod ribbon;
 mod rows;
 #[cfg(test)]
 mod tests;
