@@ -224,10 +224,10 @@ fn prefetch<const LEN: usize>(table: &[u8], places: Places) {
 
 /// A key as the filter sees it. Keys that agree in fingerprint and buckets are the same to it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Places {
-    pub(super) fingerprint: u64,
-    pub(super) first: usize,
-    pub(super) second: usize,
+pub(crate) struct Places {
+    pub(crate) fingerprint: u64,
+    pub(crate) first: usize,
+    pub(crate) second: usize,
 }
 
 impl Places {

@@ -34,5 +34,6 @@ mod stored;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use bucket::Places;
 pub use filter::Cuckoo;
 pub(crate) use stored::CuckooView;

@@ -75,6 +75,32 @@ impl CuckooView {
         self.buckets.contains(body, self.count, hash)
     }
 
+    /// Returns the number of buckets.
+    pub(crate) const fn buckets(self) -> usize {
+        self.count
+    }
+
+    /// Slots of a bucket.
+    #[expect(clippy::as_conversions, reason = "four")]
+    pub(crate) const SLOTS: usize = shape::SLOTS as usize;
+
+    /// Returns how many bits a fingerprint has.
+    pub(crate) const fn fingerprint_bits(self) -> u32 {
+        self.buckets.fingerprint_bits()
+    }
+
+    /// Returns the fingerprint in a slot of a bucket, or 0.
+    #[inline]
+    pub(crate) fn fingerprint(self, body: &[u8], bucket: usize, slot: u32) -> u64 {
+        self.buckets.get(self.buckets.word(body, bucket), slot)
+    }
+
+    /// Returns a key's fingerprint and the two buckets in which it may be. What is aside lies in slots, too.
+    #[inline]
+    pub(crate) fn places(self, hash: KeyHash) -> Places {
+        Places::new(hash, self.buckets, self.count)
+    }
+
     pub(crate) fn prefetch(self, body: &[u8], hash: KeyHash) {
         self.buckets.prefetch(body, self.count, hash);
     }

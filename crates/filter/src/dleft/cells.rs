@@ -14,8 +14,12 @@
     reason = "cells have 10 to 30 bits, so a word's take at most 64, and every shift is below 64"
 )]
 
-use super::shape::{Place, Shape};
+use super::shape::{BUCKET_CELLS, Place, Shape};
 use crate::kernel::{CellLanes, CellTarget, Vector};
+
+/// Cells of a bucket.
+#[expect(clippy::as_conversions, reason = "eight")]
+const CELLS: usize = BUCKET_CELLS as usize;
 
 /// The most words of a bucket.
 const WORDS_MAX: usize = 4;
@@ -170,6 +174,24 @@ impl Cells {
     pub(super) fn find(&self, bucket: Bucket, place: Place) -> impl Iterator<Item = Cell> {
         let repeated = self.ones * u64::from(place.remainder);
         marked(bucket.words.map(|word| self.matches(word, repeated)))
+    }
+
+    /// Returns the remainder of each cell in use, in their order.
+    pub(super) fn remainders(&self, bucket: Bucket) -> [Option<u32>; CELLS] {
+        let mut remainders = [None; CELLS];
+        let words = bucket.words.iter().take(self.word_count);
+        let cells = words.flat_map(|word| {
+            let bits = (0..).step_by(usize::try_from(self.cell_bits).unwrap_or(1));
+            let cells = CELLS.checked_div(self.word_count).unwrap_or_default();
+            bits.take(cells).map(move |bit: u32| (*word, bit))
+        });
+        for (remainder, (word, bit)) in remainders.iter_mut().zip(cells) {
+            if self.used(word) >> bit & 1 != 0 {
+                let cell = word >> bit & ((1 << self.remainder_bits) - 1);
+                *remainder = u32::try_from(cell).ok();
+            }
+        }
+        remainders
     }
 
     /// Returns how many cells are in use.

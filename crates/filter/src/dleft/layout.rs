@@ -2,7 +2,7 @@
 //! stored.
 
 use super::cells::{Bucket, Cell, Cells};
-use super::shape::{Permutations, Place, SUBTABLES, Shape};
+use super::shape::{BUCKET_CELLS, Permutations, Place, SUBTABLES, Shape};
 use crate::KeyHash;
 use crate::kernel::{self, CellTarget};
 use crate::membership::CACHED_LEN;
@@ -50,9 +50,34 @@ impl Layout {
 
     /// Returns at which byte of the table a bucket begins. (Its length fits a `usize`, and so does
     /// this.)
+    #[inline]
     fn bucket_at(&self, subtable: usize, bucket: u64) -> usize {
-        let index = subtable as u64 * self.shape.buckets + bucket;
-        (index * u64::from(self.shape.cell_bits())) as usize
+        self.bucket_index(subtable, bucket) * self.shape.cell_bits() as usize
+    }
+
+    /// Returns which bucket that is, of those of all subtables.
+    #[inline]
+    const fn bucket_index(&self, subtable: usize, bucket: u64) -> usize {
+        subtable * self.shape.buckets as usize + bucket as usize
+    }
+
+    /// Goes over the places of a number, one a subtable: which bucket, and the remainder there.
+    #[inline]
+    pub(super) fn places(&self, number: u64) -> impl Iterator<Item = (usize, u32)> {
+        (0..self.shape.subtables as usize).map(move |subtable| {
+            let Place { bucket, remainder } = self.permutations.place(number, subtable);
+            (self.bucket_index(subtable, bucket), remainder)
+        })
+    }
+
+    /// Returns the remainders in a bucket, of those of all subtables, cell by cell.
+    pub(super) fn remainders(
+        &self,
+        table: &[u8],
+        index: usize,
+    ) -> [Option<u32>; BUCKET_CELLS as usize] {
+        let bucket = self.cells.read(table, index * self.shape.cell_bits() as usize);
+        bucket.map_or([None; _], |bucket| self.cells.remainders(bucket))
     }
 
     /// Returns whether any place of a key holds it.
@@ -66,9 +91,8 @@ impl Layout {
     #[inline]
     fn targets<'a>(&self, number: u64, targets: &'a mut Targets) -> &'a [CellTarget] {
         let targets = &mut targets[..self.shape.subtables as usize];
-        for (subtable, target) in targets.iter_mut().enumerate() {
-            let Place { bucket, remainder } = self.permutations.place(number, subtable);
-            *target = CellTarget { at: self.bucket_at(subtable, bucket), remainder };
+        for ((bucket, remainder), target) in self.places(number).zip(targets.iter_mut()) {
+            *target = CellTarget { at: bucket * self.shape.cell_bits() as usize, remainder };
         }
         targets
     }

@@ -60,4 +60,4 @@ mod stored;
 mod tests;
 
 pub use filter::{CounterBits, DLeft, DLeftOptions};
-pub(crate) use stored::DLeftView;
+pub(crate) use stored::{CELLS, DLeftView};

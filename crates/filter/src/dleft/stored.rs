@@ -18,10 +18,14 @@ use crate::{FilterKind, FilterStats, FormatError, KeyHash, Seed, StoredFilter};
 
 use super::filter::{Aside, CounterBits, DLeft};
 use super::layout::Layout;
-use super::shape::{BUCKETS_MAX, REMAINDER_BITS, SUBTABLES, Shape};
+use super::shape::{BUCKET_CELLS, BUCKETS_MAX, REMAINDER_BITS, SUBTABLES, Shape};
 
 /// Bits of the copies of a key in the stash; above them stands its number.
 const COPIES_BITS: u32 = 6;
+
+/// Cells of a bucket.
+#[expect(clippy::as_conversions, reason = "eight")]
+pub(crate) const CELLS: usize = BUCKET_CELLS as usize;
 
 impl Aside {
     /// Bytes of a key in the stash.
@@ -157,6 +161,41 @@ impl DLeftView {
                 *answer = *answer || is_aside(stash, self.layout.permutations.number(*hash));
             }
         }
+    }
+
+    /// Returns the number of buckets of all subtables.
+    pub(crate) fn buckets(&self) -> usize {
+        let Shape { subtables, buckets, .. } = self.layout.shape;
+        // There are fewer than bytes in the body.
+        usize::try_from(buckets.saturating_mul(subtables.into())).unwrap_or(usize::MAX)
+    }
+
+    /// Returns how many bits a remainder has.
+    pub(crate) const fn remainder_bits(&self) -> u32 {
+        self.layout.shape.remainder_bits
+    }
+
+    /// Returns the remainders in a bucket, those of the cells in use.
+    pub(crate) fn remainders(&self, body: &[u8], bucket: usize) -> [Option<u32>; CELLS] {
+        self.layout.remainders(body, bucket)
+    }
+
+    /// Returns the number that stands for a key.
+    #[inline]
+    pub(crate) const fn number(&self, hash: KeyHash) -> u64 {
+        self.layout.permutations.number(hash)
+    }
+
+    /// Goes over the places of a number: in which bucket, and the remainder that it has there.
+    #[inline]
+    pub(crate) fn places(&self, number: u64) -> impl Iterator<Item = (usize, u32)> {
+        self.layout.places(number)
+    }
+
+    /// Goes over the numbers that found no cell.
+    pub(crate) fn stash(&self, body: &[u8]) -> impl Iterator<Item = u64> {
+        let (_, stash) = self.split(body);
+        stash.iter().map(|word| Aside::from_word(u64::from_le_bytes(*word)).number)
     }
 
     pub(crate) fn prefetch(&self, body: &[u8], hash: KeyHash) {

@@ -4,6 +4,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::bits::{BitSlices, Positions};
+use super::cuckoo::CuckooSlices;
+use super::dleft::DLeftSlices;
 use super::fuse::FuseSlices;
 use super::ribbon::RibbonSlices;
 use super::rows::Rows;
@@ -17,7 +19,7 @@ pub(super) type Shape = (u8, [u64; 3]);
 /// Returns the shape of a filter, or nothing if it cannot lie beside others.
 pub(super) fn shape<B: AsRef<[u8]>>(filter: &StoredFilter<B>) -> Option<Shape> {
     let (header, body) = filter.parts();
-    let [small, ..] = header.parameters;
+    let [small, count, _] = header.parameters;
     let numbers = match filter.view() {
         View::Classic(_) | View::Blocked(_) | View::Counting(_) | View::SplitBlock(_) => {
             [small, body.len() as u64, 0]
@@ -26,7 +28,8 @@ pub(super) fn shape<B: AsRef<[u8]>>(filter: &StoredFilter<B>) -> Option<Shape> {
         View::Ribbon(view) if view.first_layer_blocks() > 0 => {
             [view.first_layer_blocks(), view.columns().into(), 0]
         }
-        _ => return None,
+        View::Cuckoo(_) | View::DLeft(_) => [small, count, 0],
+        View::Ribbon(_) => return None,
     };
     Some((header.kind.code(), numbers))
 }
@@ -36,6 +39,8 @@ pub(super) fn shape<B: AsRef<[u8]>>(filter: &StoredFilter<B>) -> Option<Shape> {
 pub(super) enum Group {
     Bits(BitSlices),
     Fuse(FuseSlices),
+    Cuckoo(CuckooSlices),
+    DLeft(Box<DLeftSlices>),
     Ribbon(Box<RibbonSlices>),
 }
 
@@ -57,7 +62,8 @@ impl Group {
                 });
                 Self::Ribbon(Box::new(RibbonSlices::new(view, &ribbons.collect::<Vec<_>>())?))
             }
-            _ => unreachable!("it has no shape"),
+            View::Cuckoo(view) => Self::Cuckoo(CuckooSlices::new(view, &bodies)?),
+            View::DLeft(ref view) => Self::DLeft(Box::new(DLeftSlices::new(view, &bodies)?)),
         })
     }
 
@@ -66,6 +72,8 @@ impl Group {
         match self {
             Self::Bits(bits) => bits.rows(),
             Self::Fuse(fuse) => fuse.rows(),
+            Self::Cuckoo(cuckoo) => cuckoo.rows(),
+            Self::DLeft(dleft) => dleft.rows(),
             Self::Ribbon(ribbon) => ribbon.rows(),
         }
     }
@@ -73,9 +81,8 @@ impl Group {
     /// Returns how many bytes of memory it takes.
     pub(super) fn memory_bytes(&self) -> u64 {
         match self {
-            Self::Bits(bits) => bits.rows().memory_bytes(),
-            Self::Fuse(fuse) => fuse.rows().memory_bytes(),
             Self::Ribbon(ribbon) => ribbon.memory_bytes(),
+            _ => self.rows().memory_bytes(),
         }
     }
 
@@ -85,6 +92,8 @@ impl Group {
         match self {
             Self::Bits(bits) => bits.prefetch(hash),
             Self::Fuse(fuse) => fuse.prefetch(hash),
+            Self::Cuckoo(cuckoo) => cuckoo.prefetch(hash),
+            Self::DLeft(dleft) => dleft.prefetch(hash),
             Self::Ribbon(ribbon) => ribbon.prefetch(hash),
         }
     }
@@ -95,6 +104,8 @@ impl Group {
         match self {
             Self::Bits(bits) => bits.candidates(hash, stripe),
             Self::Fuse(fuse) => fuse.candidates(hash, stripe),
+            Self::Cuckoo(cuckoo) => cuckoo.candidates(hash, stripe),
+            Self::DLeft(dleft) => dleft.candidates(hash, stripe),
             Self::Ribbon(ribbon) => ribbon.candidates(hash, stripe),
         }
     }

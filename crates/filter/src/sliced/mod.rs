@@ -23,12 +23,18 @@
 //! | `equation` | the exclusive or of a key's rows is its fingerprint                            |
 //! | `fuse`     | binary fuse filters: a row is a slot                                           |
 //! | `ribbon`   | ribbon filters: a row is a slot of the first layer                             |
+//! | `cells`    | some cell of a key's rows holds what the key has there                         |
+//! | `cuckoo`   | cuckoo filters: a row is a bucket of fingerprints                              |
+//! | `dleft`    | d-left filters: a row is a bucket of remainders                                |
 //!
 //! Bradley, den Bakker, Rocha, `McVean`, Iqbal: "Ultrafast search of all deposited bacterial and viral genomic
 //! data", 2019 (BIGSI); Bingmann, Bradley, Gauger, Iqbal: "COBS: a Compact Bit-Sliced Signature Index",
 //! 2019; Dadi et al.: "DREAM-Yara", 2018 (the interleaved Bloom filter).
 
 mod bits;
+mod cells;
+mod cuckoo;
+mod dleft;
 mod equation;
 mod filters;
 mod fuse;

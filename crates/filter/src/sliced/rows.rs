@@ -106,6 +106,17 @@ impl Rows {
         read: impl Fn(usize) -> u8,
         place: impl Fn(usize) -> (usize, usize),
     ) {
+        self.write_bits(8, read, place);
+    }
+
+    /// As [`write`](Self::write), but only the lowest bits of each byte, so many, or all if there are fewer.
+    #[inline]
+    pub(super) fn write_bits(
+        &mut self,
+        count: usize,
+        read: impl Fn(usize) -> u8,
+        place: impl Fn(usize) -> (usize, usize),
+    ) {
         for octet in 0..self.octets() {
             let first = octet * 8;
             let mut bytes = [0; 8];
@@ -113,7 +124,7 @@ impl Rows {
                 *byte = read(filter);
             }
             let (stripe, byte_at) = (octet / self.unit, octet % self.unit);
-            for (bit, byte) in transposed(bytes).into_iter().enumerate() {
+            for (bit, byte) in transposed(bytes).into_iter().enumerate().take(count) {
                 let (row, field) = place(bit);
                 let at = self.at(row, stripe, field) + byte_at;
                 self.bytes[at] = byte;
@@ -148,6 +159,12 @@ impl Rows {
     ) -> &[[u8; 8]; UNIT] {
         let (words, _) = self.bytes[self.at(row, stripe, first)..].as_chunks();
         words.first_chunk().expect("the table goes on for as many bytes")
+    }
+
+    /// Returns all fields of a row for the filters of a stripe.
+    #[inline]
+    pub(super) fn stripe(&self, row: usize, stripe: usize) -> &[u8] {
+        &self.bytes[self.at(row, stripe, 0)..][..self.fields * self.unit]
     }
 
     /// Returns a field of all filters of a stripe, a bit for each.
