@@ -12,8 +12,8 @@ use crate::bloom::{BlockedView, ClassicView, SplitBlockView};
 use crate::counting::CountingView;
 use crate::{BuildError, KeyHash};
 
-/// Rows that are sent for before the first is looked at: all that a key has at 1 %, and most of the
-/// time enough to know the answer where it has more.
+/// Rows that are looked at together: all that a key has at 1 %, and mostly enough to know the answer where
+/// it has more.
 const BATCH: usize = 8;
 
 /// Where the bits of a key are.
@@ -102,8 +102,8 @@ impl BitSlices {
         })
     }
 
-    /// Goes on from batch to batch as long as there is a filter left: a branch for each row would be
-    /// mispredicted more often than a row is spared.
+    /// Goes on from batch to batch as long as there is a filter left. Within a batch nothing waits for
+    /// anything else: a branch for each row would be mispredicted more often than a row is spared.
     #[inline]
     fn all_set<const UNIT: usize>(
         &self,
@@ -118,11 +118,7 @@ impl BitSlices {
                 *row = position;
                 count += 1;
             }
-            let batch = &batch[..count];
-            for row in batch {
-                self.rows.prefetch(*row);
-            }
-            for row in batch {
+            for row in &batch[..count] {
                 left &= self.rows.field::<UNIT>(*row, stripe, 0);
             }
             if left == 0 || count < BATCH {

@@ -110,9 +110,7 @@ impl SlicedFilters {
     pub fn probe(&self, hash: KeyHash, mut found: impl FnMut(usize)) {
         let mut chunks = self.groups.chunks(GROUPS_AT_ONCE);
         let first = chunks.next().unwrap_or_default();
-        if first.len() > 1 || !self.alone.is_empty() {
-            prefetch_groups(first, hash);
-        }
+        prefetch_groups(first, hash);
         probe_many(&self.alone, hash, |index| found(self.alone_indices[index]));
         probe_groups(first, hash, &mut found);
         for groups in chunks {

@@ -19,13 +19,17 @@ pub(super) type Shape = (u8, [u64; 3]);
 /// Returns the shape of a filter, or nothing if it cannot lie beside others.
 pub(super) fn shape<B: AsRef<[u8]>>(filter: &StoredFilter<B>) -> Option<Shape> {
     let (header, body) = filter.parts();
+    if body.is_empty() {
+        return None;
+    }
     let [small, count, _] = header.parameters;
     let numbers = match filter.view() {
         View::Classic(_) | View::Blocked(_) | View::Counting(_) | View::SplitBlock(_) => {
             [small, body.len() as u64, 0]
         }
         View::BinaryFuse(_) => header.parameters,
-        View::Ribbon(view) if view.first_layer_blocks() > 0 => {
+        // Those of a few keys have no first layer, and lists of hashes no columns.
+        View::Ribbon(view) if view.first_layer_blocks() > 0 && view.columns() > 0 => {
             [view.first_layer_blocks(), view.columns().into(), 0]
         }
         View::Cuckoo(_) | View::DLeft(_) => [small, count, 0],

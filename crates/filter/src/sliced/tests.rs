@@ -4,9 +4,10 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::bloom::{Blocked, SplitBlock};
+use crate::format::{self, Header};
 use crate::{
-    CountingBloom, ErrorRate, FilterKind, Insert, KeyHash, Membership, Seed, Sizing, StoredFilter,
-    build,
+    CountingBloom, Cuckoo, DLeft, ErrorRate, FilterKind, Insert, KeyHash, Membership, Seed, Sizing,
+    StoredFilter, build,
 };
 
 type Filter = StoredFilter<Vec<u8>>;
@@ -53,14 +54,6 @@ fn sliced(filters: &[Filter], strangers: u64) -> usize {
     sliced.sliced_count()
 }
 
-/// Kinds of which filters with equally many keys and one sizing have the same shape for sure.
-const EQUAL: [FilterKind; 4] = [
-    FilterKind::ClassicBloom,
-    FilterKind::BlockedBloom,
-    FilterKind::SplitBlock,
-    FilterKind::CountingBloom,
-];
-
 #[test]
 fn every_kind_answers_as_its_filters_do() {
     for &kind in FilterKind::ALL {
@@ -71,10 +64,11 @@ fn every_kind_answers_as_its_filters_do() {
                 let sliced = sliced(&filters, 400);
                 if files < 8 {
                     assert_eq!(sliced, 0);
-                } else if EQUAL.contains(&kind) {
+                } else if kind == FilterKind::BinaryFuse {
+                    // Some keys come off with a later seed only, which is another shape.
+                    assert!(files < 31 || sliced >= filters.len() * 4 / 5, "{sliced} of {files}");
+                } else {
                     assert_eq!(sliced, filters.len(), "{kind} of {count} keys at {rate}");
-                } else if files >= 32 {
-                    eprintln!("{kind} {count} {rate} {files} {sliced}");
                 }
             }
         }
@@ -127,14 +121,81 @@ fn a_filter_that_was_made_for_more_keys_lies_beside_full_ones() {
 }
 
 #[test]
-fn memory_is_that_of_the_filters_but_for_counters() {
-    for &kind in &EQUAL {
+fn keys_that_found_no_place_are_found_all_the_same() {
+    let seed = Seed::new(1);
+    let (mut d_left, mut cuckoo, mut members) = (Vec::new(), Vec::new(), Vec::new());
+    for file in 0..70 {
+        // Fuller than it was made for, until the stash has taken some: keys of its own, and such as other
+        // files have too.
+        let mut filter = DLeft::new(Sizing::BitsPerKey(16.0), 100).expect("possible");
+        let mut inserted = keys(file % 9, 60);
+        inserted.extend(keys(1_000 + file, 1_000));
+        let mut count = 0;
+        while filter.stash_len() < 9 {
+            filter.insert(inserted[count]).expect("the stash takes it");
+            count += 1;
+        }
+        inserted.truncate(count);
+        members.push(inserted);
+        d_left.push(StoredFilter::parse(filter.to_stored(seed)).expect("our own bytes"));
+        // More copies of one key than there are slots, so that the rest stands aside.
+        let mut filter = Cuckoo::new(Sizing::BitsPerKey(16.0), 100).expect("possible");
+        for key in keys(1_000 + file, 1).repeat(20) {
+            filter.insert(key).expect("copies are counted");
+        }
+        cuckoo.push(StoredFilter::parse(filter.to_stored(seed)).expect("our own bytes"));
+    }
+    assert_eq!(sliced(&d_left, 500), 70);
+    assert_eq!(sliced(&cuckoo, 500), 70);
+    // All members, those in the stash among them.
+    let d_left = SlicedFilters::new(&d_left).expect("little memory");
+    for (file, members) in members.iter().enumerate() {
+        assert!(members.iter().all(|key| found(&d_left, *key).contains(&file)));
+    }
+}
+
+/// Enough keys for a second layer, and for a third.
+#[test]
+fn keys_that_a_ribbon_bumped_are_looked_for_in_its_later_layers() {
+    for (count, rate) in [(20_000, 0.01), (20_000, 0.3), (20_000, 2e-4), (300_000, 0.2)] {
+        let filters: Vec<Filter> =
+            (0..9).map(|file| filter(FilterKind::Ribbon, at_rate(rate), file, count)).collect();
+        assert_eq!(sliced(&filters, 5_000), 9);
+        let sliced = SlicedFilters::new(&filters).expect("little memory");
+        for file in [0, 8] {
+            for key in keys(1_000 + file, count.min(20_000)) {
+                assert!(found(&sliced, key).contains(&(file as usize)), "{count} keys at {rate}");
+            }
+        }
+    }
+}
+
+/// Bytes from outside may be filters that nobody would build, with the right checksum.
+#[test]
+fn filters_without_buckets_deny_everything_whatever_they_say() {
+    let header =
+        Header { kind: FilterKind::Cuckoo, seed: Seed::new(1), keys: 5, parameters: [8, 0, 0] };
+    let bytes = format::write(&header, 0, core::iter::empty());
+    let filter = StoredFilter::parse(bytes).expect("it is let through");
+    assert_eq!(sliced(&alloc::vec![filter; 9], 100), 0);
+}
+
+#[test]
+fn memory_is_that_of_the_filters_and_for_counters_less() {
+    for &kind in FilterKind::ALL {
         let filters: Vec<Filter> =
             (0..32).map(|file| filter(kind, at_rate(0.01), file, 20_000)).collect();
         let apart: usize = filters.iter().map(|filter| filter.as_bytes().len()).sum();
         let sliced = SlicedFilters::new(&filters).expect("little memory").memory_bytes();
         let share = sliced as f64 / apart as f64;
-        let expected = if kind == FilterKind::CountingBloom { 0.25 } else { 1.0 };
+        let expected = match kind {
+            FilterKind::CountingBloom => 0.25,
+            // A bit that says "free" in the place of a counter of two bits.
+            FilterKind::DLeft => 12.0 / 13.0,
+            // All blocks take as many columns as the widest.
+            FilterKind::Ribbon => 1.05,
+            _ => 1.0,
+        };
         assert!((share / expected - 1.0).abs() < 0.01, "{kind}: {share}");
     }
 }
