@@ -42,8 +42,9 @@
 //! | [`CountingBloom`]                    |                43.4 | keys can be removed and counted   |
 //! | [`bloom::hbase`]                     |                 9.6 | the filter inside HBase's files   |
 //!
-//! [`theory`] says what each should cost; [`probe_many`] asks many filters at once. Without the
-//! feature `std` the crate needs only `alloc`; it then lacks HBase's optional Murmur3 hash.
+//! [`theory`] says what each should cost; [`probe_many`] asks many filters at once, and
+//! [`SlicedFilters`] many of the same shape in a fraction of that time. Without the feature `std` the
+//! crate needs only `alloc`; it then lacks HBase's optional Murmur3 hash.
 #![cfg_attr(not(feature = "std"), no_std)]
 extern crate alloc;
 

@@ -10,7 +10,8 @@ const FILTERS_AT_ONCE: usize = u64::BITS as usize;
 ///
 /// All filters are prefetched before the first is asked, so that a read over many files waits for
 /// memory about once, and not once a file. Where a few lines mostly tell that a key is not there, the
-/// others are sent for only if they did not.
+/// others are sent for only if they did not. Filters that were made for equally many keys are asked many
+/// times faster side by side: see [`SlicedFilters`](crate::SlicedFilters).
 ///
 /// ```
 /// use filter::{FilterKind, KeyHash, Seed, Sizing, StoredFilter, build, probe_many};

@@ -16,23 +16,43 @@ const GROUPS_AT_ONCE: usize = 4;
 ///
 /// Filters of the same *shape* are laid side by side, position by position, so that a key looks at a few
 /// lines of memory for all of them, where [`probe_many`] looks at one or more for each. The answers are
-/// exactly those of the filters themselves.
+/// exactly those of the filters themselves. Of 32 filters of a million keys each that no cache holds, a key
+/// takes a third to a fifteenth of the time of a loop, and 0.25 to 0.6 µs whatever the kind; more
+/// filters hardly add to that (`cargo bench -p benches --bench many`, two cores of an AMD EPYC, Zen 4). The
+/// copy is made in 4 to 20 ms a filter of that size, and does not change: a file that comes or goes takes
+/// a new one.
 ///
 /// # Which filters have the same shape
 ///
-/// Those of one kind in which a key has the same places. They need not hold the same number of keys,
-/// but must have been made for it:
+/// Those of one kind in which a key has the same places:
 ///
-/// | kind                                         | the same shape if equal are                          |
-/// |----------------------------------------------|------------------------------------------------------|
-/// | classic, blocked, split-block, counting Bloom | bytes, and bits (counters) a key                     |
+/// | kind                                  | equal must be                                           |
+/// |---------------------------------------|---------------------------------------------------------|
+/// | classic, blocked, counting Bloom      | bytes, and bits or counters a key                       |
+/// | split-block                           | bytes                                                   |
+/// | cuckoo                                | buckets, and bits of a fingerprint                      |
+/// | d-left                                | subtables, their buckets, bits of a cell                |
+/// | ribbon of more than some hundred keys | blocks of the first layer, and columns of the widest    |
+/// | binary fuse                           | segments, bits of a fingerprint, and the seed with which the keys came off: mostly the first, for all |
 ///
-/// Kinds to which keys are inserted one by one can be made for more keys than they will get: give
-/// [`Blocked::new`](crate::bloom::Blocked::new) and the others the same sizing and number for all files. A
-/// filter whose shape fewer than eight have is kept as it is, and asked as `probe_many` asks it. Eight
-/// filters share a byte: if their number is no multiple of eight, the rest takes as much memory as eight.
+/// So they must have been made for the same number of keys. Kinds to which keys are inserted one by one
+/// can be made for more keys than they will get: give [`Blocked::new`](crate::bloom::Blocked::new) and its
+/// like the same sizing and number for all files, and the bits of the keys that do not come make the filter
+/// err less often. A [`Ribbon`](crate::Ribbon) or a [`BinaryFuse`](crate::BinaryFuse) is as large as
+/// its keys ask: ribbons have the same shape if their numbers of keys round to the same number of blocks, as those
+/// in a window of 135 do, fuse filters if they round to the same segments.
 ///
-/// All filters must have the same [`seed`](StoredFilter::seed), as one hash is shown to all.
+/// A filter whose shape fewer than eight have is kept as it is, and asked as `probe_many` asks it.
+///
+/// All filters must have the same [`seed`](crate::StoredFilter::seed), as one hash is shown to all.
+///
+/// # Memory
+///
+/// As much as the filters, for each shape rounded up to a multiple of eight of them. Counters take a quarter
+/// of it, since only whether they are above nought counts here; d-left filters a bit less a cell. All blocks
+/// of a ribbon take as many columns as the widest, 5 % more at an error rate of 1 %.
+/// [`memory_bytes`](Self::memory_bytes) has the sum, without the filters that were copied: they are not
+/// needed any more.
 ///
 /// ```
 /// use filter::bloom::Blocked;

@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::bloom::{Blocked, SplitBlock};
+use crate::bloom::{Blocked, Classic, SplitBlock};
 use crate::format::{self, Header};
 use crate::{
     CountingBloom, Cuckoo, DLeft, ErrorRate, FilterKind, Insert, KeyHash, Membership, Seed, Sizing,
@@ -95,29 +95,57 @@ fn many_stripes_answer_as_one() {
     }
 }
 
-#[test]
-fn a_filter_that_was_made_for_more_keys_lies_beside_full_ones() {
-    let seed = Seed::new(1);
-    let (mut blocked, mut split, mut counting) = (Vec::new(), Vec::new(), Vec::new());
-    for file in 0..20 {
-        let mut filters = (
-            Blocked::new(Sizing::BitsPerKey(12.0), 1_000).expect("possible"),
-            SplitBlock::new(Sizing::BitsPerKey(12.0), 1_000).expect("possible"),
-            CountingBloom::new(Sizing::BitsPerKey(48.0), 1_000).expect("possible"),
-        );
-        for key in keys(1_000 + file, file * 50) {
-            filters.0.insert(key).expect("never full");
-            filters.1.insert(key).expect("never full");
-            filters.2.insert(key).expect("never full");
+/// Says of files with ever more keys, up to as many as their filters were made for, what they say
+/// themselves.
+fn filled_by_and_by<F: Insert>(new: impl Fn() -> F, to_stored: impl Fn(&F) -> Vec<u8>) {
+    let filters = (0..20).map(|file| {
+        let mut filter = new();
+        for key in keys(1_000 + file, 7 + file * 50) {
+            filter.insert(key).expect("fewer than it was made for");
         }
-        let parse = |bytes| StoredFilter::parse(bytes).expect("our own bytes");
-        blocked.push(parse(filters.0.to_stored(seed)));
-        split.push(parse(filters.1.to_stored(seed)));
-        counting.push(parse(filters.2.to_stored(seed)));
-    }
-    for filters in [blocked, split, counting] {
-        assert_eq!(sliced(&filters, 1_000), 20);
-    }
+        StoredFilter::parse(to_stored(&filter)).expect("our own bytes")
+    });
+    assert_eq!(sliced(&filters.collect::<Vec<_>>(), 1_000), 20);
+}
+
+#[test]
+fn filters_that_were_made_for_more_keys_lie_beside_full_ones() {
+    let seed = Seed::new(1);
+    let (sizing, made_for) = (at_rate(0.02), 1_000);
+    let possible = "a filter can be made so";
+    filled_by_and_by(
+        || Classic::new(sizing, made_for).expect(possible),
+        |filter| filter.to_stored(seed),
+    );
+    filled_by_and_by(
+        || Blocked::new(sizing, made_for).expect(possible),
+        |filter| filter.to_stored(seed),
+    );
+    filled_by_and_by(
+        || SplitBlock::new(sizing, made_for).expect(possible),
+        |filter| filter.to_stored(seed),
+    );
+    filled_by_and_by(
+        || CountingBloom::new(sizing, made_for).expect(possible),
+        |filter| filter.to_stored(seed),
+    );
+    filled_by_and_by(
+        || Cuckoo::new(sizing, made_for).expect(possible),
+        |filter| filter.to_stored(seed),
+    );
+    filled_by_and_by(
+        || DLeft::new(sizing, made_for).expect(possible),
+        |filter| filter.to_stored(seed),
+    );
+}
+
+#[test]
+fn ribbons_of_nearly_as_many_keys_have_the_same_shape() {
+    let ribbon = |(file, count)| filter(FilterKind::Ribbon, at_rate(0.01), file, count);
+    let filters: Vec<Filter> = (0..).zip((9_925..10_055).step_by(10)).map(ribbon).collect();
+    assert_eq!(sliced(&filters, 300), filters.len());
+    let filters: Vec<Filter> = (0..).zip((9_000..12_000).step_by(300)).map(ribbon).collect();
+    assert_eq!(sliced(&filters, 300), 0);
 }
 
 #[test]
