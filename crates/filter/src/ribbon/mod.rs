@@ -36,18 +36,18 @@
 //! | `solution`   | back substitution                                                            |
 //! | `filter`     | the type that users build                                                    |
 //! | `stored`     | the stored form, and the lookup in it                                        |
-//! | `layers_apart` | the first layer and the rest by themselves, for filters side by side       |
+//! | `apart`      | the first layer and the rest by themselves, for filters that lie side by side |
 //!
 //! Dillinger, Hübschle-Schneider, Sanders, Walzer: "Fast Succinct Retrieval and Approximate
 //! Membership using Ribbon", 2022; Dillinger, Walzer: "Ribbon filter: practically smaller than Bloom
 //! and Xor", 2021.
 
+mod apart;
 mod banding;
 mod base;
 mod equation;
 mod filter;
 mod layer;
-mod layers_apart;
 mod layout;
 mod shape;
 mod solution;
@@ -58,8 +58,8 @@ mod stretch;
 mod tests;
 mod thresholds;
 
+pub(crate) use apart::{FirstLook, LaterLayers};
 pub use filter::Ribbon;
-pub(crate) use layers_apart::{FirstLook, LaterLayers};
 pub(crate) use stored::RibbonView;
 
 /// How often keys are bumped before they come to the base.
