@@ -50,6 +50,11 @@ impl DLeftSlices {
         &self.rows
     }
 
+    /// Returns how many bytes everything takes.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        self.rows.memory_bytes() + size_of_val(self.stash.as_slice()) as u64
+    }
+
     /// Sends for a key's buckets.
     #[inline]
     pub(super) fn prefetch(&self, hash: KeyHash) {

@@ -28,11 +28,11 @@ pub(super) fn shape<B: AsRef<[u8]>>(filter: &StoredFilter<B>) -> Option<Shape> {
             [small, body.len() as u64, 0]
         }
         View::BinaryFuse(_) => header.parameters,
-        // Those of a few keys have no first layer, and lists of hashes no columns.
+        View::Cuckoo(_) | View::DLeft(_) => [small, count, 0],
+        // That of a few keys has no first layer, and one from outside may have no columns.
         View::Ribbon(view) if view.first_layer_blocks() > 0 && view.columns() > 0 => {
             [view.first_layer_blocks(), view.columns().into(), 0]
         }
-        View::Cuckoo(_) | View::DLeft(_) => [small, count, 0],
         View::Ribbon(_) => return None,
     };
     Some((header.kind.code(), numbers))
@@ -85,6 +85,7 @@ impl Group {
     /// Returns how many bytes of memory it takes.
     pub(super) fn memory_bytes(&self) -> u64 {
         match self {
+            Self::DLeft(dleft) => dleft.memory_bytes(),
             Self::Ribbon(ribbon) => ribbon.memory_bytes(),
             _ => self.rows().memory_bytes(),
         }
