@@ -17,7 +17,7 @@ const GROUPS_AT_ONCE: usize = 4;
 /// Filters of the same *shape* are laid side by side, position by position, so that a key looks at a few
 /// lines of memory for all of them, where [`probe_many`] looks at one or more for each. The answers are
 /// exactly those of the filters themselves. Of 32 filters of a million keys each that no cache holds, a key
-/// takes a third to a fifteenth of the time of a loop, and 0.25 to 0.6 µs whatever the kind; more
+/// takes a third to a fifteenth of the time of a loop, and 0.25 to 0.7 µs whatever the kind; more
 /// filters hardly add to that (`cargo bench -p benches --bench many`, two cores of an AMD EPYC, Zen 4). The
 /// copy is made in 4 to 20 ms a filter of that size, and does not change: a file that comes or goes takes
 /// a new one.
