@@ -162,7 +162,8 @@ fn read(subject: &Subject, mutant: &Mutant, bytes: &Bytes) -> Result<Result<Outc
         let mut looked_up = [None, None];
         for (found, reader) in looked_up.iter_mut().zip([&walking, &reader]) {
             if reader.spans_row(row) {
-                *found = reader.seek_row_after(FilterAnswer::NotAsked, &probe, trace)?;
+                let seek = reader.begin_seek(FilterAnswer::NotAsked, &probe);
+                *found = reader.finish_seek(seek, &probe, trace)?;
             }
         }
         let [walked_to, looked_up] = looked_up.each_ref().map(|found| found.as_ref()?.cell());

@@ -54,7 +54,8 @@ fn open(bytes: &Bytes) -> (Reader, Arc<BlockCache>) {
 /// Looks a row up without asking a filter.
 fn look_up(reader: &Reader, row: &[u8], trace: &mut ReadTrace) -> Option<Scanner> {
     let probe = RowProbe::new(row, Seed::default());
-    reader.seek_row_after(FilterAnswer::NotAsked, &probe, trace).unwrap()
+    let seek = reader.begin_seek(FilterAnswer::NotAsked, &probe);
+    reader.finish_seek(seek, &probe, trace).unwrap()
 }
 
 /// The cells of the row that a scanner has come to.
@@ -241,7 +242,8 @@ fn damage_behind_the_row_is_found_by_the_next_get_also_if_a_scanner_went_back() 
                 let get = |reader: &Reader| {
                     let probe = RowProbe::new(row, Seed::default());
                     let trace = &mut ReadTrace::default();
-                    reader.seek_row_after(FilterAnswer::NotAsked, &probe, trace)
+                    let seek = reader.begin_seek(FilterAnswer::NotAsked, &probe);
+                    reader.finish_seek(seek, &probe, trace)
                 };
                 let (reader, _) = open(&bytes);
                 let first = get(&reader).unwrap().unwrap();

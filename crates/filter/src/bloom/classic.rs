@@ -239,8 +239,8 @@ impl ClassicView {
             [probes, 0, 0] if (1..=PROBES_MAX.into()).contains(&probes) => probes as u32,
             _ => return Err(FormatError::Parameters("a key sets 1 to 64 bits")),
         };
-        if body.is_empty() != (header.keys == 0) {
-            return Err(FormatError::Parameters("there are bits if and only if there are keys"));
+        if body.is_empty() && header.keys != 0 {
+            return Err(FormatError::Parameters("there are keys, and no bits"));
         }
         Ok(Self { probes })
     }

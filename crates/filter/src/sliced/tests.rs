@@ -98,14 +98,20 @@ fn many_stripes_answer_as_one() {
 /// Says of files with ever more keys, up to as many as their filters were made for, what they say
 /// themselves.
 fn filled_by_and_by<F: Insert>(new: impl Fn() -> F, to_stored: impl Fn(&F) -> Vec<u8>) {
-    let filters = (0..20).map(|file| {
+    let made = |file, count| {
         let mut filter = new();
-        for key in keys(1_000 + file, 7 + file * 50) {
+        for key in keys(1_000 + file, count) {
             filter.insert(key).expect("fewer than it was made for");
         }
         StoredFilter::parse(to_stored(&filter)).expect("our own bytes")
-    });
-    assert_eq!(sliced(&filters.collect::<Vec<_>>(), 1_000), 20);
+    };
+    let mut filters: Vec<_> = (0..20).map(|file| made(file, 7 + file * 50)).collect();
+    assert_eq!(sliced(&filters, 1_000), 20);
+    // To the last one nothing came.
+    filters.push(made(20, 0));
+    let sliced = SlicedFilters::new(&filters).expect("little memory");
+    assert_eq!(sliced.sliced_count(), 21);
+    assert!(keys(7, 1_000).into_iter().all(|stranger| !found(&sliced, stranger).contains(&20)));
 }
 
 #[test]
