@@ -13,6 +13,8 @@
 //! the format: see `Places`.
 #![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
+use core::ops::BitXorAssign;
+
 use super::shape::{FuseArity, FuseBits, Places, SEGMENT_BITS_MAX, Shape};
 use crate::format::Header;
 use crate::membership::CACHED_LEN;
@@ -189,26 +191,28 @@ const BATCH: usize = 32;
 /// Compares a fingerprint of eight bits.
 #[inline]
 fn eight<const ARITY: usize>(body: &[u8], places: &Places<ARITY>) -> bool {
-    matches(body, places, |slot: &u8| u64::from(*slot) << 56, u64::MAX << 56)
+    let [fingerprint, ..] = places.fingerprint.to_be_bytes();
+    matches(body, places, fingerprint, |slot: &u8| *slot)
 }
 
 /// Compares a fingerprint of sixteen bits.
 #[inline]
 fn sixteen<const ARITY: usize>(body: &[u8], places: &Places<ARITY>) -> bool {
-    let (slots, _) = body.as_chunks();
-    matches(slots, places, |slot| u64::from(u16::from_le_bytes(*slot)) << 48, u64::MAX << 48)
+    let ([high, low, ..], (slots, _)) = (places.fingerprint.to_be_bytes(), body.as_chunks());
+    let fingerprint = u16::from_be_bytes([high, low]);
+    matches(slots, places, fingerprint, |slot| u16::from_le_bytes(*slot))
 }
 
-/// Compares the bits of a fingerprint that are set in the mask with those of its slots. Slots that are
-/// not there match no key.
+/// Compares a fingerprint with the exclusive or of its slots, in as few bits as they have: so a slot takes
+/// one instruction. Slots that are not there match no key.
 #[inline]
-fn matches<const ARITY: usize, Slot>(
+fn matches<const ARITY: usize, Slot, Bits: BitXorAssign + Default + PartialEq>(
     slots: &[Slot],
     places: &Places<ARITY>,
-    bits: impl Fn(&Slot) -> u64,
-    mask: u64,
+    fingerprint: Bits,
+    bits: impl Fn(&Slot) -> Bits,
 ) -> bool {
-    let mut rest = places.fingerprint;
+    let mut rest = fingerprint;
     for slot in places.slots {
         // A slot of a body is a `usize`.
         match usize::try_from(slot).ok().and_then(|slot| slots.get(slot)) {
@@ -216,5 +220,5 @@ fn matches<const ARITY: usize, Slot>(
             None => return false,
         }
     }
-    rest & mask == 0
+    rest == Bits::default()
 }
