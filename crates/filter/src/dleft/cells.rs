@@ -14,12 +14,8 @@
     reason = "cells have 10 to 30 bits, so a word's take at most 64, and every shift is below 64"
 )]
 
-use super::shape::{BUCKET_CELLS, Place, Shape};
+use super::shape::{CELLS, Place, Shape};
 use crate::kernel::{CellLanes, CellTarget, Vector};
-
-/// Cells of a bucket.
-#[expect(clippy::as_conversions, reason = "eight")]
-const CELLS: usize = BUCKET_CELLS as usize;
 
 /// The most words of a bucket.
 const WORDS_MAX: usize = 4;

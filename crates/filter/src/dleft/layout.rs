@@ -2,7 +2,7 @@
 //! stored.
 
 use super::cells::{Bucket, Cell, Cells};
-use super::shape::{BUCKET_CELLS, Permutations, Place, SUBTABLES, Shape};
+use super::shape::{CELLS, Permutations, Place, SUBTABLES, Shape};
 use crate::KeyHash;
 use crate::kernel::{self, CellTarget};
 use crate::membership::CACHED_LEN;
@@ -71,11 +71,7 @@ impl Layout {
     }
 
     /// Returns the remainders in a bucket, of those of all subtables, cell by cell.
-    pub(super) fn remainders(
-        &self,
-        table: &[u8],
-        index: usize,
-    ) -> [Option<u32>; BUCKET_CELLS as usize] {
+    pub(super) fn remainders(&self, table: &[u8], index: usize) -> [Option<u32>; CELLS] {
         let bucket = self.cells.read(table, index * self.shape.cell_bits() as usize);
         bucket.map_or([None; _], |bucket| self.cells.remainders(bucket))
     }

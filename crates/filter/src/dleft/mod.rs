@@ -60,4 +60,5 @@ mod stored;
 mod tests;
 
 pub use filter::{CounterBits, DLeft, DLeftOptions};
-pub(crate) use stored::{CELLS, DLeftView};
+pub(crate) use shape::CELLS;
+pub(crate) use stored::DLeftView;

@@ -6,6 +6,9 @@ use super::filter::{CounterBits, DLeftOptions};
 
 /// Cells of a bucket.
 pub(super) const BUCKET_CELLS: u64 = 8;
+
+/// The same, as a length.
+pub(crate) const CELLS: usize = BUCKET_CELLS as usize;
 /// The fewest and the most bits of a remainder. With 26, an error rate of one in a million does not
 /// take more cells than the keys do.
 pub(super) const REMAINDER_BITS: core::ops::RangeInclusive<u32> = 8..=26;

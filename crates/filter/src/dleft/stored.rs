@@ -18,14 +18,10 @@ use crate::{FilterKind, FilterStats, FormatError, KeyHash, Seed, StoredFilter};
 
 use super::filter::{Aside, CounterBits, DLeft};
 use super::layout::Layout;
-use super::shape::{BUCKET_CELLS, BUCKETS_MAX, REMAINDER_BITS, SUBTABLES, Shape};
+use super::shape::{BUCKETS_MAX, CELLS, REMAINDER_BITS, SUBTABLES, Shape};
 
 /// Bits of the copies of a key in the stash; above them stands its number.
 const COPIES_BITS: u32 = 6;
-
-/// Cells of a bucket.
-#[expect(clippy::as_conversions, reason = "eight")]
-pub(crate) const CELLS: usize = BUCKET_CELLS as usize;
 
 impl Aside {
     /// Bytes of a key in the stash.

@@ -54,7 +54,5 @@ pub(super) fn prefetch_address(address: usize) {
 
 #[inline]
 pub(super) fn prefetch_line<T>(value: &T) {
-    // SAFETY: a prefetch reads nothing that the program could see, and SSE, which has it, belongs to
-    // every x86-64 processor.
-    unsafe { _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(value).cast()) }
+    prefetch_address(core::ptr::from_ref(value).addr());
 }

@@ -129,10 +129,15 @@ impl DataBlock {
 
     /// Checks all cells, unless that was done before; then the block can be searched. Not for a block
     /// of differences in the cache: it would grow.
+    #[inline]
     pub(crate) fn check(&self) -> Result<Searchable<'_>, What> {
-        if let Some(searchable) = self.searchable() {
-            return Ok(searchable);
+        match self.searchable() {
+            Some(searchable) => Ok(searchable),
+            None => self.check_cells(),
         }
+    }
+
+    fn check_cells(&self) -> Result<Searchable<'_>, What> {
         // Another thread may have been as far at the same time, with the same outcome.
         let layout = self.layout;
         let (decoded, index) = match &self.cells {

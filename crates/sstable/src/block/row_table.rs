@@ -80,10 +80,7 @@ impl RowTable {
 
     /// Sends for the line in which a row of this hash is looked for first.
     pub(super) fn prefetch(&self, hash: KeyHash) {
-        let (first, _) = split(hash, self.0.len());
-        if let Some(line) = self.0.get(first) {
-            filter::prefetch_line(line);
-        }
+        self.address().prefetch(hash);
     }
 
     /// Where a row of this hash may start, as the line says in which it is looked for first.

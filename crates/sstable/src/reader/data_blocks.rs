@@ -171,6 +171,7 @@ impl Reader {
     }
 
     /// Checks all cells of a block, unless that was done before; then it can be searched.
+    #[inline]
     pub(crate) fn check<'b>(&self, data: &'b DataBlock) -> Result<Searchable<'b>> {
         data.check().map_err(|what| self.damage_in(data, what))
     }

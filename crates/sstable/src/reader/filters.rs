@@ -110,13 +110,17 @@ impl FileFilters {
         self.row_filter.as_ref().filter(|_| wanted)
     }
 
+    /// HBase's filter, if it is to be used.
+    #[inline]
+    fn bloom(&self, filter_use: FilterUse) -> Option<&ChunkedBloom> {
+        self.bloom.as_ref().filter(|_| uses_bloom(filter_use))
+    }
+
     /// Loads the filters that are to be used, so that they are pinned.
     pub(super) fn load(&self, filter_use: FilterUse, blocks: &Blocks) {
         if let Some(filter) = self.row_filter(filter_use) {
             filter.load(blocks);
-        } else if let Some(bloom) = &self.bloom
-            && matches!(filter_use, FilterUse::Best | FilterUse::HBaseBloom)
-        {
+        } else if let Some(bloom) = self.bloom(filter_use) {
             bloom.load(blocks);
         }
     }
@@ -145,8 +149,7 @@ impl FileFilters {
         trace: &mut ReadTrace,
     ) -> FilterAnswer {
         if self.row_filter(filter_use).is_none()
-            && matches!(filter_use, FilterUse::Best | FilterUse::HBaseBloom)
-            && let Some(bloom) = &self.bloom
+            && let Some(bloom) = self.bloom(filter_use)
             && let Some(may_contain) = bloom.ask_kept(probe, trace)
         {
             return FilterAnswer::counted(may_contain, trace);
@@ -163,15 +166,14 @@ impl FileFilters {
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
     ) -> FilterAnswer {
-        let bloom_use = matches!(filter_use, FilterUse::Best | FilterUse::HBaseBloom);
         let ours = self.row_filter(filter_use).map(|it| it.may_contain(blocks, probe, trace));
         trace.filters_unreadable += u64::from(matches!(ours, Some(Ok(None) | Err(_))));
         let answer = if let Some(Ok(Some(answer))) = ours {
             Ok(Some(answer))
-        } else if let Some(bloom) = self.bloom.as_ref().filter(|_| bloom_use) {
+        } else if let Some(bloom) = self.bloom(filter_use) {
             bloom.ask(blocks, probe, trace)
         } else {
-            trace.filters_unreadable += u64::from(bloom_use && self.problem.is_some());
+            trace.filters_unreadable += u64::from(uses_bloom(filter_use) && self.problem.is_some());
             Ok(None)
         };
         Self::count(&answer, trace)
@@ -179,8 +181,7 @@ impl FileFilters {
 
     /// Whether the filter that is to be used is over columns, and not over rows.
     pub(super) fn is_over_columns(&self, filter_use: FilterUse) -> bool {
-        let bloom_use = matches!(filter_use, FilterUse::Best | FilterUse::HBaseBloom);
-        let bloom = self.bloom.as_ref().filter(|_| bloom_use);
+        let bloom = self.bloom(filter_use);
         self.row_filter(filter_use).is_none()
             && bloom.is_some_and(|bloom| bloom.bloom_type == BloomType::RowCol)
     }
@@ -194,12 +195,11 @@ impl FileFilters {
         prefix: &[u8],
         trace: &mut ReadTrace,
     ) -> FilterAnswer {
-        let bloom_use = matches!(filter_use, FilterUse::Best | FilterUse::HBaseBloom);
         let knows = |bloom: &&ChunkedBloom| {
             matches!(bloom.bloom_type, BloomType::RowPrefixFixedLength(len)
                 if prefix.len() >= usize::from(len))
         };
-        let bloom = self.bloom.as_ref().filter(|_| bloom_use).filter(knows);
+        let bloom = self.bloom(filter_use).filter(knows);
         let probe = RowProbe::new(prefix, Seed::default());
         let answer = bloom.map_or(Ok(None), |bloom| bloom.ask(blocks, &probe, trace));
         Self::count(&answer, trace)
@@ -215,4 +215,9 @@ impl FileFilters {
             }
         }
     }
+}
+
+/// Whether HBase's filter may be asked.
+const fn uses_bloom(filter_use: FilterUse) -> bool {
+    matches!(filter_use, FilterUse::Best | FilterUse::HBaseBloom)
 }

@@ -177,13 +177,17 @@ impl Reader {
         let hash = probe.key_hash(ROW_HASH_SEED);
         let index = self.0.index.as_ref();
         let in_root = index.and_then(|index| index.find_in_root(&KeyRef::before_row(probe.row())));
-        if self.0.blocks.cache_has_room()
-            && let Some((index, entry)) = index.zip(in_root)
-            && let Some(slot) = index.root.slot(entry)
-        {
+        if let Some(slot) = in_root.and_then(|entry| self.slot(entry)) {
             slot.prefetch(hash);
         }
         Found { in_root, hash }
+    }
+
+    /// What is remembered of the block that an entry of the root leads to, as long as that is to be used.
+    #[inline]
+    fn slot(&self, entry: usize) -> Option<&BlockSlot> {
+        let index = self.0.index.as_ref().filter(|_| self.0.blocks.cache_has_room())?;
+        index.root.slot(entry)
     }
 
     /// Loads the block in which a row would begin.
@@ -191,9 +195,8 @@ impl Reader {
     fn load(&self, found: Found, row: &[u8], trace: &mut ReadTrace) -> Result<Begun> {
         let Some(index) = &self.0.index else { return Ok(Begun::Walked(None)) };
         let (key, Found { in_root, hash }) = (KeyRef::before_row(row), found);
-        if self.0.blocks.cache_has_room()
-            && let Some(entry) = in_root
-            && let Some((block, bytes)) = index.root.slot(entry).and_then(BlockSlot::block)
+        if let Some(entry) = in_root
+            && let Some((block, bytes)) = self.slot(entry).and_then(BlockSlot::block)
         {
             trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
             return Ok(Begun::In { block, hash, likely: None, behind: Behind::OfEntry(entry) });
@@ -237,10 +240,7 @@ impl Reader {
             Begun::Found(_) => return Ok(None),
         };
         let Block::Data(data) = &*block else { return Ok(None) };
-        let all = match data.searchable() {
-            Some(all) => all,
-            None => self.check(data)?,
-        };
+        let all = self.check(data)?;
         let at = likely.and_then(|at| all.row_at(at, row));
         let at = at.or_else(|| all.row_start(row, hash));
         match at.and_then(|at| data.walk_from(at)) {
