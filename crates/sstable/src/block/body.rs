@@ -36,6 +36,11 @@ impl Body {
         self.buffer
     }
 
+    /// The buffer, and which part of it this is.
+    pub(crate) fn into_parts(self) -> (Vec<u8>, Range<usize>) {
+        (self.buffer, self.start..self.end)
+    }
+
     /// Bytes that it takes in memory.
     pub(crate) const fn buffer_len(&self) -> usize {
         self.buffer.capacity()

@@ -11,8 +11,7 @@
 use std::cmp::Ordering;
 
 use crate::CellRef;
-use crate::encoding::plain::CellParts;
-use crate::encoding::{CellLayout, Decoded, DeltaWalk, What};
+use crate::encoding::{CellLayout, CellParts, Decoded, DeltaWalk, What};
 
 /// A place in a block of plain cells: on a cell.
 #[derive(Clone, Copy, Debug)]
@@ -68,32 +67,32 @@ impl PlainWalk {
         if cells.is_empty() {
             return Err("no cells".into());
         }
-        let parts = read_parts(cells, 0, layout)?;
+        let parts = CellParts::read(cells, 0, layout).map_err(|what| located(0, &what))?;
         decoded.check_row(0, 0)?;
         Ok(Self { parts, rows: Some(1) })
     }
 
     /// Begins on the cell that starts at `at` in a block that was checked before.
     pub(crate) fn at(decoded: &Decoded, layout: CellLayout, at: usize) -> Option<Self> {
-        let parts = CellParts::read(decoded.cells(), at, layout).ok()?;
+        let parts = CellParts::read(decoded.cells_from(at), at, layout).ok()?;
         Some(Self { parts, rows: None })
     }
 
     /// Goes to the next cell.
     #[inline]
     pub(crate) fn step(&mut self, decoded: &Decoded, layout: CellLayout) -> Result<Step, What> {
-        let cells = decoded.cells();
         let at = self.parts.end();
-        if at >= cells.len() {
+        let rest = decoded.cells_from(at);
+        if rest.is_empty() {
             return match self.rows {
                 Some(rows) => decoded.check_row_count(rows).map(|()| Step::End),
                 None => Ok(Step::End),
             };
         }
-        let parts = read_parts(cells, at, layout)?;
-        let before = std::mem::replace(&mut self.parts, parts);
+        let row_before = self.parts.row();
+        self.parts.go_on(rest, layout).map_err(|what| located(at, &what))?;
         let Some(rows) = &mut self.rows else { return Ok(Step::Cell) };
-        match layout.order.compare_rows(before.row(cells), self.parts.row(cells)) {
+        match row_before.compare(&self.parts.row(), decoded, layout.order) {
             Ordering::Equal => Ok(Step::SameRow),
             Ordering::Less => {
                 decoded.check_row(*rows, at)?;
@@ -117,13 +116,8 @@ impl PlainWalk {
     /// The cell it stands on.
     #[inline]
     pub(crate) fn cell<'a>(&self, decoded: &'a Decoded) -> Option<CellRef<'a>> {
-        self.parts.cell(decoded.cells())
+        self.parts.cell(decoded.cells_between(self.position(), self.parts.end())?)
     }
-}
-
-#[inline]
-fn read_parts(cells: &[u8], at: usize, layout: CellLayout) -> Result<CellParts, What> {
-    CellParts::read(cells, at, layout).map_err(|what| located(at, &what))
 }
 
 #[cold]

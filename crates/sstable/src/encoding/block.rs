@@ -176,7 +176,8 @@ impl BlockEncoder {
 /// A data block's plain cells, and what else the block said of them.
 #[derive(Debug)]
 pub(crate) struct Decoded {
-    body: Body,
+    /// What the block was read into, so that each step of a walk finds the cells by one comparison.
+    buffer: Vec<u8>,
     cells: Range<usize>,
     /// Where each row's first cell starts, u32 BE each, if the encoding tells.
     rows: Option<Range<usize>>,
@@ -184,14 +185,36 @@ pub(crate) struct Decoded {
 
 impl Decoded {
     /// Plain cells and nothing else.
-    fn plain(body: Body) -> Self {
-        Self { cells: 0..body.len(), rows: None, body }
+    pub(super) fn plain(body: Body) -> Self {
+        let (buffer, cells) = body.into_parts();
+        Self { buffer, cells, rows: None }
+    }
+
+    /// Plain cells and where their rows start: two parts of a body.
+    fn with_rows(body: Body, cells: Range<usize>, rows: Range<usize>) -> Self {
+        let (buffer, all) = body.into_parts();
+        let [cells, rows] = [cells, rows]
+            .map(|part| all.start.saturating_add(part.start)..all.start.saturating_add(part.end));
+        Self { buffer, cells, rows: Some(rows) }
     }
 
     /// The plain cells.
     #[inline]
     pub(crate) fn cells(&self) -> &[u8] {
-        self.body.get(self.cells.clone()).unwrap_or_default()
+        self.buffer.get(self.cells.clone()).unwrap_or_default()
+    }
+
+    /// A part of them, of which `at` is where it starts; nothing, if they do not have it.
+    #[inline]
+    pub(crate) fn cells_from(&self, at: usize) -> &[u8] {
+        self.buffer.get(self.cells.start.wrapping_add(at)..self.cells.end).unwrap_or_default()
+    }
+
+    /// The part of them from one place to another, neither of which is behind the last cell.
+    #[inline]
+    pub(crate) fn cells_between(&self, at: usize, end: usize) -> Option<&[u8]> {
+        let start = self.cells.start;
+        self.buffer.get(start.wrapping_add(at)..start.wrapping_add(end))
     }
 
     /// Holds the block's own row index, if it has one, against the `index`th row that its cells
@@ -216,18 +239,18 @@ impl Decoded {
     }
 
     fn rows(&self) -> Option<&[[u8; 4]]> {
-        let rows = self.body.get(self.rows.clone()?).unwrap_or_default();
+        let rows = self.buffer.get(self.rows.clone()?).unwrap_or_default();
         Some(rows.as_chunks().0)
     }
 
     /// Bytes that it takes in memory.
     pub(crate) const fn bytes(&self) -> usize {
-        self.body.buffer_len()
+        self.buffer.capacity()
     }
 
     /// The buffer beneath, for another block.
     pub(crate) fn into_buffer(self) -> Vec<u8> {
-        self.body.into_buffer()
+        self.buffer
     }
 }
 
@@ -260,7 +283,7 @@ pub(crate) fn open(
     }
     if encoding == DataBlockEncoding::RowIndexV1 {
         let (cells, rows) = row_index::decode(input.rest(), ID_LEN)?;
-        return Ok(Cells::Plain(Decoded { cells, rows: Some(rows), body }));
+        return Ok(Cells::Plain(Decoded::with_rows(body, cells, rows)));
     }
     let size = input.len_i32().ok_or("bad unencoded size")?;
     if size > size_max {

@@ -14,6 +14,7 @@
 //! reads a block, do not need all cells at once: they undo the differences [as they go](delta_walk).
 
 mod block;
+mod cell_parts;
 mod delta;
 mod delta_walk;
 mod diff;
@@ -25,5 +26,6 @@ mod row_index;
 mod tag_dictionary;
 
 pub(crate) use block::{BlockEncoder, CellLayout, Cells, Decoded, Deltas, What, open};
+pub(crate) use cell_parts::CellParts;
 pub(crate) use delta_walk::DeltaWalk;
 pub use kind::DataBlockEncoding;

@@ -18,7 +18,7 @@
 
 use super::{CellLayout, What};
 use crate::input::{Input, hvlong_len, write_hvlong};
-use crate::{CellRef, CellType, KeyRef, SequenceId, Timestamp};
+use crate::{CellRef, CellType, KeyRef, SequenceId};
 
 /// The bytes of the two lengths in front of a cell.
 pub(super) const LENGTHS_LEN: usize = 8;
@@ -78,98 +78,18 @@ fn write_lengths(out: &mut Vec<u8>, key_len: usize, value_len: usize) {
     }
 }
 
-/// Where the parts of a cell stand in a plain block: found and checked once, cut out as often as
-/// wanted.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CellParts {
-    at: usize,
-    end: usize,
-    row_len: usize,
-    family_len: usize,
-    qualifier_len: usize,
-    value_len: usize,
-    tags_len: usize,
-    timestamp: Timestamp,
-    sequence_id: SequenceId,
-    cell_type: CellType,
-}
-
-impl CellParts {
-    /// Reads and checks the cell that starts at `at`.
-    #[inline]
-    pub(crate) fn read(cells: &[u8], at: usize, layout: CellLayout) -> Result<Self, What> {
-        let mut input = Input::new(cells.get(at..).unwrap_or_default());
-        let cell = read_cell(&mut input, layout)?;
-        Ok(Self {
-            at,
-            end: cells.len().saturating_sub(input.len()),
-            row_len: cell.row.len(),
-            family_len: cell.family.len(),
-            qualifier_len: cell.qualifier.len(),
-            value_len: cell.value.len(),
-            tags_len: cell.tags.len(),
-            timestamp: cell.timestamp,
-            sequence_id: cell.sequence_id,
-            cell_type: cell.cell_type,
-        })
-    }
-
-    /// Where the cell starts.
-    pub(crate) const fn at(&self) -> usize {
-        self.at
-    }
-
-    /// Where the next one starts.
-    pub(crate) const fn end(&self) -> usize {
-        self.end
-    }
-
-    /// Its row.
-    #[inline]
-    pub(crate) fn row<'a>(&self, cells: &'a [u8]) -> &'a [u8] {
-        let row_at = self.at.saturating_add(LENGTHS_LEN).saturating_add(2);
-        cells.get(row_at..row_at.saturating_add(self.row_len)).unwrap_or_default()
-    }
-
-    /// The cell, from the bytes that it was read from.
-    #[inline]
-    pub(crate) fn cell<'a>(&self, cells: &'a [u8]) -> Option<CellRef<'a>> {
-        let mut input = Input::new(cells.get(self.at..self.end)?);
-        input.take(LENGTHS_LEN.saturating_add(2))?;
-        let row = input.take(self.row_len)?;
-        input.take(1)?;
-        let family = input.take(self.family_len)?;
-        let qualifier = input.take(self.qualifier_len)?;
-        input.take(9)?;
-        let value = input.take(self.value_len)?;
-        let mut tags = &[][..];
-        if self.tags_len > 0 {
-            input.take(2)?;
-            tags = input.take(self.tags_len)?;
-        }
-        Some(CellRef {
-            row,
-            family,
-            qualifier,
-            timestamp: self.timestamp,
-            cell_type: self.cell_type,
-            value,
-            tags,
-            sequence_id: self.sequence_id,
-        })
-    }
-}
-
 /// Reads and checks one cell: lengths, type, time, tags.
-#[inline]
-fn read_cell<'a>(input: &mut Input<'a>, layout: CellLayout) -> Result<CellRef<'a>, What> {
+pub(super) fn read_cell<'a>(
+    input: &mut Input<'a>,
+    layout: CellLayout,
+) -> Result<CellRef<'a>, What> {
     let key_len = input.len_i32().ok_or("no key length")?;
     let value_len = input.len_i32().ok_or("no value length")?;
     let key = input.take(key_len).ok_or("the key goes past the block")?;
     let value = input.take(value_len).ok_or("the value goes past the block")?;
     let key = KeyRef::parse(key).ok_or("the lengths in the key contradict its length")?;
-    let cell_type = CellType::from_code(key.type_code)
-        .ok_or_else(|| format!("unknown cell type {}", key.type_code))?;
+    let type_code = key.type_code;
+    let cell_type = CellType::from_code(type_code).ok_or_else(|| unknown_type(type_code))?;
     if key.timestamp.get() < 0 {
         return Err("negative timestamp".into());
     }
@@ -198,6 +118,11 @@ fn read_cell<'a>(input: &mut Input<'a>, layout: CellLayout) -> Result<CellRef<'a
         tags,
         sequence_id,
     })
+}
+
+#[cold]
+pub(super) fn unknown_type(type_code: u8) -> What {
+    format!("unknown cell type {type_code}").into()
 }
 
 /// Checks that tags lie end to end, each with at least a type.

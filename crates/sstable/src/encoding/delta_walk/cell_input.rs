@@ -20,7 +20,7 @@ use std::cmp::Ordering;
 use super::DeltaWalk;
 use super::key_buffer::{SHORT_LEN, TIME_LEN};
 use crate::encoding::What;
-use crate::encoding::plain::{self, LENGTHS_LEN, TAGS_LEN_MAX};
+use crate::encoding::plain::{self, LENGTHS_LEN, TAGS_LEN_MAX, unknown_type};
 use crate::input::{Input, hvlong_len};
 use crate::{CellType, Comparator, KeyRef, SequenceId};
 
@@ -339,11 +339,6 @@ fn too_short(key_len: usize) -> What {
 #[cold]
 fn shares_too_much(len: usize, there: usize) -> What {
     format!("shares {len} bytes with a key of {there}").into()
-}
-
-#[cold]
-fn unknown_type(type_code: u8) -> What {
-    format!("unknown cell type {type_code}").into()
 }
 
 #[cold]

@@ -1,0 +1,319 @@
+//! Where the parts of a plain cell stand: found and checked once, cut out as often as wanted.
+//!
+//! ```text
+//! at                                                                                      end
+//! | key length | value length | row length | row… | family | qualifier | time type | value | … |
+//!                                            └ head: the first 8 bytes, as a number
+//! ```
+//!
+//! A scan comes here for every cell, and a get for its only one. How long a cell is follows from its
+//! first bytes, so that the usual one takes a few comparisons, each of which holds for several parts.
+//! Any other cell, and what is wrong with a damaged one, is left to [`plain`](super::plain).
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+
+use std::cmp::Ordering;
+
+use super::plain::{LENGTHS_LEN, read_cell};
+use super::{CellLayout, Decoded, What};
+use crate::input::Input;
+use crate::{CellRef, CellType, Comparator, KeyRef, SequenceId, Timestamp};
+
+/// The bytes in front of a row: the two lengths of the cell, and the row's own.
+const ROW_AT: usize = LENGTHS_LEN + 2;
+/// Bytes of time and type, with which a key ends.
+const TIME_LEN: usize = 9;
+
+/// Where the parts of a cell stand in a plain block.
+///
+/// Time and sequence id do not stand side by side: a processor that has just stored two numbers waits
+/// for both to reach its cache before it loads them as one.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[repr(C)]
+pub(crate) struct CellParts {
+    row: RowPart,
+    end: usize,
+    key_len: usize,
+    timestamp: Timestamp,
+    family_len: usize,
+    sequence_id: SequenceId,
+    value_len: usize,
+    tags_len: usize,
+    cell_type: CellType,
+}
+
+/// Where a cell and its row stand.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct RowPart {
+    cell_at: usize,
+    len: usize,
+    /// The first bytes of the row, with zeros behind a shorter one.
+    head: u64,
+}
+
+impl CellParts {
+    /// Reads and checks the cell that starts at `at`, with which `rest` begins.
+    #[inline]
+    pub(crate) fn read(rest: &[u8], at: usize, layout: CellLayout) -> Result<Self, What> {
+        let mut parts = Self::before(at);
+        parts.go_on(rest, layout)?;
+        Ok(parts)
+    }
+
+    /// No cell, behind which one starts at `at`.
+    fn before(at: usize) -> Self {
+        Self {
+            row: RowPart::default(),
+            end: at,
+            key_len: 0,
+            timestamp: Timestamp::default(),
+            family_len: 0,
+            sequence_id: SequenceId::default(),
+            value_len: 0,
+            tags_len: 0,
+            cell_type: CellType::Put,
+        }
+    }
+
+    /// Reads and checks the cell behind this one, with which `rest` begins, and becomes it. If it cannot,
+    /// it stays as it is.
+    #[inline]
+    pub(crate) fn go_on(&mut self, rest: &[u8], layout: CellLayout) -> Result<(), What> {
+        match self.go_on_as_usual(rest, layout) {
+            Some(()) => Ok(()),
+            None => self.go_on_to_any(rest, layout),
+        }
+    }
+
+    /// To a cell without tags and with a small sequence id, if it has either, and if nothing is wrong with
+    /// it.
+    #[inline]
+    fn go_on_as_usual(&mut self, rest: &[u8], layout: CellLayout) -> Option<()> {
+        let [lengths @ .., high, low]: &[u8; ROW_AT] = rest.first_chunk()?;
+        let lengths: [u32; 2] =
+            [lengths.first_chunk()?, lengths.last_chunk()?].map(|len| u32::from_be_bytes(*len));
+        let [key_len, value_len] = lengths.map(|len| usize::try_from(len).unwrap_or(usize::MAX));
+        // A negative one is more than any block has.
+        let len = LENGTHS_LEN.saturating_add(key_len).saturating_add(value_len);
+        let (cell, mut behind) = rest.split_at_checked(len)?;
+        let row_len = usize::from(u16::from_be_bytes([*high, *low]));
+        let family_len = usize::from(*cell.get(ROW_AT.saturating_add(row_len))?);
+        let columns_len = row_len.saturating_add(family_len);
+        if row_len > 0x7fff
+            || family_len > 0x7f
+            || KeyRef::FIXED_LEN.saturating_add(columns_len) > key_len
+        {
+            return None;
+        }
+        let key_end = LENGTHS_LEN.saturating_add(key_len);
+        let [time @ .., type_code]: [u8; TIME_LEN] = *cell.get(..key_end)?.last_chunk()?;
+        let cell_type = CellType::from_code(type_code)?;
+        let timestamp = i64::from_be_bytes(time);
+        if timestamp < 0 {
+            return None;
+        }
+        if layout.tags {
+            let [0, 0, rest @ ..] = behind else { return None };
+            behind = rest;
+        }
+        let mut sequence_id = 0;
+        if layout.mvcc {
+            let [number @ ..0x80, rest @ ..] = behind else { return None };
+            sequence_id = u64::from(*number);
+            behind = rest;
+        }
+        let head = u64::from_be_bytes(*cell.get(ROW_AT..)?.first_chunk()?);
+        let head = if row_len < size_of::<u64>() { cut_head(head, row_len) } else { head };
+        self.row = RowPart { cell_at: self.end, len: row_len, head };
+        // What is behind the cell is a part of the rest.
+        self.end = self.end.wrapping_add(rest.len().wrapping_sub(behind.len()));
+        self.key_len = key_len;
+        self.family_len = family_len;
+        self.value_len = value_len;
+        self.tags_len = 0;
+        self.timestamp = Timestamp::new(timestamp);
+        self.sequence_id = SequenceId::new(sequence_id);
+        self.cell_type = cell_type;
+        Some(())
+    }
+
+    /// To any cell.
+    #[cold]
+    #[inline(never)]
+    fn go_on_to_any(&mut self, rest: &[u8], layout: CellLayout) -> Result<(), What> {
+        let mut input = Input::new(rest);
+        let cell = read_cell(&mut input, layout)?;
+        let mut head = [0; size_of::<u64>()];
+        for (to, byte) in head.iter_mut().zip(cell.row) {
+            *to = *byte;
+        }
+        *self = Self {
+            row: RowPart { cell_at: self.end, len: cell.row.len(), head: u64::from_be_bytes(head) },
+            end: self.end.saturating_add(rest.len().saturating_sub(input.len())),
+            key_len: cell.key().flat_len(),
+            family_len: cell.family.len(),
+            value_len: cell.value.len(),
+            tags_len: cell.tags.len(),
+            timestamp: cell.timestamp,
+            sequence_id: cell.sequence_id,
+            cell_type: cell.cell_type,
+        };
+        Ok(())
+    }
+
+    /// Where the cell starts.
+    pub(crate) const fn at(&self) -> usize {
+        self.row.cell_at
+    }
+
+    /// Where the next one starts.
+    pub(crate) const fn end(&self) -> usize {
+        self.end
+    }
+
+    /// Where its row stands.
+    #[inline]
+    pub(crate) const fn row(&self) -> RowPart {
+        self.row
+    }
+
+    /// The cell, from its bytes.
+    #[inline]
+    pub(crate) fn cell<'a>(&self, bytes: &'a [u8]) -> Option<CellRef<'a>> {
+        let mut input = Input::new(bytes);
+        input.take(ROW_AT)?;
+        let row = input.take(self.row.len)?;
+        input.take(1)?;
+        let family = input.take(self.family_len)?;
+        let other_len = KeyRef::FIXED_LEN.wrapping_add(self.row.len).wrapping_add(self.family_len);
+        let qualifier = input.take(self.key_len.wrapping_sub(other_len))?;
+        input.take(TIME_LEN)?;
+        let value = input.take(self.value_len)?;
+        let mut tags = &[][..];
+        if self.tags_len > 0 {
+            input.take(2)?;
+            tags = input.take(self.tags_len)?;
+        }
+        Some(CellRef {
+            row,
+            family,
+            qualifier,
+            timestamp: self.timestamp,
+            cell_type: self.cell_type,
+            value,
+            tags,
+            sequence_id: self.sequence_id,
+        })
+    }
+}
+
+impl RowPart {
+    /// Compares the row with that of another cell of the block.
+    #[inline]
+    pub(crate) fn compare(&self, other: &Self, cells: &Decoded, order: Comparator) -> Ordering {
+        if order == Comparator::Bytes && self.head < other.head {
+            return Ordering::Less;
+        }
+        order.compare_rows(self.row(cells), other.row(cells))
+    }
+
+    fn row<'a>(&self, cells: &'a Decoded) -> &'a [u8] {
+        let row_at = self.cell_at.wrapping_add(ROW_AT);
+        cells.cells_between(row_at, row_at.wrapping_add(self.len)).unwrap_or_default()
+    }
+}
+
+/// Of the 8 bytes that begin with a row of so many, those of the row, and zeros.
+#[cold]
+fn cut_head(head: u64, row_len: usize) -> u64 {
+    let bits = u32::try_from(row_len).unwrap_or(u32::MAX).saturating_mul(u8::BITS);
+    head & !u64::MAX.checked_shr(bits).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::super::plain::write_cell;
+    use super::*;
+
+    fn layouts() -> impl Strategy<Value = CellLayout> {
+        (any::<bool>(), any::<bool>()).prop_map(|(tags, mvcc)| CellLayout {
+            tags,
+            mvcc,
+            ..CellLayout::default()
+        })
+    }
+
+    /// A cell in its bytes, and whether it is a usual one.
+    fn written(layout: CellLayout) -> impl Strategy<Value = (Vec<u8>, bool)> {
+        let bytes = |len: usize| vec(any::<u8>(), 0..len);
+        let tags = prop_oneof![Just(vec![]), Just(vec![0, 2, 7, 9])];
+        let number = prop_oneof![0..0x80_u64, any::<u64>().prop_map(|number| number >> 1)];
+        (bytes(20), bytes(20), bytes(20), bytes(40), tags, number, 0..i64::MAX).prop_map(
+            move |(row, family, qualifier, value, tags, number, time)| {
+                let cell = CellRef {
+                    sequence_id: SequenceId::new(number),
+                    tags: &tags,
+                    ..CellRef::put(&row, &family, &qualifier, Timestamp::new(time), &value)
+                };
+                let mut out = Vec::new();
+                write_cell(&mut out, &cell, layout);
+                (out, (!layout.tags || tags.is_empty()) && (!layout.mvcc || number < 0x80))
+            },
+        )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4000))]
+
+        /// What is found of the usual cell is what is found of any, also of one that was changed, with
+        /// anything behind it; and usual cells are found to be that.
+        #[test]
+        fn usual_cells_are_read_as_any_are(
+            (layout, (bytes, is_usual)) in layouts().prop_flat_map(|layout| (Just(layout), written(layout))),
+            behind in vec(any::<u8>(), 0..30),
+            change in proptest::option::of((any::<prop::sample::Index>(), any::<u8>())),
+            at in 0..1000_usize,
+        ) {
+            let mut rest = [&bytes[..], &behind[..]].concat();
+            if let Some((place, byte)) = &change {
+                rest[place.index(bytes.len())] = *byte;
+            }
+            let before = CellParts { tags_len: 7, ..CellParts::before(at) };
+            let (mut usual, mut any) = (before, before);
+            let found = usual.go_on_as_usual(&rest, layout);
+            let read = any.go_on_to_any(&rest, layout);
+            prop_assert!(found.is_none() || read.is_ok());
+            prop_assert_eq!(usual, if found.is_some() { any } else { before });
+            if change.is_none() {
+                prop_assert_eq!(found.is_some(), is_usual);
+                prop_assert!(read.is_ok());
+                prop_assert_eq!(any.end(), at + bytes.len());
+            }
+            prop_assert_eq!(CellParts::read(&rest, at, layout).is_ok(), read.is_ok());
+        }
+
+        /// Rows told by their first bytes are told right, whatever their lengths.
+        #[test]
+        fn rows_compare_as_their_bytes_do(
+            left in vec(prop_oneof![Just(0_u8), any::<u8>()], 0..12),
+            right in vec(prop_oneof![Just(0_u8), any::<u8>()], 0..12),
+        ) {
+            let layout = CellLayout::default();
+            let mut cells = Vec::new();
+            for row in [&left, &right] {
+                write_cell(&mut cells, &CellRef::put(row, b"f", b"", Timestamp::new(1), b""), layout);
+            }
+            let decoded = Decoded::plain(cells.clone().into());
+            let first = CellParts::read(&cells, 0, layout).expect("a cell");
+            let second = CellParts::read(&cells[first.end()..], first.end(), layout).expect("a cell");
+            let order = first.row().compare(&second.row(), &decoded, layout.order);
+            prop_assert_eq!(order, left.cmp(&right));
+            prop_assert_eq!(second.row().compare(&first.row(), &decoded, layout.order), right.cmp(&left));
+        }
+    }
+}
