@@ -185,6 +185,7 @@ impl Reader {
     }
 
     /// Whether `row` lies between the first row and the last.
+    #[inline]
     pub fn spans_row(&self, row: &[u8]) -> bool {
         let order = self.comparator();
         self.0.rows.as_ref().is_some_and(|rows| {

@@ -105,6 +105,7 @@ pub(super) struct FileFilters {
 
 impl FileFilters {
     /// Our own filter, if it is to be used.
+    #[inline]
     fn row_filter(&self, filter_use: FilterUse) -> Option<&RowFilter> {
         let wanted = matches!(filter_use, FilterUse::Best | FilterUse::MetaFilter);
         self.row_filter.as_ref().filter(|_| wanted)
@@ -126,6 +127,7 @@ impl FileFilters {
     }
 
     /// A filter of ours that its reader keeps, on its way to the processor.
+    #[inline]
     pub(super) fn prefetched(
         &self,
         filter_use: FilterUse,

@@ -19,6 +19,7 @@ impl Reader {
     /// The filter of ours that [`ask_filter`](Self::ask_filter) would ask, if it is in memory for as
     /// long as the file is open. The processor is asked to load what it will look at, which is worth
     /// it for all files of a read before the first filter is asked.
+    #[inline]
     pub fn prefetched_filter(&self, probe: &RowProbe<'_>) -> Option<KeptFilter<'_>> {
         self.0.filters.prefetched(self.0.filter_use, probe)
     }
