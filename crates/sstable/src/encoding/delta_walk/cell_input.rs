@@ -310,7 +310,8 @@ impl DeltaWalk {
     }
 
     /// Takes time and type of the key, which must be of a kind that cells have.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
     fn set_time(&mut self, timestamp: i64, type_code: u8) -> Result<(), What> {
         (self.timestamp, self.type_code) = (timestamp, type_code);
         self.cell_type = CellType::from_code(type_code).ok_or_else(|| unknown_type(type_code))?;
