@@ -4,7 +4,9 @@
 //! Cells of a key of 16 bytes and a value of 100, half of which can be compressed away. Scans read
 //! every block from the file (which the operating system holds in memory), verify and decode it.
 //! Lookups have all blocks in the cache and a Bloom filter of 1 % in front. Both sides warm up by
-//! as many rounds as are timed, and the median counts.
+//! as many rounds as are timed, and the median counts. Then they take turns, for a machine that has other
+//! work at times is not the same for both if each is asked once: a ratio is taken in each turn,
+//! and of all figures the median over the turns is printed.
 //!
 //! Ours are looked up one by one, and in the columns "at once" a hundred in one call of [`seek_rows`],
 //! for which HBase's reader has nothing: its `get` of many rows takes one after the other.
@@ -44,6 +46,8 @@ use workload::{KEY_LEN, Random};
 const VALUE_LEN: usize = 100;
 const LOOKUPS: usize = 20_000;
 const ROUNDS: usize = 5;
+/// How often either side is asked about each file.
+const TURNS: usize = 3;
 /// Rows that are asked for at once.
 const AT_ONCE: usize = 100;
 
@@ -98,10 +102,13 @@ fn main() {
             let path = dir.path().join("file");
             let options =
                 WriterOptions::default().data_block_encoding(encoding).compression(compression);
-            let written = write_file(&path, options, &rows);
-            let ours = measure(&path, &present, &absent);
-            let theirs = (!alone).then(|| ask_hbase(&path, &key_files));
-            print_row(&format!("{encoding} | {compression}"), written, &ours, theirs.as_ref());
+            let turns = [(); TURNS].map(|()| {
+                let written = write_file(&path, options.clone(), &rows);
+                let ours = measure(&path, &present, &absent);
+                let theirs = (!alone).then(|| ask_hbase(&path, &key_files));
+                figures(written, &ours, theirs.as_ref())
+            });
+            print_row(&format!("{encoding} | {compression}"), &turns);
         }
     }
 }
@@ -116,24 +123,32 @@ fn print_head(alone: bool) {
     println!("{head}\n|---|---|{}", "--:|".repeat(head.matches('|').count() - 3));
 }
 
-fn print_row(name: &str, written: f64, ours: &Ours, theirs: Option<&Speed>) {
-    print!("| {name} | {written:.0} |");
-    let scans = [ours.speed.cells, ours.cells_ahead];
-    for (cells, cpu) in scans.into_iter().zip(ours.cpu) {
-        print!(" {:.2} | {cpu:.0} |", cells / 1e6);
-    }
-    if let Some(theirs) = theirs {
-        let [plain, ahead] = scans.map(|ours| ours / theirs.cells);
-        print!(" {:.2} | {plain:.1} | {ahead:.1} |", theirs.cells / 1e6);
-    }
-    let hits = (ours.speed.hits, ours.hits_at_once, theirs.map(|it| it.hits));
-    let misses = (ours.speed.misses, ours.misses_at_once, theirs.map(|it| it.misses));
-    for (one_by_one, at_once, theirs) in [hits, misses] {
-        print!(" {:.2} | {:.2} |", one_by_one / 1e6, at_once / 1e6);
-        if let Some(theirs) = theirs {
-            let [ours, at_once] = [one_by_one, at_once].map(|ours| ours / theirs);
-            print!(" {:.2} | {ours:.1} | {at_once:.1} |", theirs / 1e6);
+/// The figures of one turn in their order, each with how many digits are worth printing.
+fn figures(written: f64, ours: &Ours, theirs: Option<&Speed>) -> Vec<(f64, usize)> {
+    let mut figures = vec![(written, 0)];
+    let mut compare = |ours: [f64; 2], cpu: Option<[f64; 2]>, theirs: Option<f64>| {
+        for (number, per_second) in ours.into_iter().enumerate() {
+            figures.push((per_second / 1e6, 2));
+            figures.extend(cpu.map(|cpu| (cpu[number], 0)));
         }
+        if let Some(theirs) = theirs {
+            figures.push((theirs / 1e6, 2));
+            figures.extend(ours.map(|ours| (ours / theirs, 1)));
+        }
+    };
+    compare([ours.speed.cells, ours.cells_ahead], Some(ours.cpu), theirs.map(|it| it.cells));
+    compare([ours.speed.hits, ours.hits_at_once], None, theirs.map(|it| it.hits));
+    compare([ours.speed.misses, ours.misses_at_once], None, theirs.map(|it| it.misses));
+    figures
+}
+
+/// Prints the median of each figure.
+fn print_row(name: &str, turns: &[Vec<(f64, usize)>; TURNS]) {
+    print!("| {name} |");
+    for (column, (_, digits)) in turns[0].iter().enumerate() {
+        let mut of_turns = turns.each_ref().map(|turn| turn[column].0);
+        of_turns.sort_unstable_by(f64::total_cmp);
+        print!(" {:.digits$} |", of_turns[TURNS / 2]);
     }
     println!();
 }
