@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A scan comes here for every cell, and a get for its only one. How long a cell is follows from its
-//! first bytes, so that the usual one takes a few comparisons, each of which holds for several parts.
-//! Any other cell, and what is wrong with a damaged one, is left to [`plain`](super::plain).
+//! first bytes, so that it takes a few comparisons, each of which holds for several parts. Tags, and what is
+//! wrong with a damaged cell, are left to [`plain`](super::plain).
 #![cfg_attr(
     not(test),
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
@@ -16,7 +16,7 @@
 
 use std::cmp::Ordering;
 
-use super::plain::{LENGTHS_LEN, read_cell};
+use super::plain::{LENGTHS_LEN, read_behind_value, read_cell};
 use super::{CellLayout, Decoded, What};
 use crate::input::Input;
 use crate::{CellRef, CellType, Comparator, KeyRef, SequenceId, Timestamp};
@@ -81,23 +81,19 @@ impl CellParts {
     /// it stays as it is.
     #[inline]
     pub(crate) fn go_on(&mut self, rest: &[u8], layout: CellLayout) -> Result<(), What> {
-        match self.go_on_as_usual(rest, layout) {
-            Some(()) => Ok(()),
-            None => self.go_on_to_any(rest, layout),
-        }
+        self.go_on_to_sound(rest, layout).ok_or_else(|| what_is_wrong(rest, layout))
     }
 
-    /// To a cell without tags and with a small sequence id, if it has either, and if nothing is wrong with
-    /// it.
+    /// The same without a word on what is wrong.
     #[inline]
-    fn go_on_as_usual(&mut self, rest: &[u8], layout: CellLayout) -> Option<()> {
+    fn go_on_to_sound(&mut self, rest: &[u8], layout: CellLayout) -> Option<()> {
         let [lengths @ .., high, low]: &[u8; ROW_AT] = rest.first_chunk()?;
         let lengths: [u32; 2] =
             [lengths.first_chunk()?, lengths.last_chunk()?].map(|len| u32::from_be_bytes(*len));
         let [key_len, value_len] = lengths.map(|len| usize::try_from(len).unwrap_or(usize::MAX));
         // A negative one is more than any block has.
         let len = LENGTHS_LEN.saturating_add(key_len).saturating_add(value_len);
-        let (cell, mut behind) = rest.split_at_checked(len)?;
+        let (cell, behind) = rest.split_at_checked(len)?;
         let row_len = usize::from(u16::from_be_bytes([*high, *low]));
         let family_len = usize::from(*cell.get(ROW_AT.saturating_add(row_len))?);
         let columns_len = row_len.saturating_add(family_len);
@@ -114,53 +110,23 @@ impl CellParts {
         if timestamp < 0 {
             return None;
         }
-        if layout.tags {
-            let [0, 0, rest @ ..] = behind else { return None };
-            behind = rest;
-        }
-        let mut sequence_id = 0;
-        if layout.mvcc {
-            let [number @ ..0x80, rest @ ..] = behind else { return None };
-            sequence_id = u64::from(*number);
-            behind = rest;
-        }
+        let tail = match Tail::read_untagged(behind, layout) {
+            Some(tail) => tail,
+            None => Tail::read(behind, layout)?,
+        };
         let head = u64::from_be_bytes(*cell.get(ROW_AT..)?.first_chunk()?);
         let head = if row_len < size_of::<u64>() { cut_head(head, row_len) } else { head };
         self.row = RowPart { cell_at: self.end, len: row_len, head };
-        // What is behind the cell is a part of the rest.
-        self.end = self.end.wrapping_add(rest.len().wrapping_sub(behind.len()));
+        // All of it is a part of the rest.
+        self.end = self.end.wrapping_add(len).wrapping_add(tail.len);
         self.key_len = key_len;
         self.family_len = family_len;
         self.value_len = value_len;
-        self.tags_len = 0;
+        self.tags_len = tail.tags_len;
         self.timestamp = Timestamp::new(timestamp);
-        self.sequence_id = SequenceId::new(sequence_id);
+        self.sequence_id = tail.sequence_id;
         self.cell_type = cell_type;
         Some(())
-    }
-
-    /// To any cell.
-    #[cold]
-    #[inline(never)]
-    fn go_on_to_any(&mut self, rest: &[u8], layout: CellLayout) -> Result<(), What> {
-        let mut input = Input::new(rest);
-        let cell = read_cell(&mut input, layout)?;
-        let mut head = [0; size_of::<u64>()];
-        for (to, byte) in head.iter_mut().zip(cell.row) {
-            *to = *byte;
-        }
-        *self = Self {
-            row: RowPart { cell_at: self.end, len: cell.row.len(), head: u64::from_be_bytes(head) },
-            end: self.end.saturating_add(rest.len().saturating_sub(input.len())),
-            key_len: cell.key().flat_len(),
-            family_len: cell.family.len(),
-            value_len: cell.value.len(),
-            tags_len: cell.tags.len(),
-            timestamp: cell.timestamp,
-            sequence_id: cell.sequence_id,
-            cell_type: cell.cell_type,
-        };
-        Ok(())
     }
 
     /// Where the cell starts.
@@ -209,6 +175,49 @@ impl CellParts {
     }
 }
 
+/// What stands behind a value.
+struct Tail {
+    len: usize,
+    tags_len: usize,
+    sequence_id: SequenceId,
+}
+
+impl Tail {
+    /// A sequence id without tags in front of it, if there is either.
+    #[inline]
+    fn read_untagged(bytes: &[u8], layout: CellLayout) -> Option<Self> {
+        let mut input = Input::new(bytes);
+        if layout.tags && input.u16()? != 0 {
+            return None;
+        }
+        let mut sequence_id = 0;
+        if layout.mvcc {
+            sequence_id = u64::try_from(input.hvlong()?).ok()?;
+        }
+        // The input is the end of the bytes.
+        let len = bytes.len().wrapping_sub(input.len());
+        Some(Self { len, tags_len: 0, sequence_id: SequenceId::new(sequence_id) })
+    }
+
+    /// Any; a call, so that the rest of the cell stays in registers.
+    #[inline(never)]
+    fn read(bytes: &[u8], layout: CellLayout) -> Option<Self> {
+        let mut input = Input::new(bytes);
+        let (tags, sequence_id) = read_behind_value(&mut input, layout).ok()?;
+        let len = bytes.len().saturating_sub(input.len());
+        Some(Self { len, tags_len: tags.len(), sequence_id })
+    }
+}
+
+/// Why no sound cell begins here.
+#[cold]
+fn what_is_wrong(rest: &[u8], layout: CellLayout) -> What {
+    match read_cell(&mut Input::new(rest), layout) {
+        Err(what) => what,
+        Ok(_) => "a cell that cannot be read".into(),
+    }
+}
+
 impl RowPart {
     /// Compares the row with that of another cell of the block.
     #[inline]
@@ -248,12 +257,12 @@ mod tests {
         })
     }
 
-    /// A cell in its bytes, and whether it is a usual one.
-    fn written(layout: CellLayout) -> impl Strategy<Value = (Vec<u8>, bool)> {
+    /// A cell in its bytes.
+    fn written(layout: CellLayout) -> impl Strategy<Value = Vec<u8>> {
         let bytes = |len: usize| vec(any::<u8>(), 0..len);
         let tags = prop_oneof![Just(vec![]), Just(vec![0, 2, 7, 9])];
         let number = prop_oneof![0..0x80_u64, any::<u64>().prop_map(|number| number >> 1)];
-        (bytes(20), bytes(20), bytes(20), bytes(40), tags, number, 0..i64::MAX).prop_map(
+        (bytes(20), bytes(20), bytes(300), bytes(40), tags, number, 0..i64::MAX).prop_map(
             move |(row, family, qualifier, value, tags, number, time)| {
                 let cell = CellRef {
                     sequence_id: SequenceId::new(number),
@@ -262,7 +271,7 @@ mod tests {
                 };
                 let mut out = Vec::new();
                 write_cell(&mut out, &cell, layout);
-                (out, (!layout.tags || tags.is_empty()) && (!layout.mvcc || number < 0x80))
+                out
             },
         )
     }
@@ -270,11 +279,11 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4000))]
 
-        /// What is found of the usual cell is what is found of any, also of one that was changed, with
-        /// anything behind it; and usual cells are found to be that.
+        /// What is read in few steps is what is read in all, also of a cell that was changed, with anything
+        /// behind it.
         #[test]
-        fn usual_cells_are_read_as_any_are(
-            (layout, (bytes, is_usual)) in layouts().prop_flat_map(|layout| (Just(layout), written(layout))),
+        fn cells_are_read_as_in_all_steps(
+            (layout, bytes) in layouts().prop_flat_map(|layout| (Just(layout), written(layout))),
             behind in vec(any::<u8>(), 0..30),
             change in proptest::option::of((any::<prop::sample::Index>(), any::<u8>())),
             at in 0..1000_usize,
@@ -284,17 +293,23 @@ mod tests {
                 rest[place.index(bytes.len())] = *byte;
             }
             let before = CellParts { tags_len: 7, ..CellParts::before(at) };
-            let (mut usual, mut any) = (before, before);
-            let found = usual.go_on_as_usual(&rest, layout);
-            let read = any.go_on_to_any(&rest, layout);
-            prop_assert!(found.is_none() || read.is_ok());
-            prop_assert_eq!(usual, if found.is_some() { any } else { before });
-            if change.is_none() {
-                prop_assert_eq!(found.is_some(), is_usual);
-                prop_assert!(read.is_ok());
-                prop_assert_eq!(any.end(), at + bytes.len());
+            let mut parts = before;
+            let read = parts.go_on(&rest, layout);
+            let mut input = Input::new(&rest);
+            match read_cell(&mut input, layout) {
+                Ok(cell) => {
+                    prop_assert_eq!(read, Ok(()));
+                    let len = rest.len() - input.len();
+                    prop_assert_eq!((parts.at(), parts.end()), (at, at + len));
+                    prop_assert_eq!(parts.cell(&rest[..len]), Some(cell));
+                    prop_assert!(change.is_some() || len == bytes.len());
+                }
+                Err(what) => {
+                    prop_assert!(change.is_some());
+                    prop_assert_eq!(read, Err(what));
+                    prop_assert_eq!(parts, before);
+                }
             }
-            prop_assert_eq!(CellParts::read(&rest, at, layout).is_ok(), read.is_ok());
         }
 
         /// Rows told by their first bytes are told right, whatever their lengths.

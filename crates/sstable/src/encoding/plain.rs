@@ -93,6 +93,24 @@ pub(super) fn read_cell<'a>(
     if key.timestamp.get() < 0 {
         return Err("negative timestamp".into());
     }
+    let (tags, sequence_id) = read_behind_value(input, layout)?;
+    Ok(CellRef {
+        row: key.row,
+        family: key.family,
+        qualifier: key.qualifier,
+        timestamp: key.timestamp,
+        cell_type,
+        value,
+        tags,
+        sequence_id,
+    })
+}
+
+/// Reads and checks what follows the value of a cell: tags and sequence id, if there are any.
+pub(super) fn read_behind_value<'a>(
+    input: &mut Input<'a>,
+    layout: CellLayout,
+) -> Result<(&'a [u8], SequenceId), What> {
     let mut tags = &[][..];
     if layout.tags {
         let len = input.u16().ok_or("no tags length")?.into();
@@ -108,16 +126,7 @@ pub(super) fn read_cell<'a>(
         sequence_id =
             u64::try_from(number).map(SequenceId::new).map_err(|_| "negative sequence id")?;
     }
-    Ok(CellRef {
-        row: key.row,
-        family: key.family,
-        qualifier: key.qualifier,
-        timestamp: key.timestamp,
-        cell_type,
-        value,
-        tags,
-        sequence_id,
-    })
+    Ok((tags, sequence_id))
 }
 
 #[cold]
