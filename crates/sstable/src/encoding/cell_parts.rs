@@ -16,15 +16,13 @@
 
 use std::cmp::Ordering;
 
-use super::plain::{LENGTHS_LEN, read_behind_value, read_cell};
+use super::plain::{LENGTHS_LEN, TIME_LEN, read_behind_value, read_cell};
 use super::{CellLayout, Decoded, What};
 use crate::input::Input;
 use crate::{CellRef, CellType, Comparator, KeyRef, SequenceId, Timestamp};
 
 /// The bytes in front of a row: the two lengths of the cell, and the row's own.
 const ROW_AT: usize = LENGTHS_LEN + 2;
-/// Bytes of time and type, with which a key ends.
-const TIME_LEN: usize = 9;
 
 /// Where the parts of a cell stand in a plain block.
 ///
@@ -97,8 +95,8 @@ impl CellParts {
         let row_len = usize::from(u16::from_be_bytes([*high, *low]));
         let family_len = usize::from(*cell.get(ROW_AT.saturating_add(row_len))?);
         let columns_len = row_len.saturating_add(family_len);
-        if row_len > 0x7fff
-            || family_len > 0x7f
+        if row_len > KeyRef::ROW_LEN_MAX
+            || family_len > KeyRef::FAMILY_LEN_MAX
             || KeyRef::FIXED_LEN.saturating_add(columns_len) > key_len
         {
             return None;

@@ -21,8 +21,9 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 pub(super) use self::cell_input::CellInput;
-use self::key_buffer::{KeyBuffer, TIME_LEN};
+use self::key_buffer::KeyBuffer;
 use super::block::DELTA_PREFIX_LEN;
+use super::plain::TIME_LEN;
 use super::{CellLayout, DataBlockEncoding, Deltas, What, diff, fast_diff, prefix, tag_dictionary};
 use crate::block::walk::Step;
 use crate::input::Input;

@@ -23,6 +23,9 @@ use crate::{CellRef, CellType, KeyRef, SequenceId};
 /// The bytes of the two lengths in front of a cell.
 pub(super) const LENGTHS_LEN: usize = 8;
 
+/// The bytes of time and type, with which a key ends.
+pub(super) const TIME_LEN: usize = 9;
+
 /// The most bytes of tags that a cell can carry: their length is read as an i16.
 pub(crate) const TAGS_LEN_MAX: usize = 0x7fff;
 

@@ -18,9 +18,9 @@
 use std::cmp::Ordering;
 
 use super::DeltaWalk;
-use super::key_buffer::{SHORT_LEN, TIME_LEN};
+use super::key_buffer::SHORT_LEN;
 use crate::encoding::What;
-use crate::encoding::plain::{self, LENGTHS_LEN, TAGS_LEN_MAX, unknown_type};
+use crate::encoding::plain::{self, LENGTHS_LEN, TAGS_LEN_MAX, TIME_LEN, unknown_type};
 use crate::input::{Input, hvlong_len};
 use crate::{CellType, Comparator, KeyRef, SequenceId};
 

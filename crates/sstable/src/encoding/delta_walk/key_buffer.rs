@@ -4,6 +4,8 @@
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
 )]
 
+use crate::encoding::plain::TIME_LEN;
+
 /// A key, and room behind it, in which anything may stand.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KeyBuffer {
@@ -14,8 +16,6 @@ pub(super) struct KeyBuffer {
 
 /// Up to here bytes are copied without asking how many they are.
 pub(super) const SHORT_LEN: usize = 32;
-/// Bytes of time and type, with which a key ends.
-pub(super) const TIME_LEN: usize = 9;
 
 impl KeyBuffer {
     /// How much of the key is there.
