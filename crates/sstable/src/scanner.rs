@@ -174,7 +174,11 @@ impl Scanner {
     }
 
     /// The cell it stands on; `None` behind the last, and before the first seek.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "a call, and a copy of the cell, for each cell of a scan"
+    )]
     pub fn cell(&self) -> Option<CellRef<'_>> {
         let place = self.place.as_ref()?;
         place.data()?.cell(&place.walk)

@@ -31,6 +31,28 @@ impl Body {
         Self { start: range.start.min(end), end, buffer }
     }
 
+    /// What stands behind the first `at` bytes; `None` if it does not have so many.
+    #[inline]
+    pub(crate) fn behind(&self, at: usize) -> Option<&[u8]> {
+        self.buffer.get(self.start.wrapping_add(at)..self.end)
+    }
+
+    /// The part of it from one place to another, neither of which is behind its end.
+    #[inline]
+    pub(crate) fn between(&self, at: usize, end: usize) -> Option<&[u8]> {
+        self.buffer.get(self.start.wrapping_add(at)..self.start.wrapping_add(end))
+    }
+
+    #[inline]
+    pub(crate) const fn len(&self) -> usize {
+        self.end.wrapping_sub(self.start)
+    }
+
+    /// All of the buffer.
+    pub(crate) const fn buffer(&self) -> &[u8] {
+        self.buffer.as_slice()
+    }
+
     /// The buffer, whose other parts may hold anything.
     pub(crate) fn into_buffer(self) -> Vec<u8> {
         self.buffer

@@ -221,37 +221,36 @@ impl DataBlock {
     pub(crate) fn step(&self, walk: &mut Walk) -> Result<Step, What> {
         match (walk, &self.cells) {
             (Walk::Plain(walk), Cells::Plain(plain)) => walk.step(plain, self.layout),
-            (walk, _) => self.step_encoded(walk),
+            (Walk::Deltas(walk), Cells::Deltas(deltas)) => walk.step(deltas),
+            (walk, _) => self.step_decoded(walk),
         }
     }
 
     /// The cell that a walk has come to.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
     pub(crate) fn cell<'a>(&'a self, walk: &'a Walk) -> Option<CellRef<'a>> {
         match (walk, &self.cells) {
             (Walk::Plain(walk), Cells::Plain(plain)) => walk.cell(plain),
-            (walk, _) => self.encoded_cell(walk),
-        }
-    }
-
-    /// Goes to the next cell, whose block is encoded; apart, so that plain cells are walked in a
-    /// loop without calls.
-    fn step_encoded(&self, walk: &mut Walk) -> Result<Step, What> {
-        match (walk, &self.cells) {
-            (Walk::Deltas(walk), Cells::Deltas(deltas)) => walk.step(deltas),
-            (Walk::Plain(walk), _) => match self.plain.get() {
-                Some(plain) => walk.step(plain, self.layout),
-                None => Ok(Step::End),
-            },
-            (Walk::Deltas(_), Cells::Plain(_)) => Ok(Step::End),
-        }
-    }
-
-    fn encoded_cell<'a>(&'a self, walk: &'a Walk) -> Option<CellRef<'a>> {
-        match (walk, &self.cells) {
             (Walk::Deltas(walk), Cells::Deltas(deltas)) => walk.cell(deltas),
-            (Walk::Plain(walk), _) => walk.cell(self.plain.get()?),
-            (Walk::Deltas(_), Cells::Plain(_)) => None,
+            (walk, _) => self.decoded_cell(walk),
+        }
+    }
+
+    /// Goes to the next cell, all of whose block was decoded beside it.
+    #[inline(never)]
+    fn step_decoded(&self, walk: &mut Walk) -> Result<Step, What> {
+        match (walk, self.plain.get()) {
+            (Walk::Plain(walk), Some(plain)) => walk.step(plain, self.layout),
+            _ => Ok(Step::End),
+        }
+    }
+
+    #[inline(never)]
+    fn decoded_cell<'a>(&'a self, walk: &'a Walk) -> Option<CellRef<'a>> {
+        match walk {
+            Walk::Plain(walk) => walk.cell(self.plain.get()?),
+            Walk::Deltas(_) => None,
         }
     }
 }

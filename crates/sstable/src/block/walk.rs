@@ -74,7 +74,8 @@ impl PlainWalk {
 
     /// Begins on the cell that starts at `at` in a block that was checked before.
     pub(crate) fn at(decoded: &Decoded, layout: CellLayout, at: usize) -> Option<Self> {
-        let parts = CellParts::read(decoded.cells_from(at), at, layout).ok()?;
+        let parts =
+            CellParts::read(decoded.cells().behind(at).unwrap_or_default(), at, layout).ok()?;
         Some(Self { parts, rows: None })
     }
 
@@ -82,7 +83,7 @@ impl PlainWalk {
     #[inline]
     pub(crate) fn step(&mut self, decoded: &Decoded, layout: CellLayout) -> Result<Step, What> {
         let at = self.parts.end();
-        let rest = decoded.cells_from(at);
+        let rest = decoded.cells().behind(at).unwrap_or_default();
         if rest.is_empty() {
             return match self.rows {
                 Some(rows) => decoded.check_row_count(rows).map(|()| Step::End),
@@ -116,7 +117,7 @@ impl PlainWalk {
     /// The cell it stands on.
     #[inline]
     pub(crate) fn cell<'a>(&self, decoded: &'a Decoded) -> Option<CellRef<'a>> {
-        self.parts.cell(decoded.cells_between(self.position(), self.parts.end())?)
+        self.parts.cell(decoded.cells().between(self.position(), self.parts.end())?)
     }
 }
 

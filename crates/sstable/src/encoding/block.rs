@@ -176,18 +176,16 @@ impl BlockEncoder {
 /// A data block's plain cells, and what else the block said of them.
 #[derive(Debug)]
 pub(crate) struct Decoded {
-    /// What the block was read into, so that each step of a walk finds the cells by one comparison.
-    buffer: Vec<u8>,
-    cells: Range<usize>,
-    /// Where each row's first cell starts, u32 BE each, if the encoding tells.
+    cells: Body,
+    /// Where in the buffer beneath stands where each row's first cell starts, u32 BE each, if the
+    /// encoding tells.
     rows: Option<Range<usize>>,
 }
 
 impl Decoded {
     /// Plain cells and nothing else.
-    pub(super) fn plain(body: Body) -> Self {
-        let (buffer, cells) = body.into_parts();
-        Self { buffer, cells, rows: None }
+    pub(super) const fn plain(cells: Body) -> Self {
+        Self { cells, rows: None }
     }
 
     /// Plain cells and where their rows start: two parts of a body.
@@ -195,26 +193,13 @@ impl Decoded {
         let (buffer, all) = body.into_parts();
         let [cells, rows] = [cells, rows]
             .map(|part| all.start.saturating_add(part.start)..all.start.saturating_add(part.end));
-        Self { buffer, cells, rows: Some(rows) }
+        Self { cells: Body::new(buffer, cells), rows: Some(rows) }
     }
 
     /// The plain cells.
     #[inline]
-    pub(crate) fn cells(&self) -> &[u8] {
-        self.buffer.get(self.cells.clone()).unwrap_or_default()
-    }
-
-    /// A part of them, of which `at` is where it starts; nothing, if they do not have it.
-    #[inline]
-    pub(crate) fn cells_from(&self, at: usize) -> &[u8] {
-        self.buffer.get(self.cells.start.wrapping_add(at)..self.cells.end).unwrap_or_default()
-    }
-
-    /// The part of them from one place to another, neither of which is behind the last cell.
-    #[inline]
-    pub(crate) fn cells_between(&self, at: usize, end: usize) -> Option<&[u8]> {
-        let start = self.cells.start;
-        self.buffer.get(start.wrapping_add(at)..start.wrapping_add(end))
+    pub(crate) const fn cells(&self) -> &Body {
+        &self.cells
     }
 
     /// Holds the block's own row index, if it has one, against the `index`th row that its cells
@@ -239,18 +224,18 @@ impl Decoded {
     }
 
     fn rows(&self) -> Option<&[[u8; 4]]> {
-        let rows = self.buffer.get(self.rows.clone()?).unwrap_or_default();
+        let rows = self.cells.buffer().get(self.rows.clone()?).unwrap_or_default();
         Some(rows.as_chunks().0)
     }
 
     /// Bytes that it takes in memory.
     pub(crate) const fn bytes(&self) -> usize {
-        self.buffer.capacity()
+        self.cells.buffer_len()
     }
 
     /// The buffer beneath, for another block.
     pub(crate) fn into_buffer(self) -> Vec<u8> {
-        self.buffer
+        self.cells.into_buffer()
     }
 }
 
@@ -339,7 +324,7 @@ impl Deltas {
 
     /// All of the body.
     #[inline]
-    pub(super) fn body(&self) -> &[u8] {
+    pub(super) const fn body(&self) -> &Body {
         &self.body
     }
 

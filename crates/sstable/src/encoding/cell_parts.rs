@@ -228,7 +228,7 @@ impl RowPart {
 
     fn row<'a>(&self, cells: &'a Decoded) -> &'a [u8] {
         let row_at = self.cell_at.wrapping_add(ROW_AT);
-        cells.cells_between(row_at, row_at.wrapping_add(self.len)).unwrap_or_default()
+        cells.cells().between(row_at, row_at.wrapping_add(self.len)).unwrap_or_default()
     }
 }
 

@@ -8,7 +8,9 @@
 //! ```
 //!
 //! Only what differs between keys is copied. Nothing is believed: the cells must come to the size
-//! that the block states, and every reference is held against what there is to be referred to.
+//! that the block states, and every reference is held against what there is to be referred to. Most
+//! cells are [usual ones](usual_cell), for which that takes few comparisons; the others, and damaged ones,
+//! are read [in all steps](cell_input).
 #![cfg_attr(
     not(test),
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
@@ -16,11 +18,12 @@
 
 mod cell_input;
 mod key_buffer;
+mod usual_cell;
 
 use std::cmp::Ordering;
 use std::ops::Range;
 
-pub(super) use self::cell_input::CellInput;
+pub(super) use self::cell_input::{CellInput, Lengths};
 use self::key_buffer::KeyBuffer;
 use super::block::DELTA_PREFIX_LEN;
 use super::plain::TIME_LEN;
@@ -46,7 +49,6 @@ pub(crate) struct DeltaWalk {
     /// The row before, compared with this one.
     row_order: Ordering,
     timestamp: i64,
-    type_code: u8,
     cell_type: CellType,
     /// Where the value stands in the body.
     value: Range<usize>,
@@ -76,7 +78,6 @@ impl DeltaWalk {
             family_field_len: 0,
             row_order: Ordering::Less,
             timestamp: 0,
-            type_code: 0,
             cell_type: CellType::Put,
             value: 0..0,
             tags: 0..0,
@@ -97,20 +98,46 @@ impl DeltaWalk {
             return Err("no cells".into());
         }
         let at = walk.next_at;
-        walk.read_cell::<true>(input, body.len()).map_err(|what| located(at, &what))?;
+        walk.read_cell(input, body.len()).map_err(|what| located(at, &what))?;
         Ok(walk)
     }
 
     /// Goes to the next cell.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
     pub(crate) fn step(&mut self, deltas: &Deltas) -> Result<Step, What> {
+        let at = self.next_at;
+        let usual = match self.encoding {
+            DataBlockEncoding::Prefix => prefix::decode_usual(self, deltas),
+            DataBlockEncoding::Diff => diff::decode_usual(self, deltas),
+            _ => fast_diff::decode_usual(self, deltas),
+        };
+        match usual {
+            Some(step) if !self.layout.tags => Ok(step),
+            Some(step) => self.read_behind_value(deltas, at).map(|()| step),
+            None => self.step_in_all_steps(deltas),
+        }
+    }
+
+    /// Reads the tags of the cell that starts at `at`, and what follows them.
+    #[inline(never)]
+    fn read_behind_value(&mut self, deltas: &Deltas, at: usize) -> Result<(), What> {
+        let body = deltas.body();
+        let input = Input::new(body.behind(self.next_at).unwrap_or_default());
+        let mut cell = CellInput { walk: self, input, body_len: body.len() };
+        cell.read_end().map_err(|what| located(at, &what))
+    }
+
+    /// Goes to the next cell, whatever it is like.
+    #[inline(never)]
+    fn step_in_all_steps(&mut self, deltas: &Deltas) -> Result<Step, What> {
         let body = deltas.body();
         let at = self.next_at;
-        let input = Input::new(body.get(at..).unwrap_or_default());
+        let input = Input::new(body.behind(at).unwrap_or_default());
         if input.is_empty() {
             return self.check_size().map(|()| Step::End);
         }
-        self.read_cell::<false>(input, body.len()).map_err(|what| located(at, &what))?;
+        self.read_cell(input, body.len()).map_err(|what| located(at, &what))?;
         match self.row_order {
             Ordering::Equal => Ok(Step::SameRow),
             Ordering::Less => Ok(Step::NextRow),
@@ -157,11 +184,10 @@ impl DeltaWalk {
     }
 
     /// The cell it stands on.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
     pub(crate) fn cell<'a>(&'a self, deltas: &'a Deltas) -> Option<CellRef<'a>> {
-        let body = deltas.body();
-        let tagged = if self.layout.compressed_tags { &self.tags_decoded } else { body };
-        let columns = self.key.part(0, self.key_len.saturating_sub(TIME_LEN));
+        let columns = self.key.part(0, self.key_len.wrapping_sub(TIME_LEN));
         let (row, columns) = columns.split_at_checked(self.row_end)?;
         let (family, qualifier) = columns.split_at_checked(self.family_field_len)?;
         Some(CellRef {
@@ -170,24 +196,26 @@ impl DeltaWalk {
             qualifier,
             timestamp: Timestamp::new(self.timestamp),
             cell_type: self.cell_type,
-            value: body.get(self.value.clone())?,
-            tags: tagged.get(self.tags.clone())?,
+            value: deltas.body().between(self.value.start, self.value.end)?,
+            tags: if self.tags.is_empty() { &[] } else { self.some_tags(deltas)? },
             sequence_id: self.sequence_id,
         })
     }
 
+    #[inline(never)]
+    fn some_tags<'a>(&'a self, deltas: &'a Deltas) -> Option<&'a [u8]> {
+        let body = deltas.body();
+        let tagged: &[u8] = if self.layout.compressed_tags { &self.tags_decoded } else { body };
+        tagged.get(self.tags.clone())
+    }
+
     /// Reads the cell that `input` begins with, in a body of `body_len` bytes.
-    #[inline]
-    fn read_cell<const FIRST: bool>(
-        &mut self,
-        input: Input<'_>,
-        body_len: usize,
-    ) -> Result<(), What> {
+    fn read_cell(&mut self, input: Input<'_>, body_len: usize) -> Result<(), What> {
         let mut cell = CellInput { walk: self, input, body_len };
         match cell.walk.encoding {
             DataBlockEncoding::Prefix => prefix::decode(&mut cell)?,
             DataBlockEncoding::Diff => diff::decode(&mut cell)?,
-            _ if FIRST => fast_diff::decode_first(&mut cell)?,
+            _ if cell.is_first() => fast_diff::decode_first(&mut cell)?,
             _ => fast_diff::decode(&mut cell)?,
         }
         cell.read_end()
@@ -206,3 +234,6 @@ impl DeltaWalk {
 fn located(at: usize, what: &str) -> What {
     format!("cell at {at} in the encoded block: {what}").into()
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,10 +19,11 @@
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
 )]
 
-use super::What;
 use super::delta::{Key, write_len};
-use super::delta_walk::CellInput;
+use super::delta_walk::{CellInput, DeltaWalk, Lengths};
+use super::{Deltas, What};
 use crate::CellRef;
+use crate::block::walk::Step;
 use crate::input::Input;
 
 const SAME_KEY_LEN: u8 = 0x01;
@@ -98,7 +99,8 @@ impl TimestampField {
         Self { flags: flags | sign | len_bits, bytes, len }
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
     fn read(input: &mut Input<'_>, flags: u8, previous: i64) -> Option<i64> {
         let len = ((flags & TIMESTAMP_LEN) >> TIMESTAMP_LEN_SHIFT).saturating_add(1);
         let rest = input.rest();
@@ -130,32 +132,46 @@ pub(super) fn decode_family<'a>(input: &mut Input<'a>) -> Result<&'a [u8], What>
 }
 
 /// Reads a cell up to its value.
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
 pub(super) fn decode(cell: &mut CellInput<'_, '_>) -> Result<(), What> {
     let flags = cell.input.u8().ok_or("no flags")?;
     let from_previous = SAME_KEY_LEN | SAME_VALUE_LEN | SAME_TYPE | TIMESTAMP_DIFFERENCE;
     if cell.is_first() && flags & from_previous != 0 {
         return Err("the first cell refers to one before it".into());
     }
-    let key_len = match flags & SAME_KEY_LEN {
-        0 => cell.input.vint().ok_or("bad key length")?,
-        _ => cell.previous_key_len(),
-    };
-    let value_len = match flags & SAME_VALUE_LEN {
-        0 => cell.input.vint().ok_or("bad value length")?,
-        _ => cell.previous_value_len(),
-    };
-    let common = cell.input.vint().ok_or("bad shared length")?;
+    let Lengths { key_len, value_len, common } = read_lengths(cell, flags)?;
     cell.begin(key_len, value_len)?;
     cell.read_columns(key_len, common)?;
+    let (timestamp, type_code) = read_time(cell, flags)?;
+    cell.end_key(key_len, timestamp, type_code)?;
+    cell.read_value(value_len)
+}
+
+/// The same for a usual cell.
+#[inline(never)]
+pub(super) fn decode_usual(walk: &mut DeltaWalk, deltas: &Deltas) -> Option<Step> {
+    let mut cell = CellInput::usual(walk, deltas)?;
+    let flags = cell.input.u8()?;
+    let Lengths { key_len, value_len, common } = read_lengths(&mut cell, flags).ok()?;
+    let step = cell.take_columns(key_len, common)?;
+    let (timestamp, type_code) = read_time(&mut cell, flags).ok()?;
+    let time = cell.take_time(key_len, timestamp, type_code)?;
+    let value = cell.take_value(value_len)?;
+    cell.become_usual(key_len, time, value)?;
+    Some(step)
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+fn read_lengths(cell: &mut CellInput<'_, '_>, flags: u8) -> Result<Lengths, What> {
+    cell.read_lengths(flags & SAME_KEY_LEN != 0, flags & SAME_VALUE_LEN != 0)
+}
+
+/// Reads timestamp and type.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+fn read_time(cell: &mut CellInput<'_, '_>, flags: u8) -> Result<(i64, u8), What> {
     let previous = cell.previous_timestamp();
     let timestamp = TimestampField::read(&mut cell.input, flags, previous);
     let timestamp = timestamp.ok_or("no timestamp")?;
-    let type_code = match flags & SAME_TYPE {
-        0 => cell.input.u8().ok_or("no type")?,
-        _ => cell.previous_type(),
-    };
-    cell.end_key(key_len, timestamp, type_code)?;
-    cell.read_value(value_len)
+    Ok((timestamp, cell.read_type(flags & SAME_TYPE != 0)?))
 }

@@ -18,10 +18,11 @@
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
 )]
 
-use super::What;
 use super::delta::{Key, write_len};
-use super::delta_walk::CellInput;
+use super::delta_walk::{CellInput, DeltaWalk, Lengths};
+use super::{Deltas, What};
 use crate::CellRef;
+use crate::block::walk::Step;
 use crate::input::Input;
 
 const SHARED_TIMESTAMP_LEN: u8 = 0x07;
@@ -84,31 +85,13 @@ fn push_value(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &mut Key) {
     out.extend_from_slice(cell.value);
 }
 
-/// Reads a cell up to its value.
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+/// Reads a cell up to its value, if it is not the first.
 pub(super) fn decode(cell: &mut CellInput<'_, '_>) -> Result<(), What> {
     let flags = read_flags(cell)?;
-    let key_len = match flags & SAME_KEY_LEN {
-        0 => cell.input.vint().ok_or("bad key length")?,
-        _ => cell.previous_key_len(),
-    };
-    let value_len = match flags & SAME_VALUE_LEN {
-        0 => cell.input.vint().ok_or("bad value length")?,
-        _ => cell.previous_value_len(),
-    };
-    let common = cell.input.vint().ok_or("bad shared length")?;
+    let Lengths { key_len, value_len, common } = read_lengths(cell, flags)?;
     cell.begin(key_len, value_len)?;
     cell.read_columns(key_len, common)?;
-
-    let shared = flags & SHARED_TIMESTAMP_LEN;
-    let previous = cell.previous_timestamp();
-    let timestamp = read_timestamp(&mut cell.input, previous, shared);
-    let timestamp = timestamp.ok_or("no timestamp")?;
-    let type_code = match flags & SAME_TYPE {
-        0 => cell.input.u8().ok_or("no type")?,
-        _ => cell.previous_type(),
-    };
+    let (timestamp, type_code) = read_time(cell, flags)?;
     cell.end_key(key_len, timestamp, type_code)?;
     match flags & SAME_VALUE {
         0 => cell.read_value(value_len),
@@ -116,8 +99,42 @@ pub(super) fn decode(cell: &mut CellInput<'_, '_>) -> Result<(), What> {
     }
 }
 
+/// The same for a usual cell.
+#[inline(never)]
+pub(super) fn decode_usual(walk: &mut DeltaWalk, deltas: &Deltas) -> Option<Step> {
+    let mut cell = CellInput::usual(walk, deltas)?;
+    let flags = read_flags(&mut cell).ok()?;
+    let Lengths { key_len, value_len, common } = read_lengths(&mut cell, flags).ok()?;
+    let step = cell.take_columns(key_len, common)?;
+    let (timestamp, type_code) = read_time(&mut cell, flags).ok()?;
+    let time = cell.take_time(key_len, timestamp, type_code)?;
+    let value = match flags & SAME_VALUE {
+        0 => cell.take_value(value_len)?,
+        _ => cell.value_before(value_len)?,
+    };
+    cell.become_usual(key_len, time, value)?;
+    Some(step)
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+fn read_lengths(cell: &mut CellInput<'_, '_>, flags: u8) -> Result<Lengths, What> {
+    cell.read_lengths(flags & SAME_KEY_LEN != 0, flags & SAME_VALUE_LEN != 0)
+}
+
+/// Reads timestamp and type.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+fn read_time(cell: &mut CellInput<'_, '_>, flags: u8) -> Result<(i64, u8), What> {
+    let previous = cell.previous_timestamp();
+    let timestamp = read_timestamp(&mut cell.input, previous, flags & SHARED_TIMESTAMP_LEN);
+    let timestamp = timestamp.ok_or("no timestamp")?;
+    Ok((timestamp, cell.read_type(flags & SAME_TYPE != 0)?))
+}
+
 /// Reads the bytes of a timestamp behind those that it shares with the one before, fewer than 8.
-#[inline]
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
 fn read_timestamp(input: &mut Input<'_>, previous: i64, shared: u8) -> Option<i64> {
     let rest = input.rest();
     let own = input.take(8_usize.saturating_sub(shared.into()))?;

@@ -14,10 +14,11 @@
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
 )]
 
-use super::What;
 use super::delta::{Key, write_len};
-use super::delta_walk::CellInput;
+use super::delta_walk::{CellInput, DeltaWalk, Lengths};
+use super::{Deltas, What};
 use crate::CellRef;
+use crate::block::walk::Step;
 
 /// Appends a cell up to its value.
 pub(super) fn encode(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &Key, previous: Option<&Key>) {
@@ -31,13 +32,29 @@ pub(super) fn encode(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &Key, previous:
 }
 
 /// Reads a cell up to its value.
-#[inline]
 pub(super) fn decode(cell: &mut CellInput<'_, '_>) -> Result<(), What> {
-    let rest_len = cell.input.vint().ok_or("bad key length")?;
-    let value_len = cell.input.vint().ok_or("bad value length")?;
-    let common = cell.input.vint().ok_or("bad shared length")?;
-    let key_len = common.saturating_add(rest_len);
+    let Lengths { key_len, value_len, common } = read_lengths(cell)?;
     cell.begin(key_len, value_len)?;
     cell.read_key(key_len, common)?;
     cell.read_value(value_len)
+}
+
+/// The same for a usual cell.
+#[inline(never)]
+pub(super) fn decode_usual(walk: &mut DeltaWalk, deltas: &Deltas) -> Option<Step> {
+    let mut cell = CellInput::usual(walk, deltas)?;
+    let Lengths { key_len, value_len, common } = read_lengths(&mut cell).ok()?;
+    let (step, time) = cell.take_key(key_len, common)?;
+    let value = cell.take_value(value_len)?;
+    cell.become_usual(key_len, time, value)?;
+    Some(step)
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+fn read_lengths(cell: &mut CellInput<'_, '_>) -> Result<Lengths, What> {
+    let own_len = cell.input.vint().ok_or("bad key length")?;
+    let value_len = cell.input.vint().ok_or("bad value length")?;
+    let common = cell.input.vint().ok_or("bad shared length")?;
+    Ok(Lengths { key_len: common.saturating_add(own_len), value_len, common })
 }

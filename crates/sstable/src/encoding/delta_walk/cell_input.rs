@@ -8,8 +8,7 @@
 //! The encodings know in what order the parts stand and which of them are left out; what each part must
 //! hold to is known here.
 //!
-//! A scan comes here for every cell. What every cell needs is one piece of straight code without calls,
-//! so that the rest of the input stays in registers; what few cells need, and every error, stands apart.
+//! A scan comes here for what is not a [usual cell](super::usual_cell), and for what is wrong with one.
 #![cfg_attr(
     not(test),
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
@@ -22,7 +21,7 @@ use super::key_buffer::SHORT_LEN;
 use crate::encoding::What;
 use crate::encoding::plain::{self, LENGTHS_LEN, TAGS_LEN_MAX, TIME_LEN, unknown_type};
 use crate::input::{Input, hvlong_len};
-use crate::{CellType, Comparator, KeyRef, SequenceId};
+use crate::{CellType, KeyRef, SequenceId};
 
 /// A cell while it is read, and the one before it, from which it becomes itself.
 pub(crate) struct CellInput<'w, 'b> {
@@ -31,33 +30,63 @@ pub(crate) struct CellInput<'w, 'b> {
     pub(super) body_len: usize,
 }
 
+/// The lengths that a cell begins with.
+pub(crate) struct Lengths {
+    pub(crate) key_len: usize,
+    pub(crate) value_len: usize,
+    /// Bytes of the key that it shares with the key before.
+    pub(crate) common: usize,
+}
+
 impl CellInput<'_, '_> {
     /// Whether there is no cell before it.
-    #[inline]
     pub(crate) const fn is_first(&self) -> bool {
         self.walk.key_len == 0
     }
 
-    /// The length of the key before.
-    pub(crate) const fn previous_key_len(&self) -> usize {
-        self.walk.key_len
+    /// Reads the lengths of key and value, where they are not those of the cell before, and how much the
+    /// keys share.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+    pub(crate) fn read_lengths(
+        &mut self,
+        same_key_len: bool,
+        same_value_len: bool,
+    ) -> Result<Lengths, What> {
+        let key_len = if same_key_len {
+            self.walk.key_len
+        } else {
+            self.input.vint().ok_or("bad key length")?
+        };
+        let value_len = if same_value_len {
+            self.previous_value_len()
+        } else {
+            self.input.vint().ok_or("bad value length")?
+        };
+        let common = self.input.vint().ok_or("bad shared length")?;
+        Ok(Lengths { key_len, value_len, common })
     }
 
-    /// The length of the value before.
-    pub(crate) const fn previous_value_len(&self) -> usize {
-        self.walk.value.end.saturating_sub(self.walk.value.start)
+    /// Reads the type, where it is not that of the cell before.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+    pub(crate) fn read_type(&mut self, same: bool) -> Result<u8, What> {
+        if same {
+            return Ok(self.walk.cell_type.code());
+        }
+        Ok(self.input.u8().ok_or("no type")?)
     }
 
     pub(crate) const fn previous_timestamp(&self) -> i64 {
         self.walk.timestamp
     }
 
-    pub(crate) const fn previous_type(&self) -> u8 {
-        self.walk.type_code
+    /// The length of the value before.
+    pub(super) const fn previous_value_len(&self) -> usize {
+        self.walk.value.end.saturating_sub(self.walk.value.start)
     }
 
     /// Begins a cell.
-    #[inline]
     pub(crate) fn begin(&mut self, key_len: usize, value_len: usize) -> Result<(), What> {
         if key_len < KeyRef::FIXED_LEN {
             return Err(too_short(key_len));
@@ -68,10 +97,9 @@ impl CellInput<'_, '_> {
     }
 
     /// Reads a whole key of `key_len` bytes behind the first `common`, which it shares.
-    #[inline]
     pub(crate) fn read_key(&mut self, key_len: usize, common: usize) -> Result<(), What> {
         self.share(common, key_len)?;
-        self.enter_row(common)?;
+        self.walk.enter_row(self.input.rest(), common)?;
         let own_len = key_len.saturating_sub(common);
         let own = self.input.rest().get(..own_len);
         self.copy(own_len)?;
@@ -97,14 +125,12 @@ impl CellInput<'_, '_> {
 
     /// Reads row and qualifier of a key of `key_len` bytes behind the first `common`, which it shares;
     /// the family comes from the block.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
     pub(crate) fn read_columns(&mut self, key_len: usize, common: usize) -> Result<(), What> {
         self.share(common, key_len)?;
         if common >= self.walk.row_end && !self.is_first() {
             return self.read_qualifier(key_len, common);
         }
-        self.enter_row(common)?;
+        self.walk.enter_row(self.input.rest(), common)?;
         let walk = &mut *self.walk;
         let row_end = walk.row_end;
         let fixed_len = walk.qualifier_at().saturating_add(TIME_LEN);
@@ -117,7 +143,6 @@ impl CellInput<'_, '_> {
     }
 
     /// The same in the row of the cell before.
-    #[inline]
     fn read_qualifier(&mut self, key_len: usize, common: usize) -> Result<(), What> {
         let walk = &mut *self.walk;
         if common < walk.qualifier_at() {
@@ -133,7 +158,6 @@ impl CellInput<'_, '_> {
     }
 
     /// Ends a key of `key_len` bytes, whose columns were read.
-    #[inline]
     pub(crate) fn end_key(
         &mut self,
         key_len: usize,
@@ -150,7 +174,6 @@ impl CellInput<'_, '_> {
     }
 
     /// Takes the value.
-    #[inline]
     pub(crate) fn read_value(&mut self, len: usize) -> Result<(), What> {
         let start = self.at();
         self.input.take(len).ok_or("the value goes past the block")?;
@@ -167,8 +190,6 @@ impl CellInput<'_, '_> {
     }
 
     /// Reads what follows the value in every encoding: tags and sequence id.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
     pub(super) fn read_end(&mut self) -> Result<(), What> {
         if self.walk.layout.tags {
             self.read_tags()?;
@@ -184,7 +205,6 @@ impl CellInput<'_, '_> {
         Ok(())
     }
 
-    #[inline]
     fn read_tags(&mut self) -> Result<(), What> {
         let len = self.input.vint().filter(|len| *len <= TAGS_LEN_MAX);
         let len = len.ok_or("bad tags length")?;
@@ -193,10 +213,7 @@ impl CellInput<'_, '_> {
         walk.take_plain(len.saturating_add(2))?;
         if walk.layout.compressed_tags {
             let start = walk.tags_decoded.len();
-            // Whatever a call is lent has to be in memory: this one gets a copy.
-            let mut input = self.input;
-            walk.dictionary.read(&mut input, len, &mut walk.tags_decoded)?;
-            self.input = input;
+            walk.dictionary.read(&mut self.input, len, &mut walk.tags_decoded)?;
             walk.tags = start..start.saturating_add(len);
         } else {
             plain::check_tags(self.input.take(len).ok_or("the tags go past the block")?)?;
@@ -207,12 +224,11 @@ impl CellInput<'_, '_> {
 
     /// Where it stands in the body.
     #[inline]
-    const fn at(&self) -> usize {
+    pub(super) const fn at(&self) -> usize {
         self.body_len.saturating_sub(self.input.len())
     }
 
     /// Keeps the first `len` bytes of the key before.
-    #[inline]
     fn share(&mut self, len: usize, key_len: usize) -> Result<(), What> {
         let there = self.walk.key_len;
         if len > there || len > key_len {
@@ -222,30 +238,7 @@ impl CellInput<'_, '_> {
         Ok(())
     }
 
-    /// Finds the row of a key of which `common` bytes are shared and the others come next, and
-    /// compares the row before with it.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
-    fn enter_row(&mut self, common: usize) -> Result<(), What> {
-        let (walk, rest) = (&mut *self.walk, self.input.rest());
-        if common < 2 || walk.layout.order != Comparator::Bytes {
-            return walk.enter_other_row(rest, common);
-        }
-        // What both share decides nothing.
-        let before = walk.key.part(common, walk.row_end);
-        let tail = rest.get(..before.len()).ok_or(KEY_ENDS)?;
-        walk.row_order = match (before.first(), tail.first()) {
-            // Who encodes shares as much as there is: what comes next mostly tells.
-            (Some(before), Some(own)) if before != own => before.cmp(own),
-            (None, _) => Ordering::Equal,
-            _ => Comparator::Bytes.compare_rows(before, tail),
-        };
-        Ok(())
-    }
-
     /// Copies so many bytes of the key.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
     fn copy(&mut self, len: usize) -> Result<(), What> {
         let rest = self.input.rest();
         self.input.take(len).ok_or(KEY_ENDS)?;
@@ -272,14 +265,13 @@ impl DeltaWalk {
 
     /// Where in the key the qualifier starts.
     #[inline]
-    const fn qualifier_at(&self) -> usize {
+    pub(super) const fn qualifier_at(&self) -> usize {
         self.row_end.saturating_add(self.family_field_len)
     }
 
-    /// Enters the row of any key, also of the first one and of one with a row of another length than
-    /// that of the row before.
-    #[inline(never)]
-    fn enter_other_row(&mut self, rest: &[u8], common: usize) -> Result<(), What> {
+    /// Finds the row of a key of which `common` bytes are shared and `rest` is the rest, and compares the
+    /// row before with it.
+    fn enter_row(&mut self, rest: &[u8], common: usize) -> Result<(), What> {
         if self.key_len > 0 && common >= self.row_end {
             self.row_order = Ordering::Equal;
             return Ok(());
@@ -310,10 +302,8 @@ impl DeltaWalk {
     }
 
     /// Takes time and type of the key, which must be of a kind that cells have.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
     fn set_time(&mut self, timestamp: i64, type_code: u8) -> Result<(), What> {
-        (self.timestamp, self.type_code) = (timestamp, type_code);
+        self.timestamp = timestamp;
         self.cell_type = CellType::from_code(type_code).ok_or_else(|| unknown_type(type_code))?;
         if timestamp < 0 {
             return Err("negative timestamp".into());
@@ -322,7 +312,6 @@ impl DeltaWalk {
     }
 
     /// Counts bytes of the plain cell.
-    #[inline]
     fn take_plain(&mut self, len: usize) -> Result<(), What> {
         self.plain.end = self.plain.end.saturating_add(len);
         if self.plain.end > self.size {

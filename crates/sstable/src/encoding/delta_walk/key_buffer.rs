@@ -10,7 +10,7 @@ use crate::encoding::plain::TIME_LEN;
 #[derive(Clone, Debug, Default)]
 pub(super) struct KeyBuffer {
     bytes: Vec<u8>,
-    /// How much of the key is there: all of it, but while a cell is read.
+    /// How much of the key is there, while a cell is read in all steps.
     filled: usize,
 }
 
@@ -30,6 +30,18 @@ impl KeyBuffer {
         self.bytes.get(start..end).unwrap_or_default()
     }
 
+    /// A byte of the key, if it is there.
+    #[inline]
+    pub(super) fn byte(&self, at: usize) -> Option<u8> {
+        self.bytes.get(at).copied()
+    }
+
+    /// Whether there is room for a key of so many bytes, and for what is copied too much of.
+    #[inline]
+    pub(super) fn has_room(&self, len: usize) -> bool {
+        self.bytes.len() >= len.saturating_add(SHORT_LEN)
+    }
+
     /// Keeps the first `len` bytes.
     #[inline]
     pub(super) const fn keep(&mut self, len: usize) {
@@ -37,43 +49,46 @@ impl KeyBuffer {
     }
 
     /// Appends the first `len` of some bytes.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
     pub(super) fn append(&mut self, bytes: &[u8], len: usize) {
-        let place = self.bytes.get_mut(self.filled..).and_then(<[u8]>::first_chunk_mut);
-        let (Some(place), Some(short), true) = (place, bytes.first_chunk(), len <= SHORT_LEN)
-        else {
-            self.append_any(bytes, len);
-            return;
-        };
-        // Two instructions, where a copy of a length that is not known before takes a call. What is
-        // copied too much of stands behind the key, in the room for the next.
-        let (place, short): (&mut [u8; SHORT_LEN], &[u8; SHORT_LEN]) = (place, short);
-        *place = *short;
-        // Not more than the room.
-        self.filled = self.filled.wrapping_add(len);
+        match self.put(self.filled, bytes, len) {
+            Some(()) => self.filled = self.filled.saturating_add(len),
+            None => self.append_any(bytes.get(..len).unwrap_or_default()),
+        }
     }
 
     /// Appends time and type.
-    #[inline]
     pub(super) fn append_time(&mut self, timestamp: i64, type_code: u8) {
-        let mut field = [type_code; TIME_LEN];
-        if let Some((time, _)) = field.split_first_chunk_mut() {
-            *time = timestamp.to_be_bytes();
-        }
-        match self.bytes.get_mut(self.filled..).and_then(<[u8]>::first_chunk_mut) {
-            Some(place) => {
-                *place = field;
-                self.filled = self.filled.wrapping_add(field.len());
-            }
-            None => self.append_any(&field, field.len()),
-        }
+        self.append(&time_field(timestamp, type_code), TIME_LEN);
     }
 
-    /// Appends where there is no room, or nothing behind the bytes, or they are many.
+    /// Puts the first `len` of some bytes behind the first `at` of the key, if there is room.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+    pub(super) fn put(&mut self, at: usize, bytes: &[u8], len: usize) -> Option<()> {
+        let place = self.bytes.get_mut(at..)?;
+        match (place.first_chunk_mut(), bytes.first_chunk(), len <= SHORT_LEN) {
+            (Some(place), Some(short), true) => {
+                // Two instructions, where a copy of a length that is not known before takes a call. What
+                // is copied too much of stands behind the key, in the room for the next.
+                let (place, short): (&mut [u8; SHORT_LEN], &[u8; SHORT_LEN]) = (place, short);
+                *place = *short;
+            }
+            _ => place.get_mut(..len)?.copy_from_slice(bytes.get(..len)?),
+        }
+        Some(())
+    }
+
+    /// The same for time and type.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+    pub(super) fn put_time(&mut self, at: usize, timestamp: i64, type_code: u8) -> Option<()> {
+        *self.bytes.get_mut(at..)?.first_chunk_mut()? = time_field(timestamp, type_code);
+        Some(())
+    }
+
+    /// Makes room as well.
     #[inline(never)]
-    fn append_any(&mut self, bytes: &[u8], len: usize) {
-        let bytes = bytes.get(..len).unwrap_or_default();
+    fn append_any(&mut self, bytes: &[u8]) {
         let end = self.filled.saturating_add(bytes.len());
         let room = end.saturating_add(SHORT_LEN);
         if self.bytes.len() < room {
@@ -84,6 +99,17 @@ impl KeyBuffer {
         }
         self.filled = end;
     }
+}
+
+/// Time and type as they end a key.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+fn time_field(timestamp: i64, type_code: u8) -> [u8; TIME_LEN] {
+    let mut field = [type_code; TIME_LEN];
+    if let Some((time, _)) = field.split_first_chunk_mut() {
+        *time = timestamp.to_be_bytes();
+    }
+    field
 }
 
 #[cfg(test)]
