@@ -47,7 +47,7 @@ const VALUE_LEN: usize = 100;
 const LOOKUPS: usize = 20_000;
 const ROUNDS: usize = 5;
 /// How often either side is asked about each file.
-const TURNS: usize = 3;
+const TURNS: usize = 7;
 /// Rows that are asked for at once.
 const AT_ONCE: usize = 100;
 

@@ -227,8 +227,7 @@ impl DataBlock {
     }
 
     /// The cell that a walk has come to.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+    #[inline]
     pub(crate) fn cell<'a>(&'a self, walk: &'a Walk) -> Option<CellRef<'a>> {
         match (walk, &self.cells) {
             (Walk::Plain(walk), Cells::Plain(plain)) => walk.cell(plain),

@@ -184,8 +184,7 @@ impl DeltaWalk {
     }
 
     /// The cell it stands on.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+    #[inline(never)]
     pub(crate) fn cell<'a>(&'a self, deltas: &'a Deltas) -> Option<CellRef<'a>> {
         let columns = self.key.part(0, self.key_len.wrapping_sub(TIME_LEN));
         let (row, columns) = columns.split_at_checked(self.row_end)?;
