@@ -4,7 +4,6 @@ use std::sync::atomic::Ordering;
 
 use super::Reader;
 use super::filters::{FilterAnswer, KeptFilter, SharedFilter};
-use super::row_seek::RowSeek;
 use crate::{ReadTrace, Result, RowProbe, Scanner};
 
 impl Reader {
@@ -79,7 +78,7 @@ impl Reader {
             return Ok(None);
         }
         let found = found.unwrap_or_else(|| self.find_in_root(probe));
-        self.finish_seek(RowSeek::new(answer, found), probe, trace)
+        self.seek_found(answer, found, probe, trace)
     }
 
     /// Whether the file can hold a row, as far as its range and its filter know.

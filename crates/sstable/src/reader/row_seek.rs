@@ -129,9 +129,15 @@ impl Reader {
     #[inline]
     pub fn load_seek(&self, seek: &mut RowSeek, probe: &RowProbe<'_>, trace: &mut ReadTrace) {
         if let Begun::Found(found) = seek.begun {
-            let loaded = self.load(found, probe.row(), trace);
-            seek.begun = loaded.unwrap_or_else(|error| Begun::Failed(Box::new(error)));
+            seek.begun = self.loaded(found, probe, trace);
         }
+    }
+
+    /// A lookup that has come to its block, or failed.
+    #[inline]
+    fn loaded(&self, found: Found, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> Begun {
+        let loaded = self.load(found, probe.row(), trace);
+        loaded.unwrap_or_else(|error| Begun::Failed(Box::new(error)))
     }
 
     /// Finishes a lookup that the same reader began for the same row. Returns a scanner on the row's
@@ -148,21 +154,48 @@ impl Reader {
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
     ) -> Result<Option<Scanner>> {
-        let place = self.finish_counted(seek, probe, trace)?;
-        Ok(place.map(|place| Scanner::at(self.clone(), place)))
+        let RowSeek { answer, begun } = seek;
+        let begun = match begun {
+            Begun::Found(found) => self.loaded(found, probe, trace),
+            begun => begun,
+        };
+        self.scanner_at(self.finish_counted(answer, begun, probe, trace))
+    }
+
+    /// Looks a row up, whose filter has answered, in one go.
+    #[inline]
+    pub(super) fn seek_found(
+        &self,
+        answer: FilterAnswer,
+        found: Found,
+        probe: &RowProbe<'_>,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<Scanner>> {
+        let begun = self.loaded(found, probe, trace);
+        self.scanner_at(self.finish_counted(answer, begun, probe, trace))
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what it returns is large, and would be moved")]
+    fn scanner_at(&self, place: Result<Option<Place>, Box<Error>>) -> Result<Option<Scanner>> {
+        match place {
+            Ok(Some(place)) => Ok(Some(Scanner::at(self.clone(), place))),
+            Ok(None) => Ok(None),
+            Err(error) => Err(*error),
+        }
     }
 
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what it returns is large, and would be moved")]
     fn finish_counted(
         &self,
-        mut seek: RowSeek,
+        answer: FilterAnswer,
+        begun: Begun,
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
-    ) -> Result<Option<Place>> {
-        self.load_seek(&mut seek, probe, trace);
-        let found = self.finish(seek.begun, probe.row(), trace)?;
-        if seek.answer == FilterAnswer::Maybe {
+    ) -> Result<Option<Place>, Box<Error>> {
+        let found = self.finish(begun, probe.row(), trace)?;
+        if answer == FilterAnswer::Maybe {
             let is_false = match &found {
                 None => true,
                 Some(place) => probe.qualifier().is_some() && self.lacks_column(probe, place)?,
@@ -229,13 +262,21 @@ impl Reader {
     }
 
     /// Finds the first cell of a row in its block.
+    ///
+    /// The error is in a box: one that shares its bytes with a place has that moved in pieces of one and
+    /// two bytes, for which the next who loads it has to wait.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what it returns is large, and would be moved")]
-    fn finish(&self, begun: Begun, row: &[u8], trace: &mut ReadTrace) -> Result<Option<Place>> {
+    fn finish(
+        &self,
+        begun: Begun,
+        row: &[u8],
+        trace: &mut ReadTrace,
+    ) -> Result<Option<Place>, Box<Error>> {
         let (block, hash, likely, behind) = match begun {
             Begun::In { block, hash, likely, behind } => (block, hash, likely, behind),
             Begun::Walked(place) => return Ok(place.map(|place| *place)),
-            Begun::Failed(error) => return Err(*error),
+            Begun::Failed(error) => return Err(error),
             // It is loaded before it is finished.
             Begun::Found(_) => return Ok(None),
         };
@@ -244,7 +285,7 @@ impl Reader {
         let at = likely.and_then(|at| all.row_at(at, row));
         let at = at.or_else(|| all.row_start(row, hash));
         match at.and_then(|at| data.walk_from(at)) {
-            None if self.is_behind(behind, row) => self.find_row_behind(data, row, trace),
+            None if self.is_behind(behind, row) => Ok(self.find_row_behind(data, row, trace)?),
             walk => Ok(walk.map(|walk| Place::new(block, walk))),
         }
     }
@@ -346,13 +387,15 @@ impl Iterator for RowSeeks<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             while let Some((number, seek)) = self.begun.pop_front() {
-                match self.reader.finish_counted(seek, &self.probes[number], self.trace) {
+                let RowSeek { answer, begun } = seek;
+                let probe = &self.probes[number];
+                match self.reader.finish_counted(answer, begun, probe, self.trace) {
                     Ok(None) => {}
                     // Made where it is wanted: a scanner is large, and moving it would take longer.
                     Ok(Some(place)) => {
                         return Some(Ok((number, Scanner::at(self.reader.clone(), place))));
                     }
-                    Err(error) => return Some(Err(error)),
+                    Err(error) => return Some(Err(*error)),
                 }
             }
             if self.next == self.probes.len() {
