@@ -48,6 +48,8 @@ pub(crate) struct DeltaWalk {
     family_field_len: usize,
     /// The row before, compared with this one.
     row_order: Ordering,
+    /// Whether the row was as long as the one before, and the next one most likely is.
+    rows_alike: bool,
     timestamp: i64,
     cell_type: CellType,
     /// Where the value stands in the body.
@@ -77,6 +79,7 @@ impl DeltaWalk {
             row_end: 0,
             family_field_len: 0,
             row_order: Ordering::Less,
+            rows_alike: true,
             timestamp: 0,
             cell_type: CellType::Put,
             value: 0..0,
@@ -108,6 +111,8 @@ impl DeltaWalk {
     pub(crate) fn step(&mut self, deltas: &Deltas) -> Result<Step, What> {
         let at = self.next_at;
         let usual = match self.encoding {
+            // To find out that it is not one takes as long as a part of what comes then.
+            _ if !self.rows_alike => None,
             DataBlockEncoding::Prefix => prefix::decode_usual(self, deltas),
             DataBlockEncoding::Diff => diff::decode_usual(self, deltas),
             _ => fast_diff::decode_usual(self, deltas),
@@ -209,6 +214,8 @@ impl DeltaWalk {
     }
 
     /// Reads the cell that `input` begins with, in a body of `body_len` bytes.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
     fn read_cell(&mut self, input: Input<'_>, body_len: usize) -> Result<(), What> {
         let mut cell = CellInput { walk: self, input, body_len };
         match cell.walk.encoding {

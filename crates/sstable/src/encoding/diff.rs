@@ -132,6 +132,8 @@ pub(super) fn decode_family<'a>(input: &mut Input<'a>) -> Result<&'a [u8], What>
 }
 
 /// Reads a cell up to its value.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
 pub(super) fn decode(cell: &mut CellInput<'_, '_>) -> Result<(), What> {
     let flags = cell.input.u8().ok_or("no flags")?;
     let from_previous = SAME_KEY_LEN | SAME_VALUE_LEN | SAME_TYPE | TIMESTAMP_DIFFERENCE;

@@ -86,6 +86,8 @@ fn push_value(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &mut Key) {
 }
 
 /// Reads a cell up to its value, if it is not the first.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
 pub(super) fn decode(cell: &mut CellInput<'_, '_>) -> Result<(), What> {
     let flags = read_flags(cell)?;
     let Lengths { key_len, value_len, common } = read_lengths(cell, flags)?;

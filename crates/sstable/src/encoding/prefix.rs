@@ -32,6 +32,8 @@ pub(super) fn encode(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &Key, previous:
 }
 
 /// Reads a cell up to its value.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
 pub(super) fn decode(cell: &mut CellInput<'_, '_>) -> Result<(), What> {
     let Lengths { key_len, value_len, common } = read_lengths(cell)?;
     cell.begin(key_len, value_len)?;

@@ -21,7 +21,7 @@ use super::key_buffer::SHORT_LEN;
 use crate::encoding::What;
 use crate::encoding::plain::{self, LENGTHS_LEN, TAGS_LEN_MAX, TIME_LEN, unknown_type};
 use crate::input::{Input, hvlong_len};
-use crate::{CellType, KeyRef, SequenceId};
+use crate::{CellType, Comparator, KeyRef, SequenceId};
 
 /// A cell while it is read, and the one before it, from which it becomes itself.
 pub(crate) struct CellInput<'w, 'b> {
@@ -87,6 +87,7 @@ impl CellInput<'_, '_> {
     }
 
     /// Begins a cell.
+    #[inline]
     pub(crate) fn begin(&mut self, key_len: usize, value_len: usize) -> Result<(), What> {
         if key_len < KeyRef::FIXED_LEN {
             return Err(too_short(key_len));
@@ -97,6 +98,8 @@ impl CellInput<'_, '_> {
     }
 
     /// Reads a whole key of `key_len` bytes behind the first `common`, which it shares.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
     pub(crate) fn read_key(&mut self, key_len: usize, common: usize) -> Result<(), What> {
         self.share(common, key_len)?;
         self.walk.enter_row(self.input.rest(), common)?;
@@ -125,6 +128,8 @@ impl CellInput<'_, '_> {
 
     /// Reads row and qualifier of a key of `key_len` bytes behind the first `common`, which it shares;
     /// the family comes from the block.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
     pub(crate) fn read_columns(&mut self, key_len: usize, common: usize) -> Result<(), What> {
         self.share(common, key_len)?;
         if common >= self.walk.row_end && !self.is_first() {
@@ -143,6 +148,7 @@ impl CellInput<'_, '_> {
     }
 
     /// The same in the row of the cell before.
+    #[inline]
     fn read_qualifier(&mut self, key_len: usize, common: usize) -> Result<(), What> {
         let walk = &mut *self.walk;
         if common < walk.qualifier_at() {
@@ -158,6 +164,8 @@ impl CellInput<'_, '_> {
     }
 
     /// Ends a key of `key_len` bytes, whose columns were read.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
     pub(crate) fn end_key(
         &mut self,
         key_len: usize,
@@ -174,6 +182,7 @@ impl CellInput<'_, '_> {
     }
 
     /// Takes the value.
+    #[inline]
     pub(crate) fn read_value(&mut self, len: usize) -> Result<(), What> {
         let start = self.at();
         self.input.take(len).ok_or("the value goes past the block")?;
@@ -190,6 +199,8 @@ impl CellInput<'_, '_> {
     }
 
     /// Reads what follows the value in every encoding: tags and sequence id.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
     pub(super) fn read_end(&mut self) -> Result<(), What> {
         if self.walk.layout.tags {
             self.read_tags()?;
@@ -213,7 +224,10 @@ impl CellInput<'_, '_> {
         walk.take_plain(len.saturating_add(2))?;
         if walk.layout.compressed_tags {
             let start = walk.tags_decoded.len();
-            walk.dictionary.read(&mut self.input, len, &mut walk.tags_decoded)?;
+            // Whatever a call is lent has to be in memory: this one gets a copy.
+            let mut input = self.input;
+            walk.dictionary.read(&mut input, len, &mut walk.tags_decoded)?;
+            self.input = input;
             walk.tags = start..start.saturating_add(len);
         } else {
             plain::check_tags(self.input.take(len).ok_or("the tags go past the block")?)?;
@@ -229,6 +243,7 @@ impl CellInput<'_, '_> {
     }
 
     /// Keeps the first `len` bytes of the key before.
+    #[inline]
     fn share(&mut self, len: usize, key_len: usize) -> Result<(), What> {
         let there = self.walk.key_len;
         if len > there || len > key_len {
@@ -239,6 +254,8 @@ impl CellInput<'_, '_> {
     }
 
     /// Copies so many bytes of the key.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
     fn copy(&mut self, len: usize) -> Result<(), What> {
         let rest = self.input.rest();
         self.input.take(len).ok_or(KEY_ENDS)?;
@@ -272,6 +289,8 @@ impl DeltaWalk {
     /// Finds the row of a key of which `common` bytes are shared and `rest` is the rest, and compares the
     /// row before with it.
     fn enter_row(&mut self, rest: &[u8], common: usize) -> Result<(), What> {
+        // Rows of other lengths share no more than a byte of their length.
+        self.rows_alike = self.key_len == 0 || common >= 2;
         if self.key_len > 0 && common >= self.row_end {
             self.row_order = Ordering::Equal;
             return Ok(());
@@ -295,6 +314,10 @@ impl DeltaWalk {
         self.row_order = match before.get(..shared) {
             _ if self.key_len == 0 => Ordering::Less,
             None | Some([]) => order.compare_rows(before, tail),
+            // What both share decides nothing.
+            Some(shared) if order == Comparator::Bytes => {
+                order.compare_rows(before.get(shared.len()..).unwrap_or_default(), tail)
+            }
             Some(shared) => order.compare_rows(before, &[shared, tail].concat()),
         };
         self.row_end = row_len.saturating_add(2);
@@ -302,6 +325,8 @@ impl DeltaWalk {
     }
 
     /// Takes time and type of the key, which must be of a kind that cells have.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
     fn set_time(&mut self, timestamp: i64, type_code: u8) -> Result<(), What> {
         self.timestamp = timestamp;
         self.cell_type = CellType::from_code(type_code).ok_or_else(|| unknown_type(type_code))?;
@@ -312,6 +337,7 @@ impl DeltaWalk {
     }
 
     /// Counts bytes of the plain cell.
+    #[inline]
     fn take_plain(&mut self, len: usize) -> Result<(), What> {
         self.plain.end = self.plain.end.saturating_add(len);
         if self.plain.end > self.size {

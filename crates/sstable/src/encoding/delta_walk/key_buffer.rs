@@ -49,6 +49,8 @@ impl KeyBuffer {
     }
 
     /// Appends the first `len` of some bytes.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
     pub(super) fn append(&mut self, bytes: &[u8], len: usize) {
         match self.put(self.filled, bytes, len) {
             Some(()) => self.filled = self.filled.saturating_add(len),
@@ -57,6 +59,7 @@ impl KeyBuffer {
     }
 
     /// Appends time and type.
+    #[inline]
     pub(super) fn append_time(&mut self, timestamp: i64, type_code: u8) {
         self.append(&time_field(timestamp, type_code), TIME_LEN);
     }
