@@ -60,6 +60,22 @@ impl<'a> Input<'a> {
         }
     }
 
+    /// The next `len` bytes, 8 at most, with anything behind them.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+    pub(crate) fn up_to_eight(&mut self, len: usize) -> Option<[u8; 8]> {
+        let rest = self.0;
+        let own = self.take(len)?;
+        // Mostly all eight can be read, and who asks leaves out what is too much of them.
+        Some(rest.first_chunk().copied().unwrap_or_else(|| {
+            let mut bytes = [0; 8];
+            for (to, from) in bytes.iter_mut().zip(own) {
+                *to = *from;
+            }
+            bytes
+        }))
+    }
+
     #[inline]
     pub(crate) fn u8(&mut self) -> Option<u8> {
         self.array().map(|[byte]| byte)

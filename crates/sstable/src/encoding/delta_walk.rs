@@ -23,7 +23,7 @@ mod usual_cell;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-pub(super) use self::cell_input::{CellInput, Lengths};
+pub(super) use self::cell_input::{CellFlags, CellInput, Lengths};
 use self::key_buffer::KeyBuffer;
 use super::block::DELTA_PREFIX_LEN;
 use super::plain::TIME_LEN;

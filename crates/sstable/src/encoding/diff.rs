@@ -20,7 +20,7 @@
 )]
 
 use super::delta::{Key, write_len};
-use super::delta_walk::{CellInput, DeltaWalk, Lengths};
+use super::delta_walk::{CellFlags, CellInput, DeltaWalk};
 use super::{Deltas, What};
 use crate::CellRef;
 use crate::block::walk::Step;
@@ -98,30 +98,6 @@ impl TimestampField {
         let len_bits = u8::try_from(len.saturating_sub(1)).unwrap_or(7) << TIMESTAMP_LEN_SHIFT;
         Self { flags: flags | sign | len_bits, bytes, len }
     }
-
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
-    fn read(input: &mut Input<'_>, flags: u8, previous: i64) -> Option<i64> {
-        let len = ((flags & TIMESTAMP_LEN) >> TIMESTAMP_LEN_SHIFT).saturating_add(1);
-        let rest = input.rest();
-        let own = input.take(len.into())?;
-        // Mostly a whole number can be read, and what is too much of it masked out.
-        let bytes = rest.first_chunk().copied().unwrap_or_else(|| {
-            let mut bytes = [0; 8];
-            for (to, from) in bytes.iter_mut().zip(own) {
-                *to = *from;
-            }
-            bytes
-        });
-        let unused_bits = 64_u32.saturating_sub(u32::from(len).saturating_mul(8));
-        let mask = u64::MAX.checked_shr(unused_bits)?;
-        let mut value = (u64::from_le_bytes(bytes) & mask).cast_signed();
-        if flags & TIMESTAMP_NEGATIVE != 0 {
-            value = value.wrapping_neg();
-        }
-        let is_difference = flags & TIMESTAMP_DIFFERENCE != 0;
-        Some(if is_difference { previous.wrapping_sub(value) } else { value })
-    }
 }
 
 /// Reads the family in front of the first cell.
@@ -135,45 +111,54 @@ pub(super) fn decode_family<'a>(input: &mut Input<'a>) -> Result<&'a [u8], What>
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
 pub(super) fn decode(cell: &mut CellInput<'_, '_>) -> Result<(), What> {
-    let flags = cell.input.u8().ok_or("no flags")?;
+    let flags = Flags(cell.input.u8().ok_or("no flags")?);
     let from_previous = SAME_KEY_LEN | SAME_VALUE_LEN | SAME_TYPE | TIMESTAMP_DIFFERENCE;
-    if cell.is_first() && flags & from_previous != 0 {
+    if cell.is_first() && flags.0 & from_previous != 0 {
         return Err("the first cell refers to one before it".into());
     }
-    let Lengths { key_len, value_len, common } = read_lengths(cell, flags)?;
-    cell.begin(key_len, value_len)?;
-    cell.read_columns(key_len, common)?;
-    let (timestamp, type_code) = read_time(cell, flags)?;
-    cell.end_key(key_len, timestamp, type_code)?;
-    cell.read_value(value_len)
+    cell.read_differences(flags)
 }
 
 /// The same for a usual cell.
 #[inline(never)]
 pub(super) fn decode_usual(walk: &mut DeltaWalk, deltas: &Deltas) -> Option<Step> {
     let mut cell = CellInput::usual(walk, deltas)?;
-    let flags = cell.input.u8()?;
-    let Lengths { key_len, value_len, common } = read_lengths(&mut cell, flags).ok()?;
-    let step = cell.take_columns(key_len, common)?;
-    let (timestamp, type_code) = read_time(&mut cell, flags).ok()?;
-    let time = cell.take_time(key_len, timestamp, type_code)?;
-    let value = cell.take_value(value_len)?;
-    cell.become_usual(key_len, time, value)?;
-    Some(step)
+    let flags = Flags(cell.input.u8()?);
+    cell.take_differences(flags)
 }
 
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
-fn read_lengths(cell: &mut CellInput<'_, '_>, flags: u8) -> Result<Lengths, What> {
-    cell.read_lengths(flags & SAME_KEY_LEN != 0, flags & SAME_VALUE_LEN != 0)
-}
+#[derive(Clone, Copy)]
+struct Flags(u8);
 
-/// Reads timestamp and type.
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
-fn read_time(cell: &mut CellInput<'_, '_>, flags: u8) -> Result<(i64, u8), What> {
-    let previous = cell.previous_timestamp();
-    let timestamp = TimestampField::read(&mut cell.input, flags, previous);
-    let timestamp = timestamp.ok_or("no timestamp")?;
-    Ok((timestamp, cell.read_type(flags & SAME_TYPE != 0)?))
+impl CellFlags for Flags {
+    fn same_key_len(self) -> bool {
+        self.0 & SAME_KEY_LEN != 0
+    }
+
+    fn same_value_len(self) -> bool {
+        self.0 & SAME_VALUE_LEN != 0
+    }
+
+    fn same_type(self) -> bool {
+        self.0 & SAME_TYPE != 0
+    }
+
+    fn same_value(self) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+    fn read_timestamp(self, input: &mut Input<'_>, previous: i64) -> Option<i64> {
+        let len = ((self.0 & TIMESTAMP_LEN) >> TIMESTAMP_LEN_SHIFT).saturating_add(1);
+        let bytes = input.up_to_eight(len.into())?;
+        let unused_bits = 64_u32.saturating_sub(u32::from(len).saturating_mul(8));
+        let mask = u64::MAX.checked_shr(unused_bits)?;
+        let mut value = (u64::from_le_bytes(bytes) & mask).cast_signed();
+        if self.0 & TIMESTAMP_NEGATIVE != 0 {
+            value = value.wrapping_neg();
+        }
+        let is_difference = self.0 & TIMESTAMP_DIFFERENCE != 0;
+        Some(if is_difference { previous.wrapping_sub(value) } else { value })
+    }
 }

@@ -19,7 +19,7 @@
 )]
 
 use super::delta::{Key, write_len};
-use super::delta_walk::{CellInput, DeltaWalk, Lengths};
+use super::delta_walk::{CellFlags, CellInput, DeltaWalk};
 use super::{Deltas, What};
 use crate::CellRef;
 use crate::block::walk::Step;
@@ -89,84 +89,21 @@ fn push_value(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &mut Key) {
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
 pub(super) fn decode(cell: &mut CellInput<'_, '_>) -> Result<(), What> {
-    let flags = read_flags(cell)?;
-    let Lengths { key_len, value_len, common } = read_lengths(cell, flags)?;
-    cell.begin(key_len, value_len)?;
-    cell.read_columns(key_len, common)?;
-    let (timestamp, type_code) = read_time(cell, flags)?;
-    cell.end_key(key_len, timestamp, type_code)?;
-    match flags & SAME_VALUE {
-        0 => cell.read_value(value_len),
-        _ => cell.same_value(value_len),
-    }
+    let flags = Flags::read(&mut cell.input)?;
+    cell.read_differences(flags)
 }
 
 /// The same for a usual cell.
 #[inline(never)]
 pub(super) fn decode_usual(walk: &mut DeltaWalk, deltas: &Deltas) -> Option<Step> {
     let mut cell = CellInput::usual(walk, deltas)?;
-    let flags = read_flags(&mut cell).ok()?;
-    let Lengths { key_len, value_len, common } = read_lengths(&mut cell, flags).ok()?;
-    let step = cell.take_columns(key_len, common)?;
-    let (timestamp, type_code) = read_time(&mut cell, flags).ok()?;
-    let time = cell.take_time(key_len, timestamp, type_code)?;
-    let value = match flags & SAME_VALUE {
-        0 => cell.take_value(value_len)?,
-        _ => cell.value_before(value_len)?,
-    };
-    cell.become_usual(key_len, time, value)?;
-    Some(step)
-}
-
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
-fn read_lengths(cell: &mut CellInput<'_, '_>, flags: u8) -> Result<Lengths, What> {
-    cell.read_lengths(flags & SAME_KEY_LEN != 0, flags & SAME_VALUE_LEN != 0)
-}
-
-/// Reads timestamp and type.
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
-fn read_time(cell: &mut CellInput<'_, '_>, flags: u8) -> Result<(i64, u8), What> {
-    let previous = cell.previous_timestamp();
-    let timestamp = read_timestamp(&mut cell.input, previous, flags & SHARED_TIMESTAMP_LEN);
-    let timestamp = timestamp.ok_or("no timestamp")?;
-    Ok((timestamp, cell.read_type(flags & SAME_TYPE != 0)?))
-}
-
-/// Reads the bytes of a timestamp behind those that it shares with the one before, fewer than 8.
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
-fn read_timestamp(input: &mut Input<'_>, previous: i64, shared: u8) -> Option<i64> {
-    let rest = input.rest();
-    let own = input.take(8_usize.saturating_sub(shared.into()))?;
-    // Mostly a whole number can be read, and what is too much of it shifted out.
-    let bytes = rest.first_chunk().copied().unwrap_or_else(|| {
-        let mut bytes = [0; 8];
-        for (to, from) in bytes.iter_mut().zip(own) {
-            *to = *from;
-        }
-        bytes
-    });
-    let shared_bits = u32::from(shared).saturating_mul(8);
-    let own_mask = u64::MAX.checked_shr(shared_bits)?;
-    let own = u64::from_be_bytes(bytes).checked_shr(shared_bits)?;
-    Some((previous.cast_unsigned() & !own_mask | own).cast_signed())
-}
-
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
-fn read_flags(cell: &mut CellInput<'_, '_>) -> Result<u8, What> {
-    let flags = cell.input.u8().ok_or("no flags")?;
-    if flags & UNUSED != 0 {
-        return Err(unknown(flags));
-    }
-    Ok(flags)
+    let flags = Flags::read(&mut cell.input).ok()?;
+    cell.take_differences(flags)
 }
 
 /// Reads the first cell up to its value.
 pub(super) fn decode_first(cell: &mut CellInput<'_, '_>) -> Result<(), What> {
-    if read_flags(cell)? != 0 {
+    if Flags::read(&mut cell.input)?.0 != 0 {
         return Err("the first cell refers to one before it".into());
     }
     let key_len = cell.input.vint().ok_or("bad key length")?;
@@ -177,6 +114,51 @@ pub(super) fn decode_first(cell: &mut CellInput<'_, '_>) -> Result<(), What> {
     cell.begin(key_len, value_len)?;
     cell.read_key(key_len, 0)?;
     cell.read_value(value_len)
+}
+
+#[derive(Clone, Copy)]
+struct Flags(u8);
+
+impl Flags {
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+    fn read(input: &mut Input<'_>) -> Result<Self, What> {
+        let flags = input.u8().ok_or("no flags")?;
+        if flags & UNUSED != 0 {
+            return Err(unknown(flags));
+        }
+        Ok(Self(flags))
+    }
+}
+
+impl CellFlags for Flags {
+    fn same_key_len(self) -> bool {
+        self.0 & SAME_KEY_LEN != 0
+    }
+
+    fn same_value_len(self) -> bool {
+        self.0 & SAME_VALUE_LEN != 0
+    }
+
+    fn same_type(self) -> bool {
+        self.0 & SAME_TYPE != 0
+    }
+
+    fn same_value(self) -> bool {
+        self.0 & SAME_VALUE != 0
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+    fn read_timestamp(self, input: &mut Input<'_>, previous: i64) -> Option<i64> {
+        // Fewer than 8.
+        let shared = self.0 & SHARED_TIMESTAMP_LEN;
+        let bytes = input.up_to_eight(8_usize.saturating_sub(shared.into()))?;
+        let shared_bits = u32::from(shared).saturating_mul(8);
+        let own_mask = u64::MAX.checked_shr(shared_bits)?;
+        let own = u64::from_be_bytes(bytes).checked_shr(shared_bits)?;
+        Some((previous.cast_unsigned() & !own_mask | own).cast_signed())
+    }
 }
 
 #[cold]

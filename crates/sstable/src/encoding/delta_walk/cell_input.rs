@@ -38,27 +38,47 @@ pub(crate) struct Lengths {
     pub(crate) common: usize,
 }
 
+/// What the flags say with which a cell of `DIFF` or `FAST_DIFF` begins: which parts are those of the cell
+/// before.
+pub(crate) trait CellFlags: Copy {
+    fn same_key_len(self) -> bool;
+    fn same_value_len(self) -> bool;
+    fn same_type(self) -> bool;
+    fn same_value(self) -> bool;
+
+    /// Reads the timestamp, of which the one before may be a part.
+    fn read_timestamp(self, input: &mut Input<'_>, previous: i64) -> Option<i64>;
+}
+
 impl CellInput<'_, '_> {
     /// Whether there is no cell before it.
     pub(crate) const fn is_first(&self) -> bool {
         self.walk.key_len == 0
     }
 
+    /// Reads a cell of `DIFF` or `FAST_DIFF` behind its flags, up to its value.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+    pub(crate) fn read_differences(&mut self, flags: impl CellFlags) -> Result<(), What> {
+        let Lengths { key_len, value_len, common } = self.read_lengths(flags)?;
+        self.begin(key_len, value_len)?;
+        self.read_columns(key_len, common)?;
+        let (timestamp, type_code) = self.read_time(flags)?;
+        self.end_key(key_len, timestamp, type_code)?;
+        if flags.same_value() { self.same_value(value_len) } else { self.read_value(value_len) }
+    }
+
     /// Reads the lengths of key and value, where they are not those of the cell before, and how much the
     /// keys share.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
-    pub(crate) fn read_lengths(
-        &mut self,
-        same_key_len: bool,
-        same_value_len: bool,
-    ) -> Result<Lengths, What> {
-        let key_len = if same_key_len {
+    pub(super) fn read_lengths(&mut self, flags: impl CellFlags) -> Result<Lengths, What> {
+        let key_len = if flags.same_key_len() {
             self.walk.key_len
         } else {
             self.input.vint().ok_or("bad key length")?
         };
-        let value_len = if same_value_len {
+        let value_len = if flags.same_value_len() {
             self.previous_value_len()
         } else {
             self.input.vint().ok_or("bad value length")?
@@ -67,18 +87,16 @@ impl CellInput<'_, '_> {
         Ok(Lengths { key_len, value_len, common })
     }
 
-    /// Reads the type, where it is not that of the cell before.
+    /// Reads the timestamp, and the type where it is not that of the cell before.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
-    pub(crate) fn read_type(&mut self, same: bool) -> Result<u8, What> {
-        if same {
-            return Ok(self.walk.cell_type.code());
+    pub(super) fn read_time(&mut self, flags: impl CellFlags) -> Result<(i64, u8), What> {
+        let timestamp = flags.read_timestamp(&mut self.input, self.walk.timestamp);
+        let timestamp = timestamp.ok_or("no timestamp")?;
+        if flags.same_type() {
+            return Ok((timestamp, self.walk.cell_type.code()));
         }
-        Ok(self.input.u8().ok_or("no type")?)
-    }
-
-    pub(crate) const fn previous_timestamp(&self) -> i64 {
-        self.walk.timestamp
+        Ok((timestamp, self.input.u8().ok_or("no type")?))
     }
 
     /// The length of the value before.
@@ -130,7 +148,7 @@ impl CellInput<'_, '_> {
     /// the family comes from the block.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
-    pub(crate) fn read_columns(&mut self, key_len: usize, common: usize) -> Result<(), What> {
+    fn read_columns(&mut self, key_len: usize, common: usize) -> Result<(), What> {
         self.share(common, key_len)?;
         if common >= self.walk.row_end && !self.is_first() {
             return self.read_qualifier(key_len, common);
@@ -166,12 +184,7 @@ impl CellInput<'_, '_> {
     /// Ends a key of `key_len` bytes, whose columns were read.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
-    pub(crate) fn end_key(
-        &mut self,
-        key_len: usize,
-        timestamp: i64,
-        type_code: u8,
-    ) -> Result<(), What> {
+    fn end_key(&mut self, key_len: usize, timestamp: i64, type_code: u8) -> Result<(), What> {
         let walk = &mut *self.walk;
         walk.key.append_time(timestamp, type_code);
         if walk.key.filled() != key_len {
@@ -191,7 +204,7 @@ impl CellInput<'_, '_> {
     }
 
     /// Keeps the value of the cell before, whose length the cell must have.
-    pub(crate) fn same_value(&self, len: usize) -> Result<(), What> {
+    fn same_value(&self, len: usize) -> Result<(), What> {
         if len == self.previous_value_len() {
             return Ok(());
         }

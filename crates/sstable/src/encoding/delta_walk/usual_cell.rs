@@ -19,7 +19,7 @@
 
 use std::ops::Range;
 
-use super::{CellInput, DeltaWalk};
+use super::{CellFlags, CellInput, DeltaWalk, Lengths};
 use crate::block::walk::Step;
 use crate::encoding::Deltas;
 use crate::encoding::plain::{LENGTHS_LEN, TIME_LEN};
@@ -77,10 +77,26 @@ impl<'w, 'b> CellInput<'w, 'b> {
         Some((step, Time::new(i64::from_be_bytes(time), type_code)?))
     }
 
+    /// Becomes a cell of `DIFF` or `FAST_DIFF`, whose flags were read.
+    #[inline(always)]
+    pub(crate) fn take_differences(&mut self, flags: impl CellFlags) -> Option<Step> {
+        let Lengths { key_len, value_len, common } = self.read_lengths(flags).ok()?;
+        let step = self.take_columns(key_len, common)?;
+        let (timestamp, type_code) = self.read_time(flags).ok()?;
+        let time = self.take_time(key_len, timestamp, type_code)?;
+        let value = if flags.same_value() {
+            self.value_before(value_len)?
+        } else {
+            self.take_value(value_len)?
+        };
+        self.become_usual(key_len, time, value)?;
+        Some(step)
+    }
+
     /// Takes row and qualifier of a key of `key_len` bytes behind the first `common`, which it shares;
     /// the family comes from the block.
     #[inline(always)]
-    pub(crate) fn take_columns(&mut self, key_len: usize, common: usize) -> Option<Step> {
+    fn take_columns(&mut self, key_len: usize, common: usize) -> Option<Step> {
         let walk = &mut *self.walk;
         let own = self.input.rest();
         let step = walk.usual_step(common, own)?;
@@ -110,12 +126,7 @@ impl<'w, 'b> CellInput<'w, 'b> {
 
     /// Takes time and type of a key of `key_len` bytes.
     #[inline(always)]
-    pub(crate) fn take_time(
-        &mut self,
-        key_len: usize,
-        timestamp: i64,
-        type_code: u8,
-    ) -> Option<Time> {
+    fn take_time(&mut self, key_len: usize, timestamp: i64, type_code: u8) -> Option<Time> {
         self.walk.key.put_time(key_len.wrapping_sub(TIME_LEN), timestamp, type_code)?;
         Time::new(timestamp, type_code)
     }
@@ -130,7 +141,7 @@ impl<'w, 'b> CellInput<'w, 'b> {
 
     /// Takes that of the cell before once more.
     #[inline(always)]
-    pub(crate) fn value_before(&self, len: usize) -> Option<Range<usize>> {
+    fn value_before(&self, len: usize) -> Option<Range<usize>> {
         (len == self.previous_value_len()).then(|| self.walk.value.clone())
     }
 
