@@ -71,7 +71,8 @@ impl FilterKind {
             Self::CountingBloom => 4,
             Self::DLeft => 5,
             Self::Cuckoo => 6,
-            Self::Ribbon => 7,
+            // 7 was a ribbon whose equations followed from the hash in another way.
+            Self::Ribbon => 9,
             Self::BinaryFuse => 8,
             Self::SplitBlock => 2,
             Self::ClassicBloom => 3,

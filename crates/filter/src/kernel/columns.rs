@@ -9,9 +9,14 @@
 //! A stranger fails at the second column on average; but a loop that stops there is mispredicted for
 //! every key, which costs more than all columns together.
 
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+use super::columns_sse2::columns_match as baseline_columns_match;
 use super::{Vector, prefetch_at};
 use crate::KeyHash;
 use crate::membership::CACHED_LEN;
+
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+use matches_few as baseline_columns_match;
 
 /// What one key wants to know.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +61,9 @@ pub(crate) struct There {
     pub(super) one: u64,
     /// A bit for each column.
     pub(super) bits: u8,
+    /// The same of the first four columns, and of the others.
+    pub(super) first_bits: u8,
+    pub(super) second_bits: u8,
     /// The uppermost bit of a lane for each column.
     pub(super) lanes: [u16; LANES],
 }
@@ -65,7 +73,7 @@ impl There {
     pub(crate) fn new(count: u32) -> Self {
         let bits = !u32::MAX.checked_shl(count).unwrap_or(0) as u8;
         let lanes = core::array::from_fn(|lane| u16::from(bits >> lane) << 15);
-        Self { one: 1, bits, lanes }
+        Self { one: 1, bits, first_bits: bits & 0x0f, second_bits: bits & 0xf0, lanes }
     }
 }
 
@@ -151,18 +159,28 @@ impl Vector {
         if let Self::Avx512(avx512) = self {
             return avx512.look_up_inlined(filter, body, hash);
         }
-        self.look_up_apart(filter, body, hash)
+        if filter.is_mixed() || self.is_twin() {
+            return self.look_up_apart(filter, body, hash);
+        }
+        let usual = filter.usual::<false>(0, body, hash);
+        answer(filter, body, hash, usual, baseline_columns_match)
     }
 
-    /// As [`look_up`](Self::look_up), for what cannot stand where it is asked; one call, so that it does
-    /// not disturb what can.
+    /// As [`look_up`](Self::look_up), for what would be in the way of what is shorter.
     #[inline(never)]
     fn look_up_apart(self, filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
-        match self {
-            #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Self::Avx2(avx2) => avx2.look_up(filter, body, hash),
-            _ => look_up(filter, body, hash),
+        let usual = usual(filter, body, hash);
+        if self.is_twin() {
+            answer(filter, body, hash, usual, matches_few)
+        } else {
+            answer(filter, body, hash, usual, baseline_columns_match)
         }
+    }
+
+    /// Returns whether these are not the best that every processor of this target has.
+    #[inline]
+    fn is_twin(self) -> bool {
+        self == Self::Portable && Self::baseline() != Self::Portable
     }
 
     /// Looks many keys up.
@@ -173,15 +191,18 @@ impl Vector {
         hashes: &[KeyHash],
         answers: &mut [bool],
     ) {
-        match self {
-            Self::Portable => {
-                all(filter, body, hashes, answers, |hash, usual| answer(filter, body, hash, usual));
-            }
-            #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Self::Avx2(avx2) => avx2.look_up_all(filter, body, hashes, answers),
-            #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Self::Avx512(avx512) => avx512.look_up_all(filter, body, hashes, answers),
+        #[cfg(all(target_arch = "x86_64", feature = "std"))]
+        if let Self::Avx512(avx512) = self {
+            return avx512.look_up_all(filter, body, hashes, answers);
         }
+        if self.is_twin() {
+            return all(filter, body, hashes, answers, |hash, usual| {
+                answer(filter, body, hash, usual, matches_few)
+            });
+        }
+        all(filter, body, hashes, answers, |hash, usual| {
+            answer(filter, body, hash, usual, baseline_columns_match)
+        });
     }
 }
 
@@ -220,12 +241,6 @@ pub(super) fn all(
     }
 }
 
-/// Looks a key up in plain Rust.
-#[inline]
-fn look_up(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
-    answer(filter, body, hash, usual(filter, body, hash))
-}
-
 /// Finds what a key asks of the first layer.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "it must be compiled for the vectors of its caller")]
@@ -237,12 +252,19 @@ pub(super) fn usual<'a>(filter: &'a impl ColumnLookup, body: &'a [u8], hash: Key
     }
 }
 
-/// Answers with what a key came to in the first layer.
-#[inline]
-fn answer(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash, usual: Usual<'_>) -> bool {
+/// Answers with what a key came to in the first layer; `few` says whether columns match in the usual case.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
+fn answer(
+    filter: &impl ColumnLookup,
+    body: &[u8],
+    hash: KeyHash,
+    usual: Usual<'_>,
+    few: impl Fn(&FewColumns<'_>) -> bool,
+) -> bool {
     match usual {
-        Usual::Columns(columns) => matches_few(&columns),
-        Usual::Bumped => look_up_bumped(filter, body, hash),
+        Usual::Columns(columns) => few(&columns),
+        Usual::Bumped => look_up_bumped(filter, body, hash, few),
         Usual::Unusual => look_up_any(filter, body, hash),
     }
 }
@@ -250,9 +272,14 @@ fn answer(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash, usual: Usual<'
 /// Looks a key up that the first layer bumped. Not inlined, so that what comes first stays short.
 #[cold]
 #[inline(never)]
-fn look_up_bumped(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
+fn look_up_bumped(
+    filter: &impl ColumnLookup,
+    body: &[u8],
+    hash: KeyHash,
+    few: impl Fn(&FewColumns<'_>) -> bool,
+) -> bool {
     match filter.usual::<true>(1, body, hash) {
-        Usual::Columns(columns) => matches_few(&columns),
+        Usual::Columns(columns) => few(&columns),
         Usual::Bumped | Usual::Unusual => look_up_any(filter, body, hash),
     }
 }

@@ -13,7 +13,9 @@ mod avx512_inlined;
 mod cells;
 mod columns;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
-mod columns_x86;
+mod columns_avx512;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod columns_sse2;
 mod portable;
 mod substitution;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -40,6 +42,9 @@ pub(crate) use substitution::Slots;
 pub(crate) enum Vector {
     /// Plain Rust.
     Portable,
+    /// 128-bit vectors, which every such processor has; plain Rust where those would gain nothing.
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    Sse2,
     /// 256-bit vectors; made by [`Self::detect`] alone, on a processor that has them.
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
     Avx2(x86::Avx2),
@@ -49,9 +54,18 @@ pub(crate) enum Vector {
 }
 
 impl Vector {
+    /// Returns what every processor of this target has.
+    pub(crate) const fn baseline() -> Self {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        let baseline = Self::Sse2;
+        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+        let baseline = Self::Portable;
+        baseline
+    }
+
     /// Returns the best that this processor has.
     pub(crate) fn detect() -> Self {
-        Self::all().last().unwrap_or(Self::Portable)
+        Self::all().last().unwrap_or(Self::baseline())
     }
 
     /// Goes over all that this processor has, the best last.
@@ -59,11 +73,12 @@ impl Vector {
         #[cfg(all(target_arch = "x86_64", feature = "std"))]
         let vectors = [
             Some(Self::Portable),
+            Some(Self::baseline()),
             x86::Avx2::detect().map(Self::Avx2),
             x86::Avx512::detect().map(Self::Avx512),
         ];
         #[cfg(not(all(target_arch = "x86_64", feature = "std")))]
-        let vectors = [Some(Self::Portable)];
+        let vectors = [Some(Self::Portable), Some(Self::baseline())];
         vectors.into_iter().flatten()
     }
 
@@ -95,11 +110,11 @@ impl Vector {
         probes: Probes,
     ) -> bool {
         match self {
-            Self::Portable => portable::line_contains::<FIELD_BITS>(line, hash, probes),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             Self::Avx2(avx2) => avx2.line_contains::<FIELD_BITS>(line, hash, probes),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             Self::Avx512(avx512) => avx512.line_contains_apart::<FIELD_BITS>(line, hash, probes),
+            _ => portable::line_contains::<FIELD_BITS>(line, hash, probes),
         }
     }
 
@@ -112,15 +127,15 @@ impl Vector {
         answers: &mut [bool],
     ) {
         match self {
-            Self::Portable => in_batches(lines, hashes, answers, line_index, |line, hash| {
-                portable::line_contains::<FIELD_BITS>(line, hash, probes)
-            }),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             Self::Avx2(avx2) => avx2.lines_contain::<FIELD_BITS>(lines, hashes, probes, answers),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             Self::Avx512(avx512) => {
                 avx512.lines_contain::<FIELD_BITS>(lines, hashes, probes, answers);
             }
+            _ => in_batches(lines, hashes, answers, line_index, |line, hash| {
+                portable::line_contains::<FIELD_BITS>(line, hash, probes)
+            }),
         }
     }
 
@@ -167,13 +182,11 @@ impl Vector {
     /// Says for each of many keys whether its block has all its bits; no blocks, no bits.
     pub(crate) fn blocks_contain(self, blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
         match self {
-            Self::Portable => {
-                in_batches(blocks, hashes, answers, block_index, portable::block_contains);
-            }
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             Self::Avx2(avx2) => avx2.blocks_contain(blocks, hashes, answers),
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             Self::Avx512(avx512) => avx512.blocks_contain(blocks, hashes, answers),
+            _ => in_batches(blocks, hashes, answers, block_index, portable::block_contains),
         }
     }
 }

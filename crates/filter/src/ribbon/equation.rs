@@ -3,13 +3,12 @@
 use crate::KeyHash;
 
 /// Odd numbers, one for each layer, that shuffle the hash anew: keys that met in one layer part in
-/// the next. The digits of π, as everywhere, so that nobody could have chosen them.
-const LAYER_MULTIPLIERS: [u64; super::LAYERS] =
-    [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7345, 0xa409_3822_299f_31d1];
+/// the next. The first layer takes the hash as it is; after that the digits of π, as everywhere, so that
+/// nobody could have chosen them.
+const LAYER_MULTIPLIERS: [u64; super::LAYERS] = [1, 0x1319_8a2e_0370_7345, 0xa409_3822_299f_31d1];
 
-/// Odd numbers for the coefficients and the fingerprint.
-const COEFFICIENTS: u64 = 0x082e_fa98_ec4e_6c89;
-const FINGERPRINT: u64 = 0x4528_21e6_38d0_1377;
+/// An odd number for the coefficients and the fingerprint.
+const COEFFICIENTS: u64 = 0x9e6d_49a1_5f13_2b0f;
 
 /// The exclusive or of the slots `start + i` for all bits `i` of `coefficients` is `fingerprint`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -45,17 +44,16 @@ impl Shuffle {
     /// Returns the equation of a key that can start at so many slots.
     ///
     /// The start comes from the upper bits of the shuffled hash. Coefficients and fingerprint must
-    /// not follow from it, nor one from the other: two more multiplications, each followed by its
-    /// upper bits, which depend on all bits before.
+    /// not follow from it, nor one from the other: one more multiplication, of whose 128 bits both halves
+    /// together are the coefficients and the upper one is the fingerprint.
     #[inline]
     pub(super) const fn equation(self, hash: KeyHash, starts: u64) -> Equation {
-        let shuffled = hash.get().wrapping_mul(self.0);
-        let mixed = shuffled.wrapping_mul(COEFFICIENTS);
-        let mixed = mixed ^ mixed >> 32;
+        let product = hash.get() as u128 * self.0.wrapping_mul(COEFFICIENTS) as u128;
+        let upper = (product >> u64::BITS) as u64;
         Equation {
-            start: KeyHash::from_u64(shuffled).slot(starts),
-            coefficients: mixed | 1,
-            fingerprint: (mixed.wrapping_mul(FINGERPRINT) >> 32) as u32,
+            start: self.start(hash, starts),
+            coefficients: (product as u64 ^ upper) | 1,
+            fingerprint: upper as u32,
         }
     }
 }

@@ -111,7 +111,7 @@ impl Ribbon {
     /// what that costs. The answers stay the same.
     #[must_use]
     pub fn without_vectors(self) -> Self {
-        Self { view: self.view.with(Vector::Portable), ..self }
+        Self { view: self.view.with(Vector::baseline()), ..self }
     }
 
     /// Returns the stored form, to be read back by [`StoredFilter`](crate::StoredFilter).
