@@ -15,7 +15,7 @@
 use core::arch::asm;
 use core::mem::offset_of;
 
-use super::columns::{FewColumns, There};
+use super::columns::{Key, MatchColumns, There, Vectors};
 use super::portable::{
     BLOCK_SALTS, Block, LINE_MULTIPLIERS, LINE_SEED_BITS, LINE_SEED_FACTOR, Line, Probes,
 };
@@ -149,47 +149,50 @@ impl Avx512 {
         true
     }
 
-    /// Returns whether all columns give their bits of the fingerprint.
+    /// Says whether the columns that are there give their bits of the fingerprint.
+    ///
+    /// Eight columns are in a register, both blocks as one number in each lane.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
-    pub(super) fn columns_match(self, columns: &FewColumns<'_>) -> bool {
-        // SAFETY: the processor has AVX-512 F, DQ, VBMI2 and VPOPCNTDQ, or there would be no `self`. 64
-        // bytes are read from the window's first byte on and from a later one, after at most 255 bytes,
-        // where the window still has as many; and the two fields of `There`. Nothing is written but
-        // the registers that are named here.
-        unsafe {
-            asm!(
-                "vmovdqu64 zmm16, zmmword ptr [{low}]",
-                "vpbroadcastq zmm17, {shift}",
-                "vpbroadcastq zmm18, {coefficients}",
-                "vmovdqu64 zmm19, zmmword ptr [{low} + {next}]",
-                // As one number, so that bit 0 is the slot at which the key starts.
-                "vpshrdvq zmm16, zmm19, zmm17",
-                "vpandq zmm16, zmm16, zmm18",
-                "vpopcntq zmm16, zmm16",
-                "vptestmq k1, zmm16, qword ptr [{there} + {one}]{{1to8}}",
-                "kmovb {odd:e}, k1",
-                "xor {odd:e}, {fingerprint:e}",
-                "test byte ptr [{there} + {bits}], {odd:l}",
-                "jnz {denied}",
-                low = in(reg) columns.window.as_ptr(),
-                next = in(reg) u64::from(columns.next),
-                shift = in(reg) u64::from(columns.shift),
-                coefficients = in(reg) columns.coefficients,
-                fingerprint = in(reg) columns.fingerprint,
-                there = in(reg) core::ptr::from_ref(columns.there),
-                one = const offset_of!(There, one),
-                bits = const offset_of!(There, bits),
-                odd = out(reg) _,
-                denied = label { return false },
-                out("zmm16") _,
-                out("zmm17") _,
-                out("zmm18") _,
-                out("zmm19") _,
-                out("k1") _,
-                options(readonly, nostack),
-            );
+    pub(super) fn match_columns(self) -> impl MatchColumns {
+        move |vectors: Vectors<'_>, there: &There, key: Key| {
+            // SAFETY: the processor has AVX-512 F, DQ, VBMI2 and VPOPCNTDQ, or there would be no `self`. The
+            // 64 bytes of either vector are read, and two fields of `There`. Nothing is written but the
+            // registers that are named here.
+            unsafe {
+                asm!(
+                    "vmovdqu64 zmm16, zmmword ptr [{low}]",
+                    "vpbroadcastq zmm17, {shift}",
+                    "vpbroadcastq zmm18, {coefficients}",
+                    "vmovdqu64 zmm19, zmmword ptr [{high}]",
+                    // As one number, so that bit 0 is the slot at which the key starts.
+                    "vpshrdvq zmm16, zmm19, zmm17",
+                    "vpandq zmm16, zmm16, zmm18",
+                    "vpopcntq zmm16, zmm16",
+                    "vptestmq k1, zmm16, qword ptr [{there} + {one}]{{1to8}}",
+                    "kmovb {odd:e}, k1",
+                    "xor {odd:e}, {fingerprint:e}",
+                    "test byte ptr [{there} + {bits}], {odd:l}",
+                    "jnz {denied}",
+                    low = in(reg) vectors.low.as_ptr(),
+                    high = in(reg) vectors.high.as_ptr(),
+                    shift = in(reg) u64::from(key.shift),
+                    coefficients = in(reg) key.coefficients,
+                    fingerprint = in(reg) key.fingerprint,
+                    there = in(reg) core::ptr::from_ref(there),
+                    one = const offset_of!(There, one),
+                    bits = const offset_of!(There, bits),
+                    odd = out(reg) _,
+                    denied = label { return false },
+                    out("zmm16") _,
+                    out("zmm17") _,
+                    out("zmm18") _,
+                    out("zmm19") _,
+                    out("k1") _,
+                    options(readonly, nostack),
+                );
+            }
+            true
         }
-        true
     }
 }

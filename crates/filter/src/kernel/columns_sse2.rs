@@ -15,7 +15,7 @@
 use core::arch::asm;
 use core::mem::offset_of;
 
-use super::columns::{FewColumns, There};
+use super::columns::{Key, There, Vectors};
 
 /// What the bits of four columns are compared with and multiplied by.
 #[repr(C, align(16))]
@@ -32,19 +32,19 @@ static CONSTANTS: Constants = Constants { folded: [0x8888_8888; 4], sum: [0x1111
 macro_rules! parities {
     ($first:literal, $second:literal) => {
         concat!(
-            "movdqu {a}, xmmword ptr [{window} + ",
+            "movdqu {a}, xmmword ptr [{low} + ",
             $first,
             "]\n",
-            "movdqu {b}, xmmword ptr [{window} + {next} + ",
+            "movdqu {b}, xmmword ptr [{high} + ",
             $first,
             "]\n",
             "pand {a}, {low_slots}\n",
             "pand {b}, {high_slots}\n",
             "por {a}, {b}\n",
-            "movdqu {c}, xmmword ptr [{window} + ",
+            "movdqu {c}, xmmword ptr [{low} + ",
             $second,
             "]\n",
-            "movdqu {b}, xmmword ptr [{window} + {next} + ",
+            "movdqu {b}, xmmword ptr [{high} + ",
             $second,
             "]\n",
             "pand {c}, {low_slots}\n",
@@ -71,12 +71,11 @@ macro_rules! parities {
     };
 }
 
-/// Returns whether all columns give their bits of the fingerprint.
+/// Returns whether the columns that are there give their bits of the fingerprint.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
-pub(super) fn columns_match(columns: &FewColumns<'_>) -> bool {
-    // SAFETY: every x86-64 processor has SSE2. 64 bytes are read from the window's first byte on and
-    // from a later one, after at most 255 bytes, where the window still has as many; two fields of
+pub(super) fn columns_match(vectors: Vectors<'_>, there: &There, key: Key) -> bool {
+    // SAFETY: every x86-64 processor has SSE2. The 64 bytes of either vector are read, two fields of
     // `There`, and the constants, which are aligned as their operands have to be. Nothing is written but
     // the registers that are named here.
     unsafe {
@@ -100,12 +99,12 @@ pub(super) fn columns_match(columns: &FewColumns<'_>) -> bool {
             "xor {odd:e}, {fingerprint:e}",
             "test byte ptr [{there} + {second}], {odd:l}",
             "jnz {denied}",
-            window = in(reg) columns.window.as_ptr(),
-            next = in(reg) u64::from(columns.next),
-            coefficients = inout(reg) columns.coefficients => _,
-            inout("ecx") columns.shift => _,
-            fingerprint = in(reg) columns.fingerprint,
-            there = in(reg) core::ptr::from_ref(columns.there),
+            low = in(reg) vectors.low.as_ptr(),
+            high = in(reg) vectors.high.as_ptr(),
+            coefficients = inout(reg) key.coefficients => _,
+            inout("ecx") key.shift => _,
+            fingerprint = in(reg) key.fingerprint,
+            there = in(reg) core::ptr::from_ref(there),
             constants = sym CONSTANTS,
             folded = const offset_of!(Constants, folded),
             sum = const offset_of!(Constants, sum),

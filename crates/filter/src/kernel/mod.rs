@@ -11,12 +11,12 @@ mod avx512;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod avx512_inlined;
 mod cells;
+mod column_lookup;
 mod columns;
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
-mod columns_avx512;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod columns_sse2;
 mod portable;
+mod prefetch;
 mod substitution;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod substitution_x86;
@@ -27,14 +27,14 @@ use crate::KeyHash;
 use crate::membership::{CACHED_LEN, PREFETCH_DISTANCE};
 
 pub(crate) use cells::{CellLanes, CellTarget};
-use columns::parities;
-pub(crate) use columns::{
-    ColumnLookup, Columns, FewColumns, LANES, There, Usual, prefetch_columns, window,
-};
+pub(crate) use column_lookup::{ColumnLookup, Usual};
+pub(crate) use columns::{Columns, FewColumns, Key, LANES, There, prefetch_columns, window};
 pub(crate) use portable::{
     Block, LINE_PROBES_MAX, Line, Probes, block_index, block_insert, block_places, counters_lower,
     counters_raise, line_index, line_insert, line_places,
 };
+pub(crate) use prefetch::{prefetch, prefetch_at};
+pub use prefetch::{prefetch_address, prefetch_line};
 pub(crate) use substitution::Slots;
 
 /// The instructions that a filter's lookups use.
@@ -216,46 +216,6 @@ fn in_batches<const N: usize>(
             Some(unit) => contains(unit, hash.get()),
             None => false,
         };
-    }
-}
-
-/// Asks the processor to load some bytes, up to a line's worth, and does not wait for them.
-#[inline]
-pub(crate) fn prefetch<const N: usize>(bytes: &[u8; N]) {
-    #[cfg(all(target_arch = "x86_64", feature = "std"))]
-    x86::prefetch(bytes);
-    #[cfg(not(all(target_arch = "x86_64", feature = "std")))]
-    let _ = bytes; // No other target has a stable way to ask.
-}
-
-/// Asks the processor to load the cache line in which a value begins, and does not wait for it. Worth
-/// it where there is something else to do meanwhile; elsewhere it does nothing.
-#[inline]
-pub fn prefetch_line<T>(value: &T) {
-    #[cfg(all(target_arch = "x86_64", feature = "std"))]
-    x86::prefetch_line(value);
-    #[cfg(not(all(target_arch = "x86_64", feature = "std")))]
-    let _ = value; // No other target has a stable way to ask.
-}
-
-/// Asks the processor to load so many bytes at an address, and does not wait for them. They are not
-/// read, so nothing need be there any more: it is for what was seen there before, and costs a memory
-/// access to find out.
-#[inline]
-pub fn prefetch_address(address: usize, len: usize) {
-    #[cfg(all(target_arch = "x86_64", feature = "std"))]
-    for beyond in (0..len).step_by(64) {
-        x86::prefetch_address(address.wrapping_add(beyond));
-    }
-    #[cfg(not(all(target_arch = "x86_64", feature = "std")))]
-    let _ = (address, len); // No other target has a stable way to ask.
-}
-
-/// Asks the processor to load the line of a byte, if it is there.
-#[inline]
-pub(crate) fn prefetch_at(bytes: &[u8], at: usize) {
-    if let Some(byte) = bytes.get(at) {
-        prefetch_line(byte);
     }
 }
 

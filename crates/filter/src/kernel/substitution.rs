@@ -9,7 +9,7 @@
 //!
 //! Each slot waits for the one after it; so what counts is how many steps in a row that takes.
 
-use super::{LANES, Vector, parities};
+use super::{LANES, Vector};
 
 /// Of each of some columns the 64 slots from the present one on, in bit 0.
 pub(crate) type Slots = [u64; LANES];
@@ -45,6 +45,28 @@ fn substitute(slots: &mut Slots, coefficients: &[u64], fingerprints: &[u32], fir
             *slots = *slots << 1 | present >> column & 1;
         }
     }
+}
+
+/// Returns the parity of each word, the first in bit 0.
+///
+/// Not every processor counts bits. Words are folded two by two into one instead, so that eight take
+/// little more than one: two words of 64 bits become one with a half of 32 bits for each, four become
+/// one with four quarters, and so on.
+#[inline]
+fn parities(words: [u64; LANES]) -> u8 {
+    /// Folds both words, the first into those bits that are set in the mask.
+    const fn fold(first: u64, second: u64, bits: u32, mask: u64) -> u64 {
+        ((first ^ first >> bits) & mask) | ((second ^ second << bits) & !mask)
+    }
+    let half = |first: usize| fold(words[first], words[first + 4], 32, 0x0000_0000_ffff_ffff);
+    let quarter = |first: usize| fold(half(first), half(first + 2), 16, 0x0000_ffff_0000_ffff);
+    let bytes = fold(quarter(0), quarter(1), 8, 0x00ff_00ff_00ff_00ff);
+    // A byte for each word, in their order.
+    let bits = bytes ^ bytes >> 4;
+    let bits = bits ^ bits >> 2;
+    let bits = (bits ^ bits >> 1) & 0x0101_0101_0101_0101;
+    // Gathers the lowest bits of the bytes in the uppermost byte.
+    (bits.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
 }
 
 #[cfg(test)]

@@ -119,7 +119,7 @@ impl LaterLayers {
 /// A lookup that begins with the second layer, as if that were the first.
 impl ColumnLookup for LaterLayers {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it must be compiled for the vectors of its caller")]
+    #[expect(clippy::inline_always, reason = "a lookup stands as a whole where it is asked")]
     fn usual<'a, const MIXED: bool>(
         &'a self,
         layer: usize,
@@ -135,7 +135,7 @@ impl ColumnLookup for LaterLayers {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it must be compiled for the vectors of its caller")]
+    #[expect(clippy::inline_always, reason = "a lookup stands as a whole where it is asked")]
     fn look_up(&self, body: &[u8], hash: KeyHash, matches: impl Fn(&Columns<'_>) -> bool) -> bool {
         self.view.look_up(body, hash, matches)
     }

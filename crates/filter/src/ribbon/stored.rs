@@ -34,7 +34,7 @@ use super::layout::{BLOCK_SLOTS, COLUMN_LEN, COLUMNS_MAX, Layout};
 use super::shape::{self, Tally};
 use super::thresholds;
 use crate::format::Header;
-use crate::kernel::{self, ColumnLookup, Columns, FewColumns, LANES, There, Usual, Vector};
+use crate::kernel::{self, ColumnLookup, Columns, FewColumns, Key, There, Usual, Vector};
 use crate::{FilterStats, FormatError, KeyHash};
 
 /// What the header says.
@@ -98,7 +98,7 @@ pub(crate) struct RibbonView {
     base_at: usize,
     /// The first wide block, if there are wide and narrow ones; else more than there are blocks.
     wide_from: u64,
-    /// Bytes of a narrow block, or of all, where there are few columns.
+    /// Bytes of a narrow block, or of all, where a byte can say it.
     narrow_len: u8,
     narrow_there: There,
     wide_there: There,
@@ -113,8 +113,8 @@ pub(super) struct LayerView {
     pub(super) starts: u64,
     pub(super) first_block: u64,
     pub(super) thresholds_at: usize,
-    /// The starts whose keys are [usual](ColumnLookup::usual): where there are few columns, all that
-    /// are not in the last block.
+    /// The starts whose keys are [usual](ColumnLookup::usual): all that are not in the last block, unless
+    /// a block is longer than a byte can say.
     usual_starts: u32,
 }
 
@@ -134,13 +134,14 @@ impl RibbonView {
         let Parameters { blocks, layout, base_seed, base_slots } = *parameters;
         let wrong = FormatError::Parameters("the body is not as long as its parts");
         let base_len = base::len(base_slots, layout.base_columns(), base_seed);
-        let is_few = usize::try_from(layout.base_columns()).is_ok_and(|count| count <= LANES);
+        let widest = u64::from(layout.base_columns()).saturating_mul(COLUMN_LEN);
+        let is_usual = widest <= u8::MAX.into();
         let mut end = layout.len();
         let (mut layers, mut first_block) = ([LayerView::default(); LAYERS], 0_u64);
         for (view, blocks) in layers.iter_mut().zip(blocks) {
             let starts = layer::starts(blocks);
             let thresholds_at = usize::try_from(end).map_err(|_| wrong)?;
-            let usual_starts = if is_few { before_last(starts) } else { 0 };
+            let usual_starts = if is_usual { before_last(starts) } else { 0 };
             let usual_starts = u32::try_from(usual_starts).unwrap_or(0);
             *view = LayerView { starts, first_block, thresholds_at, usual_starts };
             end = end.saturating_add(thresholds::len(starts));
@@ -225,7 +226,7 @@ impl RibbonView {
         Some((low, rest.get(..low.len())?))
     }
 
-    /// Returns at which byte a block begins, how many it has and which columns, where there are few; as
+    /// Returns at which byte a block begins, how many it has and which columns, where a byte can say how many; as
     /// [`Layout`](super::layout::Layout), in fewer steps where all have equally many.
     #[inline]
     fn place<const MIXED: bool>(&self, block: u64) -> (u64, u8, &There) {
@@ -252,7 +253,7 @@ impl RibbonView {
 
 impl ColumnLookup for RibbonView {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it must be compiled for the vectors of its caller")]
+    #[expect(clippy::inline_always, reason = "a lookup stands as a whole where it is asked")]
     fn usual<'a, const MIXED: bool>(
         &'a self,
         layer: usize,
@@ -276,9 +277,10 @@ impl ColumnLookup for RibbonView {
         let (begin, next, there) = self.place::<MIXED>(block);
         let Ok(begin) = usize::try_from(begin) else { return Usual::Unusual };
         let begin = if layer == 0 { begin } else { begin.wrapping_sub(self.left_out) };
-        let Some(window) = kernel::window(body, begin) else { return Usual::Unusual };
+        let Some((window, rest)) = kernel::window(body, begin) else { return Usual::Unusual };
         let shift = u32::try_from(start).unwrap_or_default();
-        Usual::Columns(FewColumns { window, next, there, shift, coefficients, fingerprint })
+        let key = Key { shift, coefficients, fingerprint };
+        Usual::Columns(FewColumns { window, rest, next, there, key })
     }
 
     #[inline]
@@ -287,7 +289,7 @@ impl ColumnLookup for RibbonView {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it must be compiled for the vectors of its caller")]
+    #[expect(clippy::inline_always, reason = "a lookup stands as a whole where it is asked")]
     fn look_up(&self, body: &[u8], hash: KeyHash, matches: impl Fn(&Columns<'_>) -> bool) -> bool {
         for (index, layer) in self.layers.iter().enumerate().skip(self.first_layer) {
             if layer.starts == 0 {
@@ -307,7 +309,7 @@ impl ColumnLookup for RibbonView {
                 self.block(body, block).map(|(last, _)| (last, last))
             };
             let Some((low, high)) = blocks else { return true };
-            return matches(&Columns { low, high, shift, coefficients, fingerprint });
+            return matches(&Columns { low, high, key: Key { shift, coefficients, fingerprint } });
         }
         let base = body.get(self.base_at..).unwrap_or_default();
         base::may_contain(base, self.base_seed, self.base_slots, self.layout.base_columns(), hash)

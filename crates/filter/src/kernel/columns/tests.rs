@@ -6,6 +6,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
+use crate::KeyHash;
+use crate::kernel::{ColumnLookup, Usual, Vector};
 
 /// What the columns give, bit by bit.
 fn give(columns: &Columns<'_>) -> u32 {
@@ -15,7 +17,7 @@ fn give(columns: &Columns<'_>) -> u32 {
     let slots = words(columns.low).into_iter().zip(words(columns.high));
     slots.enumerate().fold(0, |fingerprint, (column, (low, high))| {
         let both = u128::from(high) << 64 | u128::from(low);
-        let slots = (both >> columns.shift) as u64 & columns.coefficients;
+        let slots = (both >> columns.key.shift) as u64 & columns.key.coefficients;
         fingerprint | (slots.count_ones() & 1) << column
     })
 }
@@ -37,16 +39,17 @@ proptest! {
         let (low, high) = bytes[1..].split_at(32 * COLUMN_LEN);
         let len = count as usize * COLUMN_LEN;
         let (low, high) = (&low[..len], &high[..len]);
-        let mut columns = Columns { low, high, shift, coefficients, fingerprint: 0 };
+        let key = Key { shift, coefficients, fingerprint: 0 };
+        let mut columns = Columns { low, high, key };
         let given = give(&columns);
         let beyond = u32::MAX.checked_shl(count).unwrap_or(0);
         for vector in Vector::all() {
             for fingerprint in [given, given | beyond, given ^ 1 << wrong, other] {
-                columns.fingerprint = fingerprint;
+                columns.key.fingerprint = fingerprint;
                 let matches = (fingerprint ^ given) & !beyond == 0;
-                let is_few = |_: &usize| count as usize <= LANES;
+                let is_usual = |_: &usize| len <= u8::MAX.into();
                 for usual_layer in [Some(0), Some(1), Some(2), None] {
-                    let usual_layer = usual_layer.filter(is_few);
+                    let usual_layer = usual_layer.filter(is_usual);
                     let there = There::new(count);
                     let asks = Asks { columns, blocks, there, usual_layer, is_mixed };
                     let hash = KeyHash::from_u64(0);
@@ -78,15 +81,14 @@ impl ColumnLookup for Asks<'_> {
         body: &'a [u8],
         _: KeyHash,
     ) -> Usual<'a> {
-        let Columns { low, shift, coefficients, fingerprint, .. } = self.columns;
+        let Columns { low, key, .. } = self.columns;
         match self.usual_layer {
             Some(usual) if usual == layer => Usual::Columns(FewColumns {
                 window: body.first_chunk().expect("a window"),
+                rest: body,
                 next: low.len() as u8,
                 there: &self.there,
-                shift: shift | self.blocks << 6,
-                coefficients,
-                fingerprint,
+                key: Key { shift: key.shift | self.blocks << 6, ..key },
             }),
             Some(_) => Usual::Bumped,
             None => Usual::Unusual,
