@@ -359,3 +359,26 @@ impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The number of a ribbon whose equations followed from the hash in another way among them: asked in
+    /// this way, it would deny its keys.
+    #[test]
+    fn numbers_that_are_no_kind_are_refused() {
+        let known: Vec<u8> = FilterKind::ALL.iter().map(|kind| kind.code()).collect();
+        let header =
+            Header { kind: FilterKind::Ribbon, seed: Seed::new(1), keys: 0, parameters: [0; 3] };
+        for kind in (0..=u8::MAX).filter(|kind| !known.contains(kind)) {
+            let mut bytes = write(&header, 0, core::iter::empty());
+            bytes[9] = kind;
+            let (covered, place) = bytes.split_at_mut(CHECKSUM_AT);
+            place.copy_from_slice(&checksum(covered, &[]).to_le_bytes());
+            let refused = StoredFilter::parse(&bytes).expect_err("not a kind");
+            assert_eq!(refused, FormatError::Kind(kind));
+        }
+        assert!(!known.contains(&7));
+    }
+}
