@@ -364,6 +364,9 @@ impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
 mod tests {
     use super::*;
 
+    /// Where the kind stands.
+    const KIND_AT: usize = 9;
+
     /// The number of a ribbon whose equations followed from the hash in another way among them: asked in
     /// this way, it would deny its keys.
     #[test]
@@ -373,7 +376,7 @@ mod tests {
             Header { kind: FilterKind::Ribbon, seed: Seed::new(1), keys: 0, parameters: [0; 3] };
         for kind in (0..=u8::MAX).filter(|kind| !known.contains(kind)) {
             let mut bytes = write(&header, 0, core::iter::empty());
-            bytes[9] = kind;
+            *bytes.get_mut(KIND_AT).expect("a header") = kind;
             let (covered, place) = bytes.split_at_mut(CHECKSUM_AT);
             place.copy_from_slice(&checksum(covered, &[]).to_le_bytes());
             let refused = StoredFilter::parse(&bytes).expect_err("not a kind");
