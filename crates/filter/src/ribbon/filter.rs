@@ -107,8 +107,8 @@ impl Ribbon {
         Ok(census.stats(census.layout(sizing, keys)?, keys))
     }
 
-    /// Looks keys up without AVX2 and AVX-512 from now on, as on a processor that has neither: to see
-    /// what that costs. The answers stay the same.
+    /// Looks keys up without AVX-512 from now on, as on a processor that lacks it: to see what that costs.
+    /// The answers stay the same.
     #[must_use]
     pub fn without_vectors(self) -> Self {
         Self { view: self.view.with(Vector::baseline()), ..self }
