@@ -10,7 +10,7 @@ use super::Vector;
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 use super::columns::plain_match as baseline_match;
 use super::columns::plain_match;
-use super::columns::{Columns, FewColumns, MatchColumns, all_match, later_match};
+use super::columns::{Columns, FewColumns, MatchColumns, all_match};
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 use super::columns_sse2::columns_match as baseline_match;
 use crate::KeyHash;
@@ -154,8 +154,8 @@ fn answer(
 ) -> bool {
     match usual {
         Usual::Columns(columns) => {
-            matching(columns.vectors(), columns.there, columns.key)
-                && (!columns.there.has_more || look_up_later_columns(filter, body, hash, matching))
+            columns.first_match(matching)
+                && (!columns.has_others() || look_up_others(filter, body, hash, matching))
         }
         Usual::Bumped => look_up_bumped(filter, body, hash, matching),
         Usual::Unusual => look_up_any(filter, body, hash, matching),
@@ -165,15 +165,26 @@ fn answer(
 /// Looks the other columns of a key up whose first ones match. It finds the key once more: what it were given
 /// otherwise, every lookup would have to keep at hand.
 #[inline(never)]
-fn look_up_later_columns(
+fn look_up_others(
     filter: &impl ColumnLookup,
     body: &[u8],
     hash: KeyHash,
     matching: impl MatchColumns,
 ) -> bool {
-    match filter.usual::<true>(0, body, hash) {
-        Usual::Columns(columns) => later_match(&columns, &matching),
+    match usual(filter, body, hash) {
+        Usual::Columns(columns) => columns.others_match(matching),
         Usual::Bumped | Usual::Unusual => true,
+    }
+}
+
+/// Finds what a key asks of the first layer.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "a lookup stands as a whole where it is asked")]
+fn usual<'a>(filter: &'a impl ColumnLookup, body: &'a [u8], hash: KeyHash) -> Usual<'a> {
+    if filter.is_mixed() {
+        filter.usual::<true>(0, body, hash)
+    } else {
+        filter.usual::<false>(0, body, hash)
     }
 }
 
@@ -188,8 +199,8 @@ fn look_up_bumped(
 ) -> bool {
     match filter.usual::<true>(1, body, hash) {
         Usual::Columns(columns) => {
-            matching(columns.vectors(), columns.there, columns.key)
-                && later_match(&columns, &matching)
+            columns.first_match(matching)
+                && (!columns.has_others() || columns.others_match(matching))
         }
         Usual::Bumped | Usual::Unusual => look_up_any(filter, body, hash, matching),
     }

@@ -46,8 +46,8 @@ pub(crate) struct FewColumns<'a> {
     pub(crate) rest: &'a [u8],
     /// After how many bytes the next block begins.
     pub(crate) next: u8,
-    /// Which columns there are.
-    pub(crate) there: &'a There,
+    /// Which columns there are of the first vector and of the second.
+    pub(crate) there: &'a [There; 2],
     pub(crate) key: Key,
 }
 
@@ -80,8 +80,13 @@ pub(crate) struct There {
 }
 
 impl There {
+    /// Those of that many columns that are in the first vector, and in the second.
+    pub(crate) fn of(count: u32) -> [Self; 2] {
+        [Self::new(count), Self::new(count.saturating_sub(LANES as u32))]
+    }
+
     /// The first of that many columns.
-    pub(crate) fn new(count: u32) -> Self {
+    fn new(count: u32) -> Self {
         let bits = !u32::MAX.checked_shl(count).unwrap_or(0) as u8;
         let lanes = core::array::from_fn(|lane| u16::from(bits >> lane) << 15);
         let (first_bits, second_bits) = (bits & 0x0f, bits & 0xf0);
@@ -89,8 +94,8 @@ impl There {
     }
 }
 
-/// A vector of columns after as many bytes as [`FewColumns::next`] can be.
-type Window = [u8; 256 + VECTOR_LEN];
+/// Two vectors of columns after as many bytes as [`FewColumns::next`] can be.
+type Window = [u8; 256 + 2 * VECTOR_LEN];
 
 /// Returns what begins at a byte, so much of it and all. Where the compiler knows that this is not near the
 /// largest number there is, it takes one comparison to know that so much is there.
@@ -101,14 +106,39 @@ pub(crate) fn window(body: &[u8], begin: usize) -> Option<(&Window, &[u8])> {
 }
 
 impl<'a> FewColumns<'a> {
-    /// Returns the first columns of either block.
+    /// Returns whether the first columns match.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
+    pub(super) fn first_match(&self, matching: impl MatchColumns) -> bool {
+        let [there, _] = self.there;
+        matching(self.vectors(0), there, self.key)
+    }
+
+    /// Returns whether there are others after them.
     #[inline]
-    pub(super) fn vectors(&self) -> Vectors<'a> {
+    pub(super) fn has_others(&self) -> bool {
+        let [there, _] = self.there;
+        there.has_more
+    }
+
+    /// Returns whether those after them match.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
+    pub(super) fn others_match(&self, matching: impl MatchColumns) -> bool {
+        let ([_, there], key) = (self.there, self.key);
+        let key = Key { fingerprint: key.fingerprint >> LANES, ..key };
+        matching(self.vectors(VECTOR_LEN), there, key)
+            && (!there.has_more || later_match(self, &matching))
+    }
+
+    /// Returns the columns of either block that begin after so many bytes, at most one vector.
+    #[inline]
+    fn vectors(&self, at: usize) -> Vectors<'a> {
         let from = |at: usize| {
             let columns = self.window.get(at..).and_then(<[u8]>::first_chunk);
-            columns.expect("the window has a vector after as many bytes")
+            columns.expect("the window has two vectors after as many bytes")
         };
-        Vectors { low: from(0), high: from(self.next.into()) }
+        Vectors { low: from(at), high: from(at + usize::from(self.next)) }
     }
 
     /// Asks the processor to load all columns, and does not wait for them.
@@ -141,11 +171,12 @@ pub(super) trait MatchColumns: Fn(Vectors<'_>, &There, Key) -> bool + Copy {}
 
 impl<F: Fn(Vectors<'_>, &There, Key) -> bool + Copy> MatchColumns for F {}
 
-/// Returns whether those after the first columns match, if there are any.
-pub(super) fn later_match(columns: &FewColumns<'_>, matching: &impl MatchColumns) -> bool {
+/// Returns whether those after the first two vectors match.
+#[cold]
+fn later_match(columns: &FewColumns<'_>, matching: &impl MatchColumns) -> bool {
     let FewColumns { rest, next, key, .. } = *columns;
     let len = usize::from(next);
-    (VECTOR_LEN..len).step_by(VECTOR_LEN).all(|at| {
+    (2 * VECTOR_LEN..len).step_by(VECTOR_LEN).all(|at| {
         let low = rest.get(at..).unwrap_or_default();
         let high = low.get(len..).unwrap_or_default();
         let (column, count) = (at / COLUMN_LEN, (len - at) / COLUMN_LEN);

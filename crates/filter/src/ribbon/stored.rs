@@ -100,8 +100,8 @@ pub(crate) struct RibbonView {
     wide_from: u64,
     /// Bytes of a narrow block, or of all, where a byte can say it.
     narrow_len: u8,
-    narrow_there: There,
-    wide_there: There,
+    narrow_there: [There; 2],
+    wide_there: [There; 2],
     /// But for two keys with the same hash.
     error_rate: f64,
     pub(super) vector: Vector,
@@ -175,8 +175,8 @@ impl RibbonView {
             base_at,
             wide_from,
             narrow_len: u8::try_from(narrow_len).unwrap_or(u8::MAX),
-            narrow_there: There::new(narrow),
-            wide_there: There::new(narrow.saturating_add(1)),
+            narrow_there: There::of(narrow),
+            wide_there: There::of(narrow.saturating_add(1)),
             error_rate,
             vector,
         })
@@ -229,7 +229,7 @@ impl RibbonView {
     /// Returns at which byte a block begins, how many it has and which columns, where a byte can say how many; as
     /// [`Layout`](super::layout::Layout), in fewer steps where all have equally many.
     #[inline]
-    fn place<const MIXED: bool>(&self, block: u64) -> (u64, u8, &There) {
+    fn place<const MIXED: bool>(&self, block: u64) -> (u64, u8, &[There; 2]) {
         let begin = block.wrapping_mul(self.narrow_len.into());
         if !MIXED {
             return (begin, self.narrow_len, &self.narrow_there);

@@ -64,7 +64,7 @@ impl Group {
                     View::Ribbon(view) => Some((*view, member.parts().1)),
                     _ => None,
                 });
-                Self::Ribbon(Box::new(RibbonSlices::new(view, &ribbons.collect::<Vec<_>>())?))
+                Self::Ribbon(Box::new(RibbonSlices::new(&view, &ribbons.collect::<Vec<_>>())?))
             }
             View::Cuckoo(view) => Self::Cuckoo(CuckooSlices::new(view, &bodies)?),
             View::DLeft(ref view) => Self::DLeft(Box::new(DLeftSlices::new(view, &bodies)?)),

@@ -34,7 +34,7 @@ pub(super) struct RibbonSlices {
 impl RibbonSlices {
     /// Lays filters of one shape side by side.
     pub(super) fn new(
-        view: RibbonView,
+        view: &RibbonView,
         members: &[(RibbonView, &[u8])],
     ) -> Result<Self, BuildError> {
         let count = usize::try_from(view.first_layer_blocks()).map_err(|_| BuildError::Memory)?;
@@ -67,7 +67,7 @@ impl RibbonSlices {
             blocks.write(read, |bit| (pair + bit / BLOCK_FIELDS, bit % BLOCK_FIELDS));
         }
         let later = members.iter().map(|(view, body)| view.later_layers(body));
-        Ok(Self { view, slots, blocks, later: later.collect::<Result<_, _>>()? })
+        Ok(Self { view: *view, slots, blocks, later: later.collect::<Result<_, _>>()? })
     }
 
     pub(super) const fn rows(&self) -> &Rows {

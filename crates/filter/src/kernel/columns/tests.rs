@@ -50,7 +50,7 @@ proptest! {
                 let is_usual = |_: &usize| len <= u8::MAX.into();
                 for usual_layer in [Some(0), Some(1), Some(2), None] {
                     let usual_layer = usual_layer.filter(is_usual);
-                    let there = There::new(count);
+                    let there = There::of(count);
                     let asks = Asks { columns, blocks, there, usual_layer, is_mixed };
                     let hash = KeyHash::from_u64(0);
                     // What comes after the columns is anything.
@@ -69,7 +69,7 @@ struct Asks<'a> {
     columns: Columns<'a>,
     /// Those in front of the one in which the key starts.
     blocks: u32,
-    there: There,
+    there: [There; 2],
     usual_layer: Option<usize>,
     is_mixed: bool,
 }
