@@ -126,7 +126,8 @@ fn look_up_plainly(filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bo
     look_up(filter, body, hash, plain_match)
 }
 
-/// Looks a key up where it is called, as far as that is short.
+/// Looks a key up where it is called, as far as that is short; in two ways whose steps do not join, for
+/// the shorter would take some of the longer with it.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
 fn look_up(
@@ -155,7 +156,7 @@ fn answer(
     match usual {
         Usual::Columns(columns) => {
             columns.first_match(matching)
-                && (!columns.has_others() || look_up_others(filter, body, hash, matching))
+                && (!columns.has_second() || look_up_others(filter, body, hash, matching))
         }
         Usual::Bumped => look_up_bumped(filter, body, hash, matching),
         Usual::Unusual => look_up_any(filter, body, hash, matching),
@@ -172,9 +173,21 @@ fn look_up_others(
     matching: impl MatchColumns,
 ) -> bool {
     match usual(filter, body, hash) {
-        Usual::Columns(columns) => columns.others_match(matching),
+        Usual::Columns(columns) => others_match(&columns, filter, body, hash, matching),
         Usual::Bumped | Usual::Unusual => true,
     }
+}
+
+/// Returns whether the columns of a key after its first ones match.
+fn others_match(
+    columns: &FewColumns<'_>,
+    filter: &impl ColumnLookup,
+    body: &[u8],
+    hash: KeyHash,
+    matching: impl MatchColumns,
+) -> bool {
+    columns.second_match(matching)
+        && (!columns.has_third() || look_up_any(filter, body, hash, matching))
 }
 
 /// Finds what a key asks of the first layer.
@@ -200,7 +213,7 @@ fn look_up_bumped(
     match filter.usual::<true>(1, body, hash) {
         Usual::Columns(columns) => {
             columns.first_match(matching)
-                && (!columns.has_others() || columns.others_match(matching))
+                && (!columns.has_second() || others_match(&columns, filter, body, hash, matching))
         }
         Usual::Bumped | Usual::Unusual => look_up_any(filter, body, hash, matching),
     }

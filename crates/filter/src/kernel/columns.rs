@@ -42,8 +42,6 @@ pub(crate) struct Key {
 pub(crate) struct FewColumns<'a> {
     /// The block in which the key starts, and what follows it.
     pub(crate) window: &'a Window,
-    /// The same, with all that there is.
-    pub(crate) rest: &'a [u8],
     /// After how many bytes the next block begins.
     pub(crate) next: u8,
     /// Which columns there are of the first vector and of the second.
@@ -97,12 +95,11 @@ impl There {
 /// Two vectors of columns after as many bytes as [`FewColumns::next`] can be.
 type Window = [u8; 256 + 2 * VECTOR_LEN];
 
-/// Returns what begins at a byte, so much of it and all. Where the compiler knows that this is not near the
-/// largest number there is, it takes one comparison to know that so much is there.
+/// Returns what begins at a byte. Where the compiler knows that this is not near the largest number
+/// there is, it takes one comparison to know that all of it is there.
 #[inline]
-pub(crate) fn window(body: &[u8], begin: usize) -> Option<(&Window, &[u8])> {
-    let window = body.get(begin..begin.wrapping_add(size_of::<Window>()))?.first_chunk()?;
-    Some((window, body.get(begin..)?))
+pub(crate) fn window(body: &[u8], begin: usize) -> Option<&Window> {
+    body.get(begin..begin.wrapping_add(size_of::<Window>()))?.first_chunk()
 }
 
 impl<'a> FewColumns<'a> {
@@ -116,19 +113,25 @@ impl<'a> FewColumns<'a> {
 
     /// Returns whether there are others after them.
     #[inline]
-    pub(super) fn has_others(&self) -> bool {
+    pub(super) fn has_second(&self) -> bool {
         let [there, _] = self.there;
         there.has_more
     }
 
-    /// Returns whether those after them match.
+    /// Returns whether the second columns match.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
-    pub(super) fn others_match(&self, matching: impl MatchColumns) -> bool {
+    pub(super) fn second_match(&self, matching: impl MatchColumns) -> bool {
         let ([_, there], key) = (self.there, self.key);
         let key = Key { fingerprint: key.fingerprint >> LANES, ..key };
         matching(self.vectors(VECTOR_LEN), there, key)
-            && (!there.has_more || later_match(self, &matching))
+    }
+
+    /// Returns whether there are others after these.
+    #[inline]
+    pub(super) fn has_third(&self) -> bool {
+        let [_, there] = self.there;
+        there.has_more
     }
 
     /// Returns the columns of either block that begin after so many bytes, at most one vector.
@@ -170,20 +173,6 @@ const COLUMN_LEN: usize = 8;
 pub(super) trait MatchColumns: Fn(Vectors<'_>, &There, Key) -> bool + Copy {}
 
 impl<F: Fn(Vectors<'_>, &There, Key) -> bool + Copy> MatchColumns for F {}
-
-/// Returns whether those after the first two vectors match.
-#[cold]
-fn later_match(columns: &FewColumns<'_>, matching: &impl MatchColumns) -> bool {
-    let FewColumns { rest, next, key, .. } = *columns;
-    let len = usize::from(next);
-    (2 * VECTOR_LEN..len).step_by(VECTOR_LEN).all(|at| {
-        let low = rest.get(at..).unwrap_or_default();
-        let high = low.get(len..).unwrap_or_default();
-        let (column, count) = (at / COLUMN_LEN, (len - at) / COLUMN_LEN);
-        let fingerprint = key.fingerprint >> column;
-        some_match(low, high, count, Key { fingerprint, ..key }, matching)
-    })
-}
 
 /// Returns whether all columns match.
 pub(super) fn all_match(columns: &Columns<'_>, matching: &impl MatchColumns) -> bool {

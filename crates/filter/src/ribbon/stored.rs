@@ -277,10 +277,10 @@ impl ColumnLookup for RibbonView {
         let (begin, next, there) = self.place::<MIXED>(block);
         let Ok(begin) = usize::try_from(begin) else { return Usual::Unusual };
         let begin = if layer == 0 { begin } else { begin.wrapping_sub(self.left_out) };
-        let Some((window, rest)) = kernel::window(body, begin) else { return Usual::Unusual };
+        let Some(window) = kernel::window(body, begin) else { return Usual::Unusual };
         let shift = u32::try_from(start).unwrap_or_default();
         let key = Key { shift, coefficients, fingerprint };
-        Usual::Columns(FewColumns { window, rest, next, there, key })
+        Usual::Columns(FewColumns { window, next, there, key })
     }
 
     #[inline]

@@ -85,7 +85,6 @@ impl ColumnLookup for Asks<'_> {
         match self.usual_layer {
             Some(usual) if usual == layer => Usual::Columns(FewColumns {
                 window: body.first_chunk().expect("a window"),
-                rest: body,
                 next: low.len() as u8,
                 there: &self.there,
                 key: Key { shift: key.shift | self.blocks << 6, ..key },
