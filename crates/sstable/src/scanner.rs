@@ -6,7 +6,7 @@ use crate::block::body::Buffers;
 use crate::block::data::DataBlock;
 use crate::block::loaded::Block;
 use crate::block::walk::{Step, Walk};
-use crate::reader::{DataUse, ReadAhead};
+use crate::reader::{IndexCursor, ReadAhead};
 use crate::{Caching, CellRef, KeyRef, ReadTrace, Reader, Result};
 
 /// A place in a file: on a cell, or behind the last one.
@@ -17,8 +17,6 @@ use crate::{Caching, CellRef, KeyRef, ReadTrace, Reader, Result};
 pub struct Scanner {
     reader: Reader,
     caching: Caching,
-    /// What the next block is wanted for.
-    wanted: DataUse,
     trace: ReadTrace,
     /// Of blocks that were read past the cache and are done with.
     buffers: Buffers,
@@ -26,6 +24,8 @@ pub struct Scanner {
     ahead: Option<Box<ReadAhead>>,
     /// `None` before the first seek and behind the last cell.
     place: Option<Place>,
+    /// On the index entry of the block it stands in, once it has left a block for a neighbour.
+    cursor: Option<IndexCursor>,
     /// Cells of the row the scanner stands in, or of the row before it, that come before its cell:
     /// cells can only be walked forwards, so going back remembers them.
     before: Vec<usize>,
@@ -62,20 +62,20 @@ impl Place {
 
 impl Scanner {
     pub(crate) fn new(reader: Reader, caching: Caching) -> Self {
-        Self::standing(reader, caching, DataUse::Search, None)
+        Self::standing(reader, caching, None)
     }
 
     /// One piece: a get makes a scanner where it is wanted, and moves none.
     #[inline]
-    fn standing(reader: Reader, caching: Caching, wanted: DataUse, place: Option<Place>) -> Self {
+    fn standing(reader: Reader, caching: Caching, place: Option<Place>) -> Self {
         Self {
             reader,
             caching,
-            wanted,
             trace: ReadTrace::default(),
             buffers: Buffers::default(),
             ahead: None,
             place,
+            cursor: None,
             before: Vec::new(),
             cells_passed: None,
         }
@@ -90,7 +90,7 @@ impl Scanner {
     /// A scanner that stands on the first cell of a row. It mostly ends there.
     #[inline]
     pub(crate) fn at(reader: Reader, place: Place) -> Self {
-        Self::standing(reader, Caching::Use, DataUse::Walk, Some(place))
+        Self::standing(reader, Caching::Use, Some(place))
     }
 
     /// Goes to the first cell of the file.
@@ -237,6 +237,7 @@ impl Scanner {
     fn leave(&mut self) {
         self.before.clear();
         self.cells_passed = None;
+        self.cursor = None;
         self.stop_ahead();
     }
 
@@ -264,8 +265,8 @@ impl Scanner {
         if let Some(Block::Data(data)) = Arc::into_inner(block) {
             data.give_back(&mut self.buffers);
         }
-        if let (Some(ahead), Some(Block::Data(next))) = (&mut self.ahead, next.as_deref()) {
-            ahead.cross_edge(&self.reader, next);
+        if let (Some(ahead), Some(cursor)) = (&mut self.ahead, &self.cursor) {
+            ahead.cross_edge(&self.reader, cursor);
         }
         self.enter(next)?;
         match self.cells_passed {
@@ -280,14 +281,29 @@ impl Scanner {
         data: &DataBlock,
         last: Option<KeyRef<'_>>,
     ) -> Result<Option<Arc<Block>>> {
-        let Some(place) = self.reader.next_place(data, last)? else { return Ok(None) };
-        let Self { reader, buffers, trace, .. } = self;
+        let cursor = self.cursor_on(data)?;
+        let Self { reader, caching, buffers, trace, .. } = self;
+        reader.check_reached(data, last, &cursor)?;
+        let Some(cursor) = reader.next_place(cursor, *caching, trace)? else {
+            reader.check_last(data, last)?;
+            return Ok(None);
+        };
+        let place = reader.place_of(&cursor);
         let read = self.ahead.as_mut().and_then(|ahead| ahead.take(place, buffers, trace));
         let next = match read {
-            Some(block) => reader.follow(block?, last)?,
-            None => reader.data_block_at(place, last, self.wanted, self.caching, buffers, trace)?,
+            Some(data) => reader.check_read_ahead(data?, &cursor)?,
+            None => reader.data_block_at(&cursor, *caching, buffers, trace)?,
         };
+        self.cursor = Some(cursor);
         Ok(Some(next))
+    }
+
+    /// Takes the cursor from its place on the entry of `data`, the block that the scan leaves.
+    fn cursor_on(&mut self, data: &DataBlock) -> Result<IndexCursor> {
+        match self.cursor.take() {
+            Some(cursor) => Ok(cursor),
+            None => self.reader.cursor_on(data, self.caching, &mut self.trace),
+        }
     }
 
     /// Stands on the first cell of a block.
@@ -300,9 +316,12 @@ impl Scanner {
     }
 
     fn enter_previous(&mut self, data: &DataBlock) -> Result<()> {
-        let (caching, buffers) = (self.caching, &mut self.buffers);
-        let previous = self.reader.previous_data_block(data, caching, buffers, &mut self.trace)?;
-        self.enter_at_end(previous)
+        let cursor = self.cursor_on(data)?;
+        let Self { reader, caching, buffers, trace, .. } = self;
+        let Some(cursor) = reader.previous_place(cursor, *caching, trace)? else { return Ok(()) };
+        let block = reader.whole_data_block_at(&cursor, *caching, buffers, trace)?;
+        self.cursor = Some(cursor);
+        self.enter_at_end(Some(block))
     }
 
     fn enter_at_end(&mut self, block: Option<Arc<Block>>) -> Result<()> {

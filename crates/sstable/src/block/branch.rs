@@ -27,7 +27,8 @@ impl IndexBlock {
     /// Takes entries, whose keys and order it checks.
     pub(crate) fn new(branch: Branch, order: Comparator) -> Result<Self, What> {
         let mut previous: Option<(KeyRef<'_>, BlockPlace)> = None;
-        for entry in branch.entries() {
+        for number in 0..branch.len() {
+            let entry = branch.entry(number).ok_or("an index entry without a place")?;
             let key = KeyRef::parse(entry.key).ok_or("an index key is not a key")?;
             if let Some((previous_key, previous_block)) = previous {
                 if order.compare(&key, &previous_key).is_lt() {

@@ -30,8 +30,6 @@ pub(crate) struct DataBlock {
     place: BlockPlace,
     block_type: BlockType,
     previous: Option<BlockOffset>,
-    /// The header of the block behind this one, if it came with the same read and is sound.
-    next: Option<Header>,
     cells: Cells,
     /// Of differences, once all cells were wanted.
     plain: OnceLock<Decoded>,
@@ -44,7 +42,6 @@ impl DataBlock {
     pub(crate) const fn new(
         place: BlockPlace,
         header: &Header,
-        next: Option<Header>,
         cells: Cells,
         layout: CellLayout,
     ) -> Self {
@@ -52,7 +49,6 @@ impl DataBlock {
             place,
             block_type: header.block_type,
             previous: header.previous_block,
-            next,
             cells,
             plain: OnceLock::new(),
             layout,
@@ -71,10 +67,6 @@ impl DataBlock {
     /// The data block before this one, as its header has it.
     pub(crate) const fn previous(&self) -> Option<BlockOffset> {
         self.previous
-    }
-
-    pub(crate) const fn next(&self) -> Option<Header> {
-        self.next
     }
 
     /// Bytes it takes in memory.

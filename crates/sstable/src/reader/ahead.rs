@@ -2,12 +2,12 @@
 //! ready: reads, verifies and decompresses them.
 //!
 //! ```text
-//! frontier   the last block that anyone has begun to read; who reads one moves it on by that one
+//! frontier   index cursor on the last block that anyone has begun to read; who reads one moves it on
 //! thread     ──→ blocks in their order, with the buffers they were read through ──→ scan
 //!            ←── as many buffers as blocks may be under way ←──
 //! ```
 //!
-//! The scan asks for each block by its place and holds it against the one before, as if it had read it
+//! The scan asks for each block by its place and checks it against the index, as if it had read it
 //! by itself. Where the thread is not done with a block that the scan needs, the scan does not wait
 //! idly: it reads a block behind the frontier, for later. And where the thread is well ahead of the
 //! scan, it undoes the differences of a block as well, which the scan would otherwise do on its walk. So
@@ -27,10 +27,9 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use super::{Inner, Reader};
+use super::{Caching, IndexCursor, Reader};
 use crate::block::body::Buffers;
 use crate::block::data::DataBlock;
-use crate::block::header::Header;
 use crate::block::index::BlockPlace;
 use crate::{BlockKind, BlockSource, ReadTrace, Result};
 
@@ -84,18 +83,11 @@ struct Ready {
 
 /// Up to where a file is read.
 struct Frontier {
-    file: Arc<Inner>,
-    reached: Mutex<Option<Reached>>,
+    file: Reader,
+    /// On the last block that anyone has begun to read; `None` where nothing more is to be read ahead.
+    reached: Mutex<Option<IndexCursor>>,
     /// Blocks of the thread that the scan has not taken yet.
     ready: AtomicUsize,
-}
-
-/// The last block that anyone has begun to read; `None` where nothing more is to be read ahead.
-#[derive(Clone, Copy)]
-struct Reached {
-    place: BlockPlace,
-    /// The header behind it, if that came along with it.
-    next: Option<Header>,
 }
 
 impl ReadAhead {
@@ -104,13 +96,12 @@ impl ReadAhead {
         Buffers::at_most(READY_MAX + OWN_MAX)
     }
 
-    /// Notes that a scan has come to `data` over the edge of the block in front of it. Starts the
-    /// thread once the scan looks like a long one.
-    pub(crate) fn cross_edge(&mut self, reader: &Reader, data: &DataBlock) {
+    /// Notes that a scan has come to the block that `cursor` stands on over the edge of the block in
+    /// front of it. Starts the thread once the scan looks like a long one.
+    pub(crate) fn cross_edge(&mut self, reader: &Reader, cursor: &IndexCursor) {
         self.edges = self.edges.saturating_add(1);
         if self.edges == EDGES_BEFORE {
-            let reached = Reached { place: data.place(), next: data.next() };
-            self.running = Running::start(reader, reached);
+            self.running = Running::start(reader, cursor.clone());
         }
     }
 
@@ -145,13 +136,13 @@ impl ReadAhead {
 
 impl Running {
     /// Starts a thread that reads what is behind a block; `None` if there is no thread to be had.
-    fn start(reader: &Reader, reached: Reached) -> Option<Self> {
+    fn start(reader: &Reader, reached: IndexCursor) -> Option<Self> {
         let (to_thread, buffers) = mpsc::channel();
         let (ready, from_thread) = mpsc::channel();
         for _ in 0..READY_MAX {
             to_thread.send(Buffers::default()).ok()?;
         }
-        let (file, reached) = (Arc::clone(&reader.0), Mutex::new(Some(reached)));
+        let (file, reached) = (reader.clone(), Mutex::new(Some(reached)));
         let frontier = Arc::new(Frontier { file, reached, ready: AtomicUsize::new(0) });
         let thread = {
             let frontier = Arc::clone(&frontier);
@@ -191,7 +182,7 @@ impl Running {
                 }
                 return None;
             };
-            let read = self.frontier.read(claimed, buffers);
+            let read = self.frontier.read(claimed, buffers)?;
             let ready = Ready::new(claimed, read, Buffers::default());
             if claimed == place {
                 return Some(ready);
@@ -274,7 +265,7 @@ impl Frontier {
         while let Ok(mut buffers) = buffers.recv()
             && let Some(place) = self.claim()
         {
-            let (is_read, block) = self.read(place, &mut buffers);
+            let Some((is_read, block)) = self.read(place, &mut buffers) else { return };
             let block = match block {
                 Ok(data) if self.ready.load(Ordering::Relaxed) >= READY_TO_DECODE => {
                     Ok(decoded(data, &mut buffers))
@@ -293,27 +284,30 @@ impl Frontier {
     /// Moves on by one block, which whoever calls has to read.
     fn claim(&self) -> Option<BlockPlace> {
         let mut reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
-        let Reached { place, next } = (*reached)?;
-        // What is wrong with a header the scan finds out by itself, as it needs it too.
-        let found = self.file.place_behind(place, next).ok().flatten();
-        let is_small = |header: &Header| header.uncompressed_size <= BLOCK_LEN_MAX;
-        let found = found.filter(|(place, header)| place.len <= BLOCK_LEN_MAX && is_small(header));
-        *reached = found.map(|(place, _)| Reached { place, next: None });
-        found.map(|(place, _)| place)
+        let cursor = reached.take()?;
+        // If an index block is damaged, the scan gets that error when its own cursor reads it.
+        let trace = &mut ReadTrace::default();
+        let next = self.file.next_place(cursor, Caching::Bypass, trace).ok().flatten()?;
+        let place = self.file.place_of(&next);
+        if place.len > BLOCK_LEN_MAX {
+            return None;
+        }
+        *reached = Some(next);
+        Some(place)
     }
 
-    /// Reads the block at a place that was claimed; also says whether its bytes could be read.
-    fn read(&self, place: BlockPlace, buffers: &mut Buffers) -> (bool, Result<DataBlock>) {
-        let raw = match self.file.blocks.read_data(place, buffers) {
-            Ok(raw) => raw,
-            Err(error) => return (false, Err(error)),
-        };
-        let mut reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(reached) = reached.as_mut().filter(|reached| reached.place == place) {
-            reached.next = raw.next;
+    /// Reads the block at a place that was claimed; also says whether its bytes could be read. `None` if
+    /// it is too large to be read ahead; nothing is then read ahead any more.
+    fn read(&self, place: BlockPlace, buffers: &mut Buffers) -> Option<(bool, Result<DataBlock>)> {
+        let blocks = &self.file.0.blocks;
+        match blocks.read_data_of_at_most(BLOCK_LEN_MAX, place, buffers) {
+            Ok(Some(raw)) => Some((true, blocks.open_data(raw))),
+            Ok(None) => {
+                self.close();
+                None
+            }
+            Err(error) => Some((false, Err(error))),
         }
-        drop(reached);
-        (true, self.file.blocks.open_data(raw))
     }
 
     /// Lets nobody read on.

@@ -21,7 +21,7 @@ use crate::block::meta::MetaBlock;
 use crate::cache::{BlockCache, BlockKey};
 use crate::encoding::{self, CellLayout, Cells};
 use crate::{
-    BlockKind, BlockOffset, BlockSource, BlockType, ChecksumType, Comparator, Compression, Damage,
+    BlockKind, BlockSource, BlockType, ChecksumType, Comparator, Compression, Damage,
     DataBlockEncoding, Error, FileName, Limits, ReadAt, ReadTrace, Result,
 };
 
@@ -176,14 +176,14 @@ impl Blocks {
 
     /// A data block that was read, whose cells are still to be checked.
     pub(super) fn open_data(&self, raw: RawData) -> Result<DataBlock> {
-        let RawData { place, header, body, next } = raw;
+        let RawData { place, header, body } = raw;
         let expected = match self.encoding {
             DataBlockEncoding::None => BlockType::Data,
             _ => BlockType::EncodedData,
         };
         self.check_type(place, &header, expected)?;
         let cells = self.open_cells(body);
-        let data = cells.and_then(|cells| self.data_block(place, &header, next, cells));
+        let data = cells.and_then(|cells| self.data_block(place, &header, cells));
         data.map_err(|what| self.damaged(place, header.block_type, what))
     }
 
@@ -198,8 +198,8 @@ impl Blocks {
     }
 
     /// A data block that can be searched, for one that was to be walked; it takes that one's place in
-    /// the cache. `check` holds it against what else is known of it. A block past the cache is
-    /// returned as it is.
+    /// the cache. `check` checks it against what else is known of it. A block past the cache is checked,
+    /// and returned as it is.
     pub(super) fn searchable(
         &self,
         block: Arc<Block>,
@@ -208,7 +208,12 @@ impl Blocks {
         check: impl FnOnce(&DataBlock) -> Result<(), encoding::What>,
     ) -> Result<Arc<Block>> {
         let cache = self.cache.as_ref().filter(|_| caching == Caching::Use);
-        let (Some(cache), Block::Data(data)) = (cache, &*block) else { return Ok(block) };
+        let Block::Data(data) = &*block else { return Ok(block) };
+        let Some(cache) = cache else {
+            let damaged = |what| self.damaged(data.place(), data.block_type(), what);
+            check(data).map_err(damaged)?;
+            return Ok(block);
+        };
         let make = || match data.to_searchable(buffers)? {
             Some(searchable) => check(&searchable).map(|()| Some(searchable)),
             None => Ok(None),
@@ -242,12 +247,8 @@ impl Blocks {
     }
 
     pub(super) const fn key(&self, place: BlockPlace) -> BlockKey {
-        self.key_at(place.offset)
-    }
-
-    const fn key_at(&self, offset: BlockOffset) -> BlockKey {
         let (file, is_preferred) = (self.file_id, self.in_memory);
-        BlockKey { file, offset: offset.get(), is_preferred }
+        BlockKey { file, offset: place.offset.get(), is_preferred }
     }
 
     /// The cells in the body of a data block.
@@ -261,28 +262,14 @@ impl Blocks {
         &self,
         place: BlockPlace,
         header: &Header,
-        next: Option<Header>,
         cells: Cells,
     ) -> Result<DataBlock, encoding::What> {
-        let data = DataBlock::new(place, header, next, cells, self.layout);
+        let data = DataBlock::new(place, header, cells, self.layout);
         let cell_len_max = usize::try_from(self.limits.cell_len_max).unwrap_or(usize::MAX);
         if data.longest_cell_len(cell_len_max)? > cell_len_max {
             return Err(format!("a cell of more than the {cell_len_max} bytes allowed").into());
         }
         Ok(data)
-    }
-
-    /// The bytes in the file of the data block at `at`, which is not asked for them if the cache has
-    /// the block.
-    pub(super) fn block_len(&self, at: BlockOffset, caching: Caching) -> Result<u32> {
-        let key = self.key_at(at);
-        let cache = self.cache.as_ref().filter(|_| caching == Caching::Use);
-        if let Some(Block::Data(data)) = cache.and_then(|cache| cache.block(key)).as_deref() {
-            return Ok(data.place().len);
-        }
-        let header = self.read_header(at, self.blocks_end)?;
-        let damage = || Damage::in_block(header.block_type, at, "too long").in_file(&self.name);
-        u32::try_from(header.len()).map_err(|_| damage())
     }
 }
 

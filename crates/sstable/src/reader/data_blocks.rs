@@ -1,18 +1,20 @@
 //! Data blocks as scanners ask for them: the one for a key, the next, the one before, the last.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::blocks::DataUse;
-use super::index::{DataPlace, check_data_keys, check_first_key, check_later_key};
+use super::index::{
+    DataIndex, DataPlace, check_data_keys, check_first_key, check_later_key, check_previous,
+    identifies,
+};
+use super::index_cursor::{IndexCursor, IndexRead};
 use super::{Caching, Inner, Reader};
 use crate::block::body::Buffers;
 use crate::block::data::DataBlock;
-use crate::block::header::Header;
 use crate::block::index::BlockPlace;
 use crate::block::loaded::{Block, BlockSlot};
 use crate::block::searchable::Searchable;
-use crate::block::walk::Walk;
+use crate::block::walk::{Step, Walk};
 use crate::encoding::{Deltas, What};
 use crate::{
     BlockKind, BlockOffset, BlockSource, BlockType, Damage, Error, FileInfo, KeyRef, ReadTrace,
@@ -53,98 +55,101 @@ impl Reader {
         Ok(Some(block))
     }
 
-    /// The data block behind `data`, whose last key is `last_key`. If it is wanted for a walk, or neither
-    /// comes from the cache nor goes there, its cells may still have to be checked.
-    pub(crate) fn next_data_block(
+    /// A cursor over the index on the entry of `data`, a block that was loaded through the index.
+    pub(crate) fn cursor_on(
         &self,
         data: &DataBlock,
-        last_key: Option<KeyRef<'_>>,
-        wanted: DataUse,
         caching: Caching,
-        buffers: &mut Buffers,
         trace: &mut ReadTrace,
-    ) -> Result<Option<Arc<Block>>> {
-        let Some(place) = self.next_place(data, last_key)? else { return Ok(None) };
-        self.data_block_at(place, last_key, wanted, caching, buffers, trace).map(Some)
+    ) -> Result<IndexCursor> {
+        let first = data.walk().map_err(|what| self.damage_in(data, what))?;
+        let first_key = data.cell(&first).map_or(KeyRef::before_row(b""), |cell| cell.key());
+        IndexCursor::on_block(data, &first_key, &self.index_read(caching), trace)
     }
 
-    /// Where the data block behind `data` is, whose last key is `last_key`; `None` behind the last one.
+    /// Moves a cursor to the next data block; `None` behind the last one.
     pub(crate) fn next_place(
         &self,
-        data: &DataBlock,
-        last_key: Option<KeyRef<'_>>,
-    ) -> Result<Option<BlockPlace>> {
-        let next = self.0.place_behind(data.place(), data.next())?;
-        if next.is_none() {
-            self.0.check_last(last_key).map_err(|what| self.damage_in(data, what.into()))?;
-        }
-        Ok(next.map(|(place, _)| place))
+        cursor: IndexCursor,
+        caching: Caching,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<IndexCursor>> {
+        cursor.into_next(&self.index_read(caching), trace)
     }
 
-    /// The data block at `place`, behind the one whose last key is `last_key`.
+    /// Moves a cursor to the data block before; `None` in front of the first one.
+    pub(crate) fn previous_place(
+        &self,
+        cursor: IndexCursor,
+        caching: Caching,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<IndexCursor>> {
+        cursor.into_previous(&self.index_read(caching), trace)
+    }
+
+    /// Where the block is that a cursor stands on.
+    pub(crate) fn place_of(&self, cursor: &IndexCursor) -> BlockPlace {
+        cursor.place(self.0.data_index()).block
+    }
+
+    /// The data block that a cursor stands on. What comes from the cache or goes there can be searched;
+    /// of a block that does not, only the first key is checked.
     pub(crate) fn data_block_at(
         &self,
-        place: BlockPlace,
-        last_key: Option<KeyRef<'_>>,
-        wanted: DataUse,
+        cursor: &IndexCursor,
         caching: Caching,
         buffers: &mut Buffers,
         trace: &mut ReadTrace,
     ) -> Result<Arc<Block>> {
-        let check = |next: &DataBlock| self.check_follows(next, last_key);
-        self.0.blocks.load_data(place, wanted, caching, buffers, trace, check)
+        let place = cursor.place(self.0.data_index());
+        let check = |data: &DataBlock| self.0.check_first(data, place);
+        self.0.blocks.load_data(place.block, DataUse::Search, caching, buffers, trace, check)
     }
 
-    /// The same for a data block that was read ahead.
-    pub(crate) fn follow(
+    /// The same with all cells checked, whether or not it goes into the cache.
+    pub(crate) fn whole_data_block_at(
         &self,
-        next: DataBlock,
-        last_key: Option<KeyRef<'_>>,
+        cursor: &IndexCursor,
+        caching: Caching,
+        buffers: &mut Buffers,
+        trace: &mut ReadTrace,
     ) -> Result<Arc<Block>> {
-        self.check_follows(&next, last_key).map_err(|what| self.damage_in(&next, what))?;
-        Ok(Arc::new(Block::Data(next)))
+        let place = cursor.place(self.0.data_index());
+        self.0.load_data(place, DataUse::Search, caching, buffers, trace)
     }
 
-    /// Holds the first key of a data block against the last one of the block in front of it.
-    fn check_follows(&self, next: &DataBlock, last_key: Option<KeyRef<'_>>) -> Result<(), What> {
-        let first = next.walk()?;
-        let first_key = next.cell(&first).map(|cell| cell.key());
-        if self.comparator().in_order(last_key, first_key) {
-            return Ok(());
-        }
-        Err("begins before the data block in front of it ends".into())
+    /// The block that a cursor stands on, which was read ahead: checked as by
+    /// [`data_block_at`](Self::data_block_at).
+    pub(crate) fn check_read_ahead(
+        &self,
+        data: DataBlock,
+        cursor: &IndexCursor,
+    ) -> Result<Arc<Block>> {
+        let place = cursor.place(self.0.data_index());
+        self.0.check_first(&data, place).map_err(|what| self.damage_in(&data, what))?;
+        Ok(Arc::new(Block::Data(data)))
     }
 
-    /// The data block in front of `data`, as its header has it.
-    pub(crate) fn previous_data_block(
+    /// Checks a key in the block that a cursor stands on against the index entry behind it.
+    pub(crate) fn check_reached(
         &self,
         data: &DataBlock,
-        caching: Caching,
-        buffers: &mut Buffers,
-        trace: &mut ReadTrace,
-    ) -> Result<Option<Arc<Block>>> {
-        let blocks = &self.0.blocks;
-        let at = data.place().offset;
-        let damaged =
-            |what| Damage { at, block: None, what: Cow::Borrowed(what) }.in_file(&blocks.name);
-        let Some(previous) = data.previous() else {
-            let is_first = at == BlockOffset::default();
-            return if is_first {
-                Ok(None)
-            } else {
-                Err(damaged("has no data block in front of it"))
-            };
-        };
-        let len = blocks.block_len(previous, caching)?;
-        let place = BlockPlace { offset: previous, len };
-        let check = |previous: &DataBlock| {
-            let first_key = data.check()?.first_key();
-            if self.comparator().in_order(previous.check()?.last_key(), first_key) {
-                return Ok(());
-            }
-            Err("ends behind the data block that follows it begins".into())
-        };
-        blocks.load_data(place, DataUse::Search, caching, buffers, trace, check).map(Some)
+        key: Option<KeyRef<'_>>,
+        cursor: &IndexCursor,
+    ) -> Result<()> {
+        let next_key = cursor.place(self.0.data_index()).next_key;
+        let checked = check_later_key(key, next_key, self.comparator());
+        checked.map_err(|what| self.damage_in(data, what.into()))
+    }
+
+    /// Checks the last key of the last data block.
+    pub(crate) fn check_last(&self, data: &DataBlock, last_key: Option<KeyRef<'_>>) -> Result<()> {
+        let checked = self.0.check_last(data.place(), last_key);
+        checked.map_err(|what| self.damage_in(data, what.into()))
+    }
+
+    fn index_read(&self, caching: Caching) -> IndexRead<'_> {
+        IndexRead { index: self.0.data_index(), blocks: &self.0.blocks, caching }
     }
 
     /// The last data block.
@@ -195,36 +200,9 @@ impl Reader {
 }
 
 impl Inner {
-    /// Where the data block behind the one at `place` is, and its header, which is not verified yet;
-    /// `None` behind the last one. Blocks of other types between them are passed over. `known` is the
-    /// header behind `place`, if it was read with it.
-    pub(super) fn place_behind(
-        &self,
-        place: BlockPlace,
-        mut known: Option<Header>,
-    ) -> Result<Option<(BlockPlace, Header)>> {
-        let Self { blocks, trailer, .. } = self;
-        let last = trailer.last_data_block_offset.filter(|last| place.offset < *last);
-        let Some(last) = last else { return Ok(None) };
-        let mut at = place.offset + u64::from(place.len);
-        while at <= last {
-            let header = match known.take() {
-                Some(header) => header,
-                None => blocks.read_header(at, blocks.blocks_end)?,
-            };
-            if matches!(header.block_type, BlockType::Data | BlockType::EncodedData) {
-                let damaged =
-                    |what| Damage::in_block(header.block_type, at, what).in_file(&blocks.name);
-                if header.previous_block != Some(place.offset) {
-                    return Err(damaged("does not follow the data block in front of it"));
-                }
-                let len = u32::try_from(header.len()).map_err(|_| damaged("is too long"))?;
-                return Ok(Some((BlockPlace { offset: at, len }, header)));
-            }
-            at = at + header.len();
-        }
-        let damage = Damage { at, block: None, what: "no data block where the last one is".into() };
-        Err(damage.in_file(&blocks.name))
+    /// The data index, for those who hold a data block.
+    pub(super) fn data_index(&self) -> &DataIndex {
+        self.index.as_ref().expect("data blocks are loaded through the index")
     }
 
     /// The data block that the index has at `place`, with all its cells checked unless it is wanted for
@@ -245,6 +223,7 @@ impl Inner {
             return Ok(block);
         }
         let check = |data: &DataBlock| {
+            check_previous(data.previous(), place.before)?;
             if wanted == DataUse::Walk && data.as_read().is_some() {
                 return Ok(());
             }
@@ -261,9 +240,26 @@ impl Inner {
     fn check_data(&self, data: &DataBlock, place: DataPlace<'_>) -> Result<(), What> {
         check_data_keys(data, place.key, place.next_key, self.trailer.comparator)?;
         if place.next_key.is_none() {
-            self.check_last(data.check()?.last_key())?;
+            self.check_last(data.place(), data.check()?.last_key())?;
         }
         Ok(())
+    }
+
+    /// Checks that a data block is the one that the index has at `place`, by its first key. All cells
+    /// are checked only where the first key is not enough, or where that was done before.
+    fn check_first(&self, data: &DataBlock, place: DataPlace<'_>) -> Result<(), What> {
+        check_previous(data.previous(), place.before)?;
+        if data.searchable().is_some() {
+            return self.check_data(data, place);
+        }
+        let order = self.trailer.comparator;
+        let walk = data.walk()?;
+        let first = data.cell(&walk).map(|cell| cell.key());
+        check_first_key(first, place.key, order)?;
+        if identifies(first, place.next_key, order) {
+            return Ok(());
+        }
+        self.check_data(data, place)
     }
 
     /// Walks a block as it was read to a row, if the row is there. What it comes to is checked as in a
@@ -276,18 +272,28 @@ impl Inner {
     ) -> Result<Option<Walk>, What> {
         let order = self.trailer.comparator;
         let mut walk = deltas.walk(self.blocks.layout)?;
-        check_first_key(walk.cell(deltas).map(|cell| cell.key()), place.key, order)?;
+        let first = walk.cell(deltas).map(|cell| cell.key());
+        check_first_key(first, place.key, order)?;
+        if !identifies(first, place.next_key, order) {
+            let mut to_end = walk.clone();
+            while to_end.step(deltas)? != Step::End {}
+            check_later_key(to_end.cell(deltas).map(|cell| cell.key()), place.next_key, order)?;
+        }
         let found = walk.go_to_row(deltas, row)?;
         let reached = walk.cell(deltas).map(|cell| cell.key());
         check_later_key(reached, place.next_key, order)?;
         if found.is_lt() && place.next_key.is_none() {
-            self.check_last(reached)?;
+            self.check_last(place.block, reached)?;
         }
         Ok(found.is_eq().then(|| Walk::Deltas(Box::new(walk))))
     }
 
-    /// Holds the last data block against the file info, by which rows are passed over.
-    fn check_last(&self, found: Option<KeyRef<'_>>) -> Result<(), &'static str> {
+    /// Checks the last data block against the trailer, and against the file info, by which rows are
+    /// passed over.
+    fn check_last(&self, place: BlockPlace, found: Option<KeyRef<'_>>) -> Result<(), &'static str> {
+        if self.trailer.last_data_block_offset != Some(place.offset) {
+            return Err("is the last data block of the index, and not that of the trailer");
+        }
         if found == self.file_info.value(FileInfo::LAST_KEY).and_then(KeyRef::parse) {
             Ok(())
         } else {

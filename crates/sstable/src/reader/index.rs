@@ -16,7 +16,7 @@ use super::Caching;
 use super::blocks::{Blocks, Wanted};
 use crate::block::branch::IndexBlock;
 use crate::block::data::DataBlock;
-use crate::block::index::BlockPlace;
+use crate::block::index::{BlockPlace, IndexEntry};
 use crate::block::loaded::{Block, BlockSlot};
 use crate::encoding::What;
 use crate::{BlockOffset, BlockType, Comparator, Damage, KeyRef, ReadTrace, Result};
@@ -36,7 +36,29 @@ pub(super) struct DataPlace<'a> {
     pub(super) key: &'a [u8],
     /// Not less than the block's last key; `None` for the last block of the file.
     pub(super) next_key: Option<&'a [u8]>,
+    pub(super) before: BlockBefore,
     pub(super) slot: Option<&'a BlockSlot>,
+}
+
+/// The data block in front of another, as far as the index tells.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum BlockBefore {
+    /// There is none: the other is the first of the file.
+    None,
+    At(BlockOffset),
+    /// The entry is in another index block, which was not read.
+    Unknown,
+}
+
+impl BlockBefore {
+    /// Of the block at entry `index` of a node; `is_leftmost` says that no node stands before that one.
+    pub(super) fn of_entry(node: &IndexBlock, index: usize, is_leftmost: bool) -> Self {
+        match index.checked_sub(1).and_then(|before| node.entry(before)) {
+            Some(before) => Self::At(before.block.offset),
+            None if is_leftmost => Self::None,
+            None => Self::Unknown,
+        }
+    }
 }
 
 impl DataIndex {
@@ -94,6 +116,7 @@ impl DataIndex {
         let mut at = BlockOffset::default();
         let mut above: Option<Bytes> = None;
         let mut level = 1_u32;
+        let mut is_leftmost = true;
         loop {
             let node = match held.as_deref() {
                 Some(Block::Index(node)) => node,
@@ -107,35 +130,68 @@ impl DataIndex {
             if level >= self.levels {
                 let next_key = next.map(|next| next.key).or(above.as_deref());
                 let (block, key, slot) = (entry.block, entry.key, node.slot(index));
-                return visit(DataPlace { block, key, next_key, slot }, trace);
+                let before = BlockBefore::of_entry(node, index, is_leftmost);
+                return visit(DataPlace { block, key, next_key, before, slot }, trace);
             }
             level = level.saturating_add(1);
-            let wanted =
-                if level == self.levels { Wanted::LeafIndex } else { Wanted::IntermediateIndex };
+            is_leftmost &= index == 0;
             if let Some(next) = next {
                 above = Some(node.keep(next.key));
             }
-            let below = blocks.load(entry.block, wanted, caching, trace, |block| {
-                let Block::Index(found) = block else { return Err("no index block") };
-                check_index_keys(found, entry.key, above.as_deref(), blocks.layout.order)
-            })?;
+            let below = self.load_below(blocks, entry, above.as_deref(), level, caching, trace)?;
             at = entry.block.offset;
             held = Some(below);
         }
     }
+
+    /// Loads the index block that an entry leads to, on the level `level` counted from the root's 1, and
+    /// checks that it is the one that belongs there. `next_key` is the key of the entry behind.
+    pub(super) fn load_below(
+        &self,
+        blocks: &Blocks,
+        entry: IndexEntry<'_>,
+        next_key: Option<&[u8]>,
+        level: u32,
+        caching: Caching,
+        trace: &mut ReadTrace,
+    ) -> Result<Arc<Block>> {
+        let wanted =
+            if level == self.levels { Wanted::LeafIndex } else { Wanted::IntermediateIndex };
+        blocks.load(entry.block, wanted, caching, trace, |block| {
+            let Block::Index(found) = block else { return Err("no index block") };
+            check_index_keys(found, entry.key, next_key, blocks.layout.order)
+        })
+    }
 }
 
-/// Holds an index block against the entry that leads to it.
+/// Checks that an index block is the one that an entry leads to: it starts with the entry's key.
 fn check_index_keys(
     found: &IndexBlock,
     key: &[u8],
     next_key: Option<&[u8]>,
     order: Comparator,
 ) -> Result<(), &'static str> {
-    let first = found.entry(0).and_then(|entry| KeyRef::parse(entry.key));
+    if found.entry(0).is_none_or(|first| first.key != key) {
+        return Err("does not start with the key of the entry that leads to it");
+    }
     let last = found.len().checked_sub(1).and_then(|last| found.entry(last));
-    let last = last.and_then(|entry| KeyRef::parse(entry.key));
-    check_keys(first, last, key, next_key, order)
+    check_later_key(last.and_then(|entry| KeyRef::parse(entry.key)), next_key, order)
+}
+
+/// Checks the `previous` offset in a data block's header against the block that the index has there.
+pub(super) fn check_previous(
+    previous: Option<BlockOffset>,
+    before: BlockBefore,
+) -> Result<(), &'static str> {
+    let expected = match before {
+        BlockBefore::Unknown => return Ok(()),
+        BlockBefore::None => None,
+        BlockBefore::At(offset) => Some(offset),
+    };
+    if previous == expected {
+        return Ok(());
+    }
+    Err("does not follow the data block that the index has in front of it")
 }
 
 /// Checks the cells of a data block, and holds it against the entry that leads to it.
@@ -146,18 +202,20 @@ pub(super) fn check_data_keys(
     order: Comparator,
 ) -> Result<(), What> {
     let found = found.check()?;
-    Ok(check_keys(found.first_key(), found.last_key(), key, next_key, order)?)
+    check_first_key(found.first_key(), key, order)?;
+    Ok(check_later_key(found.last_key(), next_key, order)?)
 }
 
-fn check_keys(
+/// Whether a first key alone shows that a block is the one of its entry. The ranges of blocks are
+/// disjoint, so that a key between two entries is of one block only; a key that equals the next
+/// entry's may be of either.
+pub(super) fn identifies(
     first: Option<KeyRef<'_>>,
-    last: Option<KeyRef<'_>>,
-    key: &[u8],
     next_key: Option<&[u8]>,
     order: Comparator,
-) -> Result<(), &'static str> {
-    check_first_key(first, key, order)?;
-    check_later_key(last, next_key, order)
+) -> bool {
+    let next = next_key.and_then(KeyRef::parse);
+    first.zip(next).is_none_or(|(first, next)| order.compare(&first, &next).is_lt())
 }
 
 /// Holds the first key of a block against the entry that leads to it.

@@ -1,7 +1,7 @@
 //! Blocks as the file has them: read, verified and decompressed, and not yet taken apart.
 //!
 //! ```text
-//! header | data as stored | checksums ┊ header of the block behind it
+//! header | data as stored | checksums
 //!           └─ verified ─┘ └decompressed, or the body as it stands
 //! ```
 #![cfg_attr(
@@ -31,8 +31,6 @@ pub(super) struct RawData {
     pub(super) place: BlockPlace,
     pub(super) header: Header,
     pub(super) body: Body,
-    /// The header of the block behind it, if that is sound.
-    pub(super) next: Option<Header>,
 }
 
 impl Blocks {
@@ -43,20 +41,30 @@ impl Blocks {
         self.parse(&bytes, place.offset).map_err(|damage| damage.in_file(&self.name))
     }
 
-    /// Does the same through `buffers`, and brings along the header behind the block if it is
-    /// sound: that costs nothing more, and spares a scan a read.
+    /// Does the same through `buffers`.
     pub(super) fn read_data(&self, place: BlockPlace, buffers: &mut Buffers) -> Result<RawData> {
-        let end = self.check_place(place)?;
-        let ahead = self.blocks_end.saturating_sub(end.get()).min(Header::LEN.into());
-        let block_len = usize::try_from(place.len).unwrap_or(usize::MAX);
-        let len = block_len.saturating_add(usize::try_from(ahead).unwrap_or(0));
+        let raw = self.read_data_of_at_most(u32::MAX, place, buffers)?;
+        Ok(raw.expect("no block is longer than a u32 can say"))
+    }
+
+    /// The same for a block of at most `len_max` decompressed bytes; `None` for a larger one.
+    pub(super) fn read_data_of_at_most(
+        &self,
+        len_max: u32,
+        place: BlockPlace,
+        buffers: &mut Buffers,
+    ) -> Result<Option<RawData>> {
+        self.check_place(place)?;
+        let len = usize::try_from(place.len).unwrap_or(usize::MAX);
         let mut buffer = buffers.take(len);
         let bytes = buffer.get_mut(..len).unwrap_or_default();
         self.fill(bytes, place.offset)?;
-        let (bytes, behind) = bytes.split_at(block_len.min(len));
-        let next = Header::read(behind, end).ok();
         let found = self.check_block(bytes, place.offset);
         let (header, stored) = found.map_err(|damage| damage.in_file(&self.name))?;
+        if header.uncompressed_size > len_max {
+            buffers.give_back(buffer);
+            return Ok(None);
+        }
         let body = self.inflate(&header, bytes.get(stored.clone()).unwrap_or_default(), buffers);
         let body = body.map_err(|what| self.damaged(place, header.block_type, what))?;
         let body = match body {
@@ -66,11 +74,11 @@ impl Blocks {
                 body
             }
         };
-        Ok(RawData { place, header, body, next })
+        Ok(Some(RawData { place, header, body }))
     }
 
-    /// Whether a block can be at `place`; returns where it ends.
-    fn check_place(&self, place: BlockPlace) -> Result<BlockOffset> {
+    /// Whether a block can be at `place`.
+    fn check_place(&self, place: BlockPlace) -> Result<()> {
         let damaged = |what| Damage { at: place.offset, block: None, what }.in_file(&self.name);
         let end = place.offset.plus(place.len.into());
         if place.len <= Header::LEN || end.get() > self.blocks_end {
@@ -80,7 +88,7 @@ impl Blocks {
             let what = format!("a block of {} bytes is more than the limits allow", place.len);
             return Err(damaged(what.into()));
         }
-        Ok(end)
+        Ok(())
     }
 
     /// Verifies and decompresses the block that `bytes` hold, no more and no less.

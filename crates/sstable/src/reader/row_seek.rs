@@ -292,10 +292,10 @@ impl Reader {
         row: &[u8],
         trace: &mut ReadTrace,
     ) -> Result<Option<Place>> {
-        let (last, buffers) = (self.check(data)?.last_key(), &mut Buffers::default());
-        let (wanted, caching) = (DataUse::Search, Caching::Use);
-        let next = self.next_data_block(data, last, wanted, caching, buffers, trace)?;
-        let Some(block) = next else { return Ok(None) };
+        let caching = Caching::Use;
+        let cursor = self.cursor_on(data, caching, trace)?;
+        let Some(next) = self.next_place(cursor, caching, trace)? else { return Ok(None) };
+        let block = self.whole_data_block_at(&next, caching, &mut Buffers::default(), trace)?;
         let Block::Data(found) = &*block else { return Ok(None) };
         let at = self.check(found)?.row_start(row, row_hash(row));
         let walk = at.and_then(|at| found.walk_from(at));

@@ -186,7 +186,7 @@ fn cells_of(reader: &Reader, at: BlockOffset, raw: &RawBlock) -> Result<Vec<Cell
     let len = u32::try_from(raw.header.len()).unwrap_or(u32::MAX);
     let place = BlockPlace { offset: at, len };
     let body = blocks.open_cells(Body::from(raw.body.to_vec()))?;
-    let data = blocks.data_block(place, &raw.header, None, body)?;
+    let data = blocks.data_block(place, &raw.header, body)?;
     let data = data.into_searchable(&mut Buffers::default())?;
     let (mut walk, mut cells) = (data.walk()?, Vec::new());
     while let Some(cell) = data.cell(&walk) {

@@ -315,7 +315,7 @@ impl<'a> Verifier<'a> {
         let body = Body::from(raw.body.to_vec());
         let checked = blocks
             .open_cells(body)
-            .and_then(|cells| blocks.data_block(place, &raw.header, None, cells))
+            .and_then(|cells| blocks.data_block(place, &raw.header, cells))
             .and_then(|data| data.into_searchable(&mut Buffers::default()))
             .and_then(|data| self.check_cells(&data));
         checked.map_err(|what| Damage { at, block: Some(block_type), what })

@@ -32,7 +32,7 @@ fn unchecked(encoding: DataBlockEncoding, cells: &[CellRef<'_>]) -> DataBlock {
         Header::new(BlockType::Data, body.len(), body.len(), None, ChecksumType::Null, 16_384);
     let place = BlockPlace { offset: BlockOffset::new(0), len: 0 };
     let cells = open(encoding, Body::from(body), usize::MAX).unwrap();
-    DataBlock::new(place, &header, None, cells, LAYOUT)
+    DataBlock::new(place, &header, cells, LAYOUT)
 }
 
 fn block(cells: &[CellRef<'_>]) -> DataBlock {
@@ -166,7 +166,7 @@ fn a_stored_row_index_is_held_against_the_rows_by_a_check_and_by_a_walk() {
         }
         let encoding = DataBlockEncoding::RowIndexV1;
         let cells = open(encoding, Body::from(body), usize::MAX).unwrap();
-        let block = DataBlock::new(place, &header, None, cells, LAYOUT);
+        let block = DataBlock::new(place, &header, cells, LAYOUT);
         let walked = block.walk().and_then(|mut walk| {
             while block.step(&mut walk)? != Step::End {}
             Ok(())

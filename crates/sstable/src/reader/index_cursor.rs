@@ -1,0 +1,183 @@
+//! A cursor over the data index: stands on the entry of one data block and moves to its neighbours.
+//!
+//! Scans in both directions take from here where the next block is and which keys it may hold, and
+//! never from the block they leave: a block at another block's place has sound checksums, and would
+//! lead the scan past others.
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+
+use std::sync::Arc;
+
+use super::Caching;
+use super::blocks::Blocks;
+use super::index::{BlockBefore, DataIndex, DataPlace};
+use crate::block::branch::IndexBlock;
+use crate::block::data::DataBlock;
+use crate::block::index::{BlockPlace, IndexEntry};
+use crate::block::loaded::Block;
+use crate::{KeyRef, ReadTrace, Result};
+
+/// A position in the data index: on the entry of a data block.
+#[derive(Clone, Debug)]
+pub(crate) struct IndexCursor {
+    /// The chosen entry of the root.
+    root_entry: usize,
+    /// The nodes below the root, down to the one that leads to data blocks, each with its entry.
+    below: Vec<(Arc<Block>, usize)>,
+    /// The block that the cursor came from, if it moved forwards.
+    came_from: Option<BlockPlace>,
+}
+
+/// How an [`IndexCursor`] reads index blocks.
+pub(super) struct IndexRead<'a> {
+    pub(super) index: &'a DataIndex,
+    pub(super) blocks: &'a Blocks,
+    pub(super) caching: Caching,
+}
+
+impl IndexCursor {
+    /// Goes to the entry of `data`, whose first key is `first_key`.
+    pub(super) fn on_block(
+        data: &DataBlock,
+        first_key: &KeyRef<'_>,
+        read: &IndexRead<'_>,
+        trace: &mut ReadTrace,
+    ) -> Result<Self> {
+        let find = |node: &IndexBlock| node.find(first_key);
+        let mut cursor =
+            Self { root_entry: find(&read.index.root), below: Vec::new(), came_from: None };
+        cursor.descend(find, read, trace)?;
+        let wanted = data.place();
+        // Blocks can begin with equal keys; the search finds the last of them.
+        loop {
+            let place = cursor.place(read.index).block;
+            if place == wanted {
+                return Ok(cursor);
+            }
+            let before = if place.offset > wanted.offset {
+                cursor.into_previous(read, trace)?
+            } else {
+                None
+            };
+            let missing = || {
+                let what = "is not a block that the index leads to";
+                read.blocks.damaged(wanted, data.block_type(), what.into())
+            };
+            cursor = before.ok_or_else(missing)?;
+        }
+    }
+
+    /// What the index says of the block.
+    pub(super) fn place<'a>(&'a self, index: &'a DataIndex) -> DataPlace<'a> {
+        let (node, number) = self.last_node(index);
+        let IndexEntry { block, key } = entry_of(node, number);
+        let is_leftmost = self.root_entry == 0 && self.ancestors().all(|(_, entry)| *entry == 0);
+        let before = match self.came_from {
+            Some(before) => BlockBefore::At(before.offset),
+            None => BlockBefore::of_entry(node, number, is_leftmost),
+        };
+        DataPlace { block, key, next_key: self.next_key(index), before, slot: node.slot(number) }
+    }
+
+    /// Moves to the next data block; `None` behind the last one.
+    pub(super) fn into_next(
+        mut self,
+        read: &IndexRead<'_>,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<Self>> {
+        let from = self.place(read.index).block;
+        let has_next = |node: &IndexBlock, entry: usize| entry.saturating_add(1) < node.len();
+        while let Some((block, entry)) = self.below.last_mut() {
+            if has_next(node_of(block), *entry) {
+                *entry = entry.saturating_add(1);
+                break;
+            }
+            self.below.pop();
+        }
+        if self.below.is_empty() {
+            if !has_next(&read.index.root, self.root_entry) {
+                return Ok(None);
+            }
+            self.root_entry = self.root_entry.saturating_add(1);
+        }
+        self.descend(|_| 0, read, trace)?;
+        self.came_from = Some(from);
+        Ok(Some(self))
+    }
+
+    /// Moves to the data block before; `None` in front of the first one.
+    pub(super) fn into_previous(
+        mut self,
+        read: &IndexRead<'_>,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<Self>> {
+        while let Some((_, entry)) = self.below.last_mut() {
+            if let Some(before) = entry.checked_sub(1) {
+                *entry = before;
+                break;
+            }
+            self.below.pop();
+        }
+        if self.below.is_empty() {
+            let Some(before) = self.root_entry.checked_sub(1) else { return Ok(None) };
+            self.root_entry = before;
+        }
+        self.descend(|node| node.len().saturating_sub(1), read, trace)?;
+        self.came_from = None;
+        Ok(Some(self))
+    }
+
+    /// Loads the nodes below the last one, down to the one that leads to data blocks.
+    fn descend(
+        &mut self,
+        choose: impl Fn(&IndexBlock) -> usize,
+        read: &IndexRead<'_>,
+        trace: &mut ReadTrace,
+    ) -> Result<()> {
+        let IndexRead { index, blocks, caching } = *read;
+        let mut level = self.below.iter().fold(1_u32, |level, _| level.saturating_add(1));
+        while level < index.levels {
+            level = level.saturating_add(1);
+            let (node, number) = self.last_node(index);
+            let (entry, next_key) = (entry_of(node, number), self.next_key(index));
+            let below = index.load_below(blocks, entry, next_key, level, caching, trace)?;
+            let chosen = choose(node_of(&below));
+            self.below.push((below, chosen));
+        }
+        Ok(())
+    }
+
+    /// The node on the lowest level that is loaded, and the chosen entry in it.
+    fn last_node<'a>(&'a self, index: &'a DataIndex) -> (&'a IndexBlock, usize) {
+        match self.below.last() {
+            Some((block, entry)) => (node_of(block), *entry),
+            None => (&index.root, self.root_entry),
+        }
+    }
+
+    /// The nodes below the root that lead to other index blocks.
+    fn ancestors(&self) -> impl Iterator<Item = &(Arc<Block>, usize)> {
+        self.below.iter().rev().skip(1)
+    }
+
+    /// The key of the entry behind the chosen one, in the node or in those above it.
+    fn next_key<'a>(&'a self, index: &'a DataIndex) -> Option<&'a [u8]> {
+        let levels = self.below.iter().rev().map(|(block, entry)| (node_of(block), *entry));
+        let mut levels = levels.chain([(&index.root, self.root_entry)]);
+        levels.find_map(|(node, entry)| node.entry(entry.checked_add(1)?)).map(|next| next.key)
+    }
+}
+
+/// The node in a block of the index.
+fn node_of(block: &Block) -> &IndexBlock {
+    match block {
+        Block::Index(node) => node,
+        _ => unreachable!("the index loads index blocks only"),
+    }
+}
+
+fn entry_of(node: &IndexBlock, number: usize) -> IndexEntry<'_> {
+    node.entry(number).expect("an entry is chosen among those of its node, which has at least one")
+}
