@@ -264,6 +264,13 @@ impl<B: AsRef<[u8]>> StoredFilter<B> {
         self.stats().error_rate
     }
 
+    /// Returns the checksum in the header, which covers header and body: it tells this filter from any
+    /// other, as whoever stores several beside each other needs to.
+    pub fn checksum(&self) -> u64 {
+        let stored = self.as_bytes().get(CHECKSUM_AT..).and_then(<[u8]>::first_chunk);
+        u64::from_le_bytes(*stored.expect("a parsed filter has a header"))
+    }
+
     /// Returns the stored form.
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.as_ref()

@@ -79,6 +79,10 @@ impl FileInfo {
     /// What the store of this project that wrote the file calls it: 16 bytes, and no other file has the
     /// same. HBase passes over it.
     pub const STORE_FILE_ID: &'static [u8] = b"STORE_FILE_ID";
+    /// Which row filter of ours is in the file's META blocks: its keys (u64 BE), then the checksum in the
+    /// filter's header or, if it is in partitions, the XXH3-64 of the body of their index (u64 BE). HBase
+    /// ignores it.
+    pub const ROW_FILTER_ID: &'static [u8] = b"ROW_FILTER_ID";
 }
 
 impl FileInfo {
@@ -111,6 +115,12 @@ impl FileInfo {
     /// The last write that is in the file.
     pub fn sequence_id_max(&self) -> Option<SequenceId> {
         u64::try_from(self.long(Self::MAX_SEQ_ID)?).ok().map(SequenceId::new)
+    }
+
+    /// Keys and checksum of our own row filter; `None` in files that do not say.
+    pub(crate) fn row_filter_id(&self) -> Option<(u64, u64)> {
+        let (keys, checksum) = self.value(Self::ROW_FILTER_ID)?.split_first_chunk()?;
+        Some((u64::from_be_bytes(*keys), u64::from_be_bytes(checksum.try_into().ok()?)))
     }
 
     /// When the file was written, in milliseconds since 1970.
@@ -219,6 +229,9 @@ impl FileInfo {
                     return damaged(key, "has a wrong length");
                 }
             }
+        }
+        if self.value(Self::ROW_FILTER_ID).is_some_and(|value| value.len() != 16) {
+            return damaged(Self::ROW_FILTER_ID, "has a wrong length");
         }
         for (key, needed) in [
             (Self::AVERAGE_KEY_LEN, true),

@@ -245,9 +245,13 @@ impl Reader {
         self.0.filters.delete_family_bloom.as_ref().map(ChunkedBloom::summary)
     }
 
-    /// Why one of its Bloom filters cannot be used, if that is so. Reads then do without it.
+    /// Why one of HBase's Bloom filters in the file, or a chunk of it, cannot be used, as far as reads have
+    /// found out. They do without it.
     pub fn bloom_problem(&self) -> Option<&Damage> {
-        self.0.filters.problem.as_ref()
+        let filters = &self.0.filters;
+        let blooms = [&filters.bloom, &filters.delete_family_bloom];
+        let in_chunk = || blooms.into_iter().flatten().find_map(ChunkedBloom::problem);
+        filters.problem.as_ref().or_else(in_chunk)
     }
 
     /// Our own filter in META blocks, if it has one. Reads its block, or the index of its blocks.
@@ -286,7 +290,8 @@ impl Reader {
             return Ok(None);
         };
         let blocks = &self.0.blocks;
-        let block = blocks.load(metas[index].1, Wanted::Meta, Caching::Use, trace, |_| Ok(()))?;
+        let block =
+            blocks.load(metas[index].1, Wanted::Meta, Caching::Use, trace, |_, _| Ok(()))?;
         match &*block {
             Block::Meta(MetaBlock { body, .. }) => Ok(Some(body.clone())),
             _ => Ok(None),
@@ -319,7 +324,8 @@ impl Reader {
             return Ok(entry.map(|entry| index.root.keep(entry.key)));
         };
         let number = middle.entry_in_leaf as usize;
-        let leaf = blocks.load(middle.leaf, Wanted::LeafIndex, Caching::Use, trace, |_| Ok(()))?;
+        let leaf =
+            blocks.load(middle.leaf, Wanted::LeafIndex, Caching::Use, trace, |_, _| Ok(()))?;
         let key = match &*leaf {
             Block::Index(leaf) => leaf.entry(number).map(|entry| leaf.keep(entry.key)),
             _ => None,

@@ -27,7 +27,7 @@ use self::blocks::BlockWriter;
 use self::bloom::BloomWriter;
 use self::index::IndexWriter;
 pub use self::rebuild::rebuild_filter;
-use self::row_filter::FilterWriter;
+use self::row_filter::{FilterBlocks, FilterWriter};
 pub(crate) use self::rules::is_writers_own;
 use self::rules::{BLOCK_LEN_MAX, check_options};
 use self::short_key::short_key;
@@ -77,6 +77,8 @@ pub struct Writer<W> {
     general_bloom: Option<BloomWriter>,
     delete_family_bloom: Option<BloomWriter>,
     filter: Option<FilterWriter>,
+    /// What the file info says of the filter, once that is made.
+    filter_id: Option<Vec<u8>>,
     meta_blocks: BTreeMap<Vec<u8>, Vec<u8>>,
     first_data_block: Option<BlockOffset>,
     last_data_block: Option<BlockOffset>,
@@ -130,6 +132,7 @@ impl<W: Write> Writer<W> {
             block: BlockEncoder::new(options.data_block_encoding, layout),
             index: IndexWriter::new(options.index_block_size, options.index_min_entries),
             filter: FilterWriter::new(&options),
+            filter_id: None,
             options,
             index_key: Vec::new(),
             first_key: Vec::new(),
@@ -322,8 +325,9 @@ impl<W: Write> Writer<W> {
     /// Makes the filter of our own into META blocks.
     fn add_filter_blocks(&mut self) -> Result<()> {
         if let Some(filter) = self.filter.take() {
-            let blocks = filter.finish().map_err(|what| self.invalid(what))?;
-            self.meta_blocks.extend(blocks.into_iter().map(|(name, body)| (name.into(), body)));
+            let FilterBlocks { metas, id } = filter.finish().map_err(|what| self.invalid(what))?;
+            self.meta_blocks.extend(metas.into_iter().map(|(name, body)| (name.into(), body)));
+            self.filter_id = Some(id);
         }
         Ok(())
     }
@@ -347,6 +351,9 @@ impl<W: Write> Writer<W> {
             file_info.insert(&key, value);
         }
         self.statistics.describe(&self.options, &self.last_key, &mut file_info);
+        if let Some(id) = self.filter_id.take() {
+            file_info.insert(FileInfo::ROW_FILTER_ID, id);
+        }
         if let Some((_, last_key)) = &general {
             describe_bloom(self.options.bloom_type, last_key, &mut file_info);
         }

@@ -13,7 +13,7 @@
 //!
 //! | at | bytes | field        | encoding and meaning                                          |
 //! |---:|------:|--------------|---------------------------------------------------------------|
-//! |  0 |     4 | `version`    | u32 BE; 1                                                     |
+//! |  0 |     4 | `version`    | u32 BE; 2. Version 1 lacks the checksums of the partitions    |
 //! |  4 |   1+n | `kind`       | u8 length and name, as in `blocked-bloom`                     |
 //! |    |     8 | `error rate` | f64 BE; over all partitions, as theory had it when written    |
 //! |    |     4 | `count`      | u32 BE; how many partitions follow, at least 1                |
@@ -25,6 +25,7 @@
 //! |------:|-------------|---------------------------------------------------------------------|
 //! |     8 | `keys`      | u64 BE; rows in it, at least 1                                      |
 //! |     4 | `length`    | u32 BE; bytes of the filter, not compressed                         |
+//! |     8 | `checksum`  | u64 BE; the one in the filter's header: tells it from other filters |
 //! |   2+n | `first row` | u16 BE length and bytes; greater than that of the one before        |
 #![cfg_attr(
     not(test),
@@ -32,15 +33,17 @@
 )]
 
 use bytes::Bytes;
-use filter::FilterKind;
+use filter::{FilterKind, KeyHash, Seed};
 
 use super::meta::ROW_FILTER_NAME;
 use crate::encoding::What;
 use crate::input::Input;
 use crate::row_heads::RowHeads;
 
-const VERSION: u32 = 1;
-/// Bytes of a partition without its first row.
+const VERSION: u32 = 2;
+/// The version without checksums, which earlier releases wrote.
+const VERSION_WITHOUT_CHECKSUMS: u32 = 1;
+/// Bytes of a partition without its checksum and its first row.
 const PARTITION_LEN_MIN: usize = 14;
 
 /// The name of the META block that holds the index.
@@ -49,6 +52,11 @@ pub(crate) const FILTER_INDEX_NAME: &str = "filter.row.index";
 /// The name of the META block that holds a partition.
 pub(crate) fn partition_name(number: usize) -> String {
     format!("{ROW_FILTER_NAME}.{number:08}")
+}
+
+/// The checksum of an index's body that the file info holds.
+pub(crate) fn index_checksum(body: &[u8]) -> u64 {
+    KeyHash::new(Seed::new(0), body).get()
 }
 
 /// Whether the name is one of those in the first table above.
@@ -62,6 +70,8 @@ pub(crate) fn is_filter_name(name: &[u8]) -> bool {
 pub(crate) struct Partition {
     pub(crate) keys: u64,
     pub(crate) len: u32,
+    /// `None` in an index of version 1.
+    pub(crate) checksum: Option<u64>,
     pub(crate) first_row: Bytes,
 }
 
@@ -84,9 +94,11 @@ impl FilterIndex {
     /// Reads the body of an index.
     pub(crate) fn parse(body: &Bytes) -> Result<Self, What> {
         let mut input = Input::new(body);
-        if input.array().map(u32::from_be_bytes).ok_or(ENDS)? != VERSION {
-            return Err("a filter index of a version that this build does not know".into());
-        }
+        let has_checksums = match input.array().map(u32::from_be_bytes).ok_or(ENDS)? {
+            VERSION => true,
+            VERSION_WITHOUT_CHECKSUMS => false,
+            _ => return Err("a filter index of a version that this build does not know".into()),
+        };
         let name_len = input.u8().ok_or(ENDS)?;
         let name = input.take(name_len.into()).ok_or(ENDS)?;
         let kind = std::str::from_utf8(name).ok().and_then(FilterKind::from_name);
@@ -103,6 +115,10 @@ impl FilterIndex {
         for _ in 0..count {
             let keys = input.array().map(u64::from_be_bytes).ok_or(ENDS)?;
             let len = input.array().map(u32::from_be_bytes).ok_or(ENDS)?;
+            let checksum = match has_checksums {
+                true => Some(input.array().map(u64::from_be_bytes).ok_or(ENDS)?),
+                false => None,
+            };
             let row_len = input.u16().ok_or(ENDS)?;
             let first_row = body.slice_ref(input.take(row_len.into()).ok_or(ENDS)?);
             if partitions.last().is_some_and(|last| last.first_row >= first_row) {
@@ -111,7 +127,7 @@ impl FilterIndex {
             if keys == 0 {
                 return Err("a partition without rows".into());
             }
-            partitions.push(Partition { keys, len, first_row });
+            partitions.push(Partition { keys, len, checksum, first_row });
         }
         if !input.is_empty() {
             return Err("bytes behind the filter index".into());
@@ -119,7 +135,11 @@ impl FilterIndex {
         Ok(Self::new(kind, error_rate, partitions))
     }
 
-    /// Writes the body of an index.
+    /// Appends the body of an index of version 2.
+    ///
+    /// # Panics
+    ///
+    /// If a partition has no checksum, as one that was read from an index of version 1.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let name = self.kind.name().as_bytes();
         out.extend_from_slice(&VERSION.to_be_bytes());
@@ -133,6 +153,9 @@ impl FilterIndex {
             let row_len = u16::try_from(row.len()).expect("the writer has checked the row");
             out.extend_from_slice(&partition.keys.to_be_bytes());
             out.extend_from_slice(&partition.len.to_be_bytes());
+            let checksum =
+                partition.checksum.expect("a filter that was just made has its checksum");
+            out.extend_from_slice(&checksum.to_be_bytes());
             out.extend_from_slice(&row_len.to_be_bytes());
             out.extend_from_slice(row);
         }
@@ -174,8 +197,12 @@ mod tests {
     use super::*;
 
     fn index(rows: &[&'static str]) -> FilterIndex {
-        let partition =
-            |row: &&'static str| Partition { keys: 7, len: 70, first_row: Bytes::from(*row) };
+        let partition = |row: &&'static str| Partition {
+            keys: 7,
+            len: 70,
+            checksum: Some(9),
+            first_row: Bytes::from(*row),
+        };
         let partitions = rows.iter().map(partition).collect();
         FilterIndex::new(FilterKind::BlockedBloom, 0.01, partitions)
     }
@@ -207,6 +234,23 @@ mod tests {
     }
 
     #[test]
+    fn an_index_of_version_1_is_read_without_checksums() {
+        let written = index(&["b", "c"]);
+        let mut old = bytes(&written);
+        old[3] = 1;
+        let checksum = 9_u64.to_be_bytes();
+        let at = |bytes: &[u8]| bytes.windows(8).position(|window| window == checksum);
+        while let Some(at) = at(&old) {
+            old.drain(at..at + 8);
+        }
+        let read = FilterIndex::parse(&old.into()).expect("the old form");
+        assert_eq!(read.partitions.len(), 2);
+        for (read, written) in read.partitions.iter().zip(&written.partitions) {
+            assert_eq!(read, &Partition { checksum: None, ..written.clone() });
+        }
+    }
+
+    #[test]
     fn no_bytes_make_an_index_that_is_none() {
         let sound = bytes(&index(&["b", "c"]));
         for len in 0..sound.len() {
@@ -218,7 +262,7 @@ mod tests {
             let error = FilterIndex::parse(&bytes.into()).expect_err(what);
             assert!(error.contains(what), "{error}");
         };
-        refused(|bytes| bytes[3] = 2, "version");
+        refused(|bytes| bytes[3] = 3, "version");
         refused(|bytes| bytes[5] = b'x', "unknown filter");
         refused(|bytes| bytes[18] = 0x7f, "error rate");
         refused(|bytes| bytes[26] = 0x7f, "partitions in");

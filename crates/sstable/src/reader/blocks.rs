@@ -98,15 +98,15 @@ pub(crate) enum DataUse {
 }
 
 impl Blocks {
-    /// The block at `place`, from the cache or from the file. `check` holds a block just read
-    /// against what else is known of it.
+    /// The block at `place`, from the cache or from the file. `check` checks a block just read against
+    /// what else is known of it.
     pub(super) fn load(
         &self,
         place: BlockPlace,
         wanted: Wanted,
         caching: Caching,
         trace: &mut ReadTrace,
-        check: impl FnOnce(&Block) -> Result<(), &'static str>,
+        check: impl FnOnce(&Block, &Header) -> Result<(), &'static str>,
     ) -> Result<Arc<Block>> {
         let cache = self.cache.as_ref().filter(|_| caching == Caching::Use);
         let is_wanted = |block: &Block| wanted.is(block);
@@ -116,10 +116,10 @@ impl Blocks {
         let raw = self.read(place)?;
         trace.touch(wanted.kind(), BlockSource::File, usize::try_from(place.len).unwrap_or(0));
         self.check_type(place, &raw.header, wanted.block_type())?;
-        let block_type = raw.header.block_type;
-        let damaged = |what| self.damaged(place, block_type, what);
+        let header = raw.header;
+        let damaged = |what| self.damaged(place, header.block_type, what);
         let block = take_apart(raw, wanted, self.layout.order).map_err(damaged)?;
-        check(&block).map_err(|what| damaged(what.into()))?;
+        check(&block, &header).map_err(|what| damaged(what.into()))?;
         let block = Arc::new(block);
         if let Some(cache) = cache {
             cache.insert(self.key(place), Arc::clone(&block));

@@ -4,18 +4,16 @@
 //! meta, in memory ──first keys──→ chunk, loaded by the first who asks it
 //! ```
 
-use std::sync::OnceLock;
-
 use filter::bloom::hbase::{self, HashPair, HashType};
 
 use super::blocks::{Blocks, Wanted};
-use super::kept::{Kept, load_and_keep};
+use super::kept::FilterPart;
 use crate::block::bloom::{BloomChunk, BloomMeta};
 use crate::block::loaded::Block;
 use crate::order::Comparator;
 use crate::row_heads::RowHeads;
 use crate::{
-    BlockKind, BlockSource, BlockType, BloomType, Damage, FileInfo, KeyRef, ReadTrace, Result,
+    BlockKind, BlockOffset, BlockSource, BloomType, Damage, FileInfo, KeyRef, ReadTrace, Result,
     RowProbe,
 };
 
@@ -28,7 +26,8 @@ pub(super) struct ChunkedBloom {
     /// Of the chunks' first keys, where these are rows or their prefixes.
     heads: RowHeads,
     last_key: Option<Vec<u8>>,
-    kept: Box<[OnceLock<Kept>]>,
+    /// One for each chunk of `meta`.
+    parts: Box<[FilterPart]>,
 }
 
 /// HBase's Bloom filter of a file, in numbers.
@@ -74,11 +73,14 @@ impl BloomSummary {
 }
 
 impl ChunkedBloom {
-    /// Takes what a Bloom meta block says; refuses hashes that nobody knows.
+    /// Takes what a Bloom meta block says; refuses unknown hashes. `chain` has the offsets of all Bloom
+    /// chunks of the file in ascending order: the header of each chunk names the one before it, whichever
+    /// filter that is of.
     pub(super) fn new(
         meta: BloomMeta,
         bloom_type: BloomType,
         file_info: &FileInfo,
+        chain: &[BlockOffset],
     ) -> Result<Self, String> {
         let hash_type = HashType::from_code(meta.hash_type)
             .ok_or_else(|| format!("unknown hash {}", meta.hash_type))?;
@@ -98,15 +100,25 @@ impl ChunkedBloom {
         if flat && last_key.as_deref().and_then(KeyRef::parse).is_none() {
             return Err("no last key, which a filter over columns must have".to_owned());
         }
-        let kept = meta.chunks.iter().map(|_| OnceLock::new()).collect();
+        let part = |chunk: &BloomChunk| {
+            let before =
+                chain.partition_point(|offset| *offset < chunk.block.offset).checked_sub(1);
+            FilterPart::new(chunk.block, before.map(|before| chain[before]))
+        };
+        let parts = meta.chunks.iter().map(part).collect();
         let rows = if flat { &[] } else { &meta.chunks[..] };
         let heads = RowHeads::new(rows.iter().map(|chunk| &chunk.first_key[..]));
-        Ok(Self { bloom_type, hash_type, meta, heads, last_key, kept })
+        Ok(Self { bloom_type, hash_type, meta, heads, last_key, parts })
     }
 
     /// A filter over the rows with family deletes: nothing is said about its last key.
-    pub(super) fn over_deletes(meta: BloomMeta) -> Result<Self, String> {
-        Self::new(meta, BloomType::Row, &FileInfo::default())
+    pub(super) fn over_deletes(meta: BloomMeta, chain: &[BlockOffset]) -> Result<Self, String> {
+        Self::new(meta, BloomType::Row, &FileInfo::default(), chain)
+    }
+
+    /// What is wrong with one of its chunks, as far as reads have found out.
+    pub(super) fn problem(&self) -> Option<&Damage> {
+        self.parts.iter().find_map(FilterPart::damage)
     }
 
     pub(super) fn summary(&self) -> BloomSummary {
@@ -141,7 +153,7 @@ impl ChunkedBloom {
             return Some(false);
         }
         let Some(index) = self.find(row) else { return Some(false) };
-        let kept = self.kept[index].get()?;
+        let kept = self.parts[index].kept()?;
         let bits = kept.chunk()?;
         trace.touch(BlockKind::Bloom, BlockSource::Cache, kept.bytes());
         Some(hbase::may_contain(bits, self.meta.hash_count, probe.hash_pair(self.hash_type)))
@@ -218,9 +230,8 @@ impl ChunkedBloom {
 
     /// Loads all chunks. What cannot be read now is met again by who asks it.
     pub(super) fn load(&self, blocks: &Blocks) {
-        for (chunk, kept) in self.meta.chunks.iter().zip(&self.kept) {
-            let trace = &mut ReadTrace::default();
-            let _ = load_and_keep(blocks, chunk.block, Wanted::BloomChunk, kept, trace);
+        for part in &self.parts {
+            let _ = part.load(blocks, Wanted::BloomChunk, &mut ReadTrace::default(), |_| Ok(()));
         }
     }
 
@@ -250,18 +261,29 @@ impl ChunkedBloom {
         trace: &mut ReadTrace,
     ) -> Result<bool> {
         let Some(index) = chunk else { return Ok(false) };
-        let place = self.meta.chunks[index].block;
-        let block = load_and_keep(blocks, place, Wanted::BloomChunk, &self.kept[index], trace)?;
-        let Block::Chunk(bits) = block.as_ref() else { return Ok(true) };
-        if let Some(ribbon) = self.meta.ribbon.get(index) {
-            if bits.len() as u64 != ribbon.byte_len() {
-                let what = "is not as large as the ribbon that the meta block describes";
-                let damage = Damage::in_block(BlockType::BloomChunk, place.offset, what);
-                return Err(damage.in_file(&blocks.name));
+        let ribbon = self.meta.ribbon.get(index);
+        let check = |block: &Block| {
+            let is_whole = ribbon.is_none_or(|it| bits_of(block).len() as u64 == it.byte_len());
+            if is_whole {
+                Ok(())
+            } else {
+                Err("is not as large as the ribbon that the meta block describes")
             }
-            return Ok(ribbon.may_contain(bits, pair));
-        }
-        Ok(hbase::may_contain(bits, self.meta.hash_count, pair))
+        };
+        let block = self.parts[index].load(blocks, Wanted::BloomChunk, trace, check)?;
+        let bits = bits_of(block.as_ref());
+        Ok(match ribbon {
+            Some(ribbon) => ribbon.may_contain(bits, pair),
+            None => hbase::may_contain(bits, self.meta.hash_count, pair),
+        })
+    }
+}
+
+/// The bits of a chunk.
+fn bits_of(block: &Block) -> &[u8] {
+    match block {
+        Block::Chunk(bits) => bits,
+        _ => unreachable!("what is loaded as a Bloom chunk is one"),
     }
 }
 

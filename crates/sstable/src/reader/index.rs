@@ -157,7 +157,7 @@ impl DataIndex {
     ) -> Result<Arc<Block>> {
         let wanted =
             if level == self.levels { Wanted::LeafIndex } else { Wanted::IntermediateIndex };
-        blocks.load(entry.block, wanted, caching, trace, |block| {
+        blocks.load(entry.block, wanted, caching, trace, |block, _| {
             let Block::Index(found) = block else { return Err("no index block") };
             check_index_keys(found, entry.key, next_key, blocks.layout.order)
         })

@@ -8,11 +8,111 @@ use filter::StoredFilter;
 
 use super::Caching;
 use super::blocks::{Blocks, Wanted};
+use crate::block::header::Header;
 use crate::block::index::BlockPlace;
 use crate::block::loaded::Block;
 use crate::block::meta::MetaBlock;
 use crate::cache::Reservation;
-use crate::{BlockSource, ReadTrace, Result};
+use crate::{BlockOffset, BlockSource, Damage, Error, ReadTrace, Result};
+
+/// One block of a filter: where it is, and what is known of it so far.
+#[derive(Debug)]
+pub(super) struct FilterPart {
+    place: BlockPlace,
+    /// The block of its type in front of it, as its header has to say.
+    previous: Option<BlockOffset>,
+    kept: OnceLock<Kept>,
+    /// A damaged block is not read again.
+    damage: OnceLock<Damage>,
+}
+
+impl FilterPart {
+    pub(super) const fn new(place: BlockPlace, previous: Option<BlockOffset>) -> Self {
+        Self { place, previous, kept: OnceLock::new(), damage: OnceLock::new() }
+    }
+
+    pub(super) const fn place(&self) -> BlockPlace {
+        self.place
+    }
+
+    /// The block, if the reader keeps it.
+    #[inline]
+    pub(super) fn kept(&self) -> Option<&Kept> {
+        self.kept.get()
+    }
+
+    /// What is wrong with the block, once a read has found it damaged.
+    pub(super) fn damage(&self) -> Option<&Damage> {
+        self.damage.get()
+    }
+
+    /// The block, from the reader's own keeping, the cache, or the file. A block that comes from the file
+    /// has to follow the one that the part follows, and to pass `check`.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or is damaged: then also the next time, without reading it.
+    #[inline]
+    pub(super) fn load(
+        &self,
+        blocks: &Blocks,
+        wanted: Wanted,
+        trace: &mut ReadTrace,
+        check: impl FnOnce(&Block) -> Result<(), &'static str>,
+    ) -> Result<Held<'_>> {
+        if let Some(kept) = self.kept.get() {
+            trace.touch(wanted.kind(), BlockSource::Cache, kept.block.bytes());
+            return Ok(Held::Kept(&kept.block));
+        }
+        self.load_block(blocks, wanted, trace, check)
+    }
+
+    #[inline(never)]
+    fn load_block(
+        &self,
+        blocks: &Blocks,
+        wanted: Wanted,
+        trace: &mut ReadTrace,
+        check: impl FnOnce(&Block) -> Result<(), &'static str>,
+    ) -> Result<Held<'_>> {
+        if let Some(damage) = self.damage.get() {
+            return Err(damage.clone().in_file(&blocks.name));
+        }
+        let check = |block: &Block, header: &Header| {
+            if header.previous_block != self.previous {
+                return Err("is not the block that the file has here: it follows another one");
+            }
+            check(block)
+        };
+        let loaded = blocks.load(self.place, wanted, Caching::Use, trace, check);
+        if let Err(Error::Corrupt { damage, .. }) = &loaded {
+            // If another thread was first, it found the same.
+            let _ = self.damage.set(damage.clone());
+        }
+        loaded.map(|block| self.keep(blocks, block))
+    }
+
+    /// Keeps a block if there is room for it.
+    fn keep(&self, blocks: &Blocks, block: Arc<Block>) -> Held<'_> {
+        let cache = blocks.cache.as_ref();
+        let room = cache.and_then(|cache| {
+            let bytes = block.bytes() as u64;
+            if blocks.pin_filters {
+                Some(cache.reserve_pinned(bytes))
+            } else {
+                cache.reserve(bytes)
+            }
+        });
+        if room.is_some() || blocks.pin_filters {
+            // Another thread may have kept it at the same time; its room is then given back.
+            let _ = self.kept.set(Kept { block: Arc::clone(&block), _room: room });
+            if let Some(cache) = cache {
+                cache.forget(blocks.key(self.place));
+            }
+        }
+        Held::Loaded(block)
+    }
+}
 
 /// A filter block that the reader keeps, and the room for it in the cache's budget.
 #[derive(Debug)]
@@ -42,47 +142,6 @@ impl Kept {
     }
 }
 
-/// A filter block, from the reader's own keeping, the cache, or the file.
-#[inline]
-pub(super) fn load_and_keep<'a>(
-    blocks: &Blocks,
-    place: BlockPlace,
-    wanted: Wanted,
-    kept: &'a OnceLock<Kept>,
-    trace: &mut ReadTrace,
-) -> Result<Held<'a>> {
-    if let Some(kept) = kept.get() {
-        trace.touch(wanted.kind(), BlockSource::Cache, kept.block.bytes());
-        return Ok(Held::Kept(&kept.block));
-    }
-    keep_loaded(blocks, place, wanted, kept, trace)
-}
-
-/// Loads a filter block that is not kept, and keeps it if there is room.
-#[inline(never)]
-fn keep_loaded<'a>(
-    blocks: &Blocks,
-    place: BlockPlace,
-    wanted: Wanted,
-    kept: &OnceLock<Kept>,
-    trace: &mut ReadTrace,
-) -> Result<Held<'a>> {
-    let block = blocks.load(place, wanted, Caching::Use, trace, |_| Ok(()))?;
-    let cache = blocks.cache.as_ref();
-    let room = cache.and_then(|cache| {
-        let bytes = block.bytes() as u64;
-        if blocks.pin_filters { Some(cache.reserve_pinned(bytes)) } else { cache.reserve(bytes) }
-    });
-    if room.is_some() || blocks.pin_filters {
-        // Another thread may have kept it at the same time; its room is then given back.
-        let _ = kept.set(Kept { block: Arc::clone(&block), _room: room });
-        if let Some(cache) = cache {
-            cache.forget(blocks.key(place));
-        }
-    }
-    Ok(Held::Loaded(block))
-}
-
 /// A block without a count of references where the reader keeps it anyway.
 pub(super) enum Held<'a> {
     Kept(&'a Block),
@@ -103,7 +162,7 @@ impl Held<'_> {
 }
 
 /// The filter of ours that a block holds.
-fn filter_in(block: &Block) -> Option<&StoredFilter<Bytes>> {
+pub(super) fn filter_in(block: &Block) -> Option<&StoredFilter<Bytes>> {
     match block {
         Block::Meta(MetaBlock { filter, .. }) => filter.as_ref(),
         _ => None,

@@ -246,7 +246,7 @@ fn assemble(
         Comparator::Meta => FileFilters::default(),
     };
     let first_row = rows.as_ref().map_or(&[][..], |rows| &rows.first);
-    filters.row_filter = RowFilter::find(&metas, first_row);
+    filters.row_filter = RowFilter::find(&metas, first_row, file_info.row_filter_id());
     if blocks.pin_filters {
         filters.load(filter_use, &blocks);
     }
@@ -331,28 +331,39 @@ fn read_blooms(
     chunks_max: usize,
 ) -> FileFilters {
     let mut filters = FileFilters::default();
+    let (mut metas, mut chain) = (Vec::new(), Vec::new());
     for (at, block_type, block) in blooms {
         let damaged = |what: What| Damage { at, block: Some(block_type), what };
-        let meta =
-            block.and_then(|block| BloomMeta::read(&block.body, chunks_max).map_err(damaged));
-        let is_general = block_type == BlockType::GeneralBloomMeta;
-        let bloom = meta.and_then(|meta| {
-            if !is_general {
-                return ChunkedBloom::over_deletes(meta).map(Some).map_err(|it| damaged(it.into()));
+        match block.and_then(|block| BloomMeta::read(&block.body, chunks_max).map_err(damaged)) {
+            Ok(meta) => {
+                chain.extend(meta.chunks.iter().map(|chunk| chunk.block.offset));
+                metas.push((at, block_type, meta));
             }
-            match file_info.bloom_type() {
-                // HBase passes over a filter whose type the file does not state.
-                Ok(BloomType::None) => Ok(None),
-                Ok(bloom_type) => ChunkedBloom::new(meta, bloom_type, file_info)
-                    .map(Some)
-                    .map_err(|it| damaged(it.into())),
-                Err(name) => Err(damaged(format!("unknown type of filter {name}").into())),
-            }
-        });
-        match bloom {
-            Ok(bloom) if is_general => filters.bloom = bloom,
-            Ok(bloom) => filters.delete_family_bloom = bloom,
             Err(damage) => filters.problem = filters.problem.take().or(Some(damage)),
+        }
+    }
+    // A chunk is known by the one before it, and some may be of the filter that cannot be read.
+    if filters.problem.is_some() {
+        return filters;
+    }
+    chain.sort_unstable();
+    for (at, block_type, meta) in metas {
+        let bloom = match block_type {
+            BlockType::GeneralBloomMeta => match file_info.bloom_type() {
+                // HBase ignores a filter whose type the file does not state.
+                Ok(BloomType::None) => Ok(None),
+                Ok(bloom_type) => ChunkedBloom::new(meta, bloom_type, file_info, &chain).map(Some),
+                Err(name) => Err(format!("unknown type of filter {name}")),
+            },
+            _ => ChunkedBloom::over_deletes(meta, &chain).map(Some),
+        };
+        match bloom {
+            Ok(bloom) if block_type == BlockType::GeneralBloomMeta => filters.bloom = bloom,
+            Ok(bloom) => filters.delete_family_bloom = bloom,
+            Err(what) => {
+                let damage = Damage { at, block: Some(block_type), what: what.into() };
+                filters.problem = filters.problem.take().or(Some(damage));
+            }
         }
     }
     filters

@@ -5,32 +5,37 @@
 //! partitioned  `filter.row.index` ──first rows──→ `filter.row.00000017`, and no other partition
 //! ```
 //!
-//! A part that is damaged is not read again: whoever asks it is told at once that it has no answer,
-//! and the first damage found is kept for those who want to know.
+//! A block that comes from the file is used only if it is the part that belongs there: a sound block of
+//! another part, or of another file, would deny rows. Files say which filter they have
+//! ([`FileInfo::ROW_FILTER_ID`](crate::FileInfo::ROW_FILTER_ID)) and which partitions
+//! ([`FilterIndex`]); of files of earlier releases, which say less, what they say is checked. A damaged
+//! part is not read again, and has no answer.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
-use filter::{Membership, StoredFilter};
+use filter::{FilterKind, Membership, StoredFilter};
 
 use super::blocks::{Blocks, Wanted};
 use super::filters::{KeptFilter, SharedFilter};
-use super::kept::{Kept, load_and_keep};
+use super::kept::{FilterPart, filter_in};
 use super::{Caching, MetaIndex};
-use crate::block::filter_index::{FILTER_INDEX_NAME, FilterIndex, partition_name};
+use crate::block::filter_index::{
+    FILTER_INDEX_NAME, FilterIndex, Partition, index_checksum, partition_name,
+};
+use crate::block::header::Header;
 use crate::block::index::BlockPlace;
 use crate::block::loaded::Block;
 use crate::block::meta::{MetaBlock, ROW_FILTER_NAME};
 use crate::cache::Reservation;
-use crate::{BlockType, Damage, Error, ReadTrace, Result, RowProbe};
+use crate::{BlockOffset, BlockType, Damage, Error, ReadTrace, Result, RowProbe};
 
 /// Our own filter of a file, in numbers.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FilterSummary {
     /// Which filter it is.
-    pub kind: filter::FilterKind,
+    pub kind: FilterKind,
     /// Blocks it stands in, an index beside them not counted.
     pub block_count: usize,
     /// Keys in it.
@@ -49,58 +54,84 @@ pub(super) struct RowFilter {
     layout: Layout,
     /// The first row of the file, with which its first partition begins.
     first_row: Box<[u8]>,
-    /// What is wrong with it, once that is known.
-    problem: OnceLock<Damage>,
 }
 
 #[derive(Debug)]
 enum Layout {
-    Whole(Part),
-    Partitioned {
-        index: BlockPlace,
-        /// Where the partitions are, in their order.
-        places: Vec<BlockPlace>,
-        loaded: OnceLock<Partitions>,
+    Whole {
+        part: FilterPart,
+        /// Keys and checksum, if the file says.
+        id: Option<(u64, u64)>,
     },
+    Partitioned(Box<Partitioned>),
 }
 
-/// A filter in a block of its own.
+/// A filter in partitions.
 #[derive(Debug)]
-struct Part {
-    place: BlockPlace,
-    kept: OnceLock<Kept>,
-    is_damaged: AtomicBool,
+struct Partitioned {
+    index: BlockPlace,
+    /// The META block in front of the index.
+    previous: Option<BlockOffset>,
+    /// Keys, and the checksum of the index, if the file says.
+    id: Option<(u64, u64)>,
+    /// Where the partitions are, in their order, each with the META block in front of it.
+    places: Vec<(BlockPlace, Option<BlockOffset>)>,
+    loaded: OnceLock<Partitions>,
+    /// What is wrong with the index, once that is known.
+    damage: OnceLock<Damage>,
 }
 
 /// The partitions, once their index is read.
 #[derive(Debug)]
 struct Partitions {
     index: FilterIndex,
-    parts: Box<[Part]>,
+    parts: Box<[FilterPart]>,
     /// The index is small and always kept; its bytes are taken off the budget if there is room.
     _room: Option<Reservation>,
 }
 
 impl RowFilter {
-    /// Finds the filter among a file's META blocks.
-    pub(super) fn find(metas: &MetaIndex, first_row: &[u8]) -> Option<Self> {
+    /// Finds the filter among a file's META blocks. `id` has its keys and checksum, if the file says.
+    pub(super) fn find(
+        metas: &MetaIndex,
+        first_row: &[u8],
+        id: Option<(u64, u64)>,
+    ) -> Option<Self> {
+        let mut chain: Vec<BlockOffset> = metas.iter().map(|(_, place)| place.offset).collect();
+        chain.sort_unstable();
         let place = |name: &str| {
             let found = metas.binary_search_by(|(known, _)| known[..].cmp(name.as_bytes()));
-            found.ok().map(|at| metas[at].1)
+            let place = metas[found.ok()?].1;
+            let before = chain.partition_point(|offset| *offset < place.offset).checked_sub(1);
+            Some((place, before.map(|before| chain[before])))
         };
-        let layout = if let Some(whole) = place(ROW_FILTER_NAME) {
-            Layout::Whole(Part::new(whole))
+        let layout = if let Some((whole, previous)) = place(ROW_FILTER_NAME) {
+            Layout::Whole { part: FilterPart::new(whole, previous), id }
         } else {
-            let index = place(FILTER_INDEX_NAME)?;
+            let (index, previous) = place(FILTER_INDEX_NAME)?;
             let places = (0..).map_while(|number| place(&partition_name(number))).collect();
-            Layout::Partitioned { index, places, loaded: OnceLock::new() }
+            let (loaded, damage) = (OnceLock::new(), OnceLock::new());
+            Layout::Partitioned(Box::new(Partitioned {
+                index,
+                previous,
+                id,
+                places,
+                loaded,
+                damage,
+            }))
         };
-        Some(Self { layout, first_row: first_row.into(), problem: OnceLock::new() })
+        Some(Self { layout, first_row: first_row.into() })
     }
 
     /// What is wrong with it, as far as reads have found out.
     pub(super) fn problem(&self) -> Option<&Damage> {
-        self.problem.get()
+        match &self.layout {
+            Layout::Whole { part, .. } => part.damage(),
+            Layout::Partitioned(it) => {
+                let parts = it.loaded.get().map_or(&[][..], |loaded| &loaded.parts);
+                it.damage.get().or_else(|| parts.iter().find_map(FilterPart::damage))
+            }
+        }
     }
 
     /// Whether the file may hold the row; `None` if what would know that is damaged.
@@ -113,13 +144,13 @@ impl RowFilter {
         let answer =
             |filter: &StoredFilter<Bytes>| filter.may_contain(probe.key_hash(filter.seed()));
         match &self.layout {
-            Layout::Whole(part) => self.ask(part, blocks, trace, answer),
-            Layout::Partitioned { .. } => {
-                let Some(partitions) = self.partitions(blocks, trace)? else { return Ok(None) };
+            Layout::Whole { part, id } => ask(part, Stated::by_id(*id), blocks, trace, answer),
+            Layout::Partitioned(it) => {
+                let Some(partitions) = self.partitions(it, blocks, trace)? else { return Ok(None) };
                 match partitions.index.find(probe.row()) {
                     // Its rows are all greater.
                     None => Ok(Some(false)),
-                    Some(number) => self.ask(&partitions.parts[number], blocks, trace, answer),
+                    Some(number) => partitions.ask(number, blocks, trace, answer),
                 }
             }
         }
@@ -129,20 +160,20 @@ impl RowFilter {
     /// on its way to the processor.
     pub(super) fn prefetched(&self, probe: &RowProbe<'_>) -> Option<KeptFilter<'_>> {
         let part = match &self.layout {
-            Layout::Whole(part) => part,
-            Layout::Partitioned { loaded, .. } => {
-                let partitions = loaded.get()?;
+            Layout::Whole { part, .. } => part,
+            Layout::Partitioned(it) => {
+                let partitions = it.loaded.get()?;
                 &partitions.parts[partitions.index.find(probe.row())?]
             }
         };
-        let kept = part.kept.get()?;
+        let kept = part.kept()?;
         Some(KeptFilter::prefetched(kept.filter()?, probe, kept.bytes()))
     }
 
     /// The filter where it is one block that the reader keeps.
     pub(super) fn shared(&self) -> Option<SharedFilter> {
-        let Layout::Whole(part) = &self.layout else { return None };
-        let kept = part.kept.get()?;
+        let Layout::Whole { part, .. } = &self.layout else { return None };
+        let kept = part.kept()?;
         Some(SharedFilter::new(kept.filter()?.clone(), kept.bytes()))
     }
 
@@ -150,16 +181,18 @@ impl RowFilter {
     pub(super) fn summary(&self, blocks: &Blocks) -> Result<Option<FilterSummary>> {
         let trace = &mut ReadTrace::default();
         match &self.layout {
-            Layout::Whole(part) => self.ask(part, blocks, trace, |filter| FilterSummary {
-                kind: filter.kind(),
-                block_count: 1,
-                key_count: filter.key_count(),
-                bits_per_key: filter.bits_per_key(),
-                error_rate: filter.error_rate(),
-                byte_size: filter.as_bytes().len() as u64,
-            }),
-            Layout::Partitioned { .. } => {
-                let Some(Partitions { index, .. }) = self.partitions(blocks, trace)? else {
+            Layout::Whole { part, id } => {
+                ask(part, Stated::by_id(*id), blocks, trace, |filter| FilterSummary {
+                    kind: filter.kind(),
+                    block_count: 1,
+                    key_count: filter.key_count(),
+                    bits_per_key: filter.bits_per_key(),
+                    error_rate: filter.error_rate(),
+                    byte_size: filter.as_bytes().len() as u64,
+                })
+            }
+            Layout::Partitioned(it) => {
+                let Some(Partitions { index, .. }) = self.partitions(it, blocks, trace)? else {
                     return Ok(None);
                 };
                 let headers = (index.partitions.len() * filter::HEADER_LEN) as u64;
@@ -180,129 +213,143 @@ impl RowFilter {
     /// met again by who asks it.
     pub(super) fn load(&self, blocks: &Blocks) {
         let trace = &mut ReadTrace::default();
-        let parts = match &self.layout {
-            Layout::Whole(part) => std::slice::from_ref(part),
-            Layout::Partitioned { .. } => match self.partitions(blocks, trace) {
-                Ok(Some(partitions)) => &partitions.parts[..],
-                _ => &[],
-            },
-        };
-        for part in parts {
-            let _ = self.ask(part, blocks, trace, |_| ());
+        match &self.layout {
+            Layout::Whole { part, id } => {
+                let _ = ask(part, Stated::by_id(*id), blocks, trace, |_| ());
+            }
+            Layout::Partitioned(it) => {
+                if let Ok(Some(partitions)) = self.partitions(it, blocks, trace) {
+                    for number in 0..partitions.parts.len() {
+                        let _ = partitions.ask(number, blocks, trace, |_| ());
+                    }
+                }
+            }
         }
     }
 
-    /// Reads all of it and says what is wrong beside [`problem`](Self::problem): whether it has all
-    /// rows, if it is known how many there are, and what its index says of its partitions.
+    /// Reads all of it and says what is wrong: which parts are damaged, and whether it has all rows, if it
+    /// is known how many there are.
     pub(super) fn check(&self, blocks: &Blocks, row_count: Option<u64>) -> Result<Vec<Damage>> {
         let trace = &mut ReadTrace::default();
-        let mut wrong = Vec::new();
-        let mut report = |at: BlockPlace, what: String| {
-            wrong.push(Damage::in_block(BlockType::Meta, at.offset, what));
+        let (at, keys, damaged) = match &self.layout {
+            Layout::Whole { part, id } => {
+                let keys = ask(part, Stated::by_id(*id), blocks, trace, StoredFilter::key_count)?;
+                (part.place(), keys, part.damage().into_iter().cloned().collect())
+            }
+            Layout::Partitioned(it) => {
+                let Some(partitions) = self.partitions(it, blocks, trace)? else {
+                    return Ok(it.damage.get().into_iter().cloned().collect());
+                };
+                for number in 0..partitions.parts.len() {
+                    partitions.ask(number, blocks, trace, |_| ())?;
+                }
+                let damaged = partitions.parts.iter().filter_map(FilterPart::damage);
+                (it.index, Some(partitions.index.key_count()), damaged.cloned().collect())
+            }
         };
-        match &self.layout {
-            Layout::Whole(part) => {
-                let found = self.ask(part, blocks, trace, StoredFilter::key_count)?;
-                if let Some((keys, rows)) = found.zip(row_count).filter(|(keys, rows)| keys != rows)
-                {
-                    report(part.place, format!("a filter of {keys} rows, not of {rows}"));
-                }
-            }
-            Layout::Partitioned { index: index_at, .. } => {
-                if let Some(Partitions { index, parts, .. }) = self.partitions(blocks, trace)? {
-                    let mut keys = 0;
-                    for (partition, part) in index.partitions.iter().zip(parts) {
-                        let found = self.ask(part, blocks, trace, |filter| {
-                            (filter.key_count(), filter.as_bytes().len() as u64, filter.kind())
-                        })?;
-                        let stated = (partition.keys, u64::from(partition.len), index.kind);
-                        if let Some(found) = found.filter(|found| *found != stated) {
-                            let what = format!("{found:?}, where the index has {stated:?}");
-                            report(part.place, format!("a filter of rows, bytes, kind {what}"));
-                        }
-                        keys += partition.keys;
-                    }
-                    if let Some(rows) = row_count.filter(|rows| *rows != keys) {
-                        let what = format!("filters of {keys} rows, not of {rows}");
-                        report(*index_at, what);
-                    }
-                }
-            }
+        let mut wrong: Vec<Damage> = damaged;
+        if let Some((keys, rows)) = keys.zip(row_count).filter(|(keys, rows)| keys != rows) {
+            let what = format!("a filter of {keys} rows, not of {rows}");
+            wrong.push(Damage::in_block(BlockType::Meta, at.offset, what));
         }
         Ok(wrong)
     }
 
-    /// Asks one filter; `None` if it is damaged.
-    fn ask<R>(
+    /// The partitions, whose index is read by the first who asks; `None` if it is damaged.
+    fn partitions<'a>(
         &self,
-        part: &Part,
+        it: &'a Partitioned,
         blocks: &Blocks,
         trace: &mut ReadTrace,
-        ask: impl FnOnce(&StoredFilter<Bytes>) -> R,
-    ) -> Result<Option<R>> {
-        if part.is_damaged.load(Ordering::Relaxed) {
-            return Ok(None);
-        }
-        match load_and_keep(blocks, part.place, Wanted::Filter, &part.kept, trace) {
-            Ok(held) => Ok(held.filter().map(ask)),
-            Err(error) => {
-                self.remember(error)?;
-                part.is_damaged.store(true, Ordering::Relaxed);
-                Ok(None)
-            }
-        }
-    }
-
-    /// The partitions, whose index is read by the first who asks; `None` if it is damaged.
-    fn partitions(&self, blocks: &Blocks, trace: &mut ReadTrace) -> Result<Option<&Partitions>> {
-        let Layout::Partitioned { index, places, loaded } = &self.layout else { return Ok(None) };
-        if let Some(partitions) = loaded.get() {
+    ) -> Result<Option<&'a Partitions>> {
+        if let Some(partitions) = it.loaded.get() {
             return Ok(Some(partitions));
         }
-        if self.problem.get().is_some() {
+        if it.damage.get().is_some() {
             return Ok(None);
         }
-        match Partitions::load(*index, places, &self.first_row, blocks, trace) {
-            Ok(partitions) => Ok(Some(loaded.get_or_init(|| partitions))),
-            Err(error) => self.remember(error).map(|()| None),
-        }
-    }
-
-    /// Keeps damage in mind; gives back an error that may be over the next time.
-    fn remember(&self, error: Error) -> Result<()> {
-        match error {
-            Error::Corrupt { damage, .. } => {
-                let _ = self.problem.set(damage); // The first is enough.
-                Ok(())
+        match Partitions::load(it, &self.first_row, blocks, trace) {
+            Ok(partitions) => Ok(Some(it.loaded.get_or_init(|| partitions))),
+            Err(Error::Corrupt { damage, .. }) => {
+                // If another thread was first, it found the same.
+                let _ = it.damage.set(damage);
+                Ok(None)
             }
-            error => Err(error),
+            Err(error) => Err(error),
         }
     }
 }
 
-impl Part {
-    fn new(place: BlockPlace) -> Self {
-        Self { place, kept: OnceLock::new(), is_damaged: AtomicBool::new(false) }
+/// What a file says of a filter beside it, by which that filter is told from others.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stated {
+    keys: Option<u64>,
+    len: Option<u32>,
+    kind: Option<FilterKind>,
+    checksum: Option<u64>,
+}
+
+impl Stated {
+    /// By the file info; nothing if it has no word on the filter.
+    fn by_id(id: Option<(u64, u64)>) -> Self {
+        let (keys, checksum) = id.unzip();
+        Self { keys, checksum, ..Self::default() }
+    }
+
+    fn check(self, filter: &StoredFilter<Bytes>) -> Result<(), &'static str> {
+        let len = filter.as_bytes().len() as u64;
+        let is_stated = self.keys.is_none_or(|keys| keys == filter.key_count())
+            && self.len.is_none_or(|stated| u64::from(stated) == len)
+            && self.kind.is_none_or(|kind| kind == filter.kind())
+            && self.checksum.is_none_or(|checksum| checksum == filter.checksum());
+        if is_stated { Ok(()) } else { Err("is another filter than the file has here") }
+    }
+}
+
+/// Asks the filter in one block; `None` if that is damaged.
+fn ask<R>(
+    part: &FilterPart,
+    stated: Stated,
+    blocks: &Blocks,
+    trace: &mut ReadTrace,
+    ask: impl FnOnce(&StoredFilter<Bytes>) -> R,
+) -> Result<Option<R>> {
+    if part.damage().is_some() {
+        return Ok(None);
+    }
+    let check = |block: &Block| stated.check(filter_in(block).ok_or("is no filter")?);
+    match part.load(blocks, Wanted::Filter, trace, check) {
+        Ok(held) => Ok(held.filter().map(ask)),
+        Err(Error::Corrupt { .. }) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
 impl Partitions {
     fn load(
-        place: BlockPlace,
-        places: &[BlockPlace],
+        it: &Partitioned,
         first_row: &[u8],
         blocks: &Blocks,
         trace: &mut ReadTrace,
     ) -> Result<Self> {
-        let block = blocks.load(place, Wanted::Meta, Caching::Bypass, trace, |_| Ok(()))?;
-        let index = match &*block {
-            Block::Meta(MetaBlock { body, .. }) => FilterIndex::parse(body),
-            _ => Err("no META block".into()),
+        let check = |_: &Block, header: &Header| {
+            if header.previous_block == it.previous {
+                return Ok(());
+            }
+            Err("is not the filter index that the file has here: it follows another block")
         };
-        let damaged = |what| blocks.damaged(place, BlockType::Meta, what);
-        let index = index.map_err(damaged)?;
-        if index.partitions.len() != places.len() {
-            let (stated, is) = (index.partitions.len(), places.len());
+        let block = blocks.load(it.index, Wanted::Meta, Caching::Bypass, trace, check)?;
+        let Block::Meta(MetaBlock { body, .. }) = &*block else {
+            unreachable!("what is loaded as a META block is one")
+        };
+        let damaged = |what| blocks.damaged(it.index, BlockType::Meta, what);
+        let index = FilterIndex::parse(body).map_err(damaged)?;
+        let own_id = (index.key_count(), index_checksum(body));
+        if it.id.is_some_and(|id| id != own_id) {
+            return Err(damaged("is another filter index than the file has here".into()));
+        }
+        if index.partitions.len() != it.places.len() {
+            let (stated, is) = (index.partitions.len(), it.places.len());
             return Err(damaged(format!("{stated} partitions, of which {is} are there").into()));
         }
         // Else it would deny the rows before it.
@@ -312,8 +359,23 @@ impl Partitions {
         }
         let bytes = (block.bytes() + index.bytes()) as u64;
         let room = blocks.cache.as_ref().and_then(|cache| cache.reserve(bytes));
-        let parts = places.iter().copied().map(Part::new).collect();
+        let part = |(place, previous): &(BlockPlace, _)| FilterPart::new(*place, *previous);
+        let parts = it.places.iter().map(part).collect();
         Ok(Self { index, parts, _room: room })
+    }
+
+    /// Asks one partition; `None` if it is damaged.
+    fn ask<R>(
+        &self,
+        number: usize,
+        blocks: &Blocks,
+        trace: &mut ReadTrace,
+        question: impl FnOnce(&StoredFilter<Bytes>) -> R,
+    ) -> Result<Option<R>> {
+        let Partition { keys, len, checksum, .. } = self.index.partitions[number];
+        let kind = Some(self.index.kind);
+        let stated = Stated { keys: Some(keys), len: Some(len), kind, checksum };
+        ask(&self.parts[number], stated, blocks, trace, question)
     }
 }
 

@@ -18,8 +18,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::FilterWriter;
 use super::blocks::{BlockWriter, HEADER_LEN};
+use super::{FilterBlocks, FilterWriter};
 use crate::block::filter_index::is_filter_name;
 use crate::block::header::Header;
 use crate::block::index::{BlockPlace, Branch, IndexEntry, write_branch};
@@ -86,10 +86,11 @@ pub fn rebuild_filter<W: Write>(
         .checksum(reader.checksum_type())
         .bytes_per_checksum(blocks.data_root.1.bytes_per_checksum);
     options.filter = filter;
-    let metas = metas(&reader, &options)?;
+    let (metas, filter_id) = metas(&reader, &options)?;
     let name = reader.name().clone();
     let written = BlockWriter::resume(sink, name, &options, blocks.data_end);
-    Rebuild { reader: &reader, blocks, file_id, written, moved: HashMap::new() }.run(&metas)
+    let moved = HashMap::new();
+    Rebuild { reader: &reader, blocks, file_id, filter_id, written, moved }.run(&metas)
 }
 
 /// A block, and where it stands.
@@ -152,8 +153,12 @@ enum Meta {
     Kept(BlockPlace),
 }
 
-/// The META blocks of the new file, in the order of their names.
-fn metas(reader: &Reader, options: &WriterOptions) -> Result<Vec<(Bytes, Meta)>> {
+/// The META blocks of the new file, in the order of their names, and what its file info says of the
+/// filter among them.
+fn metas(
+    reader: &Reader,
+    options: &WriterOptions,
+) -> Result<(Vec<(Bytes, Meta)>, Option<Vec<u8>>)> {
     let invalid = |what| Error::Invalid { file: reader.name().clone(), what };
     let mut metas: Vec<(Bytes, Meta)> = reader
         .meta_places()
@@ -179,12 +184,14 @@ fn metas(reader: &Reader, options: &WriterOptions) -> Result<Vec<(Bytes, Meta)>>
         }
         scanner.advance()?;
     }
+    let mut filter_id = None;
     if let Some(filter) = filter {
-        let blocks = filter.finish().map_err(invalid)?;
-        metas.extend(blocks.into_iter().map(|(name, body)| (name.into(), Meta::New(body))));
+        let FilterBlocks { metas: ours, id } = filter.finish().map_err(invalid)?;
+        metas.extend(ours.into_iter().map(|(name, body)| (name.into(), Meta::New(body))));
+        filter_id = Some(id);
     }
     metas.sort_by(|one, other| one.0.cmp(&other.0));
-    Ok(metas)
+    Ok((metas, filter_id))
 }
 
 /// A file on its way.
@@ -192,6 +199,7 @@ struct Rebuild<'a, W> {
     reader: &'a Reader,
     blocks: Layout,
     file_id: Option<[u8; 16]>,
+    filter_id: Option<Vec<u8>>,
     written: BlockWriter<W>,
     /// Where intermediate index blocks were, and where they are now.
     moved: HashMap<BlockOffset, BlockPlace>,
@@ -274,14 +282,18 @@ impl<W: Write> Rebuild<'_, W> {
         self.written.write_stored(header, &bytes)
     }
 
-    /// Writes the file info, in which the new file's id stands in place of the old one's; also returns
-    /// its length before compression.
+    /// Writes the file info with the ids of the new file and its filter; also returns its length before
+    /// compression.
     fn write_file_info(&mut self) -> Result<(BlockPlace, u64)> {
         let (block, old) = (self.blocks.file_info, self.reader.file_info());
         let mut new = old.clone();
         match self.file_id {
             Some(id) => new.insert(FileInfo::STORE_FILE_ID, id),
             None => new.remove(FileInfo::STORE_FILE_ID),
+        }
+        match self.filter_id.take() {
+            Some(id) => new.insert(FileInfo::ROW_FILTER_ID, id),
+            None => new.remove(FileInfo::ROW_FILTER_ID),
         }
         if new == *old {
             return Ok((self.copy(&block)?, block.1.uncompressed_size.into()));

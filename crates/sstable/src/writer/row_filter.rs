@@ -8,9 +8,24 @@ use bytes::Bytes;
 use filter::{HEADER_LEN, KeyHash, Membership, Sizing, StoredFilter};
 
 use super::BLOCK_LEN_MAX;
-use crate::block::filter_index::{FILTER_INDEX_NAME, FilterIndex, Partition, partition_name};
+use crate::block::filter_index::{
+    FILTER_INDEX_NAME, FilterIndex, Partition, index_checksum, partition_name,
+};
 use crate::block::meta::ROW_FILTER_NAME;
 use crate::{FilterOptions, WriterOptions};
+
+/// The filter of a file, ready to be written.
+#[derive(Debug)]
+pub(crate) struct FilterBlocks {
+    /// META blocks with their names.
+    pub(crate) metas: Vec<(String, Vec<u8>)>,
+    /// The value of [`FileInfo::ROW_FILTER_ID`](crate::FileInfo::ROW_FILTER_ID).
+    pub(crate) id: Vec<u8>,
+}
+
+fn filter_id(keys: u64, checksum: u64) -> Vec<u8> {
+    [keys.to_be_bytes(), checksum.to_be_bytes()].concat()
+}
 
 /// Collects the rows of a file and makes a filter of them.
 #[derive(Debug)]
@@ -54,24 +69,26 @@ impl FilterWriter {
         Ok(())
     }
 
-    /// The META blocks with their names.
-    pub(crate) fn finish(mut self) -> Result<Vec<(String, Vec<u8>)>, String> {
+    /// The META blocks with their names, and what the file info says of them.
+    pub(crate) fn finish(mut self) -> Result<FilterBlocks, String> {
         if self.partitions.is_empty() || !self.hashes.is_empty() {
             self.build()?;
         }
-        if let [_] = self.partitions[..] {
-            let filter = self.filters.pop().expect("each partition has its filter");
-            return Ok(vec![(ROW_FILTER_NAME.into(), filter)]);
-        }
         let keys: u64 = self.partitions.iter().map(|partition| partition.keys).sum();
+        if let [Partition { checksum: Some(checksum), .. }] = self.partitions[..] {
+            let filter = self.filters.pop().expect("each partition has its filter");
+            let metas = vec![(ROW_FILTER_NAME.into(), filter)];
+            return Ok(FilterBlocks { metas, id: filter_id(keys, checksum) });
+        }
         let error_rate = self.errors / keys as f64;
         let index = FilterIndex::new(self.options.kind, error_rate, self.partitions);
         let mut body = Vec::new();
         index.write(&mut body);
+        let id = filter_id(keys, index_checksum(&body));
         let named = |(number, filter): (usize, Vec<u8>)| (partition_name(number), filter);
-        let mut blocks: Vec<_> = self.filters.into_iter().enumerate().map(named).collect();
-        blocks.push((FILTER_INDEX_NAME.into(), body));
-        Ok(blocks)
+        let mut metas: Vec<_> = self.filters.into_iter().enumerate().map(named).collect();
+        metas.push((FILTER_INDEX_NAME.into(), body));
+        Ok(FilterBlocks { metas, id })
     }
 
     /// Makes a filter of the rows that wait.
@@ -81,11 +98,12 @@ impl FilterWriter {
             filter::build(kind, sizing, seed, &self.hashes).map_err(|error| error.to_string())?;
         let len = u32::try_from(filter.len()).ok().filter(|len| *len as usize <= BLOCK_LEN_MAX);
         let len = len.ok_or_else(|| format!("a filter of {} bytes", filter.len()))?;
-        let stats = StoredFilter::parse(&filter[..]).map_err(|error| error.to_string())?.stats();
+        let stored = StoredFilter::parse(&filter[..]).map_err(|error| error.to_string())?;
         let keys = self.hashes.len() as u64;
-        self.errors += stats.error_rate * keys as f64;
+        self.errors += stored.stats().error_rate * keys as f64;
+        let checksum = Some(stored.checksum());
         let first_row = Bytes::copy_from_slice(&self.first_row);
-        self.partitions.push(Partition { keys, len, first_row });
+        self.partitions.push(Partition { keys, len, checksum, first_row });
         self.filters.push(filter);
         self.hashes.clear();
         Ok(())

@@ -11,7 +11,9 @@ use super::*;
 use crate::block::header::Header;
 use crate::block::ribbon;
 use crate::reader::tests::{ROWS, SEED, cached, look_up_all, open, row, write};
-use crate::{BlockOffset, ChecksumType, FileName, Limits, Trailer, WriterOptions, verify};
+use crate::{
+    BlockOffset, BlockType, ChecksumType, FileName, Limits, Trailer, WriterOptions, verify,
+};
 
 /// The file that `options` make, its Bloom filter a ribbon filter, and of the type with this name.
 fn with_ribbon(options: WriterOptions, type_name: &str) -> Vec<u8> {

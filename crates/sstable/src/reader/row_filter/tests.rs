@@ -1,6 +1,6 @@
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use filter::KeyHash;
 
@@ -156,7 +156,8 @@ fn partitions(rows: [&'static str; 2], keys: [&[&str]; 2]) -> Vec<(String, Vec<u
         let sizing = filter::Sizing::ErrorRate(rate);
         let body = filter::build(kind, sizing, SEED, &hashes).unwrap();
         let (keys, len) = (keys.len() as u64, u32::try_from(body.len()).unwrap());
-        listed.push(Partition { keys, len, first_row: first_row.into() });
+        let checksum = Some(StoredFilter::parse(&body[..]).unwrap().checksum());
+        listed.push(Partition { keys, len, checksum, first_row: first_row.into() });
         metas.push((partition_name(number), body));
     }
     let mut body = Vec::new();
@@ -195,4 +196,70 @@ fn an_index_that_contradicts_the_file_hides_no_row_and_is_reported() {
     // Rows in the wrong partition are lies that only a full check finds.
     let misplaced = partitions(["a", "c"], [&["a"], &["b", "c", "d"]]);
     assert!(problems(&with_metas(misplaced)).iter().any(|problem| problem.contains("denied")));
+}
+
+/// Exchanges two blocks of the same length, each with its header.
+fn exchange(bytes: &mut [u8], one: &(BlockOffset, Header), other: &(BlockOffset, Header)) {
+    let range = |(at, header): &(BlockOffset, Header)| {
+        let start = usize::try_from(at.get()).unwrap();
+        start..start + usize::try_from(header.len()).unwrap()
+    };
+    let (one, other) = (range(one), range(other));
+    let (front, back) = bytes.split_at_mut(other.start);
+    front[one].swap_with_slice(&mut back[..other.len()]);
+}
+
+/// Gives a block another previous offset, and the checksum that goes with it.
+fn set_previous(bytes: &mut [u8], (at, header): &(BlockOffset, Header), previous: &[u8]) {
+    let start = usize::try_from(at.get()).unwrap();
+    bytes[start + 16..start + 24].copy_from_slice(previous);
+    let end = start + header.on_disk_data_size_with_header as usize;
+    let mut sums = bytes[start..end].to_vec();
+    header.checksum_type.append(&mut sums, 0, header.bytes_per_checksum);
+    bytes[end..end + sums.len() - (end - start)].copy_from_slice(&sums[end - start..]);
+}
+
+#[test]
+fn exchanged_partitions_deny_no_row_even_if_their_chain_was_made_right() {
+    let sound = write(in_partitions());
+    let parts = meta_blocks(&sound);
+    let (one, other) = (parts[2], parts[5]);
+    assert_eq!(one.1.len(), other.1.len());
+    let mut exchanged = sound.clone();
+    exchange(&mut exchanged, &one, &other);
+    let mut chained = exchanged.clone();
+    for (at, _) in [one, other] {
+        let previous = usize::try_from(at.get()).unwrap() + 16;
+        set_previous(&mut chained, &(at, one.1), &sound[previous..previous + 8]);
+    }
+    for (bytes, what) in [(exchanged, "the previous block"), (chained, "another filter")] {
+        let reader = open(&bytes, cached());
+        let trace = look_up_all(&reader);
+        assert!(trace.filters_unreadable > 100, "{trace:?}");
+        let problem = reader.filter_problem().expect("it was found out").to_string();
+        assert!(problem.contains(what), "{problem}");
+        assert!(problems(&bytes).iter().any(|found| found.contains(what)), "{what}");
+    }
+}
+
+/// A whole filter in place of another, all checksums right: only the file info tells them apart.
+#[test]
+fn the_filter_of_another_file_is_told_by_the_file_info() {
+    let sound = write(with_filter());
+    let [block] = meta_blocks(&sound)[..] else { panic!("one META block") };
+    let start = usize::try_from(block.0.get()).unwrap();
+    let body = start + 33..start + block.1.on_disk_data_size_with_header as usize;
+    let filter = StoredFilter::parse(&sound[body.clone()]).unwrap();
+    let hashes: Vec<_> =
+        (0..filter.key_count()).map(|key| KeyHash::new(SEED, &key.to_be_bytes())).collect();
+    let rate = filter::Sizing::ErrorRate(filter::ErrorRate::HBASE);
+    let other = filter::build(filter.kind(), rate, SEED, &hashes).unwrap();
+    let mut bytes = sound.clone();
+    bytes[body].copy_from_slice(&other);
+    set_previous(&mut bytes, &block, &[0xff; 8]);
+    let reader = open(&bytes, cached());
+    let trace = look_up_all(&reader);
+    assert_eq!(trace.filters_unreadable, trace.filter_checks, "HBase's filter is asked instead");
+    let problem = reader.filter_problem().expect("it was found out").to_string();
+    assert!(problem.contains("another filter than the file has"), "{problem}");
 }

@@ -94,7 +94,7 @@ impl Verifier<'_> {
             let trace = &mut ReadTrace::default();
             let number = middle.entry_in_leaf as usize;
             let wanted = Wanted::LeafIndex;
-            match file.blocks.load(middle.leaf, wanted, Caching::Use, trace, |_| Ok(())) {
+            match file.blocks.load(middle.leaf, wanted, Caching::Use, trace, |_, _| Ok(())) {
                 Ok(leaf) if matches!(&*leaf, Block::Index(leaf) if number < leaf.len()) => {}
                 Err(_) if self.is_unread(middle.leaf.offset) => {}
                 _ => {
@@ -137,13 +137,14 @@ impl Verifier<'_> {
             let below =
                 if level + 1 == levels { Wanted::LeafIndex } else { Wanted::IntermediateIndex };
             let trace = &mut ReadTrace::default();
-            let loaded = file.blocks.load(entry.block, below, Caching::Bypass, trace, |block| {
-                let first = match block {
-                    Block::Index(node) => node.entry(0).map(|first| first.key),
-                    _ => None,
-                };
-                if first == Some(entry.key) { Ok(()) } else { Err("starts with another key") }
-            });
+            let loaded =
+                file.blocks.load(entry.block, below, Caching::Bypass, trace, |block, _| {
+                    let first = match block {
+                        Block::Index(node) => node.entry(0).map(|first| first.key),
+                        _ => None,
+                    };
+                    if first == Some(entry.key) { Ok(()) } else { Err("starts with another key") }
+                });
             match loaded.as_deref() {
                 Ok(Block::Index(node)) => {
                     self.check_entries(node, entry.block.offset, level + 1, walk)?;

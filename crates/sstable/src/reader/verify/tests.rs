@@ -184,7 +184,7 @@ fn each_filter_is_asked_for_each_key() {
     let (at, header) = block(&others, BlockType::Meta, 0);
     let other = &others[at..at + header.on_disk_data_size_with_header as usize];
     let exchange = |block: &mut [u8]| block[33..].copy_from_slice(&other[33..]);
-    expect(BlockType::Meta, 0, exchange, "is denied by the filter in META blocks filter.row");
+    expect(BlockType::Meta, 0, exchange, "is another filter than the file has here");
 }
 
 #[test]
