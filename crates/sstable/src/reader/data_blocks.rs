@@ -102,7 +102,10 @@ impl Reader {
         trace: &mut ReadTrace,
     ) -> Result<Arc<Block>> {
         let place = cursor.place(self.0.data_index());
-        let check = |data: &DataBlock| self.0.check_first(data, place);
+        let check = |data: &DataBlock| match data.searchable() {
+            Some(_) => self.0.check_entry(data, place),
+            None => self.0.check_begin(data, place),
+        };
         self.0.blocks.load_data(place.block, DataUse::Search, caching, buffers, trace, check)
     }
 
@@ -118,15 +121,15 @@ impl Reader {
         self.0.load_data(place, DataUse::Search, caching, buffers, trace)
     }
 
-    /// The block that a cursor stands on, which was read ahead: checked as by
-    /// [`data_block_at`](Self::data_block_at).
+    /// The block that a cursor stands on, which was read ahead. Checked as one that the scan reads past
+    /// the cache by itself, even if the thread has decoded it: both meet damage at the same cell.
     pub(crate) fn check_read_ahead(
         &self,
         data: DataBlock,
         cursor: &IndexCursor,
     ) -> Result<Arc<Block>> {
         let place = cursor.place(self.0.data_index());
-        self.0.check_first(&data, place).map_err(|what| self.damage_in(&data, what))?;
+        self.0.check_begin(&data, place).map_err(|what| self.damage_in(&data, what))?;
         Ok(Arc::new(Block::Data(data)))
     }
 
@@ -223,11 +226,10 @@ impl Inner {
             return Ok(block);
         }
         let check = |data: &DataBlock| {
-            check_previous(data.previous(), place.before)?;
             if wanted == DataUse::Walk && data.as_read().is_some() {
-                return Ok(());
+                return Ok(check_previous(data.previous(), place.before)?);
             }
-            self.check_data(data, place)
+            self.check_entry(data, place)
         };
         let block = self.blocks.load_data(place.block, wanted, caching, buffers, trace, check)?;
         if let Some(slot) = slot {
@@ -245,13 +247,15 @@ impl Inner {
         Ok(())
     }
 
-    /// Checks that a data block is the one that the index has at `place`, by its first key. All cells
-    /// are checked only where the first key is not enough, or where that was done before.
-    fn check_first(&self, data: &DataBlock, place: DataPlace<'_>) -> Result<(), What> {
+    /// Checks that a data block is the one that the index has at `place`, all its cells included.
+    fn check_entry(&self, data: &DataBlock, place: DataPlace<'_>) -> Result<(), What> {
         check_previous(data.previous(), place.before)?;
-        if data.searchable().is_some() {
-            return self.check_data(data, place);
-        }
+        self.check_data(data, place)
+    }
+
+    /// The same by its first key; all cells are checked only where that is not enough.
+    fn check_begin(&self, data: &DataBlock, place: DataPlace<'_>) -> Result<(), What> {
+        check_previous(data.previous(), place.before)?;
         let order = self.trailer.comparator;
         let walk = data.walk()?;
         let first = data.cell(&walk).map(|cell| cell.key());
