@@ -288,8 +288,7 @@ impl Scanner {
             reader.check_last(data, last)?;
             return Ok(None);
         };
-        let place = reader.place_of(&cursor);
-        let read = self.ahead.as_mut().and_then(|ahead| ahead.take(place, buffers, trace));
+        let read = self.ahead.as_mut().and_then(|it| it.take(cursor.block(), buffers, trace));
         let next = match read {
             Some(data) => reader.check_read_ahead(data?, &cursor)?,
             None => reader.data_block_at(&cursor, *caching, buffers, trace)?,

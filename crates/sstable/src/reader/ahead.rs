@@ -288,7 +288,7 @@ impl Frontier {
         // If an index block is damaged, the scan gets that error when its own cursor reads it.
         let trace = &mut ReadTrace::default();
         let next = self.file.next_place(cursor, Caching::Bypass, trace).ok().flatten()?;
-        let place = self.file.place_of(&next);
+        let place = next.block();
         if place.len > BLOCK_LEN_MAX {
             return None;
         }

@@ -87,11 +87,6 @@ impl Reader {
         cursor.into_previous(&self.index_read(caching), trace)
     }
 
-    /// Where the block is that a cursor stands on.
-    pub(crate) fn place_of(&self, cursor: &IndexCursor) -> BlockPlace {
-        cursor.place(self.0.data_index()).block
-    }
-
     /// The data block that a cursor stands on. What comes from the cache or goes there can be searched;
     /// of a block that does not, only the first key is checked.
     pub(crate) fn data_block_at(

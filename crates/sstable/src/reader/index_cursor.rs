@@ -26,8 +26,9 @@ pub(crate) struct IndexCursor {
     root_entry: usize,
     /// The nodes below the root, down to the one that leads to data blocks, each with its entry.
     below: Vec<(Arc<Block>, usize)>,
-    /// The block that the cursor came from, if it moved forwards.
-    came_from: Option<BlockPlace>,
+    /// Where the block of the entry is.
+    block: BlockPlace,
+    before: BlockBefore,
 }
 
 /// How an [`IndexCursor`] reads index blocks.
@@ -46,17 +47,16 @@ impl IndexCursor {
         trace: &mut ReadTrace,
     ) -> Result<Self> {
         let find = |node: &IndexBlock| node.find(first_key);
+        let (root_entry, wanted) = (find(&read.index.root), data.place());
         let mut cursor =
-            Self { root_entry: find(&read.index.root), below: Vec::new(), came_from: None };
+            Self { root_entry, below: Vec::new(), block: wanted, before: BlockBefore::Unknown };
         cursor.descend(find, read, trace)?;
-        let wanted = data.place();
         // Blocks can begin with equal keys; the search finds the last of them.
         loop {
-            let place = cursor.place(read.index).block;
-            if place == wanted {
+            if cursor.block == wanted {
                 return Ok(cursor);
             }
-            let before = if place.offset > wanted.offset {
+            let before = if cursor.block.offset > wanted.offset {
                 cursor.into_previous(read, trace)?
             } else {
                 None
@@ -69,16 +69,17 @@ impl IndexCursor {
         }
     }
 
+    /// Where the block is.
+    pub(crate) const fn block(&self) -> BlockPlace {
+        self.block
+    }
+
     /// What the index says of the block.
     pub(super) fn place<'a>(&'a self, index: &'a DataIndex) -> DataPlace<'a> {
         let (node, number) = self.last_node(index);
         let IndexEntry { block, key } = entry_of(node, number);
-        let is_leftmost = self.root_entry == 0 && self.ancestors().all(|(_, entry)| *entry == 0);
-        let before = match self.came_from {
-            Some(before) => BlockBefore::At(before.offset),
-            None => BlockBefore::of_entry(node, number, is_leftmost),
-        };
-        DataPlace { block, key, next_key: self.next_key(index), before, slot: node.slot(number) }
+        let (next_key, slot) = (self.next_key(index), node.slot(number));
+        DataPlace { block, key, next_key, before: self.before, slot }
     }
 
     /// Moves to the next data block; `None` behind the last one.
@@ -87,7 +88,7 @@ impl IndexCursor {
         read: &IndexRead<'_>,
         trace: &mut ReadTrace,
     ) -> Result<Option<Self>> {
-        let from = self.place(read.index).block;
+        let from = self.block.offset;
         let has_next = |node: &IndexBlock, entry: usize| entry.saturating_add(1) < node.len();
         while let Some((block, entry)) = self.below.last_mut() {
             if has_next(node_of(block), *entry) {
@@ -103,7 +104,7 @@ impl IndexCursor {
             self.root_entry = self.root_entry.saturating_add(1);
         }
         self.descend(|_| 0, read, trace)?;
-        self.came_from = Some(from);
+        self.before = BlockBefore::At(from);
         Ok(Some(self))
     }
 
@@ -125,11 +126,11 @@ impl IndexCursor {
             self.root_entry = before;
         }
         self.descend(|node| node.len().saturating_sub(1), read, trace)?;
-        self.came_from = None;
         Ok(Some(self))
     }
 
-    /// Loads the nodes below the last one, down to the one that leads to data blocks.
+    /// Loads the nodes below the last one, down to the one that leads to data blocks, and takes its
+    /// entry.
     fn descend(
         &mut self,
         choose: impl Fn(&IndexBlock) -> usize,
@@ -146,6 +147,10 @@ impl IndexCursor {
             let chosen = choose(node_of(&below));
             self.below.push((below, chosen));
         }
+        let (node, number) = self.last_node(index);
+        self.block = entry_of(node, number).block;
+        let is_leftmost = self.root_entry == 0 && self.ancestors().all(|(_, entry)| *entry == 0);
+        self.before = BlockBefore::of_entry(node, number, is_leftmost);
         Ok(())
     }
 
