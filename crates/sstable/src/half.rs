@@ -241,7 +241,12 @@ impl HalfScanner {
     ///
     /// If a block cannot be read.
     pub fn advance(&mut self) -> Result<()> {
-        if self.cell().is_some() { self.scanner.advance() } else { Ok(()) }
+        if self.cell().is_none() {
+            return Ok(());
+        }
+        self.scanner.advance()?;
+        // Here the half ends, and with it what is read of the block.
+        if self.cell().is_none() { self.scanner.check_place() } else { Ok(()) }
     }
 
     /// Goes to the cell before; outside the half it stays where it is.

@@ -6,8 +6,9 @@ use crate::block::body::Buffers;
 use crate::block::data::DataBlock;
 use crate::block::loaded::Block;
 use crate::block::walk::{Step, Walk};
+use crate::encoding::What;
 use crate::reader::{IndexCursor, ReadAhead};
-use crate::{Caching, CellRef, KeyRef, ReadTrace, Reader, Result};
+use crate::{Caching, CellRef, Error, KeyRef, ReadTrace, Reader, Result};
 
 /// A place in a file: on a cell, or behind the last one.
 ///
@@ -201,11 +202,17 @@ impl Scanner {
         match data.step(&mut place.walk) {
             Ok(Step::SameRow | Step::NextRow | Step::Cell) => Ok(()),
             Ok(Step::End) => self.enter_next(),
-            Err(what) => {
-                let error = self.reader.damage_in(data, what);
-                self.place = None;
-                Err(error)
-            }
+            Err(what) => Err(self.leave_damaged(what)),
+        }
+    }
+
+    /// Leaves a block whose next cell is damaged; returns the error.
+    #[cold]
+    fn leave_damaged(&mut self, what: What) -> Error {
+        let place = self.place.take().expect("the scanner stands on the cell before");
+        match &*place.block {
+            Block::Data(data) => self.reader.damage_in(data, what),
+            _ => unreachable!("a scanner stands in data blocks"),
         }
     }
 
@@ -213,6 +220,29 @@ impl Scanner {
     #[cfg(test)]
     pub(crate) fn block(&self) -> Option<&Arc<Block>> {
         self.place.as_ref().map(Place::block)
+    }
+
+    /// Checks that the cell it stands on may be in this block, which the index says. A scan that ends at a
+    /// cell before the last of its block calls this: what comes from the cache was checked whole, but of a
+    /// block read past it ([`Caching::Bypass`]) the first key is checked when the scan enters it and the
+    /// last one when it leaves it.
+    ///
+    /// # Errors
+    ///
+    /// If the cell is of another block's range.
+    pub fn check_place(&mut self) -> Result<()> {
+        let Some(place) = &self.place else { return Ok(()) };
+        let Some(data) = place.data().filter(|_| self.caching == Caching::Bypass) else {
+            return Ok(());
+        };
+        let cursor = match &self.cursor {
+            Some(cursor) => cursor.clone(),
+            None => self.reader.cursor_on(data, self.caching, &mut self.trace)?,
+        };
+        let key = data.cell(&place.walk).map(|cell| cell.key());
+        self.reader.check_reached(data, key, &cursor)?;
+        self.cursor = Some(cursor);
+        Ok(())
     }
 
     /// What it has read since it was made or [`take_trace`](Self::take_trace) was called.
@@ -257,6 +287,9 @@ impl Scanner {
         self.place = walk.map(|walk| Place { block, walk });
     }
 
+    /// Goes to the first cell of the next block: cold, so that the step to the next cell of the same block
+    /// stays short.
+    #[cold]
     fn enter_next(&mut self) -> Result<()> {
         let Some(Place { block, walk }) = self.place.take() else { return Ok(()) };
         let Block::Data(data) = &*block else { return Ok(()) };

@@ -148,9 +148,10 @@ impl IndexCursor {
             self.below.push((below, chosen));
         }
         let (node, number) = self.last_node(index);
-        self.block = entry_of(node, number).block;
         let is_leftmost = self.root_entry == 0 && self.ancestors().all(|(_, entry)| *entry == 0);
-        self.before = BlockBefore::of_entry(node, number, is_leftmost);
+        let before = BlockBefore::of_entry(node, number, is_leftmost);
+        self.block = entry_of(node, number).block;
+        self.before = before;
         Ok(())
     }
 
