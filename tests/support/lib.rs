@@ -9,6 +9,7 @@ pub mod parts;
 pub mod sound;
 pub mod spec;
 pub mod store_parts;
+pub mod ways;
 
 use std::fmt::Write as _;
 use std::io::Write;

@@ -1,5 +1,13 @@
-//! Damaged copies of sound files that no checksum gives away: each change is followed by making the
-//! checksums of what it touched anew, so that it reaches the decoders.
+//! Damaged copies of sound files: damage as it happens to disks, and damage that no checksum gives away.
+//!
+//! | class      | what was done                                               | what a read may answer        |
+//! |------------|-------------------------------------------------------------|-------------------------------|
+//! | `Raw`      | bytes changed, checksums left                               | the truth, or an error        |
+//! | `Placed`   | whole sound blocks at other places, lost, of another file   | the truth, or an error        |
+//! | `Stale`    | a whole sound block of another version of the file, in its  | what that block says, within  |
+//! |            | own place, that nothing beside it contradicts               | its own range                 |
+//! | `Repaired` | bytes changed or blocks placed, and then `previous` offsets | what docs/src/reference/      |
+//! |            | and checksums made right                                    | hostile-files.md lists        |
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -8,6 +16,16 @@ use sstable::{BlockType, ChecksumType};
 use workload::Random;
 
 use crate::sound::Sound;
+
+/// What kind of damage a mutant has; see the table above.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[expect(missing_docs, reason = "the table above has them")]
+pub enum Class {
+    Raw,
+    Placed,
+    Stale,
+    Repaired,
+}
 
 /// A damaged copy of a file.
 #[derive(Clone, Debug)]
@@ -20,26 +38,30 @@ pub struct Mutant {
     pub moved: bool,
     /// Whether the trailer was changed.
     pub trailer: bool,
+    /// What kind of damage it has.
+    pub class: Class,
 }
 
 /// Bytes of a trailer of version 3.
 const TRAILER_LEN: usize = 4096;
 
 impl Mutant {
-    /// One to three changes to a file, as the random numbers have it.
-    pub fn new(sound: &Sound, random: &mut Random) -> Self {
-        let mut mutant = Self {
-            bytes: sound.bytes.clone(),
-            touched: BTreeSet::new(),
-            moved: false,
-            trailer: false,
-        };
-        match random.below(10) {
-            0 => mutant.swap(sound, random),
-            1 => mutant.duplicate(sound, random),
-            2 => mutant.drop_block(sound, random),
-            3 => mutant.change_trailer(random),
+    /// One to three changes to a file, as the random numbers have it. `others` are files of the same
+    /// shape, from which blocks may come.
+    pub fn new(sound: &Sound, others: &[Other], random: &mut Random) -> Self {
+        let mut mutant = Self::unchanged(sound);
+        match random.below(14) {
+            0 | 1 => mutant.swap(sound, random),
+            2 | 3 => mutant.duplicate(sound, random),
+            4 => mutant.drop_block(sound, random),
+            5 => mutant.lose_write(sound, random),
+            6 | 7 if !others.is_empty() => {
+                mutant.take_from(&others[random.below(others.len())], sound, random);
+            }
+            8 => mutant.change_trailer(random),
+            9 | 10 => mutant.change_unrepaired(sound, random),
             _ => {
+                mutant.class = Class::Repaired;
                 for _ in 0..=random.below(3) {
                     mutant.change_block(sound, random);
                 }
@@ -48,15 +70,20 @@ impl Mutant {
         mutant
     }
 
-    /// A file with other bytes `at` bytes behind the start of a block, and the block's checksums made
-    /// anew; `None` if they do not fit into it.
-    pub fn overwritten(sound: &Sound, block: usize, at: usize, bytes: &[u8]) -> Option<Self> {
-        let mut mutant = Self {
+    fn unchanged(sound: &Sound) -> Self {
+        Self {
             bytes: sound.bytes.clone(),
             touched: BTreeSet::new(),
             moved: false,
             trailer: false,
-        };
+            class: Class::Placed,
+        }
+    }
+
+    /// A file with other bytes `at` bytes behind the start of a block, and the block's checksums made
+    /// anew; `None` if they do not fit into it.
+    pub fn overwritten(sound: &Sound, block: usize, at: usize, bytes: &[u8]) -> Option<Self> {
+        let mut mutant = Self { class: Class::Repaired, ..Self::unchanged(sound) };
         let covered = sound.covered(block);
         let start = covered.start + at;
         let end = Some(start + bytes.len()).filter(|end| *end <= covered.end)?;
@@ -125,6 +152,7 @@ impl Mutant {
         let between = &sound.bytes[one.end..other.start];
         self.bytes[one.start..other.end].copy_from_slice(&[back, between, front].concat());
         self.moved = true;
+        self.touched.extend(first..=second);
         if one.len() == other.len() && random.below(2) == 0 {
             for block in [first, second] {
                 self.keep_previous(sound, block);
@@ -139,6 +167,7 @@ impl Mutant {
         let (from, to) = (whole(sound, first), whole(sound, second));
         let copy = sound.bytes[from.clone()].to_vec();
         self.moved = true;
+        self.touched.insert(second);
         if from.len() == to.len() {
             self.bytes[to].copy_from_slice(&copy);
             if random.below(2) == 0 {
@@ -159,6 +188,65 @@ impl Mutant {
         self.moved = true;
     }
 
+    /// Leaves zeros where a block was to be written.
+    fn lose_write(&mut self, sound: &Sound, random: &mut Random) {
+        let block = random.below(sound.blocks.len());
+        self.bytes[whole(sound, block)].fill(0);
+        self.touched.insert(block);
+    }
+
+    /// Puts a block of another file at the same place, if it is as long and of the same type; half of the
+    /// time with the `previous` of the block that was there.
+    fn take_from(&mut self, other: &Other, sound: &Sound, random: &mut Random) {
+        for _ in 0..30 {
+            let block = random.below(sound.blocks.len());
+            let Some((at, header)) = other.file.blocks.get(block) else { continue };
+            let (_, own) = sound.blocks[block];
+            let (place, from) = (whole(sound, block), at.get() as usize);
+            if header.block_type != own.block_type || header.len() != own.len() {
+                continue;
+            }
+            let new = &other.file.bytes[from..from + place.len()];
+            if self.bytes[place.clone()] == *new {
+                continue;
+            }
+            let start = place.start;
+            self.bytes[place].copy_from_slice(new);
+            self.touched.insert(block);
+            if random.below(2) == 0 {
+                self.keep_previous(sound, block);
+            } else if self.bytes[start + 16..start + 24] == sound.bytes[start + 16..start + 24]
+                && (other.fits && own.block_type != BlockType::Meta
+                    || !is_looked_up(own.block_type))
+            {
+                self.class = Class::Stale;
+            }
+            return;
+        }
+    }
+
+    /// Flips bits, or writes over bytes, and leaves the checksums as they are.
+    fn change_unrepaired(&mut self, sound: &Sound, random: &mut Random) {
+        let block = random.below(sound.blocks.len());
+        let place = whole(sound, block);
+        let is_checked = sound.blocks[block].1.checksum_type != ChecksumType::Null;
+        self.class = if is_checked { Class::Raw } else { Class::Repaired };
+        self.touched.insert(block);
+        let at = place.start + random.below(place.len());
+        match random.below(3) {
+            0 => self.bytes[at] ^= 1 << random.below(8),
+            1 => {
+                let end = (at + 1 + random.below(64)).min(place.end);
+                self.bytes[at..end].fill(random.next_u64() as u8);
+            }
+            _ => {
+                let len = (1 + random.below(512)).min(place.end - at);
+                let from = random.below(sound.bytes.len() - len);
+                self.bytes[at..at + len].copy_from_slice(&sound.bytes[from..from + len]);
+            }
+        }
+    }
+
     /// Flips a bit of the trailer, which no checksum guards.
     fn change_trailer(&mut self, random: &mut Random) {
         let start = self.bytes.len() - TRAILER_LEN;
@@ -170,10 +258,12 @@ impl Mutant {
         };
         self.bytes[at] ^= 1 << random.below(8);
         self.trailer = true;
+        self.class = Class::Raw;
     }
 
     /// Writes the previous block that stood in a block's place into the block that is there now.
     fn keep_previous(&mut self, sound: &Sound, block: usize) {
+        self.class = Class::Repaired;
         let place = sound.covered(block).start + 16..sound.covered(block).start + 24;
         self.bytes[place.clone()].copy_from_slice(&sound.bytes[place]);
         let header = sound.blocks[block].1;
@@ -185,6 +275,22 @@ impl Mutant {
         let sums = sums(header.checksum_type, &self.bytes[start..end], header.bytes_per_checksum);
         self.bytes[end..end + sums.len()].copy_from_slice(&sums);
     }
+}
+
+/// A file of the same shape as the one that is damaged.
+#[derive(Clone, Debug)]
+pub struct Other {
+    /// The file.
+    pub file: Sound,
+    /// Whether the keys in a block of it fit into the range of the block at the same place.
+    pub fits: bool,
+}
+
+/// Whether the keys in blocks of this type show whether they are in their place; of META blocks that hold
+/// our filters, the checksum that the file has of them.
+const fn is_looked_up(block_type: BlockType) -> bool {
+    use BlockType::{Data, EncodedData, IntermediateIndex, LeafIndex, Meta};
+    matches!(block_type, Data | EncodedData | IntermediateIndex | LeafIndex | Meta)
 }
 
 /// The bytes of a block, checksums and all.

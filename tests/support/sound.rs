@@ -91,6 +91,15 @@ impl Sound {
     ///
     /// Never: the options fit each other.
     pub fn written(name: &str, options: WriterOptions) -> Self {
+        Self::written_with(name, options, &cells_of_all_sorts(120, |number| number, b'v'))
+    }
+
+    /// The same with other cells.
+    ///
+    /// # Panics
+    ///
+    /// If the options do not fit the cells.
+    pub fn written_with(name: &str, options: WriterOptions, cells: &[Cell]) -> Self {
         let filter = FilterOptions {
             kind: FilterKind::BlockedBloom,
             sizing: Sizing::ErrorRate(ErrorRate::new(0.01).expect("in range")),
@@ -102,12 +111,11 @@ impl Sound {
             .bloom_block_size(64)
             .create_time(Timestamp::new(1_700_000_000_000));
         let mut writer = Writer::new(Vec::new(), FileName::new(name), options).expect("sound");
-        let cells = cells_of_all_sorts();
-        for cell in &cells {
+        for cell in cells {
             writer.append(cell.as_ref()).expect("in order");
         }
         let (bytes, _) = writer.finish().expect("memory takes it");
-        Self::new(name, bytes, cells)
+        Self::new(name, bytes, cells.to_vec())
     }
 
     /// A file of three index levels.
@@ -241,11 +249,12 @@ impl Sound {
     }
 }
 
-/// Cells of many rows: puts and deletes, long values and none, with tags and without.
-fn cells_of_all_sorts() -> Vec<Cell> {
+/// Cells of many rows, `count` of them: puts and deletes, long values and none, with tags and without.
+/// `number_of` gives the number in a row's name for that of the row; values are made of `fill`.
+pub fn cells_of_all_sorts(count: u64, number_of: impl Fn(u64) -> u64, fill: u8) -> Vec<Cell> {
     let mut cells = Vec::new();
-    for number in 0..120_u64 {
-        let row = format!("row-{:03}", number / 2);
+    for number in 0..count {
+        let row = format!("row-{:03}", number_of(number / 2));
         let cell_type = match number % 12 {
             0 => CellType::DeleteFamily,
             5 => CellType::Delete,
@@ -257,7 +266,7 @@ fn cells_of_all_sorts() -> Vec<Cell> {
             0 => vec![0, 4, 65, b't', b'a', b'g' + (number % 5) as u8],
             _ => Vec::new(),
         };
-        let value = vec![b'v'; usize::from(cell_type == CellType::Put) * (number as usize % 40)];
+        let value = vec![fill; usize::from(cell_type == CellType::Put) * (number as usize % 40)];
         let cell = CellRef {
             row: row.as_bytes(),
             family: b"f",

@@ -128,15 +128,14 @@ impl Reader {
         Ok(Arc::new(Block::Data(data)))
     }
 
-    /// Checks a key in the block that a cursor stands on against the index entry behind it.
+    /// Checks a key in the block that a cursor stands on against what follows the block.
     pub(crate) fn check_reached(
         &self,
         data: &DataBlock,
         key: Option<KeyRef<'_>>,
         cursor: &IndexCursor,
     ) -> Result<()> {
-        let next_key = cursor.place(self.0.data_index()).next_key;
-        let checked = check_later_key(key, next_key, self.comparator());
+        let checked = self.0.check_reached(key, cursor.place(self.0.data_index()));
         checked.map_err(|what| self.damage_in(data, what.into()))
     }
 
@@ -255,10 +254,22 @@ impl Inner {
         let walk = data.walk()?;
         let first = data.cell(&walk).map(|cell| cell.key());
         check_first_key(first, place.key, order)?;
+        self.check_reached(first, place)?;
         if identifies(first, place.next_key, order) {
             return Ok(());
         }
         self.check_data(data, place)
+    }
+
+    /// Checks a key of the data block at `place` against what follows the block: the next index entry, or
+    /// the last key of the file.
+    fn check_reached(
+        &self,
+        found: Option<KeyRef<'_>>,
+        place: DataPlace<'_>,
+    ) -> Result<(), &'static str> {
+        let end = place.next_key.or_else(|| self.file_info.value(FileInfo::LAST_KEY));
+        check_later_key(found, end, self.trailer.comparator)
     }
 
     /// Walks a block as it was read to a row, if the row is there. What it comes to is checked as in a
@@ -276,11 +287,11 @@ impl Inner {
         if !identifies(first, place.next_key, order) {
             let mut to_end = walk.clone();
             while to_end.step(deltas)? != Step::End {}
-            check_later_key(to_end.cell(deltas).map(|cell| cell.key()), place.next_key, order)?;
+            self.check_reached(to_end.cell(deltas).map(|cell| cell.key()), place)?;
         }
         let found = walk.go_to_row(deltas, row)?;
         let reached = walk.cell(deltas).map(|cell| cell.key());
-        check_later_key(reached, place.next_key, order)?;
+        self.check_reached(reached, place)?;
         if found.is_lt() && place.next_key.is_none() {
             self.check_last(place.block, reached)?;
         }

@@ -1,0 +1,555 @@
+//! Every way of reading a file, each asked and judged for itself: one that fails says nothing about
+//! the others.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use filter::Seed;
+use sstable::{
+    BloomType, Caching, Cell, Half, HalfReader, HalfScanner, KeyRef, ReadTrace, Reader, Reference,
+    Result, RowProbe, Scanner,
+};
+use store::vfs::Vfs;
+use store::{FamilyOptions, Get, Scan, Store, StoreOptions};
+
+use crate::disk::Disk;
+use crate::sound::{Sound, open, open_to_walk};
+
+/// A way of reading a file.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Way {
+    /// A scan through the cache.
+    Forward,
+    /// A scan past the cache.
+    ForwardPastCache,
+    /// A scan that reads ahead.
+    Bulk,
+    /// A scan from the last cell to the first, through the cache.
+    Reverse,
+    /// The same past the cache.
+    ReversePastCache,
+    /// Seeks to rows and between them, and a few cells from there.
+    Seek,
+    /// Seeks to the cell before rows, and a few cells back from there.
+    SeekBefore,
+    /// Lookups of rows that are there.
+    Get,
+    /// The same where nothing stays in the cache, so that blocks are decoded up to the row only.
+    GetUncached,
+    /// Lookups of rows that are not there.
+    AbsentGet,
+    /// Lookups of many rows at once.
+    Batch,
+    /// Whether a row was deleted with its family.
+    FamilyDelete,
+    /// Scans of the rows with a prefix, after the prefix filter was asked.
+    Prefix,
+    /// The halves of the file, as after a split, forwards and back.
+    Halves,
+    /// Gets from a store that has the file.
+    StoreGet,
+    /// Many gets at once from the store.
+    StoreMultiGet,
+    /// A scan of the store.
+    StoreScan,
+    /// A reversed scan of the store.
+    StoreReverse,
+    /// Scans of the store's rows with a prefix.
+    StorePrefix,
+}
+
+impl Way {
+    /// All of them.
+    pub const ALL: [Self; 19] = [
+        Self::Forward,
+        Self::ForwardPastCache,
+        Self::Bulk,
+        Self::Reverse,
+        Self::ReversePastCache,
+        Self::Seek,
+        Self::SeekBefore,
+        Self::Get,
+        Self::GetUncached,
+        Self::AbsentGet,
+        Self::Batch,
+        Self::FamilyDelete,
+        Self::Prefix,
+        Self::Halves,
+        Self::StoreGet,
+        Self::StoreMultiGet,
+        Self::StoreScan,
+        Self::StoreReverse,
+        Self::StorePrefix,
+    ];
+
+    /// Whether it checks the last key of a block only when it leaves the block.
+    pub const fn passes_cache(self) -> bool {
+        matches!(self, Self::ForwardPastCache | Self::Bulk | Self::Halves)
+    }
+
+    /// Whether it decodes a block only as far as it reads.
+    pub const fn decodes_on_the_way(self) -> bool {
+        matches!(self, Self::GetUncached) || self.passes_cache()
+    }
+
+    /// Whether a filter, or an index key, that is wrong can hide cells from it. A scan of a whole file
+    /// asks no filter, and steps through the index from end to end.
+    pub const fn looks_up(self) -> bool {
+        !matches!(
+            self,
+            Self::Forward
+                | Self::ForwardPastCache
+                | Self::Bulk
+                | Self::Reverse
+                | Self::ReversePastCache
+                | Self::StoreScan
+                | Self::StoreReverse
+        )
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:?}")
+    }
+}
+
+/// What a question got for an answer.
+#[derive(Debug)]
+pub struct Answer {
+    /// What was asked.
+    pub question: String,
+    /// The cells that the sound file has for it.
+    pub expected: Vec<Cell>,
+    /// The cells that came.
+    pub found: Vec<Cell>,
+    /// Whether an error ended them.
+    pub failed: bool,
+}
+
+/// Cells, up to the error that ends them.
+type Read = (Vec<Cell>, Result<()>);
+
+impl Answer {
+    fn new(question: impl Into<String>, expected: Vec<Cell>, (found, outcome): Read) -> Self {
+        Self { question: question.into(), expected, found, failed: outcome.is_err() }
+    }
+}
+
+/// A file, and the questions that a copy of it is asked.
+pub struct Questions {
+    sound: Sound,
+    /// Every 10th row, and one that is not there behind each.
+    rows: Vec<Vec<u8>>,
+    /// The length of the prefixes in its Bloom filter.
+    prefix_len: Option<usize>,
+    store: Option<InStore>,
+}
+
+/// A store that has the file, and what it answers.
+struct InStore {
+    disk: Disk,
+    file: PathBuf,
+    answers: Vec<(Way, Vec<Answer>)>,
+}
+
+const STORE: &str = "/data/store";
+
+impl Questions {
+    /// Takes a file, and puts a copy of it into a store in memory if a store can take it.
+    ///
+    /// # Panics
+    ///
+    /// If the file is not sound.
+    pub fn new(sound: Sound) -> Self {
+        let known = sound.rows.chunks(2);
+        let stride = (known.len() / 10) | 1;
+        let rows = known.step_by(stride).flatten().cloned().collect();
+        let reader = open(sound.bytes.clone()).expect("a sound file");
+        let prefix_len = reader.bloom().and_then(|bloom| match bloom.bloom_type {
+            BloomType::RowPrefixFixedLength(len) => Some(usize::from(len)),
+            _ => None,
+        });
+        let mut questions = Self { sound, rows, prefix_len, store: None };
+        questions.store = questions.in_store();
+        questions
+    }
+
+    /// The file.
+    pub const fn sound(&self) -> &Sound {
+        &self.sound
+    }
+
+    /// Asks a copy of the file in one way. An error is that of opening it.
+    ///
+    /// # Errors
+    ///
+    /// If the copy, or the store that has it, cannot be opened.
+    pub fn ask(&self, way: Way, bytes: &Bytes) -> Result<Vec<Answer>, String> {
+        match way {
+            Way::StoreGet
+            | Way::StoreMultiGet
+            | Way::StoreScan
+            | Way::StoreReverse
+            | Way::StorePrefix => self.ask_store(way, bytes),
+            Way::GetUncached => {
+                let reader = open_to_walk(bytes.clone()).map_err(|error| error.to_string())?;
+                Ok(self.present(&reader))
+            }
+            way => {
+                let reader = open(bytes.clone()).map_err(|error| error.to_string())?;
+                Ok(self.ask_reader(way, &reader))
+            }
+        }
+    }
+
+    fn ask_reader(&self, way: Way, reader: &Reader) -> Vec<Answer> {
+        let all = || self.sound.cells.clone();
+        let back = || self.sound.cells.iter().rev().cloned().collect();
+        let whole = |expected, read| vec![Answer::new(way.to_string(), expected, read)];
+        match way {
+            Way::Forward => whole(all(), forwards(&mut reader.scanner(Caching::Use))),
+            Way::ForwardPastCache => whole(all(), forwards(&mut reader.scanner(Caching::Bypass))),
+            Way::Bulk => whole(all(), forwards(&mut reader.bulk_scanner())),
+            Way::Reverse => whole(back(), backwards(&mut reader.scanner(Caching::Use))),
+            Way::ReversePastCache => whole(back(), backwards(&mut reader.scanner(Caching::Bypass))),
+            Way::Seek => self.seeks(reader),
+            Way::SeekBefore => self.seeks_before(reader),
+            Way::Get => self.present(reader),
+            Way::AbsentGet => self.absent(reader),
+            Way::Batch => self.batch(reader),
+            Way::FamilyDelete => self.family_deletes(reader),
+            Way::Prefix => self.prefixes(reader),
+            Way::Halves => self.halves(reader),
+            _ => unreachable!("{way} needs a store or a reader of its own"),
+        }
+    }
+
+    fn seeks(&self, reader: &Reader) -> Vec<Answer> {
+        let mut answers = Vec::new();
+        for caching in [Caching::Use, Caching::Bypass] {
+            for row in &self.rows {
+                let at = self.sound.cells.partition_point(|cell| cell.row() < &row[..]);
+                let expected = self.sound.cells.iter().skip(at).take(FEW).cloned().collect();
+                let mut scanner = reader.scanner(caching);
+                let mut outcome = scanner.seek(KeyRef::before_row(row));
+                let mut found = Vec::new();
+                while let Some(cell) = scanner.cell().filter(|_| found.len() < FEW) {
+                    found.push(cell.to_cell());
+                    outcome = scanner.advance();
+                }
+                answers.push(Answer::new(named("seek", row), expected, (found, outcome)));
+            }
+        }
+        answers
+    }
+
+    fn seeks_before(&self, reader: &Reader) -> Vec<Answer> {
+        let mut answers = Vec::new();
+        for caching in [Caching::Use, Caching::Bypass] {
+            for row in &self.rows {
+                let at = self.sound.cells.partition_point(|cell| cell.row() < &row[..]);
+                let before = self.sound.cells.iter().take(at).rev();
+                let expected = before.take(FEW).cloned().collect();
+                let mut scanner = reader.scanner(caching);
+                let mut outcome = scanner.seek_before(KeyRef::before_row(row));
+                let mut found = Vec::new();
+                while let Some(cell) = scanner.cell().filter(|_| found.len() < FEW) {
+                    found.push(cell.to_cell());
+                    outcome = scanner.retreat();
+                }
+                answers.push(Answer::new(named("seek before", row), expected, (found, outcome)));
+            }
+        }
+        answers
+    }
+
+    fn present(&self, reader: &Reader) -> Vec<Answer> {
+        let present = self.rows.iter().step_by(2);
+        present
+            .map(|row| Answer::new(named("get", row), self.of_row(row), get(reader, row)))
+            .collect()
+    }
+
+    fn absent(&self, reader: &Reader) -> Vec<Answer> {
+        let absent = self.rows.iter().skip(1).step_by(2);
+        // A few of them are rows of the file after all.
+        absent
+            .map(|row| Answer::new(named("get", row), self.of_row(row), get(reader, row)))
+            .collect()
+    }
+
+    /// Asks for every row at once. An error does not say of which row it is: of as many rows as there
+    /// were errors, it is taken for the answer.
+    fn batch(&self, reader: &Reader) -> Vec<Answer> {
+        let probes: Vec<_> =
+            self.rows.iter().map(|row| RowProbe::new(row, Seed::default())).collect();
+        let mut found = vec![None; probes.len()];
+        let mut errors = 0_usize;
+        for item in reader.seek_rows(&probes, &mut ReadTrace::default()) {
+            match item {
+                Ok((number, scanner)) => found[number] = scanner.cell().map(|cell| cell.to_cell()),
+                Err(_) => errors += 1,
+            }
+        }
+        let mut answers = Vec::new();
+        for (row, found) in self.rows.iter().zip(found) {
+            let expected: Vec<_> = self.of_row(row).into_iter().take(1).collect();
+            let found: Vec<_> = found.into_iter().collect();
+            let failed = found.is_empty() && !expected.is_empty() && errors > 0;
+            errors -= usize::from(failed);
+            answers.push(Answer { question: named("batch", row), expected, found, failed });
+        }
+        answers
+    }
+
+    fn family_deletes(&self, reader: &Reader) -> Vec<Answer> {
+        let rows = self.sound.rows.iter().step_by(2);
+        let deletes = |cell: &Cell| cell.as_ref().cell_type.deletes_family();
+        rows.filter_map(|row| {
+            let delete = self.of_row(row).into_iter().find(deletes)?;
+            let probe = RowProbe::new(row, Seed::default());
+            let may = reader.may_delete_family(&probe, &mut ReadTrace::default());
+            let found = if may { vec![delete.clone()] } else { Vec::new() };
+            Some(Answer::new(named("family delete", row), vec![delete], (found, Ok(()))))
+        })
+        .collect()
+    }
+
+    fn prefixes(&self, reader: &Reader) -> Vec<Answer> {
+        let mut answers = Vec::new();
+        for row in self.rows.iter().step_by(2) {
+            for len in self.prefix_lens(row) {
+                let prefix = &row[..len];
+                let expected = self.of_prefix(prefix);
+                let read = if reader.may_contain_prefix(prefix, &mut ReadTrace::default()) {
+                    let mut scanner = reader.scanner(Caching::Use);
+                    let mut outcome = scanner.seek(KeyRef::before_row(prefix));
+                    let mut found = Vec::new();
+                    while let Some(cell) = scanner.cell().filter(|it| it.row.starts_with(prefix)) {
+                        found.push(cell.to_cell());
+                        outcome = scanner.advance();
+                    }
+                    (found, outcome)
+                } else {
+                    (Vec::new(), Ok(()))
+                };
+                answers.push(Answer::new(named("prefix", prefix), expected, read));
+            }
+        }
+        answers
+    }
+
+    /// Prefixes around the length of those in the filter.
+    fn prefix_lens(&self, row: &[u8]) -> impl Iterator<Item = usize> + use<> {
+        let (row_len, filter_len) = (row.len(), self.prefix_len.unwrap_or(row.len()));
+        let lens = [filter_len.saturating_sub(1), filter_len, filter_len + 1];
+        lens.into_iter().filter(move |len| *len <= row_len)
+    }
+
+    fn halves(&self, reader: &Reader) -> Vec<Answer> {
+        let mut answers = Vec::new();
+        for row in self.rows.iter().step_by(7) {
+            for half in [Half::Bottom, Half::Top] {
+                let reference = Reference::new(row, half);
+                let holds = |cell: &&Cell| reference.holds(&cell.as_ref().key());
+                let expected: Vec<_> = self.sound.cells.iter().filter(holds).cloned().collect();
+                let reversed = expected.iter().rev().cloned().collect();
+                let half = HalfReader::new(reader.clone(), reference);
+                let mut scanner = half.scanner(Caching::Bypass);
+                let found = half_forwards(&mut scanner);
+                answers.push(Answer::new(named("half", row), expected, found));
+                let found = half_backwards(&mut half.scanner(Caching::Use));
+                answers.push(Answer::new(named("half backwards", row), reversed, found));
+            }
+        }
+        answers
+    }
+
+    fn of_row(&self, row: &[u8]) -> Vec<Cell> {
+        let of_row = |cell: &&Cell| cell.row() == row;
+        self.sound.cells.iter().filter(of_row).cloned().collect()
+    }
+
+    fn of_prefix(&self, prefix: &[u8]) -> Vec<Cell> {
+        let of_prefix = |cell: &&Cell| cell.row().starts_with(prefix);
+        self.sound.cells.iter().filter(of_prefix).cloned().collect()
+    }
+
+    /// A store that has the file, if a store can take it.
+    fn in_store(&self) -> Option<InStore> {
+        let family = self.sound.cells.first()?.family();
+        let name = std::str::from_utf8(family).ok()?;
+        let disk = Disk::default();
+        let path = Path::new("/file");
+        drop(disk.create(path).expect("a new file"));
+        disk.overwrite(path, &self.sound.bytes);
+        let store = Store::open(STORE, options(&disk)).expect("an empty disk");
+        store.create_family(name, FamilyOptions::default().versions(100)).expect("a new family");
+        store.bulk_load(name, &[path.to_path_buf()]).ok()?;
+        drop(store);
+        let mut files = disk.paths().into_iter();
+        let file = files.find(|path| path.parent() == Some(&Path::new(STORE).join(name)))?;
+        let mut in_store = InStore { disk, file, answers: Vec::new() };
+        let store = Store::open(STORE, options(&in_store.disk)).expect("a sound store");
+        for way in Way::ALL {
+            let answers = self.questions_of(way).into_iter().map(|question| {
+                let (expected, outcome) = question.ask(&store);
+                outcome.expect("a sound store answers");
+                Answer { question: format!("{way}"), expected, found: Vec::new(), failed: false }
+            });
+            in_store.answers.push((way, answers.collect()));
+        }
+        Some(in_store)
+    }
+
+    fn ask_store(&self, way: Way, bytes: &Bytes) -> Result<Vec<Answer>, String> {
+        let Some(in_store) = &self.store else { return Ok(Vec::new()) };
+        let disk = in_store.disk.after_kill();
+        disk.overwrite(&in_store.file, bytes);
+        let store = Store::open(STORE, options(&disk)).map_err(|error| error.to_string())?;
+        let expected = in_store.answers.iter().find(|(known, _)| *known == way);
+        let (_, expected) = expected.expect("the sound store was asked in every way");
+        let questions = self.questions_of(way).into_iter().zip(expected);
+        Ok(questions
+            .map(|(question, Answer { expected, .. })| {
+                let (found, outcome) = question.ask(&store);
+                let (question, failed) = (format!("{question:?}"), outcome.is_err());
+                Answer { question, expected: expected.clone(), found, failed }
+            })
+            .collect())
+    }
+
+    /// What a store is asked in one way.
+    fn questions_of(&self, way: Way) -> Vec<Question> {
+        let rows = self.rows.iter().cloned();
+        match way {
+            Way::StoreGet => rows.map(Question::Get).collect(),
+            Way::StoreMultiGet => vec![Question::MultiGet(self.rows.clone())],
+            Way::StoreScan => vec![Question::Scan { reversed: false, prefix: Vec::new() }],
+            Way::StoreReverse => vec![Question::Scan { reversed: true, prefix: Vec::new() }],
+            Way::StorePrefix => self
+                .rows
+                .iter()
+                .step_by(4)
+                .flat_map(|row| self.prefix_lens(row).map(|len| row[..len].to_vec()))
+                .map(|prefix| Question::Scan { reversed: false, prefix })
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// How many cells are read from where a seek ends.
+const FEW: usize = 3;
+
+/// What a store is asked.
+#[derive(Debug)]
+enum Question {
+    Get(Vec<u8>),
+    MultiGet(Vec<Vec<u8>>),
+    Scan { reversed: bool, prefix: Vec<u8> },
+}
+
+impl Question {
+    fn ask(&self, store: &Store) -> (Vec<Cell>, store::Result<()>) {
+        let all_versions = |row: &Vec<u8>| Get::row(row).versions(100);
+        match self {
+            Self::Get(row) => split(store.get(&all_versions(row))),
+            Self::MultiGet(rows) => {
+                let gets: Vec<_> = rows.iter().map(all_versions).collect();
+                split(store.multi_get(&gets).map(|cells| cells.concat()))
+            }
+            Self::Scan { reversed, prefix } => {
+                let (family, _) = store.families().into_iter().next().expect("one family");
+                let scan = Scan::family(family).versions(100).reverse(*reversed);
+                let scan = if prefix.is_empty() { scan } else { scan.prefix(prefix) };
+                let mut cells = match store.scan(scan) {
+                    Ok(cells) => cells,
+                    Err(error) => return (Vec::new(), Err(error)),
+                };
+                let mut found = Vec::new();
+                loop {
+                    match cells.next_ref() {
+                        Ok(Some(cell)) => found.push(cell.to_cell()),
+                        Ok(None) => return (found, Ok(())),
+                        Err(error) => return (found, Err(error)),
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn split(answer: store::Result<Vec<Cell>>) -> (Vec<Cell>, store::Result<()>) {
+    match answer {
+        Ok(cells) => (cells, Ok(())),
+        Err(error) => (Vec::new(), Err(error)),
+    }
+}
+
+fn options(disk: &Disk) -> StoreOptions {
+    StoreOptions::default().vfs(Arc::new(disk.clone())).auto_compaction(false)
+}
+
+fn named(what: &str, row: &[u8]) -> String {
+    format!("{what} {}", sstable::escape(row))
+}
+
+fn forwards(scanner: &mut Scanner) -> Read {
+    let mut cells = Vec::new();
+    let mut outcome = scanner.seek_to_first();
+    while let Some(cell) = scanner.cell() {
+        cells.push(cell.to_cell());
+        outcome = scanner.advance();
+    }
+    (cells, outcome)
+}
+
+fn backwards(scanner: &mut Scanner) -> Read {
+    let mut cells = Vec::new();
+    let mut outcome = scanner.seek_to_last();
+    while let Some(cell) = scanner.cell() {
+        cells.push(cell.to_cell());
+        outcome = scanner.retreat();
+    }
+    (cells, outcome)
+}
+
+fn half_forwards(scanner: &mut HalfScanner) -> Read {
+    let mut cells = Vec::new();
+    let mut outcome = scanner.seek_to_first();
+    while let Some(cell) = scanner.cell() {
+        cells.push(cell.to_cell());
+        outcome = scanner.advance();
+    }
+    (cells, outcome)
+}
+
+fn half_backwards(scanner: &mut HalfScanner) -> Read {
+    let mut cells = Vec::new();
+    let mut outcome = scanner.seek_to_last();
+    while let Some(cell) = scanner.cell() {
+        cells.push(cell.to_cell());
+        outcome = scanner.retreat();
+    }
+    (cells, outcome)
+}
+
+/// The cells of a row.
+fn get(reader: &Reader, row: &[u8]) -> Read {
+    let probe = RowProbe::new(row, Seed::default());
+    let mut scanner = match reader.seek_row(&probe, &mut ReadTrace::default()) {
+        Ok(Some(scanner)) => scanner,
+        Ok(None) => return (Vec::new(), Ok(())),
+        Err(error) => return (Vec::new(), Err(error)),
+    };
+    let (mut cells, mut outcome) = (Vec::new(), Ok(()));
+    while let Some(cell) = scanner.cell().filter(|cell| cell.row == row) {
+        cells.push(cell.to_cell());
+        outcome = scanner.advance();
+    }
+    (cells, outcome)
+}
