@@ -142,7 +142,7 @@ impl Subject {
 
     /// What an answer comes to; the text is a lie that it tells.
     fn judge(&self, mutant: &Mutant, way: Way, answer: &Answer) -> Result<Outcome, String> {
-        let Answer { expected, found, failed, question } = answer;
+        let Answer { expected, found, failed, question, is_cut } = answer;
         let is_so_far = |found: &[Cell], expected: &[Cell]| match failed {
             true => expected.starts_with(found),
             false => expected == found,

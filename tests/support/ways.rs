@@ -86,7 +86,7 @@ impl Way {
 
     /// Whether it checks the last key of a block only when it leaves the block.
     pub const fn passes_cache(self) -> bool {
-        matches!(self, Self::ForwardPastCache | Self::Bulk | Self::Halves)
+        matches!(self, Self::ForwardPastCache | Self::Bulk | Self::Halves | Self::Seek)
     }
 
     /// Whether it decodes a block only as far as it reads.
@@ -127,6 +127,8 @@ pub struct Answer {
     pub found: Vec<Cell>,
     /// Whether an error ended them.
     pub failed: bool,
+    /// Whether no more than a few cells were asked for, so that others may stand behind them.
+    pub is_cut: bool,
 }
 
 /// Cells, up to the error that ends them.
@@ -134,7 +136,7 @@ type Read = (Vec<Cell>, Result<()>);
 
 impl Answer {
     fn new(question: impl Into<String>, expected: Vec<Cell>, (found, outcome): Read) -> Self {
-        Self { question: question.into(), expected, found, failed: outcome.is_err() }
+        Self { question: question.into(), expected, found, failed: outcome.is_err(), is_cut: false }
     }
 }
 
@@ -240,7 +242,8 @@ impl Questions {
                     found.push(cell.to_cell());
                     outcome = scanner.advance();
                 }
-                answers.push(Answer::new(named("seek", row), expected, (found, outcome)));
+                let answer = Answer::new(named("seek", row), expected, (found, outcome));
+                answers.push(Answer { is_cut: true, ..answer });
             }
         }
         answers
@@ -260,7 +263,8 @@ impl Questions {
                     found.push(cell.to_cell());
                     outcome = scanner.retreat();
                 }
-                answers.push(Answer::new(named("seek before", row), expected, (found, outcome)));
+                let answer = Answer::new(named("seek before", row), expected, (found, outcome));
+                answers.push(Answer { is_cut: true, ..answer });
             }
         }
         answers
@@ -300,7 +304,8 @@ impl Questions {
             let found: Vec<_> = found.into_iter().collect();
             let failed = found.is_empty() && !expected.is_empty() && errors > 0;
             errors -= usize::from(failed);
-            answers.push(Answer { question: named("batch", row), expected, found, failed });
+            let question = named("batch", row);
+            answers.push(Answer { question, expected, found, failed, is_cut: false });
         }
         answers
     }
@@ -398,7 +403,7 @@ impl Questions {
             let answers = self.questions_of(way).into_iter().map(|question| {
                 let (expected, outcome) = question.ask(&store);
                 outcome.expect("a sound store answers");
-                Answer { question: format!("{way}"), expected, found: Vec::new(), failed: false }
+                Answer::new(way.to_string(), expected, (Vec::new(), Ok(())))
             });
             in_store.answers.push((way, answers.collect()));
         }
@@ -417,7 +422,7 @@ impl Questions {
             .map(|(question, Answer { expected, .. })| {
                 let (found, outcome) = question.ask(&store);
                 let (question, failed) = (format!("{question:?}"), outcome.is_err());
-                Answer { question, expected: expected.clone(), found, failed }
+                Answer { question, expected: expected.clone(), found, failed, is_cut: false }
             })
             .collect())
     }

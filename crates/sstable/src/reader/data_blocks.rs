@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::blocks::DataUse;
 use super::index::{
-    DataIndex, DataPlace, check_data_keys, check_first_key, check_later_key, check_previous,
-    identifies,
+    BlockBefore, DataIndex, DataPlace, check_data_keys, check_first_key, check_later_key,
+    check_previous, identifies,
 };
 use super::index_cursor::{IndexCursor, IndexRead};
 use super::{Caching, Inner, Reader};
@@ -62,9 +62,7 @@ impl Reader {
         caching: Caching,
         trace: &mut ReadTrace,
     ) -> Result<IndexCursor> {
-        let first = data.walk().map_err(|what| self.damage_in(data, what))?;
-        let first_key = data.cell(&first).map_or(KeyRef::before_row(b""), |cell| cell.key());
-        IndexCursor::on_block(data, &first_key, &self.index_read(caching), trace)
+        self.0.cursor_on(data, &self.index_read(caching), trace)
     }
 
     /// Moves a cursor to the next data block; `None` behind the last one.
@@ -98,7 +96,10 @@ impl Reader {
     ) -> Result<Arc<Block>> {
         let place = cursor.place(self.0.data_index());
         let check = |data: &DataBlock| match data.searchable() {
-            Some(_) => self.0.check_entry(data, place),
+            Some(_) => {
+                check_previous(data.previous(), place.before)?;
+                self.0.check_data(data, place)
+            }
             None => self.0.check_begin(data, place),
         };
         self.0.blocks.load_data(place.block, DataUse::Search, caching, buffers, trace, check)
@@ -181,7 +182,7 @@ impl Reader {
     /// What is wrong with the cells of a block, as an error.
     #[cold]
     pub(crate) fn damage_in(&self, data: &DataBlock, what: What) -> Error {
-        self.0.blocks.damaged(data.place(), data.block_type(), what)
+        self.0.damage_in(data, what)
     }
 
     /// The error for a file whose cells are not as many as it says.
@@ -219,13 +220,28 @@ impl Inner {
             trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
             return Ok(block);
         }
+        let mut index_read: Option<(ReadTrace, Result<()>)> = None;
         let check = |data: &DataBlock| {
-            if wanted == DataUse::Walk && data.as_read().is_some() {
-                return Ok(check_previous(data.previous(), place.before)?);
+            let mut before = place.before;
+            if before == BlockBefore::Unknown {
+                let (read, outcome) = index_read.insert((ReadTrace::default(), Ok(())));
+                match self.block_before(data, caching, read) {
+                    Ok(found) => before = found,
+                    Err(error) => *outcome = Err(error),
+                }
             }
-            self.check_entry(data, place)
+            check_previous(data.previous(), before)?;
+            if wanted == DataUse::Walk && data.as_read().is_some() {
+                return Ok(());
+            }
+            self.check_data(data, place)
         };
-        let block = self.blocks.load_data(place.block, wanted, caching, buffers, trace, check)?;
+        let block = self.blocks.load_data(place.block, wanted, caching, buffers, trace, check);
+        if let Some((read, outcome)) = index_read {
+            trace.add(&read);
+            outcome?;
+        }
+        let block = block?;
         if let Some(slot) = slot {
             slot.remember(&block);
         }
@@ -241,13 +257,39 @@ impl Inner {
         Ok(())
     }
 
-    /// Checks that a data block is the one that the index has at `place`, all its cells included.
-    fn check_entry(&self, data: &DataBlock, place: DataPlace<'_>) -> Result<(), What> {
-        check_previous(data.previous(), place.before)?;
-        self.check_data(data, place)
+    /// A cursor on the entry of `data`, a block that was loaded through the index.
+    fn cursor_on(
+        &self,
+        data: &DataBlock,
+        read: &IndexRead<'_>,
+        trace: &mut ReadTrace,
+    ) -> Result<IndexCursor> {
+        let first = data.walk().map_err(|what| self.damage_in(data, what))?;
+        let first_key = data.cell(&first).map_or(KeyRef::before_row(b""), |cell| cell.key());
+        IndexCursor::on_block(data, &first_key, read, trace)
     }
 
-    /// The same by its first key; all cells are checked only where that is not enough.
+    /// Finds the data block in front of `data`, whose entry is the first of its index block.
+    fn block_before(
+        &self,
+        data: &DataBlock,
+        caching: Caching,
+        trace: &mut ReadTrace,
+    ) -> Result<BlockBefore> {
+        let read = IndexRead { index: self.data_index(), blocks: &self.blocks, caching };
+        let cursor = self.cursor_on(data, &read, trace)?;
+        let before = cursor.into_previous(&read, trace)?;
+        Ok(before.map_or(BlockBefore::None, |before| BlockBefore::At(before.block().offset)))
+    }
+
+    /// What is wrong with the cells of a block, as an error.
+    #[cold]
+    fn damage_in(&self, data: &DataBlock, what: What) -> Error {
+        self.blocks.damaged(data.place(), data.block_type(), what)
+    }
+
+    /// Checks that a data block is the one that the index has at `place`, by its first key; all cells are
+    /// checked only where that is not enough.
     fn check_begin(&self, data: &DataBlock, place: DataPlace<'_>) -> Result<(), What> {
         check_previous(data.previous(), place.before)?;
         let order = self.trailer.comparator;

@@ -51,22 +51,19 @@ impl IndexCursor {
         let mut cursor =
             Self { root_entry, below: Vec::new(), block: wanted, before: BlockBefore::Unknown };
         cursor.descend(find, read, trace)?;
-        // Blocks can begin with equal keys; the search finds the last of them.
-        loop {
-            if cursor.block == wanted {
-                return Ok(cursor);
-            }
-            let before = if cursor.block.offset > wanted.offset {
-                cursor.into_previous(read, trace)?
-            } else {
-                None
-            };
+        // Blocks can begin with equal keys, of which the search finds the last.
+        while cursor.block != wanted {
+            let key = KeyRef::parse(cursor.place(read.index).key);
+            let is_equal =
+                key.is_some_and(|key| read.blocks.layout.order.compare(&key, first_key).is_eq());
+            let before = if is_equal { cursor.into_previous(read, trace)? } else { None };
             let missing = || {
-                let what = "is not a block that the index leads to";
+                let what = "is not the block that the index has for its first key";
                 read.blocks.damaged(wanted, data.block_type(), what.into())
             };
             cursor = before.ok_or_else(missing)?;
         }
+        Ok(cursor)
     }
 
     /// Where the block is.

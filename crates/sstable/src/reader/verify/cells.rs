@@ -35,8 +35,14 @@ impl CellChecks {
         let previous = self.previous.take();
         let previous = previous.as_ref().map(Cell::as_ref);
         if let Some(previous) = previous {
-            if file.trailer.comparator.compare(&previous.key(), &cell.key()).is_gt() {
+            let order = file.trailer.comparator.compare(&previous.key(), &cell.key());
+            if order.is_gt() {
                 wrong.push(format!("comes before {}, which it follows", shown(&previous.key())));
+            }
+            // Of cells with one key, the one written last comes first, and hides the others.
+            if order.is_eq() && previous.sequence_id < cell.sequence_id {
+                let (before, own) = (previous.sequence_id, cell.sequence_id);
+                wrong.push(format!("has sequence id {own} behind {before} of the same key"));
             }
             if previous.family != cell.family {
                 wrong.push("is of another family than the cells before it".to_owned());

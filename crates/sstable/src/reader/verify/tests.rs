@@ -261,3 +261,21 @@ fn a_cell_out_of_order_is_noticed_with_its_checksums_right() {
     assert!(!found.is_sound());
     assert!(found.problems.iter().any(|it| it.at == BlockOffset::default()), "{found:?}");
 }
+
+#[test]
+fn cells_of_one_key_are_in_the_order_of_their_sequence_ids() {
+    let file = |sequence_ids: [u64; 3]| {
+        let options = WriterOptions::default().includes_mvcc(true);
+        let mut writer = Writer::new(Vec::new(), FileName::new("rows"), options).unwrap();
+        for id in sequence_ids {
+            let cell = CellRef::put(b"row", b"f", b"q", Timestamp::new(1), b"value");
+            let cell = CellRef { sequence_id: SequenceId::new(id), ..cell };
+            writer.append(cell).unwrap();
+        }
+        writer.finish().unwrap().0
+    };
+    assert_eq!(check(file([9, 9, 3])).problems, []);
+    let found = check(file([9, 3, 5])).problems;
+    let [damage] = &found[..] else { panic!("{found:#?}") };
+    assert!(damage.what.contains("has sequence id 5 behind 3 of the same key"), "{damage}");
+}
