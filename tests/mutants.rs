@@ -156,9 +156,12 @@ impl Subject {
                 .map(|cells| cells.iter().filter(is_outside).cloned().collect::<Vec<_>>());
             let in_order = found.is_sorted_by(|one, other| one.row() <= other.row())
                 || found.is_sorted_by(|one, other| one.row() >= other.row());
-            if is_so_far(&found_outside, &expected_outside)
-                && (in_order || way == Way::StoreMultiGet)
-            {
+            let len = found_outside.len().min(expected_outside.len());
+            let is_same = match is_cut {
+                true => found_outside[..len] == expected_outside[..len],
+                false => is_so_far(&found_outside, &expected_outside),
+            };
+            if is_same && (in_order || way == Way::StoreMultiGet) {
                 return Ok(Outcome::Rewritten);
             }
             if *failed && way.passes_cache() && self.ends_behind_range(mutant, answer) {

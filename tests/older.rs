@@ -1,0 +1,81 @@
+//! Files that earlier releases wrote, see `tests/data/older`: they are read, their filters are asked, and
+//! of what they say less about, what they do say is checked.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use filter::Seed;
+use sstable::{
+    BlockType, FileInfo, FileName, Limits, ReadTrace, Reader, ReaderOptions, RowProbe, verify,
+};
+
+fn read(name: &str) -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/older").join(name);
+    std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn open(bytes: &[u8]) -> Reader {
+    let source = Arc::new(Bytes::copy_from_slice(bytes));
+    Reader::open(source, FileName::new("older"), ReaderOptions::default()).expect("it opens")
+}
+
+/// Looks up every row that is there, and as many that are not; returns what that took.
+fn look_up_all(reader: &Reader) -> ReadTrace {
+    let mut trace = ReadTrace::default();
+    for number in 0..800 {
+        for (row, is_there) in
+            [(format!("row{number:04}"), true), (format!("row{number:04}x"), false)]
+        {
+            let probe = RowProbe::new(row.as_bytes(), Seed::default());
+            let found = reader.seek_row(&probe, &mut trace).expect("its data is sound");
+            assert_eq!(found.is_some(), is_there, "{row}");
+        }
+    }
+    trace
+}
+
+fn problems(bytes: &[u8]) -> Vec<String> {
+    let source = Arc::new(Bytes::copy_from_slice(bytes));
+    let found = verify(source, FileName::new("older"), Limits::default(), |_| {});
+    found.expect("memory can be read").problems.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn filters_without_checksums_in_the_file_are_asked() {
+    for name in ["filter-index-1.hfile", "filter-whole-without-id.hfile"] {
+        let bytes = read(name);
+        let reader = open(&bytes);
+        assert_eq!(reader.file_info().value(FileInfo::ROW_FILTER_ID), None, "{name}");
+        let trace = look_up_all(&reader);
+        assert!(trace.files_skipped_by_filter > 780, "{name}: {trace:?}");
+        assert_eq!(trace.filters_unreadable, 0, "{name}");
+        assert_eq!(problems(&bytes), [""; 0], "{name}");
+    }
+}
+
+/// Partitions without checksums that are as long and have as many keys are told by the block before.
+#[test]
+fn exchanged_partitions_without_checksums_deny_no_row() {
+    let sound = read("filter-index-1.hfile");
+    let reader = open(&sound);
+    let metas: Vec<_> = reader
+        .blocks()
+        .map(|block| block.expect("sound headers"))
+        .filter(|(_, header)| header.block_type == BlockType::Meta)
+        .map(|(at, header)| {
+            let start = usize::try_from(at.get()).expect("a short file");
+            start..start + usize::try_from(header.len()).expect("a short file")
+        })
+        .collect();
+    let [first, second, third, ..] = &metas[..] else { panic!("four partitions and an index") };
+    assert_eq!((first.len(), second.len()), (second.len(), third.len()));
+    for (one, other) in [(first, second), (second, third), (first, third)] {
+        let mut bytes = sound.clone();
+        bytes[one.clone()].copy_from_slice(&sound[other.clone()]);
+        bytes[other.clone()].copy_from_slice(&sound[one.clone()]);
+        let trace = look_up_all(&open(&bytes));
+        assert!(trace.filters_unreadable > 0, "{one:?} and {other:?}");
+        assert!(!problems(&bytes).is_empty(), "{one:?} and {other:?}");
+    }
+}
