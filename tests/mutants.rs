@@ -42,9 +42,12 @@ static HEAP: PeakAlloc = PeakAlloc;
 struct Subject {
     questions: Questions,
     others: Vec<Other>,
-    /// The last row before the block and the first row behind it, by the block's number.
-    ranges: BTreeMap<usize, (Option<Vec<u8>>, Option<Vec<u8>>)>,
+    /// By the block's number.
+    ranges: BTreeMap<usize, RowRange>,
 }
+
+/// The last row before a block and the first row behind it.
+type RowRange = (Option<Vec<u8>>, Option<Vec<u8>>);
 
 impl Subject {
     fn all() -> Vec<Self> {
@@ -143,9 +146,8 @@ impl Subject {
     /// What an answer comes to; the text is a lie that it tells.
     fn judge(&self, mutant: &Mutant, way: Way, answer: &Answer) -> Result<Outcome, String> {
         let Answer { expected, found, failed, question, is_cut } = answer;
-        let is_so_far = |found: &[Cell], expected: &[Cell]| match failed {
-            true => expected.starts_with(found),
-            false => expected == found,
+        let is_so_far = |found: &[Cell], expected: &[Cell]| {
+            if *failed { expected.starts_with(found) } else { expected == found }
         };
         if is_so_far(found, expected) {
             return Ok(if *failed { Outcome::Refused } else { Outcome::Unchanged });
@@ -157,9 +159,10 @@ impl Subject {
             let in_order = found.is_sorted_by(|one, other| one.row() <= other.row())
                 || found.is_sorted_by(|one, other| one.row() >= other.row());
             let len = found_outside.len().min(expected_outside.len());
-            let is_same = match is_cut {
-                true => found_outside[..len] == expected_outside[..len],
-                false => is_so_far(&found_outside, &expected_outside),
+            let is_same = if *is_cut {
+                found_outside[..len] == expected_outside[..len]
+            } else {
+                is_so_far(&found_outside, &expected_outside)
             };
             if is_same && (in_order || way == Way::StoreMultiGet) {
                 return Ok(Outcome::Rewritten);
@@ -174,9 +177,10 @@ impl Subject {
             let known = &self.sound().cells;
             if way.looks_up() && found.iter().all(|it| expected.contains(it) || known.contains(it))
             {
-                return Ok(match self.index_was_changed(mutant) {
-                    true => Outcome::IndexMisleads,
-                    false => Outcome::FilterDenies,
+                return Ok(if self.index_was_changed(mutant) {
+                    Outcome::IndexMisleads
+                } else {
+                    Outcome::FilterDenies
                 });
             }
         }

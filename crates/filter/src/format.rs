@@ -266,6 +266,10 @@ impl<B: AsRef<[u8]>> StoredFilter<B> {
 
     /// Returns the checksum in the header, which covers header and body: it tells this filter from any
     /// other, as whoever stores several beside each other needs to.
+    ///
+    /// # Panics
+    ///
+    /// Never: a parsed filter has a header.
     pub fn checksum(&self) -> u64 {
         let stored = self.as_bytes().get(CHECKSUM_AT..).and_then(<[u8]>::first_chunk);
         u64::from_le_bytes(*stored.expect("a parsed filter has a header"))

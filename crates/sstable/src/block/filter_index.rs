@@ -115,9 +115,10 @@ impl FilterIndex {
         for _ in 0..count {
             let keys = input.array().map(u64::from_be_bytes).ok_or(ENDS)?;
             let len = input.array().map(u32::from_be_bytes).ok_or(ENDS)?;
-            let checksum = match has_checksums {
-                true => Some(input.array().map(u64::from_be_bytes).ok_or(ENDS)?),
-                false => None,
+            let checksum = if has_checksums {
+                Some(input.array().map(u64::from_be_bytes).ok_or(ENDS)?)
+            } else {
+                None
             };
             let row_len = input.u16().ok_or(ENDS)?;
             let first_row = body.slice_ref(input.take(row_len.into()).ok_or(ENDS)?);

@@ -86,7 +86,7 @@ pub fn rebuild_filter<W: Write>(
         .checksum(reader.checksum_type())
         .bytes_per_checksum(blocks.data_root.1.bytes_per_checksum);
     options.filter = filter;
-    let (metas, filter_id) = metas(&reader, &options)?;
+    let Metas { blocks: metas, filter_id } = metas(&reader, &options)?;
     let name = reader.name().clone();
     let written = BlockWriter::resume(sink, name, &options, blocks.data_end);
     let moved = HashMap::new();
@@ -153,12 +153,15 @@ enum Meta {
     Kept(BlockPlace),
 }
 
-/// The META blocks of the new file, in the order of their names, and what its file info says of the
-/// filter among them.
-fn metas(
-    reader: &Reader,
-    options: &WriterOptions,
-) -> Result<(Vec<(Bytes, Meta)>, Option<Vec<u8>>)> {
+/// The META blocks of the new file, in the order of their names.
+struct Metas {
+    blocks: Vec<(Bytes, Meta)>,
+    /// What the file info says of the filter among them.
+    filter_id: Option<Vec<u8>>,
+}
+
+/// Makes the filter anew, and keeps the META blocks of others.
+fn metas(reader: &Reader, options: &WriterOptions) -> Result<Metas> {
     let invalid = |what| Error::Invalid { file: reader.name().clone(), what };
     let mut metas: Vec<(Bytes, Meta)> = reader
         .meta_places()
@@ -191,7 +194,7 @@ fn metas(
         filter_id = Some(id);
     }
     metas.sort_by(|one, other| one.0.cmp(&other.0));
-    Ok((metas, filter_id))
+    Ok(Metas { blocks: metas, filter_id })
 }
 
 /// A file on its way.
