@@ -93,6 +93,11 @@ fn only_file(directory: &Path) -> PathBuf {
     fs::read_dir(directory).unwrap().next().unwrap().unwrap().path()
 }
 
+/// The file with the greatest name in a directory.
+fn last_file(directory: &Path) -> PathBuf {
+    fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).max().unwrap()
+}
+
 #[test]
 fn links_pipes_and_directories_in_place_of_files_are_refused() {
     let mut count = 0;
@@ -129,6 +134,114 @@ fn links_pipes_and_directories_in_place_of_files_are_refused() {
         }
     }
     say(&format!("intruders: {count} of {count} in place of a file are refused at once"));
+}
+
+/// Everything that is not a directory, made at `path`.
+fn not_directories(path: &Path) -> Vec<(&'static str, Box<dyn Fn() + '_>)> {
+    let pipe = move || assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+    let socket = move || drop(std::os::unix::net::UnixListener::bind(path).unwrap());
+    let file = move || fs::write(path, "").unwrap();
+    let link = move || symlink("/dev/null", path).unwrap();
+    vec![
+        ("is a named pipe", Box::new(pipe)),
+        ("is a socket", Box::new(socket)),
+        ("is a plain file", Box::new(file)),
+        ("is a symbolic link", Box::new(link)),
+    ]
+}
+
+#[test]
+fn what_is_in_place_of_a_directory_is_named() {
+    for place in ["f", "wal"] {
+        for kind in 0..4 {
+            let directory = tempfile::tempdir().unwrap();
+            let store = directory.path().join("store");
+            drop(filled(&store));
+            let path = store.join(place);
+            fs::rename(&path, directory.path().join("kept")).unwrap();
+            let (what, make) = &not_directories(&path)[kind];
+            make();
+            let opened = store.clone();
+            let error = error_text(&at_once(move || open(&opened).map(drop)).expect_err("refused"));
+            assert!(error.contains(path.to_str().unwrap()), "{place}, {what}: {error}");
+            assert!(error.contains(what) && error.contains("not a directory"), "{error}");
+            assert_eq!(wrong_parts(&store)[0], store.join("MANIFEST"), "{what}");
+        }
+    }
+}
+
+/// Makes a file a sparse one of 1 TiB, which begins as before.
+fn make_sparse(path: &Path) -> bool {
+    let file = fs::OpenOptions::new().write(true).open(path).unwrap();
+    file.set_len(1 << 40).is_ok()
+}
+
+#[test]
+fn a_sparse_file_of_1_tib_is_refused_at_once_and_by_name() {
+    for place in ["MANIFEST", "wal", "f"] {
+        for keeps_manifest in [true, false] {
+            let directory = tempfile::tempdir().unwrap();
+            let store = directory.path().join("store");
+            drop(filled(&store));
+            let path = match place {
+                "MANIFEST" => store.join(place),
+                _ => last_file(&store.join(place)),
+            };
+            if !make_sparse(&path) {
+                return say("intruders: SKIPPED: this file system has no sparse files of 1 TiB");
+            }
+            if !keeps_manifest && place != "MANIFEST" {
+                fs::remove_file(store.join("MANIFEST")).unwrap();
+            }
+            if keeps_manifest {
+                let opened = store.clone();
+                let refused = at_once(move || open(&opened).map(drop)).expect_err("refused");
+                assert!(matches!(&refused, Error::Corrupt { path: at, .. } if *at == path));
+                let error = error_text(&refused);
+                assert!(error.contains("1099511627776"), "it says how long it is: {error}");
+            }
+            assert!(wrong_parts(&store).contains(&path), "{place}");
+            let (from, to) = (store.clone(), directory.path().join("saved"));
+            let families = ["f".to_owned()];
+            let saved = at_once(move || {
+                store::salvage(from, to, &StoreOptions::default(), &families, |_| {})
+            });
+            let is_cut_to_its_length = place == "f" && keeps_manifest;
+            assert_eq!(saved.unwrap(), is_cut_to_its_length, "{place}");
+            let saved = open(&directory.path().join("saved")).unwrap();
+            // A log that is refused loses "b", a store file without a manifest "a".
+            let is_there = |row: &str| !saved.get(&Get::row(row)).unwrap().is_empty();
+            let file_is_whole = place != "f" || keeps_manifest;
+            assert_eq!((is_there("a"), is_there("b")), (file_is_whole, place != "wal"), "{place}");
+        }
+    }
+    // The lock has no content.
+    let directory = tempfile::tempdir().unwrap();
+    drop(filled(directory.path()));
+    make_sparse(&directory.path().join("LOCK"));
+    assert_eq!(open(directory.path()).unwrap().get(&Get::row("b")).unwrap().len(), 1);
+}
+
+/// A header that is right, and then as many zeros as are allowed: they are read, and not kept.
+#[test]
+fn a_sparse_log_segment_below_the_limit_takes_no_memory() {
+    let directory = tempfile::tempdir().unwrap();
+    drop(filled(directory.path()));
+    let segment = last_file(&directory.path().join("wal"));
+    let file = fs::OpenOptions::new().write(true).open(&segment).unwrap();
+    if file.set_len(1 << 30).is_err() {
+        return say("intruders: SKIPPED: this file system has no sparse files");
+    }
+    let peak = || {
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok())
+    };
+    let before = peak();
+    assert_eq!(open(directory.path()).unwrap().get(&Get::row("b")).unwrap().len(), 1);
+    if let Some((before, after)) = before.zip(peak()) {
+        assert!(after - before < 100 << 10, "{} MiB more", (after - before) >> 10);
+    }
 }
 
 #[test]

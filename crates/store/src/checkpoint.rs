@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::identity::random_number;
 use crate::manifest::Manifest;
 use crate::store::{Inner, WAL_DIRECTORY};
-use crate::vfs::Vfs;
+use crate::vfs::{Entry, Vfs};
 use crate::wal::{PreviousSegment, SegmentWriter};
 
 impl Inner {
@@ -70,10 +70,10 @@ impl Inner {
 /// Removes all that stands in a directory: the manifest first of all, without which there is no store.
 fn remove_inside(vfs: &dyn Vfs, directory: &Path) -> io::Result<()> {
     let mut entries = vfs.list(directory)?;
-    entries.sort_by_key(|entry| entry.is_directory);
+    entries.sort_by_key(Entry::is_directory);
     for entry in entries {
         let path = directory.join(&entry.name);
-        if entry.is_directory {
+        if entry.is_directory() {
             remove_inside(vfs, &path)?;
             vfs.remove_directory(&path)?;
         } else {

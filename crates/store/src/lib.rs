@@ -47,6 +47,7 @@ mod merge;
 mod mutation;
 mod new_file;
 mod options;
+mod pieces;
 mod query;
 mod read;
 mod region_files;

@@ -44,6 +44,7 @@ use crate::error::{Error, Result};
 use crate::family_name::check_family_name;
 use crate::identity::random_number;
 use crate::options::FamilyOptions;
+use crate::pieces::Pieces;
 use crate::sequence;
 use crate::vfs::Vfs;
 use crate::wal::SegmentNumber;
@@ -77,6 +78,9 @@ impl Manifest {
     pub(crate) const TEMPORARY_NAME: &str = "MANIFEST.new";
     const MAGIC: [u8; 8] = *b"STOREMAN";
     const VERSION: u32 = 2;
+    /// The longest manifest that is written, and read: some 4,000 files with keys of the greatest
+    /// length, or a million with usual ones.
+    const LEN_MAX: u64 = 256 << 20;
 
     /// The manifest of a store that is being made.
     pub(crate) fn new() -> Result<Self> {
@@ -97,21 +101,27 @@ impl Manifest {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::io(&path, "open")(error)),
         };
-        let len = usize::try_from(source.len())
-            .map_err(|_| Error::corrupt(&path, 0, "longer than this machine's memory"))?;
-        let mut bytes = vec![0; len];
-        source.read_exact_at(&mut bytes, 0).map_err(Error::io(&path, "read"))?;
-        Self::parse(&bytes).map(Some).map_err(|(at, what)| {
+        let mut pieces = Pieces::new(source, &path, "a manifest", Self::LEN_MAX)?;
+        if !pieces.bytes(0, Self::MAGIC.len())?.starts_with(&Self::MAGIC) {
+            return Err(Error::corrupt(&path, 0, NO_MANIFEST));
+        }
+        let len = usize::try_from(pieces.len()).expect("256 MiB at most");
+        Self::parse(pieces.bytes(0, len)?).map(Some).map_err(|(at, what)| {
             Error::corrupt(&path, u64::try_from(at).unwrap_or(u64::MAX), what)
         })
     }
 
     /// Replaces the manifest of the store in `directory`. When it returns, the new one is on disk.
     pub(crate) fn store(&self, vfs: &dyn Vfs, directory: &Path) -> Result<()> {
+        let bytes = self.to_bytes();
+        if u64::try_from(bytes.len()).is_ok_and(|len| len > Self::LEN_MAX) {
+            let what = "the list of the store's files would exceed 256 MiB; compact the store";
+            return Err(Error::invalid(what));
+        }
         Self::remove_unfinished(vfs, directory)?;
         let temporary = directory.join(Self::TEMPORARY_NAME);
         let mut file = vfs.create(&temporary).map_err(Error::io(&temporary, "create"))?;
-        file.write_all(&self.to_bytes()).map_err(Error::io(&temporary, "write"))?;
+        file.write_all(&bytes).map_err(Error::io(&temporary, "write"))?;
         file.sync().map_err(Error::io(&temporary, "sync"))?;
         drop(file);
         let path = directory.join(Self::NAME);
@@ -179,7 +189,7 @@ impl Manifest {
     /// Reads a manifest's bytes; an error says where they are wrong, and how.
     fn parse(bytes: &[u8]) -> Result<Self, (usize, &'static str)> {
         if !bytes.starts_with(&Self::MAGIC) {
-            return Err((0, "not a manifest"));
+            return Err((0, NO_MANIFEST));
         }
         let Some((covered, checksum)) = bytes.split_last_chunk::<4>() else {
             return Err((0, "ends in its header"));
@@ -217,6 +227,8 @@ impl Manifest {
         Ok(manifest)
     }
 }
+
+const NO_MANIFEST: &str = "not a manifest";
 
 /// What is wrong with a manifest. Reading past the end is one of it.
 struct Wrong(&'static str);

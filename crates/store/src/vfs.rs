@@ -2,7 +2,7 @@
 //!
 //! Nothing else in this crate names `std::fs`.
 
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::Path;
@@ -116,8 +116,77 @@ pub trait Vfs: Debug + Send + Sync {
 pub struct Entry {
     /// The name, without the directory.
     pub name: String,
-    /// Whether it is a directory.
-    pub is_directory: bool,
+    /// What it names.
+    pub kind: EntryKind,
+}
+
+impl Entry {
+    /// Whether it names a directory.
+    pub fn is_directory(&self) -> bool {
+        self.kind == EntryKind::Directory
+    }
+}
+
+/// What a name stands for. Links are not followed.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub enum EntryKind {
+    /// A plain file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// A named pipe.
+    Pipe,
+    /// A socket.
+    Socket,
+    /// A device.
+    Device,
+    /// Something else.
+    Other,
+}
+
+impl EntryKind {
+    fn of(file_type: fs::FileType) -> Self {
+        if file_type.is_file() {
+            return Self::File;
+        }
+        if file_type.is_dir() {
+            return Self::Directory;
+        }
+        if file_type.is_symlink() {
+            return Self::Link;
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::FileTypeExt;
+            if file_type.is_fifo() {
+                return Self::Pipe;
+            }
+            if file_type.is_socket() {
+                return Self::Socket;
+            }
+            if file_type.is_block_device() || file_type.is_char_device() {
+                return Self::Device;
+            }
+        }
+        Self::Other
+    }
+}
+
+impl fmt::Display for EntryKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::File => "a plain file",
+            Self::Directory => "a directory",
+            Self::Link => "a symbolic link",
+            Self::Pipe => "a named pipe",
+            Self::Socket => "a socket",
+            Self::Device => "a device",
+            Self::Other => "a file of an unknown type",
+        })
+    }
 }
 
 /// A file that is written from front to end.
@@ -184,7 +253,7 @@ impl Vfs for RealFiles {
         for entry in fs::read_dir(directory)? {
             let entry = entry?;
             if let Ok(name) = entry.file_name().into_string() {
-                entries.push(Entry { name, is_directory: entry.file_type()?.is_dir() });
+                entries.push(Entry { name, kind: EntryKind::of(entry.file_type()?) });
             }
         }
         Ok(entries)
@@ -236,10 +305,13 @@ impl Vfs for RealFiles {
 /// Refuses what is no plain file, before it is opened: opening a pipe would wait for its other end,
 /// and a link may lead anywhere.
 fn check_plain(path: &Path) -> io::Result<()> {
-    if fs::symlink_metadata(path)?.is_file() {
-        return Ok(());
+    match EntryKind::of(fs::symlink_metadata(path)?.file_type()) {
+        EntryKind::File => Ok(()),
+        kind => {
+            let what = format!("is {kind}, not a plain file");
+            Err(io::Error::new(io::ErrorKind::InvalidInput, what))
+        }
     }
-    Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"))
 }
 
 fn try_lock(file: File, held: &mut Vec<File>) -> io::Result<bool> {

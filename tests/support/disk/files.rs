@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sstable::ReadAt;
-use store::vfs::{AppendFile, Entry, Lock, Vfs};
+use store::vfs::{AppendFile, Entry, EntryKind, Lock, Vfs};
 
 use super::contents::Contents;
 use super::{Change, Disk, Fault, Inode, Node, State};
@@ -121,7 +121,11 @@ impl Vfs for Disk {
         let inside = state.names.iter().filter(|(path, _)| path.parent() == Some(directory));
         let entries = inside.filter_map(|(path, node)| {
             let name = path.file_name()?.to_str()?.to_owned();
-            Some(Entry { name, is_directory: *node == Node::Directory })
+            let kind = match node {
+                Node::Directory => EntryKind::Directory,
+                Node::File(_) => EntryKind::File,
+            };
+            Some(Entry { name, kind })
         });
         Ok(entries.collect())
     }

@@ -56,7 +56,8 @@ impl<'a> FilesThere<'a> {
             return Found::Whole(own, entry.clone());
         }
         for name in self.names.clone() {
-            if self.sums(&name) == Some((entry.length, entry.checksum))
+            if self.len_of(&name) == Some(entry.length)
+                && self.sums(&name) == Some((entry.length, entry.checksum))
                 && let Ok(source) = self.vfs.open(&self.directory.join(&name))
             {
                 part.problems.clear();
@@ -79,7 +80,8 @@ impl<'a> FilesThere<'a> {
 
     /// A file that is there, where nobody knows which should be.
     fn take_unlisted(&mut self, name: &str, part: &mut Part) -> Found {
-        let (Some(reader), Some((len, checksum))) = (self.reader(name), self.sums(name)) else {
+        // Opened first: a sparse file that is none of ours could take hours to read.
+        let Some(reader) = self.reader(name) else {
             part.lost(0, "nothing of it can be used");
             return Found::Nothing;
         };
@@ -87,6 +89,10 @@ impl<'a> FilesThere<'a> {
             part.notes.push("it has no cells, and is left out".to_owned());
             return Found::Nothing;
         }
+        let Some((len, checksum)) = self.sums(name) else {
+            part.lost(0, "nothing of it can be used");
+            return Found::Nothing;
+        };
         let Some(entry) = FileEntry::of_file(&reader, name, checksum) else {
             part.lost(len, "its first or last key is none");
             return Found::Nothing;
@@ -99,6 +105,10 @@ impl<'a> FilesThere<'a> {
             Ok(source) if part.is_sound() => Found::Whole(source, entry),
             _ => Found::Rest(Box::new(reader), entry),
         }
+    }
+
+    fn len_of(&self, name: &str) -> Option<u64> {
+        Some(self.vfs.open(&self.directory.join(name)).ok()?.len())
     }
 
     fn sums(&mut self, name: &str) -> Option<(u64, u32)> {

@@ -7,11 +7,11 @@ use crate::error::{Error, Result};
 use crate::family_name::check_family_name;
 use crate::identity::is_store_file_name;
 use crate::manifest::{FileEntry, Manifest};
-use crate::options::FamilyOptions;
+use crate::options::{FamilyOptions, StoreOptions};
 use crate::store::{LOCK_NAME, WAL_DIRECTORY};
 use crate::unfinished::UNFINISHED_NAME;
 use crate::vfs::Vfs;
-use crate::wal::{LogPlace, SegmentNumber};
+use crate::wal::{self, LogPlace, SegmentNumber};
 
 /// All that is known of a store before its files are read.
 pub(super) struct Plan {
@@ -24,6 +24,8 @@ pub(super) struct Plan {
     pub(super) has_log: bool,
     /// Names in the store's directory that are nobody's.
     pub(super) left_over: Vec<String>,
+    /// The length that a log segment has at most.
+    segment_len_max: u64,
 }
 
 /// A family, and the files that are in it or should be.
@@ -47,7 +49,8 @@ impl Plan {
     /// # Errors
     ///
     /// [`Error::Missing`] if there are neither a manifest nor a log, nor the mark of a salvage.
-    pub(super) fn make(vfs: &dyn Vfs, directory: &Path) -> Result<Self> {
+    pub(super) fn make(options: &StoreOptions, directory: &Path) -> Result<Self> {
+        let vfs = &*options.vfs;
         let mut part = Part::new(directory.join(Manifest::NAME), PartKind::Manifest);
         let manifest = match Manifest::load(vfs, directory) {
             Ok(manifest) => {
@@ -72,7 +75,7 @@ impl Plan {
             Err(error) => return Err(Error::io(directory, "list")(error)),
         };
         let directories: Vec<&str> =
-            entries.iter().filter(|entry| entry.is_directory).map(|entry| &*entry.name).collect();
+            entries.iter().filter(|entry| entry.is_directory()).map(|entry| &*entry.name).collect();
         let was_there = !part.problems.iter().any(|problem| problem.what == "missing");
         let is_unfinished = entries.iter().any(|entry| entry.name == UNFINISHED_NAME);
         if is_unfinished {
@@ -97,9 +100,14 @@ impl Plan {
         if !has_log {
             part.wrong("the log: there is no such directory in the store");
         }
-        let (families_planned, left_over) = (Vec::new(), Vec::new());
-        let mut plan =
-            Self { manifest: None, part, families: families_planned, has_log, left_over };
+        let mut plan = Self {
+            manifest: None,
+            part,
+            families: Vec::new(),
+            has_log,
+            left_over: Vec::new(),
+            segment_len_max: wal::segment_len_max(options.wal_segment_bytes),
+        };
         for (name, options, listed) in families {
             let is_own = directories.contains(&name.as_str());
             if !is_own {
@@ -126,6 +134,7 @@ impl Plan {
             store: manifest.map(|manifest| manifest.store),
             first,
             has_begun: manifest.is_some_and(Manifest::has_begun),
+            segment_len_max: self.segment_len_max,
         }
     }
 }

@@ -54,9 +54,9 @@ pub fn salvage(
     mut step: impl FnMut(Step<'_>),
 ) -> Result<bool> {
     let (directory, out, vfs) = (directory.as_ref(), out.as_ref(), &*options.vfs);
-    Plan::make(vfs, directory)?;
+    Plan::make(options, directory)?;
     let _lock = take_lock(vfs, directory)?;
-    let mut plan = Plan::make(vfs, directory)?;
+    let mut plan = Plan::make(options, directory)?;
     check_place(vfs, directory, out)?;
     if plan.manifest.is_none() {
         name_families(vfs, directory, &mut plan, families)?;

@@ -47,10 +47,10 @@ pub fn verify(
     mut step: impl FnMut(Step<'_>),
 ) -> Result<bool> {
     let (directory, vfs) = (directory.as_ref(), &*options.vfs);
-    Plan::make(vfs, directory)?;
+    Plan::make(options, directory)?;
     let _lock = take_lock(vfs, directory)?;
     // Only now nobody else changes it.
-    let plan = Plan::make(vfs, directory)?;
+    let plan = Plan::make(options, directory)?;
     let mut is_sound = true;
     let mut done = |part: &Part, step: &mut dyn FnMut(Step<'_>)| {
         is_sound &= part.is_sound();

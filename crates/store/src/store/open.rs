@@ -5,6 +5,7 @@
 //!      ─ memstores filled from the log ─ segments before the first needed removed ─ a new segment
 //! ```
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ use crate::options::{FamilyOptions, StoreOptions};
 use crate::store_file::StoreFile;
 use crate::sync::{Mutex, RwLock};
 use crate::version::{Family, FamilyVersion, StoreVersion};
-use crate::vfs::{Lock, Vfs};
+use crate::vfs::{EntryKind, Lock, Vfs};
 use crate::wal::{self, LogPlace, SegmentNumber, SegmentWriter};
 use crate::watch::{Watch, Work};
 use crate::write::{Commit, apply};
@@ -37,6 +38,7 @@ impl Inner {
             return Err(Error::Missing { path: directory.to_path_buf() });
         }
         let wal_directory = directory.join(WAL_DIRECTORY);
+        check_is_own_or_missing(&*vfs, directory, WAL_DIRECTORY)?;
         vfs.create_directory(&wal_directory).map_err(Error::io(&wal_directory, "create"))?;
         let lock = take_lock(&*vfs, directory)?;
         check_is_own(&*vfs, directory, WAL_DIRECTORY)?;
@@ -53,7 +55,14 @@ impl Inner {
         let (store, first) = (manifest.store, manifest.first_segment);
         let watch = Watch::begin(Work::Recover);
         let (store_id, has_begun) = (Some(store), manifest.has_begun());
-        let log = LogPlace { directory: &wal_directory, store: store_id, first, has_begun };
+        let segment_len_max = wal::segment_len_max(options.wal_segment_bytes);
+        let log = LogPlace {
+            directory: &wal_directory,
+            store: store_id,
+            first,
+            has_begun,
+            segment_len_max,
+        };
         let recovered = wal::recover(&*vfs, &log, family_name)?;
         let cache = Arc::new(BlockCache::new(options.cache_bytes));
         let reader = reader_options(&options, &cache);
@@ -130,11 +139,30 @@ pub(crate) fn take_lock(vfs: &dyn Vfs, directory: &Path) -> Result<Box<dyn Lock>
 /// Refuses what stands in place of one of the store's own directories: a link would lead what is
 /// written and removed there out of the store.
 fn check_is_own(vfs: &dyn Vfs, store: &Path, name: &str) -> Result<()> {
-    let entries = vfs.list(store).map_err(Error::io(store, "list"))?;
-    if entries.iter().any(|entry| entry.name == name && entry.is_directory) {
-        return Ok(());
+    match kind_of(vfs, store, name)? {
+        Some(EntryKind::Directory) => Ok(()),
+        Some(kind) => Err(no_directory(&store.join(name), kind)),
+        None => Err(Error::corrupt(&store.join(name), 0, "this directory of the store is missing")),
     }
-    Err(Error::corrupt(&store.join(name), 0, "is no directory of the store's own"))
+}
+
+/// As [`check_is_own`], for a directory that may be missing, as may the store.
+fn check_is_own_or_missing(vfs: &dyn Vfs, store: &Path, name: &str) -> Result<()> {
+    match kind_of(vfs, store, name) {
+        Ok(None | Some(EntryKind::Directory)) => Ok(()),
+        Ok(Some(kind)) => Err(no_directory(&store.join(name), kind)),
+        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn kind_of(vfs: &dyn Vfs, store: &Path, name: &str) -> Result<Option<EntryKind>> {
+    let entries = vfs.list(store).map_err(Error::io(store, "list"))?;
+    Ok(entries.iter().find(|entry| entry.name == name).map(|entry| entry.kind))
+}
+
+fn no_directory(path: &Path, kind: EntryKind) -> Error {
+    Error::corrupt(path, 0, format!("is {kind}, not a directory of the store's own"))
 }
 
 /// Makes the manifest of a new store.
@@ -189,7 +217,7 @@ fn remove_orphans(vfs: &dyn Vfs, directory: &Path, family: &FamilyEntry) -> Resu
     for entry in vfs.list(directory).map_err(Error::io(directory, "list"))? {
         let name = entry.name.strip_suffix(NewPlace::TEMPORARY_SUFFIX).unwrap_or(&entry.name);
         let is_listed = family.files.iter().any(|file| file.name == entry.name);
-        if is_store_file_name(name) && !entry.is_directory && !is_listed {
+        if is_store_file_name(name) && !entry.is_directory() && !is_listed {
             let path = directory.join(&entry.name);
             vfs.unlink(&path).map_err(Error::io(&path, "unlink"))?;
         }

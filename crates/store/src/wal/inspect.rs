@@ -7,13 +7,12 @@ use std::path::PathBuf;
 
 use sstable::{Cell, SequenceId};
 
-use super::image::{Image, segment_of_record_at};
+use super::image::Image;
 use super::record::decode_cells;
 use super::recovery::{
-    LogPlace, check_identity, check_sequence_id, check_tail, list_segments, read_identity,
-    read_whole,
+    LogPlace, check_identity, check_sequence_id, list_segments, read_identity, tail_problem,
 };
-use super::segment::{PreviousSegment, SegmentNumber, WalIdentity};
+use super::segment::{FIRST_RECORD_AT, PreviousSegment, SegmentNumber, WalIdentity};
 use crate::error::Result;
 use crate::vfs::Vfs;
 
@@ -69,12 +68,12 @@ pub(crate) fn inspect<'f>(
         }
         expected = number.next();
         let path = number.path(log.directory);
-        let mut segment = match read_whole(vfs, &path) {
-            Ok(bytes) => {
-                let is_last = segments.last() == Some(number);
-                let place = Place { log, number: *number, is_last };
-                inspect_segment(&bytes, &place, &family_name, &mut so_far)
-            }
+        let is_last = segments.last() == Some(number);
+        let place = Place { log, number: *number, is_last };
+        let inspected = Image::open(vfs, &path, log.segment_len_max)
+            .and_then(|mut image| inspect_segment(&mut image, &place, &family_name, &mut so_far));
+        let mut segment = match inspected {
+            Ok(segment) => segment,
             Err(error) => {
                 so_far.previous = None;
                 missing(*number, error.with_causes())
@@ -101,12 +100,12 @@ struct SoFar {
 }
 
 fn inspect_segment<'f>(
-    bytes: &[u8],
+    image: &mut Image,
     place: &Place<'_>,
     family_name: &impl Fn(u16) -> Option<&'f [u8]>,
     so_far: &mut SoFar,
-) -> InspectedSegment {
-    let len = length(bytes.len());
+) -> Result<InspectedSegment> {
+    let len = image.len();
     let mut found = InspectedSegment {
         path: PathBuf::new(),
         len,
@@ -116,7 +115,7 @@ fn inspect_segment<'f>(
     };
     let previous = so_far.previous.take();
     let may_be_new = place.is_last && !place.log.must_have(place.number);
-    let segment = match read_identity(bytes, may_be_new) {
+    let segment = match read_identity(image, may_be_new)? {
         Ok(None) => {
             found.tail = Some(0);
             None
@@ -135,18 +134,18 @@ fn inspect_segment<'f>(
         }
         // The records carry the segment's id, too.
         Err(what) => {
-            let segment = segment_of_record_at(bytes, WalIdentity::HEADER_LEN);
-            let lost = segment.map_or(len, |_| length(WalIdentity::HEADER_LEN));
+            let segment = image.segment_of_record_at(FIRST_RECORD_AT)?;
+            let lost = segment.map_or(len, |_| FIRST_RECORD_AT);
             found.holes.push(Hole { at: 0, len: lost, what: what.to_owned() });
             segment
         }
     };
     if let Some(segment) = segment {
-        let image = Image { bytes, segment };
-        inspect_records(&image, place.is_last, family_name, &mut so_far.newest, &mut found);
+        image.segment = segment;
+        inspect_records(image, place.is_last, family_name, &mut so_far.newest, &mut found)?;
         so_far.previous = Some(PreviousSegment { segment, len: found.tail.unwrap_or(len) });
     }
-    found
+    Ok(found)
 }
 
 /// What a segment's header says of the one before it that is not so.
@@ -167,43 +166,40 @@ fn gap_before(
 }
 
 fn inspect_records<'f>(
-    image: &Image<'_>,
+    image: &mut Image,
     is_last: bool,
     family_name: &impl Fn(u16) -> Option<&'f [u8]>,
     newest: &mut SequenceId,
     found: &mut InspectedSegment,
-) {
-    let mut at = WalIdentity::HEADER_LEN;
-    while at < image.bytes.len() {
-        let Some(record) = image.record_at(at) else {
-            let Err(what) = check_tail(image, at, is_last) else {
-                found.tail = Some(length(at));
-                return;
+) -> Result<()> {
+    let mut at = FIRST_RECORD_AT;
+    while at < image.len() {
+        let Some(record) = image.record_at(at)? else {
+            let Some(what) = tail_problem(image, at, is_last)? else {
+                found.tail = Some(at);
+                return Ok(());
             };
-            let next = image.next_record(at.saturating_add(1));
-            let next = next.map_or(image.bytes.len(), |record| record.at);
-            let len = length(next.saturating_sub(at));
-            found.holes.push(Hole { at: length(at), len, what });
+            let next = image.next_record(at.saturating_add(1))?;
+            let next = next.map_or(image.len(), |record| record.at);
+            found.holes.push(Hole { at, len: next.saturating_sub(at), what });
             at = next;
             continue;
         };
         let sequence_id = record.header.sequence_id;
+        let body = image.body(&record)?;
         let cells = check_sequence_id(sequence_id, *newest)
-            .and_then(|()| decode_cells(record.body, sequence_id, family_name));
+            .and_then(|()| decode_cells(body, sequence_id, family_name));
         match cells {
             Ok(cells) => {
                 *newest = sequence_id;
                 found.batches.push((sequence_id, cells));
             }
             Err(what) => {
-                let len = length(record.end.saturating_sub(at));
-                found.holes.push(Hole { at: length(at), len, what: what.to_owned() });
+                let len = record.end.saturating_sub(at);
+                found.holes.push(Hole { at, len, what: what.to_owned() });
             }
         }
         at = record.end;
     }
-}
-
-fn length(bytes: usize) -> u64 {
-    u64::try_from(bytes).unwrap_or(u64::MAX)
+    Ok(())
 }

@@ -9,6 +9,7 @@ mod record;
 mod recovery;
 mod segment;
 
+pub(crate) use image::segment_len_max;
 pub(crate) use inspect::{Hole, InspectedSegment, inspect};
 pub(crate) use record::encode_batch;
 pub(crate) use recovery::{LogPlace, recover};

@@ -23,7 +23,7 @@ use sstable::{Cell, SequenceId};
 
 use super::image::Image;
 use super::record::decode_cells;
-use super::segment::{PreviousSegment, SegmentNumber, WalIdentity};
+use super::segment::{FIRST_RECORD_AT, PreviousSegment, SegmentNumber, WalIdentity};
 use crate::error::{Error, Result};
 use crate::sequence;
 use crate::vfs::Vfs;
@@ -39,6 +39,8 @@ pub(crate) struct LogPlace<'a> {
     pub(crate) first: SegmentNumber,
     /// Whether there must be a segment: only a store that was never opened whole has none.
     pub(crate) has_begun: bool,
+    /// The length that a segment has at most.
+    pub(crate) segment_len_max: u64,
 }
 
 impl LogPlace<'_> {
@@ -81,16 +83,16 @@ pub(crate) fn recover<'f>(
         }
         expected = number.next();
         let is_last = segments.last() == Some(number);
-        let bytes = read_whole(vfs, &path)?;
-        let segment = Segment { path: &path, bytes: &bytes, log, number: *number, is_last };
+        let image = Image::open(vfs, &path, log.segment_len_max)?;
+        let len = image.len();
+        let mut segment = Segment { path: &path, image, log, number: *number, is_last };
         let Some(end) = segment.replay(&family_name, &mut recovered)? else {
             // Not even its header is whole, so nothing was ever acknowledged by it.
             vfs.unlink(&path).map_err(Error::io(&path, "unlink"))?;
             break;
         };
         recovered.segments.push(*number);
-        if end < bytes.len() {
-            let end = u64::try_from(end).unwrap_or(u64::MAX);
+        if end < len {
             vfs.truncate(&path, end).map_err(Error::io(&path, "cut the half-made write off"))?;
         } else if is_last {
             // A process that was killed left it with the operating system only.
@@ -115,19 +117,10 @@ pub(super) fn list_segments(vfs: &dyn Vfs, log: &LogPlace<'_>) -> Result<Vec<Seg
     Ok(segments)
 }
 
-pub(super) fn read_whole(vfs: &dyn Vfs, path: &Path) -> Result<Vec<u8>> {
-    let source = vfs.open(path).map_err(Error::io(path, "open"))?;
-    let len = usize::try_from(source.len())
-        .map_err(|_| Error::corrupt(path, 0, "longer than this machine's memory"))?;
-    let mut bytes = vec![0; len];
-    source.read_exact_at(&mut bytes, 0).map_err(Error::io(path, "read"))?;
-    Ok(bytes)
-}
-
 /// A segment that is being read back.
 struct Segment<'a> {
     path: &'a Path,
-    bytes: &'a [u8],
+    image: Image,
     log: &'a LogPlace<'a>,
     number: SegmentNumber,
     is_last: bool,
@@ -137,40 +130,40 @@ impl Segment<'_> {
     /// Appends the segment's batches and returns where its last whole record ends; `None` if it
     /// was only being made.
     fn replay<'f>(
-        &self,
+        &mut self,
         family_name: &impl Fn(u16) -> Option<&'f [u8]>,
         recovered: &mut Recovered,
-    ) -> Result<Option<usize>> {
+    ) -> Result<Option<u64>> {
         let may_be_new = self.is_last && !self.log.must_have(self.number);
-        let Some(identity) =
-            read_identity(self.bytes, may_be_new).map_err(|what| self.corrupt(0, what))?
-        else {
+        let identity = read_identity(&mut self.image, may_be_new)?;
+        let Some(identity) = identity.map_err(|what| self.corrupt(0, what))? else {
             return Ok(None);
         };
         let previous = (self.number > self.log.first).then_some(recovered.last);
         check_identity(&identity, self.number, self.log.store, previous)
             .map_err(|what| self.corrupt(0, what))?;
-        let image = Image { bytes: self.bytes, segment: identity.segment };
-        let mut at = WalIdentity::HEADER_LEN;
-        while let Some(record) = image.record_at(at) {
-            let corrupt = |what| self.corrupt(at, what);
+        self.image.segment = identity.segment;
+        let mut at = FIRST_RECORD_AT;
+        while let Some(record) = self.image.record_at(at)? {
             let sequence_id = record.header.sequence_id;
-            check_sequence_id(sequence_id, recovered.newest).map_err(corrupt)?;
-            let cells = decode_cells(record.body, sequence_id, family_name).map_err(corrupt)?;
-            recovered.batches.push(cells);
+            check_sequence_id(sequence_id, recovered.newest)
+                .map_err(|what| self.corrupt(at, what))?;
+            let cells = decode_cells(self.image.body(&record)?, sequence_id, family_name);
+            recovered.batches.push(cells.map_err(|what| self.corrupt(at, what))?);
             recovered.newest = sequence_id;
             at = record.end;
         }
-        if at < self.bytes.len() {
-            check_tail(&image, at, self.is_last).map_err(|what| self.corrupt(at, &what))?;
+        if at < self.image.len()
+            && let Some(what) = tail_problem(&mut self.image, at, self.is_last)?
+        {
+            return Err(self.corrupt(at, &what));
         }
-        let len = u64::try_from(at).unwrap_or(u64::MAX);
-        recovered.last = PreviousSegment { segment: identity.segment, len };
+        recovered.last = PreviousSegment { segment: identity.segment, len: at };
         Ok(Some(at))
     }
 
-    fn corrupt(&self, at: usize, what: &str) -> Error {
-        Error::corrupt(self.path, u64::try_from(at).unwrap_or(u64::MAX), what.to_owned())
+    fn corrupt(&self, at: u64, what: &str) -> Error {
+        Error::corrupt(self.path, at, what.to_owned())
     }
 }
 
@@ -182,21 +175,21 @@ pub(super) fn check_sequence_id(id: SequenceId, newest: SequenceId) -> Result<()
     sequence::check(id)
 }
 
-/// Reads a segment's header; `None` if it was only being made, where that may be. An error says what
-/// is wrong with it.
+/// Reads a segment's header; `None` if it was only being made, where that may be. The inner error
+/// says what is wrong with it.
 pub(super) fn read_identity(
-    bytes: &[u8],
+    image: &mut Image,
     may_be_new: bool,
-) -> Result<Option<WalIdentity>, &'static str> {
-    let Some(header) = bytes.first_chunk() else {
+) -> Result<Result<Option<WalIdentity>, &'static str>> {
+    let Some(header) = image.header()?.first_chunk() else {
         // A segment gets records only once its header is on disk.
-        return if may_be_new { Ok(None) } else { Err("ends in the segment's header") };
+        return Ok(if may_be_new { Ok(None) } else { Err("ends in the segment's header") });
     };
-    match WalIdentity::read(header) {
+    Ok(match WalIdentity::read(header) {
         Ok(identity) => Ok(Some(identity)),
-        Err(_) if may_be_new && bytes.iter().all(|byte| *byte == 0) => Ok(None),
+        Err(_) if may_be_new && image.is_zero()? => Ok(None),
         Err(what) => Err(what),
-    }
+    })
 }
 
 /// Holds a segment's header against its name, its store if that is known, and the segment before it
@@ -220,24 +213,24 @@ pub(super) fn check_identity(
     Ok(())
 }
 
-/// Decides whether what stands from `at` on, where no record begins, is a write that was under way;
-/// an error says why it cannot be.
-pub(super) fn check_tail(image: &Image<'_>, at: usize, is_last: bool) -> Result<(), String> {
+/// Decides whether the bytes from `at` on, where no record begins, are a write that was under way;
+/// returns why they cannot be.
+pub(super) fn tail_problem(image: &mut Image, at: u64, is_last: bool) -> Result<Option<String>> {
     if !is_last {
-        return Err("damage in a segment that another one follows".to_owned());
+        return Ok(Some("damage in a segment that another one follows".to_owned()));
     }
-    if image.is_foreign_at(at) {
-        return Err("a record of another segment".to_owned());
+    if image.is_foreign_at(at)? {
+        return Ok(Some("a record of another segment".to_owned()));
     }
-    let Some(first) = image.next_record(at.saturating_add(1)) else { return Ok(()) };
+    let Some(first) = image.next_record(at.saturating_add(1))? else { return Ok(None) };
     // The last one knows most about what was durable.
     let mut last = first;
-    while let Some(record) = image.next_record(last.end) {
+    while let Some(record) = image.next_record(last.end)? {
         last = record;
     }
-    let was_synced = u64::try_from(at).is_ok_and(|at| at < last.header.durable);
-    if was_synced || !image.has_lost_sector(at, first.at) {
-        return Err(format!("damage, and a sound record behind it at {:#x}", first.at));
+    let was_synced = at < last.header.durable;
+    if was_synced || !image.has_lost_sector(at, first.at)? {
+        return Ok(Some(format!("damage, and a sound record behind it at {:#x}", first.at)));
     }
-    Ok(())
+    Ok(None)
 }

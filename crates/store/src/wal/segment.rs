@@ -115,6 +115,10 @@ impl WalIdentity {
     }
 }
 
+/// Where the first record begins.
+pub(super) const FIRST_RECORD_AT: u64 = 56;
+const _: () = assert!(WalIdentity::HEADER_LEN == 56, "the two are one number");
+
 /// Splits a u64 off; the caller has counted the bytes.
 fn number(bytes: &[u8]) -> (u64, &[u8]) {
     bytes

@@ -69,7 +69,13 @@ fn read_back(directory: &Path) -> Result<Recovered> {
 }
 
 fn read_back_of(directory: &Path, store: u64) -> Result<Recovered> {
-    let log = LogPlace { directory, store: Some(store), first: FIRST, has_begun: true };
+    let log = LogPlace {
+        directory,
+        store: Some(store),
+        first: FIRST,
+        has_begun: true,
+        segment_len_max: 1 << 20,
+    };
     recover(&RealFiles, &log, |id| (id == 3).then_some(&b"f"[..]))
 }
 

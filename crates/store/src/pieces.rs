@@ -1,0 +1,126 @@
+//! A file that is read in pieces: memory grows with the bytes that were read, not with a length that
+//! a sparse file only claims.
+
+#![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sstable::ReadAt;
+
+use crate::error::{Error, Result};
+
+/// Bytes that are read with one call.
+pub(crate) const PIECE: usize = 1 << 20;
+
+/// A file and the part of it that is in memory.
+pub(crate) struct Pieces {
+    source: Arc<dyn ReadAt>,
+    path: PathBuf,
+    /// The file's length when it was opened.
+    len: u64,
+    /// Where the part in memory starts.
+    start: u64,
+    window: Vec<u8>,
+}
+
+impl Pieces {
+    /// Takes a file of at most `len_max` bytes; `what` names it in the error for a longer one.
+    pub(crate) fn new(
+        source: Arc<dyn ReadAt>,
+        path: &Path,
+        what: &str,
+        len_max: u64,
+    ) -> Result<Self> {
+        let len = source.len();
+        if len > len_max {
+            let what = format!("is {len} bytes long, and {what} has at most {len_max}");
+            return Err(Error::corrupt(path, 0, what));
+        }
+        Ok(Self { source, path: path.to_path_buf(), len, start: 0, window: Vec::new() })
+    }
+
+    pub(crate) const fn len(&self) -> u64 {
+        self.len
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns `len` bytes from `at` on, or those before the end of the file if there are fewer.
+    pub(crate) fn bytes(&mut self, at: u64, len: usize) -> Result<&[u8]> {
+        let at = at.min(self.len);
+        let end = at.saturating_add(u64::try_from(len).unwrap_or(u64::MAX)).min(self.len);
+        if at < self.start || end > self.window_end() {
+            self.load(at, end)?;
+        }
+        let place = |offset: u64| {
+            usize::try_from(offset.saturating_sub(self.start)).expect("the window is in memory")
+        };
+        Ok(self.window.get(place(at)..place(end)).expect("the window was loaded up to there"))
+    }
+
+    fn window_end(&self) -> u64 {
+        self.start.saturating_add(u64::try_from(self.window.len()).unwrap_or(u64::MAX))
+    }
+
+    /// Moves the window to `at` and reads pieces until it reaches `end`.
+    fn load(&mut self, at: u64, end: u64) -> Result<()> {
+        let kept = at.checked_sub(self.start).and_then(|kept| usize::try_from(kept).ok());
+        match kept.filter(|kept| *kept <= self.window.len()) {
+            Some(kept) => drop(self.window.drain(..kept)),
+            None => self.window.clear(),
+        }
+        self.start = at;
+        // One record may take up to 1 GiB; the next ones need not keep that memory.
+        self.window.shrink_to(PIECE.saturating_mul(4));
+        while self.window_end() < end {
+            let (from, old) = (self.window_end(), self.window.len());
+            let left = usize::try_from(self.len.saturating_sub(from)).unwrap_or(PIECE);
+            self.window.resize(old.saturating_add(left.min(PIECE)), 0);
+            let piece = self.window.get_mut(old..).unwrap_or_default();
+            let read = self.source.read_exact_at(piece, from);
+            if read.is_err() {
+                self.window.truncate(old);
+            }
+            read.map_err(Error::io(&self.path, "read"))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+
+    fn pieces(len: usize) -> (Vec<u8>, Pieces) {
+        let bytes: Vec<u8> = (0..len).map(|at| (at * 31 % 251) as u8).collect();
+        let source = Arc::new(Bytes::from(bytes.clone()));
+        let pieces = Pieces::new(source, Path::new("file"), "a file", u64::MAX).unwrap();
+        (bytes, pieces)
+    }
+
+    #[test]
+    fn bytes_are_those_of_the_file_wherever_the_window_stands() {
+        let (bytes, mut pieces) = pieces(3 * PIECE + 17);
+        let places = [0, 5, PIECE - 3, PIECE, 2 * PIECE + 1, 7, bytes.len() - 4, bytes.len(), 0];
+        for at in places {
+            for len in [0, 1, 8, PIECE + 2, 4 * PIECE] {
+                let end = (at + len).min(bytes.len());
+                assert!(pieces.bytes(at as u64, len).unwrap() == &bytes[at..end], "{len} at {at}");
+            }
+        }
+        assert!(pieces.bytes(u64::MAX, 9).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_file_that_is_too_long_is_refused_before_it_is_read() {
+        let source: Arc<dyn ReadAt> = Arc::new(Bytes::from_static(b"12345"));
+        assert!(Pieces::new(Arc::clone(&source), Path::new("file"), "a file", 5).is_ok());
+        let refused = Pieces::new(source, Path::new("file"), "a file", 4).err().unwrap();
+        assert_eq!(refused.to_string(), "file: at 0x0: is 5 bytes long, and a file has at most 4");
+    }
+}
