@@ -182,7 +182,10 @@ fn shown(content: &Content) -> String {
     rows.join(", ")
 }
 
-/// Files that belong to nobody after the store was opened.
+/// Bytes of a log segment without a record.
+const EMPTY_SEGMENT_LEN: u64 = 56;
+
+/// Files that belong to nobody after the store was opened, and empty log segments.
 fn leaks(disk: &Disk, store: &Store) -> u64 {
     let files: u64 = store.stats().families.iter().map(|family| family.files).sum();
     let (mut in_family, mut others) = (0, 0);
@@ -191,7 +194,11 @@ fn leaks(disk: &Disk, store: &Store) -> u64 {
         let name = path.to_str().unwrap();
         match name.split_once('/') {
             Some(("f", _)) => in_family += 1,
-            Some(("wal", name)) => others += u64::from(name.strip_suffix(".wal").is_none()),
+            Some(("wal", name)) => {
+                let len = disk.len(&Path::new(STORE).join("wal").join(name)).unwrap();
+                let is_empty = len <= EMPTY_SEGMENT_LEN;
+                others += u64::from(!name.ends_with(".wal") || is_empty);
+            }
             _ => others += u64::from(!matches!(name, "LOCK" | "MANIFEST")),
         }
     }

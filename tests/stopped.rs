@@ -100,6 +100,7 @@ fn who_waits_for_a_writer_that_fails_is_told_too() {
         let options = StoreOptions::default().vfs(Arc::new(disk.clone()));
         let store = Store::open(STORE, options.clone()).unwrap();
         store.create_family("f", FamilyOptions::default()).unwrap();
+        put(&store, "with which the log begins").unwrap();
         disk.set_faults(Faults::from(failing, Fault::Device));
         // Each call takes so long that all others come before it ends.
         disk.watch(|_| thread::sleep(Duration::from_millis(20)));
@@ -141,6 +142,7 @@ fn a_log_that_cannot_be_written_later_stops_the_store() {
     let options = StoreOptions::default().vfs(Arc::new(disk.clone()));
     let store = Store::open(STORE, options).unwrap();
     store.create_family("f", FamilyOptions::default()).unwrap();
+    put(&store, "with which the log begins").unwrap();
     disk.set_faults(Faults::from(1, Fault::Device));
     let write = |durability| store.write(Put::new("row").column("f", "q", "value"), durability);
     write(Durability::AsyncWal).unwrap();

@@ -8,7 +8,6 @@ use crate::identity::random_number;
 use crate::manifest::Manifest;
 use crate::store::{Inner, WAL_DIRECTORY};
 use crate::vfs::{Entry, Vfs};
-use crate::wal::{PreviousSegment, SegmentWriter};
 
 impl Inner {
     /// Makes a store in `directory` of what this one holds now.
@@ -56,10 +55,10 @@ impl Inner {
             self.vfs.sync_directory(&to).map_err(Error::io(&to, "sync"))?;
         }
         // Another store from here on: neither takes the other's log for its own.
-        let manifest = Manifest { store: random_number()?, ..manifest.clone() };
-        let (vfs, first) = (&*self.vfs, manifest.first_segment);
-        SegmentWriter::create(vfs, &wal, manifest.store, first, PreviousSegment::default())?;
-        manifest.store(vfs, directory)?;
+        let mut manifest = Manifest { store: random_number()?, ..manifest.clone() };
+        // What was written since the flush is in this store's log only.
+        manifest.log_end = manifest.first_segment;
+        manifest.store(&*self.vfs, directory)?;
         if let Some(parent) = directory.parent().filter(|parent| !parent.as_os_str().is_empty()) {
             self.vfs.sync_directory(parent).map_err(Error::io(parent, "sync"))?;
         }

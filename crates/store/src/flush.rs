@@ -4,7 +4,7 @@
 //! with the flush, and which segments can go is a single number.
 //!
 //! ```text
-//! 1  writers wait: the log begins a segment, each family a memstore; the old one is "flushing"
+//! 1  writers wait: the log segment is closed, each family begins a memstore; the old one is "flushing"
 //! 2  writers go on: the flushing memstores are written to files, each synced and renamed
 //! 3  one manifest names the new files and the first segment that is still needed
 //! 4  readers see the files in place of the memstores; older segments are unlinked
@@ -35,7 +35,7 @@ use crate::watch::{Watch, Work};
 struct Aside {
     /// Its flushing memstores are all that wait for a flush.
     version: Arc<StoreVersion>,
-    /// The log segment that begins behind them.
+    /// The first log segment behind them, whether it was begun or not.
     segment: SegmentNumber,
     /// The last write that they hold.
     newest: SequenceId,
@@ -89,7 +89,7 @@ impl Inner {
         result.map(drop).map_err(|error| self.commit.poison(error))
     }
 
-    /// Begins new memstores and a new log segment. `None` if there is nothing to flush, or the
+    /// Begins new memstores and closes the log segment. `None` if there is nothing to flush, or the
     /// memstores that are written to hold fewer bytes than that.
     fn set_memstores_aside(&self, bytes_min: usize) -> Result<Option<Aside>> {
         let mut writer = self.commit.writer();
@@ -98,7 +98,7 @@ impl Inner {
         if version.families.iter().all(is_empty) || version.active_bytes() < bytes_min {
             return Ok(None);
         }
-        self.roll_segment(&mut writer)?;
+        self.close_segment(&mut writer)?;
         writer.has_unlogged = false;
         self.replace_version(|version| {
             version.map(|family| {
@@ -113,7 +113,7 @@ impl Inner {
         });
         Ok(Some(Aside {
             version: self.version(),
-            segment: writer.segment.identity().number,
+            segment: writer.log.next(),
             newest: writer.newest,
         }))
     }
@@ -166,6 +166,7 @@ impl Inner {
         let unneeded = manifest.first_segment.0..segment.0;
         self.change(&mut manifest, |manifest| {
             manifest.first_segment = segment;
+            manifest.log_end = manifest.log_end.max(segment);
             manifest.flushed = newest;
             for flushed in flushed {
                 let entry: Option<FileEntry> = flushed.file.as_ref().map(|file| file.entry.clone());

@@ -169,7 +169,7 @@ impl Inner {
         // No write may come between: what is new here must be newer than all before.
         let mut writer = self.commit.writer();
         // Nor may a power cut take what was written before them, and leave them: that were a hole.
-        let synced = writer.write_pending().and_then(|()| writer.segment.sync());
+        let synced = writer.write_pending().and_then(|()| writer.log.sync());
         synced.map_err(|error| self.commit.poison(error))?;
         let mut newest = writer.newest;
         let mut files = Vec::new();

@@ -7,14 +7,18 @@
 //! | at | bytes | field          | encoding and meaning                                          |
 //! |---:|------:|----------------|---------------------------------------------------------------|
 //! |  0 |     8 | `magic`        | `STOREMAN`                                                    |
-//! |  8 |     4 | `version`      | u32 BE; 2                                                     |
+//! |  8 |     4 | `version`      | u32 BE; 3                                                     |
 //! | 12 |     8 | `store`        | u64 BE; the store's id, drawn at random                       |
 //! | 20 |     8 | `filter seed`  | u64 BE; of all our filters, drawn at random                   |
 //! | 28 |     8 | `first segment`| u64 BE; the oldest log segment that is still needed           |
 //! | 36 |     8 | `flushed`      | u64 BE; writes up to this sequence id are in files            |
-//! | 44 |     2 | `families`     | u16 BE; how many follow                                       |
-//! | 46 |       | families       | one behind the other                                          |
+//! | 44 |     8 | `log end`      | u64 BE; the segments before this one must be there            |
+//! | 52 |     2 | `families`     | u16 BE; how many follow                                       |
+//! | 54 |       | families       | one behind the other                                          |
 //! |    |     4 | `checksum`     | u32 BE; CRC-32C of everything before it                       |
+//!
+//! Version 2, which is read and no longer written, has no `log end`. There a store with a family, or
+//! with a first segment above 1, always has its first segment, and no more is known.
 //!
 //! A family:
 //!
@@ -61,6 +65,9 @@ pub(crate) struct Manifest {
     pub(crate) seed: Seed,
     pub(crate) first_segment: SegmentNumber,
     pub(crate) flushed: SequenceId,
+    /// The segments from the first one on and before this one were begun, and must be there. It is
+    /// written before the first record of a segment is.
+    pub(crate) log_end: SegmentNumber,
     pub(crate) families: Vec<FamilyEntry>,
 }
 
@@ -77,7 +84,9 @@ impl Manifest {
     pub(crate) const NAME: &str = "MANIFEST";
     pub(crate) const TEMPORARY_NAME: &str = "MANIFEST.new";
     const MAGIC: [u8; 8] = *b"STOREMAN";
-    const VERSION: u32 = 2;
+    const VERSION: u32 = 3;
+    /// The version without the end of the log.
+    const VERSION_2: u32 = 2;
     /// The longest manifest that is written, and read: some 4,000 files with keys of the greatest
     /// length, or a million with usual ones.
     const LEN_MAX: u64 = 256 << 20;
@@ -89,6 +98,7 @@ impl Manifest {
             seed: Seed::new(random_number()?),
             first_segment: SegmentNumber::FIRST,
             flushed: SequenceId::new(0),
+            log_end: SegmentNumber::FIRST,
             families: Vec::new(),
         })
     }
@@ -140,12 +150,6 @@ impl Manifest {
         }
     }
 
-    /// Whether there must be a log: families are made only once there is one, and a flush begins a
-    /// segment before it says so here.
-    pub(crate) fn has_begun(&self) -> bool {
-        !self.families.is_empty() || self.first_segment > SegmentNumber::FIRST
-    }
-
     /// What the log calls a family by, in words.
     pub(crate) fn family_name(&self, id: u16) -> Option<&str> {
         self.families.iter().find(|family| family.id == id).map(|family| &*family.name)
@@ -172,6 +176,7 @@ impl Manifest {
         out.write_u64::<BigEndian>(self.seed.get())?;
         out.write_u64::<BigEndian>(self.first_segment.0)?;
         out.write_u64::<BigEndian>(self.flushed.get())?;
+        out.write_u64::<BigEndian>(self.log_end.0)?;
         out.write_u16::<BigEndian>(self.families.len().try_into().expect("ids are u16"))?;
         for family in &self.families {
             out.write_u16::<BigEndian>(family.id)?;
@@ -205,7 +210,8 @@ impl Manifest {
     }
 
     fn read(bytes: &mut &[u8]) -> Result<Self, Wrong> {
-        if bytes.read_u32::<BigEndian>()? != Self::VERSION {
+        let version = bytes.read_u32::<BigEndian>()?;
+        if !matches!(version, Self::VERSION | Self::VERSION_2) {
             return Err(Wrong("a manifest version that this build does not know"));
         }
         let mut manifest = Self {
@@ -213,9 +219,16 @@ impl Manifest {
             seed: Seed::new(bytes.read_u64::<BigEndian>()?),
             first_segment: SegmentNumber(bytes.read_u64::<BigEndian>()?),
             flushed: SequenceId::new(bytes.read_u64::<BigEndian>()?),
+            log_end: SegmentNumber::FIRST,
             families: Vec::new(),
         };
         sequence::check(manifest.flushed).map_err(Wrong)?;
+        if version == Self::VERSION {
+            manifest.log_end = SegmentNumber(bytes.read_u64::<BigEndian>()?);
+            if manifest.log_end < manifest.first_segment {
+                return Err(Wrong("a log that ends before it begins"));
+            }
+        }
         let (mut ids, mut names) = (BTreeSet::new(), BTreeSet::new());
         for _ in 0..bytes.read_u16::<BigEndian>()? {
             let family = read_family(bytes)?;
@@ -223,6 +236,12 @@ impl Manifest {
                 return Err(Wrong("a family that is listed twice"));
             }
             manifest.families.push(family);
+        }
+        if version == Self::VERSION_2 {
+            let has_begun =
+                !manifest.families.is_empty() || manifest.first_segment > SegmentNumber::FIRST;
+            let first = manifest.first_segment;
+            manifest.log_end = if has_begun { first.next() } else { first };
         }
         Ok(manifest)
     }

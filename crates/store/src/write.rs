@@ -24,7 +24,7 @@ use crate::store::Inner;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Condvar, Mutex, MutexGuard, let_others_go_on, lock, wait};
 use crate::version::StoreVersion;
-use crate::wal::{SegmentWriter, encode_batch};
+use crate::wal::{LogEnd, encode_batch};
 
 /// Where writes meet.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ pub(crate) enum Stamp {
 /// The end of the log. Whoever holds it, nobody else writes.
 #[derive(Debug)]
 pub(crate) struct Writer {
-    pub(crate) segment: SegmentWriter,
+    pub(crate) log: LogEnd,
     /// The last batch's.
     pub(crate) newest: SequenceId,
     /// Records that the operating system does not have yet.
@@ -79,8 +79,8 @@ impl Commit {
     /// More than this is not kept back, however little haste its writers have.
     const PENDING_BYTES_MAX: usize = 256 << 10;
 
-    pub(crate) fn new(segment: SegmentWriter, newest: SequenceId) -> Self {
-        let writer = Writer { segment, newest, pending: Vec::new(), has_unlogged: false };
+    pub(crate) fn new(log: LogEnd, newest: SequenceId) -> Self {
+        let writer = Writer { log, newest, pending: Vec::new(), has_unlogged: false };
         Self {
             queue: Mutex::default(),
             done: Condvar::new(),
@@ -196,14 +196,20 @@ impl Commit {
         let now = store.options.clock.now();
         let mut durability = Durability::SkipWal;
         for request in &mut group {
-            writer.log(&version, request, now)?;
+            if request.durability != Durability::SkipWal {
+                if writer.segment_len() > store.options.wal_segment_bytes {
+                    store.close_segment(writer)?;
+                }
+                store.begin_segment(writer)?;
+            }
+            writer.log_batch(&version, request, now)?;
             durability = durability.max(request.durability);
         }
         if durability >= Durability::SyncWal || writer.pending.len() > Self::PENDING_BYTES_MAX {
             writer.write_pending()?;
         }
         if durability == Durability::FsyncWal {
-            writer.segment.sync()?;
+            writer.log.sync()?;
         }
         for request in group {
             apply(&version, request.cells);
@@ -212,8 +218,8 @@ impl Commit {
         if writer.has_pending() {
             store.background.want_log();
         }
-        if writer.segment.written() > store.options.wal_segment_bytes {
-            store.roll_segment(writer)?;
+        if writer.segment_len() > store.options.wal_segment_bytes {
+            store.close_segment(writer)?;
         }
         Ok(())
     }
@@ -258,7 +264,12 @@ impl Drop for Leading<'_> {
 
 impl Writer {
     /// Gives a batch its sequence id and, where there is none, its time, and logs it.
-    fn log(&mut self, version: &StoreVersion, request: &mut Request, now: Timestamp) -> Result<()> {
+    fn log_batch(
+        &mut self,
+        version: &StoreVersion,
+        request: &mut Request,
+        now: Timestamp,
+    ) -> Result<()> {
         let sequence_id = sequence::after(self.newest)?;
         let stamp = match request.stamp {
             Stamp::Now => now,
@@ -283,7 +294,8 @@ impl Writer {
                 }
                 (family.1, cell)
             });
-            let (identity, durable) = (*self.segment.identity(), self.segment.durable());
+            let segment = self.log.segment().expect("begun before a batch is logged");
+            let (identity, durable) = (*segment.identity(), segment.durable());
             encode_batch(&mut self.pending, &identity, sequence_id, durable, cells)?;
         }
         self.newest = sequence_id;
@@ -293,10 +305,15 @@ impl Writer {
     /// Hands what is pending to the operating system.
     pub(crate) fn write_pending(&mut self) -> Result<()> {
         if !self.pending.is_empty() {
-            self.segment.write(&self.pending)?;
+            self.log.write(&self.pending)?;
             self.pending.clear();
         }
         Ok(())
+    }
+
+    /// Bytes of the log segment, with those that are pending.
+    fn segment_len(&self) -> u64 {
+        self.log.segment().map_or(0, |segment| segment.written() + self.pending.len() as u64)
     }
 
     pub(crate) const fn has_pending(&self) -> bool {

@@ -133,7 +133,7 @@ impl Plan {
             directory,
             store: manifest.map(|manifest| manifest.store),
             first,
-            has_begun: manifest.is_some_and(Manifest::has_begun),
+            end: manifest.map_or(first, |manifest| manifest.log_end),
             segment_len_max: self.segment_len_max,
         }
     }

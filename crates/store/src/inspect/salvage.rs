@@ -30,7 +30,7 @@ use crate::options::StoreOptions;
 use crate::store::{Inner, WAL_DIRECTORY, take_lock};
 use crate::unfinished::{check_finished, mark_finished, mark_unfinished};
 use crate::vfs::Vfs;
-use crate::wal::{self, InspectedSegment, PreviousSegment, SegmentWriter};
+use crate::wal::{self, InspectedSegment, LogEnd, PreviousSegment, SegmentNumber};
 
 /// Makes a store in `out`, which must be empty or not there, of what is sound in the one in
 /// `directory`, which nobody may have open and which stays as it is. Returns whether that was
@@ -75,7 +75,7 @@ pub fn salvage(
         let (name, options) = (family.name.clone(), family.options.clone());
         manifest.families.push(FamilyEntry { id, name, options, files });
     }
-    salvage.copy_log(&plan, &manifest)?;
+    manifest.log_end = salvage.copy_log(&plan, &manifest)?;
     manifest.store(vfs, out)?;
     salvage.write_rests(rests, options)?;
     mark_finished(vfs, out)?;
@@ -198,26 +198,28 @@ impl Salvage<'_> {
         Ok(entries)
     }
 
-    /// Writes all sound records into new segments.
-    fn copy_log(&mut self, plan: &Plan, manifest: &Manifest) -> Result<()> {
+    /// Writes all sound records into new segments; returns the number behind the last one.
+    fn copy_log(&mut self, plan: &Plan, manifest: &Manifest) -> Result<SegmentNumber> {
         let (from, to) = (self.directory.join(WAL_DIRECTORY), self.out.join(WAL_DIRECTORY));
         self.vfs.create_directory(&to).map_err(Error::io(&to, "create"))?;
         let ids: BTreeMap<&[u8], u16> =
             manifest.families.iter().map(|it| (it.name.as_bytes(), it.id)).collect();
-        let (mut number, mut previous) = (manifest.first_segment, PreviousSegment::default());
+        let first = manifest.first_segment;
+        let mut log = LogEnd::new(manifest.store, first, PreviousSegment::default());
         let family_name = |id| manifest.family_name(id).map(str::as_bytes);
         let mut write = |segment: InspectedSegment| -> Result<()> {
-            let mut written =
-                SegmentWriter::create(self.vfs, &to, manifest.store, number, previous)?;
             for (sequence_id, cells) in &segment.batches {
+                if log.segment().is_none() {
+                    log.begin(self.vfs, &to)?;
+                }
+                let written = log.segment().expect("just begun");
                 let (mut record, identity) = (Vec::new(), *written.identity());
                 let cells = cells.iter().map(|cell| (ids[cell.family()], cell.as_ref()));
                 let durable = written.durable();
                 wal::encode_batch(&mut record, &identity, *sequence_id, durable, cells)?;
-                written.write(&record)?;
+                log.write(&record)?;
             }
-            written.sync()?;
-            (number, previous) = (number.next(), written.as_previous());
+            log.close()?;
             let mut part = part_of(&segment);
             if let Some(at) = segment.tail.filter(|at| *at < segment.len) {
                 part.notes.push(format!("{} bytes from {at:#x} on are left out", segment.len - at));
@@ -229,11 +231,7 @@ impl Salvage<'_> {
         if plan.has_log {
             wal::inspect(self.vfs, &plan.log(&from), family_name, &mut write)?;
         }
-        if number == manifest.first_segment {
-            // A store that has families has a log.
-            SegmentWriter::create(self.vfs, &to, manifest.store, number, previous)?;
-        }
-        Ok(())
+        Ok(log.next())
     }
 
     /// Writes what is sound in damaged files into files of the new store.

@@ -23,7 +23,6 @@ use crate::store_file::StoreFile;
 use crate::sync::{Mutex, MutexGuard, RwLock, lock, read, write};
 use crate::version::{Family, StoreVersion};
 use crate::vfs::{Lock, Vfs};
-use crate::wal::SegmentWriter;
 use crate::watch::{Watch, Work};
 use crate::write::{Commit, Stamp, Writer, prepare};
 
@@ -51,7 +50,8 @@ pub(crate) struct Inner {
     pub(crate) compaction_turn: Mutex<()>,
     pub(crate) background: Background,
     pub(super) counts: Mutex<Counts>,
-    pub(super) _lock: Box<dyn Lock>,
+    /// `None` in a store that is only read.
+    pub(super) _lock: Option<Box<dyn Lock>>,
 }
 
 /// What was done since the store was opened.
@@ -94,16 +94,22 @@ impl Inner {
         Ok(())
     }
 
-    /// Closes the log segment and begins another.
-    pub(crate) fn roll_segment(&self, writer: &mut Writer) -> Result<()> {
+    /// Begins a log segment, unless one is being written.
+    pub(crate) fn begin_segment(&self, writer: &mut Writer) -> Result<()> {
+        if writer.log.segment().is_some() {
+            return Ok(());
+        }
+        writer.log.begin(&*self.vfs, &self.wal_directory())?;
+        // A missing segment is noticed only if the manifest knew of it before it held anything.
+        let end = writer.log.next();
+        let mut manifest = self.manifest();
+        self.change(&mut manifest, |manifest| manifest.log_end = manifest.log_end.max(end))
+    }
+
+    /// Closes the log segment that is being written, if there is one.
+    pub(crate) fn close_segment(&self, writer: &mut Writer) -> Result<()> {
         writer.write_pending()?;
-        // A segment is whole on disk before the next begins: recovery takes a gap for damage.
-        writer.segment.sync()?;
-        let (identity, previous) = (*writer.segment.identity(), writer.segment.as_previous());
-        let (directory, number) = (self.wal_directory(), identity.number.next());
-        let (vfs, store) = (&*self.vfs, identity.store);
-        writer.segment = SegmentWriter::create(vfs, &directory, store, number, previous)?;
-        Ok(())
+        writer.log.close()
     }
 
     pub(super) fn write(

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! LOCK ─ MANIFEST, on disk for certain ─ log read back ─ families, their orphans removed
-//!      ─ memstores filled from the log ─ segments before the first needed removed ─ a new segment
+//!      ─ memstores filled from the log ─ segments removed that are flushed or empty
 //! ```
 
 use std::io;
@@ -25,9 +25,44 @@ use crate::store_file::StoreFile;
 use crate::sync::{Mutex, RwLock};
 use crate::version::{Family, FamilyVersion, StoreVersion};
 use crate::vfs::{EntryKind, Lock, Vfs};
-use crate::wal::{self, LogPlace, SegmentNumber, SegmentWriter};
+use crate::wal::{self, LogPlace, Recovered, SegmentNumber};
 use crate::watch::{Watch, Work};
 use crate::write::{Commit, apply};
+
+/// What was read of a store, and its parts made of that.
+pub(super) struct Read {
+    pub(super) version: StoreVersion,
+    pub(super) cache: Arc<BlockCache>,
+    /// The greatest sequence id that a write has.
+    pub(super) newest: SequenceId,
+}
+
+impl Read {
+    /// Opens the store files that the manifest names, and fills the memstores from the log.
+    pub(super) fn new(
+        options: &StoreOptions,
+        directory: &Path,
+        manifest: &Manifest,
+        log: Recovered,
+    ) -> Result<Self> {
+        let cache = Arc::new(BlockCache::new(options.cache_bytes));
+        let reader = reader_options(options, &cache);
+        let mut version = StoreVersion { clock: options.clock.clone(), ..Default::default() };
+        let mut newest = log.newest.max(manifest.flushed);
+        for entry in &manifest.families {
+            check_is_own(&*options.vfs, directory, &entry.name)?;
+            let place = directory.join(&entry.name);
+            version.families.push(open_family(&options.vfs, &place, entry, &reader)?);
+            let files = entry.files.iter().map(|file| file.sequence_max);
+            newest = files.fold(newest, SequenceId::max);
+        }
+        version.families.sort_by(|left, right| left.family.name.cmp(&right.family.name));
+        for cells in log.batches {
+            apply(&version, cells);
+        }
+        Ok(Self { version, cache, newest })
+    }
+}
 
 impl Inner {
     /// Opens the store in `directory`, or makes one where the options allow it.
@@ -43,7 +78,7 @@ impl Inner {
         let lock = take_lock(&*vfs, directory)?;
         check_is_own(&*vfs, directory, WAL_DIRECTORY)?;
         // Only now nobody else changes it.
-        let manifest = match Manifest::load(&*vfs, directory)? {
+        let mut manifest = match Manifest::load(&*vfs, directory)? {
             Some(manifest) => manifest,
             None => create(&*vfs, directory)?,
         };
@@ -51,54 +86,46 @@ impl Inner {
         // A process that was killed may have left its last manifest with the operating system
         // only. Before anything goes that an older one names, this one must be on disk.
         vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))?;
-        let family_name = |id| manifest.family_name(id).map(str::as_bytes);
-        let (store, first) = (manifest.store, manifest.first_segment);
         let watch = Watch::begin(Work::Recover);
-        let (store_id, has_begun) = (Some(store), manifest.has_begun());
-        let segment_len_max = wal::segment_len_max(options.wal_segment_bytes);
-        let log = LogPlace {
-            directory: &wal_directory,
-            store: store_id,
-            first,
-            has_begun,
-            segment_len_max,
-        };
-        let recovered = wal::recover(&*vfs, &log, family_name)?;
-        let cache = Arc::new(BlockCache::new(options.cache_bytes));
-        let reader = reader_options(&options, &cache);
-        let mut version = StoreVersion { clock: options.clock.clone(), ..Default::default() };
-        let mut newest = recovered.newest.max(manifest.flushed);
+        let recovered = read_log(&options, &wal_directory, &manifest)?;
+        recovered.settle(&*vfs, &wal_directory)?;
         for entry in &manifest.families {
-            let place = directory.join(&entry.name);
             check_is_own(&*vfs, directory, &entry.name)?;
-            remove_orphans(&*vfs, &place, entry)?;
-            version.families.push(open_family(&vfs, &place, entry, &reader)?);
-            let files = entry.files.iter().map(|file| file.sequence_max);
-            newest = files.fold(newest, SequenceId::max);
+            remove_orphans(&*vfs, &directory.join(&entry.name), entry)?;
         }
-        version.families.sort_by(|left, right| left.family.name.cmp(&right.family.name));
-        for cells in recovered.batches {
-            apply(&version, cells);
-        }
+        let (log_end, empty) = (recovered.log_end(manifest.store), recovered.empty.clone());
+        let read = Read::new(&options, directory, &manifest, recovered)?;
         drop(watch);
-        remove_segments_before(&*vfs, &wal_directory, first)?;
-        let number = recovered.segments.last().map_or(first, |last| last.next());
-        let segment = SegmentWriter::create(&*vfs, &wal_directory, store, number, recovered.last)?;
-        Ok(Self {
+        remove_segments_before(&*vfs, &wal_directory, manifest.first_segment)?;
+        forget_segments(&*vfs, directory, &mut manifest, log_end.next(), &empty)?;
+        let commit = Commit::new(log_end, read.newest);
+        Ok(Self::with_parts(directory, options, manifest, read, commit, Some(lock)))
+    }
+
+    /// The parts of a store together.
+    pub(super) fn with_parts(
+        directory: &Path,
+        options: StoreOptions,
+        manifest: Manifest,
+        read: Read,
+        commit: Commit,
+        lock: Option<Box<dyn Lock>>,
+    ) -> Self {
+        Self {
             directory: directory.to_path_buf(),
+            vfs: Arc::clone(&options.vfs),
             options,
-            vfs,
             seed: manifest.seed,
-            cache,
-            version: RwLock::new(Arc::new(version)),
-            commit: Commit::new(segment, newest),
+            cache: read.cache,
+            version: RwLock::new(Arc::new(read.version)),
+            commit,
             manifest: Mutex::new(manifest),
             flush_turn: Mutex::default(),
             compaction_turn: Mutex::default(),
             background: Background::default(),
             counts: Mutex::default(),
             _lock: lock,
-        })
+        }
     }
 
     pub(super) fn create_family(&self, name: &str, options: FamilyOptions) -> Result<()> {
@@ -129,6 +156,44 @@ impl Inner {
     }
 }
 
+/// Reads the log that goes with a manifest, and changes nothing.
+pub(super) fn read_log(
+    options: &StoreOptions,
+    directory: &Path,
+    manifest: &Manifest,
+) -> Result<Recovered> {
+    let log = LogPlace {
+        directory,
+        store: Some(manifest.store),
+        first: manifest.first_segment,
+        end: manifest.log_end,
+        segment_len_max: wal::segment_len_max(options.wal_segment_bytes),
+    };
+    wal::recover(&*options.vfs, &log, |id| manifest.family_name(id).map(str::as_bytes))
+}
+
+/// Removes the segments at the end of the log that hold no record: a crash left them, or an older
+/// build, which began one with every open.
+fn forget_segments(
+    vfs: &dyn Vfs,
+    directory: &Path,
+    manifest: &mut Manifest,
+    log_end: SegmentNumber,
+    empty: &[SegmentNumber],
+) -> Result<()> {
+    if empty.is_empty() {
+        // The manifest of an older build does not know where the log ends.
+        manifest.log_end = manifest.log_end.max(log_end);
+        return Ok(());
+    }
+    if manifest.log_end != log_end {
+        // First, for what it says is there must be there.
+        manifest.log_end = log_end;
+        manifest.store(vfs, directory)?;
+    }
+    wal::remove_empty(vfs, &directory.join(WAL_DIRECTORY), empty)
+}
+
 /// Keeps everybody else from opening the store in `directory`.
 pub(crate) fn take_lock(vfs: &dyn Vfs, directory: &Path) -> Result<Box<dyn Lock>> {
     let path = directory.join(LOCK_NAME);
@@ -138,7 +203,7 @@ pub(crate) fn take_lock(vfs: &dyn Vfs, directory: &Path) -> Result<Box<dyn Lock>
 
 /// Refuses what stands in place of one of the store's own directories: a link would lead what is
 /// written and removed there out of the store.
-fn check_is_own(vfs: &dyn Vfs, store: &Path, name: &str) -> Result<()> {
+pub(super) fn check_is_own(vfs: &dyn Vfs, store: &Path, name: &str) -> Result<()> {
     match kind_of(vfs, store, name)? {
         Some(EntryKind::Directory) => Ok(()),
         Some(kind) => Err(no_directory(&store.join(name), kind)),

@@ -53,9 +53,6 @@ pub(crate) fn inspect<'f>(
         holes: vec![Hole { at: 0, len: 0, what }],
         tail: None,
     };
-    if segments.is_empty() && log.has_begun {
-        each(missing(log.first, "the segment is missing".to_owned()))?;
-    }
     let mut so_far = SoFar { previous: None, newest: SequenceId::default() };
     // Of a log whose manifest is lost nobody knows where it began.
     let known_first = log.store.map(|_| log.first);
@@ -81,6 +78,9 @@ pub(crate) fn inspect<'f>(
         };
         segment.path = path;
         each(segment)?;
+    }
+    if let Some((number, what)) = log.missing_at_end(&segments) {
+        each(missing(number, what))?;
     }
     Ok(())
 }

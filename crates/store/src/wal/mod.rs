@@ -1,21 +1,25 @@
 //! The log: every write, in order, before it is acknowledged.
 //!
-//! It is a row of segments, `wal/<number, 16 hex digits>.wal`. A flush begins a new one, and once
-//! what the older ones hold is in files, they are unlinked.
+//! It is a row of segments, `wal/<number, 16 hex digits>.wal`. A segment is made for the first record
+//! that it takes, and the manifest knows of it before that record is written: so recovery knows which
+//! segments must be there. A flush closes the last one, and once what they hold is in files, they are
+//! unlinked.
 
 mod image;
 mod inspect;
+mod log_end;
 mod record;
 mod recovery;
 mod segment;
 
 pub(crate) use image::segment_len_max;
 pub(crate) use inspect::{Hole, InspectedSegment, inspect};
+pub(crate) use log_end::LogEnd;
 pub(crate) use record::encode_batch;
-pub(crate) use recovery::{LogPlace, recover};
-pub(crate) use segment::{PreviousSegment, SegmentNumber, SegmentWriter};
+pub(crate) use recovery::{LogPlace, Recovered, recover, remove_empty};
+pub(crate) use segment::{PreviousSegment, SegmentNumber};
 
 #[cfg(test)]
-use segment::WalIdentity;
+use segment::{SegmentWriter, WalIdentity};
 #[cfg(test)]
 mod tests;

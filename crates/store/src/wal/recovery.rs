@@ -17,11 +17,12 @@
 
 #![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sstable::{Cell, SequenceId};
 
 use super::image::Image;
+use super::log_end::LogEnd;
 use super::record::decode_cells;
 use super::segment::{FIRST_RECORD_AT, PreviousSegment, SegmentNumber, WalIdentity};
 use crate::error::{Error, Result};
@@ -37,8 +38,8 @@ pub(crate) struct LogPlace<'a> {
     /// The oldest segment that is needed. Those before it are flushed and only wait to be unlinked;
     /// the caller does that.
     pub(crate) first: SegmentNumber,
-    /// Whether there must be a segment: only a store that was never opened whole has none.
-    pub(crate) has_begun: bool,
+    /// The segments from the first one on and before this one must be there; there may be more.
+    pub(crate) end: SegmentNumber,
     /// The length that a segment has at most.
     pub(crate) segment_len_max: u64,
 }
@@ -46,63 +47,129 @@ pub(crate) struct LogPlace<'a> {
 impl LogPlace<'_> {
     /// Whether a segment was on disk before the manifest said as much as it does.
     pub(super) fn must_have(&self, number: SegmentNumber) -> bool {
-        self.has_begun && number == self.first
+        (self.first..self.end).contains(&number)
+    }
+
+    /// Which segments are missing behind the last of those that are there, in words.
+    pub(super) fn missing_at_end(
+        &self,
+        there: &[SegmentNumber],
+    ) -> Option<(SegmentNumber, String)> {
+        let expected = there.last().map_or(self.first, |last| last.next());
+        let last = SegmentNumber(self.end.0.checked_sub(1)?);
+        if expected > last {
+            return None;
+        }
+        let what = "missing, and the manifest says that the log goes up to";
+        Some((expected, format!("the segment is {what} {last}")))
     }
 }
 
 /// What the log held.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Recovered {
-    /// The segments that are there, in order.
-    pub(crate) segments: Vec<SegmentNumber>,
-    /// The last one of them.
+    /// The number of the segment behind the last one that holds a record.
+    pub(crate) next: SegmentNumber,
+    /// The last segment that holds a record.
     pub(crate) last: PreviousSegment,
     /// Batches in order, each the cells of one sequence id.
     pub(crate) batches: Vec<Vec<Cell>>,
     /// The last batch's.
     pub(crate) newest: SequenceId,
+    /// The segments from `next` on, in order: they hold nothing and are not needed.
+    pub(crate) empty: Vec<SegmentNumber>,
+    /// The last segment that holds a record, and where its half-made write begins, if it has one.
+    last_end: Option<(PathBuf, Option<u64>)>,
 }
 
-/// Reads the log and cuts what the last segment holds of a half-made write.
+/// Reads the log and changes nothing.
 pub(crate) fn recover<'f>(
     vfs: &dyn Vfs,
     log: &LogPlace<'_>,
     family_name: impl Fn(u16) -> Option<&'f [u8]>,
 ) -> Result<Recovered> {
     let segments = list_segments(vfs, log)?;
-    let mut recovered = Recovered::default();
-    let mut expected = log.first;
-    if segments.is_empty() && log.has_begun {
-        return Err(Error::corrupt(&expected.path(log.directory), 0, "the segment is missing"));
+    let mut recovered = Recovered {
+        next: log.first,
+        last: PreviousSegment::default(),
+        batches: Vec::new(),
+        newest: SequenceId::default(),
+        empty: Vec::new(),
+        last_end: None,
+    };
+    for (expected, number) in
+        std::iter::successors(Some(log.first), |it| Some(it.next())).zip(segments.iter().copied())
+    {
+        if number != expected {
+            let what = format!("segment {expected} before it is missing");
+            return Err(Error::corrupt(&number.path(log.directory), 0, what));
+        }
     }
+    if let Some((number, what)) = log.missing_at_end(&segments) {
+        return Err(Error::corrupt(&number.path(log.directory), 0, what));
+    }
+    let mut previous = None;
     for number in &segments {
         let path = number.path(log.directory);
-        if *number != expected {
-            let what = format!("segment {expected} before it is missing");
-            return Err(Error::corrupt(&path, 0, what));
-        }
-        expected = number.next();
         let is_last = segments.last() == Some(number);
         let image = Image::open(vfs, &path, log.segment_len_max)?;
-        let len = image.len();
-        let mut segment = Segment { path: &path, image, log, number: *number, is_last };
-        let Some(end) = segment.replay(&family_name, &mut recovered)? else {
-            // Not even its header is whole, so nothing was ever acknowledged by it.
-            vfs.unlink(&path).map_err(Error::io(&path, "unlink"))?;
-            break;
-        };
-        recovered.segments.push(*number);
-        if end < len {
-            vfs.truncate(&path, end).map_err(Error::io(&path, "cut the half-made write off"))?;
-        } else if is_last {
-            // A process that was killed left it with the operating system only.
-            let mut segment = vfs.append(&path).map_err(Error::io(&path, "open"))?;
-            segment.sync().map_err(Error::io(&path, "sync"))?;
+        let (len, batches) = (image.len(), recovered.batches.len());
+        let mut segment = Segment { path: &path, image, log, number: *number, is_last, previous };
+        let replayed = segment.replay(&family_name, &mut recovered)?;
+        previous = replayed;
+        match replayed {
+            Some(this) if recovered.batches.len() > batches => {
+                recovered.next = number.next();
+                recovered.last = this;
+                recovered.empty.clear();
+                recovered.last_end = Some((path, (this.len < len).then_some(this.len)));
+            }
+            // If not even its header is whole, nothing was ever acknowledged by it.
+            _ => recovered.empty.push(*number),
         }
     }
-    // As their bytes, the names of the segments must be on disk before the next one's is.
-    vfs.sync_directory(log.directory).map_err(Error::io(log.directory, "sync"))?;
     Ok(recovered)
+}
+
+impl Recovered {
+    /// Cuts what the last segment holds of a half-made write, and brings the log to the disk. The
+    /// empty segments stay.
+    pub(crate) fn settle(&self, vfs: &dyn Vfs, directory: &Path) -> Result<()> {
+        match &self.last_end {
+            Some((path, Some(end))) => {
+                vfs.truncate(path, *end).map_err(Error::io(path, "cut the half-made write off"))?;
+            }
+            Some((path, None)) => {
+                // A process that was killed left it with the operating system only.
+                let mut segment = vfs.append(path).map_err(Error::io(path, "open"))?;
+                segment.sync().map_err(Error::io(path, "sync"))?;
+            }
+            None => {}
+        }
+        // As their bytes, the names of the segments must be on disk before the next one's is.
+        vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))
+    }
+
+    /// Where the log goes on.
+    pub(crate) const fn log_end(&self, store: u64) -> LogEnd {
+        LogEnd::new(store, self.next, self.last)
+    }
+}
+
+/// Removes empty segments, the last ones of the log in order. The manifest must not say that they
+/// are needed.
+pub(crate) fn remove_empty(
+    vfs: &dyn Vfs,
+    directory: &Path,
+    segments: &[SegmentNumber],
+) -> Result<()> {
+    // From the end, each for certain: a power cut must leave no gap.
+    for number in segments.iter().rev() {
+        let path = number.path(directory);
+        vfs.unlink(&path).map_err(Error::io(&path, "unlink"))?;
+        vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))?;
+    }
+    Ok(())
 }
 
 /// The segments that are there and needed, in order.
@@ -124,23 +191,24 @@ struct Segment<'a> {
     log: &'a LogPlace<'a>,
     number: SegmentNumber,
     is_last: bool,
+    /// The segment before it, unless it is the first.
+    previous: Option<PreviousSegment>,
 }
 
 impl Segment<'_> {
-    /// Appends the segment's batches and returns where its last whole record ends; `None` if it
-    /// was only being made.
+    /// Appends the segment's batches and returns its id and where its last whole record ends; `None`
+    /// if it was only being made.
     fn replay<'f>(
         &mut self,
         family_name: &impl Fn(u16) -> Option<&'f [u8]>,
         recovered: &mut Recovered,
-    ) -> Result<Option<u64>> {
+    ) -> Result<Option<PreviousSegment>> {
         let may_be_new = self.is_last && !self.log.must_have(self.number);
         let identity = read_identity(&mut self.image, may_be_new)?;
         let Some(identity) = identity.map_err(|what| self.corrupt(0, what))? else {
             return Ok(None);
         };
-        let previous = (self.number > self.log.first).then_some(recovered.last);
-        check_identity(&identity, self.number, self.log.store, previous)
+        check_identity(&identity, self.number, self.log.store, self.previous)
             .map_err(|what| self.corrupt(0, what))?;
         self.image.segment = identity.segment;
         let mut at = FIRST_RECORD_AT;
@@ -158,8 +226,7 @@ impl Segment<'_> {
         {
             return Err(self.corrupt(at, &what));
         }
-        recovered.last = PreviousSegment { segment: identity.segment, len: at };
-        Ok(Some(at))
+        Ok(Some(PreviousSegment { segment: identity.segment, len: at }))
     }
 
     fn corrupt(&self, at: u64, what: &str) -> Error {

@@ -1,0 +1,68 @@
+//! The end of the log, where records are added: a segment that is being written, or none.
+//!
+//! A segment is made when there is a record to write, so that whoever only reads makes none.
+
+#![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
+
+use std::path::Path;
+
+use super::segment::{PreviousSegment, SegmentNumber, SegmentWriter};
+use crate::error::Result;
+use crate::vfs::Vfs;
+
+/// Where the log goes on.
+#[derive(Debug)]
+pub(crate) struct LogEnd {
+    /// The store's id.
+    store: u64,
+    segment: Option<SegmentWriter>,
+    /// The number of the segment that begins next.
+    next: SegmentNumber,
+    /// What that one says of the one before it; not needed while one is being written.
+    previous: PreviousSegment,
+}
+
+impl LogEnd {
+    /// The end of a log whose segments before `next` are closed.
+    pub(crate) const fn new(store: u64, next: SegmentNumber, previous: PreviousSegment) -> Self {
+        Self { store, segment: None, next, previous }
+    }
+
+    /// The segment that is being written.
+    pub(crate) const fn segment(&self) -> Option<&SegmentWriter> {
+        self.segment.as_ref()
+    }
+
+    /// The number of the segment that begins next.
+    pub(crate) const fn next(&self) -> SegmentNumber {
+        self.next
+    }
+
+    /// Makes the next segment. It must be closed before another begins.
+    pub(crate) fn begin(&mut self, vfs: &dyn Vfs, directory: &Path) -> Result<()> {
+        assert!(self.segment.is_none(), "a segment is closed before the next begins");
+        let (store, number) = (self.store, self.next);
+        self.segment = Some(SegmentWriter::create(vfs, directory, store, number, self.previous)?);
+        self.next = number.next();
+        Ok(())
+    }
+
+    /// Hands whole records to the operating system.
+    pub(crate) fn write(&mut self, records: &[u8]) -> Result<()> {
+        self.segment.as_mut().expect("records carry the id of a segment").write(records)
+    }
+
+    /// Waits until what was written is on disk.
+    pub(crate) fn sync(&mut self) -> Result<()> {
+        self.segment.as_mut().map_or(Ok(()), SegmentWriter::sync)
+    }
+
+    /// Brings the segment to the disk and ends it: recovery takes a gap for damage.
+    pub(crate) fn close(&mut self) -> Result<()> {
+        self.sync()?;
+        if let Some(segment) = self.segment.take() {
+            self.previous = segment.as_previous();
+        }
+        Ok(())
+    }
+}

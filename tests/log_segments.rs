@@ -1,0 +1,168 @@
+//! Which segments the log has: one is made for the first record that it takes, none by reading, and
+//! one that must be there is missed by name.
+#![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use store::{Error, FamilyOptions, Get, Put, Step, Store, StoreOptions, salvage, verify};
+
+fn open(directory: &Path) -> store::Result<Store> {
+    Store::open(directory, StoreOptions::default().auto_compaction(false))
+}
+
+fn put(store: &Store, row: &str) {
+    store.put(Put::new(row).column("f", "q", row)).unwrap();
+}
+
+fn has(store: &Store, row: &str) -> bool {
+    !store.get(&Get::row(row)).unwrap().is_empty()
+}
+
+/// All files below a directory, in order.
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
+    }
+    found.sort();
+    found
+}
+
+fn segments(store: &Path) -> Vec<PathBuf> {
+    files(&store.join("wal"))
+}
+
+#[test]
+fn forty_opens_and_reads_leave_the_files_as_they_are() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path()).unwrap();
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    put(&store, "flushed");
+    store.flush().unwrap();
+    put(&store, "unflushed");
+    drop(store);
+    let before = files(directory.path());
+    for _ in 0..40 {
+        let store = open(directory.path()).unwrap();
+        assert!(has(&store, "flushed") && has(&store, "unflushed"));
+    }
+    assert_eq!(files(directory.path()), before);
+}
+
+#[test]
+fn a_segment_is_made_for_the_first_record_and_gone_after_the_flush() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let store = open(directory).unwrap();
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    assert_eq!(segments(directory), [PathBuf::new(); 0], "nothing was written");
+    put(&store, "a");
+    put(&store, "b");
+    assert_eq!(segments(directory).len(), 1);
+    store.flush().unwrap();
+    store.flush().unwrap();
+    assert_eq!(segments(directory), [PathBuf::new(); 0], "all is in files");
+    drop(store);
+    let store = open(directory).unwrap();
+    assert_eq!(segments(directory), [PathBuf::new(); 0]);
+    put(&store, "c");
+    drop(store);
+    let store = open(directory).unwrap();
+    put(&store, "d");
+    assert_eq!(segments(directory).len(), 2);
+    drop(store);
+    let store = open(directory).unwrap();
+    assert!(["a", "b", "c", "d"].iter().all(|row| has(&store, row)));
+}
+
+/// What a salvage of a store lost, by file, and what the new store has.
+fn salvaged(store: &Path, out: &Path) -> (Vec<PathBuf>, Store) {
+    let mut lost = Vec::new();
+    let is_whole = salvage(store, out, &StoreOptions::default(), &[], |step| {
+        if let Step::Done(part) = step
+            && !part.is_sound()
+        {
+            lost.push(part.path.clone());
+        }
+    });
+    assert_eq!(is_whole.unwrap(), lost.is_empty());
+    (lost, open(out).unwrap())
+}
+
+fn is_sound(store: &Path) -> bool {
+    verify(store, &StoreOptions::default(), |_| {}).unwrap()
+}
+
+#[test]
+fn every_segment_that_is_deleted_is_missed_by_name_and_the_rest_is_salvaged() {
+    let rows = ["a", "b", "c"];
+    for deleted in 0..3 {
+        let directory = tempfile::tempdir().unwrap();
+        let place = directory.path().join("store");
+        open(&place).unwrap().create_family("f", FamilyOptions::default()).unwrap();
+        for row in rows {
+            put(&open(&place).unwrap(), row);
+        }
+        let segments = segments(&place);
+        assert_eq!(segments.len(), 3, "one of each process");
+        assert!(is_sound(&place));
+        fs::remove_file(&segments[deleted]).unwrap();
+        let error = open(&place).unwrap_err();
+        assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+        let (error, name) = (error.to_string(), segments[deleted].file_name().unwrap());
+        assert!(error.contains(name.to_str().unwrap()), "{error}");
+        assert!(error.contains("missing"), "{error}");
+        assert!(!is_sound(&place));
+        let (lost, saved) = salvaged(&place, &directory.path().join("saved"));
+        assert!(lost.contains(&segments[deleted]), "{lost:?}");
+        let expected: Vec<bool> = (0..3).map(|segment| segment != deleted).collect();
+        assert_eq!(rows.map(|row| has(&saved, row)), expected[..]);
+        // The new store's log is known to be whole.
+        drop(saved);
+        assert!(is_sound(&directory.path().join("saved")));
+    }
+}
+
+/// Copies a store to where it may change.
+fn copied(from: &Path, to: &Path) {
+    for path in files(from) {
+        let place = to.join(path.strip_prefix(from).unwrap());
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::copy(&path, place).unwrap();
+    }
+}
+
+/// A store that a build wrote whose manifest did not know the end of the log, and which began a
+/// segment with every open: an empty one, two with a row each, and another empty one.
+#[test]
+fn a_store_with_a_manifest_of_version_2_is_read_and_from_its_next_write_on_knows_its_log() {
+    let old = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/store-of-manifest-2");
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path().join("store");
+    copied(&old, &place);
+    assert_eq!(segments(&place).len(), 4);
+    assert!(is_sound(&place));
+    let store = open(&place).unwrap();
+    let value = |store: &Store, row: &str| {
+        let cells = store.get(&Get::row(row)).unwrap();
+        String::from_utf8(cells[0].value().to_vec()).unwrap()
+    };
+    assert_eq!(["a", "b", "c"].map(|row| value(&store, row)), ["1", "23", "4"]);
+    assert_eq!(segments(&place).len(), 3, "the empty one at the end is gone");
+    put(&store, "d");
+    drop(store);
+    assert_eq!(segments(&place).len(), 4);
+    assert!(is_sound(&place));
+    let store = open(&place).unwrap();
+    assert_eq!(["a", "b", "c", "d"].map(|row| value(&store, row)), ["1", "23", "4", "d"]);
+    drop(store);
+    fs::remove_file(segments(&place).last().unwrap()).unwrap();
+    assert!(matches!(open(&place), Err(Error::Corrupt { .. })));
+    // Of the old store the first segment must be there, and is.
+    let place = directory.path().join("without");
+    copied(&old, &place);
+    fs::remove_file(&segments(&place)[0]).unwrap();
+    assert!(matches!(open(&place), Err(Error::Corrupt { .. })));
+}
