@@ -48,7 +48,7 @@ fn a_second_opener_is_refused_whatever_happens_to_the_file_lock() {
     fs::write(directory.join("other"), "").unwrap();
     fs::rename(directory.join("other"), &lock).unwrap();
     assert!(is_locked(directory), "LOCK was replaced");
-    assert!(matches!(verified(), Err(Error::Locked { .. })));
+    assert!(verified().unwrap(), "it only reads, and takes no lock");
     // By another path it is the same store.
     let link = tempfile::tempdir().unwrap();
     symlink(directory, link.path().join("store")).unwrap();

@@ -6,6 +6,7 @@ pub mod fixtures;
 pub mod judge;
 pub mod mutants;
 pub mod parts;
+pub mod read_only;
 pub mod sound;
 pub mod spec;
 pub mod store_parts;

@@ -234,6 +234,7 @@ impl Inner {
         columns: impl Fn() -> C,
         reckon: impl Fn(&Column, Option<CellRef<'_>>) -> Result<Vec<u8>>,
     ) -> Result<Vec<Cell>> {
+        self.commit.check()?;
         let get = columns().fold(Get::row(row), |get, (family, column)| get.column(family, column));
         if columns().next().is_none() {
             return Ok(Vec::new());
@@ -266,6 +267,7 @@ impl Inner {
 
     /// Writes if the condition holds; says whether it did.
     pub(crate) fn check_and_mutate(&self, check: &CheckAndMutate) -> Result<bool> {
+        self.commit.check()?;
         let Some(condition) = &check.condition else {
             return Err(Error::invalid("a check names the column that it looks at"));
         };

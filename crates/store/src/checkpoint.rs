@@ -16,6 +16,7 @@ impl Inner {
     /// else can change what it names. The manifest comes last: before, there is no store. If anything
     /// fails, `directory` is as it was.
     pub(crate) fn checkpoint(&self, directory: &Path) -> Result<()> {
+        self.commit.check()?;
         let entries = match self.vfs.list(directory) {
             Ok(entries) => Some(entries),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,

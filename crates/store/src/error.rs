@@ -69,6 +69,14 @@ pub enum Error {
         path: PathBuf,
     },
 
+    /// The store is open for reading only, and takes no change; see
+    /// [`Store::open_read_only`](crate::Store::open_read_only).
+    #[error("{}: the store is open for reading only", path.display())]
+    ReadOnly {
+        /// The store's directory.
+        path: PathBuf,
+    },
+
     /// Flushes do not keep up with writes, and the wait for them was as long as is allowed. Nothing
     /// was written; trying again later helps, if the disk works.
     #[error("the memstores take {bytes} bytes and were not flushed for {seconds:.1} s")]

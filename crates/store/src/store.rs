@@ -1,7 +1,7 @@
 //! A store: one directory, one log, several families.
 //!
 //! ```text
-//! LOCK            held for as long as the store is open
+//! LOCK            held for as long as the store is open for writing
 //! MANIFEST        what belongs to the store
 //! wal/…           the log
 //! FAMILY/…        the store files of a family: 32 hex digits each
@@ -31,10 +31,12 @@ use crate::write::Stamp;
 
 mod inner;
 mod open;
+mod open_read_only;
 mod whole_files;
 
 pub(crate) use inner::{Inner, LOCK_NAME, WAL_DIRECTORY};
 pub(crate) use open::take_lock;
+pub(crate) use open_read_only::MANIFESTS_MAX;
 
 /// A store that is open. Cloning it is cheap; all clones are the same store.
 #[derive(Clone, Debug)]
@@ -69,6 +71,50 @@ impl Store {
             Background::start(&opened.inner, &mut opened.threads)?;
         }
         Ok(Self { inner: Arc::new(opened) })
+    }
+
+    /// Opens the store in `directory` for reading only: takes no lock and changes no file.
+    ///
+    /// That works on a read-only file system, on a full disk, without the permission to write, and
+    /// beside a process that writes to the store. The store is shown as it was when it was opened,
+    /// with all that had been acknowledged and had reached the operating system by then; open it
+    /// again to see later writes. A write at the end of the log that was under way is left out, as
+    /// after a crash, and its bytes stay.
+    ///
+    /// It is the same type as of a store that takes writes, so that snapshots, scans and whatever
+    /// else reads do not care; each method that would change the store returns
+    /// [`Error::ReadOnly`](crate::Error::ReadOnly). [`export`](Self::export) writes elsewhere, and
+    /// works.
+    ///
+    /// ```
+    /// use store::{Error, FamilyOptions, Get, Put, Store, StoreOptions};
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// # let directory = directory.path();
+    /// let writer = Store::open(directory, StoreOptions::default())?;
+    /// writer.create_family("f", FamilyOptions::default())?;
+    /// writer.put(Put::new("row1").column("f", "name", "Ada"))?;
+    ///
+    /// let reader = Store::open_read_only(directory, StoreOptions::default())?;
+    /// assert_eq!(reader.get(&Get::row("row1"))?[0].value(), b"Ada");
+    /// let refused = reader.put(Put::new("row2").column("f", "name", "Charles"));
+    /// assert!(matches!(refused, Err(Error::ReadOnly { .. })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Missing`](crate::Error::Missing) if there is no store; else as for
+    /// [`open`](Self::open), but never [`Error::Locked`](crate::Error::Locked).
+    pub fn open_read_only(directory: impl AsRef<Path>, options: StoreOptions) -> Result<Self> {
+        check_finished(&*options.vfs, directory.as_ref())?;
+        let inner = Arc::new(Inner::open_read_only(directory.as_ref(), options)?);
+        Ok(Self { inner: Arc::new(Opened { inner, threads: Vec::new() }) })
+    }
+
+    /// Whether the store was opened for reading only.
+    pub fn is_read_only(&self) -> bool {
+        self.inner.commit.is_read_only()
     }
 
     /// Adds a family.

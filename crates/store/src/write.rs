@@ -12,6 +12,7 @@
 //! ```
 
 use std::mem;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use sstable::{Cell, CellRef, CellType, KeyRef, SequenceId, Timestamp};
@@ -35,6 +36,8 @@ pub(crate) struct Commit {
     /// The sequence id up to which writes are visible.
     visible: AtomicU64,
     failure: OnceLock<Arc<str>>,
+    /// The store's directory, if the store is open for reading only.
+    read_only: Option<PathBuf>,
 }
 
 #[derive(Debug, Default)]
@@ -87,7 +90,17 @@ impl Commit {
             writer: Mutex::new(writer),
             visible: AtomicU64::new(newest.get()),
             failure: OnceLock::new(),
+            read_only: None,
         }
+    }
+
+    /// As [`new`](Self::new), for a store that takes no writes.
+    pub(crate) fn read_only(directory: &Path, log: LogEnd, newest: SequenceId) -> Self {
+        Self { read_only: Some(directory.to_path_buf()), ..Self::new(log, newest) }
+    }
+
+    pub(crate) const fn is_read_only(&self) -> bool {
+        self.read_only.is_some()
     }
 
     /// The sequence id up to which writes are visible.
@@ -106,8 +119,11 @@ impl Commit {
         self.visible.fetch_max(newest.get(), Ordering::Release);
     }
 
-    /// Refuses if the store has stopped.
+    /// Refuses if the store has stopped, or is open for reading only.
     pub(crate) fn check(&self) -> Result<()> {
+        if let Some(path) = &self.read_only {
+            return Err(Error::ReadOnly { path: path.clone() });
+        }
         self.failure.get().map_or(Ok(()), |why| Err(Error::Poisoned { why: Arc::clone(why) }))
     }
 

@@ -12,6 +12,7 @@
 //! may lack writes from the middle of its history.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -29,7 +30,7 @@ use crate::new_file::{FilePurpose, NewFile};
 use crate::options::StoreOptions;
 use crate::store::{Inner, WAL_DIRECTORY, take_lock};
 use crate::unfinished::{check_finished, mark_finished, mark_unfinished};
-use crate::vfs::Vfs;
+use crate::vfs::{Lock, Vfs};
 use crate::wal::{self, InspectedSegment, LogEnd, PreviousSegment, SegmentNumber};
 
 /// Makes a store in `out`, which must be empty or not there, of what is sound in the one in
@@ -55,7 +56,7 @@ pub fn salvage(
 ) -> Result<bool> {
     let (directory, out, vfs) = (directory.as_ref(), out.as_ref(), &*options.vfs);
     Plan::make(options, directory)?;
-    let _lock = take_lock(vfs, directory)?;
+    let _lock = lock_unless_read_only(vfs, directory)?;
     let mut plan = Plan::make(options, directory)?;
     check_place(vfs, directory, out)?;
     if plan.manifest.is_none() {
@@ -82,6 +83,16 @@ pub fn salvage(
     Ok(salvage.is_whole)
 }
 
+/// Keeps everybody else from opening the store; on a read-only file system nobody can.
+fn lock_unless_read_only(vfs: &dyn Vfs, directory: &Path) -> Result<Option<Box<dyn Lock>>> {
+    match take_lock(vfs, directory) {
+        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::ReadOnlyFilesystem => {
+            Ok(None)
+        }
+        lock => lock.map(Some),
+    }
+}
+
 /// Refuses a place where something is, or that is in the damaged store.
 fn check_place(vfs: &dyn Vfs, directory: &Path, out: &Path) -> Result<()> {
     check_finished(vfs, out)?;
@@ -93,9 +104,7 @@ fn check_place(vfs: &dyn Vfs, directory: &Path, out: &Path) -> Result<()> {
         Ok(entries) if !entries.is_empty() => {
             Err(Error::invalid(format!("{shown}: is not empty; a salvaged store needs its own")))
         }
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Error::io(out, "list")(error))
-        }
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io(out, "list")(error)),
         _ => Ok(()),
     }
 }

@@ -1,5 +1,6 @@
 //! Every byte that belongs to a store is read once, and nothing is changed.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use sstable::Cell;
@@ -9,17 +10,20 @@ use super::part::{Part, PartKind, Problem, Step};
 use super::plan::{Plan, PlannedFamily};
 use crate::error::Result;
 use crate::identity::is_store_file_name;
+use crate::manifest::Manifest;
 use crate::new_file::NewPlace;
 use crate::options::StoreOptions;
-use crate::store::{WAL_DIRECTORY, take_lock};
+use crate::store::{MANIFESTS_MAX, WAL_DIRECTORY};
 use crate::vfs::Vfs;
 use crate::wal::{self, InspectedSegment, SegmentNumber};
 
-/// Checks a store that nobody has open: the manifest, the log, every store file wholly, and which
-/// files are nobody's. Returns whether all is sound; `step` is told of each file.
+/// Checks a store: the manifest, the log, every store file wholly, and which files are nobody's.
+/// Returns whether all is sound; `step` is told of each file.
 ///
-/// Nothing is changed, but that `LOCK` is made if it is missing. What a crash leaves is no damage:
-/// the end of a write in the log, and files that the next open removes.
+/// Takes no lock and changes nothing, so a store can be verified that cannot be written to, or that
+/// another process writes to: where something seems wrong and the manifest has changed meanwhile,
+/// what the new one names is looked at. What a crash leaves is no damage: the end of a write in the
+/// log, and files that the next open removes.
 ///
 /// ```
 /// use store::{Step, Store, StoreOptions, verify};
@@ -38,54 +42,93 @@ use crate::wal::{self, InspectedSegment, SegmentNumber};
 ///
 /// # Errors
 ///
-/// [`Error::Missing`](crate::Error::Missing) if there is no store,
-/// [`Error::Locked`](crate::Error::Locked) if it is open, and what the operating system says of
-/// directories. A file that cannot be read is a problem of that file.
+/// [`Error::Missing`](crate::Error::Missing) if there is no store, and what the operating system says
+/// of directories. A file that cannot be read is a problem of that file.
 pub fn verify(
     directory: impl AsRef<Path>,
     options: &StoreOptions,
     mut step: impl FnMut(Step<'_>),
 ) -> Result<bool> {
-    let (directory, vfs) = (directory.as_ref(), &*options.vfs);
-    Plan::make(options, directory)?;
-    let _lock = take_lock(vfs, directory)?;
-    // Only now nobody else changes it.
-    let plan = Plan::make(options, directory)?;
-    let mut is_sound = true;
-    let mut done = |part: &Part, step: &mut dyn FnMut(Step<'_>)| {
-        is_sound &= part.is_sound();
-        step(Step::Done(part));
-    };
-    done(&plan.part, &mut step);
-    for name in &plan.left_over {
-        done(&left_over(directory.join(name), "not the store's"), &mut step);
-    }
-    let family_name = |id| match &plan.manifest {
-        Some(manifest) => manifest.family_name(id).map(str::as_bytes),
-        None => Some(&b"?"[..]),
-    };
-    let wal = directory.join(WAL_DIRECTORY);
-    if plan.has_log {
-        wal::inspect(vfs, &plan.log(&wal), family_name, |segment| {
-            done(&part_of(&segment), &mut step);
-            Ok(())
-        })?;
-    }
-    for part in left_over_of_log(vfs, &plan, &wal) {
-        done(&part, &mut step);
-    }
-    for family in &plan.families {
-        let place = directory.join(&family.name);
-        for file in &family.files {
-            let path = place.join(&file.name);
-            let part = check_file(vfs, &path, file.entry.as_ref(), &mut step);
-            done(&part, &mut step);
-        }
-        for part in left_over_in(vfs, family, &place) {
-            done(&part, &mut step);
+    let directory = directory.as_ref();
+    let done = BTreeSet::new();
+    let mut verification =
+        Verification { directory, options, step: &mut step, is_sound: true, done };
+    for tried in 1.. {
+        let plan = Plan::make(options, directory)?;
+        if verification.run(&plan, tried < MANIFESTS_MAX)? {
+            break;
         }
     }
-    Ok(is_sound)
+    Ok(verification.is_sound)
+}
+
+/// A verification under way.
+struct Verification<'a> {
+    directory: &'a Path,
+    options: &'a StoreOptions,
+    step: &'a mut dyn FnMut(Step<'_>),
+    is_sound: bool,
+    /// The parts that were told.
+    done: BTreeSet<PathBuf>,
+}
+
+impl Verification<'_> {
+    /// Looks at all that a plan has; `false` if the manifest has changed and a new plan is needed.
+    fn run(&mut self, plan: &Plan, may_begin_anew: bool) -> Result<bool> {
+        let vfs = &*self.options.vfs;
+        let mut parts = vec![plan.part.clone()];
+        let names = plan.left_over.iter();
+        parts.extend(names.map(|name| left_over(self.directory.join(name), "not the store's")));
+        let family_name = |id| match &plan.manifest {
+            Some(manifest) => manifest.family_name(id).map(str::as_bytes),
+            None => Some(&b"?"[..]),
+        };
+        let wal = self.directory.join(WAL_DIRECTORY);
+        if plan.has_log {
+            wal::inspect(vfs, &plan.log(&wal), family_name, |segment| {
+                parts.push(part_of(&segment));
+                Ok(())
+            })?;
+        }
+        parts.extend(left_over_of_log(vfs, plan, &wal));
+        for part in parts {
+            if !self.tell(&part, plan, may_begin_anew) {
+                return Ok(false);
+            }
+        }
+        for family in &plan.families {
+            let place = self.directory.join(&family.name);
+            for file in &family.files {
+                let path = place.join(&file.name);
+                if self.done.contains(&path) {
+                    continue;
+                }
+                let part = check_file(vfs, &path, file.entry.as_ref(), self.step);
+                if !self.tell(&part, plan, may_begin_anew) {
+                    return Ok(false);
+                }
+            }
+            for part in left_over_in(vfs, family, &place) {
+                self.tell(&part, plan, false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Tells of a part, once; `false` if something is wrong with it and the manifest has changed.
+    fn tell(&mut self, part: &Part, plan: &Plan, may_begin_anew: bool) -> bool {
+        if !part.is_sound() && may_begin_anew {
+            let newest = Manifest::load(&*self.options.vfs, self.directory);
+            if newest.is_ok_and(|newest| newest != plan.manifest) {
+                return false;
+            }
+        }
+        if self.done.insert(part.path.clone()) {
+            self.is_sound &= part.is_sound();
+            (self.step)(Step::Done(part));
+        }
+        true
+    }
 }
 
 /// A segment as a part of the store.
@@ -102,7 +145,7 @@ pub(super) fn part_of(segment: &InspectedSegment) -> Part {
     part.problems.extend(segment.holes.iter().map(problem));
     part.notes.extend(segment.tail.map(|at| {
         let len = segment.len - at;
-        format!("{len} bytes from {at:#x} on are a write that was under way; an open cuts them off")
+        format!("{len} bytes from {at:#x} on are a write that was under way; an open for writing cuts them off")
     }));
     part
 }
@@ -121,7 +164,10 @@ fn left_over_of_log(vfs: &dyn Vfs, plan: &Plan, wal: &Path) -> Vec<Part> {
         Some(number) => {
             let first = plan.manifest.as_ref().map(|manifest| manifest.first_segment);
             let is_flushed = first.is_some_and(|first| number < first);
-            is_flushed.then_some((entry, "what it holds is in files: an open removes it"))
+            is_flushed.then_some((
+                entry,
+                "what it holds is in files: the next open for writing removes it",
+            ))
         }
     });
     notes.map(|(entry, note)| left_over(wal.join(&entry.name), note)).collect()
@@ -136,7 +182,8 @@ fn left_over_in(vfs: &dyn Vfs, family: &PlannedFamily, place: &Path) -> Vec<Part
             let path = place.join(name);
             let is_removed = is_store_file_name(plain) && vfs.open(&path).is_ok();
             let note = if is_removed {
-                "no manifest names it: a crash left it, and an open removes it"
+                "the manifest does not name it: a crash left it, and the next open for writing removes it, \
+                 or a writer is making it"
             } else {
                 "not the store's"
             };

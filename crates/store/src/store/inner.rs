@@ -118,6 +118,7 @@ impl Inner {
         durability: Durability,
         stamp: Stamp,
     ) -> Result<()> {
+        self.commit.check()?;
         let cells = prepare(&self.version(), batch.cells)?;
         if cells.is_empty() {
             return Ok(());

@@ -1,0 +1,147 @@
+//! The operating system's files, of which those below one directory cannot be changed: as on a
+//! read-only file system or a full disk.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use sstable::ReadAt;
+use store::vfs::{AppendFile, Entry, Lock, RealFiles, Vfs};
+
+/// Called with the number of each reading call before it is made.
+type Meddler = Box<dyn FnMut(u64) + Send>;
+
+/// Refuses each call that would change something below a directory, and counts those.
+pub struct ReadOnlyFiles {
+    place: PathBuf,
+    refusal: io::ErrorKind,
+    refused: AtomicU64,
+    reads: AtomicU64,
+    meddler: Mutex<Option<Meddler>>,
+}
+
+impl std::fmt::Debug for ReadOnlyFiles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ReadOnlyFiles").field("place", &self.place).finish_non_exhaustive()
+    }
+}
+
+impl ReadOnlyFiles {
+    /// Files of which those below `place` cannot be changed, for this reason.
+    pub fn new(place: &Path, refusal: io::ErrorKind) -> Arc<Self> {
+        Arc::new(Self {
+            place: place.to_path_buf(),
+            refusal,
+            refused: AtomicU64::new(0),
+            reads: AtomicU64::new(0),
+            meddler: Mutex::new(None),
+        })
+    }
+
+    /// Calls `meddler` before each reading call; they are counted from 1 anew.
+    ///
+    /// # Panics
+    ///
+    /// If a meddler has panicked.
+    pub fn meddle(&self, meddler: impl FnMut(u64) + Send + 'static) {
+        self.reads.store(0, Ordering::Relaxed);
+        *self.meddler.lock().expect("no meddler panics") = Some(Box::new(meddler));
+    }
+
+    /// Calls that would have changed something.
+    pub fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    /// Reading calls.
+    pub fn reads(&self) -> u64 {
+        self.reads.load(Ordering::Relaxed)
+    }
+
+    fn read(&self) {
+        let number = self.reads.fetch_add(1, Ordering::Relaxed) + 1;
+        // Taken out: what it does may read, too.
+        let meddler = self.meddler.lock().expect("no meddler panics").take();
+        if let Some(mut meddler) = meddler {
+            meddler(number);
+            *self.meddler.lock().expect("no meddler panics") = Some(meddler);
+        }
+    }
+
+    fn change(&self, path: &Path) -> io::Result<()> {
+        if path.starts_with(&self.place) {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            return Err(self.refusal.into());
+        }
+        Ok(())
+    }
+}
+
+impl Vfs for ReadOnlyFiles {
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadAt>> {
+        self.read();
+        RealFiles.open(path)
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Box<dyn AppendFile>> {
+        self.change(path)?;
+        RealFiles.create(path)
+    }
+
+    fn append(&self, path: &Path) -> io::Result<Box<dyn AppendFile>> {
+        self.change(path)?;
+        RealFiles.append(path)
+    }
+
+    fn truncate(&self, path: &Path, len: u64) -> io::Result<()> {
+        self.change(path)?;
+        RealFiles.truncate(path, len)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.change(from)?;
+        self.change(to)?;
+        RealFiles.rename(from, to)
+    }
+
+    fn hard_link(&self, original: &Path, link: &Path) -> io::Result<()> {
+        self.change(link)?;
+        RealFiles.hard_link(original, link)
+    }
+
+    fn unlink(&self, path: &Path) -> io::Result<()> {
+        self.change(path)?;
+        RealFiles.unlink(path)
+    }
+
+    fn list(&self, directory: &Path) -> io::Result<Vec<Entry>> {
+        self.read();
+        RealFiles.list(directory)
+    }
+
+    fn create_directory(&self, path: &Path) -> io::Result<()> {
+        self.change(path)?;
+        RealFiles.create_directory(path)
+    }
+
+    fn remove_directory(&self, path: &Path) -> io::Result<()> {
+        self.change(path)?;
+        RealFiles.remove_directory(path)
+    }
+
+    fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        self.change(path)?;
+        RealFiles.sync_directory(path)
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>> {
+        self.change(path)?;
+        RealFiles.lock(path)
+    }
+
+    fn len(&self, path: &Path) -> io::Result<u64> {
+        self.read();
+        RealFiles.len(path)
+    }
+}
