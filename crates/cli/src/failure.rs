@@ -152,7 +152,10 @@ fn judge_one(cause: &(dyn std::error::Error + 'static)) -> Option<Verdict> {
                 "if no salvage is at work there: remove the directory, and run hfile store salvage \
                  again",
             ),
-            store::Error::Locked { .. } => verdict(3, "wait for the other process, or end it"),
+            store::Error::Locked { .. } => verdict(
+                3,
+                "wait for the other process, or end it; verbs that only read need not wait",
+            ),
             // The operating system's reason is the next cause.
             _ => None,
         };

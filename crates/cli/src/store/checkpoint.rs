@@ -12,7 +12,7 @@ Examples:
   hfile store checkpoint DIR BACKUP
 
 The files get a second name (hard links), so BACKUP is on the same file system. From then on the two
-stores know nothing of each other.")]
+stores know nothing of each other. What is only in the log is flushed first, so this store is written to.")]
 pub(super) struct Checkpoint {
     #[command(flatten)]
     directory: Directory,

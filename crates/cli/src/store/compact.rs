@@ -25,7 +25,8 @@ pub(super) struct Compact {
 impl Compact {
     /// Compacts.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let (store, families) = self.directory.open_families(self.family.as_deref())?;
+        let store = self.directory.open()?;
+        let families = Directory::families(&store, self.family.as_deref())?;
         // What is still in the log counts too: it may be deleted, or delete.
         store.flush()?;
         for family in &families {

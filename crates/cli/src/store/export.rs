@@ -35,7 +35,7 @@ impl Export {
     /// Writes the files.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let splits = self.table.splits()?;
-        let store = self.directory.open()?;
+        let store = self.directory.open_read_only()?;
         let families = store.families().into_iter().map(|(name, _)| name).collect();
         let output = JoiningDirectories::create(&self.out, families)?;
         let export = store.export(output.path(), &splits)?;

@@ -41,7 +41,7 @@ pub(super) struct Get {
 impl Get {
     /// Prints the row.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let store = self.directory.open()?;
+        let store = self.directory.open_read_only()?;
         let mut rows = self.rows;
         if let Some(path) = &self.from {
             rows.extend(read_rows(path)?);

@@ -37,7 +37,8 @@ Examples:
   hfile store get DIR row1
   hfile store explain DIR row1
 
-One process at a time can have a store open.")]
+One process at a time can write to a store. get, scan, stats, explain, verify and export only read: they
+need no permission to write, and work beside a writer.")]
 pub(crate) struct StoreVerbs {
     #[command(subcommand)]
     verb: StoreVerb,
@@ -120,9 +121,13 @@ impl Directory {
         Store::open(&self.directory, self.options().create(false))
     }
 
-    /// Opens the store and picks the family asked for, or all.
-    fn open_families(&self, wanted: Option<&str>) -> anyhow::Result<(Store, Vec<String>)> {
-        let store = self.open()?;
+    /// Opens the store for reading only.
+    fn open_read_only(&self) -> store::Result<Store> {
+        Store::open_read_only(&self.directory, self.options())
+    }
+
+    /// Returns the family asked for, or all.
+    fn families(store: &Store, wanted: Option<&str>) -> anyhow::Result<Vec<String>> {
         let mut families: Vec<String> =
             store.families().into_iter().map(|(family, _)| family).collect();
         if let Some(wanted) = wanted {
@@ -131,7 +136,7 @@ impl Directory {
                 return Err(Usage(format!("the store has no family {wanted}")).into());
             }
         }
-        Ok((store, families))
+        Ok(families)
     }
 
     fn options(&self) -> StoreOptions {

@@ -46,7 +46,8 @@ pub(super) struct Scan {
 impl Scan {
     /// Prints the cells.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let (store, families) = self.directory.open_families(self.family.as_deref())?;
+        let store = self.directory.open_read_only()?;
+        let families = Directory::families(&store, self.family.as_deref())?;
         let mut output = CellsOutput::new(stdout(), self.format).context(STDOUT)?;
         let mut left = self.limit.unwrap_or(u64::MAX);
         for family in &families {

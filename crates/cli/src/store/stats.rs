@@ -26,7 +26,7 @@ pub(super) struct Stats {
 impl Stats {
     /// Opens the store and reports.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let stats = self.directory.open()?.stats();
+        let stats = self.directory.open_read_only()?.stats();
         let families = stats.families.into_iter().map(|family| FamilyReport {
             family: family.name,
             files: family.files,

@@ -13,7 +13,8 @@ Examples:
   hfile store verify DIR
   hfile store verify DIR --json | jq -r 'select(.ok | not) | .file'
 
-What is damaged, `hfile store salvage` leaves behind.
+It takes no lock and writes nothing, so it works on a read-only medium and beside a writer. What is
+damaged, `hfile store salvage` leaves behind.
 Exit status: 0 sound, 1 something is damaged, 2 wrong usage, 3 could not read.")]
 pub(super) struct Verify {
     #[command(flatten)]
