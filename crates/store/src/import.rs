@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sstable::{Caching, Comparator, FileName, KeyRef, ReadAt, Reader, ReaderOptions, SequenceId};
+use sstable::{
+    Caching, Comparator, FileName, KeyRef, Limits, ReadAt, Reader, ReaderOptions, SequenceId,
+};
 
 use crate::error::{Error, Result};
 use crate::filters::filter_of_new;
@@ -12,7 +14,7 @@ use crate::manifest::FileEntry;
 use crate::new_file::{FilePurpose, NewFile, NewPlace};
 use crate::sequence;
 use crate::store::Inner;
-use crate::store_file::StoreFile;
+use crate::store_file::{StoreFile, checksum_of};
 use crate::version::Family;
 
 /// How old the cells of a file are that comes from elsewhere.
@@ -26,14 +28,12 @@ pub(crate) enum Age {
 
 /// Rows from one on and before another.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RowRange<'a> {
-    pub(crate) start: Option<&'a [u8]>,
-    pub(crate) stop: Option<&'a [u8]>,
+struct RowRange<'a> {
+    start: Option<&'a [u8]>,
+    stop: Option<&'a [u8]>,
 }
 
 impl RowRange<'_> {
-    pub(crate) const ALL: Self = Self { start: None, stop: None };
-
     fn holds(&self, row: &[u8]) -> bool {
         self.start.is_none_or(|start| row >= start) && self.stop.is_none_or(|stop| row < stop)
     }
@@ -42,6 +42,64 @@ impl RowRange<'_> {
     fn holds_all(&self, reader: &Reader) -> bool {
         [reader.first_row(), reader.last_row()].into_iter().flatten().all(|row| self.holds(row))
     }
+}
+
+/// How files from elsewhere are taken in.
+///
+/// ```
+/// use store::ImportOptions;
+///
+/// let options = ImportOptions::default().verify(false).start("row1").stop("row5");
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct ImportOptions {
+    verify: bool,
+    start: Option<Vec<u8>>,
+    stop: Option<Vec<u8>>,
+}
+
+impl Default for ImportOptions {
+    fn default() -> Self {
+        Self { verify: true, start: None, stop: None }
+    }
+}
+
+impl ImportOptions {
+    /// Whether all blocks, filters and the order of all cells are verified before the first file is
+    /// taken in. Without it a damaged file is taken in as it is, and reads of its damaged blocks
+    /// fail later. Default: yes.
+    pub const fn verify(mut self, verify: bool) -> Self {
+        self.verify = verify;
+        self
+    }
+
+    /// The first row that is taken in. Files that have smaller ones are written anew without them.
+    /// Default: none, all rows from the first on.
+    pub fn start(mut self, row: impl Into<Vec<u8>>) -> Self {
+        self.start = Some(row.into());
+        self
+    }
+
+    /// The row before which the last one is taken in. Files that have it or greater ones are
+    /// written anew without them. Default: none, all rows to the last.
+    pub fn stop(mut self, row: impl Into<Vec<u8>>) -> Self {
+        self.stop = Some(row.into());
+        self
+    }
+
+    fn rows(&self) -> RowRange<'_> {
+        RowRange { start: self.start.as_deref(), stop: self.stop.as_deref() }
+    }
+}
+
+/// A file from elsewhere that can be taken in.
+struct Candidate<'a> {
+    path: &'a Path,
+    source: Arc<dyn ReadAt>,
+    reader: Reader,
+    /// The CRC-32C of its bytes when they were verified.
+    verified: Option<u32>,
 }
 
 /// A file that was copied, and is not yet part of the store.
@@ -57,16 +115,20 @@ impl Inner {
         family: &str,
         paths: &[PathBuf],
         age: Age,
-        rows: RowRange<'_>,
+        options: &ImportOptions,
     ) -> Result<()> {
         self.commit.check()?;
         let view = self.view();
         let family = &view.family(family.as_bytes())?.family;
-        let mut copied = Vec::new();
+        let mut candidates = Vec::new();
         for path in paths {
-            match self.copy_in(family, path, rows) {
-                Ok(None) => {} // Without a cell it adds nothing.
-                Ok(Some(file)) => copied.push(file),
+            // A file without a cell adds nothing.
+            candidates.extend(self.candidate(family, path, options.verify)?);
+        }
+        let mut copied = Vec::new();
+        for candidate in &candidates {
+            match self.copy_in(family, candidate, options.rows()) {
+                Ok(file) => copied.extend(file),
                 Err(error) => {
                     for file in copied {
                         self.discard(family, &file.entry);
@@ -78,16 +140,23 @@ impl Inner {
         self.install_imported(family, copied, age)
     }
 
-    fn copy_in(&self, family: &Family, path: &Path, rows: RowRange<'_>) -> Result<Option<Copied>> {
+    /// Opens a file and checks that it can be taken in; `None` if it has no cell.
+    fn candidate<'a>(
+        &self,
+        family: &Family,
+        path: &'a Path,
+        verify: bool,
+    ) -> Result<Option<Candidate<'a>>> {
         let source = self.vfs.open(path).map_err(Error::io(path, "open"))?;
         let shown = FileName::new(path.display().to_string());
-        let reader = Reader::open(Arc::clone(&source), shown, ReaderOptions::default())?;
+        let reader = Reader::open(Arc::clone(&source), shown.clone(), ReaderOptions::default())?;
         if reader.comparator() != Comparator::Bytes {
             return Err(Error::invalid(format!(
                 "{}: is of hbase:meta, whose rows have an order of their own",
                 path.display()
             )));
         }
+        let verified = if verify { Some(check_sound(&source, path, shown)?) } else { None };
         let mut first = reader.scanner(Caching::Bypass);
         first.seek(KeyRef::before_row(b""))?;
         let Some(cell) = first.cell() else { return Ok(None) };
@@ -99,15 +168,39 @@ impl Inner {
                 family.name
             )));
         }
-        if !rows.holds_all(&reader) {
-            return self.rewrite(family, &reader, rows);
+        Ok(Some(Candidate { path, source, reader, verified }))
+    }
+
+    fn copy_in(
+        &self,
+        family: &Family,
+        candidate: &Candidate<'_>,
+        rows: RowRange<'_>,
+    ) -> Result<Option<Copied>> {
+        let Candidate { path, source, reader, verified } = candidate;
+        if !rows.holds_all(reader) {
+            return self.rewrite(family, reader, rows);
         }
         let name = random_name()?;
-        let checksum = self.copy(family, path, &*source, &name)?;
-        let Some(entry) = FileEntry::of_file(&reader, &name, checksum) else {
-            return Err(Error::corrupt(path, 0, "has cells, and no first or last key"));
-        };
-        Ok(Some(Copied { entry, carried: sequence::carried(&reader) }))
+        let checksum = self.copy(family, path, &**source, &name)?;
+        let entry = FileEntry::of_file(reader, &name, checksum);
+        let is_verified = verified.is_none_or(|verified| verified == checksum);
+        match entry.filter(|_| is_verified) {
+            Some(entry) => Ok(Some(Copied { entry, carried: sequence::carried(reader) })),
+            None => {
+                // No entry names it.
+                let _ = self.vfs.unlink(&self.family_directory(family).join(&name));
+                Err(Error::corrupt(
+                    path,
+                    0,
+                    if is_verified {
+                        "has cells, and no first or last key"
+                    } else {
+                        "changed while it was taken in"
+                    },
+                ))
+            }
+        }
     }
 
     /// Writes the rows of a range into a file of their own.
@@ -205,4 +298,14 @@ impl Inner {
     fn discard(&self, family: &Family, entry: &FileEntry) {
         let _ = self.vfs.unlink(&self.family_directory(family).join(&entry.name));
     }
+}
+
+/// Verifies a whole file; returns the CRC-32C of its bytes if nothing is wrong.
+fn check_sound(source: &Arc<dyn ReadAt>, path: &Path, name: FileName) -> Result<u32> {
+    let checksum = checksum_of(&**source, path, source.len(), |_| true)?;
+    let found = sstable::verify(Arc::clone(source), name.clone(), Limits::default(), |_| {})?;
+    if let Some(damage) = found.problems.into_iter().next() {
+        return Err(sstable::Error::Corrupt { file: name, damage }.into());
+    }
+    Ok(checksum.expect("nobody told it to stop"))
 }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use store::ImportOptions;
+
 use super::Directory;
 use crate::failure::Answer;
 
@@ -12,6 +14,7 @@ Examples:
   hfile store import DIR f region/f/*
   hfile store import DIR f older.hfile newer.hfile
 
+Each file is verified wholly, as `hfile verify` does it, before the first is taken in.
 Files keep the sequence ids that they carry. Files without one are newer than all that the store
 has, in the order given.")]
 pub(super) struct Import {
@@ -23,12 +26,16 @@ pub(super) struct Import {
     /// The files
     #[arg(required = true, value_name = "HFILE")]
     files: Vec<PathBuf>,
+    /// Take the files in without verifying them first
+    #[arg(long)]
+    no_verify: bool,
 }
 
 impl Import {
     /// Takes the files in, all or none.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        self.directory.open()?.import(&self.family, &self.files)?;
+        let options = ImportOptions::default().verify(!self.no_verify);
+        self.directory.open()?.import_with(&self.family, &self.files, &options)?;
         Ok(Answer::Sound)
     }
 }

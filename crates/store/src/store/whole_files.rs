@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::Store;
 use crate::error::{Error, Result};
 use crate::export::Export;
-use crate::import::{Age, RowRange};
+use crate::import::{Age, ImportOptions};
 use crate::store_file::StoreFile;
 
 impl Store {
@@ -41,25 +41,55 @@ impl Store {
     }
 
     /// Takes HFiles in as files of a family, by copy. They keep the sequence ids they carry; one
-    /// without is newer than all that is there and than those before it in `files`.
+    /// without is newer than all that is there and than those before it in `files`. Each file is
+    /// verified wholly before the first is taken in.
     ///
     /// # Errors
     ///
     /// If one of them is damaged or of another family; none is taken in then.
     pub fn import(&self, family: &str, files: &[PathBuf]) -> Result<()> {
-        self.inner.import(family, files, Age::Carried, RowRange::ALL)
+        self.import_with(family, files, &ImportOptions::default())
+    }
+
+    /// As [`import`](Self::import), as the options say.
+    ///
+    /// # Errors
+    ///
+    /// As for [`import`](Self::import).
+    pub fn import_with(
+        &self,
+        family: &str,
+        files: &[PathBuf],
+        options: &ImportOptions,
+    ) -> Result<()> {
+        self.inner.import(family, files, Age::Carried, options)
     }
 
     /// Takes HFiles in as files of a family, by copy, as HBase's bulk load does: their cells are
     /// newer than all that is there, and than those of the files before them in `files`. As in
-    /// HBase, the memstores are flushed first.
+    /// HBase, the memstores are flushed first. Each file is verified wholly before the first is
+    /// taken in.
     ///
     /// # Errors
     ///
     /// If one of them is damaged or of another family; none is taken in then.
     pub fn bulk_load(&self, family: &str, files: &[PathBuf]) -> Result<()> {
+        self.bulk_load_with(family, files, &ImportOptions::default())
+    }
+
+    /// As [`bulk_load`](Self::bulk_load), as the options say.
+    ///
+    /// # Errors
+    ///
+    /// As for [`bulk_load`](Self::bulk_load).
+    pub fn bulk_load_with(
+        &self,
+        family: &str,
+        files: &[PathBuf],
+        options: &ImportOptions,
+    ) -> Result<()> {
         self.inner.flush()?;
-        self.inner.import(family, files, Age::New, RowRange::ALL)
+        self.inner.import(family, files, Age::New, options)
     }
 
     /// As [`bulk_load`](Self::bulk_load), but of each file only the rows from `start` on and before
@@ -76,8 +106,14 @@ impl Store {
         start: Option<&[u8]>,
         stop: Option<&[u8]>,
     ) -> Result<()> {
-        self.inner.flush()?;
-        self.inner.import(family, files, Age::New, RowRange { start, stop })
+        let mut options = ImportOptions::default();
+        if let Some(start) = start {
+            options = options.start(start);
+        }
+        if let Some(stop) = stop {
+            options = options.stop(stop);
+        }
+        self.bulk_load_with(family, files, &options)
     }
 
     /// Writes all families as HFiles for HBase's bulk load into `out/FAMILY`: one file for each
