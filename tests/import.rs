@@ -78,7 +78,7 @@ fn a_file_with_any_flipped_byte_is_refused_with_its_place_and_nothing_is_taken_i
                 Error::StoreFile(sstable::Error::Corrupt { file, damage }) => {
                     assert_eq!(file.to_string(), damaged.display().to_string());
                     assert!(damage.at.get() <= bytes.len() as u64, "{error}");
-                    with_block += u64::from(damage.block.is_some());
+                    with_block += usize::from(damage.block.is_some());
                 }
                 // A version or a codec that there is none of.
                 Error::StoreFile(sstable::Error::Unsupported { .. }) | Error::Invalid { .. } => {}

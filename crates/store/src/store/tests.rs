@@ -194,6 +194,73 @@ fn a_snapshot_and_a_scan_keep_what_they_saw() {
     assert_eq!(values(&store.get(&Get::row("c")).unwrap()), ["new"]);
 }
 
+fn shown_rows(cells: Cells) -> Vec<String> {
+    cells.map(|cell| String::from_utf8(cell.unwrap().row().to_vec()).unwrap()).collect()
+}
+
+/// Whether the newer rows are in the memstore or in a file: a snapshot passes over them, and goes on.
+#[test]
+fn a_snapshot_read_backwards_goes_on_past_rows_that_are_newer() {
+    for flushes in [false, true] {
+        let directory = tempfile::tempdir().unwrap();
+        let store = quiet(directory.path());
+        store.create_family("f", FamilyOptions::default()).unwrap();
+        let put = |row: &str, value: &str| {
+            store.put(Put::new(row).column("f", "q", value)).unwrap();
+        };
+        ["b", "d", "f"].iter().for_each(|row| put(row, "old"));
+        let snapshot = store.snapshot();
+        ["a", "c", "d", "e", "g", "h"].iter().for_each(|row| put(row, "new"));
+        if flushes {
+            store.flush().unwrap();
+            ["aa", "cc", "ff", "z"].iter().for_each(|row| put(row, "newer"));
+        }
+        let scan = |reverse| snapshot.scan(Scan::family("f").reverse(reverse)).unwrap();
+        assert_eq!(shown_rows(scan(true)), ["f", "d", "b"], "{flushes}");
+        assert_eq!(shown_rows(scan(false)), ["b", "d", "f"], "{flushes}");
+        let cells: Vec<_> = scan(true).map(Result::unwrap).collect();
+        assert_eq!(values(&cells), ["old"; 3], "{flushes}");
+        let from = Scan::family("f").reverse(true).start("e").stop("b");
+        assert_eq!(shown_rows(snapshot.scan(from).unwrap()), ["d"], "{flushes}");
+    }
+}
+
+/// The Bloom filter knows prefixes of four bytes, and nothing of shorter ones.
+#[test]
+fn a_prefix_of_any_length_shows_all_rows_that_begin_with_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = quiet(directory.path());
+    let bloom = sstable::BloomType::RowPrefixFixedLength(4);
+    store.create_family("f", FamilyOptions::default().bloom_type(bloom)).unwrap();
+    let rows: Vec<String> = (0..60).map(|row| format!("{:03}-{row}", row * 13 % 60)).collect();
+    for (number, row) in rows.iter().enumerate() {
+        store.put(Put::new(row).column("f", "q", "1")).unwrap();
+        if number % 20 == 19 {
+            store.flush().unwrap();
+        }
+    }
+    for row in &rows {
+        for len in 0..=row.len() {
+            let prefix = &row[..len];
+            let mut expected: Vec<_> =
+                rows.iter().filter(|row| row.starts_with(prefix)).cloned().collect();
+            expected.sort();
+            for reverse in [false, true] {
+                let scan = Scan::family("f").prefix(prefix).reverse(reverse);
+                assert_eq!(shown_rows(store.scan(scan).unwrap()), expected, "{prefix}");
+                expected.reverse();
+            }
+        }
+    }
+    // What the filter is for: of a prefix that is nowhere, no block is read.
+    let before = store.stats().families[0].reads.files_skipped_by_filter;
+    for prefix in ["007x", "01x-", "0x0-1"] {
+        let scan = Scan::family("f").prefix(prefix);
+        assert_eq!(shown_rows(store.scan(scan).unwrap()), [""; 0]);
+    }
+    assert!(store.stats().families[0].reads.files_skipped_by_filter > before);
+}
+
 #[test]
 fn what_a_crash_left_behind_is_removed_and_nothing_else() {
     let directory = tempfile::tempdir().unwrap();
