@@ -136,3 +136,23 @@ fn a_store_that_is_not_there_or_damaged_says_so() {
     assert_eq!(status, 1);
     assert!(message.contains("DATA block at 0x0"), "{message}");
 }
+
+#[test]
+fn a_filter_that_cannot_be_used_is_told_on_stderr_and_the_answer_is_right() {
+    let directory = directory();
+    let store = store_of_200_rows(&directory);
+    stdout(&["store", "flush", &store]);
+    let file = fs::read_dir(Path::new(&store).join("f")).expect("a family").next().expect("a file");
+    let file = file.expect("readable").path();
+    let mut bytes = fs::read(&file).expect("readable");
+    let meta = bytes.windows(8).position(|magic| magic == b"METABLKc").expect("a filter of ours");
+    bytes[meta + 40] ^= 1;
+    fs::write(&file, bytes).expect("disk takes it");
+    let output = hfile(&["store", "get", &store, "row007", "row100"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(text(&output.stdout).lines().count(), 2);
+    let said = text(&output.stderr);
+    let name = file.file_name().expect("a name").to_str().expect("text");
+    assert_eq!(said.matches("a filter cannot be used").count(), 1, "{said}");
+    assert!(said.contains(&format!("f/{name}")) && said.contains("next: "), "{said}");
+}

@@ -205,3 +205,28 @@ fn a_filter_that_cannot_be_read_means_maybe_and_is_counted_and_reported() {
         verify(&["store", "verify"], &directory);
     }
 }
+
+/// A damaged filter of ours: counted and named by the store, and by the command, once.
+#[test]
+fn a_filter_that_cannot_be_used_is_named_in_the_stats() {
+    let directory = tempfile::tempdir().unwrap();
+    let rows = random_rows(&mut Random::new(3), 50);
+    let filter = (FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::new(0.01).unwrap()));
+    let family = FamilyOptions::default().filter(Some(filter));
+    drop(store_of(directory.path(), family, &rows, FilterUse::Best));
+    let path = fs::read_dir(directory.path().join("f")).unwrap().next().unwrap().unwrap().path();
+    let mut bytes = fs::read(&path).unwrap();
+    let meta = bytes.windows(8).position(|magic| magic == b"METABLKc").unwrap();
+    bytes[meta + 40] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    let store = Store::open_read_only(directory.path(), StoreOptions::default()).unwrap();
+    assert!(store.stats().filter_problems.is_empty(), "it was not asked yet");
+    for row in &rows {
+        assert_eq!(store.get(&Get::row(row)).unwrap().len(), 1);
+    }
+    let problems = store.stats().filter_problems;
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert_eq!(problems[0].family, "f");
+    assert_eq!(Some(&*problems[0].file), path.file_name().unwrap().to_str());
+    assert!(problems[0].what.contains(&format!("at {meta:#x}")), "{problems:?}");
+}

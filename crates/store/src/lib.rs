@@ -82,7 +82,7 @@ pub use query::{Get, Scan};
 pub use region_files::RegionFiles;
 pub use scan::Cells;
 pub use snapshot::Snapshot;
-pub use stats::{FamilyStats, Stats};
+pub use stats::{FamilyStats, FilterProblem, Stats};
 pub use store::Store;
 
 pub use sstable::{Cell, CellRef, CellType, ReadTrace, SequenceId, Timestamp};

@@ -243,6 +243,7 @@ impl FamilyGet<'_> {
             witness.file(&file.file, FileFate::Read, trace);
         }
         self.row.show(shown);
+        self.family.log_filter_problems(trace);
         self.family.family.reads.record(trace);
         Ok(())
     }

@@ -26,8 +26,23 @@ pub struct Stats {
     pub write_stalls: u64,
     /// How long they waited together.
     pub write_stall_time: Duration,
+    /// The filters of the present store files that cannot be used, as far as opening and reading
+    /// them has found out. Reads do without them: they lose time, and no cell.
+    pub filter_problems: Vec<FilterProblem>,
     /// The block cache.
     pub cache: CacheStats,
+}
+
+/// A filter of a store file that cannot be used.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct FilterProblem {
+    /// The file's family.
+    pub family: String,
+    /// The file's name in the directory of the family.
+    pub file: String,
+    /// What is wrong, and at which offset.
+    pub what: String,
 }
 
 /// A family at one moment.

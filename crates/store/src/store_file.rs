@@ -10,8 +10,10 @@ use sstable::{
 
 use crate::error::{Error, Result};
 use crate::manifest::FileEntry;
+use crate::stats::FilterProblem;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::vfs::Vfs;
+use crate::watch;
 
 /// A store file that is open. It is unlinked once it is obsolete and nobody reads it any more.
 #[derive(Debug)]
@@ -21,6 +23,8 @@ pub(crate) struct StoreFile {
     path: PathBuf,
     vfs: Arc<dyn Vfs>,
     is_obsolete: AtomicBool,
+    /// Whether it was logged that a filter of the file cannot be used.
+    is_filter_logged: AtomicBool,
 }
 
 impl StoreFile {
@@ -40,13 +44,32 @@ impl StoreFile {
         let name = FileName::new(format!("{family}/{}", entry.name));
         let reader = Reader::open(source, name, options)?;
         refuse(entry.contradiction(&reader))?;
-        Ok(Arc::new(Self {
+        let file = Self {
             entry: entry.clone(),
             reader,
             path,
             vfs: Arc::clone(vfs),
             is_obsolete: AtomicBool::new(false),
-        }))
+            is_filter_logged: AtomicBool::new(false),
+        };
+        file.log_filter_problem(family);
+        Ok(Arc::new(file))
+    }
+
+    /// Returns why a filter of the file cannot be used, as far as that is known.
+    pub(crate) fn filter_problem(&self, family: &str) -> Option<FilterProblem> {
+        let problem = self.reader.filter_problem().or_else(|| self.reader.bloom_problem())?;
+        let (family, file) = (family.to_owned(), self.entry.name.clone());
+        Some(FilterProblem { family, file, what: problem.to_string() })
+    }
+
+    /// Logs why a filter of the file cannot be used, once.
+    pub(crate) fn log_filter_problem(&self, family: &str) {
+        if let Some(problem) = self.filter_problem(family)
+            && !self.is_filter_logged.swap(true, Ordering::Relaxed)
+        {
+            watch::filter_problem(&problem);
+        }
     }
 
     /// Reads the whole file and holds it against the checksum in the manifest; `false` if it was

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use sstable::ReadCounters;
+use sstable::{ReadCounters, ReadTrace};
 
 use crate::clock::Clock;
 use crate::files::Files;
@@ -70,6 +70,21 @@ pub(crate) struct FamilyVersion {
 }
 
 impl FamilyVersion {
+    /// Logs the filters that cannot be used, if a read has met one.
+    #[inline]
+    pub(crate) fn log_filter_problems(&self, trace: &ReadTrace) {
+        if trace.filters_unreadable > 0 {
+            self.log_all_filter_problems();
+        }
+    }
+
+    #[cold]
+    fn log_all_filter_problems(&self) {
+        for file in self.files.by_time() {
+            file.file.log_filter_problem(&self.family.name);
+        }
+    }
+
     pub(crate) fn memstores(&self) -> impl Iterator<Item = &Arc<Memstore>> {
         std::iter::once(&self.active).chain(&self.flushing)
     }

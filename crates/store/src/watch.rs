@@ -8,11 +8,15 @@
 //! | `store_compact_seconds`  | histogram | each compaction                        |
 //! | `store_recover_seconds`  | histogram | each reading of the log at opening     |
 //! | `store_stall_seconds`    | histogram | each write that had to wait for memory |
+//! | `store_filter_problems`  | counter   | each file with an unusable filter      |
 //!
-//! The spans are `store.flush`, `store.compact` and `store.recover`, at the level INFO.
+//! The spans are `store.flush`, `store.compact` and `store.recover`, at the level INFO. A filter that
+//! cannot be used is an event at the level WARN with the fields `family`, `file` and `what`.
 
 #[cfg(feature = "metrics")]
 use std::time::Instant;
+
+use crate::stats::FilterProblem;
 
 /// What is watched.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -44,6 +48,21 @@ impl Watch {
             seconds: (work, Instant::now()),
         }
     }
+}
+
+/// Tells of a filter that cannot be used; the caller does so once for each file.
+pub(crate) fn filter_problem(problem: &FilterProblem) {
+    #[cfg(feature = "tracing")]
+    tracing::warn!(
+        family = problem.family,
+        file = problem.file,
+        what = problem.what,
+        "a filter cannot be used, and reads do without it"
+    );
+    #[cfg(feature = "metrics")]
+    metrics::counter!("store_filter_problems").increment(1);
+    #[cfg(not(feature = "tracing"))]
+    let _ = problem;
 }
 
 #[cfg(feature = "tracing")]
@@ -81,6 +100,28 @@ mod tests {
 
     type Names = Arc<Mutex<Vec<String>>>;
 
+    /// Damages the filter of a store's file, and reads.
+    fn read_with_damaged_filter() {
+        let directory = tempfile::tempdir().unwrap();
+        let rate = filter::ErrorRate::new(0.01).unwrap();
+        let filter = (filter::FilterKind::BlockedBloom, filter::Sizing::ErrorRate(rate));
+        let options = StoreOptions::default().background(false);
+        let store = Store::open(directory.path(), options.clone()).unwrap();
+        store.create_family("f", FamilyOptions::default().filter(Some(filter))).unwrap();
+        store.put(Put::new("row").column("f", "q", "value")).unwrap();
+        store.flush().unwrap();
+        let (path, _) = store.check_files("f").unwrap().remove(0);
+        drop(store);
+        let mut bytes = std::fs::read(&path).unwrap();
+        let meta = bytes.windows(8).position(|magic| magic == b"METABLKc").unwrap();
+        bytes[meta + 40] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        let store = Store::open(directory.path(), options).unwrap();
+        for _ in 0..3 {
+            assert_eq!(store.get(&crate::Get::row("row")).unwrap().len(), 1);
+        }
+    }
+
     /// A span that one thread meets first while another takes its subscriber may pass that by.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
@@ -115,7 +156,12 @@ mod tests {
 
             fn record(&self, _: &Id, _: &Record<'_>) {}
             fn record_follows_from(&self, _: &Id, _: &Id) {}
-            fn event(&self, _: &Event<'_>) {}
+            fn event(&self, event: &Event<'_>) {
+                let level = event.metadata().level();
+                let names = event.metadata().fields().iter().map(|field| field.name());
+                let names: Vec<_> = names.collect();
+                lock(&self.0).push(format!("{level} {}", names.join(" ")));
+            }
             fn enter(&self, _: &Id) {}
             fn exit(&self, _: &Id) {}
         }
@@ -124,6 +170,11 @@ mod tests {
         let names = Names::default();
         tracing::subscriber::with_default(Listener(Arc::clone(&names)), work);
         assert_eq!(*lock(&names), ["store.recover", "store.flush", "store.compact"]);
+        lock(&names).clear();
+        tracing::subscriber::with_default(Listener(Arc::clone(&names)), read_with_damaged_filter);
+        let warned: Vec<_> =
+            lock(&names).iter().filter(|it| it.starts_with("WARN")).cloned().collect();
+        assert_eq!(warned, ["WARN message family file what"]);
     }
 
     #[cfg(feature = "metrics")]

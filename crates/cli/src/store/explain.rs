@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use store::FamilyExplanation;
 
-use super::{Directory, Versions};
+use super::{Directory, Versions, warn_of_filters};
 use crate::counters::Counters;
 use crate::failure::Answer;
 use crate::key_text::KeyText;
@@ -49,6 +49,7 @@ impl Explain {
             families: way.families.iter().map(FamilyReport::from).collect(),
         };
         self.audience.print(&report)?;
+        warn_of_filters(&store);
         Ok(Answer::from_bool(found))
     }
 }

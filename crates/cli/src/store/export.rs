@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::Directory;
+use super::{Directory, warn_of_filters};
 use crate::bulk_load::TableOptions;
 use crate::failure::Answer;
 use crate::half_made::JoiningDirectories;
@@ -41,6 +41,7 @@ impl Export {
         let export = store.export(output.path(), &splits)?;
         let files: Vec<_> = export.files.iter().map(|file| output.final_place(file)).collect();
         output.finish()?;
+        warn_of_filters(&store);
         self.audience.print(&self.table.report(&self.out, &files, export.cells))?;
         Ok(Answer::Sound)
     }

@@ -18,6 +18,7 @@ mod scan;
 mod stats;
 mod verify;
 
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Subcommand;
@@ -97,6 +98,18 @@ struct Directory {
     /// What time it is for TTL and new cells, in milliseconds [default: the computer's clock]
     #[arg(long, value_name = "MILLIS")]
     now: Option<i64>,
+}
+
+/// Says on stderr which filters a read could not use. What it printed is right all the same.
+fn warn_of_filters(store: &Store) {
+    for store::FilterProblem { family, file, what, .. } in store.stats().filter_problems {
+        // Where nobody can be told there is nobody to be told of that.
+        let _ = writeln!(
+            io::stderr(),
+            "hfile: warning: {family}/{file}: a filter cannot be used, and reads do without it: \
+             {what}\nnext: hfile store compact DIR {family} --major writes the family anew"
+        );
+    }
 }
 
 /// A column of a row.

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 
-use super::{Directory, Versions};
+use super::{Directory, Versions, warn_of_filters};
 use crate::cells_output::{CellsOutput, Format};
 use crate::failure::Answer;
 use crate::key_text::KeyText;
@@ -60,6 +60,7 @@ impl Scan {
             }
         }
         output.finish().context(STDOUT)?;
+        warn_of_filters(&store);
         Ok(Answer::Sound)
     }
 

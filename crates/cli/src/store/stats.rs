@@ -36,8 +36,17 @@ impl Stats {
             memstore_cells: family.memstore_cells,
             reads: Counters::from(&family.reads),
         });
-        let families = families.collect();
-        let report = StatsReport { schema: 1, sequence_id: stats.sequence_id, families };
+        let problems = stats.filter_problems.into_iter().map(|problem| ProblemReport {
+            family: problem.family,
+            file: problem.file,
+            what: problem.what,
+        });
+        let report = StatsReport {
+            schema: 1,
+            sequence_id: stats.sequence_id,
+            families: families.collect(),
+            filter_problems: problems.collect(),
+        };
         self.audience.print(&report)?;
         Ok(Answer::Sound)
     }
@@ -48,6 +57,15 @@ struct StatsReport {
     schema: u32,
     sequence_id: u64,
     families: Vec<FamilyReport>,
+    filter_problems: Vec<ProblemReport>,
+}
+
+/// A filter that cannot be used.
+#[derive(Serialize)]
+struct ProblemReport {
+    family: String,
+    file: String,
+    what: String,
 }
 
 #[derive(Serialize)]
@@ -80,6 +98,10 @@ impl Report for StatsReport {
             })
             .collect();
         write_table(out, &heading, &rows)?;
-        writeln!(out, "\nsequence id {}", show_count(self.sequence_id))
+        writeln!(out, "\nsequence id {}", show_count(self.sequence_id))?;
+        for ProblemReport { family, file, what } in &self.filter_problems {
+            writeln!(out, "unusable filter in {family}/{file}: {what}")?;
+        }
+        Ok(())
     }
 }

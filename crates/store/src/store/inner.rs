@@ -241,8 +241,13 @@ impl Inner {
             file_cells: family.files.by_time().iter().map(|it| it.file.entry.cells).sum(),
             reads: family.family.reads.snapshot(),
         });
+        let filter_problems = version.families.iter().flat_map(|family| {
+            let files = family.files.by_sequence();
+            files.filter_map(|it| it.filter_problem(&family.family.name)).collect::<Vec<_>>()
+        });
         let counts = lock(&self.counts).clone();
         Stats {
+            filter_problems: filter_problems.collect(),
             families: families.collect(),
             sequence_id: self.commit.visible().get(),
             flushes: counts.flushes,
