@@ -376,3 +376,6 @@ impl RowCells<'_> {
             Some(found.map(|it| rules.judge(&it.cell.as_ref()) == Verdict::Include).collect());
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,88 @@
+use std::path::Path;
+
+use crate::{FamilyOptions, Get, Put, Store, StoreOptions, Timestamp};
+
+fn open(directory: &Path) -> Store {
+    let options = StoreOptions::default().auto_compaction(false).background(false);
+    Store::open(directory, options).unwrap()
+}
+
+fn row(number: usize) -> String {
+    format!("row{number:02}")
+}
+
+/// Whatever the order of the gets, also where one is asked twice, or is of all families.
+#[test]
+fn each_of_many_gets_is_answered_in_its_place() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    for family in ["f", "g"] {
+        store.create_family(family, FamilyOptions::default()).unwrap();
+    }
+    for number in 0..40 {
+        let row = row(number);
+        store.put(Put::new(&row).column("f", "q", &row).column("g", "q", &row)).unwrap();
+        if number % 15 == 14 {
+            store.flush().unwrap();
+        }
+    }
+    for step in [1, 7, 17, 39] {
+        let asked: Vec<usize> = (0..50).map(|at| at * step % 50).chain([3, 3, 45]).collect();
+        let get = |number: &usize| {
+            let get = Get::row(row(*number));
+            if number.is_multiple_of(3) { get } else { get.family("g") }
+        };
+        let answers = store.multi_get(&asked.iter().map(get).collect::<Vec<_>>()).unwrap();
+        assert_eq!(answers.len(), asked.len());
+        for (number, cells) in asked.iter().zip(&answers) {
+            let families = if number.is_multiple_of(3) { 2 } else { 1 };
+            let expected = if *number < 40 { families } else { 0 };
+            assert_eq!(cells.len(), expected, "{number} in steps of {step}");
+            assert!(cells.iter().all(|cell| cell.value() == row(*number).as_bytes()), "{number}");
+        }
+        assert_eq!(
+            answers,
+            asked.iter().map(|it| store.get(&get(it)).unwrap()).collect::<Vec<_>>()
+        );
+    }
+}
+
+/// Never one more and never one less, of a whole row and of a column that is named.
+#[test]
+fn a_get_returns_as_many_versions_as_are_wanted_kept_and_there() {
+    for kept in 1..=4_u32 {
+        let directory = tempfile::tempdir().unwrap();
+        let store = open(directory.path());
+        store.create_family("f", FamilyOptions::default().versions(kept)).unwrap();
+        for column in 1..=5_u32 {
+            for version in 0..column {
+                let (name, time) = (column.to_string(), Timestamp::new(100 + i64::from(version)));
+                store.put(Put::new("row").column_at("f", name, time, version.to_string())).unwrap();
+            }
+            if column == 3 {
+                store.flush().unwrap();
+            }
+        }
+        for wanted in 1..=6_u32 {
+            let whole = store.get(&Get::row("row").versions(wanted)).unwrap();
+            for there in 1..=5_u32 {
+                let expected: Vec<_> = (0..there)
+                    .rev()
+                    .take(wanted.min(kept) as usize)
+                    .map(|version| version.to_string().into_bytes())
+                    .collect();
+                let name = there.to_string();
+                let of_row = whole.iter().filter(|cell| cell.qualifier() == name.as_bytes());
+                let of_row: Vec<_> = of_row.map(|cell| cell.value().to_vec()).collect();
+                let named = Get::row("row").column("f", &name).versions(wanted);
+                let named = store.get(&named).unwrap();
+                let named: Vec<_> = named.iter().map(|cell| cell.value().to_vec()).collect();
+                assert_eq!(
+                    (&of_row, &named),
+                    (&expected, &expected),
+                    "{wanted} of {there}, {kept}"
+                );
+            }
+        }
+    }
+}
