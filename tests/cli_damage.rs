@@ -295,3 +295,28 @@ fn a_second_process_is_refused_also_when_lock_was_made_anew() {
     assert!(holder.wait().expect("it ends").success());
     run(directory, &["verify", "s"]);
 }
+
+#[test]
+fn a_last_log_segment_that_was_deleted_is_named_and_salvage_is_the_next_step() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    run(directory, &["create", "t", "f"]);
+    for row in ["row1", "row2"] {
+        run(directory, &["append", "t", "f", row, "q", "value"]);
+    }
+    let segments = fs::read_dir(directory.join("t/wal")).expect("a log");
+    let last = segments.map(|it| it.expect("readable").path()).max().expect("a segment");
+    fs::remove_file(&last).expect("it is there");
+    let name = last.file_name().expect("a name").to_str().expect("text");
+    for verb in [&["get", "t", "row2"][..], &["scan", "t"], &["flush", "t"]] {
+        let (status, out, error) = store(directory, verb);
+        assert_eq!((status, &*out), (1, ""), "{verb:?}: {error}");
+        assert!(error.contains(name) && error.contains("missing"), "{verb:?}: {error}");
+        assert!(error.contains("hfile store salvage"), "{verb:?}: {error}");
+    }
+    let (status, out, _) = store(directory, &["verify", "t"]);
+    assert!(status == 1 && out.contains(&format!("{name}: DAMAGED")), "{out}");
+    let (status, out, error) = store(directory, &["salvage", "t", "u"]);
+    assert_eq!(status, 1, "{out}{error}");
+    assert_eq!(run(directory, &["scan", "u"]).lines().count(), 1);
+}

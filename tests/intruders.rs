@@ -136,31 +136,26 @@ fn links_pipes_and_directories_in_place_of_files_are_refused() {
     say(&format!("intruders: {count} of {count} in place of a file are refused at once"));
 }
 
-/// Everything that is not a directory, made at `path`.
-fn not_directories(path: &Path) -> Vec<(&'static str, Box<dyn Fn() + '_>)> {
-    let pipe = move || assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
-    let socket = move || drop(std::os::unix::net::UnixListener::bind(path).unwrap());
-    let file = move || fs::write(path, "").unwrap();
-    let link = move || symlink("/dev/null", path).unwrap();
-    vec![
-        ("is a named pipe", Box::new(pipe)),
-        ("is a socket", Box::new(socket)),
-        ("is a plain file", Box::new(file)),
-        ("is a symbolic link", Box::new(link)),
-    ]
-}
+/// What is no directory: its name, and how it is made.
+const NOT_DIRECTORIES: [(&str, fn(&Path)); 4] = [
+    ("is a named pipe", |path| {
+        assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+    }),
+    ("is a socket", |path| drop(std::os::unix::net::UnixListener::bind(path).unwrap())),
+    ("is a plain file", |path| fs::write(path, "").unwrap()),
+    ("is a symbolic link", |path| symlink("/dev/null", path).unwrap()),
+];
 
 #[test]
 fn what_is_in_place_of_a_directory_is_named() {
     for place in ["f", "wal"] {
-        for kind in 0..4 {
+        for (what, make) in NOT_DIRECTORIES {
             let directory = tempfile::tempdir().unwrap();
             let store = directory.path().join("store");
             drop(filled(&store));
             let path = store.join(place);
             fs::rename(&path, directory.path().join("kept")).unwrap();
-            let (what, make) = &not_directories(&path)[kind];
-            make();
+            make(&path);
             let opened = store.clone();
             let error = error_text(&at_once(move || open(&opened).map(drop)).expect_err("refused"));
             assert!(error.contains(path.to_str().unwrap()), "{place}, {what}: {error}");

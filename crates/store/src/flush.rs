@@ -98,7 +98,7 @@ impl Inner {
         if version.families.iter().all(is_empty) || version.active_bytes() < bytes_min {
             return Ok(None);
         }
-        self.close_segment(&mut writer)?;
+        writer.close_segment()?;
         writer.has_unlogged = false;
         self.replace_version(|version| {
             version.map(|family| {

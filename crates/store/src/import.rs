@@ -184,23 +184,16 @@ impl Inner {
         let name = random_name()?;
         let checksum = self.copy(family, path, &**source, &name)?;
         let entry = FileEntry::of_file(reader, &name, checksum);
-        let is_verified = verified.is_none_or(|verified| verified == checksum);
-        match entry.filter(|_| is_verified) {
-            Some(entry) => Ok(Some(Copied { entry, carried: sequence::carried(reader) })),
-            None => {
-                // No entry names it.
-                let _ = self.vfs.unlink(&self.family_directory(family).join(&name));
-                Err(Error::corrupt(
-                    path,
-                    0,
-                    if is_verified {
-                        "has cells, and no first or last key"
-                    } else {
-                        "changed while it was taken in"
-                    },
-                ))
-            }
-        }
+        let what = if verified.is_some_and(|verified| verified != checksum) {
+            "changed while it was taken in"
+        } else if let Some(entry) = entry {
+            return Ok(Some(Copied { entry, carried: sequence::carried(reader) }));
+        } else {
+            "has cells, and no first or last key"
+        };
+        // The next open would remove it, too.
+        let _ = self.vfs.unlink(&self.family_directory(family).join(&name));
+        Err(Error::corrupt(path, 0, what))
     }
 
     /// Writes the rows of a range into a file of their own.

@@ -214,7 +214,7 @@ impl Commit {
         for request in &mut group {
             if request.durability != Durability::SkipWal {
                 if writer.segment_len() > store.options.wal_segment_bytes {
-                    store.close_segment(writer)?;
+                    writer.close_segment()?;
                 }
                 store.begin_segment(writer)?;
             }
@@ -235,7 +235,7 @@ impl Commit {
             store.background.want_log();
         }
         if writer.segment_len() > store.options.wal_segment_bytes {
-            store.close_segment(writer)?;
+            writer.close_segment()?;
         }
         Ok(())
     }
@@ -325,6 +325,12 @@ impl Writer {
             self.pending.clear();
         }
         Ok(())
+    }
+
+    /// Closes the log segment that is being written, if there is one, with all that is pending.
+    pub(crate) fn close_segment(&mut self) -> Result<()> {
+        self.write_pending()?;
+        self.log.close()
     }
 
     /// Bytes of the log segment, with those that are pending.

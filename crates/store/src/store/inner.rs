@@ -106,12 +106,6 @@ impl Inner {
         self.change(&mut manifest, |manifest| manifest.log_end = manifest.log_end.max(end))
     }
 
-    /// Closes the log segment that is being written, if there is one.
-    pub(crate) fn close_segment(&self, writer: &mut Writer) -> Result<()> {
-        writer.write_pending()?;
-        writer.log.close()
-    }
-
     pub(super) fn write(
         &self,
         batch: WriteBatch,

@@ -320,3 +320,22 @@ fn a_lost_sector_ends_the_log_unless_it_was_synced() {
         }
     }
 }
+
+/// Behind damage stand places that look like records, each of them half as long as the file: to check
+/// all of their checksums would take hours in a large file.
+#[test]
+fn places_that_only_look_like_records_are_not_searched_for_ever() {
+    let directory = tempfile::tempdir().unwrap();
+    let none = PreviousSegment::default();
+    let made = SegmentWriter::create(&RealFiles, directory.path(), STORE, FIRST, none).unwrap();
+    let mut bytes = fs::read(FIRST.path(directory.path())).unwrap();
+    let id = made.identity().segment.to_be_bytes();
+    for _ in 0..32_000 {
+        bytes.extend([0_u8; 4]);
+        bytes.extend(250_000_u32.to_be_bytes());
+        bytes.extend(id);
+    }
+    fs::write(FIRST.path(directory.path()), bytes).unwrap();
+    let refused = read_back(directory.path()).unwrap_err().to_string();
+    assert!(refused.contains("too many places behind damage"), "{refused}");
+}
