@@ -197,7 +197,7 @@ fn leaks(disk: &Disk, store: &Store) -> u64 {
             Some(("wal", name)) => {
                 let len = disk.len(&Path::new(STORE).join("wal").join(name)).unwrap();
                 let is_empty = len <= EMPTY_SEGMENT_LEN;
-                others += u64::from(!name.ends_with(".wal") || is_empty);
+                others += u64::from(name.strip_suffix(".wal").is_none() || is_empty);
             }
             _ => others += u64::from(!matches!(name, "LOCK" | "MANIFEST")),
         }

@@ -29,7 +29,9 @@ fn filled(directory: &Path) {
     let store = Store::open(directory, options()).unwrap();
     store.create_family("f", FamilyOptions::default()).unwrap();
     for rows in [["a", "d"], ["b", "e"], ["c", "f"]] {
-        rows.iter().for_each(|row| put(&store, row));
+        for row in rows {
+            put(&store, row);
+        }
         if rows[0] != "c" {
             store.flush().unwrap();
         }
@@ -228,7 +230,7 @@ fn problems(store: &Path, options: &StoreOptions) -> Vec<String> {
     let mut wrong = Vec::new();
     let is_sound = verify(store, options, |step| {
         if let Step::Done(part) = step {
-            wrong.extend(part.problems.iter().map(|it| format!("{:?}: {it:?}", part.path)));
+            wrong.extend(part.problems.iter().map(|it| format!("{}: {it:?}", part.path.display())));
         }
     });
     assert_eq!(is_sound.unwrap(), wrong.is_empty());
