@@ -136,8 +136,11 @@ fn links_pipes_and_directories_in_place_of_files_are_refused() {
     say(&format!("intruders: {count} of {count} in place of a file are refused at once"));
 }
 
+/// Makes something at a path.
+type Make = fn(&Path);
+
 /// What is no directory: its name, and how it is made.
-const NOT_DIRECTORIES: [(&str, fn(&Path)); 4] = [
+const NOT_DIRECTORIES: [(&str, Make); 4] = [
     ("is a named pipe", |path| {
         assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
     }),

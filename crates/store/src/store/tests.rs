@@ -205,15 +205,17 @@ fn a_snapshot_read_backwards_goes_on_past_rows_that_are_newer() {
         let directory = tempfile::tempdir().unwrap();
         let store = quiet(directory.path());
         store.create_family("f", FamilyOptions::default()).unwrap();
-        let put = |row: &str, value: &str| {
-            store.put(Put::new(row).column("f", "q", value)).unwrap();
+        let put = |rows: &[&str], value: &str| {
+            for row in rows {
+                store.put(Put::new(*row).column("f", "q", value)).unwrap();
+            }
         };
-        ["b", "d", "f"].iter().for_each(|row| put(row, "old"));
+        put(&["b", "d", "f"], "old");
         let snapshot = store.snapshot();
-        ["a", "c", "d", "e", "g", "h"].iter().for_each(|row| put(row, "new"));
+        put(&["a", "c", "d", "e", "g", "h"], "new");
         if flushes {
             store.flush().unwrap();
-            ["aa", "cc", "ff", "z"].iter().for_each(|row| put(row, "newer"));
+            put(&["aa", "cc", "ff", "z"], "newer");
         }
         let scan = |reverse| snapshot.scan(Scan::family("f").reverse(reverse)).unwrap();
         assert_eq!(shown_rows(scan(true)), ["f", "d", "b"], "{flushes}");
