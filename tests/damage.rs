@@ -346,8 +346,8 @@ fn what_is_left_over_is_named_and_no_damage() {
     });
     assert!(is_sound.unwrap());
     notes.sort();
-    let orphan = "f/0123456789abcdef0123456789abcdef: no manifest names it: a crash left it, and an \
-                  open removes it";
+    let orphan = "f/0123456789abcdef0123456789abcdef: the manifest does not name it: a crash left \
+                  it, and the next open for writing removes it, or a writer is making it";
     let strangers = ["f/notes.txt", "notes.txt", "wal/notes.txt"];
     let strangers = strangers.map(|name| format!("{name}: not the store's"));
     assert_eq!(notes, [&[orphan.to_owned()][..], &strangers].concat());

@@ -186,12 +186,19 @@ fn a_checkpoint_does_not_take_the_log_of_its_store() {
     store.checkpoint(&backup).unwrap();
     store.put(Put::new("d").column("f", "q", "4")).unwrap();
     drop(store);
-    let first = |place: &Path| files(&place.join("wal")).remove(0);
-    let (ours, theirs) = (first(&here), first(&backup));
-    assert_eq!(ours.file_name(), theirs.file_name());
-    fs::copy(ours, &theirs).unwrap();
-    let what = refusal(&backup, &theirs);
-    assert!(what.contains("the segment of another store"), "{what}");
+    let ours = files(&here.join("wal")).remove(0);
+    // Where the checkpoint has no segment, and where it has one.
+    for begins in [false, true] {
+        let theirs = backup.join("wal").join(ours.file_name().unwrap());
+        if begins {
+            fs::remove_file(&theirs).unwrap();
+            open(&backup).unwrap().put(Put::new("e").column("f", "q", "5")).unwrap();
+            assert!(theirs.exists());
+        }
+        fs::copy(&ours, &theirs).unwrap();
+        let what = refusal(&backup, &theirs);
+        assert!(what.contains("the segment of another store"), "{what}");
+    }
 }
 
 /// Whoever wrote it: a file with another filter has other bytes, and so another id.
