@@ -156,3 +156,26 @@ fn a_filter_that_cannot_be_used_is_told_on_stderr_and_the_answer_is_right() {
     assert_eq!(said.matches("a filter cannot be used").count(), 1, "{said}");
     assert!(said.contains(&format!("f/{name}")) && said.contains("next: "), "{said}");
 }
+
+#[test]
+fn a_damaged_hfile_is_imported_only_if_nobody_wants_it_verified() {
+    let directory = directory();
+    let store = path(&directory, "store");
+    stdout(&["store", "create", &store, "f", "--versions", "100"]);
+    let damaged = path(&directory, "damaged.hfile");
+    let sound = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/hfile");
+    let mut bytes = fs::read(sound.join("s01-default.hfile")).expect("it is there");
+    // Its only data block is read in any case, and the filter behind it is not.
+    let filter = bytes.windows(8).position(|magic| magic == b"BLMFBLK2").expect("a Bloom chunk");
+    bytes[filter + 100] ^= 1;
+    fs::write(&damaged, bytes).expect("disk takes it");
+    let import = ["store", "import", &store, "f", "s01-default.hfile", &damaged];
+    let (status, message) = failure(&import);
+    assert_eq!(status, 1, "{message}");
+    assert!(message.contains(&format!("{damaged}: BLOOM_CHUNK block at {filter:#x}")), "{message}");
+    assert_eq!(stdout(&["store", "scan", &store, "f"]), "", "not the sound one either");
+    stdout(&[&import[..], &["--no-verify"]].concat());
+    let held = json(&["store", "stats", &store, "--json"]);
+    assert_eq!(held["families"][0]["files"], 2);
+    assert_eq!(held["filter_problems"].as_array().map(Vec::len), Some(0));
+}
