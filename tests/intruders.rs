@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc;
@@ -66,6 +67,9 @@ enum Intruder {
     Link,
     Pipe,
     Directory,
+    Socket,
+    /// An endless source of zeros.
+    Device,
 }
 
 /// All files below a directory, with what they hold.
@@ -99,9 +103,16 @@ fn last_file(directory: &Path) -> PathBuf {
 }
 
 #[test]
-fn links_pipes_and_directories_in_place_of_files_are_refused() {
+fn links_pipes_directories_sockets_and_devices_in_place_of_files_are_refused() {
     let mut count = 0;
-    for intruder in [Intruder::Link, Intruder::Pipe, Intruder::Directory] {
+    let kinds = [
+        (Intruder::Link, "is a symbolic link"),
+        (Intruder::Pipe, "is a named pipe"),
+        (Intruder::Directory, "is a directory"),
+        (Intruder::Socket, "is a socket"),
+        (Intruder::Device, "is a device"),
+    ];
+    for (intruder, what) in kinds {
         for place in ["MANIFEST", "LOCK", "f", "wal"] {
             let (directory, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
             let store = directory.path().join("store");
@@ -119,6 +130,14 @@ fn links_pipes_and_directories_in_place_of_files_are_refused() {
                     assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
                 }
                 Intruder::Directory => fs::create_dir(&path).unwrap(),
+                Intruder::Socket => drop(UnixListener::bind(&path).unwrap()),
+                Intruder::Device => {
+                    let made = Command::new("mknod").arg(&path).args(["c", "1", "5"]).output();
+                    if !made.is_ok_and(|made| made.status.success()) {
+                        say("intruders: SKIPPED: a device, which only root can make");
+                        continue;
+                    }
+                }
             }
             let before = content(outside.path());
             let opened = store.clone();
@@ -126,8 +145,17 @@ fn links_pipes_and_directories_in_place_of_files_are_refused() {
             let message = error_text(&error);
             assert!(message.contains(path.to_str().unwrap()), "{intruder:?}: {message}");
             assert!(message.contains("not a plain file"), "{intruder:?}: {message}");
+            assert!(message.contains(what), "{intruder:?}: {message}");
             assert_eq!(content(outside.path()), before, "{intruder:?} for {place}");
-            if place != "LOCK" {
+            let opened = store.clone();
+            let options = StoreOptions::default();
+            let read = at_once(move || Store::open_read_only(&opened, options).map(drop));
+            if place == "LOCK" {
+                read.unwrap();
+            } else {
+                let message = error_text(&read.expect_err("refused"));
+                assert!(message.contains(path.to_str().unwrap()), "{intruder:?}: {message}");
+                assert!(message.contains(what), "{intruder:?}: {message}");
                 assert_eq!(wrong_parts(&store), [path], "{intruder:?}");
             }
             count += 1;
@@ -144,7 +172,7 @@ const NOT_DIRECTORIES: [(&str, Make); 4] = [
     ("is a named pipe", |path| {
         assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
     }),
-    ("is a socket", |path| drop(std::os::unix::net::UnixListener::bind(path).unwrap())),
+    ("is a socket", |path| drop(UnixListener::bind(path).unwrap())),
     ("is a plain file", |path| fs::write(path, "").unwrap()),
     ("is a symbolic link", |path| symlink("/dev/null", path).unwrap()),
 ];
