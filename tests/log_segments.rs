@@ -144,11 +144,14 @@ fn a_store_with_a_manifest_of_version_2_is_read_and_from_its_next_write_on_knows
     copied(&old, &place);
     assert_eq!(segments(&place).len(), 4);
     assert!(is_sound(&place));
-    let store = open(&place).unwrap();
     let value = |store: &Store, row: &str| {
         let cells = store.get(&Get::row(row)).unwrap();
         String::from_utf8(cells[0].value().to_vec()).unwrap()
     };
+    let store = Store::open_read_only(&place, StoreOptions::default()).unwrap();
+    assert_eq!(["a", "b", "c"].map(|row| value(&store, row)), ["1", "23", "4"]);
+    assert_eq!(segments(&place).len(), 4, "a reader removes nothing");
+    let store = open(&place).unwrap();
     assert_eq!(["a", "b", "c"].map(|row| value(&store, row)), ["1", "23", "4"]);
     assert_eq!(segments(&place).len(), 3, "the empty one at the end is gone");
     put(&store, "d");
