@@ -64,6 +64,16 @@ impl Pieces {
         Ok(self.window.get(place(at)..place(end)).expect("the window was loaded up to there"))
     }
 
+    /// Returns what is in memory from `at` on: at least `len_min` bytes, unless the file ends before.
+    ///
+    /// For whoever searches in small steps: moving the window for each would copy it each time.
+    pub(crate) fn bytes_there(&mut self, at: u64, len_min: usize) -> Result<&[u8]> {
+        self.bytes(at, len_min)?;
+        let skip = usize::try_from(at.min(self.len).saturating_sub(self.start));
+        let skip = skip.expect("the window is in memory");
+        Ok(self.window.get(skip..).expect("the window was loaded up to there"))
+    }
+
     fn window_end(&self) -> u64 {
         self.start.saturating_add(u64::try_from(self.window.len()).unwrap_or(u64::MAX))
     }
@@ -113,6 +123,8 @@ mod tests {
         for at in places {
             for len in [0, 1, 8, PIECE + 2, 4 * PIECE] {
                 let end = (at + len).min(bytes.len());
+                let there = pieces.bytes_there(at as u64, len).unwrap();
+                assert!(there.len() >= end - at && bytes[at..].starts_with(there), "{len} at {at}");
                 assert!(pieces.bytes(at as u64, len).unwrap() == &bytes[at..end], "{len} at {at}");
             }
         }

@@ -136,7 +136,7 @@ impl Image {
     fn find_id(&mut self, mut at: u64) -> Result<Option<u64>> {
         let id = self.segment.to_be_bytes();
         loop {
-            let piece = self.pieces.bytes(at, PIECE)?;
+            let piece = self.pieces.bytes_there(at, id.len())?;
             if let Some(skip) = piece.windows(id.len()).position(|window| window == id) {
                 return Ok(Some(at.saturating_add(u64::try_from(skip).unwrap_or(u64::MAX))));
             }
