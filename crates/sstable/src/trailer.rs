@@ -16,6 +16,7 @@
 
 use prost::Message;
 
+use crate::encoding::What;
 use crate::error::Refusal;
 use crate::input::Input;
 use crate::{BlockOffset, BlockType, Comparator, Compression, Damage};
@@ -169,6 +170,22 @@ impl Trailer {
         };
         trailer.check(at)?;
         Ok(trailer)
+    }
+
+    /// Whether a trailer of version 3 that could be read has any other bytes than its fields: no checksum
+    /// covers it, and a reader ignores fields that it does not know and the zeros behind them.
+    pub(crate) fn check_bytes(bytes: &[u8]) -> Result<(), What> {
+        let mut input = Input::new(bytes);
+        let message = input.array::<8>().and_then(|_| input.vint()).and_then(|len| input.take(len));
+        let proto = message.and_then(|message| Proto::decode(message).ok()).ok_or("is cut")?;
+        if message != Some(&proto.encode_to_vec()) {
+            return Err("has a field that this build does not know".into());
+        }
+        let zeros = input.rest().split_last_chunk::<4>().map_or(&[][..], |(zeros, _)| zeros);
+        match zeros.iter().position(|byte| *byte != 0) {
+            None => Ok(()),
+            Some(at) => Err(format!("is not zero {at} bytes behind its fields").into()),
+        }
     }
 
     /// What must hold between the fields.

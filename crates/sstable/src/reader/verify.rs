@@ -27,7 +27,7 @@ use crate::block::walk::Step;
 use crate::encoding::What;
 use crate::{
     BlockCache, BlockOffset, BlockType, Damage, Error, FileName, Header, KeyRef, Limits, ReadAt,
-    Result,
+    Result, Trailer,
 };
 
 /// What the verification of a file found.
@@ -169,6 +169,7 @@ impl<'a> Verifier<'a> {
     fn run(mut self, mut progress: impl FnMut(u64)) -> Result<()> {
         let file = self.file;
         self.check_blocks(&mut progress)?;
+        self.check_trailer_bytes()?;
         if let Some(damage) = file.filters.problem.clone()
             && !self.unread.contains(&damage.at)
         {
@@ -336,6 +337,20 @@ impl<'a> Verifier<'a> {
             if data.step(&mut walk)? == Step::End {
                 break;
             }
+        }
+        Ok(())
+    }
+
+    /// Whether the trailer is its fields and zeros behind them. One of version 2 is all fields.
+    fn check_trailer_bytes(&mut self) -> Result<()> {
+        let Inner { blocks, trailer, .. } = self.file;
+        if trailer.major_version == 2 {
+            return Ok(());
+        }
+        let at = BlockOffset::new(blocks.source.len().saturating_sub(trailer.len()));
+        let bytes = blocks.read_bytes(at, trailer.len())?;
+        if let Err(what) = Trailer::check_bytes(&bytes) {
+            self.found.report(Damage::in_block(BlockType::Trailer, at, what));
         }
         Ok(())
     }
