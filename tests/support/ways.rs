@@ -1,9 +1,9 @@
 //! Every way of reading a file, each asked and judged for itself: one that fails says nothing about
 //! the others.
 
+mod in_store;
+
 use std::fmt;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use bytes::Bytes;
 use filter::Seed;
@@ -11,11 +11,9 @@ use sstable::{
     BloomType, Caching, Cell, Half, HalfReader, HalfScanner, KeyRef, ReadTrace, Reader, Reference,
     Result, RowProbe, Scanner,
 };
-use store::vfs::Vfs;
-use store::{FamilyOptions, Get, Scan, Store, StoreOptions};
 
-use crate::disk::Disk;
 use crate::sound::{Sound, open, open_to_walk};
+use in_store::InStore;
 
 /// A way of reading a file.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -150,15 +148,6 @@ pub struct Questions {
     store: Option<InStore>,
 }
 
-/// A store that has the file, and what it answers.
-struct InStore {
-    disk: Disk,
-    file: PathBuf,
-    answers: Vec<(Way, Vec<Answer>)>,
-}
-
-const STORE: &str = "/data/store";
-
 impl Questions {
     /// Takes a file, and puts a copy of it into a store in memory if a store can take it.
     ///
@@ -175,13 +164,18 @@ impl Questions {
             _ => None,
         });
         let mut questions = Self { sound, rows, prefix_len, store: None };
-        questions.store = questions.in_store();
+        questions.store = InStore::of(&questions);
         questions
     }
 
     /// The file.
     pub const fn sound(&self) -> &Sound {
         &self.sound
+    }
+
+    /// Whether a store has a copy of the file, and can be asked too.
+    pub const fn has_store(&self) -> bool {
+        self.store.is_some()
     }
 
     /// Asks a copy of the file in one way. An error is that of opening it.
@@ -195,7 +189,10 @@ impl Questions {
             | Way::StoreMultiGet
             | Way::StoreScan
             | Way::StoreReverse
-            | Way::StorePrefix => self.ask_store(way, bytes),
+            | Way::StorePrefix => match &self.store {
+                Some(store) => store.ask(self, way, bytes),
+                None => Ok(Vec::new()),
+            },
             Way::GetUncached => {
                 let reader = open_to_walk(bytes.clone()).map_err(|error| error.to_string())?;
                 Ok(self.present(&reader))
@@ -382,122 +379,10 @@ impl Questions {
         let of_prefix = |cell: &&Cell| cell.row().starts_with(prefix);
         self.sound.cells.iter().filter(of_prefix).cloned().collect()
     }
-
-    /// A store that has the file, if a store can take it.
-    fn in_store(&self) -> Option<InStore> {
-        let family = self.sound.cells.first()?.family();
-        let name = std::str::from_utf8(family).ok()?;
-        let disk = Disk::default();
-        let path = Path::new("/file");
-        drop(disk.create(path).expect("a new file"));
-        disk.overwrite(path, &self.sound.bytes);
-        let store = Store::open(STORE, options(&disk)).expect("an empty disk");
-        store.create_family(name, FamilyOptions::default().versions(100)).expect("a new family");
-        store.bulk_load(name, &[path.to_path_buf()]).ok()?;
-        drop(store);
-        let mut files = disk.paths().into_iter();
-        let file = files.find(|path| path.parent() == Some(&Path::new(STORE).join(name)))?;
-        let mut in_store = InStore { disk, file, answers: Vec::new() };
-        let store = Store::open(STORE, options(&in_store.disk)).expect("a sound store");
-        for way in Way::ALL {
-            let answers = self.questions_of(way).into_iter().map(|question| {
-                let (expected, outcome) = question.ask(&store);
-                outcome.expect("a sound store answers");
-                Answer::new(way.to_string(), expected, (Vec::new(), Ok(())))
-            });
-            in_store.answers.push((way, answers.collect()));
-        }
-        Some(in_store)
-    }
-
-    fn ask_store(&self, way: Way, bytes: &Bytes) -> Result<Vec<Answer>, String> {
-        let Some(in_store) = &self.store else { return Ok(Vec::new()) };
-        let disk = in_store.disk.after_kill();
-        disk.overwrite(&in_store.file, bytes);
-        let store = Store::open(STORE, options(&disk)).map_err(|error| error.to_string())?;
-        let expected = in_store.answers.iter().find(|(known, _)| *known == way);
-        let (_, expected) = expected.expect("the sound store was asked in every way");
-        let questions = self.questions_of(way).into_iter().zip(expected);
-        Ok(questions
-            .map(|(question, Answer { expected, .. })| {
-                let (found, outcome) = question.ask(&store);
-                let (question, failed) = (format!("{question:?}"), outcome.is_err());
-                Answer { question, expected: expected.clone(), found, failed, is_cut: false }
-            })
-            .collect())
-    }
-
-    /// What a store is asked in one way.
-    fn questions_of(&self, way: Way) -> Vec<Question> {
-        let rows = self.rows.iter().cloned();
-        match way {
-            Way::StoreGet => rows.map(Question::Get).collect(),
-            Way::StoreMultiGet => vec![Question::MultiGet(self.rows.clone())],
-            Way::StoreScan => vec![Question::Scan { reversed: false, prefix: Vec::new() }],
-            Way::StoreReverse => vec![Question::Scan { reversed: true, prefix: Vec::new() }],
-            Way::StorePrefix => self
-                .rows
-                .iter()
-                .step_by(4)
-                .flat_map(|row| self.prefix_lens(row).map(|len| row[..len].to_vec()))
-                .map(|prefix| Question::Scan { reversed: false, prefix })
-                .collect(),
-            _ => Vec::new(),
-        }
-    }
 }
 
 /// How many cells are read from where a seek ends.
 const FEW: usize = 3;
-
-/// What a store is asked.
-#[derive(Debug)]
-enum Question {
-    Get(Vec<u8>),
-    MultiGet(Vec<Vec<u8>>),
-    Scan { reversed: bool, prefix: Vec<u8> },
-}
-
-impl Question {
-    fn ask(&self, store: &Store) -> (Vec<Cell>, store::Result<()>) {
-        let all_versions = |row: &Vec<u8>| Get::row(row).versions(100);
-        match self {
-            Self::Get(row) => split(store.get(&all_versions(row))),
-            Self::MultiGet(rows) => {
-                let gets: Vec<_> = rows.iter().map(all_versions).collect();
-                split(store.multi_get(&gets).map(|cells| cells.concat()))
-            }
-            Self::Scan { reversed, prefix } => {
-                let (family, _) = store.families().into_iter().next().expect("one family");
-                let scan = Scan::family(family).versions(100).reverse(*reversed);
-                let scan = if prefix.is_empty() { scan } else { scan.prefix(prefix) };
-                let mut cells = match store.scan(scan) {
-                    Ok(cells) => cells,
-                    Err(error) => return (Vec::new(), Err(error)),
-                };
-                let mut found = Vec::new();
-                loop {
-                    match cells.next_ref() {
-                        Ok(Some(cell)) => found.push(cell.to_cell()),
-                        Ok(None) => return (found, Ok(())),
-                        Err(error) => return (found, Err(error)),
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn split(answer: store::Result<Vec<Cell>>) -> (Vec<Cell>, store::Result<()>) {
-    match answer {
-        Ok(cells) => (cells, Ok(())),
-        Err(error) => (Vec::new(), Err(error)),
-    }
-}
-
-fn options(disk: &Disk) -> StoreOptions {
-    StoreOptions::default().vfs(Arc::new(disk.clone())).auto_compaction(false)
-}
 
 fn named(what: &str, row: &[u8]) -> String {
     format!("{what} {}", sstable::escape(row))
