@@ -92,19 +92,28 @@ impl Way {
         matches!(self, Self::GetUncached) || self.passes_cache()
     }
 
-    /// Whether a filter, or an index key, that is wrong can hide cells from it. A scan of a whole file
-    /// asks no filter, and steps through the index from end to end.
-    pub const fn looks_up(self) -> bool {
-        !matches!(
+    /// Whether a filter that is wrong can hide cells from it.
+    pub const fn asks_filter(self) -> bool {
+        use Way::{
+            Batch, FamilyDelete, Get, GetUncached, Prefix, StoreGet, StoreMultiGet, StorePrefix,
+        };
+        matches!(
             self,
-            Self::Forward
-                | Self::ForwardPastCache
-                | Self::Bulk
-                | Self::Reverse
-                | Self::ReversePastCache
-                | Self::StoreScan
-                | Self::StoreReverse
+            Get | GetUncached
+                | Batch
+                | FamilyDelete
+                | Prefix
+                | StoreGet
+                | StoreMultiGet
+                | StorePrefix
         )
+    }
+
+    /// Whether an index key that is wrong can lead it past cells: a scan of a whole file steps through the
+    /// index from end to end, but a store's reversed scan seeks the beginning of each row.
+    pub const fn seeks(self) -> bool {
+        use Way::{Halves, Seek, SeekBefore, StoreReverse};
+        self.asks_filter() || matches!(self, Seek | SeekBefore | Halves | StoreReverse)
     }
 }
 

@@ -17,7 +17,7 @@ use crate::block::branch::IndexBlock;
 use crate::block::data::DataBlock;
 use crate::block::index::{BlockPlace, IndexEntry};
 use crate::block::loaded::Block;
-use crate::{KeyRef, ReadTrace, Result};
+use crate::{Damage, Error, KeyRef, ReadTrace, Result};
 
 /// A position in the data index: on the entry of a data block.
 #[derive(Clone, Debug)]
@@ -101,6 +101,9 @@ impl IndexCursor {
             self.root_entry = self.root_entry.saturating_add(1);
         }
         self.descend(|_| 0, read, trace)?;
+        if self.block.offset <= from {
+            return Err(self.out_of_order(read));
+        }
         self.before = BlockBefore::At(from);
         Ok(Some(self))
     }
@@ -111,6 +114,7 @@ impl IndexCursor {
         read: &IndexRead<'_>,
         trace: &mut ReadTrace,
     ) -> Result<Option<Self>> {
+        let from = self.block.offset;
         while let Some((_, entry)) = self.below.last_mut() {
             if let Some(before) = entry.checked_sub(1) {
                 *entry = before;
@@ -123,7 +127,18 @@ impl IndexCursor {
             self.root_entry = before;
         }
         self.descend(|node| node.len().saturating_sub(1), read, trace)?;
+        if self.block.offset >= from {
+            return Err(self.out_of_order(read));
+        }
         Ok(Some(self))
+    }
+
+    /// The error for an entry that leads to a block on the wrong side of its neighbour. A single index
+    /// block is checked for that when it is loaded; this is for entries in two of them.
+    #[cold]
+    fn out_of_order(&self, read: &IndexRead<'_>) -> Error {
+        let what = "is out of order in the index";
+        Damage { at: self.block.offset, block: None, what: what.into() }.in_file(&read.blocks.name)
     }
 
     /// Loads the nodes below the last one, down to the one that leads to data blocks, and takes its
