@@ -245,7 +245,7 @@ fn a_flipped_bit_is_an_error_that_names_file_offset_and_block() {
     assert!(output.stdout.is_empty(), "not one cell of the damaged block is shown");
     let message = text(&output.stderr);
     assert!(message.starts_with(&format!("hfile: {damaged}: DATA block at 0x0: ")), "{message}");
-    assert!(message.contains("\nnext: take a sound copy"), "{message}");
+    assert!(message.contains("\nnext: hfile verify FILE says what else is damaged"), "{message}");
 
     fs::write(&damaged, &bytes[..bytes.len() - 100]).expect("disk takes it");
     let (status, message) = failure(&["info", &damaged]);

@@ -1,14 +1,18 @@
 //! `hfile cat`: the cells of files.
 
-use std::path::PathBuf;
+mod backward;
+
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use sstable::{KeyRef, Reader};
+use sstable::{CellRef, KeyRef, Reader};
 
+use self::backward::Backward;
 use crate::cells_output::{CellsOutput, Format};
+use crate::each_file::for_each_file;
 use crate::failure::Answer;
 use crate::key_text::KeyText;
-use crate::output::{STDOUT, stdout};
+use crate::output::{STDOUT, Stdout, stdout};
 use crate::reading_options::reader_options;
 
 /// Print the cells of HFiles, in each file's order.
@@ -17,8 +21,14 @@ use crate::reading_options::reader_options;
 Examples:
   hfile cat --limit 10 4f1c.hfile
   hfile cat --start row1 --stop row2 --format csv 4f1c.hfile
+  hfile cat --reverse --start row9 --limit 10 4f1c.hfile
   hfile cat --format cells 4f1c.hfile | hfile build --from cells - --output copy.hfile
 
+--reverse prints rows in the order of HBase's reversed scan: from the last row to the first, and the
+cells of a row in the file's order (columns ascending, newest version first). --start is then the
+greatest row to print, and --stop a smaller one.
+
+The cells before damage are printed, then the next file's.
 Exit status: 0 all printed, 1 a file is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Cat {
     /// The files, one after the other
@@ -33,6 +43,9 @@ pub(crate) struct Cat {
     /// The row to stop before
     #[arg(long, value_name = "KEY")]
     stop: Option<KeyText>,
+    /// Print the last row first
+    #[arg(long)]
+    reverse: bool,
     /// How many cells to print at most
     #[arg(long, value_name = "CELLS")]
     limit: Option<u64>,
@@ -41,25 +54,70 @@ pub(crate) struct Cat {
 impl Cat {
     /// Prints the cells.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        let mut output = CellsOutput::new(stdout(), self.format).context(STDOUT)?;
-        let mut left = self.limit.unwrap_or(u64::MAX);
-        for file in &self.files {
-            let reader = Reader::open_file(file, reader_options())?;
-            let mut scanner = reader.bulk_scanner();
-            match &self.start {
-                Some(start) => scanner.seek(KeyRef::before_row(start.as_bytes()))?,
-                None => scanner.seek_to_first()?,
-            }
-            while left > 0
-                && let Some(cell) = scanner.cell()
-                && self.stop.as_ref().is_none_or(|stop| cell.row < stop.as_bytes())
-            {
-                output.write(&cell).context(STDOUT)?;
-                left -= 1;
-                scanner.advance()?;
-            }
+        let output = CellsOutput::new(stdout(), self.format).context(STDOUT)?;
+        let mut printer = Printer { output, left: self.limit.unwrap_or(u64::MAX) };
+        let answer = for_each_file(&self.files, |file| {
+            let printed = if self.reverse {
+                self.backward(file, &mut printer)
+            } else {
+                self.forward(file, &mut printer)
+            };
+            // What is held back belongs before the message about this file.
+            printer.output.flush().context(STDOUT)?;
+            printed.map(|()| Answer::Sound)
+        });
+        printer.output.finish().context(STDOUT)?;
+        answer
+    }
+
+    fn forward(&self, file: &Path, printer: &mut Printer) -> anyhow::Result<()> {
+        let reader = Reader::open_file(file, reader_options())?;
+        let order = reader.comparator();
+        let mut scanner = reader.bulk_scanner();
+        match &self.start {
+            Some(start) => scanner.seek(KeyRef::before_row(start.as_bytes()))?,
+            None => scanner.seek_to_first()?,
         }
-        output.finish().context(STDOUT)?;
-        Ok(Answer::Sound)
+        while printer.left > 0
+            && let Some(cell) = scanner.cell()
+            && self
+                .stop
+                .as_ref()
+                .is_none_or(|stop| order.compare_rows(cell.row, stop.as_bytes()).is_lt())
+        {
+            printer.print(&cell)?;
+            scanner.advance()?;
+        }
+        Ok(())
+    }
+
+    fn backward(&self, file: &Path, printer: &mut Printer) -> anyhow::Result<()> {
+        let reader = Reader::open_file(file, reader_options())?;
+        let order = reader.comparator();
+        let start = self.start.as_ref().map(KeyText::as_bytes);
+        let mut rows = Backward::new(&reader, start)?;
+        while printer.left > 0
+            && let Some(row) = rows.row()
+            && self
+                .stop
+                .as_ref()
+                .is_none_or(|stop| order.compare_rows(row, stop.as_bytes()).is_gt())
+        {
+            rows.read_row(|cell| if printer.left > 0 { printer.print(cell) } else { Ok(()) })?;
+        }
+        Ok(())
+    }
+}
+
+/// Prints cells up to the limit.
+struct Printer {
+    output: CellsOutput<Stdout>,
+    left: u64,
+}
+
+impl Printer {
+    fn print(&mut self, cell: &CellRef<'_>) -> anyhow::Result<()> {
+        self.left -= 1;
+        self.output.write(cell).context(STDOUT)
     }
 }

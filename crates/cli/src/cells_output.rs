@@ -41,8 +41,13 @@ impl<W: Write> CellsOutput<W> {
     }
 
     /// Passes on what is still held back.
-    pub(crate) fn finish(mut self) -> io::Result<()> {
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+
+    /// Ends the output.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        self.flush()
     }
 
     /// HBase's line, as in `K: r/f:q/5/Put/vlen=1/seqid=7 V: v`.

@@ -16,6 +16,9 @@ use std::process::ExitCode;
 
 use sstable::Damage;
 
+use crate::output::STDOUT;
+use crate::stderr::say;
+
 /// How a verb that did its work ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Answer {
@@ -75,15 +78,30 @@ pub(crate) fn conclude(result: anyhow::Result<Answer>) -> ExitCode {
         Ok(Answer::No) => ExitCode::from(1),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            let Verdict { status, next } = judge(&error);
-            let mut message = format!("hfile: {}", whole(&error));
-            if let Some(next) = next {
-                let _ = write!(message, "\nnext: {next}");
-            }
-            eprintln!("{message}");
-            ExitCode::from(status)
+            say(told(&error));
+            ExitCode::from(status(&error))
         }
     }
+}
+
+/// The exit status of a failure.
+pub(crate) fn status(error: &anyhow::Error) -> u8 {
+    judge(error).status
+}
+
+/// Whether a failure is about the results' reader or the arguments, and not about an input.
+pub(crate) fn is_of_output_or_usage(error: &anyhow::Error) -> bool {
+    is_closed_pipe(error)
+        || error.chain().any(|cause| cause.is::<Usage>() || cause.to_string() == STDOUT)
+}
+
+/// What a failure says: what happened, and what to do next.
+pub(crate) fn told(error: &anyhow::Error) -> String {
+    let mut message = format!("hfile: {}", whole(error));
+    if let Some(next) = judge(error).next {
+        let _ = write!(message, "\nnext: {next}");
+    }
+    message
 }
 
 /// The messages of an error and all its sources in one line.
@@ -176,8 +194,8 @@ fn judge_file(error: &sstable::Error) -> Option<Verdict> {
     match error {
         sstable::Error::Corrupt { .. } => verdict(
             1,
-            "take a sound copy of the file (replica, snapshot, backup); \
-             nothing from that offset on can be trusted",
+            "hfile verify FILE says what else is damaged, and which rows; take a sound copy of the file \
+             (replica, snapshot, backup), or hfile salvage FILE --output NEW for the cells of its sound blocks",
         ),
         sstable::Error::Unsupported { .. } => verdict(
             3,

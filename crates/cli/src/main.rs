@@ -1,7 +1,8 @@
 //! `hfile`: Apache HBase's store files without a JVM.
 //!
 //! One file a verb. A verb is an `Args` struct that clap fills and a `run` that does the work;
-//! results go to stdout, all else to stderr. `failure.rs` knows the exit statuses.
+//! results go to stdout, all else to stderr (`stderr.rs`). `failure.rs` knows the exit statuses.
+#![warn(clippy::print_stderr)] // It panics where stderr takes nothing: `stderr::say` does not.
 
 mod bench;
 mod build;
@@ -11,6 +12,7 @@ mod cells_input;
 mod cells_output;
 mod counters;
 mod diff;
+mod each_file;
 mod failure;
 mod filter;
 mod find;
@@ -27,6 +29,7 @@ mod recompress;
 mod size_text;
 mod sizing;
 mod sorted;
+mod stderr;
 mod store;
 mod verify;
 mod writing_options;

@@ -43,8 +43,11 @@ impl Audience {
 /// What was being done when stdout failed.
 pub(crate) const STDOUT: &str = "cannot write to stdout";
 
+/// Stdout in large pieces.
+pub(crate) type Stdout = BufWriter<StdoutLock<'static>>;
+
 /// Stdout in large pieces; whoever asks for it flushes it.
-pub(crate) fn stdout() -> BufWriter<StdoutLock<'static>> {
+pub(crate) fn stdout() -> Stdout {
     BufWriter::with_capacity(1 << 16, io::stdout().lock())
 }
 

@@ -14,6 +14,7 @@ use crate::output::{Audience, Report};
 use crate::progress::Progress;
 use crate::reading_options::limits;
 use crate::size_text::show_number;
+use crate::stderr::say;
 
 /// Check HFiles wholly: checksums, block chains, order, index, totals, and that filters pass each key.
 #[derive(clap::Args)]
@@ -51,7 +52,7 @@ fn check_all(files: &[PathBuf], audience: Audience) -> anyhow::Result<Answer> {
                 audience.print(&report)?;
             }
             Err(error) => {
-                eprintln!("hfile: {}", whole(&error));
+                say(format_args!("hfile: {}", whole(&error)));
                 unread += 1;
             }
         }

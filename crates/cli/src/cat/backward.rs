@@ -1,0 +1,71 @@
+//! The rows of a file from the last to the first, each row's cells in the file's order.
+//!
+//! ```text
+//! file       r1:a r1:b | r2:a r2:b r2:c | r3:a
+//! read       r3:a | r2:a r2:b r2:c | r1:a r1:b
+//! ```
+
+use sstable::{Caching, Cell, CellRef, KeyRef, Reader, Scanner};
+
+use crate::sorted::cell_bytes;
+
+/// Bytes of a row's cells that are kept while going back over them; a longer row is read twice.
+const ROW_BYTES_MAX: u64 = 16 << 20;
+
+/// A scan that goes back row by row.
+pub(super) struct Backward<'r> {
+    reader: &'r Reader,
+    /// On the last cell of the next row.
+    scanner: Scanner,
+}
+
+impl<'r> Backward<'r> {
+    /// Stands on the last row, or on the last one that is not greater than `start`.
+    pub(super) fn new(reader: &'r Reader, start: Option<&[u8]>) -> sstable::Result<Self> {
+        let mut scanner = reader.scanner(Caching::Bypass);
+        match start {
+            None => scanner.seek_to_last()?,
+            Some(start) => scanner.seek_before(KeyRef::after_row(start))?,
+        }
+        Ok(Self { reader, scanner })
+    }
+
+    /// The next row; `None` if all were read.
+    pub(super) fn row(&self) -> Option<&[u8]> {
+        self.scanner.cell().map(|cell| cell.row)
+    }
+
+    /// Hands over the cells of the next row. If one of them cannot be read, none is handed over, unless the
+    /// row is longer than memory should hold.
+    pub(super) fn read_row(
+        &mut self,
+        mut each: impl FnMut(&CellRef<'_>) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let Some(row) = self.row().map(<[u8]>::to_vec) else { return Ok(()) };
+        let mut cells: Vec<Cell> = Vec::new();
+        let mut bytes = 0;
+        while let Some(cell) = self.scanner.cell()
+            && cell.row == row
+        {
+            if bytes <= ROW_BYTES_MAX {
+                let cell = cell.to_cell();
+                bytes += cell_bytes(&cell);
+                cells.push(cell);
+            }
+            self.scanner.retreat()?;
+        }
+        if bytes <= ROW_BYTES_MAX {
+            return cells.iter().rev().try_for_each(|cell| each(&cell.as_ref()));
+        }
+        drop(cells);
+        let mut forward = self.reader.scanner(Caching::Bypass);
+        forward.seek(KeyRef::before_row(&row))?;
+        while let Some(cell) = forward.cell()
+            && cell.row == row
+        {
+            each(&cell)?;
+            forward.advance()?;
+        }
+        Ok(())
+    }
+}
