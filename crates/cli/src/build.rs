@@ -12,7 +12,8 @@ use store::Clock;
 
 use self::regions::Regions;
 use crate::bulk_load::TableOptions;
-use crate::cells_input::{self, CellsFormat};
+use crate::cells_input::{Input, InputOptions, Place};
+use crate::dry_run::{Checks, dry_run};
 use crate::failure::{Advised, Answer, Usage};
 use crate::half_made::{Output, OutputDirectory};
 use crate::output::{Audience, Report};
@@ -26,23 +27,40 @@ use crate::writing_options::WritingOptions;
 #[command(after_help = "\
 Examples:
   hfile build --from cells cells.ndjson.gz --output part-0.hfile --compression LZ4 --bloom-type ROW
-  hfile build --from csv users.csv --sort --output users.hfile --filter blocked-bloom
-  hfile build --from csv users.csv --sort --output out --splits row4,row8 --table users
+  hfile build --from csv users.csv --row id --family f --sort --output users.hfile
+  hfile build --from csv users.csv --row id --column name=info:name --column age=info:age \\
+      --type info:age=int32 --timestamp updated --null '' --sort --output users.hfile --dry-run
+  hfile build --from csv users.tsv.gz --columns HBASE_ROW_KEY,f:name,HBASE_TS_KEY --separator '\\t' \\
+      --quote none --sort --output out --splits row4,row8 --table users
   hfile cat --format cells a.hfile | hfile build --from cells - --output b.hfile --options SPEC.json
 
-With --splits, --table or --bulk-load the output is a directory, with one directory for each family
-and in it one file for each region that has cells of it; the command that loads them is printed. The
-rows at which the table's regions begin are those of --splits; without them there is one region. The
-directory appears when all files in it are whole.
+CSV: a record becomes one cell for each column that is neither in the row key nor the timestamp.
+  row key      --row COLUMN, or --row A,B --row-separator TEXT
+  columns      header names FAMILY:QUALIFIER as they are; others by --column NAME=FAMILY:QUALIFIER, or all
+               of them in the family --family; --ignore COLUMN leaves one out; --columns names all of them
+               in their order, in the notation of HBase's ImportTsv, and means that there is no header
+  timestamps   milliseconds, or ISO 8601 (2023-11-14T22:13:20.5+01:00; without an offset in UTC)
+  types        string: the field's bytes; int16 int32 int64 float32 float64: big-endian, as HBase's
+               Bytes.toBytes has them; bool: true false 1 0, one byte; binary-hex: hex digits
+  quoting      a field that begins with a quote ends at the next quote that is not doubled; behind it
+               stands a separator or the end of the line. A quote inside a field stands for itself. A
+               record has 1,000 lines at most. Empty lines are passed over
+A header with row, family and ts is the tool's own form, as hfile cat --format csv prints it: one cell a
+record, bytes as \\xNN. With --row it is read as any other CSV.
 
+With --splits, --table or --bulk-load, or CSV columns of several families, the output is a directory, with one
+directory for each family and in it one file for each region that has cells of it; the command that
+loads them is printed. The rows at which the table's regions begin are those of --splits; without them
+there is one region. The directory appears when all files in it are whole.
+
+A dry run ends with 1 if there are problems.
 Exit status: 0 written, 2 wrong usage, 3 could not read, or not write, or cells out of order.")]
 pub(crate) struct Build {
-    /// What the input is made of
-    #[arg(long, value_enum)]
-    from: CellsFormat,
-    /// The input; - is stdin
-    #[arg(value_name = "IN")]
-    input: PathBuf,
+    #[command(flatten)]
+    input: InputOptions,
+    /// Family of CSV columns that name none
+    #[arg(long, value_name = "FAMILY", help_heading = "CSV")]
+    family: Option<String>,
     /// The file to write; - is stdout. For bulk load a directory, which must be empty or not there
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
@@ -68,53 +86,80 @@ pub(crate) struct Build {
 impl Build {
     /// Writes the files and says what became of them.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        if self.bulk_load || self.table.are_given() {
-            self.write_regions()
+        let now = Clock::system().now();
+        let input = self.input.cells(self.family.as_deref(), now)?;
+        let family_count = input.families().map_or(0, |families| families.len());
+        let is_for_regions = self.bulk_load || self.table.are_given() || family_count > 1;
+        let options = WriterOptions::default();
+        let options = if is_for_regions { options.bulk_load(now) } else { options };
+        let (options, order) = self.writer_options(options)?;
+        if self.input.is_dry_run() {
+            let order = (!self.sort.are_given()).then_some(order);
+            let checks = Checks { order, family: None, is_one_file: !is_for_regions };
+            return dry_run(&self.input, input, checks, self.audience);
+        }
+        if is_for_regions {
+            if self.force {
+                let what =
+                    format!("--force replaces no directory, and {family_count} families need one");
+                return Err(Usage(what).into());
+            }
+            self.write_regions(input, options, order)
         } else {
-            self.write_file()
+            self.write_file(input, options, order)
         }
     }
 
-    fn write_file(&self) -> anyhow::Result<Answer> {
-        let (options, order) = self.writer_options(WriterOptions::default())?;
-        let cells = cells_input::cells(&self.input, self.from)?;
+    fn write_file(
+        &self,
+        mut input: Input,
+        options: WriterOptions,
+        order: Comparator,
+    ) -> anyhow::Result<Answer> {
+        let origin = self.origin(&input);
         let output = Output::create(&self.output, self.force)?;
         let name = FileName::new(self.output.display().to_string());
-        let mut writer = Writer::new(output, name.clone(), options)?;
-        let cells = self.sort.sorted(cells, order, &name)?;
+        let mut writer = Writer::new(output, name, options)?;
+        let cells = self.sort.sorted(&mut input, order, &self.input.name())?;
         let progress = Progress::unbounded("cells written");
         let mut last: Option<Cell> = None;
         for cell in cells {
             let cell = cell?;
-            writer.append(cell.as_ref()).map_err(|error| advise(error, last.as_ref(), &cell))?;
+            writer
+                .append(cell.as_ref())
+                .map_err(|error| origin.explain(error, last.as_ref(), &cell))?;
             progress.advance(1);
             last = Some(cell);
         }
         let (output, summary) = writer.finish()?;
         drop(progress);
         output.finish()?;
+        input.say_bad_lines();
         if self.output != Path::new("-") {
-            self.audience.print(&BuildReport::new(&self.output, &summary))?;
+            let bad_lines = input.bad_line_count();
+            self.audience.print(&BuildReport::new(&self.output, &summary, bad_lines))?;
         }
         Ok(Answer::Sound)
     }
 
-    fn write_regions(&self) -> anyhow::Result<Answer> {
+    fn write_regions(
+        &self,
+        mut input: Input,
+        options: WriterOptions,
+        order: Comparator,
+    ) -> anyhow::Result<Answer> {
         if self.output == Path::new("-") {
             return Err(Usage("stdout is no directory that a table's files fit in".into()).into());
         }
-        let splits = self.table.splits()?;
-        let (options, order) =
-            self.writer_options(WriterOptions::default().bulk_load(Clock::system().now()))?;
         if order != Comparator::Bytes {
             return Err(Usage("hbase:meta takes no bulk loads".to_owned()).into());
         }
-        let cells = cells_input::cells(&self.input, self.from)?;
+        let splits = self.table.splits()?;
+        let origin = self.origin(&input);
         let output = OutputDirectory::create(&self.output)?;
-        let name = FileName::new(self.output.display().to_string());
-        let cells = self.sort.sorted(cells, order, &name)?;
+        let cells = self.sort.sorted(&mut input, order, &self.input.name())?;
         let progress = Progress::unbounded("cells written");
-        let mut regions = Regions::new(output.path(), &splits, options);
+        let mut regions = Regions::new(output.path(), &splits, options, origin);
         for cell in cells {
             regions.append(cell?)?;
             progress.advance(1);
@@ -123,8 +168,15 @@ impl Build {
         drop(progress);
         let files: Vec<_> = files.iter().map(|file| output.final_place(file)).collect();
         output.finish()?;
+        input.say_bad_lines();
         self.audience.print(&self.table.report(&self.output, &files, cell_count))?;
         Ok(Answer::Sound)
+    }
+
+    /// Where cells come from: once they are sorted, nobody knows from which line.
+    fn origin(&self, input: &Input) -> Origin {
+        let place = (!self.sort.are_given()).then(|| input.place());
+        Origin { name: self.input.name(), place }
     }
 
     /// How files are written, and the order of their rows; `options` are changed where the command
@@ -144,20 +196,35 @@ impl Build {
     }
 }
 
-/// Says what to do about the two mistakes that everybody makes once.
-fn advise(error: sstable::Error, last: Option<&Cell>, cell: &Cell) -> anyhow::Error {
-    let is_out_of_order =
-        last.is_some_and(|last| last.as_ref().compare(&cell.as_ref()) == Ordering::Greater);
-    let next = match error {
-        sstable::Error::Invalid { .. } if is_out_of_order => {
+/// Where the cells come from that are being written.
+struct Origin {
+    name: FileName,
+    place: Option<Place>,
+}
+
+impl Origin {
+    /// Names the input where a cell is at fault, and says what to do about the mistakes that everybody makes once.
+    fn explain(&self, error: sstable::Error, last: Option<&Cell>, cell: &Cell) -> anyhow::Error {
+        let sstable::Error::Invalid { what, .. } = error else { return error.into() };
+        let what = match &self.place {
+            Some(place) => format!("line {}: {what}", place.line()),
+            None => what,
+        };
+        let error = sstable::Error::Invalid { file: self.name.clone(), what };
+        let is_of_family = last.is_none_or(|last| last.family() == cell.family());
+        let is_out_of_order =
+            last.is_some_and(|last| last.as_ref().compare(&cell.as_ref()) == Ordering::Greater);
+        let next = if !is_of_family {
+            "--bulk-load writes a directory with files of each family"
+        } else if is_out_of_order {
             "--sort brings cells into HBase's order: row, family, qualifier, newest first"
-        }
-        sstable::Error::Invalid { .. } if cell.as_ref().tags().next().is_some() => {
+        } else if cell.as_ref().tags().next().is_some() {
             "--includes-tags true keeps tags"
-        }
-        _ => return error.into(),
-    };
-    Advised { error, next }.into()
+        } else {
+            return error.into();
+        };
+        Advised { error, next }.into()
+    }
 }
 
 /// What was written.
@@ -169,10 +236,11 @@ struct BuildReport {
     cells: u64,
     first_row: Option<String>,
     last_row: Option<String>,
+    bad_lines: u64,
 }
 
 impl BuildReport {
-    fn new(file: &Path, summary: &FileSummary) -> Self {
+    fn new(file: &Path, summary: &FileSummary, bad_lines: u64) -> Self {
         let row = |row: &Option<Vec<u8>>| row.as_deref().map(|row| escape(row).to_string());
         Self {
             schema: 1,
@@ -181,6 +249,7 @@ impl BuildReport {
             cells: summary.cell_count,
             first_row: row(&summary.first_row),
             last_row: row(&summary.last_row),
+            bad_lines,
         }
     }
 }

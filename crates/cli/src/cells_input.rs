@@ -1,186 +1,212 @@
-//! Cells from a file or a pipe: the cells format or CSV, gzipped or not.
-//!
-//! CSV has a heading line with the columns' names, in any order:
-//!
-//! | column      | what it holds                                             | without it     |
-//! |-------------|-----------------------------------------------------------|----------------|
-//! | `row`       | key text: HBase's `\xNN` escapes                          | refused        |
-//! | `family`    | the same                                                  | refused        |
-//! | `qualifier` | the same                                                  | empty          |
-//! | `ts`        | milliseconds                                              | refused        |
-//! | `type`      | `Put`, `Delete`, `DeleteColumn`, …                        | `Put`          |
-//! | `value`     | the same text as keys                                     | empty          |
-//! | `seq`       | sequence id                                               | 0              |
-//!
-//! Tags have no column: cells that carry some need the cells format.
+//! Cells from a file or a pipe: the cells format or CSV, compressed or not.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader};
-use std::path::Path;
+use std::io::BufRead;
+use std::path::PathBuf;
+use std::rc::Rc;
 
-use anyhow::Context;
-use flate2::bufread::MultiGzDecoder;
-use sstable::{Cell, CellRef, CellType, Error, FileName, SequenceId, Timestamp, ndjson};
+use sstable::{Cell, FileName, Timestamp, ndjson};
+
+use crate::csv_input::{CsvCells, CsvContext, CsvOptions, Problem};
+use crate::failure::Usage;
+pub(crate) use crate::input_file::{display_name, open};
+use crate::size_text::show_number;
+use crate::stderr::say;
 
 /// What the input is made of.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
 pub(crate) enum CellsFormat {
     /// One JSON object a line, byte strings in hex.
     Cells,
-    /// Comma-separated values under a heading line.
+    /// Comma-separated values.
     Csv,
 }
 
-/// Opens a file, or stdin for `-`, and unpacks it if it is gzipped.
-pub(crate) fn open(path: &Path) -> anyhow::Result<Box<dyn BufRead>> {
-    let name = display_name(path);
-    let mut input: Box<dyn BufRead> = if path == Path::new("-") {
-        Box::new(io::stdin().lock())
-    } else {
-        let file = File::open(path).with_context(|| format!("{name}: cannot open"))?;
-        Box::new(BufReader::with_capacity(1 << 16, file))
-    };
-    let start = input.fill_buf().with_context(|| format!("{name}: cannot read"))?;
-    if start.starts_with(&[0x1f, 0x8b]) {
-        input = Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(input)));
+/// Where cells come from.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct InputOptions {
+    /// What the input is made of
+    #[arg(long, value_enum)]
+    from: CellsFormat,
+    /// The input, which may be gzip or Zstandard; - is stdin
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// Show the first cells, counts and problems, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    csv: CsvOptions,
+}
+
+impl InputOptions {
+    /// Whether nothing is to be written.
+    pub(crate) const fn is_dry_run(&self) -> bool {
+        self.dry_run
     }
-    Ok(input)
-}
 
-/// How messages call an input.
-pub(crate) fn display_name(path: &Path) -> String {
-    if path == Path::new("-") { "stdin".to_owned() } else { path.display().to_string() }
-}
+    /// The input's name in messages.
+    pub(crate) fn name(&self) -> FileName {
+        FileName::new(display_name(&self.input))
+    }
 
-/// Cells as they come.
-pub(crate) type Cells = Box<dyn Iterator<Item = sstable::Result<Cell>>>;
+    /// Opens the input. CSV columns that name no family are of `family`; cells without a timestamp get `now`, which is
+    /// said on stderr.
+    pub(crate) fn cells(&self, family: Option<&str>, now: Timestamp) -> anyhow::Result<Input> {
+        let name = self.name();
+        let from = match self.from {
+            CellsFormat::Cells => {
+                if let Some(given) = self.csv.first_given() {
+                    return Err(Usage(format!("{given} is for --from csv")).into());
+                }
+                From::Cells(ndjson::Reader::new(open(&self.input)?, name))
+            }
+            CellsFormat::Csv => {
+                let context = CsvContext { name, family, now, is_dry_run: self.dry_run };
+                From::Csv(Box::new(CsvCells::new(open(&self.input)?, &self.csv, context)?))
+            }
+        };
+        let input = Input { from, record_count: 0, place: Place::default() };
+        if let From::Csv(csv) = &input.from
+            && csv.fixed_timestamp() == Some(now)
+        {
+            say(format_args!(
+                "hfile: the cells get the timestamp {now}, the start of this run; --timestamp gives another"
+            ));
+        }
+        Ok(input)
+    }
+}
 
 /// The cells of an input, in its order.
-pub(crate) fn cells(path: &Path, format: CellsFormat) -> anyhow::Result<Cells> {
-    let (input, name) = (open(path)?, FileName::new(display_name(path)));
-    Ok(match format {
-        CellsFormat::Cells => Box::new(ndjson::Reader::new(input, name)),
-        CellsFormat::Csv => Box::new(CsvCells::new(input, name)?),
-    })
+pub(crate) struct Input {
+    from: From,
+    record_count: u64,
+    place: Place,
 }
 
-/// The columns there are.
-const KNOWN: [&str; 7] = ["row", "family", "qualifier", "ts", "type", "value", "seq"];
+/// Tells the line of an input's last cell to those who cannot ask the input itself.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Place(Rc<std::cell::Cell<u64>>);
 
-/// Cells out of CSV.
-struct CsvCells<R> {
-    records: csv::ByteRecordsIntoIter<R>,
-    columns: Columns,
-    name: FileName,
+impl Place {
+    /// The line on which the record begins whose cell was returned last.
+    pub(crate) fn line(&self) -> u64 {
+        self.0.get()
+    }
 }
 
-/// Where each column stands.
-struct Columns {
-    row: usize,
-    family: usize,
-    timestamp: usize,
-    qualifier: Option<usize>,
-    cell_type: Option<usize>,
-    value: Option<usize>,
-    sequence_id: Option<usize>,
+enum From {
+    Cells(ndjson::Reader<Box<dyn BufRead>>),
+    Csv(Box<CsvCells<Box<dyn BufRead>>>),
 }
 
-impl<R: io::Read> CsvCells<R> {
-    fn new(input: R, name: FileName) -> sstable::Result<Self> {
-        let mut reader = csv::Reader::from_reader(input);
-        let heading = reader.headers().map_err(|error| csv_error(&name, error))?.clone();
-        let invalid = |what| Error::Invalid { file: name.clone(), what };
-        if let Some(unknown) = heading.iter().find(|title| !KNOWN.contains(title)) {
-            return Err(invalid(format!(
-                "line 1: unknown column {unknown:?}; columns are {}",
-                KNOWN.join(", ")
-            )));
+impl Input {
+    /// The line on which the record begins whose cell was returned last.
+    pub(crate) fn line(&self) -> u64 {
+        match &self.from {
+            From::Cells(cells) => cells.line_number(),
+            From::Csv(csv) => csv.line(),
         }
-        let column = |title| heading.iter().position(|found| found == title);
-        let needed =
-            |title| column(title).ok_or_else(|| invalid(format!("line 1: no column {title:?}")));
-        let columns = Columns {
-            row: needed("row")?,
-            family: needed("family")?,
-            timestamp: needed("ts")?,
-            qualifier: column("qualifier"),
-            cell_type: column("type"),
-            value: column("value"),
-            sequence_id: column("seq"),
-        };
-        Ok(Self { records: reader.into_byte_records(), columns, name })
     }
 
-    fn cell(&self, record: &csv::ByteRecord) -> Result<Cell, String> {
-        let text = |at: usize| std::str::from_utf8(&record[at]).map_err(|error| error.to_string());
-        let bytes =
-            |at: Option<usize>| at.map_or(Ok(Vec::new()), |at| text(at).map(sstable::unescape));
-        let columns = &self.columns;
-        let cell_type = match columns.cell_type.map(text).transpose()? {
-            None => CellType::Put,
-            Some(name) => CellType::ALL
-                .into_iter()
-                .find(|known| known.name() == name)
-                .ok_or_else(|| format!("unknown cell type {name:?}"))?,
+    /// What tells the line of the cell that was returned last.
+    pub(crate) fn place(&self) -> Place {
+        self.place.clone()
+    }
+
+    /// Whether the last cell of a record was returned last.
+    pub(crate) fn is_between_records(&self) -> bool {
+        match &self.from {
+            From::Cells(_) => true,
+            From::Csv(csv) => csv.is_between_records(),
+        }
+    }
+
+    /// The families that cells can be of, if the columns say so.
+    pub(crate) fn families(&self) -> Option<Vec<Vec<u8>>> {
+        match &self.from {
+            From::Cells(_) => None,
+            From::Csv(csv) => csv.families(),
+        }
+    }
+
+    /// The number of records read, without bad lines.
+    pub(crate) fn record_count(&self) -> u64 {
+        match &self.from {
+            From::Cells(_) => self.record_count,
+            From::Csv(csv) => csv.record_count(),
+        }
+    }
+
+    /// The number of lines that were passed over because they could not be read.
+    pub(crate) fn bad_line_count(&self) -> u64 {
+        match &self.from {
+            From::Cells(_) => 0,
+            From::Csv(csv) => csv.bad_line_count(),
+        }
+    }
+
+    /// The first of them.
+    pub(crate) fn first_bad_lines(&self) -> &[Problem] {
+        match &self.from {
+            From::Cells(_) => &[],
+            From::Csv(csv) => csv.first_bad_lines(),
+        }
+    }
+
+    /// Says on stderr how many lines were passed over, and which was the first.
+    pub(crate) fn say_bad_lines(&self) {
+        let count = self.bad_line_count();
+        if count == 0 {
+            return;
+        }
+        let kept = match &self.from {
+            From::Csv(csv) => csv.bad_lines_file().map(|file| format!("; {file} has them")),
+            From::Cells(_) => None,
         };
-        let timestamp = text(columns.timestamp)?;
-        let timestamp =
-            timestamp.parse().map_err(|_| format!("ts: {timestamp:?} is not a number"))?;
-        let sequence_id = match columns.sequence_id.map(text).transpose()? {
-            None => 0,
-            Some(id) => id
-                .parse()
-                .ok()
-                .filter(|id| *id <= SequenceId::MAX.get())
-                .ok_or_else(|| format!("seq: {id:?} is not a sequence id"))?,
-        };
-        let cell = CellRef {
-            row: &bytes(Some(columns.row))?,
-            family: &bytes(Some(columns.family))?,
-            qualifier: &bytes(columns.qualifier)?,
-            timestamp: Timestamp::new(timestamp),
-            cell_type,
-            value: &bytes(columns.value)?,
-            tags: &[],
-            sequence_id: SequenceId::new(sequence_id),
-        };
-        Ok(cell.to_cell())
+        let lines = show_number(count, "line");
+        let first = self.first_bad_lines().first();
+        let first =
+            first.map(|Problem { line, what }| format!("; the first is line {line}: {what}"));
+        let (kept, first) = (kept.unwrap_or_default(), first.unwrap_or_default());
+        say(format_args!("hfile: passed over {lines} that could not be read{kept}{first}"));
     }
 }
 
-impl<R: io::Read> Iterator for CsvCells<R> {
+impl Iterator for Input {
     type Item = sstable::Result<Cell>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let record = match self.records.next()? {
-            Ok(record) => record,
-            Err(error) => return Some(Err(csv_error(&self.name, error))),
+        let cell = match &mut self.from {
+            From::Csv(csv) => csv.next(),
+            From::Cells(cells) => {
+                let cell = cells.next();
+                self.record_count += u64::from(matches!(cell, Some(Ok(_))));
+                cell
+            }
         };
-        Some(self.cell(&record).map_err(|what| {
-            let line = record.position().map_or(0, csv::Position::line);
-            Error::Invalid { file: self.name.clone(), what: format!("line {line}: {what}") }
-        }))
-    }
-}
-
-fn csv_error(name: &FileName, error: csv::Error) -> Error {
-    let what = error.to_string();
-    match error.into_kind() {
-        csv::ErrorKind::Io(source) => {
-            Error::Io { file: name.clone(), action: "read CSV".into(), source }
-        }
-        _ => Error::Invalid { file: name.clone(), what },
+        self.place.0.set(self.line());
+        cell
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use sstable::{CellType, Result};
+
     use super::*;
 
-    fn read(text: &'static str) -> Vec<sstable::Result<Cell>> {
-        match CsvCells::new(text.as_bytes(), FileName::new("x.csv")) {
+    fn read(text: &'static str) -> Vec<Result<Cell>> {
+        #[derive(clap::Parser)]
+        struct Parsed {
+            #[command(flatten)]
+            csv: CsvOptions,
+        }
+        let Parsed { csv } = clap::Parser::parse_from(["test"]);
+        let (name, now) = (FileName::new("x.csv"), Timestamp::new(1));
+        let context = CsvContext { name, family: None, now, is_dry_run: false };
+        match CsvCells::new(text.as_bytes(), &csv, context) {
             Ok(cells) => cells.collect(),
-            Err(error) => vec![Err(error)],
+            Err(error) => vec![Err(error.downcast().expect("an error about the file"))],
         }
     }
 
@@ -195,12 +221,26 @@ mod tests {
     }
 
     #[test]
-    fn csv_errors_name_the_line() {
+    fn csv_errors_name_line_and_column() {
         for (text, message) in [
-            ("row,family\n", "x.csv: line 1: no column \"ts\""),
             ("row,family,ts,tag\n", "x.csv: line 1: unknown column \"tag\""),
-            ("row,family,ts\nr,f,1\nr,f,now\n", "x.csv: line 3: ts: \"now\" is not a number"),
-            ("row,family,ts,type\nr,f,1,Get\n", "x.csv: line 2: unknown cell type \"Get\""),
+            (
+                "row,family,ts\nr,f,1\nr,f,now\n",
+                "x.csv: line 3: column \"ts\": \"now\" is not a number",
+            ),
+            ("row,family,ts\nr,f,-1\n", "x.csv: line 2: column \"ts\": a negative timestamp"),
+            ("row,family,ts\n,f,1\n", "x.csv: line 2: column \"row\": the row is empty"),
+            ("row,family,ts\nr,,1\n", "x.csv: line 2: column \"family\": the family is empty"),
+            ("row,family,ts\nr,f\n", "x.csv: line 2: column \"ts\" is missing: 2 of 3 fields"),
+            ("row,family,ts\nr,f,1,2\n", "x.csv: line 2: 4 fields in 3 columns"),
+            (
+                "row,family,ts,type\nr,f,1,Get\n",
+                "x.csv: line 2: column \"type\": unknown cell type \"Get\"",
+            ),
+            (
+                "row,family,ts\nr,f,\"1\n",
+                "x.csv: line 2: the quote that opens a field on line 2 is not closed",
+            ),
         ] {
             let cells = read(text);
             let error = cells.last().expect("one").as_ref().expect_err(text).to_string();

@@ -24,7 +24,6 @@ use sstable::{
 };
 
 use self::merge::{Merge, MergedFamilies};
-use crate::cells_input::Cells;
 use crate::half_made::ScratchDirectory;
 use crate::progress::Progress;
 use crate::size_text::SizeText;
@@ -46,17 +45,25 @@ pub(crate) struct SortOptions {
     sort_directory: Option<PathBuf>,
 }
 
+/// Cells one after the other.
+pub(crate) type Cells<'c> = Box<dyn Iterator<Item = sstable::Result<Cell>> + 'c>;
+
 impl SortOptions {
+    /// Whether cells are sorted.
+    pub(crate) const fn are_given(&self) -> bool {
+        self.sort
+    }
+
     /// Sorts cells, if that is wanted. Errors about cells that no file can hold call the file `name`.
     /// Equal cells stay in the order they came in.
-    pub(crate) fn sorted(
+    pub(crate) fn sorted<'c>(
         &self,
-        cells: Cells,
+        cells: impl Iterator<Item = sstable::Result<Cell>> + 'c,
         order: Comparator,
         name: &FileName,
-    ) -> anyhow::Result<Cells> {
+    ) -> anyhow::Result<Cells<'c>> {
         if !self.sort {
-            return Ok(cells);
+            return Ok(Box::new(cells));
         }
         let progress = Progress::unbounded("cells read");
         let mut gathered: Vec<Cell> = Vec::new();

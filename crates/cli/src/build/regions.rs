@@ -7,7 +7,7 @@ use anyhow::bail;
 use sstable::{Cell, WriterOptions};
 use store::RegionFiles;
 
-use super::advise;
+use super::Origin;
 
 /// Each family has a file open, with a block and its filters in memory. HBase advises against more
 /// than three families in a table.
@@ -20,6 +20,7 @@ pub(super) struct Regions<'s> {
     options: WriterOptions,
     families: BTreeMap<Vec<u8>, Family<'s>>,
     cell_count: u64,
+    origin: Origin,
 }
 
 struct Family<'s> {
@@ -29,8 +30,13 @@ struct Family<'s> {
 
 impl<'s> Regions<'s> {
     /// Files in `out/FAMILY`, cut before each row of `splits`.
-    pub(super) const fn new(out: &'s Path, splits: &'s [Vec<u8>], options: WriterOptions) -> Self {
-        Self { out, splits, options, families: BTreeMap::new(), cell_count: 0 }
+    pub(super) const fn new(
+        out: &'s Path,
+        splits: &'s [Vec<u8>],
+        options: WriterOptions,
+        origin: Origin,
+    ) -> Self {
+        Self { out, splits, options, families: BTreeMap::new(), cell_count: 0, origin }
     }
 
     /// Appends a cell, which must not stand before the last one of its family.
@@ -42,7 +48,7 @@ impl<'s> Regions<'s> {
         match family.files.append(cell.as_ref()) {
             Ok(()) => {}
             Err(store::Error::StoreFile(error)) => {
-                return Err(advise(error, family.last.as_ref(), &cell));
+                return Err(self.origin.explain(error, family.last.as_ref(), &cell));
             }
             Err(error) => return Err(error.into()),
         }

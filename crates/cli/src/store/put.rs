@@ -2,80 +2,171 @@
 
 use std::io::Write;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 
-use anyhow::{Context, bail};
-use sstable::escape;
-use store::{Durability, WriteBatch};
+use anyhow::Context;
+use sstable::{Cell, Timestamp, escape};
+use store::{Clock, Durability, Store, WriteBatch};
 
 use super::Directory;
-use crate::cells_input::{self, CellsFormat, display_name};
-use crate::failure::Answer;
-use crate::output::{STDOUT, stdout};
+use crate::cells_input::{Input, InputOptions};
+use crate::dry_run::{Checks, dry_run};
+use crate::failure::{Answer, Usage};
+use crate::output::{Audience, STDOUT, stdout};
 use crate::progress::Progress;
+use crate::size_text::show_number;
+use crate::stderr::say;
 
 /// Write cells into a family, in batches that are acknowledged one after the other.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   hfile store put DIR f --from cells cells.ndjson.gz
-  hfile store put DIR f --from csv - --ack < users.csv
+  hfile store put DIR f --from csv users.csv --row id --type f:age=int32 --timestamp updated
+  hfile store put DIR f --from csv - --ack < cells.csv
 
-A batch that was acknowledged survives the end of the process, however it ends. The cells keep
-their timestamps and types; their sequence ids are given anew.")]
+A batch that was acknowledged survives the end of the process, however it ends. A batch ends where a record
+of the input does. The cells keep their timestamps and types; their sequence ids are given anew.
+Columns of CSV that name no family are of FAMILY; hfile build --help says how CSV is read.
+
+Where the input cannot be read, the records before are written, and stderr says how many cells are stored
+and with which --from-line to go on. Cells without a timestamp get that of the run: give the first run's
+(stderr has it) to the next by --timestamp.")]
 pub(super) struct Put {
     #[command(flatten)]
     directory: Directory,
     /// The column family, which is that of all cells
     #[arg(value_name = "FAMILY")]
     family: String,
-    /// What the input is made of
-    #[arg(long, value_enum)]
-    from: CellsFormat,
-    /// The cells; - is stdin
-    #[arg(value_name = "FILE")]
-    input: PathBuf,
+    #[command(flatten)]
+    input: InputOptions,
+    /// Pass over the records that begin before this line of the input
+    #[arg(long, value_name = "LINE", default_value_t = 1)]
+    from_line: u64,
     /// Print "ACK n" after each batch: n cells are acknowledged so far
     #[arg(long)]
     ack: bool,
-    /// Cells that are written together, all or none
+    /// Cells that are written together, all or none; the last record is written whole
     #[arg(long, value_name = "CELLS", default_value = "1000")]
     batch: NonZeroUsize,
+    #[command(flatten)]
+    audience: Audience,
 }
 
 impl Put {
     /// Writes the cells.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
+        let now = self.directory.now.map_or_else(|| Clock::system().now(), Timestamp::new);
+        if self.audience.is_program() && !self.input.is_dry_run() {
+            return Err(Usage("--json is for --dry-run".to_owned()).into());
+        }
+        if self.input.is_dry_run() {
+            let input = self.open(now)?;
+            let family = Some(self.family.as_bytes());
+            let checks = Checks { order: None, family, is_one_file: false };
+            return dry_run(&self.input, input, checks, self.audience);
+        }
         let store = self.directory.open()?;
-        let cells = cells_input::cells(&self.input, self.from)?;
-        let progress = Progress::unbounded("cells");
-        let mut written = 0;
-        let mut batch = WriteBatch::new();
-        let mut write = |batch: &mut WriteBatch| -> anyhow::Result<()> {
-            let cells = batch.len() as u64;
-            store.write(std::mem::take(batch), Durability::SyncWal)?;
-            written += cells;
-            progress.advance(cells);
-            if self.ack {
-                let mut out = stdout();
-                writeln!(out, "ACK {written}").and_then(|()| out.flush()).context(STDOUT)?;
-            }
-            Ok(())
-        };
-        for cell in cells {
-            let cell = cell?;
-            if cell.family() != self.family.as_bytes() {
-                let (input, found) = (display_name(&self.input), escape(cell.family()));
-                bail!("{input}: a cell of family {found}, not {}: {cell:?}", self.family);
-            }
-            batch.cell(&cell.as_ref());
-            if batch.len() == self.batch.get() {
-                write(&mut batch)?;
-            }
+        let mut input = self.open(now)?;
+        let mut batches = Batches::new(&store, self.ack);
+        let written = self.write(&mut input, &mut batches);
+        if written.is_err() {
+            let cells = show_number(batches.written, "cell");
+            let line = batches.first_line;
+            say(format_args!(
+                "hfile: {cells} stored, of the records before line {line}; --from-line {line} goes on there"
+            ));
         }
-        if !batch.is_empty() {
-            write(&mut batch)?;
-        }
+        written?;
+        input.say_bad_lines();
         Ok(Answer::Sound)
+    }
+
+    fn open(&self, now: Timestamp) -> anyhow::Result<Input> {
+        let input = self.input.cells(Some(&self.family), now)?;
+        for family in input.families().unwrap_or_default() {
+            if family != self.family.as_bytes() {
+                let (found, name) = (escape(&family), self.input.name());
+                let what = format!("{name}: a column is of family {found}, not {}", self.family);
+                return Err(Usage(what).into());
+            }
+        }
+        Ok(input)
+    }
+
+    fn write(&self, input: &mut Input, batches: &mut Batches<'_>) -> anyhow::Result<()> {
+        loop {
+            let cell = input.next();
+            let line = input.line();
+            let cell = match cell {
+                Some(Ok(_)) if line < self.from_line => continue,
+                Some(Ok(cell)) => self.check(cell, input),
+                Some(Err(error)) => Err(error.into()),
+                None => return batches.write(),
+            };
+            match cell {
+                Ok(cell) => {
+                    batches.push(&cell, line);
+                    if input.is_between_records() && batches.batch.len() >= self.batch.get() {
+                        batches.write()?;
+                    }
+                }
+                Err(error) => {
+                    batches.write()?;
+                    batches.first_line = line;
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    fn check(&self, cell: Cell, input: &Input) -> anyhow::Result<Cell> {
+        if cell.family() == self.family.as_bytes() {
+            return Ok(cell);
+        }
+        let (name, line, found) = (self.input.name(), input.line(), escape(cell.family()));
+        let what = format!("line {line}: a cell of family {found}, not {}: {cell:?}", self.family);
+        Err(sstable::Error::Invalid { file: name, what }.into())
+    }
+}
+
+/// Cells that are written together.
+struct Batches<'s> {
+    store: &'s Store,
+    acknowledges: bool,
+    batch: WriteBatch,
+    /// The line of the first record that is not written.
+    first_line: u64,
+    written: u64,
+    progress: Progress,
+}
+
+impl<'s> Batches<'s> {
+    fn new(store: &'s Store, acknowledges: bool) -> Self {
+        let progress = Progress::unbounded("cells");
+        let batch = WriteBatch::new();
+        Self { store, acknowledges, batch, first_line: 1, written: 0, progress }
+    }
+
+    fn push(&mut self, cell: &Cell, line: u64) {
+        if self.batch.is_empty() {
+            self.first_line = line;
+        }
+        self.batch.cell(&cell.as_ref());
+    }
+
+    /// Writes the batch, if there is anything in it.
+    fn write(&mut self) -> anyhow::Result<()> {
+        let cells = self.batch.len() as u64;
+        if cells == 0 {
+            return Ok(());
+        }
+        self.store.write(std::mem::take(&mut self.batch), Durability::SyncWal)?;
+        self.written += cells;
+        self.progress.advance(cells);
+        if self.acknowledges {
+            let mut out = stdout();
+            writeln!(out, "ACK {}", self.written).and_then(|()| out.flush()).context(STDOUT)?;
+        }
+        Ok(())
     }
 }

@@ -1,0 +1,116 @@
+//! What becomes of lines that cannot be read: they end the run, or are counted and left out.
+
+use std::convert::Infallible;
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use anyhow::Context;
+use sstable::{Error, FileName, Result};
+
+/// `stop`, `skip`, or a file.
+#[derive(Clone, Debug)]
+pub(super) enum BadLinesText {
+    Stop,
+    Skip,
+    File(PathBuf),
+}
+
+impl FromStr for BadLinesText {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text {
+            "stop" => Self::Stop,
+            "skip" => Self::Skip,
+            path => Self::File(path.into()),
+        })
+    }
+}
+
+/// Takes lines that cannot be read.
+pub(super) struct BadLines {
+    stops: bool,
+    file: Option<(csv::Writer<File>, FileName)>,
+    count: u64,
+    first: Vec<Problem>,
+}
+
+/// What is wrong with a line.
+#[derive(Clone, Debug, serde::Serialize)]
+pub(crate) struct Problem {
+    /// The line of the input, from 1.
+    pub(crate) line: u64,
+    /// The column and what is wrong.
+    pub(crate) what: String,
+}
+
+impl BadLines {
+    /// Problems that are kept; the others are counted.
+    const KEPT_MAX: usize = 10;
+
+    /// Makes the file that takes the lines, if one does. A dry run takes all lines and makes no file.
+    pub(super) fn new(text: Option<&BadLinesText>, is_dry_run: bool) -> anyhow::Result<Self> {
+        let stops = !is_dry_run && matches!(text, None | Some(BadLinesText::Stop));
+        let file = match text {
+            Some(BadLinesText::File(path)) if !is_dry_run => {
+                let shown = path.display().to_string();
+                let file = File::create_new(path).with_context(|| {
+                    format!("{shown}: cannot create the file of bad lines, which must be new")
+                })?;
+                let mut writer = csv::Writer::from_writer(file);
+                let header = writer.write_record(["line", "reason", "text"]);
+                header
+                    .map_err(io::Error::from)
+                    .with_context(|| format!("{shown}: cannot write"))?;
+                Some((writer, FileName::new(shown)))
+            }
+            _ => None,
+        };
+        Ok(Self { stops, file, count: 0, first: Vec::new() })
+    }
+
+    /// Takes a line of `input`; an error if the run ends with it.
+    pub(super) fn take(
+        &mut self,
+        input: &FileName,
+        line: u64,
+        what: String,
+        bytes: &[u8],
+    ) -> Result<()> {
+        if self.stops {
+            let what = format!("line {line}: {what}");
+            return Err(Error::Invalid { file: input.clone(), what });
+        }
+        self.count += 1;
+        if let Some((writer, name)) = &mut self.file {
+            let record = [line.to_string().as_bytes(), what.as_bytes(), bytes].map(<[u8]>::to_vec);
+            let written = writer.write_record(&record).map_err(io::Error::from);
+            written.and_then(|()| writer.flush()).map_err(|source| Error::Io {
+                file: name.clone(),
+                action: "write a bad line".into(),
+                source,
+            })?;
+        }
+        if self.first.len() < Self::KEPT_MAX {
+            self.first.push(Problem { line, what });
+        }
+        Ok(())
+    }
+
+    /// The number of lines taken.
+    pub(super) const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The first of them.
+    pub(super) fn first(&self) -> &[Problem] {
+        &self.first
+    }
+
+    /// The name of the file that takes the lines.
+    pub(super) fn file_name(&self) -> Option<&FileName> {
+        self.file.as_ref().map(|(_, name)| name)
+    }
+}

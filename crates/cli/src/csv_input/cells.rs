@@ -1,0 +1,219 @@
+//! The cells of CSV, record by record.
+
+use std::collections::VecDeque;
+use std::io::Read;
+
+use sstable::{Cell, Error, FileName, Result, Timestamp};
+
+use super::bad_lines::{BadLines, Problem};
+use super::layout::Layout;
+use super::options::CsvOptions;
+use super::own_form::OwnForm;
+use super::records::{Record, Records};
+use crate::failure::Usage;
+
+/// What is known of an input beside its options.
+pub(crate) struct CsvContext<'a> {
+    /// The input's name in messages.
+    pub(crate) name: FileName,
+    /// The family of columns that name none.
+    pub(crate) family: Option<&'a str>,
+    /// The timestamp of cells that have none.
+    pub(crate) now: Timestamp,
+    /// Whether nothing is to be written.
+    pub(crate) is_dry_run: bool,
+}
+
+/// The cells of CSV, in its order.
+pub(crate) struct CsvCells<R> {
+    records: Records<R>,
+    form: Form,
+    name: FileName,
+    bad_lines: BadLines,
+    /// The rest of the current record's cells.
+    cells: VecDeque<Cell>,
+    line: u64,
+    record_count: u64,
+    has_failed: bool,
+}
+
+enum Form {
+    Own(OwnForm),
+    Layout(Layout),
+}
+
+impl<R: Read> CsvCells<R> {
+    /// Reads the header, and finds out what the columns are.
+    pub(crate) fn new(
+        input: R,
+        options: &CsvOptions,
+        context: CsvContext<'_>,
+    ) -> anyhow::Result<Self> {
+        let CsvContext { name, family, now, is_dry_run } = context;
+        let usage = |what: String| Usage(format!("{name}: {what}"));
+        let mut records = Records::new(input, options.dialect()?, options.field_size_max()?);
+        let form = if options.columns.is_empty() {
+            let names = read_names(&mut records, &name, options.no_header)?;
+            match OwnForm::recognise(&names).map_err(|what| in_line(&name, 1, &what)) {
+                Ok(Some(form)) if options.row.is_empty() => {
+                    if let Some(given) = options.first_of_layout() {
+                        return Err(usage(format!(
+                            "{given} means nothing for the columns row, family and ts, which are the tool's own \
+                             form; --row reads them as other CSV"
+                        ))
+                        .into());
+                    }
+                    Form::Own(form)
+                }
+                Err(error) if options.row.is_empty() => return Err(error.into()),
+                _ => Form::Layout(Layout::of_names(options, names, family, now).map_err(usage)?),
+            }
+        } else {
+            if options.header {
+                read_names(&mut records, &name, false)?;
+            }
+            Form::Layout(Layout::of_importtsv(options, now).map_err(usage)?)
+        };
+        let bad_lines = BadLines::new(options.bad_lines.as_ref(), is_dry_run)?;
+        Ok(Self {
+            records,
+            form,
+            name,
+            bad_lines,
+            cells: VecDeque::new(),
+            line: 0,
+            record_count: 0,
+            has_failed: false,
+        })
+    }
+}
+
+impl<R> CsvCells<R> {
+    /// The line on which the record begins whose cell was returned last.
+    pub(crate) const fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// Whether the last cell of a record was returned last.
+    pub(crate) fn is_between_records(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// The families that cells can be of, if the columns say so.
+    pub(crate) fn families(&self) -> Option<Vec<Vec<u8>>> {
+        match &self.form {
+            Form::Own(_) => None,
+            Form::Layout(layout) => Some(layout.families()),
+        }
+    }
+
+    /// The timestamp that all cells have, if it is the same.
+    pub(crate) const fn fixed_timestamp(&self) -> Option<Timestamp> {
+        match &self.form {
+            Form::Own(_) => None,
+            Form::Layout(layout) => layout.fixed_timestamp(),
+        }
+    }
+
+    /// The number of records read, without bad lines.
+    pub(crate) const fn record_count(&self) -> u64 {
+        self.record_count
+    }
+
+    /// The number of lines that could not be read.
+    pub(crate) const fn bad_line_count(&self) -> u64 {
+        self.bad_lines.count()
+    }
+
+    /// The first lines that could not be read.
+    pub(crate) fn first_bad_lines(&self) -> &[Problem] {
+        self.bad_lines.first()
+    }
+
+    /// The file that has the lines that could not be read.
+    pub(crate) fn bad_lines_file(&self) -> Option<&FileName> {
+        self.bad_lines.file_name()
+    }
+}
+
+impl<R: Read> Iterator for CsvCells<R> {
+    type Item = Result<Cell>;
+
+    /// The next cell. After an error there is none.
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.cells.is_empty() && !self.has_failed {
+            match self.read_record() {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => {
+                    self.has_failed = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+        self.cells.pop_front().map(Ok)
+    }
+}
+
+impl<R: Read> CsvCells<R> {
+    /// Makes cells of the next record, perhaps none; `false` at the end.
+    fn read_record(&mut self) -> Result<bool> {
+        let Self { records, form, name, bad_lines, cells, .. } = self;
+        let read = records.read().map_err(|source| {
+            let action = format!("read CSV behind line {}", self.line).into();
+            Error::Io { file: name.clone(), action, source }
+        })?;
+        let (line, problem, bytes) = match read {
+            None => return Ok(false),
+            Some(Err(bad)) => (bad.line, Some(bad.what), bad.bytes),
+            Some(Ok(record)) => {
+                let made = form.cells(&record, cells);
+                let bytes = if made.is_err() { record.bytes.to_vec() } else { Vec::new() };
+                (record.line, made.err(), bytes)
+            }
+        };
+        self.line = line;
+        match problem {
+            None => self.record_count += 1,
+            Some(what) => bad_lines.take(name, line, what, &bytes)?,
+        }
+        Ok(true)
+    }
+}
+
+impl Form {
+    fn cells(&mut self, record: &Record<'_>, cells: &mut VecDeque<Cell>) -> Result<(), String> {
+        match self {
+            Self::Own(form) => form.cell(record).map(|cell| cells.push_back(cell)),
+            Self::Layout(layout) => layout.cells(record, cells),
+        }
+    }
+}
+
+/// The names of the columns: those of the header, or numbers from 1, for which the first record is only looked at.
+fn read_names<R: Read>(
+    records: &mut Records<R>,
+    name: &FileName,
+    has_no_header: bool,
+) -> Result<Vec<String>> {
+    let read = if has_no_header { records.peek() } else { records.read() };
+    let read = read.map_err(|source| {
+        let action = "read the CSV header".into();
+        Error::Io { file: name.clone(), action, source }
+    })?;
+    let record = match read {
+        Some(Ok(record)) => record,
+        Some(Err(bad)) => return Err(in_line(name, bad.line, &bad.what)),
+        None => return Err(in_line(name, 1, "no columns: the input is empty")),
+    };
+    if has_no_header {
+        return Ok((1..=record.len()).map(|number| number.to_string()).collect());
+    }
+    let texts = record.fields().map(std::str::from_utf8).collect::<Result<Vec<_>, _>>();
+    let texts = texts.map_err(|error| in_line(name, record.line, &format!("header: {error}")))?;
+    Ok(texts.into_iter().map(str::to_owned).collect())
+}
+
+fn in_line(name: &FileName, line: u64, what: &str) -> Error {
+    Error::Invalid { file: name.clone(), what: format!("line {line}: {what}") }
+}

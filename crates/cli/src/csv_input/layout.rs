@@ -1,0 +1,355 @@
+//! How the columns of somebody's CSV become cells.
+//!
+//! ```text
+//! header     id , name        , info:age          --row id --column name=info:name --type info:age=int32
+//! record     7  , Ann         , 41
+//! cells      7/info:age=\x00\x00\x00\x29   7/info:name=Ann
+//! ```
+//!
+//! A record's cells stand in HBase's order, so that CSV whose rows ascend needs no `--sort`.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::fmt::Display;
+
+use sstable::{Cell, CellRef, KeyRef, Timestamp, escape, unescape};
+
+use super::options::CsvOptions;
+use super::records::Record;
+use super::time;
+use super::value::ValueType;
+
+/// ImportTsv's names of columns that are no cells.
+const IMPORTTSV_ROW: &str = "HBASE_ROW_KEY";
+const IMPORTTSV_TIMESTAMP: &str = "HBASE_TS_KEY";
+
+/// How the columns become cells.
+pub(super) struct Layout {
+    names: Vec<String>,
+    row: Vec<usize>,
+    row_separator: Vec<u8>,
+    timestamp: TimestampSource,
+    values: Vec<ValueColumn>,
+    null: Option<Vec<u8>>,
+    /// Kept for its memory.
+    row_bytes: Vec<u8>,
+    value_bytes: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum TimestampSource {
+    Fixed(Timestamp),
+    Column(usize),
+}
+
+/// A column whose fields become cells.
+#[derive(Debug)]
+struct ValueColumn {
+    at: usize,
+    family: Vec<u8>,
+    qualifier: Vec<u8>,
+    value_type: ValueType,
+}
+
+impl ValueColumn {
+    fn shown(&self) -> String {
+        format!("{}:{}", escape(&self.family), escape(&self.qualifier))
+    }
+}
+
+impl Layout {
+    /// The layout that the options give columns with these names. Columns that have no family of their own
+    /// are of `family`.
+    ///
+    /// # Errors
+    ///
+    /// What does not fit together.
+    pub(super) fn of_names(
+        options: &CsvOptions,
+        names: Vec<String>,
+        family: Option<&str>,
+        now: Timestamp,
+    ) -> Result<Self, String> {
+        let find = |option: &str, name: &str| {
+            position(&names, name).map_err(|what| format!("{option}: {what}"))
+        };
+        if options.row.is_empty() {
+            let shown = names.join(", ");
+            return Err(format!(
+                "--row is needed: the columns that make the row key (there are {shown}; without --row they would \
+                 be row, family, qualifier, ts, type, value, seq)"
+            ));
+        }
+        let row =
+            options.row.iter().map(|name| find("--row", name)).collect::<Result<Vec<_>, _>>()?;
+        if row.len() > 1 && options.row_separator.is_none() {
+            return Err("several row columns need --row-separator, which may be empty".to_owned());
+        }
+        let timestamp = timestamp_source(options, &names, now)?;
+        let ignored = options
+            .ignore
+            .iter()
+            .map(|name| find("--ignore", name))
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut values = Vec::new();
+        for column in &options.column {
+            values.push(ValueColumn {
+                at: find("--column", &column.name)?,
+                family: column.family.clone(),
+                qualifier: column.qualifier.clone(),
+                value_type: ValueType::String,
+            });
+        }
+        let mut has_other_role: BTreeSet<usize> = row.iter().chain(&ignored).copied().collect();
+        has_other_role.extend(values.iter().map(|value| value.at));
+        if let TimestampSource::Column(at) = timestamp {
+            has_other_role.insert(at);
+        }
+        let mut without_family = Vec::new();
+        for (at, name) in names.iter().enumerate().filter(|(at, _)| !has_other_role.contains(at)) {
+            let (family, qualifier) = match (name.split_once(':'), family) {
+                (Some((family, qualifier)), _) if !family.is_empty() => (family, qualifier),
+                (_, Some(family)) => (family, name.as_str()),
+                _ => {
+                    without_family.push(name.as_str());
+                    continue;
+                }
+            };
+            let (family, qualifier) = (family.into(), qualifier.into());
+            values.push(ValueColumn { at, family, qualifier, value_type: ValueType::String });
+        }
+        if !without_family.is_empty() {
+            return Err(format!(
+                "no family is known for {}: --column NAME=FAMILY:QUALIFIER names one, --family one for all, and \
+                 --ignore leaves columns out",
+                without_family.join(", ")
+            ));
+        }
+        Self::new(options, names, row, timestamp, values)
+    }
+
+    /// The layout that `--columns` gives.
+    ///
+    /// # Errors
+    ///
+    /// What does not fit together.
+    pub(super) fn of_importtsv(options: &CsvOptions, now: Timestamp) -> Result<Self, String> {
+        let names: Vec<String> = (1..=options.columns.len()).map(|at| at.to_string()).collect();
+        let (mut row, mut timestamps, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, column) in options.columns.iter().enumerate() {
+            match column.as_str() {
+                IMPORTTSV_ROW => row.push(at),
+                IMPORTTSV_TIMESTAMP => timestamps.push(at),
+                "" => {}
+                name if name.starts_with("HBASE_") => {
+                    return Err(format!(
+                        "--columns: {name} is not supported; there are {IMPORTTSV_ROW} and {IMPORTTSV_TIMESTAMP}"
+                    ));
+                }
+                name => {
+                    let (family, qualifier) = name.split_once(':').unwrap_or((name, ""));
+                    let (family, qualifier) = (unescape(family), unescape(qualifier));
+                    values.push(ValueColumn {
+                        at,
+                        family,
+                        qualifier,
+                        value_type: ValueType::String,
+                    });
+                }
+            }
+        }
+        if row.len() != 1 || timestamps.len() > 1 {
+            return Err(format!(
+                "--columns: {IMPORTTSV_ROW} is needed once, and {IMPORTTSV_TIMESTAMP} at most once"
+            ));
+        }
+        let timestamp = match timestamps[..] {
+            [] => timestamp_source(options, &names, now)?,
+            [at, ..] if options.timestamp.is_none() => TimestampSource::Column(at),
+            _ => return Err(format!("--timestamp and {IMPORTTSV_TIMESTAMP} exclude each other")),
+        };
+        Self::new(options, names, row, timestamp, values)
+    }
+
+    fn new(
+        options: &CsvOptions,
+        names: Vec<String>,
+        row: Vec<usize>,
+        timestamp: TimestampSource,
+        mut values: Vec<ValueColumn>,
+    ) -> Result<Self, String> {
+        if values.is_empty() {
+            return Err("no column is left that becomes a cell".to_owned());
+        }
+        for value in &values {
+            check_family(&value.family).map_err(|what| format!("{}: {what}", value.shown()))?;
+        }
+        values.sort_by(|one, other| {
+            (&one.family, &one.qualifier).cmp(&(&other.family, &other.qualifier))
+        });
+        let is_same = |pair: &&[ValueColumn]| {
+            pair[0].family == pair[1].family && pair[0].qualifier == pair[1].qualifier
+        };
+        if let Some(pair) = values.windows(2).find(is_same) {
+            let [one, other] = [&pair[0], &pair[1]].map(|value| &names[value.at]);
+            return Err(format!("columns {one} and {other} are both {}", pair[0].shown()));
+        }
+        for typed in &options.types {
+            let known = values
+                .iter_mut()
+                .find(|value| value.family == typed.family && value.qualifier == typed.qualifier);
+            let Some(value) = known else {
+                let (family, qualifier) = (escape(&typed.family), escape(&typed.qualifier));
+                let columns: Vec<_> = values.iter().map(ValueColumn::shown).collect();
+                return Err(format!(
+                    "--type: no column is {family}:{qualifier}; there are {}",
+                    columns.join(", ")
+                ));
+            };
+            value.value_type = typed.value_type;
+        }
+        Ok(Self {
+            names,
+            row,
+            row_separator: options.row_separator.as_deref().map_or(Vec::new(), unescape),
+            timestamp,
+            values,
+            null: options.null.as_ref().map(|text| text.clone().into_bytes()),
+            row_bytes: Vec::new(),
+            value_bytes: Vec::new(),
+        })
+    }
+
+    /// The families that cells can be of.
+    pub(super) fn families(&self) -> Vec<Vec<u8>> {
+        let families: BTreeSet<_> = self.values.iter().map(|value| value.family.clone()).collect();
+        families.into_iter().collect()
+    }
+
+    /// The timestamp of cells whose record has none.
+    pub(super) const fn fixed_timestamp(&self) -> Option<Timestamp> {
+        match self.timestamp {
+            TimestampSource::Fixed(timestamp) => Some(timestamp),
+            TimestampSource::Column(_) => None,
+        }
+    }
+
+    /// Appends the cells of a record; none if one of them cannot be made.
+    pub(super) fn cells(
+        &mut self,
+        record: &Record<'_>,
+        cells: &mut VecDeque<Cell>,
+    ) -> Result<(), String> {
+        check_width(record, &self.names)?;
+        let timestamp = match self.timestamp {
+            TimestampSource::Fixed(timestamp) => timestamp,
+            TimestampSource::Column(at) => {
+                time::parse(record.field(at)).map_err(|what| in_column(&self.names[at], what))?
+            }
+        };
+        self.read_row(record)?;
+        let before = cells.len();
+        for value in &self.values {
+            let text = record.field(value.at);
+            if self.null.as_deref() == Some(text) {
+                continue;
+            }
+            self.value_bytes.clear();
+            if let Err(what) = value.value_type.encode(text, &mut self.value_bytes) {
+                cells.truncate(before);
+                return Err(in_column(&self.names[value.at], what));
+            }
+            let (row, bytes) = (&self.row_bytes, &self.value_bytes);
+            let cell = CellRef::put(row, &value.family, &value.qualifier, timestamp, bytes);
+            cells.push_back(cell.to_cell());
+        }
+        Ok(())
+    }
+
+    /// Makes the row key.
+    fn read_row(&mut self, record: &Record<'_>) -> Result<(), String> {
+        self.row_bytes.clear();
+        for (index, &at) in self.row.iter().enumerate() {
+            let text = record.field(at);
+            if self.null.as_deref() == Some(text) {
+                return Err(in_column(&self.names[at], "the row key is null"));
+            }
+            if index > 0 {
+                self.row_bytes.extend_from_slice(&self.row_separator);
+            }
+            self.row_bytes.extend_from_slice(text);
+        }
+        let name = &self.names[self.row[0]];
+        check_row(&self.row_bytes).map_err(|what| in_column(name, what))
+    }
+}
+
+/// Where timestamps come from, as `--timestamp` says.
+fn timestamp_source(
+    options: &CsvOptions,
+    names: &[String],
+    now: Timestamp,
+) -> Result<TimestampSource, String> {
+    let text = match options.timestamp.as_deref() {
+        None | Some("NOW") => return Ok(TimestampSource::Fixed(now)),
+        Some(text) => text,
+    };
+    if text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() {
+        let millis = text.parse().map_err(|_| format!("--timestamp: {text} is too large"))?;
+        return Ok(TimestampSource::Fixed(Timestamp::new(millis)));
+    }
+    let name = text.strip_prefix("column:").unwrap_or(text);
+    let at = position(names, name).map_err(|what| {
+        format!("--timestamp: {what}; it is a column, NOW, or milliseconds since 1970")
+    })?;
+    Ok(TimestampSource::Column(at))
+}
+
+/// Where a column stands.
+fn position(names: &[String], name: &str) -> Result<usize, String> {
+    let mut found = names.iter().enumerate().filter(|(_, known)| *known == name);
+    match (found.next(), found.next()) {
+        (Some((at, _)), None) => Ok(at),
+        (Some(_), Some(_)) => Err(format!("two columns are called {name}")),
+        (None, _) => Err(format!("no column is called {name}; there are {}", names.join(", "))),
+    }
+}
+
+/// Says in which column a problem is.
+pub(super) fn in_column(name: &str, what: impl Display) -> String {
+    format!("column {name:?}: {what}")
+}
+
+/// Refuses a record that has not a field for each column.
+pub(super) fn check_width(record: &Record<'_>, names: &[String]) -> Result<(), String> {
+    let (found, expected) = (record.len(), names.len());
+    match names.get(found) {
+        Some(missing) => {
+            let them = if expected - found == 1 { "is" } else { "and those behind it are" };
+            Err(format!("column {missing:?} {them} missing: {found} of {expected} fields"))
+        }
+        None if found > expected => Err(format!("{found} fields in {expected} columns")),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a row that no file can hold.
+pub(super) fn check_row(row: &[u8]) -> Result<(), String> {
+    match row.len() {
+        0 => Err("the row is empty".to_owned()),
+        len if len > KeyRef::ROW_LEN_MAX => {
+            Err(format!("a row of {len} bytes; {} are allowed", KeyRef::ROW_LEN_MAX))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a family that no file can hold.
+pub(super) fn check_family(family: &[u8]) -> Result<(), String> {
+    match family.len() {
+        0 => Err("the family is empty".to_owned()),
+        len if len > KeyRef::FAMILY_LEN_MAX => {
+            Err(format!("a family of {len} bytes; {} are allowed", KeyRef::FAMILY_LEN_MAX))
+        }
+        _ => Ok(()),
+    }
+}

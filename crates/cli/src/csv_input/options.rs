@@ -1,0 +1,188 @@
+//! What the command line says about CSV.
+
+use std::str::FromStr;
+
+use sstable::unescape;
+
+use super::bad_lines::BadLinesText;
+use super::records::Dialect;
+use super::value::ValueType;
+use crate::failure::Usage;
+use crate::size_text::SizeText;
+
+/// How CSV is read.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "CSV")]
+pub(crate) struct CsvOptions {
+    /// Columns that make the row key, in the key's order
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
+    pub(super) row: Vec<String>,
+    /// Text between several row columns; may be empty
+    #[arg(long, value_name = "TEXT", requires = "row")]
+    pub(super) row_separator: Option<String>,
+    /// Column of the cells that a column's fields become; repeatable
+    #[arg(long, value_name = "NAME=FAMILY:QUALIFIER")]
+    pub(super) column: Vec<ColumnText>,
+    /// Columns that are left out
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
+    pub(super) ignore: Vec<String>,
+    /// All columns in their order, in ImportTsv's notation; the input has no header then
+    #[arg(long, value_name = "HBASE_ROW_KEY,FAMILY:QUALIFIER,…", value_delimiter = ',')]
+    #[arg(conflicts_with_all = ["row", "row_separator", "column", "ignore", "no_header"])]
+    pub(super) columns: Vec<String>,
+    /// Pass over the first line, which --columns replaces
+    #[arg(long, requires = "columns")]
+    pub(super) header: bool,
+    /// Take the first line for a record; columns are called 1, 2, 3, …
+    #[arg(long)]
+    pub(super) no_header: bool,
+    /// Byte between fields: a character, \t, or \xNN [default: ,]
+    #[arg(long, value_name = "BYTE")]
+    pub(super) separator: Option<ByteText>,
+    /// Byte around fields that hold separators or line ends; none if no field is quoted [default: "]
+    #[arg(long, value_name = "BYTE|none")]
+    pub(super) quote: Option<QuoteText>,
+    /// Timestamps: a column's, the start of the run, or this one [default: NOW]
+    #[arg(long, value_name = "COLUMN|NOW|MILLIS")]
+    pub(super) timestamp: Option<String>,
+    /// Make no cell of fields with this text
+    #[arg(long, value_name = "TEXT")]
+    pub(super) null: Option<String>,
+    /// Encoding of a column's values: string, int16, int32, int64, float32, float64, bool or binary-hex;
+    /// repeatable [default: string]
+    #[arg(long = "type", value_name = "FAMILY:QUALIFIER=TYPE")]
+    pub(super) types: Vec<TypeText>,
+    /// What becomes of lines that cannot be read: stop, skip, or a new file that takes them
+    #[arg(long, value_name = "stop|skip|FILE")]
+    pub(super) bad_lines: Option<BadLinesText>,
+    /// Largest size of a field
+    #[arg(long, value_name = "SIZE", default_value = "16MiB")]
+    pub(super) field_size_max: SizeText,
+}
+
+impl CsvOptions {
+    /// The first option given that says how columns become cells.
+    pub(super) fn first_of_layout(&self) -> Option<&'static str> {
+        let given = [
+            (!self.row.is_empty(), "--row"),
+            (!self.column.is_empty(), "--column"),
+            (!self.columns.is_empty(), "--columns"),
+            (self.no_header, "--no-header"),
+            (!self.ignore.is_empty(), "--ignore"),
+            (self.timestamp.is_some(), "--timestamp"),
+            (self.null.is_some(), "--null"),
+            (!self.types.is_empty(), "--type"),
+        ];
+        given.into_iter().find_map(|(is_given, name)| is_given.then_some(name))
+    }
+
+    /// The first option given; the size of fields has a default and does not count.
+    pub(crate) fn first_given(&self) -> Option<&'static str> {
+        let given = [
+            (self.separator.is_some(), "--separator"),
+            (self.quote.is_some(), "--quote"),
+            (self.bad_lines.is_some(), "--bad-lines"),
+        ];
+        let others = given.into_iter().find_map(|(is_given, name)| is_given.then_some(name));
+        self.first_of_layout().or(others)
+    }
+
+    pub(super) fn dialect(&self) -> Result<Dialect, Usage> {
+        let separator = self.separator.map_or(b',', |byte| byte.0);
+        let quote = self.quote.map_or(Some(b'"'), |quote| quote.0);
+        for (name, byte) in [("--separator", Some(separator)), ("--quote", quote)] {
+            if matches!(byte, Some(b'\n' | b'\r')) {
+                return Err(Usage(format!("{name} cannot be a line end")));
+            }
+        }
+        if quote == Some(separator) {
+            return Err(Usage("--separator and --quote are the same byte".to_owned()));
+        }
+        Ok(Dialect { separator, quote })
+    }
+
+    /// The greatest size of a field, in bytes.
+    pub(super) fn field_size_max(&self) -> Result<usize, Usage> {
+        match usize::try_from(self.field_size_max.bytes()) {
+            Ok(size @ 1..=FIELD_SIZE_LIMIT) => Ok(size),
+            _ => Err(Usage(format!("--field-size-max is from 1 byte to {FIELD_SIZE_LIMIT} bytes"))),
+        }
+    }
+}
+
+/// Larger values fit into no block.
+const FIELD_SIZE_LIMIT: usize = 1 << 29;
+
+/// `NAME=FAMILY:QUALIFIER`.
+#[derive(Clone, Debug)]
+pub(super) struct ColumnText {
+    pub(super) name: String,
+    pub(super) family: Vec<u8>,
+    pub(super) qualifier: Vec<u8>,
+}
+
+impl FromStr for ColumnText {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const FORM: &str = "columns look like NAME=FAMILY:QUALIFIER";
+        let (name, column) = text.split_once('=').ok_or(FORM)?;
+        let (family, qualifier) = column.split_once(':').ok_or(FORM)?;
+        if name.is_empty() || family.is_empty() {
+            return Err(FORM);
+        }
+        let (family, qualifier) = (unescape(family), unescape(qualifier));
+        Ok(Self { name: name.to_owned(), family, qualifier })
+    }
+}
+
+/// `FAMILY:QUALIFIER=TYPE`.
+#[derive(Clone, Debug)]
+pub(super) struct TypeText {
+    pub(super) family: Vec<u8>,
+    pub(super) qualifier: Vec<u8>,
+    pub(super) value_type: ValueType,
+}
+
+impl FromStr for TypeText {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let form = || "types look like FAMILY:QUALIFIER=int64".to_owned();
+        let (column, value_type) = text.rsplit_once('=').ok_or_else(form)?;
+        let (family, qualifier) = column.split_once(':').ok_or_else(form)?;
+        let value_type = ValueType::from_name(value_type)?;
+        Ok(Self { family: unescape(family), qualifier: unescape(qualifier), value_type })
+    }
+}
+
+/// One byte: a character, `\t`, or `\xNN`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ByteText(u8);
+
+impl FromStr for ByteText {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match (text, &unescape(text)[..]) {
+            ("\\t", _) => Ok(Self(b'\t')),
+            (_, [byte]) => Ok(Self(*byte)),
+            _ => Err("one byte is needed: an ASCII character, \\t, or \\xNN"),
+        }
+    }
+}
+
+/// One byte, or none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QuoteText(Option<u8>);
+
+impl FromStr for QuoteText {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "none" {
+            return Ok(Self(None));
+        }
+        text.parse().map(|ByteText(byte)| Self(Some(byte)))
+    }
+}

@@ -1,0 +1,129 @@
+//! The tool's own form of CSV, as `hfile cat --format csv` prints it: one cell a record.
+//!
+//! | column      | content                                                   | without it     |
+//! |-------------|-----------------------------------------------------------|----------------|
+//! | `row`       | text with HBase's `\xNN` escapes                          | another form   |
+//! | `family`    | the same                                                  | another form   |
+//! | `qualifier` | the same                                                  | empty          |
+//! | `ts`        | milliseconds                                              | another form   |
+//! | `type`      | `Put`, `Delete`, `DeleteColumn`, …                        | `Put`          |
+//! | `value`     | the same text as rows                                     | empty          |
+//! | `seq`       | sequence id                                               | 0              |
+//!
+//! Tags have no column: cells that carry some need the cells format.
+
+use std::borrow::Cow;
+
+use memchr::memchr;
+use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp, unescape};
+
+use super::layout::{check_family, check_row, check_width, in_column};
+use super::records::Record;
+
+/// The columns there are.
+const COLUMNS: [&str; 7] = ["row", "family", "qualifier", "ts", "type", "value", "seq"];
+
+/// Where each column stands.
+pub(super) struct OwnForm {
+    names: Vec<String>,
+    row: usize,
+    family: usize,
+    timestamp: usize,
+    qualifier: Option<usize>,
+    cell_type: Option<usize>,
+    value: Option<usize>,
+    sequence_id: Option<usize>,
+}
+
+impl OwnForm {
+    /// The form of a file with these columns, if they are the tool's own.
+    ///
+    /// # Errors
+    ///
+    /// If there are columns beside those that the form has.
+    pub(super) fn recognise(names: &[String]) -> Result<Option<Self>, String> {
+        let column = |name: &str| names.iter().position(|found| found == name);
+        let (Some(row), Some(family), Some(timestamp)) =
+            (column("row"), column("family"), column("ts"))
+        else {
+            return Ok(None);
+        };
+        if let Some(unknown) = names.iter().find(|name| !COLUMNS.contains(&name.as_str())) {
+            let columns = COLUMNS.join(", ");
+            return Err(format!(
+                "unknown column {unknown:?}; beside row, family and ts there can be {columns} (--row reads \
+                 other forms of CSV)"
+            ));
+        }
+        Ok(Some(Self {
+            names: names.to_vec(),
+            row,
+            family,
+            timestamp,
+            qualifier: column("qualifier"),
+            cell_type: column("type"),
+            value: column("value"),
+            sequence_id: column("seq"),
+        }))
+    }
+
+    /// The cell of a record.
+    pub(super) fn cell(&self, record: &Record<'_>) -> Result<Cell, String> {
+        check_width(record, &self.names)?;
+        let family = bytes("family", record, Some(self.family))?;
+        check_family(&family).map_err(|what| in_column("family", what))?;
+        let row = bytes("row", record, Some(self.row))?;
+        check_row(&row).map_err(|what| in_column("row", what))?;
+        let timestamp = text("ts", record, self.timestamp)?;
+        let timestamp = match timestamp.parse() {
+            Ok(millis @ 0..) => Timestamp::new(millis),
+            Ok(_) => return Err(in_column("ts", "a negative timestamp, which HBase cannot read")),
+            Err(_) => return Err(in_column("ts", format!("{timestamp:?} is not a number"))),
+        };
+        let cell = CellRef {
+            row: &row,
+            family: &family,
+            qualifier: &bytes("qualifier", record, self.qualifier)?,
+            timestamp,
+            cell_type: self.cell_type(record)?,
+            value: &bytes("value", record, self.value)?,
+            tags: &[],
+            sequence_id: self.sequence_id(record)?,
+        };
+        Ok(cell.to_cell())
+    }
+
+    fn cell_type(&self, record: &Record<'_>) -> Result<CellType, String> {
+        let Some(at) = self.cell_type else { return Ok(CellType::Put) };
+        let name = text("type", record, at)?;
+        let known = CellType::ALL.into_iter().find(|known| known.name() == name);
+        known.ok_or_else(|| in_column("type", format!("unknown cell type {name:?}")))
+    }
+
+    fn sequence_id(&self, record: &Record<'_>) -> Result<SequenceId, String> {
+        let Some(at) = self.sequence_id else { return Ok(SequenceId::new(0)) };
+        let id = text("seq", record, at)?;
+        let known = id.parse().ok().filter(|id| *id <= SequenceId::MAX.get());
+        known
+            .map(SequenceId::new)
+            .ok_or_else(|| in_column("seq", format!("{id:?} is not a sequence id")))
+    }
+}
+
+fn text<'r>(column: &str, record: &Record<'r>, at: usize) -> Result<&'r str, String> {
+    std::str::from_utf8(record.field(at)).map_err(|error| in_column(column, error))
+}
+
+/// The bytes that a text stands for; none without a column.
+fn bytes<'r>(
+    column: &str,
+    record: &Record<'r>,
+    at: Option<usize>,
+) -> Result<Cow<'r, [u8]>, String> {
+    let Some(at) = at else { return Ok(Cow::Borrowed(b"")) };
+    let text = text(column, record, at)?;
+    Ok(match memchr(b'\\', text.as_bytes()) {
+        None => Cow::Borrowed(text.as_bytes()),
+        Some(_) => Cow::Owned(unescape(text)),
+    })
+}

@@ -1,0 +1,184 @@
+//! `--dry-run`: what would be written, and what speaks against it.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use anyhow::bail;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use sstable::{Cell, Comparator, escape, ndjson};
+
+use crate::cells_input::{Input, InputOptions};
+use crate::cells_output::{CellsOutput, Format};
+use crate::csv_input::Problem;
+use crate::failure::Answer;
+use crate::output::{Audience, Report};
+use crate::progress::Progress;
+use crate::size_text::show_number;
+
+/// Cells that are shown.
+const SHOWN_MAX: usize = 10;
+/// Problems that are shown.
+const PROBLEMS_MAX: usize = 10;
+
+/// What the cells are to be checked for, beside being readable.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Checks<'a> {
+    /// The order that they must stand in, within their family; `None` if they are sorted.
+    pub(crate) order: Option<Comparator>,
+    /// The family that all must be of.
+    pub(crate) family: Option<&'a [u8]>,
+    /// Whether all go into one file, and so must be of the same family.
+    pub(crate) is_one_file: bool,
+}
+
+/// Reads the whole input, and prints what would be written. The answer is no if there are problems.
+pub(crate) fn dry_run(
+    options: &InputOptions,
+    mut input: Input,
+    checks: Checks<'_>,
+    audience: Audience,
+) -> anyhow::Result<Answer> {
+    let progress = Progress::unbounded("cells read");
+    let mut report = DryRun::new(options.name().to_string());
+    let mut last: BTreeMap<Vec<u8>, Cell> = BTreeMap::new();
+    let mut ended = None;
+    while let Some(cell) = input.next() {
+        let cell = match cell {
+            Ok(cell) => cell,
+            Err(error @ sstable::Error::Invalid { .. }) => {
+                ended = Some(error);
+                break;
+            }
+            Err(error) => bail!(error),
+        };
+        progress.advance(1);
+        if let Some(what) = checks.problem(&cell, report.shown.first(), last.get(cell.family())) {
+            report.add_problem(Problem { line: input.line(), what });
+        }
+        report.add_cell(&cell)?;
+        if checks.order.is_some() {
+            last.insert(cell.family().to_vec(), cell);
+        }
+    }
+    drop(progress);
+    if let Some(error) = ended {
+        // The cells format ends at what is no cell.
+        report.add_problem(Problem { line: input.line(), what: error.to_string() });
+    }
+    report.finish(&input);
+    audience.print(&report)?;
+    Ok(Answer::from_bool(report.problem_count == 0))
+}
+
+impl Checks<'_> {
+    fn problem(&self, cell: &Cell, first: Option<&Cell>, last: Option<&Cell>) -> Option<String> {
+        if let Some(family) = self.family
+            && cell.family() != family
+        {
+            let (found, family) = (escape(cell.family()), escape(family));
+            return Some(format!("a cell of family {found}, not {family}"));
+        }
+        if self.is_one_file
+            && let Some(first) = first
+            && first.family() != cell.family()
+        {
+            let families = [first, cell].map(|cell| escape(cell.family()).to_string());
+            return Some(format!(
+                "a cell of family {} in a file of {}; --bulk-load writes a directory with files of each family",
+                families[1], families[0]
+            ));
+        }
+        let (order, last) = (self.order?, last?);
+        let is_behind = order.compare(&cell.as_ref().key(), &last.as_ref().key()).is_ge();
+        let key = last.as_ref();
+        (!is_behind)
+            .then(|| format!("{} comes before {}; --sort sorts", cell.as_ref().key(), key.key()))
+    }
+}
+
+#[derive(Serialize)]
+struct DryRun {
+    schema: u32,
+    input: String,
+    records: u64,
+    cells: u64,
+    families: BTreeMap<String, u64>,
+    bad_lines: u64,
+    #[serde(rename = "problems")]
+    problem_count: u64,
+    first_problems: Vec<Problem>,
+    first_cells: Vec<Box<RawValue>>,
+    #[serde(skip)]
+    shown: Vec<Cell>,
+}
+
+impl DryRun {
+    fn new(input: String) -> Self {
+        Self {
+            schema: 1,
+            input,
+            records: 0,
+            cells: 0,
+            families: BTreeMap::new(),
+            bad_lines: 0,
+            problem_count: 0,
+            first_problems: Vec::new(),
+            first_cells: Vec::new(),
+            shown: Vec::new(),
+        }
+    }
+
+    fn add_problem(&mut self, problem: Problem) {
+        self.problem_count += 1;
+        if self.first_problems.len() < PROBLEMS_MAX {
+            self.first_problems.push(problem);
+        }
+    }
+
+    fn add_cell(&mut self, cell: &Cell) -> anyhow::Result<()> {
+        self.cells += 1;
+        *self.families.entry(escape(cell.family()).to_string()).or_default() += 1;
+        if self.shown.len() < SHOWN_MAX {
+            self.shown.push(cell.clone());
+            let mut line = Vec::new();
+            ndjson::write_cell(&mut line, &cell.as_ref())?;
+            let line = String::from_utf8(line)?;
+            self.first_cells.push(RawValue::from_string(line.trim_end().to_owned())?);
+        }
+        Ok(())
+    }
+
+    /// Adds what the input knows of itself.
+    fn finish(&mut self, input: &Input) {
+        self.records = input.record_count();
+        self.bad_lines = input.bad_line_count();
+        self.problem_count += self.bad_lines;
+        self.first_problems.extend_from_slice(input.first_bad_lines());
+        self.first_problems.sort_by_key(|problem| problem.line);
+        self.first_problems.truncate(PROBLEMS_MAX);
+    }
+}
+
+impl Report for DryRun {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut cells = CellsOutput::new(&mut *out, Format::Text)?;
+        for cell in &self.shown {
+            cells.write(&cell.as_ref())?;
+        }
+        cells.finish()?;
+        let (cells, records) =
+            (show_number(self.cells, "cell"), show_number(self.records, "record"));
+        writeln!(out, "{}: {cells} from {records}; nothing was written", self.input)?;
+        for (family, count) in &self.families {
+            writeln!(out, "  family {family}: {}", show_number(*count, "cell"))?;
+        }
+        if self.problem_count > 0 {
+            writeln!(out, "{}:", show_number(self.problem_count, "problem"))?;
+        }
+        for Problem { line, what } in &self.first_problems {
+            writeln!(out, "  line {line}: {what}")?;
+        }
+        Ok(())
+    }
+}

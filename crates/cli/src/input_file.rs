@@ -1,0 +1,111 @@
+//! An input as bytes: a file or stdin, and what is in it if it is gzip or Zstandard.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use anyhow::Context;
+use flate2::bufread::MultiGzDecoder;
+use ruzstd::decoding::FrameDecoder;
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// Skippable frames begin with one of sixteen magics, of which `pzstd` writes this one first.
+const ZSTD_SKIPPABLE_MAGIC: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
+const BUFFER_LEN: usize = 1 << 16;
+
+/// Opens a file, or stdin for `-`, and decompresses it if it begins as gzip or Zstandard does.
+pub(crate) fn open(path: &Path) -> anyhow::Result<Box<dyn BufRead>> {
+    let name = display_name(path);
+    let mut input: Box<dyn BufRead> = if path == Path::new("-") {
+        Box::new(io::stdin().lock())
+    } else {
+        let file = File::open(path).with_context(|| format!("{name}: cannot open"))?;
+        Box::new(BufReader::with_capacity(BUFFER_LEN, file))
+    };
+    let start = input.fill_buf().with_context(|| format!("{name}: cannot read"))?;
+    Ok(if start.starts_with(&GZIP_MAGIC) {
+        Box::new(BufReader::with_capacity(BUFFER_LEN, MultiGzDecoder::new(input)))
+    } else if start.starts_with(&ZSTD_MAGIC) || start.starts_with(&ZSTD_SKIPPABLE_MAGIC) {
+        Box::new(BufReader::with_capacity(BUFFER_LEN, ZstdFrames::new(input)))
+    } else {
+        input
+    })
+}
+
+/// The name of an input in messages.
+pub(crate) fn display_name(path: &Path) -> String {
+    if path == Path::new("-") { "stdin".to_owned() } else { path.display().to_string() }
+}
+
+/// The contents of Zstandard frames, one after the other; their checksums are verified.
+struct ZstdFrames<R> {
+    input: R,
+    decoder: FrameDecoder,
+    is_in_frame: bool,
+}
+
+impl<R: BufRead> ZstdFrames<R> {
+    fn new(input: R) -> Self {
+        Self { input, decoder: FrameDecoder::new(), is_in_frame: false }
+    }
+
+    /// Goes to the next frame with contents; `false` at the end of the input.
+    fn next_frame(&mut self) -> io::Result<bool> {
+        loop {
+            if self.input.fill_buf()?.is_empty() {
+                return Ok(false);
+            }
+            match self.decoder.reset(&mut self.input) {
+                Ok(()) => return Ok(true),
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                    length,
+                    ..
+                })) => {
+                    let length = u64::from(length);
+                    let skipped = io::copy(&mut (&mut self.input).take(length), &mut io::sink())?;
+                    if skipped < length {
+                        return Err(io::ErrorKind::UnexpectedEof.into());
+                    }
+                }
+                Err(error) => return Err(damaged(error)),
+            }
+        }
+    }
+
+    /// Whether the frame's contents have the checksum that it states.
+    fn check_sum(&self) -> io::Result<()> {
+        match self.decoder.get_checksum_from_data() {
+            Some(stated) if self.decoder.get_calculated_checksum() != Some(stated) => {
+                Err(damaged("its checksum differs"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<R: BufRead> Read for ZstdFrames<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if !self.is_in_frame && !self.next_frame()? {
+                return Ok(0);
+            }
+            self.is_in_frame = true;
+            while self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
+                let one = ruzstd::decoding::BlockDecodingStrategy::UptoBlocks(1);
+                self.decoder.decode_blocks(&mut self.input, one).map_err(damaged)?;
+            }
+            let len = self.decoder.read(out)?;
+            if len > 0 || out.is_empty() {
+                return Ok(len);
+            }
+            self.check_sum()?;
+            self.is_in_frame = false;
+        }
+    }
+}
+
+fn damaged(error: impl std::fmt::Display) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("damaged Zstandard frame: {error}"))
+}
