@@ -75,8 +75,8 @@ impl Layout {
         if options.row.is_empty() {
             let shown = names.join(", ");
             return Err(format!(
-                "--row is needed: the columns that make the row key (there are {shown}; without --row they would \
-                 be row, family, qualifier, ts, type, value, seq)"
+                "--row is needed: it names the columns of the row key (there are {shown}; only a header with row, \
+                 family and ts needs none)"
             ));
         }
         let row =
@@ -190,7 +190,8 @@ impl Layout {
             pair[0].family == pair[1].family && pair[0].qualifier == pair[1].qualifier
         };
         if let Some(pair) = values.windows(2).find(is_same) {
-            let [one, other] = [&pair[0], &pair[1]].map(|value| &names[value.at]);
+            let (first, second) = (pair[0].at.min(pair[1].at), pair[0].at.max(pair[1].at));
+            let [one, other] = [first, second].map(|at| &names[at]);
             return Err(format!("columns {one} and {other} are both {}", pair[0].shown()));
         }
         for typed in &options.types {

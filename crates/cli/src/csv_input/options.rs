@@ -12,51 +12,55 @@ use crate::size_text::SizeText;
 
 /// How CSV is read.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "CSV")]
 pub(crate) struct CsvOptions {
     /// Columns that make the row key, in the key's order
-    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
+    #[arg(help_heading = "CSV", long, value_name = "COLUMN,…", value_delimiter = ',')]
     pub(super) row: Vec<String>,
     /// Text between several row columns; may be empty
-    #[arg(long, value_name = "TEXT", requires = "row")]
+    #[arg(help_heading = "CSV", long, value_name = "TEXT", requires = "row")]
     pub(super) row_separator: Option<String>,
     /// Column of the cells that a column's fields become; repeatable
-    #[arg(long, value_name = "NAME=FAMILY:QUALIFIER")]
+    #[arg(help_heading = "CSV", long, value_name = "NAME=FAMILY:QUALIFIER")]
     pub(super) column: Vec<ColumnText>,
     /// Columns that are left out
-    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
+    #[arg(help_heading = "CSV", long, value_name = "COLUMN,…", value_delimiter = ',')]
     pub(super) ignore: Vec<String>,
     /// All columns in their order, in ImportTsv's notation; the input has no header then
-    #[arg(long, value_name = "HBASE_ROW_KEY,FAMILY:QUALIFIER,…", value_delimiter = ',')]
+    #[arg(
+        help_heading = "CSV",
+        long,
+        value_name = "HBASE_ROW_KEY,FAMILY:QUALIFIER,…",
+        value_delimiter = ','
+    )]
     #[arg(conflicts_with_all = ["row", "row_separator", "column", "ignore", "no_header"])]
     pub(super) columns: Vec<String>,
     /// Pass over the first line, which --columns replaces
-    #[arg(long, requires = "columns")]
+    #[arg(help_heading = "CSV", long, requires = "columns")]
     pub(super) header: bool,
     /// Take the first line for a record; columns are called 1, 2, 3, …
-    #[arg(long)]
+    #[arg(help_heading = "CSV", long)]
     pub(super) no_header: bool,
     /// Byte between fields: a character, \t, or \xNN [default: ,]
-    #[arg(long, value_name = "BYTE")]
+    #[arg(help_heading = "CSV", long, value_name = "BYTE")]
     pub(super) separator: Option<ByteText>,
     /// Byte around fields that hold separators or line ends; none if no field is quoted [default: "]
-    #[arg(long, value_name = "BYTE|none")]
+    #[arg(help_heading = "CSV", long, value_name = "BYTE|none")]
     pub(super) quote: Option<QuoteText>,
     /// Timestamps: a column's, the start of the run, or this one [default: NOW]
-    #[arg(long, value_name = "COLUMN|NOW|MILLIS")]
+    #[arg(help_heading = "CSV", long, value_name = "COLUMN|NOW|MILLIS")]
     pub(super) timestamp: Option<String>,
     /// Make no cell of fields with this text
-    #[arg(long, value_name = "TEXT")]
+    #[arg(help_heading = "CSV", long, value_name = "TEXT")]
     pub(super) null: Option<String>,
     /// Encoding of a column's values: string, int16, int32, int64, float32, float64, bool or binary-hex;
     /// repeatable [default: string]
-    #[arg(long = "type", value_name = "FAMILY:QUALIFIER=TYPE")]
+    #[arg(help_heading = "CSV", long = "type", value_name = "FAMILY:QUALIFIER=TYPE")]
     pub(super) types: Vec<TypeText>,
     /// What becomes of lines that cannot be read: stop, skip, or a new file that takes them
-    #[arg(long, value_name = "stop|skip|FILE")]
+    #[arg(help_heading = "CSV", long, value_name = "stop|skip|FILE")]
     pub(super) bad_lines: Option<BadLinesText>,
     /// Largest size of a field
-    #[arg(long, value_name = "SIZE", default_value = "16MiB")]
+    #[arg(help_heading = "CSV", long, value_name = "SIZE", default_value = "16MiB")]
     pub(super) field_size_max: SizeText,
 }
 
