@@ -1,0 +1,168 @@
+//! `hfile store put --from csv`: CSV as people have it into a store, and where to go on after a bad line.
+
+#[path = "support/command_line.rs"]
+mod command_line;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+use tempfile::TempDir;
+
+use command_line::{command, directory, failure, hfile, json, path, stdout, text};
+
+/// A directory with an empty store of the family `f`, and an input.
+fn with_store(csv: &str) -> (TempDir, String, String) {
+    let directory = directory();
+    let (store, input) = (path(&directory, "store"), path(&directory, "in.csv"));
+    stdout(&["store", "create", &store, "f"]);
+    fs::write(&input, csv).expect("disk takes it");
+    (directory, store, input)
+}
+
+fn cells(store: &str) -> Vec<String> {
+    let lines = stdout(&["store", "scan", store, "f", "--format", "csv"]);
+    lines.lines().skip(1).map(|line| line.rsplit_once(',').expect("seq").0.to_owned()).collect()
+}
+
+#[test]
+fn columns_without_a_family_are_of_the_one_that_is_put() {
+    let (_directory, store, input) =
+        with_store("id,name,f:age,at\n2,Bob,7,2023-11-15\n1,Ann,41,17\n");
+    let put = ["store", "put", &store, "f", "--from", "csv", &input, "--row", "id"];
+    let put = [&put[..], &["--type", "f:age=int16", "--timestamp", "at", "--ack", "--batch", "1"]]
+        .concat();
+    // A batch ends where a record does, so both cells of a record are acknowledged together.
+    assert_eq!(stdout(&put), "ACK 2\nACK 4\n");
+    assert_eq!(
+        cells(&store),
+        [
+            "1,f,age,17,Put,\\x00)",
+            "1,f,name,17,Put,Ann",
+            "2,f,age,1700006400000,Put,\\x00\\x07",
+            "2,f,name,1700006400000,Put,Bob",
+        ]
+    );
+}
+
+#[test]
+fn a_column_of_another_family_is_refused_before_anything_is_written() {
+    let (directory, store, input) = with_store("id,g:name\n1,Ann\n");
+    let put = ["store", "put", &store, "f", "--from", "csv", &input];
+    let (status, said) = failure(&[&put[..], &["--row", "id"]].concat());
+    assert!(status == 2 && said.contains("in.csv: a column is of family g, not f"), "{said}");
+    fs::write(path(&directory, "in.csv"), "row,family,ts\nr1,f,1\nr2,g,1\n").expect("writable");
+    let (status, said) = failure(&put);
+    assert!(status == 3 && said.contains("in.csv: line 3: a cell of family g, not f"), "{said}");
+}
+
+#[test]
+fn a_run_that_stops_says_where_to_go_on() {
+    let csv = "id,n\nr1,1\nr2,2\nr3,x\nr4,4\nr5,5\n";
+    let (directory, store, input) = with_store(csv);
+    let put = [
+        "store",
+        "put",
+        &store,
+        "f",
+        "--from",
+        "csv",
+        &input,
+        "--row",
+        "id",
+        "--type",
+        "f:n=int16",
+    ];
+    let put = [&put[..], &["--timestamp", "5"]].concat();
+    let (status, said) = failure(&put);
+    assert_eq!(status, 3);
+    let said = said.replace(&input, "in.csv");
+    let go_on =
+        "hfile: 2 cells stored, of the records before line 4; --from-line 4 goes on there\n";
+    assert!(said.starts_with(go_on), "{said}");
+    assert!(
+        said.contains("hfile: in.csv: line 4: column \"n\": \"x\" is not of type int16"),
+        "{said}"
+    );
+    assert_eq!(cells(&store).len(), 2, "the sound lines before it are written");
+
+    fs::write(path(&directory, "in.csv"), csv.replace('x', "3")).expect("writable");
+    stdout(&[&put[..], &["--from-line", "4", "--ack"]].concat());
+    let rows: Vec<String> = cells(&store).iter().map(|cell| cell[..2].to_owned()).collect();
+    assert_eq!(rows, ["r1", "r2", "r3", "r4", "r5"]);
+
+    let (_directory, store, input) = with_store(csv);
+    let put = [
+        "store",
+        "put",
+        &store,
+        "f",
+        "--from",
+        "csv",
+        &input,
+        "--row",
+        "id",
+        "--type",
+        "f:n=int16",
+    ];
+    let skipping = hfile(&[&put[..], &["--bad-lines", "skip"]].concat());
+    assert!(skipping.status.success());
+    assert!(text(&skipping.stderr).contains("passed over 1 line"), "{}", text(&skipping.stderr));
+    assert_eq!(cells(&store).len(), 4);
+}
+
+#[test]
+fn the_cells_format_says_where_to_go_on_too() {
+    let cell = |row: &str| {
+        format!(
+            "{{\"row\":\"{row}\",\"family\":\"66\",\"qualifier\":\"\",\"ts\":1,\"type\":\"Put\",\"value\":\"\"}}\n"
+        )
+    };
+    let lines = [cell("61"), cell("62"), "nonsense\n".to_owned(), cell("63")].concat();
+    let (_directory, store, input) = with_store(&lines);
+    let (status, said) = failure(&["store", "put", &store, "f", "--from", "cells", &input]);
+    assert_eq!(status, 3);
+    assert!(said.starts_with("hfile: 2 cells stored, of the records before line 3;"), "{said}");
+    assert_eq!(cells(&store).len(), 2);
+}
+
+#[test]
+fn a_dry_run_of_put_opens_no_store() {
+    let (directory, store, input) = with_store("id,n\nr1,1\n,2\n");
+    fs::remove_dir_all(&store).expect("ours");
+    let put = ["store", "put", &store, "f", "--from", "csv", &input, "--row", "id", "--dry-run"];
+    let said = hfile(&put);
+    assert_eq!(said.status.code(), Some(1));
+    assert!(text(&said.stdout).contains("1 cell from 1 record; nothing was written"));
+    assert!(text(&said.stdout).contains("  line 3: column \"id\": the row is empty"));
+    fs::write(path(&directory, "in.csv"), "id,n\nr1,1\n").expect("writable");
+    assert_eq!(json(&[&put[..], &["--json"]].concat())["problems"], 0);
+    assert!(!fs::exists(&store).expect("readable"));
+    let (status, _) = failure(&[&put[..8], &["id", "--json"]].concat());
+    assert_eq!(status, 2, "--json is for dry runs");
+}
+
+/// Whoever writes a line and waits for its acknowledgement gets it before the next line.
+#[test]
+fn a_record_is_acknowledged_before_the_next_one_is_read() {
+    let (_directory, store, _) = with_store("");
+    let put =
+        ["store", "put", &store, "f", "--from", "csv", "-", "--row", "id", "--ack", "--batch", "1"];
+    let mut child = command(&put)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary runs");
+    let mut stdin = child.stdin.take().expect("piped");
+    let mut acknowledged = BufReader::new(child.stdout.take().expect("piped")).lines();
+    stdin.write_all(b"id,n\n").expect("it reads");
+    for row in 1..4 {
+        writeln!(stdin, "r{row},{row}").expect("it reads");
+        stdin.flush().expect("it reads");
+        let line = acknowledged.next().expect("a line").expect("text");
+        assert_eq!(line, format!("ACK {row}"));
+    }
+    drop(stdin);
+    assert!(child.wait().expect("it ends").success());
+}
