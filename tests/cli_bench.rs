@@ -117,7 +117,9 @@ fn bench_measures_files_that_hbase_wrote() {
     let files: Vec<String> = manifest().iter().map(|file| field(file, "file").to_owned()).collect();
     let mut args = vec!["bench", "--gets", "300", "--json", "--hfiles", "manifest.json"];
     args.extend(files.iter().map(String::as_str));
-    let report = json(&args);
+    let output = command(&args).output().expect("the binary runs");
+    assert_eq!(output.status.code(), Some(1), "one file is none: {}", text(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("an object");
     let measured = report["each_file"].as_array().expect("files").len();
     let left_out = report["left_out"].as_array().expect("files");
     assert_eq!(measured + left_out.len(), files.len() + 1);

@@ -33,6 +33,14 @@ impl Answer {
     pub(crate) const fn from_bool(sound: bool) -> Self {
         if sound { Self::Sound } else { Self::No }
     }
+
+    /// `Sound` if both are.
+    pub(crate) const fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Sound, Self::Sound) => Self::Sound,
+            _ => Self::No,
+        }
+    }
 }
 
 /// The arguments do not fit together in a way that clap cannot know.

@@ -7,6 +7,7 @@ use filter::Seed;
 use serde::Serialize;
 use sstable::{FilterAnswer, ReadTrace, Reader, RowProbe, TimeRange, Timestamp};
 
+use crate::each_file::for_each_file;
 use crate::failure::{Answer, Usage};
 use crate::key_text::KeyText;
 use crate::output::{Audience, Report, write_table};
@@ -20,6 +21,9 @@ Examples:
   hfile find --column q --min-ts 1700000000000 region/cf/* 'row\\x00'
   hfile find --json region/cf/* row1 | jq -r 'select(.candidate) | .file'
 
+--min-ts and --max-ts are those of HBase's TimeRange: from the first on, and before the second.
+A file that cannot be read does not keep the others from being asked.
+A row is taken for a forgotten one if it is the name of a file; give it as hex:… in that case.
 Exit status: 0 some file can hold it, 1 none can, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Find {
     /// The files to ask
@@ -34,9 +38,9 @@ pub(crate) struct Find {
     /// Only cells from this time on, in milliseconds
     #[arg(long, value_name = "MILLIS", default_value_t = 0)]
     min_ts: i64,
-    /// Only cells up to this time
-    #[arg(long, value_name = "MILLIS", default_value_t = i64::MAX)]
-    max_ts: i64,
+    /// Only cells before this time
+    #[arg(long, value_name = "MILLIS")]
+    max_ts: Option<i64>,
     #[command(flatten)]
     audience: Audience,
 }
@@ -44,18 +48,19 @@ pub(crate) struct Find {
 impl Find {
     /// Asks the files one after the other.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        if self.min_ts > self.max_ts {
-            return Err(Usage("--min-ts lies behind --max-ts".to_owned()).into());
-        }
-        let times =
-            TimeRange { min: Timestamp::new(self.min_ts), max: Timestamp::new(self.max_ts) };
+        self.row.check_is_no_file()?;
+        let times = self.times()?;
         let mut probe = RowProbe::new(self.row.as_bytes(), Seed::new(0));
         if let Some(column) = &self.column {
             probe = probe.with_column(column.as_bytes());
         }
         let mut files = Vec::new();
-        for file in &self.files {
+        let answer = for_each_file(&self.files, |file| {
             files.push(FileReport::new(file, &probe, times)?);
+            Ok(Answer::Sound)
+        });
+        if files.is_empty() {
+            return answer;
         }
         let found = files.iter().any(|file| file.candidate);
         if self.audience.is_program() {
@@ -65,7 +70,17 @@ impl Find {
         } else {
             self.audience.print(&Files(files))?;
         }
-        Ok(Answer::from_bool(found))
+        Ok(answer?.and(Answer::from_bool(found)))
+    }
+
+    /// The times asked for. A file's own range has both ends, and that of the command line only its first.
+    fn times(&self) -> Result<TimeRange, Usage> {
+        let (min, max) = (self.min_ts, self.max_ts.unwrap_or(i64::MAX));
+        if min >= max {
+            return Err(Usage("no time is from --min-ts on and before --max-ts".to_owned()));
+        }
+        let last = if self.max_ts.is_some() { max - 1 } else { max };
+        Ok(TimeRange { min: Timestamp::new(min), max: Timestamp::new(last) })
     }
 }
 

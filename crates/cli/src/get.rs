@@ -10,7 +10,8 @@ use serde_json::value::RawValue;
 use sstable::{BlockKind, BlockSource, Cell, ReadTrace, Reader, RowProbe, ndjson};
 
 use crate::cells_output::{CellsOutput, Format};
-use crate::failure::Answer;
+use crate::each_file::for_each_file;
+use crate::failure::{Answer, whole};
 use crate::key_text::KeyText;
 use crate::output::{Audience, Report, STDOUT, stdout, write_table};
 use crate::reading_options::reader_options;
@@ -23,6 +24,8 @@ Examples:
   hfile get --explain region/cf/* 'row\\x00'
   hfile get --json region/cf/* hex:726f7731 | jq .files
 
+A file that cannot be read does not keep the others from being looked into; the answer is then of those.
+A row is taken for a forgotten one if it is the name of a file; give it as hex:… in that case.
 Exit status: 0 found, 1 in none of the files (or one is damaged), 2 wrong usage, 3 could not read.")]
 pub(crate) struct Get {
     /// The files to look into
@@ -44,13 +47,21 @@ pub(crate) struct Get {
 impl Get {
     /// Prints the row, and the way to it if asked.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
+        self.row.check_is_no_file()?;
         let probe = RowProbe::new(self.row.as_bytes(), Seed::new(0));
         let mut cells: Vec<Cell> = Vec::new();
         let mut files = Vec::new();
-        for file in &self.files {
-            let looked = look_into(file, &probe)?;
+        let mut failed = Vec::new();
+        let answer = for_each_file(&self.files, |file| {
+            let looked = look_into(file, &probe).inspect_err(|error| {
+                failed.push(FailedFile { file: file.display().to_string(), what: whole(error) });
+            })?;
             files.push(FileReport::new(file, &looked));
             cells.extend(looked.cells);
+            Ok(Answer::Sound)
+        });
+        if files.is_empty() {
+            return answer;
         }
         // The order that a store would show them in.
         cells.sort_by(|one, other| one.as_ref().compare(&other.as_ref()));
@@ -61,6 +72,7 @@ impl Get {
             found,
             cells: cells.iter().map(cell_json).collect::<Result<_, _>>()?,
             files,
+            failed,
         };
         if self.audience.is_program() {
             self.audience.print(&report)?;
@@ -74,7 +86,7 @@ impl Get {
                 self.audience.print(&report)?;
             }
         }
-        Ok(Answer::from_bool(found))
+        Ok(answer?.and(Answer::from_bool(found)))
     }
 }
 
@@ -114,6 +126,14 @@ struct GetReport {
     found: bool,
     cells: Vec<Box<RawValue>>,
     files: Vec<FileReport>,
+    failed: Vec<FailedFile>,
+}
+
+/// A file that could not be looked into: the row may have cells in it.
+#[derive(Serialize)]
+struct FailedFile {
+    file: String,
+    what: String,
 }
 
 /// How the answer of one file was found.

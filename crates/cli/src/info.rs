@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sstable::{Reader, TimeRange, escape};
 
+use crate::each_file::for_each_file;
 use crate::failure::Answer;
 use crate::output::{Audience, Report};
 use crate::reading_options::reader_options;
@@ -18,7 +19,8 @@ Examples:
   hfile info 4f1c.hfile
   hfile info --json backup/*/cf/* | jq -r 'select(.bloom == null) | .file'
 
-Only the trailer and what it points to are read, whatever the file's size.
+Only the trailer and what it points to are read, whatever the file's size. A file that cannot be read does
+not keep the others from being shown.
 Exit status: 0 all read, 1 a file is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Info {
     /// The files
@@ -31,17 +33,16 @@ pub(crate) struct Info {
 impl Info {
     /// Reports file by file.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        let mut sound = true;
-        for (index, file) in self.files.iter().enumerate() {
+        let mut is_first = true;
+        for_each_file(&self.files, |file| {
             let reader = Reader::open_file(file, reader_options())?;
-            if index > 0 && !self.audience.is_program() {
+            if !std::mem::take(&mut is_first) && !self.audience.is_program() {
                 self.audience.print(&Separator)?;
             }
             let report = FileReport::new(file, &reader);
-            sound &= report.problems.is_empty();
             self.audience.print(&report)?;
-        }
-        Ok(Answer::from_bool(sound))
+            Ok(Answer::from_bool(report.problems.is_empty()))
+        })
     }
 }
 

@@ -1,33 +1,60 @@
 //! Keys as people type and read them: HBase's `\xNN` escapes, or `hex:` and hex digits.
 
-use std::convert::Infallible;
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
+
+use crate::failure::Usage;
 
 /// A key from the command line.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct KeyText(Vec<u8>);
+pub(crate) struct KeyText {
+    bytes: Vec<u8>,
+    is_hex: bool,
+}
+
+/// A text that is no key.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error(
+    "pairs of hex digits follow hex:; a key that begins with hex: itself is typed as \\x68ex:…"
+)]
+pub(crate) struct InvalidKey;
 
 impl KeyText {
     /// The bytes that were meant.
     pub(crate) fn as_bytes(&self) -> &[u8] {
-        &self.0
+        &self.bytes
     }
 }
 
 impl FromStr for KeyText {
-    type Err = Infallible;
+    type Err = InvalidKey;
 
-    /// `hex:` followed by anything but pairs of hex digits is an ordinary key that starts so.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let hex = text.strip_prefix("hex:").and_then(parse_hex);
-        Ok(Self(hex.unwrap_or_else(|| sstable::unescape(text))))
+        match text.strip_prefix("hex:") {
+            Some(digits) => Ok(Self { bytes: parse_hex(digits).ok_or(InvalidKey)?, is_hex: true }),
+            None => Ok(Self { bytes: sstable::unescape(text), is_hex: false }),
+        }
+    }
+}
+
+impl KeyText {
+    /// Refuses a row that names a file: it is most likely one more file, and the row was forgotten.
+    pub(crate) fn check_is_no_file(&self) -> Result<(), Usage> {
+        let Ok(text) = std::str::from_utf8(&self.bytes) else { return Ok(()) };
+        if self.is_hex || !Path::new(text).is_file() {
+            return Ok(());
+        }
+        let hex: String = self.bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        Err(Usage(format!(
+            "the last argument is the row, and {text} is a file; if there is a row of that name, give it as hex:{hex}"
+        )))
     }
 }
 
 impl fmt::Display for KeyText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", sstable::escape(&self.0))
+        write!(f, "{}", sstable::escape(&self.bytes))
     }
 }
 
@@ -46,7 +73,7 @@ mod tests {
     use super::*;
 
     fn key(text: &str) -> Vec<u8> {
-        text.parse::<KeyText>().expect("every text is a key").0
+        text.parse::<KeyText>().expect("a key").bytes
     }
 
     #[test]
@@ -55,6 +82,13 @@ mod tests {
         assert_eq!(key("hex:726f7700FF"), b"row\x00\xff");
         assert_eq!(key("hex:"), b"");
         assert_eq!(key("hexagon"), b"hexagon");
-        assert_eq!(key("hex:abc"), b"hex:abc");
+        assert_eq!(key(r"\x68ex:abc"), b"hex:abc");
+    }
+
+    #[test]
+    fn what_follows_hex_is_pairs_of_digits() {
+        for text in ["hex:zz", "hex:abc", "hex:0", "hex: 00"] {
+            assert!(text.parse::<KeyText>().is_err(), "{text}");
+        }
     }
 }

@@ -8,6 +8,7 @@ use anyhow::Context;
 use serde::Serialize;
 use sstable::{BlockOffset, Header, Reader};
 
+use crate::each_file::for_each_file;
 use crate::failure::Answer;
 use crate::output::{Audience, Report, STDOUT, stdout, write_table};
 use crate::reading_options::reader_options;
@@ -21,6 +22,7 @@ Examples:
   hfile layout --json 4f1c.hfile | jq '.blocks[] | select(.type == \"BLOOM_CHUNK\")'
 
 Block headers are read, blocks are not: `hfile verify` checks what stands in them.
+A file that cannot be read does not keep the others from being listed.
 Exit status: 0 all listed, 1 a header is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Layout {
     /// The files
@@ -33,20 +35,18 @@ pub(crate) struct Layout {
 impl Layout {
     /// Lists file by file.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        for (index, file) in self.files.iter().enumerate() {
-            if index > 0 && !self.audience.is_program() {
-                writeln!(stdout()).context(STDOUT)?;
-            }
+        let mut is_first = true;
+        for_each_file(&self.files, |file| {
             let reader = Reader::open_file(file, reader_options())?;
             let blocks = reader.blocks().map(|block| block.map(BlockReport::from));
-            self.audience.print(&FileReport {
-                schema: 1,
-                file: file.display().to_string(),
-                size: reader.len(),
-                blocks: blocks.collect::<Result<_, _>>()?,
-            })?;
-        }
-        Ok(Answer::Sound)
+            let blocks = blocks.collect::<Result<_, _>>()?;
+            if !std::mem::take(&mut is_first) && !self.audience.is_program() {
+                writeln!(stdout()).context(STDOUT)?;
+            }
+            let (size, file) = (reader.len(), file.display().to_string());
+            self.audience.print(&FileReport { schema: 1, file, size, blocks })?;
+            Ok(Answer::Sound)
+        })
     }
 }
 

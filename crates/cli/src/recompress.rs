@@ -13,6 +13,7 @@ use sstable::{
 
 use self::measure::Sample;
 use self::report::{FileReport, RewriteReport};
+use crate::each_file::for_each_file;
 use crate::failure::{Answer, Usage};
 use crate::half_made::{Output, ScratchDirectory};
 use crate::output::Audience;
@@ -82,17 +83,16 @@ impl Recompress {
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let wanted = self.wanted()?;
         match (&self.output, &self.files[..]) {
-            (Some(output), [file]) => self.rewrite(file, output, &wanted)?,
-            (Some(_), _) => {
-                return Err(Usage("one file at a time can be written anew".to_owned()).into());
+            (Some(output), [file]) => {
+                self.rewrite(file, output, &wanted)?;
+                Ok(Answer::Sound)
             }
-            (None, files) => {
-                for file in files {
-                    self.measure(file, &wanted)?;
-                }
-            }
+            (Some(_), _) => Err(Usage("one file at a time can be written anew".to_owned()).into()),
+            (None, files) => for_each_file(files, |file| {
+                self.measure(file, &wanted)?;
+                Ok(Answer::Sound)
+            }),
         }
-        Ok(Answer::Sound)
     }
 
     fn wanted(&self) -> Result<Wanted, Usage> {

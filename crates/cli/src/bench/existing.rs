@@ -17,32 +17,34 @@ use super::figures::{FilterFigures, figures};
 use super::loaded::Plan;
 use super::measure::{Ask, Measured, Mix, clock_nanos, measure};
 use super::report::{BenchReport, FileRow, LeftOut, Row};
-use crate::failure::{Usage, whole};
+use crate::failure::{Usage, status, whole};
 use crate::keys::{KeyList, mutate};
 use crate::progress::Progress;
 use crate::reading_options::{reader_options, scan};
+use crate::stderr::say;
 
 /// Measures the files together and one by one.
 pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Result<BenchReport> {
     let progress = Progress::new("files", 3 * paths.len() as u64);
     let per_file = (rows_max / paths.len()).max(1);
     let mut drawn = Vec::new();
-    let mut left_out = Vec::new();
+    let mut failed = Vec::new();
     for path in paths {
         progress.advance(1);
         match Drawn::draw(path, per_file, plan) {
             Ok(file) => drawn.push(file),
-            Err(error) => {
-                left_out.push(LeftOut { file: path.display().to_string(), why: whole(&error) });
-            }
+            Err(error) => failed.push((path, error)),
         }
     }
     if drawn.is_empty() {
-        let why: Vec<&str> = left_out.iter().map(|file| file.why.as_str()).collect();
-        return Err(
-            Usage(format!("none of the files can be measured:\n  {}", why.join("\n  "))).into()
-        );
+        return Err(none_measured(failed.into_iter().map(|(_, error)| error).collect()));
     }
+    let left_out = failed.iter().map(|(path, error)| LeftOut {
+        file: path.display().to_string(),
+        why: whole(error),
+        status: status_of(error),
+    });
+    let left_out = left_out.collect();
     let truth = Truth::learn(&mut drawn, &progress)?;
     let paths: Vec<&Path> = drawn.iter().map(|file| file.path.as_path()).collect();
     let with = FileSet::open(&paths, FilterUse::Best, plan)?;
@@ -76,6 +78,29 @@ pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Res
         each_file,
         left_out,
     })
+}
+
+/// A file without rows, of which nothing can be asked.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}: holds no rows")]
+struct NoRows(String);
+
+/// What leaving a file out does to the exit status.
+fn status_of(error: &anyhow::Error) -> u8 {
+    if error.is::<NoRows>() { 0 } else { status(error) }
+}
+
+/// Why no file can be measured. Says all reasons but the one that is returned: the one that weighs most.
+fn none_measured(mut errors: Vec<anyhow::Error>) -> anyhow::Error {
+    errors.sort_by_key(status_of);
+    let Some(worst) = errors.pop() else { return Usage("no files to measure".to_owned()).into() };
+    for error in &errors {
+        say(format_args!("hfile: {}", whole(error)));
+    }
+    if worst.is::<NoRows>() {
+        return Usage(format!("none of the files can be measured: {worst}")).into();
+    }
+    worst
 }
 
 /// One file, some of its rows, and strangers inside its range.
@@ -121,7 +146,7 @@ impl Drawn {
             members.push(row);
         }
         if members.len() == 0 {
-            anyhow::bail!("{}: holds no rows", path.display());
+            return Err(NoRows(path.display().to_string()).into());
         }
         let strangers = strangers(&members, last.as_deref().unwrap_or_default(), plan);
         let path = path.to_owned();

@@ -11,7 +11,7 @@ mod report;
 
 use std::path::PathBuf;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 
 use crate::cells_input;
 use crate::failure::{Answer, Usage};
@@ -95,7 +95,12 @@ impl Bench {
             existing::run(&self.hfiles, self.rows.unwrap_or(ROWS), plan)?
         };
         self.audience.print(&report)?;
-        Ok(Answer::Sound)
+        let left_out = report.left_out.len();
+        match report.left_out.iter().map(|file| file.status).max() {
+            None | Some(0) => Ok(Answer::Sound),
+            Some(1) => Ok(Answer::No),
+            Some(_) => bail!("{left_out} of {} files could not be measured", self.hfiles.len()),
+        }
     }
 
     fn run_loaded(&self) -> anyhow::Result<BenchReport> {

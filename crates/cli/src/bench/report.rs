@@ -196,6 +196,9 @@ const FILE_HEADING: [&str; 11] = [
 pub(super) struct LeftOut {
     pub(super) file: String,
     pub(super) why: String,
+    /// The exit status that it leads to.
+    #[serde(skip)]
+    pub(super) status: u8,
 }
 
 impl Report for BenchReport {

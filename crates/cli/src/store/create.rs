@@ -35,7 +35,7 @@ pub(super) struct Create {
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     min_versions: u32,
     /// Seconds that cells live [default: for ever]
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     ttl: Option<u64>,
     /// Whether deleted cells stay until they expire: TRUE, TTL, or FALSE
     #[arg(long, value_name = "WHEN", num_args = 0..=1)]

@@ -1,0 +1,158 @@
+//! Verbs over many files go on after a bad one, and wrong arguments never give a silent answer.
+
+#[path = "support/command_line.rs"]
+mod command_line;
+
+use std::fs;
+
+use serde_json::Value;
+
+use command_line::{data, directory, failure, hfile, json, path, text};
+
+const SOUND: &str = "s01-default.hfile";
+const ROW: &str = "row0000001728";
+
+/// A copy of [`SOUND`] without its last bytes, so that it cannot be opened.
+fn cut(directory: &tempfile::TempDir) -> String {
+    let damaged = path(directory, "cut.hfile");
+    let bytes = fs::read(data().join(SOUND)).expect("committed");
+    fs::write(&damaged, &bytes[..bytes.len() - 100]).expect("disk takes it");
+    damaged
+}
+
+#[test]
+fn a_bad_file_does_not_keep_the_others_from_being_read() {
+    let directory = directory();
+    let damaged = cut(&directory);
+    for (verb, behind) in [
+        (&["info"][..], &[][..]),
+        (&["layout"], &[]),
+        (&["cat"], &[]),
+        (&["cat", "--reverse"], &[]),
+        (&["verify"], &[]),
+        (&["get"], &[ROW]),
+        (&["find"], &[ROW]),
+        (&["recompress", "--compression", "NONE", "--data-block-encoding", "NONE"], &[]),
+    ] {
+        let alone = hfile(&[verb, &[SOUND], behind].concat());
+        assert!(alone.status.success(), "{verb:?}: {}", text(&alone.stderr));
+        let with = |bad: &str| hfile(&[verb, &[bad, SOUND], behind].concat());
+        let with_damaged = with(&damaged);
+        assert_eq!(with_damaged.status.code(), Some(1), "{verb:?}: {}", text(&with_damaged.stderr));
+        // Of the sound file all is printed that is printed of it alone; measured times differ.
+        let printed = text(&with_damaged.stdout);
+        if verb[0] == "recompress" {
+            assert!(printed.contains(&format!("{SOUND}:")), "{printed}");
+        } else {
+            assert!(printed.ends_with(&text(&alone.stdout)), "{verb:?}: {printed}");
+        }
+        let told = if verb[0] == "verify" { printed } else { text(&with_damaged.stderr) };
+        assert_eq!(told.matches(&damaged).count(), 1, "{verb:?}: {told}");
+
+        let with_missing = with("nowhere.hfile");
+        assert_eq!(with_missing.status.code(), Some(3), "{verb:?}");
+        let printed = text(&with_missing.stdout);
+        assert!(
+            verb[0] == "recompress" || printed.ends_with(&text(&alone.stdout)),
+            "{verb:?}: {printed}"
+        );
+        let told = text(&with_missing.stderr);
+        assert!(told.contains("hfile: nowhere.hfile: cannot "), "{verb:?}: {told}");
+        assert!(told.ends_with("hfile: 1 of 2 files could not be read\n"), "{verb:?}: {told}");
+    }
+    let explained: Value =
+        serde_json::from_slice(&hfile(&["get", "--json", &damaged, SOUND, ROW]).stdout)
+            .expect("an object");
+    assert_eq!(
+        (&explained["found"], &explained["failed"][0]["file"]),
+        (&true.into(), &damaged.into())
+    );
+}
+
+#[test]
+fn the_next_step_is_said_once_for_many_damaged_files() {
+    let directory = directory();
+    let damaged = cut(&directory);
+    let told = text(&hfile(&["info", &damaged, &damaged, &damaged, SOUND]).stderr);
+    assert_eq!(told.matches(&damaged).count(), 3, "{told}");
+    assert_eq!(told.matches("next: ").count(), 1, "{told}");
+}
+
+#[test]
+fn a_forgotten_row_is_noticed() {
+    for verb in ["get", "find"] {
+        let (status, said) = failure(&[verb, SOUND, "s02-empty.hfile"]);
+        assert_eq!(status, 2, "{verb}: {said}");
+        assert!(
+            said.contains("the last argument is the row, and s02-empty.hfile is a file"),
+            "{said}"
+        );
+        // A row of that name can be asked for all the same: there is none.
+        let hex: String = "s02-empty.hfile".bytes().map(|byte| format!("{byte:02x}")).collect();
+        assert!(said.contains(&format!("hex:{hex}")), "{said}");
+    }
+    let hex: String = SOUND.bytes().map(|byte| format!("{byte:02x}")).collect();
+    // The text behind `hex:` names no file, though what it means does.
+    let (status, said) = failure(&["get", "s02-empty.hfile", &format!("hex:{hex}")]);
+    assert_eq!((status, &*said), (1, ""));
+}
+
+#[test]
+fn hex_digits_that_are_none_are_wrong_usage() {
+    for args in [
+        &["get", SOUND, "hex:zz"][..],
+        &["find", SOUND, "hex:abc"],
+        &["find", SOUND, "row", "--column", "hex:0"],
+        &["cat", SOUND, "--start", "hex:zz"],
+        &["cat", SOUND, "--stop", "hex:7"],
+        &["store", "get", "nowhere", "hex:zz"],
+        &["build", "--from", "cells", "x", "--output", "y", "--splits", "hex:zz"],
+    ] {
+        let (status, said) = failure(args);
+        assert!(status == 2 && said.contains("pairs of hex digits"), "{args:?}: {said}");
+    }
+}
+
+/// HBase's `TimeRange` has its first time and not its last.
+#[test]
+fn max_ts_is_the_time_before_which_cells_are_wanted() {
+    let info = json(&["info", "--json", SOUND]);
+    let [first, last] = [0, 1].map(|end| info["time_range"][end].as_i64().expect("a time"));
+    let find = |option: &str, time: i64| {
+        hfile(&["find", SOUND, ROW, option, &time.to_string()]).status.code()
+    };
+    assert_eq!(find("--max-ts", first), Some(1), "no cell is before the first");
+    assert_eq!(find("--max-ts", first + 1), Some(0));
+    assert_eq!(find("--min-ts", last), Some(0));
+    assert_eq!(find("--min-ts", last + 1), Some(1));
+    for range in [["5", "5"], ["6", "5"]] {
+        let [min, max] = range;
+        let (status, said) = failure(&["find", SOUND, ROW, "--min-ts", min, "--max-ts", max]);
+        assert!(status == 2 && said.contains("no time is from --min-ts"), "{said}");
+    }
+}
+
+#[test]
+fn a_ttl_of_nothing_is_wrong_usage() {
+    let directory = directory();
+    let store = path(&directory, "store");
+    let (status, said) = failure(&["store", "create", &store, "f", "--ttl", "0"]);
+    assert!(status == 2 && said.contains("--ttl"), "{said}");
+}
+
+#[test]
+fn a_bench_of_damaged_files_ends_with_status_1() {
+    let directory = directory();
+    let damaged = cut(&directory);
+    let bench = |files: &[&str]| hfile(&[&["bench", "--gets", "10", "--hfiles"], files].concat());
+    assert_eq!(bench(&[&damaged]).status.code(), Some(1));
+    assert_eq!(bench(&[&damaged, &damaged]).status.code(), Some(1));
+    let mixed = bench(&[&damaged, SOUND]);
+    assert_eq!(mixed.status.code(), Some(1), "{}", text(&mixed.stderr));
+    assert!(text(&mixed.stdout).contains(&damaged), "{}", text(&mixed.stdout));
+    assert_eq!(bench(&["nowhere.hfile", SOUND]).status.code(), Some(3));
+    assert_eq!(bench(&["nowhere.hfile", &damaged]).status.code(), Some(3));
+    // A file without rows is sound, and there is nothing to measure.
+    assert_eq!(bench(&["s02-empty.hfile", SOUND]).status.code(), Some(0));
+    assert_eq!(bench(&["s02-empty.hfile"]).status.code(), Some(2));
+}
