@@ -30,6 +30,7 @@ fn the_help_of_every_verb_ends_in_examples() {
         "get",
         "build",
         "recompress",
+        "salvage",
         "store",
         "store create",
         "store put",

@@ -68,6 +68,21 @@ pub(crate) struct Unsound {
     pub(crate) damage: Damage,
 }
 
+/// A file of which nothing can be saved.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Unsalvageable(#[source] sstable::Error);
+
+impl Unsalvageable {
+    /// The error, if it is damage to what salvage needs.
+    pub(crate) fn of(error: sstable::Error) -> anyhow::Error {
+        match error {
+            error @ sstable::Error::Corrupt { .. } => Self(error).into(),
+            error => error.into(),
+        }
+    }
+}
+
 /// A file's error for which the verb knows a better next step than the error itself shows.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
@@ -147,6 +162,13 @@ fn judge_one(cause: &(dyn std::error::Error + 'static)) -> Option<Verdict> {
     }
     if let Some(Advised { next, .. }) = cause.downcast_ref() {
         return verdict(3, next);
+    }
+    if cause.is::<Unsalvageable>() {
+        return verdict(
+            1,
+            "trailer, file info and index root must be sound for a salvage, for without them nobody knows how blocks \
+             are to be read; take a sound copy of the file (replica, snapshot, backup)",
+        );
     }
     if cause.is::<Exists>() {
         return verdict(3, "give another --output, or --force to replace it");

@@ -25,10 +25,12 @@ mod input_file;
 mod key_text;
 mod keys;
 mod layout;
+mod lost_rows;
 mod output;
 mod progress;
 mod reading_options;
 mod recompress;
+mod salvage;
 mod size_text;
 mod sizing;
 mod sorted;
@@ -79,6 +81,7 @@ enum Verb {
     Diff(diff::Diff),
     Build(Box<build::Build>),
     Recompress(recompress::Recompress),
+    Salvage(salvage::Salvage),
     Filter(filter::FilterVerbs),
     Store(store::StoreVerbs),
 }
@@ -96,6 +99,7 @@ impl Verb {
             Self::Diff(verb) => verb.run(),
             Self::Build(verb) => verb.run(),
             Self::Recompress(verb) => verb.run(),
+            Self::Salvage(verb) => verb.run(),
             Self::Filter(verb) => verb.run(),
             Self::Store(verb) => verb.run(),
         }

@@ -12,6 +12,7 @@ use sstable::{
 };
 
 use self::measure::Sample;
+pub(crate) use self::read_back::check_sound;
 use self::report::{FileReport, RewriteReport};
 use crate::each_file::for_each_file;
 use crate::failure::{Answer, Usage};

@@ -1,20 +1,25 @@
 //! `hfile verify`: every check of a file that there is.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use serde::Serialize;
-use sstable::{BlockType, Damage, FileName, FileSource};
+use sstable::{BlockType, Damage, FileName, FileSource, Verification};
 
-use crate::failure::{Answer, whole};
+use crate::each_file::Outcomes;
+use crate::failure::Answer;
+use crate::lost_rows::LostRowsReport;
 use crate::output::{Audience, Report};
 use crate::progress::Progress;
 use crate::reading_options::limits;
 use crate::size_text::show_number;
-use crate::stderr::say;
 
 /// Check HFiles wholly: checksums, block chains, order, index, totals, and that filters pass each key.
 #[derive(clap::Args)]
@@ -23,7 +28,9 @@ Examples:
   hfile verify 4f1c.hfile
   hfile verify --json backup/*/cf/* | jq -r 'select(.ok | not) | .file'
 
-A file that cannot be read does not keep the others from being checked.
+Files are checked on all cores, and reported in their order. One that cannot be read does not keep the
+others from being checked. Of a damaged data block the report has the rows that may be missing: those
+between the sound rows before and behind it; hfile salvage saves all others.
 Exit status: 0 all sound, 1 some damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Verify {
     /// The files
@@ -40,46 +47,74 @@ impl Verify {
     }
 }
 
-/// Checks files one after the other, and reports each when it is done. Those that could not be read
-/// are said on stderr.
+/// Checks files on all cores, and reports them in their order. Those that could not be read are said on stderr.
 fn check_all(files: &[PathBuf], audience: Audience) -> anyhow::Result<Answer> {
-    let mut sound = true;
-    let mut unread = 0;
-    for file in files {
-        match check(file) {
-            Ok(report) => {
-                sound &= report.ok;
-                audience.print(&report)?;
-            }
-            Err(error) => {
-                say(format_args!("hfile: {}", whole(&error)));
-                unread += 1;
-            }
-        }
-    }
-    if unread > 0 {
-        bail!("{unread} of {} could not be read", show_number(files.len() as u64, "file"));
-    }
-    Ok(Answer::from_bool(sound))
+    let mut outcomes = Outcomes::default();
+    in_parallel(files, |outcome| {
+        let answer = outcome.and_then(|report| {
+            audience.print(&report)?;
+            Ok(Answer::from_bool(report.ok))
+        });
+        outcomes.take(answer)
+    })?;
+    outcomes.conclude(files.len())
 }
 
-fn check(path: &Path) -> anyhow::Result<FileReport> {
+/// Hands over what was found in each file, in their order, as soon as it and all before it are done. The first
+/// failure to take it ends the work.
+fn in_parallel(
+    files: &[PathBuf],
+    mut take: impl FnMut(anyhow::Result<FileReport>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let thread_count =
+        thread::available_parallelism().map_or(1, NonZeroUsize::get).min(files.len());
+    let progress = (files.len() > 1).then(|| Progress::new("files", files.len() as u64));
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        // The sender of each worker; where none is left, the work is done.
+        let (sender, receiver) = mpsc::channel();
+        for _ in 0..thread_count {
+            let (sender, next, is_alone) = (sender.clone(), &next, files.len() == 1);
+            scope.spawn(move || {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(file) = files.get(index) else { break };
+                    // Nobody takes it if stdout takes nothing more.
+                    if sender.send((index, check(file, is_alone))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut waiting = BTreeMap::new();
+        let mut taken = 0;
+        for (index, outcome) in receiver {
+            waiting.insert(index, outcome);
+            while let Some(outcome) = waiting.remove(&taken) {
+                take(outcome)?;
+                taken += 1;
+                if let Some(progress) = &progress {
+                    progress.advance(1);
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+fn check(path: &Path, shows_progress: bool) -> anyhow::Result<FileReport> {
     let name = path.display().to_string();
     let open = || File::open(path).and_then(FileSource::new);
     let source = Arc::new(open().with_context(|| format!("{name}: cannot open"))?);
-    let progress = Progress::new(name.clone(), sstable::ReadAt::len(&*source));
-    let limits = limits();
-    let found =
-        sstable::verify(source, FileName::new(name.as_str()), limits, |done| progress.set(done))?;
-    Ok(FileReport {
-        schema: 1,
-        file: name,
-        ok: found.is_sound(),
-        blocks: found.blocks,
-        cells: found.cells,
-        totals_checked: found.totals_checked,
-        errors: found.problems.into_iter().map(Finding::from).collect(),
-    })
+    let progress =
+        shows_progress.then(|| Progress::new(name.clone(), sstable::ReadAt::len(&*source)));
+    let found = sstable::verify(source, FileName::new(name.as_str()), limits(), |done| {
+        if let Some(progress) = &progress {
+            progress.set(done);
+        }
+    })?;
+    Ok(FileReport::new(name, &found))
 }
 
 #[derive(Serialize)]
@@ -99,14 +134,30 @@ struct Finding {
     offset: u64,
     block: Option<&'static str>,
     what: String,
+    /// Of a data block that cannot be read.
+    #[serde(flatten)]
+    rows: Option<LostRowsReport>,
 }
 
-impl From<Damage> for Finding {
-    fn from(damage: Damage) -> Self {
+impl FileReport {
+    fn new(file: String, found: &Verification) -> Self {
+        let finding = |damage: &Damage| {
+            let lost = found.lost_rows.iter().find(|lost| lost.at == damage.at);
+            Finding {
+                offset: damage.at.get(),
+                block: damage.block.map(BlockType::name),
+                what: damage.what.to_string(),
+                rows: lost.map(|lost| LostRowsReport::from(&lost.rows)),
+            }
+        };
         Self {
-            offset: damage.at.get(),
-            block: damage.block.map(BlockType::name),
-            what: damage.what.into_owned(),
+            schema: 1,
+            file,
+            ok: found.is_sound(),
+            blocks: found.blocks,
+            cells: found.cells,
+            totals_checked: found.totals_checked,
+            errors: found.problems.iter().map(finding).collect(),
         }
     }
 }
@@ -116,9 +167,12 @@ impl Report for FileReport {
         let verdict = if self.ok { "sound" } else { "DAMAGED" };
         let (blocks, cells) = (show_number(self.blocks, "block"), show_number(self.cells, "cell"));
         writeln!(out, "{}: {verdict}, {blocks}, {cells}", self.file)?;
-        for Finding { offset, block, what } in &self.errors {
+        for Finding { offset, block, what, rows } in &self.errors {
             let block = block.map(|name| format!("{name} block ")).unwrap_or_default();
             writeln!(out, "  {block}at {offset:#x}: {what}")?;
+            if let Some(rows) = rows {
+                writeln!(out, "    {}", rows.text())?;
+            }
         }
         if !self.totals_checked {
             let why = "where a part cannot be read nobody knows what they should be";

@@ -19,6 +19,7 @@ mod order;
 mod probe;
 mod reader;
 mod row_heads;
+mod rows_between;
 mod scanner;
 mod source;
 mod text;
@@ -42,9 +43,11 @@ pub use options::{FilterOptions, WriterOptions};
 pub use order::Comparator;
 pub use probe::RowProbe;
 pub use reader::{
-    BloomSummary, Caching, FilterAnswer, FilterSummary, FilterUse, KeptFilter, Lost, PROBLEMS_MAX,
-    Reader, ReaderOptions, RowSeek, RowSeeks, SharedFilter, Verification, salvage, verify,
+    BloomSummary, Caching, FilterAnswer, FilterSummary, FilterUse, KeptFilter, Lost, LostRows,
+    PROBLEMS_MAX, Reader, ReaderOptions, RowSeek, RowSeeks, SharedFilter, Verification, salvage,
+    verify,
 };
+pub use rows_between::RowsBetween;
 pub use scanner::Scanner;
 pub use source::{FileSource, ReadAt};
 pub use text::{escape, unescape};

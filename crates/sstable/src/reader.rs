@@ -54,7 +54,7 @@ pub use options::{Caching, FilterUse, ReaderOptions};
 pub use row_filter::FilterSummary;
 pub use row_seek::{RowSeek, RowSeeks};
 pub use salvage::{Lost, salvage};
-pub use verify::{PROBLEMS_MAX, Verification, verify};
+pub use verify::{LostRows, PROBLEMS_MAX, Verification, verify};
 
 /// An open file. Cloning it is cheap, and all clones are one file; threads may share it.
 ///

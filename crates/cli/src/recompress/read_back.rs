@@ -18,6 +18,19 @@ use crate::reading_options::{limits, reader_options, scan};
 ///
 /// [`Unsound`] if anything in it is damaged, [`Wrong`] if it has other cells.
 pub(super) fn check(original: &Reader, written: &Path, place: &Path) -> anyhow::Result<()> {
+    let (source, file) = check_sound(written, place)?;
+    compare(original, &Reader::open(source, file, reader_options())?)
+}
+
+/// Checks a file that was just written as `hfile verify` does. `place` is its final name.
+///
+/// # Errors
+///
+/// [`Unsound`] if anything in it is damaged.
+pub(crate) fn check_sound(
+    written: &Path,
+    place: &Path,
+) -> anyhow::Result<(Arc<dyn ReadAt>, FileName)> {
     let name = place.display().to_string();
     let source = File::open(written).and_then(FileSource::new);
     let source: Arc<dyn ReadAt> =
@@ -30,7 +43,7 @@ pub(super) fn check(original: &Reader, written: &Path, place: &Path) -> anyhow::
     if let Some(damage) = found.problems.into_iter().next() {
         return Err(Unsound { name, damage }.into());
     }
-    compare(original, &Reader::open(source, file, reader_options())?)
+    Ok((source, file))
 }
 
 /// Holds what was written against what it was made of, cell by cell.

@@ -17,7 +17,9 @@ use crate::block::body::{Body, Buffers};
 use crate::block::index::BlockPlace;
 use crate::block::walk::Step;
 use crate::encoding::What;
-use crate::{BlockOffset, BlockType, Cell, CellRef, Damage, Error, Header, Reader, Result};
+use crate::{
+    BlockOffset, BlockType, Cell, CellRef, Damage, Error, Header, Reader, Result, RowsBetween,
+};
 
 /// Bytes that are looked through at once for the beginning of a block.
 const WINDOW_LEN: u64 = 1 << 20;
@@ -32,6 +34,8 @@ pub struct Lost {
     pub damage: Damage,
     /// How many there are.
     pub len: u64,
+    /// The rows whose cells may have stood there; `None` if it was a block without cells.
+    pub rows: Option<RowsBetween>,
 }
 
 /// Hands over the cells of all sound data blocks, in the order of the file; returns what is lost
@@ -67,15 +71,24 @@ pub fn salvage<E: From<Error>>(
 ) -> Result<Vec<Lost>, E> {
     let blocks = &reader.0.blocks;
     let end = reader.0.trailer.load_on_open_data_offset.get();
-    let mut lost = Vec::new();
+    let mut lost: Vec<Lost> = Vec::new();
+    // Those behind which no cell was sound yet.
+    let mut is_open = 0;
     let mut before: Option<Cell> = None;
     let mut at = BlockOffset::default();
     while at.get() < end {
         let (header, damage) = match read_block(blocks, at, end)? {
             Ok(raw) if !is_of_data(raw.header.block_type) => break,
-            Ok(raw) => {
-                (Some(raw.header), hand_over(reader, at, &raw, &mut before, &mut each)?.err())
-            }
+            Ok(raw) => match hand_over(reader, at, &raw, &mut before, &mut each)? {
+                Ok(first_row) => {
+                    if let Some(row) = first_row {
+                        close(&mut lost[is_open..], &row);
+                        is_open = lost.len();
+                    }
+                    (Some(raw.header), None)
+                }
+                Err(damage) => (Some(raw.header), Some(damage)),
+            },
             Err((header, damage)) => (header, Some(damage)),
         };
         let next = match (header, &damage) {
@@ -85,10 +98,24 @@ pub fn salvage<E: From<Error>>(
             }
             _ => next_block(blocks, at, end)?,
         };
-        lost.extend(damage.map(|damage| Lost { damage, len: next.get().saturating_sub(at.get()) }));
+        if let Some(damage) = damage {
+            let is_without_cells = header.is_some_and(|header| {
+                matches!(header.block_type, BlockType::LeafIndex | BlockType::BloomChunk)
+            });
+            let first = before.as_ref().map(|cell| cell.row().to_vec());
+            let rows = (!is_without_cells).then_some(RowsBetween { first, last: None });
+            lost.push(Lost { damage, len: next.get().saturating_sub(at.get()), rows });
+        }
         at = next;
     }
     Ok(lost)
+}
+
+/// Notes the first sound row behind what was lost.
+fn close(lost: &mut [Lost], row: &[u8]) {
+    for rows in lost.iter_mut().filter_map(|lost| lost.rows.as_mut()) {
+        rows.last = Some(row.to_vec());
+    }
 }
 
 /// Whether a block stands between the first data block and the last.
@@ -145,18 +172,18 @@ fn next_block(blocks: &Blocks, at: BlockOffset, end: u64) -> Result<BlockOffset>
     Ok(BlockOffset::new(end))
 }
 
-/// Hands the cells of a data block over, once all of them are known to be sound; what is wrong
-/// with them otherwise.
+/// Hands the cells of a data block over, once all of them are known to be sound, and returns the row of
+/// the first; what is wrong with them otherwise.
 fn hand_over<E: From<Error>>(
     reader: &Reader,
     at: BlockOffset,
     raw: &RawBlock,
     last: &mut Option<Cell>,
     each: &mut impl FnMut(CellRef<'_>) -> Result<(), E>,
-) -> Result<Result<(), Damage>, E> {
+) -> Result<Result<Option<Vec<u8>>, Damage>, E> {
     let block_type = raw.header.block_type;
     if !matches!(block_type, BlockType::Data | BlockType::EncodedData) {
-        return Ok(Ok(()));
+        return Ok(Ok(None));
     }
     let damaged = |what: What| Ok(Err(Damage { at, block: Some(block_type), what }));
     let cells = match cells_of(reader, at, raw) {
@@ -176,8 +203,9 @@ fn hand_over<E: From<Error>>(
     for cell in &cells {
         each(cell.as_ref())?;
     }
+    let first_row = cells.first().map(|cell| cell.row().to_vec());
     *last = cells.into_iter().next_back().or(last.take());
-    Ok(Ok(()))
+    Ok(Ok(first_row))
 }
 
 /// The cells of a data block, all of them checked.

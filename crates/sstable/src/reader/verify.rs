@@ -11,12 +11,14 @@
 
 mod cells;
 mod index;
+mod lost_rows;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use cells::CellChecks;
 use index::DataBlockSeen;
+pub use lost_rows::LostRows;
 
 use super::raw_blocks::RawBlock;
 use super::{Inner, Reader, ReaderOptions};
@@ -43,6 +45,8 @@ pub struct Verification {
     pub totals_checked: bool,
     /// What is wrong, from the front of the file to its end; the first [`PROBLEMS_MAX`] of it.
     pub problems: Vec<Damage>,
+    /// For each damaged data block the rows that it may have held; the first [`PROBLEMS_MAX`] of them.
+    pub lost_rows: Vec<LostRows>,
 }
 
 /// A file may be wrong in more places than anyone wants to read of.
@@ -118,6 +122,8 @@ struct Verifier<'a> {
     section: Section,
     cells: CellChecks,
     data_blocks: Vec<DataBlockSeen>,
+    /// Data blocks that could not be read.
+    damaged_data: Vec<BlockOffset>,
     /// Leaf and intermediate blocks of the index, by offset.
     index_blocks: HashMap<BlockOffset, u32>,
     bloom_bytes: u64,
@@ -159,6 +165,7 @@ impl<'a> Verifier<'a> {
             section: Section::Scanned,
             cells: CellChecks::default(),
             data_blocks: Vec::new(),
+            damaged_data: Vec::new(),
             index_blocks: HashMap::new(),
             bloom_bytes: 0,
             total_uncompressed_bytes: 0,
@@ -176,6 +183,7 @@ impl<'a> Verifier<'a> {
             self.found.report(damage);
         }
         self.found.totals_checked = self.is_all_read();
+        self.found.lost_rows = self.lost_rows();
         self.check_row_filter()?;
         self.check_index()?;
         if self.found.totals_checked {
@@ -229,6 +237,9 @@ impl<'a> Verifier<'a> {
                 // Where one block ends nobody knows but its header: the rest is out of reach.
                 Err(error) => {
                     self.known_until = Some(at);
+                    if file.trailer.last_data_block_offset.is_some_and(|last| at <= last) {
+                        self.add_damaged_data(at);
+                    }
                     return self.take(error);
                 }
             };
@@ -242,11 +253,20 @@ impl<'a> Verifier<'a> {
                     self.found.report(damage);
                     self.unread.insert(at);
                     self.data_blocks.push(DataBlockSeen::unread(at));
+                    if matches!(header.block_type, BlockType::Data | BlockType::EncodedData) {
+                        self.add_damaged_data(at);
+                    }
                 }
             }
             at = at.plus(header.len());
         }
         Ok(())
+    }
+
+    fn add_damaged_data(&mut self, at: BlockOffset) {
+        if self.damaged_data.len() < PROBLEMS_MAX {
+            self.damaged_data.push(at);
+        }
     }
 
     /// Damage is noted; any other error ends the verification.

@@ -27,12 +27,27 @@ impl Reader {
         if let Some(problem) = self.bloom_problem() {
             return Err(problem.clone().in_file(self.name()));
         }
+        let options = self.options_of_root()?.block_size(self.block_size()?);
+        self.with_blooms(options)
+    }
+
+    /// As [`writer_options`](Self::writer_options), for a file of which some blocks cannot be read: no cell is,
+    /// and the size of data blocks is HBase's. A Bloom filter that cannot be read gets HBase's error rate.
+    ///
+    /// # Errors
+    ///
+    /// If the root of the index cannot be read, or the file is of a kind that cannot be written.
+    pub fn writer_options_of_damaged(&self) -> Result<WriterOptions> {
+        self.with_blooms(self.options_of_root()?)
+    }
+
+    /// What trailer, file info and the root of the index tell.
+    fn options_of_root(&self) -> Result<WriterOptions> {
         let info = self.file_info();
         let first = self.0.trailer.load_on_open_data_offset;
         let root = self.read_header(first)?;
         let (stored, _) = self.raw_block(first, &root)?;
         let mut options = WriterOptions::default()
-            .block_size(self.block_size()?)
             .data_block_encoding(self.data_block_encoding())
             .compression(self.compression())
             .zstd_framing(compression::zstd_framing(
@@ -54,7 +69,7 @@ impl Reader {
                 options = options.file_info(key, value);
             }
         }
-        self.with_blooms(options)
+        Ok(options)
     }
 
     /// The options, with those of HBase's Bloom filters.

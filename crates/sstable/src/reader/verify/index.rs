@@ -43,6 +43,16 @@ impl DataBlockSeen {
     pub(super) const fn unread(at: BlockOffset) -> Self {
         Self { at, seen: None }
     }
+
+    /// The flat key that it begins with, if that is kept.
+    pub(super) fn first_key(&self) -> Option<&[u8]> {
+        self.seen.as_ref()?.keys.as_ref().map(|(first, _)| &first[..])
+    }
+
+    /// The flat key that it ends with, if that is kept.
+    pub(super) fn last_key(&self) -> Option<&[u8]> {
+        self.seen.as_ref()?.keys.as_ref().map(|(_, last)| &last[..])
+    }
 }
 
 /// The first and the last key.

@@ -1,0 +1,201 @@
+//! `hfile salvage`: the cells of a damaged file's sound blocks, in a new file.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use filter::{ErrorRate, Seed, Sizing};
+use serde::Serialize;
+use sstable::{BlockType, FileName, FilterOptions, Lost, ReadTrace, Reader, Writer, WriterOptions};
+
+use crate::failure::{Answer, Unsalvageable, Usage};
+use crate::half_made::Output;
+use crate::lost_rows::LostRowsReport;
+use crate::output::{Audience, Report};
+use crate::progress::Progress;
+use crate::reading_options::reader_options;
+use crate::recompress::check_sound;
+use crate::size_text::{show_count, show_number};
+
+/// Write the cells of a damaged HFile's sound blocks into a new one, and list the lost rows.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  hfile salvage damaged.hfile --output saved.hfile
+  hfile salvage --json damaged.hfile --output saved.hfile | jq '.lost[] | [.first_row, .last_row]'
+
+Of a damaged block no cell is used, for nobody knows which of its bytes are wrong. The rows that are lost with
+it lie between the sound rows before and behind it; of these two a part may be missing too. Blocks are
+found without the index. Trailer, file info and index root must be sound: without them nobody knows how
+blocks are to be read.
+The new file is written as the damaged one was: encoding, codec, Bloom filter, filter of ours, file info.
+It is checked as hfile verify does before it gets its name.
+Exit status: 0 nothing was lost, 1 something was, 2 wrong usage, 3 could not read, or not write.")]
+pub(crate) struct Salvage {
+    /// The damaged file
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// The file to write; - is stdout
+    #[arg(long, value_name = "OUT")]
+    output: PathBuf,
+    /// Replace the output if it exists
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    audience: Audience,
+}
+
+impl Salvage {
+    /// Writes the new file and says what was lost.
+    pub(crate) fn run(self) -> anyhow::Result<Answer> {
+        self.check_output()?;
+        let reader = Reader::open_file(&self.input, reader_options()).map_err(Unsalvageable::of)?;
+        let mut notes = Vec::new();
+        let options = options(&reader, &mut notes)?;
+        let output = Output::create(&self.output, self.force)?;
+        let name = FileName::new(self.output.display().to_string());
+        let mut writer = Writer::new(output, name, options)?;
+        let progress = Progress::new("cells", reader.cell_count());
+        let (mut kept, mut refused) = (0, 0);
+        let lost = sstable::salvage(&reader, |cell| {
+            progress.advance(1);
+            match writer.append(cell) {
+                Ok(()) => kept += 1,
+                // Sound as bytes, and yet no cell that a file can hold.
+                Err(error @ sstable::Error::Invalid { .. }) => {
+                    if refused == 0 {
+                        notes.push(format!("a cell that no file can hold was left out: {error}"));
+                    }
+                    refused += 1;
+                }
+                Err(error) => return Err(error),
+            }
+            Ok(())
+        })?;
+        copy_meta_blocks(&reader, &mut writer, &mut notes)?;
+        let (output, _) = writer.finish()?;
+        drop(progress);
+        if let Some(written) = output.path() {
+            check_sound(written, &self.output)?;
+        }
+        output.finish()?;
+        if self.output != Path::new("-") {
+            self.audience.print(&SalvageReport {
+                schema: 1,
+                file: self.input.display().to_string(),
+                output: self.output.display().to_string(),
+                cells: kept,
+                cells_stated: reader.cell_count(),
+                lost: lost.iter().map(LostReport::from).collect(),
+                notes,
+            })?;
+        }
+        Ok(Answer::from_bool(lost.is_empty() && kept == reader.cell_count()))
+    }
+
+    /// Refuses to put the new file in the damaged one's place, which is all that there is.
+    fn check_output(&self) -> Result<(), Usage> {
+        let places = [&self.input, &self.output].map(|path| fs::canonicalize(path).ok());
+        match places {
+            [Some(input), Some(output)] if input == output => Err(Usage(
+                "the output is the damaged file itself; write another, and keep this one".into(),
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// How the file was written, as far as that can be told.
+fn options(reader: &Reader, notes: &mut Vec<String>) -> anyhow::Result<WriterOptions> {
+    let mut options = reader.writer_options_of_damaged().map_err(Unsalvageable::of)?;
+    if let Some(problem) = reader.bloom_problem() {
+        notes.push(format!("the Bloom filter is made anew with HBase's error rate: {problem}"));
+    }
+    match reader.filter() {
+        Ok(None) => {}
+        Ok(Some(filter)) => {
+            let rate = ErrorRate::new(filter.error_rate).unwrap_or(ErrorRate::HBASE);
+            let (kind, sizing) = (filter.kind, Sizing::ErrorRate(rate));
+            options = options.filter(FilterOptions { kind, sizing, seed: Seed::new(0) });
+        }
+        Err(error) => notes.push(format!(
+            "the filter of ours cannot be read, and the new file has none; hfile filter rebuild makes one: {error}"
+        )),
+    }
+    Ok(options)
+}
+
+/// Copies the META blocks that are no filter of ours, for that is made anew.
+fn copy_meta_blocks<W: Write>(
+    reader: &Reader,
+    writer: &mut Writer<W>,
+    notes: &mut Vec<String>,
+) -> anyhow::Result<()> {
+    for name in reader.meta_block_names() {
+        let shown = String::from_utf8_lossy(name);
+        if shown == "filter.row" || shown.starts_with("filter.row.") {
+            continue;
+        }
+        match (reader.meta_block(name, &mut ReadTrace::default()), std::str::from_utf8(name)) {
+            (Ok(Some(body)), Ok(name)) => writer.append_meta(name, body)?,
+            (Err(error @ sstable::Error::Io { .. }), _) => return Err(error.into()),
+            (Err(error), _) => notes.push(format!("META block {shown} is left out: {error}")),
+            _ => notes.push(format!("META block {shown} is left out")),
+        }
+    }
+    Ok(())
+}
+
+/// What was saved and what was lost.
+#[derive(Serialize)]
+struct SalvageReport {
+    schema: u32,
+    file: String,
+    output: String,
+    cells: u64,
+    cells_stated: u64,
+    lost: Vec<LostReport>,
+    notes: Vec<String>,
+}
+
+/// Bytes of the file that hold no block that can be read.
+#[derive(Serialize)]
+struct LostReport {
+    offset: u64,
+    bytes: u64,
+    block: Option<&'static str>,
+    what: String,
+    #[serde(flatten)]
+    rows: Option<LostRowsReport>,
+}
+
+impl From<&Lost> for LostReport {
+    fn from(lost: &Lost) -> Self {
+        Self {
+            offset: lost.damage.at.get(),
+            bytes: lost.len,
+            block: lost.damage.block.map(BlockType::name),
+            what: lost.damage.what.to_string(),
+            rows: lost.rows.as_ref().map(LostRowsReport::from),
+        }
+    }
+}
+
+impl Report for SalvageReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (kept, stated) = (show_count(self.cells), show_number(self.cells_stated, "cell"));
+        writeln!(out, "{}: {kept} of the {stated} of {}", self.output, self.file)?;
+        for LostReport { offset, bytes, block, what, rows } in &self.lost {
+            let block = block.map(|name| format!("{name} block ")).unwrap_or_default();
+            let bytes = show_number(*bytes, "byte");
+            writeln!(out, "  lost: {block}at {offset:#x}, {bytes}: {what}")?;
+            if let Some(rows) = rows {
+                writeln!(out, "    {}", rows.text())?;
+            }
+        }
+        for note in &self.notes {
+            writeln!(out, "  {note}")?;
+        }
+        Ok(())
+    }
+}

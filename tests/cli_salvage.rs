@@ -1,0 +1,237 @@
+//! Damage as it is: which rows `verify` says may be missing, and what `salvage` saves of the others.
+
+#[path = "support/command_line.rs"]
+mod command_line;
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use command_line::{directory, entries, failure, field, hfile, json, path, stdout, text};
+
+/// A file of 20,000 rows `row00000` …, with the options given.
+fn sound(options: &[&str]) -> (TempDir, String) {
+    let directory = directory();
+    let (input, file) = (path(&directory, "in.csv"), path(&directory, "a.hfile"));
+    let rows: String = (0..20_000).map(|row| format!("row{row:05},value {row}\n")).collect();
+    fs::write(&input, format!("k,f:q\n{rows}")).expect("disk takes it");
+    let build =
+        ["build", "--from", "csv", &input, "--row", "k", "--timestamp", "5", "--output", &file];
+    stdout(&[&build[..], &["--block-size", "8KiB"], options].concat());
+    fs::remove_file(input).expect("ours");
+    (directory, file)
+}
+
+/// Where the data blocks begin, and where their bodies do.
+fn data_blocks(file: &str) -> Vec<u64> {
+    let layout = json(&["layout", "--json", file]);
+    let blocks = layout["blocks"].as_array().expect("blocks").clone();
+    let is_data = |block: &&Value| field(block, "type").ends_with("DATA");
+    blocks.iter().filter(is_data).map(|block| block["offset"].as_u64().expect("a place")).collect()
+}
+
+fn flip(file: &str, at: u64) {
+    let mut bytes = fs::read(file).expect("there");
+    bytes[at as usize] ^= 1;
+    fs::write(file, bytes).expect("writable");
+}
+
+fn rows(file: &str) -> BTreeSet<String> {
+    let csv = stdout(&["cat", "--format", "csv", file]);
+    csv.lines().skip(1).map(|line| line[..8].to_owned()).collect()
+}
+
+fn verified(file: &str) -> Value {
+    let output = hfile(&["verify", "--json", file]);
+    assert_eq!(output.status.code(), Some(1));
+    serde_json::from_slice(&output.stdout).expect("an object")
+}
+
+/// What is lost is what lies between the sound rows, in `verify` and in `salvage`; all else is saved.
+#[test]
+fn verify_names_the_rows_of_damaged_blocks_and_salvage_saves_all_others() {
+    for options in [
+        &[][..],
+        &["--data-block-encoding", "FAST_DIFF", "--compression", "LZ4", "--bloom-type", "ROW"],
+    ] {
+        let (directory, file) = sound(options);
+        let all = rows(&file);
+        let blocks = data_blocks(&file);
+        assert!(blocks.len() > 8, "{blocks:?}");
+        // The first, two neighbours, and the last.
+        let damaged = [0, 3, 4, blocks.len() - 1];
+        for index in damaged {
+            flip(&file, blocks[index] + 60);
+        }
+        let report = verified(&file);
+        let errors = report["errors"].as_array().expect("errors");
+        assert_eq!(errors.len(), damaged.len(), "{report}");
+
+        let output = path(&directory, "saved.hfile");
+        let salvage = hfile(&["salvage", "--json", &file, "--output", &output]);
+        assert_eq!(salvage.status.code(), Some(1), "{}", text(&salvage.stderr));
+        let salvage: Value = serde_json::from_slice(&salvage.stdout).expect("an object");
+        stdout(&["verify", &output]);
+        let saved = rows(&output);
+        assert_eq!(salvage["cells"], saved.len());
+        assert_eq!(salvage["cells_stated"], 20_000);
+        let lost: Vec<&String> = all.difference(&saved).collect();
+        assert!(!lost.is_empty() && lost.len() < 6_000, "{}", lost.len());
+
+        let mut between = BTreeSet::new();
+        for (index, (error, block)) in errors.iter().zip(damaged).enumerate() {
+            assert_eq!(error["offset"], blocks[block]);
+            // Two neighbours are one loss.
+            let ours = &salvage["lost"][[0, 1, 1, 2][index]];
+            assert!(index == 2 || error["offset"] == ours["offset"]);
+            for end in ["first_row", "last_row"] {
+                assert_eq!(error[end], ours[end], "{error} {ours}");
+            }
+            let (first, last) = (error["first_row"].as_str(), error["last_row"].as_str());
+            assert_eq!((first.is_none(), last.is_none()), (index == 0, index == 3), "{error}");
+            for end in [first, last].into_iter().flatten() {
+                assert!(saved.contains(end), "{end} is a sound row");
+            }
+            let is_between = |row: &&String| {
+                first.is_none_or(|first| row.as_str() > first)
+                    && last.is_none_or(|last| row.as_str() < last)
+            };
+            between.extend(all.iter().filter(is_between));
+        }
+        assert!(
+            between.iter().copied().eq(lost),
+            "the ranges hold the lost rows, and no sound one"
+        );
+        assert_eq!(salvage["lost"][1]["bytes"], blocks[5] - blocks[3]);
+        assert_eq!(entries(&directory), 2);
+
+        // It is written as the damaged one was.
+        let [old, new] = [&file, &output].map(|file| json(&["info", "--json", file]));
+        for setting in ["compression", "encoding", "checksum", "time_range"] {
+            assert_eq!(old[setting], new[setting]);
+        }
+        assert_eq!(old["bloom"]["type"], new["bloom"]["type"]);
+    }
+}
+
+#[test]
+fn the_text_names_rows_too() {
+    let (directory, file) = sound(&[]);
+    let blocks = data_blocks(&file);
+    flip(&file, blocks[2] + 60);
+    let said = text(&hfile(&["verify", &file]).stdout);
+    let line = said.lines().find(|line| line.contains("may be missing")).expect("the rows");
+    assert!(line.starts_with("    rows from row00") && line.contains(" to row00"), "{said}");
+    let output = path(&directory, "saved.hfile");
+    let salvaged = text(&hfile(&["salvage", &file, "--output", &output]).stdout);
+    assert!(salvaged.contains(" of the 20,000 cells of "), "{salvaged}");
+    assert!(salvaged.lines().any(|told| told == line), "{salvaged}");
+    let (_, said) = failure(&["cat", &file]);
+    assert!(said.contains("hfile salvage FILE --output NEW"), "{said}");
+    assert!(!said.contains("can be trusted"), "{said}");
+}
+
+#[test]
+fn a_header_that_cannot_be_read_costs_its_block_alone() {
+    let (directory, file) = sound(&[]);
+    let all = rows(&file);
+    let blocks = data_blocks(&file);
+    flip(&file, blocks[5]);
+    let report = verified(&file);
+    // `verify` cannot tell where the block ends, and says so by an open end.
+    assert_eq!(report["errors"][0]["offset"], blocks[5]);
+    assert!(report["errors"][0]["first_row"].is_string());
+    assert_eq!(report["errors"][0]["last_row"], Value::Null);
+    let output = path(&directory, "saved.hfile");
+    let salvage = hfile(&["salvage", "--json", &file, "--output", &output]);
+    let salvage: Value = serde_json::from_slice(&salvage.stdout).expect("an object");
+    let lost = &salvage["lost"][0];
+    assert_eq!(
+        (&lost["offset"], &lost["bytes"]),
+        (&blocks[5].into(), &(blocks[6] - blocks[5]).into())
+    );
+    let saved = rows(&output);
+    for row in all.difference(&saved) {
+        assert!(row.as_str() > field(lost, "first_row") && row.as_str() < field(lost, "last_row"));
+    }
+    assert!(saved.len() > 19_000);
+}
+
+#[test]
+fn a_sound_file_is_salvaged_whole_with_its_filter() {
+    let (directory, file) = sound(&["--filter", "blocked-bloom", "--bloom-type", "ROW"]);
+    let output = path(&directory, "saved.hfile");
+    let report = json(&["salvage", "--json", &file, "--output", &output]);
+    assert_eq!((&report["cells"], &report["lost"]), (&20_000.into(), &Value::Array(Vec::new())));
+    assert!(stdout(&["diff", &file, &output]).contains("20,000"));
+    stdout(&["verify", &output]);
+    let filter = json(&["info", "--json", &output])["filter"].clone();
+    assert_eq!((&filter["kind"], &filter["keys"]), (&"blocked-bloom".into(), &20_000.into()));
+
+    // Of a filter that is damaged nothing is needed.
+    let layout = json(&["layout", "--json", &file]);
+    for block in layout["blocks"].as_array().expect("blocks") {
+        if ["META", "BLOOM_CHUNK"].contains(&field(block, "type")) {
+            flip(&file, block["offset"].as_u64().expect("a place") + 60);
+        }
+    }
+    let salvage = hfile(&["salvage", "--json", &file, "--output", &output, "--force"]);
+    let report: Value = serde_json::from_slice(&salvage.stdout).expect("an object");
+    assert_eq!(report["cells"], 20_000, "{report}");
+    stdout(&["verify", &output]);
+    for lost in report["lost"].as_array().expect("a list") {
+        assert!(lost.get("first_row").is_none(), "no rows are lost with a filter: {lost}");
+    }
+}
+
+#[test]
+fn a_file_without_a_sound_trailer_is_refused_by_name() {
+    let (directory, file) = sound(&[]);
+    let output = path(&directory, "saved.hfile");
+    let bytes = fs::read(&file).expect("there");
+    for damaged in [&bytes[..bytes.len() - 100], &bytes[..bytes.len() / 2], b""] {
+        fs::write(&file, damaged).expect("writable");
+        let (status, said) = failure(&["salvage", &file, "--output", &output]);
+        assert_eq!(status, 1, "{said}");
+        assert!(said.contains("next: trailer, file info and index root must be sound"), "{said}");
+        assert_eq!(entries(&directory), 1);
+    }
+    fs::write(&file, &bytes).expect("writable");
+    let (status, said) = failure(&["salvage", &file, "--output", &file, "--force"]);
+    assert!(status == 2 && said.contains("the damaged file itself"), "{said}");
+    assert_eq!(fs::read(&file).expect("there"), bytes);
+    let (status, _) = failure(&["salvage", "nowhere.hfile", "--output", &output]);
+    assert_eq!(status, 3);
+}
+
+/// More files than threads; reports come in the order of the files, whichever is done first.
+#[test]
+fn many_files_are_verified_and_reported_in_their_order() {
+    let (directory, file) = sound(&[]);
+    let bytes = fs::read(&file).expect("there");
+    let names: Vec<String> =
+        (0..40).map(|number| path(&directory, &format!("{number}.hfile"))).collect();
+    for (number, name) in names.iter().enumerate() {
+        let mut bytes = bytes.clone();
+        if number == 17 {
+            bytes[300] ^= 1;
+        }
+        // Some are cut short, and so done at once.
+        let len = if number % 5 == 4 { 10 } else { bytes.len() };
+        fs::write(name, &bytes[..len]).expect("disk takes it");
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let output = hfile(&[&["verify", "--json"], &names[..]].concat());
+    assert_eq!(output.status.code(), Some(1));
+    let printed = text(&output.stdout);
+    let reports: Vec<Value> =
+        printed.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
+    let files: Vec<&str> = reports.iter().map(|report| field(report, "file")).collect();
+    assert_eq!(files, names);
+    for (number, report) in reports.iter().enumerate() {
+        assert_eq!(report["ok"], number != 17 && number % 5 != 4, "{number}");
+    }
+    assert!(reports[17]["errors"][0]["last_row"].is_string());
+}
