@@ -5,7 +5,7 @@ mod command_line;
 
 use std::fs;
 
-use command_line::{data, directory, field, hfile, json, manifest, path, stdout, text};
+use command_line::{data, directory, failure, field, hfile, json, manifest, path, stdout, text};
 
 /// The lines of a cells file, row by row.
 fn rows(cells: &str) -> Vec<Vec<&str>> {
@@ -63,6 +63,17 @@ fn start_is_the_greatest_row_and_stop_a_smaller_one() {
     assert_eq!(cat(&["--start", "a"]), "", "before the first row");
     assert_eq!(cat(&["--stop", "zzz"]), "", "behind the last row");
     assert_eq!(stdout(&["cat", "--reverse", "s02-empty.hfile"]), "");
+}
+
+#[test]
+fn a_range_without_rows_is_wrong_usage() {
+    let cat = ["cat", "s01-default.hfile"];
+    for range in
+        [&["--start", "b", "--stop", "a"][..], &["--start", "a", "--stop", "b", "--reverse"]]
+    {
+        let (status, said) = failure(&[&cat[..], range].concat());
+        assert!(status == 2 && said.contains("--start"), "{range:?}: {said}");
+    }
 }
 
 /// A damaged block ends the scan with status 1, after the rows behind the block and before those in front.

@@ -1,5 +1,7 @@
 //! `hfile build --from csv`: CSV as people have it becomes cells, and what cannot is told with its line and column.
 
+#![expect(clippy::format_collect, reason = "test data is small, and this reads best")]
+
 #[path = "support/command_line.rs"]
 mod command_line;
 

@@ -78,6 +78,11 @@ fn the_next_step_is_said_once_for_many_damaged_files() {
     assert_eq!(told.matches("next: ").count(), 1, "{told}");
 }
 
+/// A key as hex digits.
+fn hex(key: &str) -> String {
+    key.bytes().fold("hex:".to_owned(), |hex, byte| hex + &format!("{byte:02x}"))
+}
+
 #[test]
 fn a_forgotten_row_is_noticed() {
     for verb in ["get", "find"] {
@@ -88,12 +93,10 @@ fn a_forgotten_row_is_noticed() {
             "{said}"
         );
         // A row of that name can be asked for all the same: there is none.
-        let hex: String = "s02-empty.hfile".bytes().map(|byte| format!("{byte:02x}")).collect();
-        assert!(said.contains(&format!("hex:{hex}")), "{said}");
+        assert!(said.contains(&hex("s02-empty.hfile")), "{said}");
     }
-    let hex: String = SOUND.bytes().map(|byte| format!("{byte:02x}")).collect();
     // The text behind `hex:` names no file, though what it means does.
-    let (status, said) = failure(&["get", "s02-empty.hfile", &format!("hex:{hex}")]);
+    let (status, said) = failure(&["get", "s02-empty.hfile", &hex(SOUND)]);
     assert_eq!((status, &*said), (1, ""));
 }
 

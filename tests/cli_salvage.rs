@@ -1,5 +1,7 @@
 //! Damage as it is: which rows `verify` says may be missing, and what `salvage` saves of the others.
 
+#![expect(clippy::format_collect, reason = "test data is small, and this reads best")]
+
 #[path = "support/command_line.rs"]
 mod command_line;
 
@@ -77,8 +79,8 @@ fn verify_names_the_rows_of_damaged_blocks_and_salvage_saves_all_others() {
         let saved = rows(&output);
         assert_eq!(salvage["cells"], saved.len());
         assert_eq!(salvage["cells_stated"], 20_000);
-        let lost: Vec<&String> = all.difference(&saved).collect();
-        assert!(!lost.is_empty() && lost.len() < 6_000, "{}", lost.len());
+        let missing: Vec<&String> = all.difference(&saved).collect();
+        assert!(!missing.is_empty() && missing.len() < 6_000, "{}", missing.len());
 
         let mut between = BTreeSet::new();
         for (index, (error, block)) in errors.iter().zip(damaged).enumerate() {
@@ -101,7 +103,7 @@ fn verify_names_the_rows_of_damaged_blocks_and_salvage_saves_all_others() {
             between.extend(all.iter().filter(is_between));
         }
         assert!(
-            between.iter().copied().eq(lost),
+            between.iter().copied().eq(missing),
             "the ranges hold the lost rows, and no sound one"
         );
         assert_eq!(salvage["lost"][1]["bytes"], blocks[5] - blocks[3]);

@@ -2,15 +2,16 @@
 
 mod backward;
 
+use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use sstable::{CellRef, KeyRef, Reader};
+use sstable::{CellRef, Comparator, KeyRef, Reader};
 
 use self::backward::Backward;
 use crate::cells_output::{CellsOutput, Format};
 use crate::each_file::for_each_file;
-use crate::failure::Answer;
+use crate::failure::{Answer, Usage};
 use crate::key_text::KeyText;
 use crate::output::{STDOUT, Stdout, stdout};
 use crate::reading_options::reader_options;
@@ -57,22 +58,38 @@ impl Cat {
         let output = CellsOutput::new(stdout(), self.format).context(STDOUT)?;
         let mut printer = Printer { output, left: self.limit.unwrap_or(u64::MAX) };
         let answer = for_each_file(&self.files, |file| {
-            let printed = if self.reverse {
+            let done = if self.reverse {
                 self.backward(file, &mut printer)
             } else {
                 self.forward(file, &mut printer)
             };
             // What is held back belongs before the message about this file.
             printer.output.flush().context(STDOUT)?;
-            printed.map(|()| Answer::Sound)
+            done.map(|()| Answer::Sound)
         });
         printer.output.finish().context(STDOUT)?;
         answer
     }
 
+    /// Refuses a range in which there can be no row.
+    fn check_range(&self, order: Comparator) -> Result<(), Usage> {
+        let (Some(start), Some(stop)) = (&self.start, &self.stop) else { return Ok(()) };
+        let relation = order.compare_rows(start.as_bytes(), stop.as_bytes());
+        match (relation, self.reverse) {
+            (Ordering::Greater, false) => Err(Usage(format!(
+                "--start {start} lies behind --stop {stop}; --reverse goes back"
+            ))),
+            (Ordering::Less, true) => Err(Usage(format!(
+                "--start {start} lies before --stop {stop}; with --reverse it is the greatest row"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     fn forward(&self, file: &Path, printer: &mut Printer) -> anyhow::Result<()> {
         let reader = Reader::open_file(file, reader_options())?;
         let order = reader.comparator();
+        self.check_range(order)?;
         let mut scanner = reader.bulk_scanner();
         match &self.start {
             Some(start) => scanner.seek(KeyRef::before_row(start.as_bytes()))?,
@@ -94,6 +111,7 @@ impl Cat {
     fn backward(&self, file: &Path, printer: &mut Printer) -> anyhow::Result<()> {
         let reader = Reader::open_file(file, reader_options())?;
         let order = reader.comparator();
+        self.check_range(order)?;
         let start = self.start.as_ref().map(KeyText::as_bytes);
         let mut rows = Backward::new(&reader, start)?;
         while printer.left > 0

@@ -45,7 +45,7 @@ impl KeyText {
         if self.is_hex || !Path::new(text).is_file() {
             return Ok(());
         }
-        let hex: String = self.bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex = self.bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
         Err(Usage(format!(
             "the last argument is the row, and {text} is a file; if there is a row of that name, give it as hex:{hex}"
         )))

@@ -18,7 +18,7 @@ use super::records::Record;
 use super::time;
 use super::value::ValueType;
 
-/// ImportTsv's names of columns that are no cells.
+/// The names that `ImportTsv` gives to columns that are no cells.
 const IMPORTTSV_ROW: &str = "HBASE_ROW_KEY";
 const IMPORTTSV_TIMESTAMP: &str = "HBASE_TS_KEY";
 

@@ -12,6 +12,7 @@ use crate::size_text::SizeText;
 
 /// How CSV is read.
 #[derive(Clone, Debug, clap::Args)]
+#[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
 pub(crate) struct CsvOptions {
     /// Columns that make the row key, in the key's order
     #[arg(help_heading = "CSV", long, value_name = "COLUMN,…", value_delimiter = ',')]
