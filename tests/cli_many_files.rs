@@ -7,7 +7,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use command_line::{data, directory, failure, hfile, json, path, text};
+use command_line::{command, data, directory, failure, hfile, json, path, text};
 
 const SOUND: &str = "s01-default.hfile";
 const ROW: &str = "row0000001728";
@@ -98,6 +98,54 @@ fn a_forgotten_row_is_noticed() {
     // The text behind `hex:` names no file, though what it means does.
     let (status, said) = failure(&["get", "s02-empty.hfile", &hex(SOUND)]);
     assert_eq!((status, &*said), (1, ""));
+}
+
+/// A pipe was called a damaged file, and a named one was waited for.
+#[cfg(unix)]
+#[test]
+fn what_is_no_regular_file_is_named() {
+    use std::process::Stdio;
+
+    let directory = directory();
+    let fifo = path(&directory, "fifo");
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status().expect("there is mkfifo");
+    assert!(made.success());
+    let inside = directory.path().to_str().expect("text");
+    for verb in ["info", "layout", "verify", "cat"] {
+        let (status, said) = failure(&[verb, &fifo]);
+        assert!(
+            status == 3 && said.contains("it is a pipe; write what comes out"),
+            "{verb}: {said}"
+        );
+        let (status, said) = failure(&[verb, inside]);
+        assert!(status == 3 && said.contains("it is a directory"), "{verb}: {said}");
+        let mut child = command(&[verb, "/dev/stdin"]);
+        child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let output = child.spawn().and_then(std::process::Child::wait_with_output);
+        let output = output.expect("the binary runs");
+        assert_eq!(output.status.code(), Some(3), "{verb}");
+        assert!(text(&output.stderr).contains("it is a pipe"), "{verb}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_missing_manifest_beside_store_files_suggests_no_new_store() {
+    let directory = directory();
+    let store = path(&directory, "store");
+    for args in [
+        &["create", &store, "f"][..],
+        &["append", &store, "f", "row", "q", "v"],
+        &["flush", &store],
+    ] {
+        assert!(hfile(&[&["store"], args].concat()).status.success(), "{args:?}");
+    }
+    fs::remove_file(directory.path().join("store/MANIFEST")).expect("there");
+    let (status, said) = failure(&["store", "get", &store, "row"]);
+    assert_eq!(status, 1, "{said}");
+    assert!(said.contains("MANIFEST is missing") && said.contains("hfile store salvage"), "{said}");
+    assert!(!said.contains("store create"), "{said}");
+    let nowhere = path(&directory, "nowhere");
+    assert!(failure(&["store", "get", &nowhere, "row"]).1.contains("hfile store create"));
 }
 
 #[test]

@@ -12,6 +12,7 @@
 
 use std::fmt::Write as _;
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use sstable::Damage;
@@ -194,6 +195,11 @@ fn judge_one(cause: &(dyn std::error::Error + 'static)) -> Option<Verdict> {
                 "hfile store verify DIR says what else is damaged, and hfile store salvage DIR NEW \
                  makes a new store of what is sound, unless there is a sound copy",
             ),
+            store::Error::Missing { path } if has_store_files(path) => verdict(
+                1,
+                "its MANIFEST is missing, and other parts of a store are there: hfile store verify DIR says which, and \
+                 hfile store salvage DIR NEW makes a new store of them",
+            ),
             store::Error::Missing { .. } => verdict(3, "hfile store create DIR FAMILY makes one"),
             store::Error::Unfinished { .. } => verdict(
                 1,
@@ -217,6 +223,11 @@ fn judge_one(cause: &(dyn std::error::Error + 'static)) -> Option<Verdict> {
         io::ErrorKind::StorageFull => verdict(3, "free some space on that disk and try again"),
         _ => None,
     }
+}
+
+/// Whether there is what only a store has, beside its manifest.
+fn has_store_files(directory: &Path) -> bool {
+    directory.join("wal").is_dir()
 }
 
 fn judge_file(error: &sstable::Error) -> Option<Verdict> {

@@ -1,7 +1,6 @@
 //! `hfile verify`: every check of a file that there is.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -105,8 +104,8 @@ fn in_parallel(
 
 fn check(path: &Path, shows_progress: bool) -> anyhow::Result<FileReport> {
     let name = path.display().to_string();
-    let open = || File::open(path).and_then(FileSource::new);
-    let source = Arc::new(open().with_context(|| format!("{name}: cannot open"))?);
+    let source = FileSource::open(path);
+    let source = Arc::new(source.with_context(|| format!("{name}: cannot open"))?);
     let progress =
         shows_progress.then(|| Progress::new(name.clone(), sstable::ReadAt::len(&*source)));
     let found = sstable::verify(source, FileName::new(name.as_str()), limits(), |done| {

@@ -8,7 +8,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -130,7 +129,7 @@ impl Reader {
         let name = FileName::new(path.display().to_string());
         let failed =
             |source| Error::Io { file: name.clone(), action: Cow::Borrowed("open it"), source };
-        let source = File::open(path).and_then(FileSource::new).map_err(failed)?;
+        let source = FileSource::open(path).map_err(failed)?;
         Self::open(Arc::new(source), name, options)
     }
 

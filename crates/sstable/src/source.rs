@@ -1,6 +1,8 @@
 //! Where the bytes of a file come from: a file, memory, or whatever else can read at a place.
 
+use std::fs;
 use std::io;
+use std::path::Path;
 
 use bytes::Bytes;
 
@@ -28,20 +30,56 @@ pub trait ReadAt: Send + Sync {
 /// A local file and its length when it was opened.
 #[derive(Debug)]
 pub struct FileSource {
-    file: std::fs::File,
+    file: fs::File,
     len: u64,
 }
 
 impl FileSource {
+    /// Opens a file.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be opened, or is no regular file. A named pipe is not waited for.
+    pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
+        check_is_regular(fs::metadata(path.as_ref())?.file_type())?;
+        Self::new(fs::File::open(path)?)
+    }
+
     /// Takes an open file.
     ///
     /// # Errors
     ///
-    /// If its length cannot be had.
-    pub fn new(file: std::fs::File) -> io::Result<Self> {
-        let len = file.metadata()?.len();
-        Ok(Self { file, len })
+    /// If its length cannot be had, or it is no regular file: only those can be read at any place.
+    pub fn new(file: fs::File) -> io::Result<Self> {
+        let metadata = file.metadata()?;
+        check_is_regular(metadata.file_type())?;
+        Ok(Self { file, len: metadata.len() })
     }
+}
+
+/// Refuses by name what has no bytes at places.
+fn check_is_regular(file_type: fs::FileType) -> io::Result<()> {
+    if file_type.is_file() {
+        return Ok(());
+    }
+    let what = if file_type.is_dir() {
+        "it is a directory; its files are wanted"
+    } else if is_pipe(file_type) {
+        "it is a pipe; write what comes out of it to a file first, for an HFile is read from its end"
+    } else {
+        "it is no regular file"
+    };
+    Err(io::Error::new(io::ErrorKind::InvalidInput, what))
+}
+
+#[cfg(unix)]
+fn is_pipe(file_type: fs::FileType) -> bool {
+    std::os::unix::fs::FileTypeExt::is_fifo(&file_type)
+}
+
+#[cfg(not(unix))]
+const fn is_pipe(_: fs::FileType) -> bool {
+    false
 }
 
 impl ReadAt for FileSource {

@@ -1,6 +1,5 @@
 //! `hfile filter rebuild`: the same file with another filter of ours.
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -70,7 +69,7 @@ impl Rebuild {
             name => Some(FilterOptions { kind: kind(name)?, sizing, seed: Seed::new(self.seed) }),
         };
         let name = self.input.display().to_string();
-        let source = File::open(&self.input).and_then(FileSource::new);
+        let source = FileSource::open(&self.input);
         let source: Arc<dyn ReadAt> =
             Arc::new(source.with_context(|| format!("{name}: cannot open"))?);
         let output = Output::create(&self.output, self.force)?;

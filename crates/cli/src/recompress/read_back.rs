@@ -1,6 +1,5 @@
 //! What was written, read back: the cells of the file it was made of, in a sound file.
 
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -32,7 +31,7 @@ pub(crate) fn check_sound(
     place: &Path,
 ) -> anyhow::Result<(Arc<dyn ReadAt>, FileName)> {
     let name = place.display().to_string();
-    let source = File::open(written).and_then(FileSource::new);
+    let source = FileSource::open(written);
     let source: Arc<dyn ReadAt> =
         Arc::new(source.with_context(|| format!("{name}: cannot read back"))?);
     let progress = Progress::new("bytes read back", source.len());
