@@ -87,7 +87,8 @@ fn a_run_that_stops_says_where_to_go_on() {
     assert_eq!(cells(&store).len(), 2, "the sound lines before it are written");
 
     fs::write(path(&directory, "in.csv"), csv.replace('x', "3")).expect("writable");
-    stdout(&[&put[..], &["--from-line", "4", "--ack"]].concat());
+    // Only the records from there on are written.
+    assert_eq!(stdout(&[&put[..], &["--from-line", "4", "--ack"]].concat()), "ACK 3\n");
     let rows: Vec<String> = cells(&store).iter().map(|cell| cell[..2].to_owned()).collect();
     assert_eq!(rows, ["r1", "r2", "r3", "r4", "r5"]);
 
@@ -140,6 +141,33 @@ fn a_dry_run_of_put_opens_no_store() {
     assert!(!fs::exists(&store).expect("readable"));
     let (status, _) = failure(&[&put[..8], &["id", "--json"]].concat());
     assert_eq!(status, 2, "--json is for dry runs");
+}
+
+/// The process waits for its input when Ctrl-C comes.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_says_where_to_go_on() {
+    let (_directory, store, _) = with_store("");
+    let put =
+        ["store", "put", &store, "f", "--from", "csv", "-", "--row", "id", "--ack", "--batch", "1"];
+    let mut command = command(&put);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the binary runs");
+    let mut stdin = child.stdin.take().expect("piped");
+    stdin.write_all(b"id,n\nr1,\"over\ntwo lines\"\nr2,2\n").expect("it reads");
+    let acknowledged = BufReader::new(child.stdout.take().expect("piped")).lines().take(2);
+    assert_eq!(acknowledged.last().expect("two lines").expect("text"), "ACK 2");
+    let id = child.id().to_string();
+    let killed = std::process::Command::new("kill").args(["-INT", &id]).status();
+    assert!(killed.expect("there is kill").success());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130));
+    let said = text(&output.stderr);
+    let go_on =
+        "hfile: 2 cells stored, of the records before line 5; --from-line 5 goes on there\n";
+    assert!(said.ends_with(go_on), "{said}");
+    drop(stdin);
+    assert_eq!(cells(&store).len(), 2);
 }
 
 /// Whoever writes a line and waits for its acknowledgement gets it before the next line.

@@ -58,7 +58,10 @@ pub(crate) fn dry_run(
         }
         report.add_cell(&cell)?;
         if checks.order.is_some() {
-            last.insert(cell.family().to_vec(), cell);
+            match last.get_mut(cell.family()) {
+                Some(last) => *last = cell,
+                None => drop(last.insert(cell.family().to_vec(), cell)),
+            }
         }
     }
     drop(progress);

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context;
 use sstable::{Cell, Timestamp, escape};
@@ -29,7 +30,7 @@ of the input does. The cells keep their timestamps and types; their sequence ids
 Columns of CSV that name no family are of FAMILY; hfile build --help says how CSV is read.
 
 Where the input cannot be read, the records before are written, and stderr says how many cells are stored
-and with which --from-line to go on. Cells without a timestamp get that of the run: give the first run's
+and with which --from-line to go on; after Ctrl-C too. Cells without a timestamp get that of the run: give the first run's
 (stderr has it) to the next by --timestamp.")]
 pub(super) struct Put {
     #[command(flatten)]
@@ -70,11 +71,7 @@ impl Put {
         let mut batches = Batches::new(&store, self.ack);
         let written = self.write(&mut input, &mut batches);
         if written.is_err() {
-            let cells = show_number(batches.written, "cell");
-            let line = batches.first_line;
-            say(format_args!(
-                "hfile: {cells} stored, of the records before line {line}; --from-line {line} goes on there"
-            ));
+            batches.reached.say();
         }
         written?;
         input.say_bad_lines();
@@ -112,7 +109,7 @@ impl Put {
                 }
                 Err(error) => {
                     batches.write()?;
-                    batches.first_line = line;
+                    batches.reached.set(None, line);
                     return Err(error);
                 }
             }
@@ -134,23 +131,61 @@ struct Batches<'s> {
     store: &'s Store,
     acknowledges: bool,
     batch: WriteBatch,
-    /// The line of the first record that is not written.
-    first_line: u64,
-    written: u64,
+    /// The line of the last record in the batch.
+    last_line: u64,
+    reached: Reached,
     progress: Progress,
+}
+
+/// How far the writing has come, for this thread and for the one that Ctrl-C wakes.
+#[derive(Clone, Default)]
+struct Reached(Arc<Mutex<(u64, u64)>>);
+
+impl Reached {
+    /// From now on Ctrl-C says how far it is, and ends the process. What is written is written.
+    fn say_at_ctrl_c(&self) {
+        let reached = self.clone();
+        // Without a handler Ctrl-C still ends the process.
+        let _ = ctrlc::set_handler(move || {
+            reached.say();
+            // 128 + SIGINT, as shells have it.
+            std::process::exit(130);
+        });
+    }
+
+    /// Adds cells that are written; `line` is that of the first record that is not.
+    fn set(&self, written: Option<u64>, line: u64) {
+        let mut reached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *reached = (reached.0 + written.unwrap_or(0), line);
+    }
+
+    fn written(&self) -> u64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    fn say(&self) {
+        let (written, line) = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let cells = show_number(written, "cell");
+        say(format_args!(
+            "hfile: {cells} stored, of the records before line {line}; --from-line {line} goes on there"
+        ));
+    }
 }
 
 impl<'s> Batches<'s> {
     fn new(store: &'s Store, acknowledges: bool) -> Self {
         let progress = Progress::unbounded("cells");
-        let batch = WriteBatch::new();
-        Self { store, acknowledges, batch, first_line: 1, written: 0, progress }
+        let reached = Reached::default();
+        reached.set(None, 1);
+        reached.say_at_ctrl_c();
+        Self { store, acknowledges, batch: WriteBatch::new(), last_line: 0, reached, progress }
     }
 
     fn push(&mut self, cell: &Cell, line: u64) {
         if self.batch.is_empty() {
-            self.first_line = line;
+            self.reached.set(None, line);
         }
+        self.last_line = line;
         self.batch.cell(&cell.as_ref());
     }
 
@@ -161,11 +196,14 @@ impl<'s> Batches<'s> {
             return Ok(());
         }
         self.store.write(std::mem::take(&mut self.batch), Durability::SyncWal)?;
-        self.written += cells;
+        // The next record begins there or later.
+        self.reached.set(Some(cells), self.last_line + 1);
         self.progress.advance(cells);
         if self.acknowledges {
             let mut out = stdout();
-            writeln!(out, "ACK {}", self.written).and_then(|()| out.flush()).context(STDOUT)?;
+            writeln!(out, "ACK {}", self.reached.written())
+                .and_then(|()| out.flush())
+                .context(STDOUT)?;
         }
         Ok(())
     }
