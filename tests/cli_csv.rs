@@ -386,9 +386,13 @@ fn bad_lines_stop_the_run_or_are_left_out_or_kept() {
     let (status, said) = failure(&keeping);
     assert!(
         status == 3
-            && said.contains("bad.csv: cannot create the file of bad lines, which must be new")
+            && said.contains("bad.csv: the file of bad lines must be new, and exists already")
     );
     assert_eq!(entries(&directory), 2, "and no output");
+    fs::remove_file(&bad).expect("ours");
+    fs::write(&input, "k,f:n\nr1,1\n").expect("writable");
+    stdout(&keeping);
+    assert!(!fs::exists(&bad).expect("readable"), "without bad lines there is no file of them");
 }
 
 #[test]
@@ -466,8 +470,11 @@ fn stdin_is_read_as_it_comes() {
     let output = path(&directory, "out");
     let args =
         ["build", "--from", "csv", "-", "--output", &output, "--row", "k", "--timestamp", "5"];
-    let mut child =
-        command(&args).stdin(std::process::Stdio::piped()).spawn().expect("the binary runs");
+    let mut child = command(&args)
+        .stdout(std::process::Stdio::null())
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
     let mut stdin = child.stdin.take().expect("piped");
     for piece in ["k,f", ":v\nr1,\"a", "\"\"\n", "b\"\nr2", ",c"] {
         stdin.write_all(piece.as_bytes()).expect("it reads");

@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use sstable::{Error, FileName, Result};
 
 /// `stop`, `skip`, or a file.
@@ -32,9 +32,31 @@ impl FromStr for BadLinesText {
 /// Takes lines that cannot be read.
 pub(super) struct BadLines {
     stops: bool,
-    file: Option<(csv::Writer<File>, FileName)>,
+    file: Option<BadLinesFile>,
     count: u64,
     first: Vec<Problem>,
+}
+
+/// The file that takes them, made with the first one.
+struct BadLinesFile {
+    path: PathBuf,
+    name: FileName,
+    writer: Option<csv::Writer<File>>,
+}
+
+impl BadLinesFile {
+    fn write(&mut self, line: u64, what: &str, bytes: &[u8]) -> io::Result<()> {
+        let writer = match &mut self.writer {
+            Some(writer) => writer,
+            none => {
+                let mut writer = csv::Writer::from_writer(File::create_new(&self.path)?);
+                writer.write_record(["line", "reason", "text"])?;
+                none.insert(writer)
+            }
+        };
+        writer.write_record([line.to_string().as_bytes(), what.as_bytes(), bytes])?;
+        writer.flush()
+    }
 }
 
 /// What is wrong with a line.
@@ -50,21 +72,17 @@ impl BadLines {
     /// Problems that are kept; the others are counted.
     const KEPT_MAX: usize = 10;
 
-    /// Makes the file that takes the lines, if one does. A dry run takes all lines and makes no file.
+    /// Refuses a file that is there already. A dry run takes all lines and makes no file.
     pub(super) fn new(text: Option<&BadLinesText>, is_dry_run: bool) -> anyhow::Result<Self> {
         let stops = !is_dry_run && matches!(text, None | Some(BadLinesText::Stop));
         let file = match text {
             Some(BadLinesText::File(path)) if !is_dry_run => {
                 let shown = path.display().to_string();
-                let file = File::create_new(path).with_context(|| {
-                    format!("{shown}: cannot create the file of bad lines, which must be new")
-                })?;
-                let mut writer = csv::Writer::from_writer(file);
-                let header = writer.write_record(["line", "reason", "text"]);
-                header
-                    .map_err(io::Error::from)
-                    .with_context(|| format!("{shown}: cannot write"))?;
-                Some((writer, FileName::new(shown)))
+                if path.try_exists().with_context(|| format!("{shown}: cannot look for it"))? {
+                    bail!("{shown}: the file of bad lines must be new, and exists already");
+                }
+                let name = FileName::new(shown);
+                Some(BadLinesFile { path: path.clone(), name, writer: None })
             }
             _ => None,
         };
@@ -84,11 +102,9 @@ impl BadLines {
             return Err(Error::Invalid { file: input.clone(), what });
         }
         self.count += 1;
-        if let Some((writer, name)) = &mut self.file {
-            let record = [line.to_string().as_bytes(), what.as_bytes(), bytes].map(<[u8]>::to_vec);
-            let written = writer.write_record(&record).map_err(io::Error::from);
-            written.and_then(|()| writer.flush()).map_err(|source| Error::Io {
-                file: name.clone(),
+        if let Some(file) = &mut self.file {
+            file.write(line, &what, bytes).map_err(|source| Error::Io {
+                file: file.name.clone(),
                 action: "write a bad line".into(),
                 source,
             })?;
@@ -111,6 +127,6 @@ impl BadLines {
 
     /// The name of the file that takes the lines.
     pub(super) fn file_name(&self) -> Option<&FileName> {
-        self.file.as_ref().map(|(_, name)| name)
+        self.file.as_ref().map(|file| &file.name)
     }
 }
