@@ -70,7 +70,7 @@ pub mod theory;
 
 pub use aligned::AlignedBytes;
 pub use counting::{CountingBloom, ShapesDiffer};
-pub use cuckoo::Cuckoo;
+pub use cuckoo::{Cuckoo, GoCuckoo, NotGoCuckoo, Placement};
 pub use dleft::{CounterBits, DLeft, DLeftOptions};
 pub use format::{FormatError, HEADER_LEN, StoredFilter};
 pub use fuse::{BinaryFuse, FuseArity, FuseBits};

@@ -29,6 +29,7 @@
 
 mod bucket;
 mod filter;
+mod go;
 mod shape;
 mod stored;
 #[cfg(test)]
@@ -36,4 +37,5 @@ mod tests;
 
 pub(crate) use bucket::Places;
 pub use filter::Cuckoo;
+pub use go::{GoCuckoo, NotGoCuckoo, Placement};
 pub(crate) use stored::CuckooView;

@@ -1,0 +1,367 @@
+//! The cuckoo filter of the Go package `github.com/seiflotfy/cuckoofilter`, byte for byte.
+//!
+//! Buckets of four one-byte fingerprints, a power of two of them. With `hash` = `MetroHash64` of the
+//! key with seed 1337 and n buckets:
+//!
+//! ```text
+//! fingerprint = hash mod 255 + 1                     1 ..= 255; 0 is an empty slot
+//! bucket      = (hash >> 32) mod n
+//! other       = bucket xor (MetroHash64 of the one byte `fingerprint`, seed 1337) mod n
+//! ```
+//!
+//! The serialised form (`Encode`, `Decode`) has no header:
+//!
+//! | at      | bytes | field       | meaning                                                       |
+//! |--------:|------:|-------------|---------------------------------------------------------------|
+//! | `4·b+s` |     1 | fingerprint | slot `s` of bucket `b`; the number of buckets is the length / 4 |
+//!
+//! A new fingerprint goes into the first free slot of its bucket, else of its other bucket, so two
+//! filters made from the same keys in the same order are equal as long as no fingerprint had to move.
+//! After that they differ, because the Go package chooses at random which fingerprint moves. They answer
+//! alike for the keys that were inserted, and each reads the other's bytes.
+//!
+//! `Decode` accepts a number of buckets that is not a power of two, and then denies keys that it holds
+//! ([`NotGoCuckoo::BucketCount`] here). A failed `Insert` of the Go package drops the fingerprint of
+//! some other key, which is then denied; here a failed insert changes nothing.
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+
+use alloc::vec::Vec;
+
+use crate::hash::metro64;
+use crate::kind::allocate;
+use crate::{Absent, BuildError, Full};
+
+/// Slots of a bucket.
+const SLOTS: usize = 4;
+
+/// The package's seed, of keys and of fingerprints.
+const SEED: u64 = 1337;
+
+/// How many fingerprints one insert moves at most, as in the Go package.
+const MOVES_MAX: usize = 500;
+
+/// A set of byte strings with the layout, hashes and bytes of the Go package's `Filter`.
+///
+/// ```
+/// use filter::GoCuckoo;
+///
+/// let mut filter = GoCuckoo::new(1_000)?;
+/// filter.insert(b"row1")?;
+/// assert!(filter.may_contain(b"row1"));
+///
+/// let bytes = filter.to_bytes(); // `cuckoo.Decode` in Go reads them.
+/// let mut again = GoCuckoo::from_bytes(&bytes)?;
+/// assert_eq!(again, filter);
+/// again.remove(b"row1")?;
+/// assert!(again.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct GoCuckoo {
+    /// A power of two of them.
+    buckets: Vec<[u8; SLOTS]>,
+    /// Slots that are taken.
+    keys: u64,
+}
+
+/// How an insert found a slot.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Placement {
+    /// A slot of the key's two buckets was free: the Go package would have chosen the same one.
+    Free,
+    /// Other fingerprints were moved: the Go package moves some at random, so its bytes differ.
+    Moved,
+}
+
+/// Where a key may be.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    fingerprint: u8,
+    first: usize,
+    second: usize,
+}
+
+impl GoCuckoo {
+    /// Makes an empty filter as large as `NewFilter(capacity)` does: `capacity` slots, rounded up to
+    /// a power of two, at least 4.
+    ///
+    /// Inserts begin to fail when about 95 % of the slots are taken, so a filter for `n` keys needs a
+    /// capacity of more than `n` if that is just below a power of two.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Memory`] if so many slots do not fit into memory.
+    pub fn new(capacity: u64) -> Result<Self, BuildError> {
+        let slots = capacity.max(4).checked_next_power_of_two().ok_or(BuildError::Memory)?;
+        Ok(Self { buckets: allocate(slots >> SLOTS.trailing_zeros(), [0; SLOTS])?, keys: 0 })
+    }
+
+    /// Adds a key, or another copy of it. There is room for eight copies of a key at most.
+    ///
+    /// # Errors
+    ///
+    /// [`Full`] if there is no room; the filter is then as it was before. (`Insert` of the Go package
+    /// returns false, and has lost another key.)
+    pub fn insert(&mut self, key: &[u8]) -> Result<Placement, Full> {
+        let Place { fingerprint, first, second } = self.place(key);
+        let placement =
+            if self.replace(first, 0, fingerprint) || self.replace(second, 0, fingerprint) {
+                Placement::Free
+            } else {
+                self.move_others(fingerprint, first)?;
+                Placement::Moved
+            };
+        self.keys = self.keys.saturating_add(1);
+        Ok(placement)
+    }
+
+    /// Returns false if the key was certainly never inserted, true if it may have been.
+    pub fn may_contain(&self, key: &[u8]) -> bool {
+        let Place { fingerprint, first, second } = self.place(key);
+        self.bucket(first).contains(&fingerprint) || self.bucket(second).contains(&fingerprint)
+    }
+
+    /// Takes one copy of a key out, as `Delete` does. Only a key that was inserted may be removed.
+    ///
+    /// # Errors
+    ///
+    /// [`Absent`] if neither of its buckets holds its fingerprint; the filter is then as it was.
+    pub fn remove(&mut self, key: &[u8]) -> Result<(), Absent> {
+        let Place { fingerprint, first, second } = self.place(key);
+        if !self.replace(first, fingerprint, 0) && !self.replace(second, fingerprint, 0) {
+            return Err(Absent);
+        }
+        self.keys = self.keys.saturating_sub(1);
+        Ok(())
+    }
+
+    /// Returns how many keys the filter holds, copies counted (`Count`).
+    pub const fn len(&self) -> u64 {
+        self.keys
+    }
+
+    /// Returns whether the filter holds no key.
+    pub const fn is_empty(&self) -> bool {
+        self.keys == 0
+    }
+
+    /// Returns how many fingerprints there is room for.
+    pub fn slot_count(&self) -> u64 {
+        length(self.buckets.as_flattened())
+    }
+
+    /// Returns how often a stranger is expected to pass: 1 − (1 − 2/(255·n))^keys for n buckets.
+    pub fn error_rate(&self) -> f64 {
+        crate::theory::cuckoo_error_rate(self.keys, length(&self.buckets), 8)
+    }
+
+    /// Returns the serialised form, as `Encode` does.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.buckets.as_flattened().to_vec()
+    }
+
+    /// Reads the serialised form, as `Decode` does.
+    ///
+    /// # Errors
+    ///
+    /// [`NotGoCuckoo`] if no filter of the Go package has that length. There is no checksum: other damage
+    /// cannot be told from fingerprints.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, NotGoCuckoo> {
+        let (buckets, rest) = bytes.as_chunks::<SLOTS>();
+        if !rest.is_empty() || bytes.is_empty() {
+            return Err(NotGoCuckoo::Length(bytes.len()));
+        }
+        if !buckets.len().is_power_of_two() {
+            return Err(NotGoCuckoo::BucketCount(buckets.len()));
+        }
+        let keys = bytes.iter().map(|fingerprint| u64::from(*fingerprint != 0)).sum();
+        Ok(Self { buckets: buckets.to_vec(), keys })
+    }
+
+    fn place(&self, key: &[u8]) -> Place {
+        let hash = metro64(key, SEED);
+        let fingerprint = u8::try_from((hash % 255).saturating_add(1)).expect("1 to 255");
+        let first = self.slot_of(hash >> 32);
+        Place { fingerprint, first, second: self.other(fingerprint, first) }
+    }
+
+    /// Returns the other bucket of a fingerprint; the other's other is this one.
+    fn other(&self, fingerprint: u8, bucket: usize) -> usize {
+        bucket ^ self.slot_of(metro64(&[fingerprint], SEED))
+    }
+
+    /// Reduces a hash to the index of a bucket.
+    fn slot_of(&self, hash: u64) -> usize {
+        // A power of two of buckets: the mask is one less.
+        let mask = length(&self.buckets).saturating_sub(1);
+        usize::try_from(hash & mask).expect("below the number of buckets")
+    }
+
+    fn bucket(&self, bucket: usize) -> &[u8; SLOTS] {
+        self.buckets.get(bucket).expect("indexes are reduced to the number of buckets")
+    }
+
+    /// Replaces the first of one fingerprint in a bucket by another, 0 being an empty slot. Returns
+    /// whether it was there.
+    fn replace(&mut self, bucket: usize, old: u8, new: u8) -> bool {
+        let bucket = self.buckets.get_mut(bucket).expect("reduced to the number of buckets");
+        let slot = bucket.iter_mut().find(|slot| **slot == old);
+        slot.map(|slot| *slot = new).is_some()
+    }
+
+    /// Puts a fingerprint into a full bucket: each one that is pushed out goes to its other bucket, up to
+    /// one that has room. Without an end all moves are undone.
+    fn move_others(&mut self, fingerprint: u8, bucket: usize) -> Result<(), Full> {
+        let (mut carried, mut bucket) = (fingerprint, bucket);
+        // The same inserts give the same filter: what looks random follows from the first move.
+        let mut random = metro64(&[fingerprint], length(&self.buckets) ^ self.keys);
+        let mut moves = Vec::with_capacity(MOVES_MAX);
+        for _ in 0..MOVES_MAX {
+            // A step of Knuth's MMIX generator, whose upper bits are good.
+            random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            let slot = usize::try_from(random >> 62).expect("two bits");
+            moves.push((bucket, slot));
+            carried = self.swap(bucket, slot, carried);
+            bucket = self.other(carried, bucket);
+            if self.replace(bucket, 0, carried) {
+                return Ok(());
+            }
+        }
+        for (bucket, slot) in moves.into_iter().rev() {
+            carried = self.swap(bucket, slot, carried);
+        }
+        assert_eq!(carried, fingerprint, "all moves are undone");
+        Err(Full)
+    }
+
+    fn swap(&mut self, bucket: usize, slot: usize, fingerprint: u8) -> u8 {
+        let bucket = self.buckets.get_mut(bucket).expect("reduced to the number of buckets");
+        core::mem::replace(bucket.get_mut(slot).expect("below four"), fingerprint)
+    }
+}
+
+/// The length of a slice as a number of 64 bits.
+fn length<T>(slice: &[T]) -> u64 {
+    u64::try_from(slice.len()).expect("a length in memory")
+}
+
+/// Bytes that the Go package never writes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotGoCuckoo {
+    /// They are empty, or not made of whole buckets.
+    #[error("{0} bytes are not whole buckets of four fingerprints")]
+    Length(usize),
+    /// The other bucket of a key would not be where the key was put.
+    #[error("{0} buckets are not a power of two")]
+    BucketCount(usize),
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn key(number: u64) -> [u8; 8] {
+        number.to_le_bytes()
+    }
+
+    #[test]
+    fn sizes_are_those_of_the_go_package() {
+        // Capacity and slots, from `len(NewFilter(capacity).Encode())`.
+        for (capacity, slots) in
+            [(0, 4), (1, 4), (4, 4), (5, 8), (8, 8), (9, 16), (1_000, 1_024), (10_000, 16_384)]
+        {
+            let filter = GoCuckoo::new(capacity).expect("small");
+            assert_eq!(filter.slot_count(), slots, "{capacity}");
+        }
+        assert_eq!(GoCuckoo::new(u64::MAX), Err(BuildError::Memory));
+        assert_eq!(GoCuckoo::new(1 << 62), Err(BuildError::Memory));
+    }
+
+    #[test]
+    fn a_full_filter_refuses_and_loses_nobody() {
+        let mut filter = GoCuckoo::new(4_096).expect("small");
+        let mut members = vec![];
+        let mut moved = 0;
+        let mut refused = 0;
+        for number in 0..4_300 {
+            let before = filter.clone();
+            if let Ok(placement) = filter.insert(&key(number)) {
+                moved += u64::from(placement == Placement::Moved);
+                members.push(number);
+            } else {
+                refused += 1;
+                assert_eq!(filter, before);
+            }
+        }
+        assert!(moved > 100 && refused > 100, "{moved} moved, {refused} refused");
+        assert_eq!(filter.len(), members.len() as u64);
+        assert!(filter.len() * 100 > filter.slot_count() * 95, "{}", filter.len());
+        assert!(members.iter().all(|number| filter.may_contain(&key(*number))));
+        for number in members {
+            filter.remove(&key(number)).expect("it is there");
+        }
+        assert!(filter.is_empty());
+        assert_eq!(filter.remove(&key(0)), Err(Absent));
+    }
+
+    #[test]
+    fn the_ninth_copy_is_refused() {
+        let mut filter = GoCuckoo::new(10_000).expect("small");
+        for copy in 1..=8 {
+            assert!(filter.insert(b"again").is_ok(), "copy {copy}");
+        }
+        assert_eq!(filter.insert(b"again"), Err(Full));
+        assert_eq!(filter.len(), 8);
+    }
+
+    #[test]
+    fn strangers_pass_as_often_as_theory_says() {
+        let mut filter = GoCuckoo::new(1 << 16).expect("small");
+        for number in 0..60_000 {
+            filter.insert(&key(number)).expect("room");
+        }
+        let passed = (100_000..300_000).filter(|n| filter.may_contain(&key(*n))).count() as f64;
+        let expected = filter.error_rate() * 200_000.0;
+        assert!((passed - expected).abs() < 4.0 * expected.sqrt(), "{passed}, not {expected}");
+    }
+
+    #[test]
+    fn lengths_that_go_never_writes_are_refused() {
+        for len in 0..70 {
+            let read = GoCuckoo::from_bytes(&vec![7; len]);
+            let sound = len % 4 == 0 && (len / 4).is_power_of_two();
+            assert_eq!(read.is_ok(), sound, "{len} bytes");
+        }
+        assert_eq!(GoCuckoo::from_bytes(&[0; 12]), Err(NotGoCuckoo::BucketCount(3)));
+    }
+
+    proptest! {
+        /// Any bytes of a right length are a filter: it can be asked, changed and written again.
+        #[test]
+        fn any_bytes_do_no_harm(
+            pow in 0_u32..6,
+            bytes in prop::collection::vec(any::<u8>(), 4 << 6),
+            keys in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..50),
+        ) {
+            let bytes = &bytes[..4 << pow];
+            let mut filter = GoCuckoo::from_bytes(bytes).expect("a power of two of buckets");
+            prop_assert_eq!(filter.to_bytes(), bytes);
+            for key in &keys {
+                if filter.insert(key).is_ok() {
+                    prop_assert!(filter.may_contain(key));
+                }
+            }
+            for key in &keys {
+                let _ = filter.remove(key);
+            }
+        }
+    }
+}
