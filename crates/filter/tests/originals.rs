@@ -1,9 +1,13 @@
-//! Filters that their Java originals wrote: Guava's bytes, made again and read.
+//! Filters that their Java originals wrote: Guava's and Hadoop's bytes, made again and read.
 //!
 //! `tests/data/originals` says how the files were made.
 
+use std::num::NonZeroU32;
+
 use filter::ErrorRate;
+use filter::bloom::hadoop::{BloomFilter, CountingBloomFilter, DynamicBloomFilter, Hash, Shape};
 use filter::bloom::{GuavaBloom, GuavaStrategy};
+use serde_json::Value;
 
 fn original(name: &str) -> Vec<u8> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/originals/");
@@ -12,11 +16,12 @@ fn original(name: &str) -> Vec<u8> {
 
 fn keys() -> Vec<Vec<u8>> {
     let text = String::from_utf8(original("keys.txt")).expect("hexadecimal text");
-    let lines = text.lines().filter(|line| !line.starts_with('#'));
-    let unhex = |line: &str| -> Result<Vec<u8>, _> {
-        (0..line.len() / 2).map(|at| u8::from_str_radix(&line[2 * at..2 * at + 2], 16)).collect()
-    };
-    lines.map(|line| unhex(line).expect("two hexadecimal digits a byte")).collect()
+    text.lines().filter(|line| !line.starts_with('#')).map(unhex).collect()
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16);
+    (0..text.len()).step_by(2).map(|at| byte(at).expect("two digits a byte")).collect()
 }
 
 #[test]
@@ -34,5 +39,48 @@ fn guava_and_we_make_the_same_bytes() {
         assert_eq!(ours.to_bytes(), original(name), "{name}");
         let read = GuavaBloom::from_bytes(&original(name)).expect("a filter of Guava's");
         assert_eq!(read, ours, "{name}");
+    }
+}
+
+#[test]
+fn hadoop_and_we_make_the_same_bytes() {
+    let keys = keys();
+    let text = String::from_utf8(original("hadoop.jsonl")).expect("text");
+    assert_eq!(text.lines().count(), 6);
+    for line in text.lines() {
+        let filter: Value = serde_json::from_str(line).expect("JSON");
+        let theirs = unhex(filter["bytes"].as_str().expect("hexadecimal"));
+        let hash = if filter["hash"] == "jenkins" { Hash::Jenkins } else { Hash::Murmur };
+        let shape = Shape::new(475, 7, hash).expect("in range");
+        let (ours, again) = match filter["kind"].as_str() {
+            Some("bloom") => {
+                let mut filter = BloomFilter::new(shape).expect("small");
+                for key in &keys {
+                    filter.insert(key).expect("not empty");
+                }
+                (filter.to_bytes(), BloomFilter::from_bytes(&theirs).map(|it| it.to_bytes()))
+            }
+            Some("counting") => {
+                let mut filter = CountingBloomFilter::new(shape).expect("small");
+                for key in &keys {
+                    filter.insert(key).expect("not empty");
+                }
+                for key in &keys[..10] {
+                    filter.remove(key).expect("it is there");
+                }
+                let again = CountingBloomFilter::from_bytes(&theirs);
+                (filter.to_bytes(), again.map(|it| it.to_bytes()))
+            }
+            _ => {
+                let row_keys = NonZeroU32::new(20).expect("not zero");
+                let mut filter = DynamicBloomFilter::new(shape, row_keys).expect("small");
+                for key in &keys {
+                    filter.insert(key).expect("not empty");
+                }
+                (filter.to_bytes(), DynamicBloomFilter::from_bytes(&theirs).map(|it| it.to_bytes()))
+            }
+        };
+        assert_eq!(ours, theirs, "{} {}", filter["kind"], filter["hash"]);
+        assert_eq!(again, Ok(theirs), "{} {}", filter["kind"], filter["hash"]);
     }
 }

@@ -8,12 +8,14 @@
 //! SplitBlock   a key's bits lie in half a cache line    Parquet's bytes; faster, less exact
 //! Guava…       Guava's `BloomFilter`                    its bytes, read and written
 //! Simple…      Java's `SimpleBloomFilter`               its bits, as a `BitSet`
+//! hadoop       Hadoop's three `org.apache.hadoop.util.bloom` classes   their Writable bytes
 //! ```
 
 mod blocked;
 mod classic;
 #[cfg(feature = "std")]
 mod guava;
+pub mod hadoop;
 pub mod hbase;
 pub mod hbase_ribbon;
 mod simple;

@@ -6,7 +6,8 @@
 //! |              1 | Murmur  | `MurmurHash2` with sign-extended tail bytes; HBase's default    |
 //! |              2 | Murmur3 | `MurmurHash3_x86_32`, as published                              |
 //!
-//! All take a 32-bit seed and wrap, as Java's `int` does. `metro` is the hash of the Go cuckoo filter.
+//! All take a 32-bit seed and wrap, as Java's `int` does. `metro` is the hash of the Go
+//! cuckoo filter, `hadoop_murmur` that of Hadoop's Bloom filters.
 
 mod jenkins;
 mod metro;
@@ -16,6 +17,6 @@ mod murmur3;
 
 pub(crate) use jenkins::jenkins;
 pub(crate) use metro::metro64;
-pub(crate) use murmur2::{murmur2, murmur2_twice};
+pub(crate) use murmur2::{hadoop_murmur, murmur2, murmur2_twice};
 #[cfg(feature = "std")]
 pub(crate) use murmur3::murmur3;

@@ -17,6 +17,20 @@ pub(crate) fn murmur2(key: &[u8], seed: u32) -> u32 {
     finish(hash, tail)
 }
 
+/// Hashes `key` as Hadoop's `org.apache.hadoop.util.hash.MurmurHash` does.
+///
+/// It differs from HBase's in the one to three bytes after the last whole word: the last of them is the
+/// lowest, not the first.
+pub(crate) fn hadoop_murmur(key: &[u8], seed: u32) -> u32 {
+    let (words, tail) = key.as_chunks();
+    let hash = words.iter().fold(begin(key, seed), |hash, word| add(hash, mix(*word)));
+    let mut reversed = [0; 3];
+    for (place, byte) in reversed.iter_mut().zip(tail.iter().rev()) {
+        *place = *byte;
+    }
+    finish(hash, &reversed[..tail.len()])
+}
+
 /// Hashes `key` starting from 0, and once more starting from what that gave.
 #[inline]
 pub(crate) fn murmur2_twice(key: &[u8]) -> [u32; 2] {

@@ -1,0 +1,162 @@
+//! `CountingBloomFilter`: a 4-bit counter a position, so that keys can be removed.
+
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+#![expect(clippy::missing_panics_doc, reason = "positions are below the number of counters")]
+
+use alloc::vec::Vec;
+
+use super::bits::share;
+use super::shape::{EmptyKey, NotHadoop, Shape, expect_end, take_slice};
+use crate::kind::allocate;
+use crate::{Absent, BuildError};
+
+/// A counter that has got here stays: nobody knows how many keys it counts.
+const COUNTER_MAX: u64 = 15;
+
+/// Hadoop's `CountingBloomFilter`: the same counters, the same serialised form.
+///
+/// ```
+/// use filter::ErrorRate;
+/// use filter::bloom::hadoop::{CountingBloomFilter, Hash, Shape};
+///
+/// let shape = Shape::for_keys(1_000, ErrorRate::new(0.01)?, Hash::Murmur)?;
+/// let mut filter = CountingBloomFilter::new(shape)?;
+/// filter.insert(b"row1")?;
+/// filter.insert(b"row1")?;
+/// assert_eq!(filter.count(b"row1"), 2);
+/// filter.remove(b"row1")?;
+/// filter.remove(b"row1")?;
+/// assert!(!filter.may_contain(b"row1"));
+/// assert_eq!(CountingBloomFilter::from_bytes(&filter.to_bytes())?, filter);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct CountingBloomFilter {
+    shape: Shape,
+    /// Sixteen counters each.
+    words: Vec<u64>,
+}
+
+impl CountingBloomFilter {
+    /// Makes an empty filter.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Memory`] if its counters do not fit into memory.
+    pub fn new(shape: Shape) -> Result<Self, BuildError> {
+        Ok(Self { shape, words: allocate(shape.bits().div_ceil(16).into(), 0)? })
+    }
+
+    /// Adds a key, or another copy of it (`add`). A counter that two probes of the key share is raised
+    /// twice; one that has got to 15 stays there.
+    ///
+    /// # Errors
+    ///
+    /// [`EmptyKey`], which Hadoop refuses too.
+    pub fn insert(&mut self, key: &[u8]) -> Result<(), EmptyKey> {
+        if key.is_empty() {
+            return Err(EmptyKey);
+        }
+        for position in self.shape.probes(key) {
+            let (word, shift) = self.place_mut(position);
+            if *word >> shift & COUNTER_MAX < COUNTER_MAX {
+                *word = word.wrapping_add(1_u64.wrapping_shl(shift));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns false if the key is certainly not in the filter, true if it may be
+    /// (`membershipTest`). The empty key never is.
+    pub fn may_contain(&self, key: &[u8]) -> bool {
+        self.count(key) > 0
+    }
+
+    /// Takes one copy of a key out (`delete`). Only a key that was inserted may be removed.
+    ///
+    /// # Errors
+    ///
+    /// [`Absent`] if the filter can tell that it does not hold the key; it is then as it was.
+    pub fn remove(&mut self, key: &[u8]) -> Result<(), Absent> {
+        if !self.may_contain(key) {
+            return Err(Absent);
+        }
+        for position in self.shape.probes(key) {
+            let (word, shift) = self.place_mut(position);
+            if (1..COUNTER_MAX).contains(&(*word >> shift & COUNTER_MAX)) {
+                *word = word.wrapping_sub(1_u64.wrapping_shl(shift));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns how often a key was inserted, or too many (`approximateCount`): its lowest counter. Above
+    /// 14 counters count no further.
+    pub fn count(&self, key: &[u8]) -> u32 {
+        if key.is_empty() {
+            return 0;
+        }
+        let counters = self.shape.probes(key).map(|position| self.counter(position));
+        counters.min().unwrap_or_default()
+    }
+
+    /// Returns the parameters; its bits are the counters.
+    pub const fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Returns how often a stranger passes: the share of counters above 0 to the power of the probes.
+    pub fn error_rate(&self) -> f64 {
+        const LOW: u64 = 0x1111_1111_1111_1111;
+        let taken = |word: u64| (word | word >> 1 | word >> 2 | word >> 3) & LOW;
+        let taken = self.words.iter().map(|word| u64::from(taken(*word).count_ones())).sum();
+        share(taken, self.shape)
+    }
+
+    /// Returns the serialised form, as `write` does.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.shape.write_head(&mut bytes);
+        bytes.extend(self.words.iter().flat_map(|word| word.to_be_bytes()));
+        bytes
+    }
+
+    /// Reads the serialised form, as `readFields` does; that before versions too.
+    ///
+    /// # Errors
+    ///
+    /// [`NotHadoop`] if the bytes are fewer or more than announced, or hold what Hadoop never writes.
+    pub fn from_bytes(mut bytes: &[u8]) -> Result<Self, NotHadoop> {
+        let shape = Shape::read_head(&mut bytes)?;
+        let count = shape.bits().div_ceil(16);
+        let len = usize::try_from(count).ok().and_then(|count| count.checked_mul(8));
+        let body = take_slice(&mut bytes, len.ok_or(NotHadoop::Cut)?)?;
+        expect_end(bytes)?;
+        let (words, _) = body.as_chunks();
+        let words: Vec<u64> = words.iter().map(|word| u64::from_be_bytes(*word)).collect();
+        let in_last = shape.bits().checked_rem(16).expect("sixteen is not zero");
+        let stray = if in_last == 0 { 0 } else { u64::MAX.wrapping_shl(in_last.wrapping_mul(4)) };
+        if words.last().is_some_and(|last| last & stray != 0) {
+            return Err(NotHadoop::StrayBit(shape.bits()));
+        }
+        Ok(Self { shape, words })
+    }
+
+    fn counter(&self, position: usize) -> u32 {
+        let word = self.words.get(position >> 4).expect("positions are below the counters");
+        u32::try_from(word >> shift(position) & COUNTER_MAX).expect("four bits")
+    }
+
+    fn place_mut(&mut self, position: usize) -> (&mut u64, u32) {
+        let word = self.words.get_mut(position >> 4).expect("positions are below the counters");
+        (word, shift(position))
+    }
+}
+
+/// Where in its word a counter stands.
+fn shift(position: usize) -> u32 {
+    u32::try_from((position & 15) << 2).expect("below 64")
+}

@@ -1,0 +1,168 @@
+//! `DynamicBloomFilter`: a row of bits for every so many keys, so that the filter grows.
+
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+#![expect(clippy::missing_panics_doc, reason = "there is always a row, and fewer than 2^31")]
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::num::NonZeroU32;
+
+use super::bits::BloomFilter;
+use super::shape::{EmptyKey, NotHadoop, Shape, expect_end, read_i32};
+use crate::BuildError;
+
+/// Hadoop's `DynamicBloomFilter`: the same rows, the same serialised form.
+///
+/// ```
+/// use std::num::NonZeroU32;
+///
+/// use filter::ErrorRate;
+/// use filter::bloom::hadoop::{DynamicBloomFilter, Hash, Shape};
+///
+/// let row_keys = NonZeroU32::new(100).expect("not zero");
+/// let shape = Shape::for_keys(row_keys.get(), ErrorRate::new(0.001)?, Hash::Murmur)?;
+/// let mut filter = DynamicBloomFilter::new(shape, row_keys)?;
+/// for number in 0..250_u32 {
+///     filter.insert(&number.to_be_bytes())?;
+/// }
+/// assert_eq!(filter.row_count(), 3);
+/// assert!((0..250_u32).all(|number| filter.may_contain(&number.to_be_bytes())));
+/// assert_eq!(DynamicBloomFilter::from_bytes(&filter.to_bytes())?, filter);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct DynamicBloomFilter {
+    shape: Shape,
+    /// `nr`, at most 2^31 − 1.
+    row_keys: NonZeroU32,
+    /// `currentNbRecord`: keys of the last row, at most `row_keys`.
+    last_keys: u32,
+    /// At least one.
+    rows: Vec<BloomFilter>,
+}
+
+impl DynamicBloomFilter {
+    /// Makes a filter of one empty row; each row takes so many keys (`nr`).
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Memory`] if a row does not fit into memory, or has more keys than Java can count.
+    pub fn new(shape: Shape, row_keys: NonZeroU32) -> Result<Self, BuildError> {
+        i32::try_from(row_keys.get()).map_err(|_| BuildError::Memory)?;
+        Ok(Self { shape, row_keys, last_keys: 0, rows: vec![BloomFilter::new(shape)?] })
+    }
+
+    /// Adds a key to the last row, and a row first if that is full (`add`).
+    ///
+    /// # Errors
+    ///
+    /// [`InsertError`] if the key is empty or another row does not fit into memory; the filter is then as
+    /// it was.
+    pub fn insert(&mut self, key: &[u8]) -> Result<(), InsertError> {
+        if key.is_empty() {
+            return Err(EmptyKey.into());
+        }
+        if self.last_keys >= self.row_keys.get() {
+            self.rows.push(BloomFilter::new(self.shape)?);
+            self.last_keys = 0;
+        }
+        self.rows.last_mut().expect("there is a row").insert(key)?;
+        self.last_keys = self.last_keys.saturating_add(1);
+        Ok(())
+    }
+
+    /// Returns false if the key was certainly never inserted, true if some row may hold it
+    /// (`membershipTest`). The empty key never was.
+    pub fn may_contain(&self, key: &[u8]) -> bool {
+        self.rows.iter().any(|row| row.may_contain(key))
+    }
+
+    /// Returns the parameters of a row.
+    pub const fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Returns how many keys a row takes (`nr`).
+    pub const fn row_keys(&self) -> NonZeroU32 {
+        self.row_keys
+    }
+
+    /// Returns how many rows there are.
+    pub fn row_count(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Returns how many keys were inserted, copies counted.
+    pub fn len(&self) -> u64 {
+        let full = u64::try_from(self.rows.len()).unwrap_or(u64::MAX).saturating_sub(1);
+        full.saturating_mul(self.row_keys.get().into()).saturating_add(self.last_keys.into())
+    }
+
+    /// Returns whether no key was inserted.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns how often a stranger passes: it passes some row.
+    pub fn error_rate(&self) -> f64 {
+        1.0 - self.rows.iter().map(|row| 1.0 - row.error_rate()).product::<f64>()
+    }
+
+    /// Returns the serialised form, as `write` does.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.shape.write_head(&mut bytes);
+        bytes.extend(self.row_keys.get().to_be_bytes());
+        bytes.extend(self.last_keys.to_be_bytes());
+        let rows = i32::try_from(self.rows.len()).expect("fewer rows than 2^31 fit into memory");
+        bytes.extend(rows.to_be_bytes());
+        for row in &self.rows {
+            row.write(&mut bytes);
+        }
+        bytes
+    }
+
+    /// Reads the serialised form, as `readFields` does; that before versions too.
+    ///
+    /// # Errors
+    ///
+    /// [`NotHadoop`] if the bytes are fewer or more than announced, or hold what Hadoop never writes.
+    pub fn from_bytes(mut bytes: &[u8]) -> Result<Self, NotHadoop> {
+        let shape = Shape::read_head(&mut bytes)?;
+        let wrong = NotHadoop::Rows;
+        let positive = |number| u32::try_from(number).ok().and_then(NonZeroU32::new);
+        let row_keys =
+            positive(read_i32(&mut bytes)?).ok_or(wrong("a row takes at least one key"))?;
+        let last_keys = u32::try_from(read_i32(&mut bytes)?).ok();
+        let last_keys = last_keys
+            .filter(|last_keys| *last_keys <= row_keys.get())
+            .ok_or(wrong("the last row holds more keys than a row takes"))?;
+        let count = positive(read_i32(&mut bytes)?).ok_or(wrong("there is no row"))?;
+        // Not allocated ahead: a row takes bytes, of which there may be fewer than announced.
+        let mut rows = Vec::new();
+        for _ in 0..count.get() {
+            let row = BloomFilter::read(&mut bytes)?;
+            if row.shape() != shape {
+                return Err(wrong("a row differs from the filter in bits, probes or hash"));
+            }
+            rows.push(row);
+        }
+        expect_end(bytes)?;
+        Ok(Self { shape, row_keys, last_keys, rows })
+    }
+}
+
+/// Why a dynamic filter did not take a key.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InsertError {
+    /// Hadoop's filters refuse the empty key.
+    #[error(transparent)]
+    EmptyKey(#[from] EmptyKey),
+    /// Another row does not fit into memory.
+    #[error(transparent)]
+    Memory(#[from] BuildError),
+}

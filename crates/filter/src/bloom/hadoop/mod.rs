@@ -1,0 +1,35 @@
+//! Hadoop's Bloom filters (`org.apache.hadoop.util.bloom`), byte for byte, as their Writables write them.
+//!
+//! Hadoop's `MapFile`, and engines that took the classes over such as Hudi, store these bytes. All three
+//! kinds begin with the fields of the abstract class `Filter`; integers are big-endian:
+//!
+//! | at | bytes | field        | meaning                                                        |
+//! |---:|------:|--------------|----------------------------------------------------------------|
+//! |  0 |     4 | `VERSION`    | −1; a positive number is `nbHash` of the form before versions, which has no `hashType` and hashes with Jenkins |
+//! |  4 |     4 | `nbHash`     | i32, probes a key                                              |
+//! |  8 |     1 | `hashType`   | 0 Jenkins, 1 Murmur                                            |
+//! |  9 |     4 | `vectorSize` | i32, bits (counters) of the filter                             |
+//!
+//! `BloomFilter` continues with ⌈`vectorSize` / 8⌉ bytes; bit `p` is bit `p mod 8` of byte `p / 8`, lowest first.
+//!
+//! `CountingBloomFilter` continues with ⌈`vectorSize` / 16⌉ words (i64) of sixteen 4-bit counters; counter
+//! `p` stands at bit `4·(p mod 16)` of word `p / 16`.
+//!
+//! `DynamicBloomFilter` continues with `nr` (i32, keys a row takes), `currentNbRecord` (i32, keys of the last
+//! row), the number of rows (i32), and each row as a whole `BloomFilter`.
+//!
+//! Probe i of a key is |hᵢ mod `vectorSize`| with Java's `int` arithmetic, where h₀ = hash(key, 0) and
+//! hᵢ = hash(key, hᵢ₋₁). The Jenkins hash is HBase's; the Murmur hash is `MurmurHash2` but for the last one to
+//! three bytes, which are taken in reverse order and as signed numbers.
+
+mod bits;
+mod counting;
+mod dynamic;
+mod shape;
+#[cfg(test)]
+mod tests;
+
+pub use bits::BloomFilter;
+pub use counting::CountingBloomFilter;
+pub use dynamic::{DynamicBloomFilter, InsertError};
+pub use shape::{EmptyKey, Hash, InvalidShape, NotHadoop, Shape, ShapesDiffer};
