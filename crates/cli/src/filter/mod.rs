@@ -1,6 +1,7 @@
 //! `hfile filter`: what filters cost and how often they err, computed and counted, and other filters
 //! for files that are there.
 
+mod foreign;
 mod measure;
 mod rebuild;
 mod size;
@@ -18,7 +19,8 @@ Examples:
   hfile filter size --keys 1000000 --error-rate 0.01
   hfile filter measure --kind cuckoo --keys 1000000
   hfile filter measure --kind blocked-bloom --input /usr/share/dict/words --json
-  hfile filter rebuild 4f1c.hfile --output new.hfile --kind blocked-bloom --error-rate 0.001")]
+  hfile filter rebuild 4f1c.hfile --output new.hfile --kind blocked-bloom --error-rate 0.001
+  hfile filter foreign make --format guava --input keys.txt --output keys.bloom")]
 pub(crate) struct FilterVerbs {
     #[command(subcommand)]
     verb: FilterVerb,
@@ -29,6 +31,7 @@ enum FilterVerb {
     Size(size::Size),
     Measure(measure::Measure),
     Rebuild(rebuild::Rebuild),
+    Foreign(foreign::ForeignVerbs),
 }
 
 impl FilterVerbs {
@@ -38,6 +41,7 @@ impl FilterVerbs {
             FilterVerb::Size(verb) => verb.run(),
             FilterVerb::Measure(verb) => verb.run(),
             FilterVerb::Rebuild(verb) => verb.run(),
+            FilterVerb::Foreign(verb) => verb.run(),
         }
     }
 }

@@ -1,0 +1,208 @@
+//! The formats as one type, so that each verb is written once.
+
+use std::io::{self, Write};
+
+use anyhow::Context;
+use filter::GoCuckoo;
+use filter::bloom::hadoop::{BloomFilter, CountingBloomFilter, DynamicBloomFilter, Shape};
+use filter::bloom::{GuavaBloom, SimpleBloom};
+use serde::Serialize;
+
+use crate::size_text::show_count;
+
+/// Which library's bytes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
+pub(super) enum ForeignFormat {
+    /// Guava, as `writeTo` writes it
+    Guava,
+    /// The simple Bloom filter of many articles, as `BitSet.toByteArray`
+    SimpleBloom,
+    /// Hadoop, class `BloomFilter`
+    HadoopBloom,
+    /// Hadoop, class `CountingBloomFilter`
+    HadoopCounting,
+    /// Hadoop, class `DynamicBloomFilter`
+    HadoopDynamic,
+    /// The Go package seiflotfy/cuckoofilter, as `Encode` writes it
+    GoCuckoo,
+}
+
+impl ForeignFormat {
+    /// The name on the command line and in reports.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Guava => "guava",
+            Self::SimpleBloom => "simple-bloom",
+            Self::HadoopBloom => "hadoop-bloom",
+            Self::HadoopCounting => "hadoop-counting",
+            Self::HadoopDynamic => "hadoop-dynamic",
+            Self::GoCuckoo => "go-cuckoo",
+        }
+    }
+}
+
+/// A filter of one of the formats.
+pub(super) enum Foreign {
+    Guava(GuavaBloom),
+    SimpleBloom(SimpleBloom),
+    HadoopBloom(BloomFilter),
+    HadoopCounting(CountingBloomFilter),
+    HadoopDynamic(DynamicBloomFilter),
+    GoCuckoo(GoCuckoo),
+}
+
+/// What can be said of a filter. What a format does not store is `null`.
+#[derive(Debug, Serialize)]
+pub(super) struct Facts {
+    /// Of the serialised form.
+    pub(super) bytes: u64,
+    /// Copies counted.
+    pub(super) keys: Option<u64>,
+    /// Bits, counters, or slots of a cuckoo filter; of a dynamic filter those of a row.
+    pub(super) positions: u64,
+    /// Probes a key.
+    pub(super) hash_count: Option<u32>,
+    /// The library's name for the hash, where it has several.
+    pub(super) hash: Option<String>,
+    /// Rows of a dynamic filter.
+    pub(super) rows: Option<u64>,
+    /// How often a stranger passes, by how full the filter is.
+    pub(super) error_rate: Option<f64>,
+}
+
+impl Foreign {
+    /// Reads the serialised form.
+    pub(super) fn from_bytes(format: ForeignFormat, bytes: &[u8]) -> anyhow::Result<Self> {
+        Ok(match format {
+            ForeignFormat::Guava => Self::Guava(GuavaBloom::from_bytes(bytes)?),
+            ForeignFormat::SimpleBloom => {
+                Self::SimpleBloom(SimpleBloom::default().with_bit_set(bytes)?)
+            }
+            ForeignFormat::HadoopBloom => Self::HadoopBloom(BloomFilter::from_bytes(bytes)?),
+            ForeignFormat::HadoopCounting => {
+                Self::HadoopCounting(CountingBloomFilter::from_bytes(bytes)?)
+            }
+            ForeignFormat::HadoopDynamic => {
+                Self::HadoopDynamic(DynamicBloomFilter::from_bytes(bytes)?)
+            }
+            ForeignFormat::GoCuckoo => Self::GoCuckoo(GoCuckoo::from_bytes(bytes)?),
+        })
+    }
+
+    /// The serialised form.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Guava(filter) => filter.to_bytes(),
+            Self::SimpleBloom(filter) => filter.to_bit_set(),
+            Self::HadoopBloom(filter) => filter.to_bytes(),
+            Self::HadoopCounting(filter) => filter.to_bytes(),
+            Self::HadoopDynamic(filter) => filter.to_bytes(),
+            Self::GoCuckoo(filter) => filter.to_bytes(),
+        }
+    }
+
+    /// Adds a key.
+    pub(super) fn insert(&mut self, key: &[u8]) -> anyhow::Result<()> {
+        match self {
+            Self::Guava(filter) => {
+                filter.insert(key);
+            }
+            Self::SimpleBloom(filter) => filter.insert(text(key)?),
+            Self::HadoopBloom(filter) => filter.insert(key)?,
+            Self::HadoopCounting(filter) => filter.insert(key)?,
+            Self::HadoopDynamic(filter) => filter.insert(key)?,
+            Self::GoCuckoo(filter) => {
+                let next = "make it larger with --expected; a ninth copy of a key never fits";
+                filter.insert(key).context(next)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a key may have been added.
+    pub(super) fn may_contain(&self, key: &[u8]) -> anyhow::Result<bool> {
+        Ok(match self {
+            Self::Guava(filter) => filter.may_contain(key),
+            Self::SimpleBloom(filter) => filter.may_contain(text(key)?),
+            Self::HadoopBloom(filter) => filter.may_contain(key),
+            Self::HadoopCounting(filter) => filter.may_contain(key),
+            Self::HadoopDynamic(filter) => filter.may_contain(key),
+            Self::GoCuckoo(filter) => filter.may_contain(key),
+        })
+    }
+
+    pub(super) fn facts(&self) -> Facts {
+        let bytes = self.to_bytes().len() as u64;
+        let none = Facts {
+            bytes,
+            keys: None,
+            positions: 0,
+            hash_count: None,
+            hash: None,
+            rows: None,
+            error_rate: None,
+        };
+        let hadoop = |shape: Shape, error_rate| Facts {
+            positions: shape.bits().into(),
+            hash_count: Some(shape.hash_count()),
+            hash: Some(format!("{:?}", shape.hash()).to_lowercase()),
+            error_rate: Some(error_rate),
+            ..none
+        };
+        match self {
+            Self::Guava(filter) => Facts {
+                positions: filter.bits(),
+                hash_count: Some(filter.hash_count().into()),
+                hash: Some(format!("{:?}", filter.strategy()).to_lowercase()),
+                error_rate: Some(filter.error_rate()),
+                ..none
+            },
+            Self::SimpleBloom(filter) => Facts {
+                positions: filter.bits().into(),
+                hash_count: Some(filter.seeds().len() as u32),
+                ..none
+            },
+            Self::HadoopBloom(filter) => hadoop(filter.shape(), filter.error_rate()),
+            Self::HadoopCounting(filter) => hadoop(filter.shape(), filter.error_rate()),
+            Self::HadoopDynamic(filter) => Facts {
+                keys: Some(filter.len()),
+                rows: Some(filter.row_count() as u64),
+                ..hadoop(filter.shape(), filter.error_rate())
+            },
+            Self::GoCuckoo(filter) => Facts {
+                keys: Some(filter.len()),
+                positions: filter.slot_count(),
+                error_rate: Some(filter.error_rate()),
+                ..none
+            },
+        }
+    }
+}
+
+impl Facts {
+    pub(super) fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "bytes       {}", show_count(self.bytes))?;
+        if let Some(keys) = self.keys {
+            writeln!(out, "keys        {}", show_count(keys))?;
+        }
+        writeln!(out, "positions   {}", show_count(self.positions))?;
+        if let Some(rows) = self.rows {
+            writeln!(out, "rows        {}", show_count(rows))?;
+        }
+        if let Some(hash_count) = self.hash_count {
+            writeln!(out, "probes      {hash_count}")?;
+        }
+        if let Some(hash) = &self.hash {
+            writeln!(out, "hash        {hash}")?;
+        }
+        match self.error_rate {
+            Some(rate) => writeln!(out, "error rate  {:.5}%", rate * 100.0),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Java hashes characters, so a key must be text.
+fn text(key: &[u8]) -> anyhow::Result<&str> {
+    std::str::from_utf8(key).context("a SimpleBloomFilter holds texts; this key is not UTF-8")
+}

@@ -1,0 +1,176 @@
+//! `hfile filter foreign make`: keys into a new filter, or into one that is there.
+
+use std::io::Write;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use filter::bloom::hadoop::{BloomFilter, CountingBloomFilter, DynamicBloomFilter, Hash, Shape};
+use filter::bloom::{GuavaBloom, GuavaStrategy, SimpleBloom};
+use filter::{ErrorRate, GoCuckoo};
+
+use super::formats::{Foreign, ForeignFormat};
+use super::{InfoReport, for_each_key, read};
+use crate::failure::{Answer, Usage};
+use crate::filter::error_rate;
+use crate::half_made::Output;
+use crate::output::Audience;
+
+/// Make a filter from keys, or add keys to one that is there.
+///
+/// Keys come one a line. The filter is sized as its library would size it for --expected keys (by default
+/// as many as there are) and --error-rate; hadoop formats also take --bits and --hash-count, as Hadoop's
+/// constructors do. A go-cuckoo filter has --expected slots, rounded up to a power of two: 95 % can be
+/// filled.
+#[derive(clap::Args)]
+#[command(after_help = "Exit status: 0 made, 2 wrong usage, 3 input or output failed.")]
+pub(super) struct Make {
+    /// Which library's bytes
+    #[arg(long, value_enum)]
+    format: ForeignFormat,
+    /// Where the filter goes; - is stdout
+    #[arg(long, value_name = "FILE")]
+    output: PathBuf,
+    /// The keys, one a line; - is stdin
+    #[arg(long, value_name = "FILE")]
+    input: PathBuf,
+    /// The lines of --input are in hex
+    #[arg(long)]
+    hex: bool,
+    /// Add to this filter instead of an empty one
+    #[arg(long, value_name = "FILE", conflicts_with_all = SIZING)]
+    extend: Option<PathBuf>,
+    /// Size it for so many keys [default: those of --input]
+    #[arg(long, value_name = "KEYS")]
+    expected: Option<u32>,
+    /// How often it may say "maybe" about a stranger [default: 0.01]
+    #[arg(long, value_name = "RATE")]
+    error_rate: Option<f64>,
+    /// Hadoop's vectorSize, in place of --expected and --error-rate
+    #[arg(long, value_name = "BITS", requires = "hash_count", conflicts_with_all = ["error_rate"])]
+    bits: Option<u32>,
+    /// Hadoop's nbHash
+    #[arg(long, value_name = "COUNT", requires = "bits")]
+    hash_count: Option<u32>,
+    /// Hadoop's hash [default: murmur]
+    #[arg(long, value_enum)]
+    hash: Option<HashName>,
+    /// Hadoop's nr: keys of each row of a dynamic filter [default: --expected]
+    #[arg(long, value_name = "KEYS")]
+    row_keys: Option<NonZeroU32>,
+    /// Replace --output if it is there
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    audience: Audience,
+}
+
+/// What sizes a new filter.
+const SIZING: [&str; 6] = ["expected", "error_rate", "bits", "hash_count", "hash", "row_keys"];
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum HashName {
+    Jenkins,
+    Murmur,
+}
+
+impl Make {
+    pub(super) fn run(self) -> anyhow::Result<Answer> {
+        self.check()?;
+        let mut keys = Vec::new();
+        let mut filter = match &self.extend {
+            Some(path) => read(path, self.format)?,
+            None if self.expected.is_some() || self.format == ForeignFormat::SimpleBloom => {
+                self.empty(self.expected.unwrap_or_default())?
+            }
+            None => {
+                for_each_key(&self.input, self.hex, |key| {
+                    keys.push(key.to_vec());
+                    Ok(())
+                })?;
+                self.empty(u32::try_from(keys.len()).unwrap_or(u32::MAX))?
+            }
+        };
+        if keys.is_empty() {
+            for_each_key(&self.input, self.hex, |key| filter.insert(key))?;
+        } else {
+            for (key, number) in keys.iter().zip(1_u64..) {
+                filter.insert(key).with_context(|| format!("key {number}"))?;
+            }
+        }
+        let mut output = Output::create(&self.output, self.force)?;
+        output
+            .write_all(&filter.to_bytes())
+            .with_context(|| format!("{}: cannot write", self.output.display()))?;
+        let is_stdout = output.path().is_none();
+        output.finish()?;
+        if !is_stdout {
+            self.audience.print(&InfoReport::new(&self.output, self.format, &filter))?;
+        }
+        Ok(Answer::Sound)
+    }
+
+    /// Refuses options that the format does not have.
+    fn check(&self) -> Result<(), Usage> {
+        use ForeignFormat::{GoCuckoo, HadoopBloom, HadoopCounting, HadoopDynamic, SimpleBloom};
+        let is_hadoop = matches!(self.format, HadoopBloom | HadoopCounting | HadoopDynamic);
+        let has_rate = !matches!(self.format, SimpleBloom | GoCuckoo);
+        for (name, given, allowed) in [
+            ("--bits", self.bits.is_some(), is_hadoop),
+            ("--hash", self.hash.is_some(), is_hadoop),
+            ("--row-keys", self.row_keys.is_some(), self.format == HadoopDynamic),
+            ("--error-rate", self.error_rate.is_some(), has_rate),
+            ("--expected", self.expected.is_some(), self.format != SimpleBloom),
+        ] {
+            if given && !allowed {
+                return Err(Usage(format!("a {} filter has no {name}", self.format.name())));
+            }
+        }
+        Ok(())
+    }
+
+    fn empty(&self, expected: u32) -> anyhow::Result<Foreign> {
+        Ok(match self.format {
+            ForeignFormat::Guava => {
+                let rate = self.rate()?;
+                Foreign::Guava(GuavaBloom::create(expected.into(), rate, GuavaStrategy::Mitz64)?)
+            }
+            ForeignFormat::SimpleBloom => Foreign::SimpleBloom(SimpleBloom::default()),
+            ForeignFormat::HadoopBloom => {
+                Foreign::HadoopBloom(BloomFilter::new(self.shape(expected)?)?)
+            }
+            ForeignFormat::HadoopCounting => {
+                Foreign::HadoopCounting(CountingBloomFilter::new(self.shape(expected)?)?)
+            }
+            ForeignFormat::HadoopDynamic => {
+                let expected = NonZeroU32::new(expected).unwrap_or(NonZeroU32::MIN);
+                let row_keys = self.row_keys.unwrap_or(expected);
+                let shape = self.shape(row_keys.get())?;
+                Foreign::HadoopDynamic(DynamicBloomFilter::new(shape, row_keys)?)
+            }
+            // Filled to 95 % at most, or inserts fail.
+            ForeignFormat::GoCuckoo => {
+                let slots = self.expected.map_or(u64::from(expected) * 100 / 95, u64::from);
+                Foreign::GoCuckoo(GoCuckoo::new(slots)?)
+            }
+        })
+    }
+
+    fn rate(&self) -> Result<ErrorRate, Usage> {
+        self.error_rate.map_or(Ok(ErrorRate::HBASE), error_rate)
+    }
+
+    fn shape(&self, keys: u32) -> anyhow::Result<Shape> {
+        let hash = match self.hash {
+            Some(HashName::Jenkins) => Hash::Jenkins,
+            None | Some(HashName::Murmur) => Hash::Murmur,
+        };
+        Ok(match (self.bits, self.hash_count) {
+            (Some(bits), Some(hash_count)) => {
+                Shape::new(bits, hash_count, hash).map_err(|error| Usage(error.to_string()))?
+            }
+            _ => Shape::for_keys(keys, self.rate()?, hash)
+                .context("cannot size the filter; lower --expected or raise --error-rate")?,
+        })
+    }
+}

@@ -1,0 +1,210 @@
+//! `hfile filter foreign`: filters in the bytes of other libraries, made, extended, asked and described.
+
+mod formats;
+mod make;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::Subcommand;
+use serde::Serialize;
+
+use self::formats::{Facts, Foreign, ForeignFormat};
+use crate::cells_input;
+use crate::failure::{Answer, Usage};
+use crate::key_text::{KeyText, parse_hex};
+use crate::output::{Audience, Report};
+use crate::size_text::show_count;
+
+/// Read and write filters in the bytes of other libraries.
+///
+/// A file does not say which library wrote it, so the format is always named with --format.
+#[derive(clap::Args)]
+#[command(disable_help_subcommand = true)]
+#[command(after_help = "\
+Examples:
+  hfile filter foreign make --format go-cuckoo --input keys.txt --output keys.cuckoo
+  hfile filter foreign ask --format go-cuckoo keys.cuckoo row1 row2
+  hfile filter foreign info --format hadoop-bloom keys.bloom --json
+  hfile filter foreign make --format guava --extend old.bloom --input more.txt --output new.bloom")]
+pub(crate) struct ForeignVerbs {
+    #[command(subcommand)]
+    verb: ForeignVerb,
+}
+
+#[derive(Subcommand)]
+enum ForeignVerb {
+    Make(make::Make),
+    Ask(Ask),
+    Info(Info),
+}
+
+impl ForeignVerbs {
+    /// Does what the verb says.
+    pub(crate) fn run(self) -> anyhow::Result<Answer> {
+        match self.verb {
+            ForeignVerb::Make(verb) => verb.run(),
+            ForeignVerb::Ask(verb) => verb.run(),
+            ForeignVerb::Info(verb) => verb.run(),
+        }
+    }
+}
+
+/// Ask a filter about keys: "no" is certain, "maybe" is not.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Exit status: 0 all keys may be in it, 1 some are not, 2 wrong usage, 3 no such filter."
+)]
+struct Ask {
+    /// The filter
+    file: PathBuf,
+    /// Keys as hfile prints them: \xNN for other bytes
+    keys: Vec<KeyText>,
+    /// Which library wrote it
+    #[arg(long, value_enum)]
+    format: ForeignFormat,
+    /// More keys, one a line; - is stdin
+    #[arg(long, value_name = "FILE")]
+    input: Option<PathBuf>,
+    /// The lines of --input are in hex
+    #[arg(long, requires = "input")]
+    hex: bool,
+    #[command(flatten)]
+    audience: Audience,
+}
+
+/// What a filter said about each key.
+#[derive(Debug, Serialize)]
+struct AskReport {
+    schema: u32,
+    file: String,
+    format: &'static str,
+    asked: u64,
+    maybe: u64,
+    /// The keys that are certainly not in it.
+    absent: Vec<String>,
+}
+
+impl Ask {
+    fn run(self) -> anyhow::Result<Answer> {
+        let filter = read(&self.file, self.format)?;
+        let mut keys: Vec<_> = self.keys.iter().map(|key| key.as_bytes().to_vec()).collect();
+        if let Some(input) = &self.input {
+            for_each_key(input, self.hex, |key| {
+                keys.push(key.to_vec());
+                Ok(())
+            })?;
+        }
+        if keys.is_empty() {
+            return Err(Usage("no key to ask for; name some, or use --input".to_owned()).into());
+        }
+        let mut absent = Vec::new();
+        for key in &keys {
+            if !filter.may_contain(key)? {
+                absent.push(sstable::escape(key).to_string());
+            }
+        }
+        let report = AskReport {
+            schema: 1,
+            file: self.file.display().to_string(),
+            format: self.format.name(),
+            asked: keys.len() as u64,
+            maybe: (keys.len() - absent.len()) as u64,
+            absent,
+        };
+        self.audience.print(&report)?;
+        Ok(Answer::from_bool(report.absent.is_empty()))
+    }
+}
+
+impl Report for AskReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        for key in &self.absent {
+            writeln!(out, "no: {key}")?;
+        }
+        let (maybe, asked) = (show_count(self.maybe), show_count(self.asked));
+        writeln!(out, "{maybe} of {asked} keys may be in {}", self.file)
+    }
+}
+
+/// Describe a filter: size, parameters, fill, error rate.
+#[derive(clap::Args)]
+#[command(after_help = "Exit status: 0 read, 2 wrong usage, 3 no such filter.")]
+struct Info {
+    /// The filter
+    file: PathBuf,
+    /// Which library wrote it
+    #[arg(long, value_enum)]
+    format: ForeignFormat,
+    #[command(flatten)]
+    audience: Audience,
+}
+
+/// What a file holds.
+#[derive(Debug, Serialize)]
+struct InfoReport {
+    schema: u32,
+    file: String,
+    format: &'static str,
+    #[serde(flatten)]
+    facts: Facts,
+}
+
+impl InfoReport {
+    fn new(file: &Path, format: ForeignFormat, filter: &Foreign) -> Self {
+        let (file, format) = (file.display().to_string(), format.name());
+        Self { schema: 1, file, format, facts: filter.facts() }
+    }
+}
+
+impl Info {
+    fn run(self) -> anyhow::Result<Answer> {
+        let filter = read(&self.file, self.format)?;
+        self.audience.print(&InfoReport::new(&self.file, self.format, &filter))?;
+        Ok(Answer::Sound)
+    }
+}
+
+impl Report for InfoReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "file        {}", self.file)?;
+        writeln!(out, "format      {}", self.format)?;
+        self.facts.write_text(out)
+    }
+}
+
+/// Reads a filter from a file.
+fn read(path: &Path, format: ForeignFormat) -> anyhow::Result<Foreign> {
+    let name = path.display();
+    let bytes = fs::read(path).with_context(|| format!("{name}: cannot read"))?;
+    Foreign::from_bytes(format, &bytes)
+        .with_context(|| format!("{name}: not a {} filter", format.name()))
+}
+
+/// Calls `take` with the keys of an input, one a line; empty lines and the CR of CR LF are left out.
+fn for_each_key(
+    path: &Path,
+    hex: bool,
+    mut take: impl FnMut(&[u8]) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let name = cells_input::display_name(path);
+    for (line, number) in io::BufRead::split(cells_input::open(path)?, b'\n').zip(1_u64..) {
+        let mut line = line.with_context(|| format!("{name}: cannot read line {number}"))?;
+        if line.last() == Some(&b'\r') {
+            line.pop();
+        }
+        if line.is_empty() {
+            continue;
+        }
+        if hex {
+            let text = String::from_utf8(line).ok();
+            line = text.and_then(|text| parse_hex(&text)).with_context(|| {
+                format!("{name}: line {number} is not hex; leave --hex out for plain keys")
+            })?;
+        }
+        take(&line).with_context(|| format!("{name}: line {number}"))?;
+    }
+    Ok(())
+}
