@@ -1,4 +1,4 @@
-//! `hfile filter`: filters in the bytes of other libraries.
+//! `hfile filter`: sizes at every width, and filters in the bytes of other libraries.
 
 #[path = "support/command_line.rs"]
 mod command_line;
@@ -142,4 +142,33 @@ fn what_is_no_such_filter_is_refused() {
     ]);
     assert_eq!(status, 3, "{message}");
     assert!(message.contains("key 9: make it larger"), "{message}");
+}
+
+#[test]
+fn sizes_are_shown_at_every_width() {
+    let args = ["filter", "size", "--keys", "1000000", "--json"];
+    let without = json(&args);
+    assert!(without["widths"].is_null(), "{without}");
+    let sizes = json(&[&args[..], &["--widths"]].concat());
+    let widths = sizes["widths"].as_array().expect("widths");
+    assert_eq!(widths.len(), 2 * 13);
+    for kind in ["cuckoo", "d-left"] {
+        let of_kind: Vec<_> = widths.iter().filter(|size| size["filter"] == kind).collect();
+        let bits: Vec<_> =
+            of_kind.iter().map(|size| size["width"].as_u64().expect("bits")).collect();
+        assert_eq!(bits, (4..=16).collect::<Vec<_>>());
+        let number = |size: &Value, name: &str| size[name].as_f64().expect("a number");
+        for pair in of_kind.windows(2) {
+            assert!(number(pair[0], "bits_per_key") < number(pair[1], "bits_per_key"));
+            assert!(
+                number(pair[0], "error_rate_predicted") > number(pair[1], "error_rate_predicted")
+            );
+        }
+    }
+    // What 1 % takes: the width of ten bits, not of twelve.
+    let filters = sizes["filters"].as_array().expect("filters");
+    let cuckoo = filters.iter().find(|size| size["filter"] == "cuckoo").expect("a cuckoo filter");
+    assert!(cuckoo["bits_per_key"].as_f64().expect("a number") < 10.6, "{cuckoo}");
+    let shown = stdout(&["filter", "size", "--keys", "1000000", "--widths"]);
+    assert!(shown.contains("cuckoo     10     10.42"), "{shown}");
 }

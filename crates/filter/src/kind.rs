@@ -100,6 +100,9 @@ pub enum BuildError {
     /// Bits per key must be a positive number.
     #[error("a filter cannot have {0} bits per key")]
     BitsPerKey(f64),
+    /// There are no fingerprints or remainders of that length.
+    #[error("there are no fingerprints of {0} bits")]
+    FingerprintBits(u32),
     /// The budget of bytes does not suffice for the smallest filter.
     #[error("the smallest filter takes {needed} bytes, the budget is {budget}")]
     Budget {

@@ -37,8 +37,8 @@
 //! | [`Ribbon`]                           |                 6.8 | fewest bits; all keys at once     |
 //! | [`BinaryFuse`]                       |                 8.6 | fast, few bits; all keys at once  |
 //! | [`bloom::Classic`]                   |                 9.6 | fewer bits, several lines a key   |
-//! | [`Cuckoo`]                           |                12.6 | keys can be removed               |
-//! | [`DLeft`]                            |                14.9 | keys can be removed and counted   |
+//! | [`Cuckoo`]                           |                10.4 | keys can be removed               |
+//! | [`DLeft`]                            |                16.0 | keys can be removed and counted   |
 //! | [`CountingBloom`]                    |                43.4 | keys can be removed and counted   |
 //! | [`bloom::hbase`]                     |                 9.6 | the filter inside HBase's files   |
 //!

@@ -282,8 +282,8 @@ pub fn cuckoo_bits_per_key(error_rate: f64) -> f64 {
 /// Returns how full a cuckoo filter with buckets of four may be planned to be, so that fewer than
 /// one in ten thousand cannot take so many keys: 0.96·n/(n + 16).
 ///
-/// Measured, with fingerprints of 8 and 16 bits: [`Cuckoo`](crate::Cuckoo) first fails at a load of
-/// 0.970 to 0.973 from 10^5 to 10^7 slots; the worst of 20,000 filters of 200 slots at 0.90, of 100
+/// Measured, with fingerprints of 5 to 16 bits: [`Cuckoo`](crate::Cuckoo) first fails at a load of
+/// 0.969 to 0.973 from 10^5 to 10^7 slots; the worst of 20,000 filters of 200 slots at 0.90, of 100
 /// at 0.70. (With unlimited kicks, 0.9768 is possible: Fernholz, Ramachandran 2007; Cain, Sanders,
 /// Wormald 2007.)
 pub fn cuckoo_load_max(keys: u64) -> f64 {

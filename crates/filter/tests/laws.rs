@@ -2,7 +2,8 @@
 //! form is read back whole, and bytes from outside never do harm.
 
 use filter::{
-    ErrorRate, FilterKind, KeyHash, Membership, Seed, Sizing, StoredFilter, build, probe_many,
+    Cuckoo, DLeft, DLeftOptions, ErrorRate, FilterKind, Insert, KeyHash, Membership, Remove, Seed,
+    Sizing, SlicedFilters, StoredFilter, build, probe_many,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -79,7 +80,93 @@ proptest! {
     }
 }
 
-/// One small filter of every kind and some sizes.
+/// Fingerprints of a cuckoo filter and remainders of a d-left filter, in bits.
+const WIDTHS: std::ops::RangeInclusive<u32> = 4..=16;
+
+/// The two kinds that come in every width, empty, for so many keys.
+fn cuckoo(bits: u32, keys: u64) -> Cuckoo {
+    Cuckoo::with_fingerprint_bits(bits, keys).expect("a width")
+}
+
+fn d_left(bits: u32, keys: u64) -> DLeft {
+    // Seven of eight cells in use.
+    let bits_per_key = f64::from(bits + 2) * 8.0 / 7.0 + 2_000.0 / keys.max(1) as f64;
+    let options = DLeftOptions::default().remainder_bits(bits);
+    DLeft::with_options(Sizing::BitsPerKey(bits_per_key), keys, options).expect("a width")
+}
+
+/// A filter of every width, stored.
+fn widths(keys: &[KeyHash], seed: Seed) -> Vec<Vec<u8>> {
+    let mut stored = Vec::new();
+    for bits in WIDTHS {
+        let (mut cuckoo, mut d_left) =
+            (cuckoo(bits, keys.len() as u64), d_left(bits, keys.len() as u64));
+        for key in keys {
+            cuckoo.insert(*key).expect("sized for as many");
+            d_left.insert(*key).expect("sized for as many");
+        }
+        stored.extend([cuckoo.to_stored(seed), d_left.to_stored(seed)]);
+    }
+    stored
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Every width: no member is denied, in memory, stored, in a batch and beside others of its shape; what
+    /// comes out leaves the rest in.
+    #[test]
+    fn a_member_is_never_denied_at_any_width(
+        keys in vec(any::<u64>(), 0..400),
+        seed in any::<u64>().prop_map(Seed::new),
+    ) {
+        let hashes: Vec<KeyHash> = keys.iter().map(|key| KeyHash::new(seed, &key.to_le_bytes())).collect();
+        for bytes in widths(&hashes, seed) {
+            let filter = StoredFilter::parse(bytes.as_slice()).expect("as it was written");
+            let mut answers = vec![false; hashes.len()];
+            filter.may_contain_batch(&hashes, &mut answers);
+            prop_assert!(answers.iter().all(|answer| *answer));
+            prop_assert!(hashes.iter().all(|hash| filter.may_contain(*hash)));
+        }
+        for bits in WIDTHS {
+            let (mut cuckoo, mut d_left) = (cuckoo(bits, keys.len() as u64), d_left(bits, keys.len() as u64));
+            for hash in &hashes {
+                prop_assert!(cuckoo.insert(*hash).is_ok() && d_left.insert(*hash).is_ok());
+            }
+            let (gone, left) = hashes.split_at(hashes.len() / 2);
+            for hash in gone {
+                prop_assert!(cuckoo.remove(*hash).is_ok() && d_left.remove(*hash).is_ok());
+            }
+            for hash in left {
+                prop_assert!(cuckoo.may_contain(*hash) && d_left.may_contain(*hash), "{} bits", bits);
+            }
+        }
+    }
+}
+
+/// Many filters of one width, asked at once side by side.
+#[test]
+fn sliced_filters_of_every_width_answer_as_apart() {
+    let files: Vec<Vec<KeyHash>> = (0..20).map(|file| hashes(900 + file, 300)).collect();
+    let stored: Vec<_> = files.iter().map(|keys| widths(keys, Seed::new(1))).collect();
+    for width in 0..stored[0].len() {
+        let filters: Vec<_> = stored
+            .iter()
+            .map(|file| StoredFilter::parse(file[width].as_slice()).expect("sound"))
+            .collect();
+        let sliced = SlicedFilters::new(&filters).expect("little memory");
+        assert_eq!(sliced.sliced_count(), filters.len(), "width {width}");
+        let members = files.iter().flat_map(|keys| &keys[..5]).copied();
+        for hash in members.chain(hashes(7, 200)) {
+            let mut found = Vec::new();
+            sliced.probe(hash, |index| found.push(index));
+            let apart = (0..filters.len()).filter(|index| filters[*index].may_contain(hash));
+            assert!(found.into_iter().eq(apart), "width {width}");
+        }
+    }
+}
+
+/// One small filter of every kind and some sizes, and one of every width.
 fn samples() -> Vec<Vec<u8>> {
     let sizes = [0, 1, 2, 40, 300];
     let pairs = FilterKind::ALL.iter().flat_map(|kind| sizes.map(|size| (*kind, size)));
@@ -87,6 +174,7 @@ fn samples() -> Vec<Vec<u8>> {
         .map(|(kind, size)| {
             build(kind, Sizing::BitsPerKey(24.0), Seed::new(3), &hashes(3, size)).expect("possible")
         })
+        .chain(widths(&hashes(3, 41), Seed::new(3)))
         .collect()
 }
 

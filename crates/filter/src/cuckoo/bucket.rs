@@ -2,9 +2,31 @@
 //!
 //! A bucket is one little-endian word of at most 64 bits; slot s of it holds bits s·f to s·f + f − 1.
 //! A slot without a key holds 0. All slots of a word are compared at once, by arithmetic on the word.
+//!
+//! Buckets follow each other without a gap. Four slots of an odd number of bits end within a byte, so
+//! every second bucket begins at the upper half of the byte in which the one before it ends.
 
 use crate::membership::PREFETCH_DISTANCE;
 use crate::{KeyHash, kernel};
+
+/// Evaluates the first expression for a layout of four slots, with the bits of a fingerprint and the bytes that
+/// a bucket touches as constants; the second for layouts of other slots.
+macro_rules! for_width {
+    ($layout:expr, $BITS:ident, $SPAN:ident => $with:expr, $else:expr) => {
+        for_width!(@widths $layout, $BITS, $SPAN, $with, $else,
+            4 2, 5 3, 6 3, 7 4, 8 4, 9 5, 10 5, 11 6, 12 6, 13 7, 14 7, 15 8, 16 8)
+    };
+    (@widths $layout:expr, $BITS:ident, $SPAN:ident, $with:expr, $else:expr, $($bits:literal $span:literal),*) => {
+        match ($layout.bits, $layout.slots) {
+            $(($bits, 4) => {
+                const $BITS: u32 = $bits;
+                const $SPAN: usize = $span;
+                $with
+            })*
+            _ => $else,
+        }
+    };
+}
 
 /// How fingerprints lie in a bucket.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -24,9 +46,10 @@ impl Buckets {
     ///
     /// # Panics
     ///
-    /// If a bucket is not made of whole bytes, or is larger than a word.
+    /// If a bucket is larger than a word, or neither made of whole bytes nor of four slots.
     pub(super) const fn new(bits: u32, slots: u32) -> Self {
-        assert!(bits >= 4 && (bits * slots).is_multiple_of(8) && bits * slots <= 64);
+        assert!(bits >= 4 && bits <= 16 && bits * slots <= 64);
+        assert!((bits * slots).is_multiple_of(8) || slots == 4);
         let (mut low, mut slot) = (0, 0);
         while slot < slots {
             low |= 1 << (slot * bits);
@@ -45,9 +68,25 @@ impl Buckets {
         self.slots
     }
 
-    /// Bytes of a bucket.
-    pub(super) const fn bucket_len(self) -> usize {
-        (self.bits * self.slots / 8) as usize
+    /// Bits of a bucket: a multiple of four.
+    pub(super) const fn bucket_bits(self) -> u32 {
+        self.bits * self.slots
+    }
+
+    /// Returns how many bytes so many buckets take, the last one to its end; `u64::MAX` for more than
+    /// there can be.
+    pub(super) const fn table_len(self, count: u64) -> u64 {
+        match count.checked_mul(self.bucket_bits() as u64) {
+            Some(bits) => bits.div_ceil(8),
+            None => u64::MAX,
+        }
+    }
+
+    /// Returns how many buckets have room in so many bytes.
+    pub(super) const fn count_in(self, len: u64) -> u64 {
+        let bits = len as u128 * 8;
+        // A bucket has eight bits at least, so there are no more of them than bytes.
+        (bits / self.bucket_bits() as u128) as u64
     }
 
     /// The largest fingerprint; the smallest is 1.
@@ -57,20 +96,71 @@ impl Buckets {
 
     /// Reads a bucket. One that is not there is empty.
     pub(super) fn word(self, table: &[u8], bucket: usize) -> u64 {
-        match self.bucket_len() {
-            4 => word::<4>(table, bucket),
-            6 => word::<6>(table, bucket),
-            8 => word::<8>(table, bucket),
-            2 => word::<2>(table, bucket),
-            _ => word::<1>(table, bucket),
+        match self.span() {
+            1 => self.load::<1>(table, bucket),
+            2 => self.load::<2>(table, bucket),
+            3 => self.load::<3>(table, bucket),
+            4 => self.load::<4>(table, bucket),
+            5 => self.load::<5>(table, bucket),
+            6 => self.load::<6>(table, bucket),
+            7 => self.load::<7>(table, bucket),
+            _ => self.load::<8>(table, bucket),
         }
     }
 
     /// Writes a bucket.
     pub(super) fn set_word(self, table: &mut [u8], bucket: usize, word: u64) {
-        let len = self.bucket_len();
-        let at = bucket * len;
-        table[at..at + len].copy_from_slice(&word.to_le_bytes()[..len]);
+        let (at, shift) = self.position(bucket);
+        let place = &mut table[at..at + self.span()];
+        let mut bytes = [0; 8];
+        bytes[..place.len()].copy_from_slice(place);
+        let old = u64::from_le_bytes(bytes) & !(self.mask() << shift);
+        let bytes = (old | word << shift).to_le_bytes();
+        place.copy_from_slice(&bytes[..place.len()]);
+    }
+
+    /// Returns whether nothing follows the last bucket in its last byte.
+    pub(super) fn ends_clean(self, table: &[u8], count: usize) -> bool {
+        let ends_within = !self.bucket_bits().is_multiple_of(8) && !count.is_multiple_of(2);
+        !ends_within || table.last().is_none_or(|last| last >> 4 == 0)
+    }
+
+    /// Bytes that a bucket touches. Those of half bytes touch as many, whichever half is theirs.
+    #[inline]
+    const fn span(self) -> usize {
+        (self.bucket_bits() as usize).div_ceil(8)
+    }
+
+    /// All bits of a bucket.
+    #[inline]
+    const fn mask(self) -> u64 {
+        u64::MAX >> (u64::BITS - self.bucket_bits())
+    }
+
+    /// Returns the byte in which a bucket begins, and at which bit of it: 0 or 4.
+    #[inline]
+    const fn position(self, bucket: usize) -> (usize, u32) {
+        if self.bucket_bits().is_multiple_of(8) {
+            return (bucket * self.span(), 0);
+        }
+        // Two buckets of four slots take as many bytes as a fingerprint has bits.
+        let odd = bucket & 1;
+        (bucket / 2 * self.bits as usize + odd * (self.bits / 2) as usize, 4 * odd as u32)
+    }
+
+    /// Reads a bucket that touches so many bytes. One that is not there is empty.
+    #[inline]
+    fn load<const SPAN: usize>(self, table: &[u8], bucket: usize) -> u64 {
+        if self.bucket_bits().is_multiple_of(8) {
+            return word::<SPAN>(table, bucket);
+        }
+        let (at, shift) = self.position(bucket);
+        let bytes = table.get(at..).and_then(|rest| rest.first_chunk::<SPAN>());
+        bytes.map_or(0, |bytes| {
+            let mut word = [0; 8];
+            word[..SPAN].copy_from_slice(bytes);
+            u64::from_le_bytes(word) >> shift & self.mask()
+        })
     }
 
     /// Returns the fingerprint in a slot.
@@ -115,13 +205,23 @@ impl Buckets {
             (8, 4) => Self::new(8, 4).contains_in::<4>(table, count, hash),
             (12, 4) => Self::new(12, 4).contains_in::<6>(table, count, hash),
             (16, 4) => Self::new(16, 4).contains_in::<8>(table, count, hash),
-            _ => self.holds(table, Places::new(hash, self, count)),
+            _ => self.contains_between(table, count, hash),
         }
     }
 
+    /// The same for the widths in between. Not inlined, so that they cost the other widths nothing.
+    #[inline(never)]
+    fn contains_between(self, table: &[u8], count: usize, hash: KeyHash) -> bool {
+        for_width!(
+            self,
+            BITS, SPAN => Self::new(BITS, 4).contains_in::<SPAN>(table, count, hash),
+            self.holds(table, Places::new(hash, self, count))
+        )
+    }
+
     #[inline]
-    fn contains_in<const LEN: usize>(self, table: &[u8], count: usize, hash: KeyHash) -> bool {
-        self.compare::<LEN>(table, Places::new(hash, self, count))
+    fn contains_in<const SPAN: usize>(self, table: &[u8], count: usize, hash: KeyHash) -> bool {
+        self.compare::<SPAN>(table, Places::new(hash, self, count))
     }
 
     /// Both buckets are loaded before either is looked at, so that a lookup waits for memory once,
@@ -131,10 +231,10 @@ impl Buckets {
     /// slot sets the highest bit of those that were 0, or that had it set before. A borrow can set
     /// another's too, but only after a slot that was 0. (Mycroft, 1987.)
     #[inline]
-    fn compare<const LEN: usize>(self, table: &[u8], places: Places) -> bool {
+    fn compare<const SPAN: usize>(self, table: &[u8], places: Places) -> bool {
         let pattern = self.low.wrapping_mul(places.fingerprint);
-        let first = word::<LEN>(table, places.first) ^ pattern;
-        let second = word::<LEN>(table, places.second) ^ pattern;
+        let first = self.load::<SPAN>(table, places.first) ^ pattern;
+        let second = self.load::<SPAN>(table, places.second) ^ pattern;
         let zero = first.wrapping_sub(self.low) & !first | second.wrapping_sub(self.low) & !second;
         zero & self.high != 0
     }
@@ -148,48 +248,55 @@ impl Buckets {
         answers: &mut [bool],
     ) {
         assert_eq!(hashes.len(), answers.len(), "one answer for each hash");
-        match (self.bits, self.slots) {
-            (8, 4) => Self::new(8, 4).batch_in::<4>(table, count, hashes, answers),
-            (12, 4) => Self::new(12, 4).batch_in::<6>(table, count, hashes, answers),
-            (16, 4) => Self::new(16, 4).batch_in::<8>(table, count, hashes, answers),
-            _ => {
-                for (hash, answer) in hashes.iter().zip(answers) {
-                    *answer = self.contains(table, count, *hash);
-                }
+        for_width!(
+            self,
+            BITS, SPAN => Self::batch_in::<BITS, SPAN>(table, count, hashes, answers),
+            for (hash, answer) in hashes.iter().zip(answers) {
+                *answer = self.contains(table, count, *hash);
             }
-        }
+        );
     }
 
-    /// Finds the places of a few keys and sends for their buckets, then looks into them.
-    fn batch_in<const LEN: usize>(
-        self,
+    /// Finds the places of a few keys and prefetches their buckets, then looks into them.
+    fn batch_in<const BITS: u32, const SPAN: usize>(
         table: &[u8],
         count: usize,
         hashes: &[KeyHash],
         answers: &mut [bool],
     ) {
+        let layout = const { Self::new(BITS, 4) };
         let nowhere = Places { fingerprint: 0, first: 0, second: 0 };
         let mut ahead = [nowhere; PREFETCH_DISTANCE];
         let batches = hashes.chunks(PREFETCH_DISTANCE).zip(answers.chunks_mut(PREFETCH_DISTANCE));
         for (hashes, answers) in batches {
             for (hash, places) in hashes.iter().zip(&mut ahead) {
-                *places = Places::new(*hash, self, count);
-                prefetch::<LEN>(table, *places);
+                *places = Places::new(*hash, layout, count);
+                layout.prefetch_in::<SPAN>(table, *places);
             }
             for (places, answer) in ahead.iter().zip(answers) {
-                *answer = self.compare::<LEN>(table, *places);
+                *answer = layout.compare::<SPAN>(table, *places);
             }
         }
     }
 
-    /// Sends for both buckets of a key.
+    /// Prefetches both buckets of a key.
     pub(super) fn prefetch(self, table: &[u8], count: usize, hash: KeyHash) {
         let places = Places::new(hash, self, count);
-        match self.bucket_len() {
-            4 => prefetch::<4>(table, places),
-            6 => prefetch::<6>(table, places),
-            8 => prefetch::<8>(table, places),
-            _ => {}
+        for bucket in [places.first, places.second] {
+            kernel::prefetch_at(table, self.position(bucket).0);
+        }
+    }
+
+    /// The same, for buckets that touch so many bytes.
+    #[inline]
+    fn prefetch_in<const SPAN: usize>(self, table: &[u8], places: Places) {
+        let (buckets, _) = table.as_chunks::<SPAN>();
+        for bucket in [places.first, places.second] {
+            if !self.bucket_bits().is_multiple_of(8) {
+                kernel::prefetch_at(table, self.position(bucket).0);
+            } else if let Some(bucket) = buckets.get(bucket) {
+                kernel::prefetch(bucket);
+            }
         }
     }
 
@@ -200,7 +307,7 @@ impl Buckets {
     }
 }
 
-/// Reads a bucket of so many bytes. One that is not there is empty.
+/// Reads a bucket of so many whole bytes. One that is not there is empty.
 #[inline]
 fn word<const LEN: usize>(table: &[u8], bucket: usize) -> u64 {
     let (buckets, _) = table.as_chunks::<LEN>();
@@ -209,17 +316,6 @@ fn word<const LEN: usize>(table: &[u8], bucket: usize) -> u64 {
         word[..LEN].copy_from_slice(bytes);
         u64::from_le_bytes(word)
     })
-}
-
-/// Sends for both buckets of a key, of so many bytes each.
-#[inline]
-fn prefetch<const LEN: usize>(table: &[u8], places: Places) {
-    let (buckets, _) = table.as_chunks::<LEN>();
-    for bucket in [places.first, places.second] {
-        if let Some(bucket) = buckets.get(bucket) {
-            kernel::prefetch(bucket);
-        }
-    }
 }
 
 /// A key as the filter sees it. Keys that agree in fingerprint and buckets are the same to it.
@@ -289,30 +385,41 @@ mod tests {
         /// Comparing all slots at once is what comparing one after the other would be.
         #[test]
         fn slots_are_told_apart(
-            (bits, slots) in prop::sample::select(
-                &[(8, 1), (8, 2), (8, 4), (8, 8), (12, 4), (16, 1), (16, 2), (16, 4)][..]
-            ),
+            (bits, slots) in prop_oneof![
+                prop::sample::select(&[(8, 1), (8, 2), (8, 8), (16, 1), (16, 2)][..]),
+                (4_u32..=16).prop_map(|bits| (bits, 4)),
+            ],
             // Few fingerprints, so that they meet; neighbours, so that borrows have their chance.
             fingerprints in prop::collection::vec(
-                prop::sample::select(&[0_u64, 1, 2, 0x7f, 0x80, 0x81, 0xfe, 0xff][..]), 16
+                prop::sample::select(&[0_u64, 1, 2, 0x7f, 0x80, 0x81, 0xfe, 0xff][..]), 24
             ),
             wanted in prop::sample::select(&[0_u64, 1, 2, 0x7f, 0x80, 0x81, 0xfe, 0xff][..]),
         ) {
             let buckets = Buckets::new(bits, slots);
-            let mut table = vec![0; 2 * buckets.bucket_len()];
-            let mut taken = fingerprints.iter().copied();
-            for bucket in 0..2 {
+            let wanted = wanted & buckets.fingerprint_max();
+            // Full of ones: a bucket must be written whole, and its neighbours must be left alone.
+            let mut table = vec![0xff; buckets.table_len(3) as usize];
+            let mut taken = fingerprints.iter().map(|it| it & buckets.fingerprint_max());
+            let full = buckets.mask();
+            for bucket in 0..3 {
                 let word = (0..slots).zip(&mut taken).fold(0, |word, (slot, fingerprint)| {
                     buckets.with(word, slot, fingerprint)
                 });
                 buckets.set_word(&mut table, bucket, word);
                 prop_assert_eq!(buckets.word(&table, bucket), word);
+                prop_assert!((bucket + 1..3).all(|later| buckets.word(&table, later) == full));
                 let alike = |slot: &u32| buckets.get(word, *slot) == wanted;
                 prop_assert_eq!(buckets.find(word, wanted), (0..slots).find(alike));
                 prop_assert_eq!(buckets.count(word, wanted) as usize, (0..slots).filter(alike).count());
             }
+            let mut written = fingerprints.iter().map(|it| it & buckets.fingerprint_max());
+            for bucket in 0..3 {
+                let word = buckets.word(&table, bucket);
+                prop_assert!((0..slots).all(|slot| Some(buckets.get(word, slot)) == written.next()));
+            }
+            prop_assert_eq!(buckets.word(&table, 3), 0);
             let holds = |bucket| buckets.find(buckets.word(&table, bucket), wanted).is_some();
-            for (first, second) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            for (first, second) in [(0, 0), (0, 1), (1, 0), (1, 2)] {
                 let places = Places { fingerprint: wanted, first, second };
                 prop_assert_eq!(buckets.holds(&table, places), holds(first) || holds(second));
             }
@@ -321,13 +428,13 @@ mod tests {
         /// The lookup with constants agrees with the one for any layout.
         #[test]
         fn both_lookups_agree(
-            bits in prop::sample::select(&[8_u32, 12, 16][..]),
+            bits in 4_u32..=16,
             table in prop::collection::vec(any::<u8>(), 24..400),
             // In a table of random bytes every hash has its chance.
             hashes in prop::collection::vec(any::<u64>(), 200),
         ) {
             let buckets = Buckets::new(bits, 4);
-            let count = table.len() / buckets.bucket_len();
+            let count = buckets.count_in(table.len() as u64) as usize;
             let hashes: Vec<_> = hashes.into_iter().map(KeyHash::from_u64).collect();
             let mut answers = vec![false; hashes.len()];
             buckets.contains_batch(&table, count, &hashes, &mut answers);

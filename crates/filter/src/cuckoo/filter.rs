@@ -13,11 +13,19 @@ use crate::{
 /// Fingerprints that one insert may kick out of their places before it gives up.
 const KICKS_MAX: usize = 500;
 
-/// Copies of one key that take slots; more are counted aside. Not fewer, since where fingerprints
-/// have 8 bits three keys in a hundred look like a second copy of another, and one in 7,000 like a
-/// third, which must not cost an entry each. Not more, since the slots that copies take are missing
-/// in the only two buckets where other keys could be.
-const COPIES_IN_SLOTS: u32 = 3;
+/// Returns how many copies of one key take slots; more are counted aside.
+///
+/// With short fingerprints strangers look like copies: at 8 bits three keys in a hundred look like a
+/// second copy, and one in 7,000 like a third, which must not cost an entry of 16 bytes each. At 4 bits
+/// a limit of 3 would cost half a bit a key. On the other hand, slots that copies take are missing in the
+/// only two buckets where other keys could be.
+const fn copies_in_slots(fingerprint_bits: u32) -> u32 {
+    match fingerprint_bits {
+        ..=4 => 5,
+        5 => 4,
+        _ => 3,
+    }
+}
 
 /// Bytes that a key with copies aside takes in the stored form.
 pub(super) const ASIDE_LEN: usize = 16;
@@ -59,8 +67,8 @@ impl Cuckoo {
     ///
     /// The size is such that they fit but for bad luck of less than one in ten thousand; then
     /// [`insert`](Insert::insert) says so, and [`grow`](Self::grow) helps. A filter for no keys has
-    /// no buckets: it denies all, and is full. A key with more than three copies takes 16 bytes on
-    /// top.
+    /// no buckets: it denies all, and is full. A key with more than three copies (five at widths of 4 bits,
+    /// four at 5) takes 16 bytes on top.
     ///
     /// # Errors
     ///
@@ -70,18 +78,45 @@ impl Cuckoo {
         Self::with_shape(Shape::new(sizing, keys)?)
     }
 
+    /// Makes an empty filter with room for so many keys and fingerprints of so many bits, 4 to 16.
+    ///
+    /// A sizing by error rate chooses the width itself; this is for a layout that is given.
+    ///
+    /// ```
+    /// use filter::{Cuckoo, Membership};
+    ///
+    /// let filter = Cuckoo::with_fingerprint_bits(10, 1_000_000)?;
+    /// assert_eq!(filter.fingerprint_bits(), 10);
+    /// assert!(filter.stats().bytes * 8 < 10_500_000);
+    /// # Ok::<(), filter::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::FingerprintBits`] if there is no such width, [`BuildError::Memory`] if the filter does
+    /// not fit into memory.
+    pub fn with_fingerprint_bits(bits: u32, keys: u64) -> Result<Self, BuildError> {
+        Self::with_shape(Shape::with_fingerprint_bits(bits, keys)?)
+    }
+
     /// What a filter will cost and how often it will err once it holds so many keys.
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
-        let shape = Shape::new(sizing, keys)?;
-        let error_rate =
-            theory::cuckoo_error_rate(keys, shape.count, shape.buckets.fingerprint_bits());
-        Ok(FilterStats { keys, bytes: shape.len(), error_rate })
+        Ok(Shape::new(sizing, keys)?.stats(keys))
+    }
+
+    /// Says what a filter with fingerprints of so many bits will cost and how often it will err once it
+    /// holds so many different keys, without making it.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::FingerprintBits`] if there is no such width.
+    pub fn plan_fingerprint_bits(bits: u32, keys: u64) -> Result<FilterStats, BuildError> {
+        Ok(Shape::with_fingerprint_bits(bits, keys)?.stats(keys))
     }
 
     pub(super) fn with_shape(shape: Shape) -> Result<Self, BuildError> {
         let count = usize::try_from(shape.count).map_err(|_| BuildError::Memory)?;
-        let len = count.checked_mul(shape.buckets.bucket_len()).ok_or(BuildError::Memory)?;
-        let table = allocate(len as u64, 0)?;
+        let table = allocate(shape.len(), 0)?;
         let (buckets, aside) = (shape.buckets, BTreeMap::new());
         Ok(Self { buckets, count, table, keys: 0, aside, keys_aside: 0 })
     }
@@ -162,7 +197,7 @@ impl Cuckoo {
         Ok(())
     }
 
-    /// Returns the bits of a fingerprint: 8, 12 or 16.
+    /// Returns the bits of a fingerprint, 4 to 16.
     pub const fn fingerprint_bits(&self) -> u32 {
         self.buckets.fingerprint_bits()
     }
@@ -313,7 +348,7 @@ impl Insert for Cuckoo {
         let keys = self.keys.checked_add(1).ok_or(Full)?;
         let places = self.places(hash);
         let copies = self.copies_in_slots(places);
-        let fits = copies < COPIES_IN_SLOTS && self.place(places).is_ok();
+        let fits = copies < copies_in_slots(self.fingerprint_bits()) && self.place(places).is_ok();
         if !fits {
             if copies == 0 {
                 return Err(Full);

@@ -1,12 +1,14 @@
 //! The stored form of a cuckoo filter.
 //!
-//! Header parameter 0 is the bits of a fingerprint (8, 12 or 16), parameter 1 the number of
+//! Header parameter 0 is the bits of a fingerprint (4 to 16), parameter 1 the number of
 //! buckets, parameter 2 the number of keys with copies aside. The body:
 //!
 //! | bytes            | what                                                                     |
 //! |-----------------:|--------------------------------------------------------------------------|
 //! | buckets · f / 2  | the buckets: four fingerprints of f bits, the first in the lowest bits of |
-//! |                  | a little-endian word; 0 is an empty slot                                 |
+//! |                  | a little-endian word; 0 is an empty slot. If f is odd, every second bucket |
+//! |                  | begins at bit 4 of a byte; the upper half of the last byte is then 0 if the |
+//! |                  | number of buckets is odd                                                 |
 //! | keys aside · 16  | by `identity`, ascending: `identity` (u64 LE), the lower of the two      |
 //! |                  | buckets times 2^16, plus the fingerprint; `copies` (u64 LE) beyond those |
 //! |                  | in slots, at least 1                                                     |
@@ -41,10 +43,9 @@ impl CuckooView {
     pub(crate) fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
         let wrong = FormatError::Parameters;
         let [bits, count, aside] = header.parameters;
-        let buckets = shape::layout(bits).ok_or(wrong("a fingerprint has 8, 12 or 16 bits"))?;
-        let bytes = |count: u64, len: usize| usize::try_from(count).ok()?.checked_mul(len);
-        let table_len = bytes(count, buckets.bucket_len());
-        let aside_len = bytes(aside, ASIDE_LEN);
+        let buckets = shape::layout(bits).ok_or(wrong("a fingerprint has 4 to 16 bits"))?;
+        let table_len = usize::try_from(buckets.table_len(count)).ok();
+        let aside_len = usize::try_from(aside).ok().and_then(|aside| aside.checked_mul(ASIDE_LEN));
         let both = table_len.zip(aside_len).and_then(|(table, aside)| table.checked_add(aside));
         let (Some(table_len), true) = (table_len, both == Some(body.len())) else {
             return Err(wrong("the body is not as long as its buckets and its copies aside"));
@@ -52,6 +53,9 @@ impl CuckooView {
         let count = usize::try_from(count).map_err(|_| wrong("too many buckets"))?;
 
         let (table, aside) = body.split_at_checked(table_len).unwrap_or_default();
+        if !buckets.ends_clean(table, count) {
+            return Err(wrong("the bits after the last bucket are not zero"));
+        }
         let (mut keys_aside, mut previous) = (0_u64, None);
         for (identity, copies) in entries(aside) {
             let places = Places::from_identity(identity, buckets, count);

@@ -11,7 +11,7 @@
 #![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 #![expect(
     clippy::arithmetic_side_effects,
-    reason = "cells have 10 to 30 bits, so a word's take at most 64, and every shift is below 64"
+    reason = "cells have 6 to 30 bits, so a word's take at most 64, and every shift is below 64"
 )]
 
 use super::shape::{CELLS, Place, Shape};
@@ -192,7 +192,7 @@ impl Cells {
 
     /// Returns how many cells are in use.
     pub(super) fn used_count(&self, bucket: Bucket) -> u32 {
-        // Marks are ten bits apart at least, so those of all words find room in one.
+        // Marks are six bits apart at least, ten where there are four words: all find room in one.
         let marks = bucket.words.iter().zip(0_u32..);
         marks.fold(0, |all, (word, index)| all | self.used(*word) << index).count_ones()
     }
@@ -269,7 +269,8 @@ mod tests {
                     let mut expected = Vec::new();
                     // Nought, the largest, and neighbours that differ in one bit.
                     let top = (1_u32 << remainder_bits) - 1;
-                    let remainders = [0, top, 1, top - 1, 1 << 7, 0x55, 0xaa, top];
+                    let remainders =
+                        [0, top, 1, top - 1, 1 << 7 & top, 0x55 & top, 0xaa & top, top];
                     for (remainder, index) in remainders.into_iter().zip(0..) {
                         let place = Place { bucket: 0, remainder };
                         let bucket = cells.read(&table, at).expect("in the table");

@@ -6,7 +6,7 @@ use crate::kind::allocate;
 use crate::{Absent, BuildError, FilterStats, Full, Insert, KeyHash, Membership, Remove, Sizing};
 
 use super::layout::{Found, Layout};
-use super::shape::{SUBTABLES, Shape};
+use super::shape::{REMAINDER_BITS, SUBTABLES, Shape, Widths};
 
 /// How many cells a key may fill before it saturates.
 const CELLS_MAX: u32 = 4;
@@ -55,11 +55,12 @@ impl CounterBits {
 pub struct DLeftOptions {
     pub(super) subtables: u32,
     pub(super) counter_bits: CounterBits,
+    remainder_bits: Option<u32>,
 }
 
 impl Default for DLeftOptions {
     fn default() -> Self {
-        Self { subtables: 4, counter_bits: CounterBits::Two }
+        Self { subtables: 4, counter_bits: CounterBits::Two, remainder_bits: None }
     }
 }
 
@@ -78,6 +79,26 @@ impl DLeftOptions {
     /// Sets how many copies of a key can be told apart. Default: [`CounterBits::Two`].
     pub const fn counter_bits(self, counter_bits: CounterBits) -> Self {
         Self { counter_bits, ..self }
+    }
+
+    /// Sets the bits of a remainder, 4 to 26, in place of those that suit the sizing best. Default: those.
+    ///
+    /// With r bits and d subtables of seven of eight cells in use, 7·d in 2^r absent keys pass: at 4 bits and
+    /// four subtables, all of them. An error rate can still be had, by emptier buckets.
+    ///
+    /// # Panics
+    ///
+    /// If it is less than 4 or more than 26.
+    pub fn remainder_bits(self, bits: u32) -> Self {
+        assert!(REMAINDER_BITS.contains(&bits), "a remainder has 4 to 26 bits");
+        Self { remainder_bits: Some(bits), ..self }
+    }
+
+    /// The remainders to choose from: the one that was set, or all with which a filter at its planned load
+    /// denies at least half of the absent keys. With r bits 7·d of 2^r pass.
+    pub(super) fn widths(self) -> Widths {
+        let least = (14 * self.subtables).next_power_of_two().ilog2();
+        self.remainder_bits.map_or(least..=*REMAINDER_BITS.end(), |bits| bits..=bits)
     }
 }
 
@@ -173,8 +194,31 @@ impl DLeft {
 
     /// What a filter will cost and how often it will err once it holds so many keys.
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
-        let shape = Shape::new(sizing, keys, DLeftOptions::default())?;
-        Ok(FilterStats { keys, bytes: shape.table_len(), error_rate: shape.held_rate(keys) })
+        Self::plan_with_options(sizing, keys, DLeftOptions::default())
+    }
+
+    /// Says what a filter laid out as told will cost and how often it will err once it holds so many different
+    /// keys, without making it.
+    ///
+    /// ```
+    /// use filter::{DLeft, DLeftOptions, ErrorRate, Sizing};
+    ///
+    /// let sizing = Sizing::ErrorRate(ErrorRate::new(0.01)?);
+    /// let four = DLeft::plan_with_options(sizing, 1_000_000, DLeftOptions::default())?;
+    /// let two = DLeft::plan_with_options(sizing, 1_000_000, DLeftOptions::default().subtables(2))?;
+    /// assert!(two.bits_per_key() < four.bits_per_key());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] if no filter of that sizing can be made.
+    pub fn plan_with_options(
+        sizing: Sizing,
+        keys: u64,
+        options: DLeftOptions,
+    ) -> Result<FilterStats, BuildError> {
+        Ok(Shape::new(sizing, keys, options)?.stats(keys))
     }
 
     pub(super) fn with_shape(shape: Shape) -> Result<Self, BuildError> {
@@ -205,7 +249,7 @@ impl DLeft {
         self.stash.len()
     }
 
-    /// Returns the bits of a remainder, 8 to 26.
+    /// Returns the bits of a remainder, 4 to 26.
     pub const fn remainder_bits(&self) -> u32 {
         self.layout.shape.remainder_bits
     }

@@ -1,6 +1,6 @@
 //! How large a d-left filter is, and where its keys go: sizes, permutations, places.
 
-use crate::{BuildError, HEADER_LEN, KeyHash, Sizing, theory};
+use crate::{BuildError, FilterStats, HEADER_LEN, KeyHash, Sizing, theory};
 
 use super::filter::{CounterBits, DLeftOptions};
 
@@ -9,9 +9,12 @@ pub(super) const BUCKET_CELLS: u64 = 8;
 
 /// The same, as a length.
 pub(crate) const CELLS: usize = BUCKET_CELLS as usize;
-/// The fewest and the most bits of a remainder. With 26, an error rate of one in a million does not
-/// take more cells than the keys do.
-pub(super) const REMAINDER_BITS: core::ops::RangeInclusive<u32> = 8..=26;
+/// The fewest and the most bits of a remainder. With 4 a filter of four subtables lets everybody pass; with
+/// 26, an error rate of one in a million does not take more cells than the keys do.
+pub(super) const REMAINDER_BITS: Widths = 4..=26;
+/// Bits that a remainder may have, from the fewest to the most.
+pub(super) type Widths = core::ops::RangeInclusive<u32>;
+
 /// The fewest and the most subtables.
 pub(super) const SUBTABLES: core::ops::RangeInclusive<u32> = 2..=8;
 /// The most buckets of a subtable. Numbers below M then take 58 bits, so that a number and a count of
@@ -40,18 +43,19 @@ impl Shape {
         let empty = Self {
             subtables: options.subtables,
             buckets: 0,
-            remainder_bits: *REMAINDER_BITS.start(),
+            remainder_bits: *options.widths().start(),
             counter_bits: options.counter_bits,
         };
+        let widths = options.widths();
         let shape = match sizing {
             _ if keys == 0 => return Ok(empty),
-            Sizing::ErrorRate(rate) => empty.for_error_rate(rate.get(), keys)?,
+            Sizing::ErrorRate(rate) => empty.for_error_rate(rate.get(), keys, widths)?,
             Sizing::BitsPerKey(bits) if bits > 0.0 && bits.is_finite() => {
                 let budget = (bits * keys as f64 / 8.0) as u64;
                 // A small filter may take one bucket a subtable more than its keys pay for.
                 let rounding = empty.with_buckets(1).table_len();
                 empty
-                    .for_budget(budget, keys)
+                    .for_budget(budget, keys, widths)
                     .or_else(|| {
                         let least = empty.with_buckets(empty.fewest_buckets(keys));
                         (least.table_len() <= budget.saturating_add(rounding)).then_some(least)
@@ -64,7 +68,7 @@ impl Shape {
                 let least = empty.with_buckets(empty.fewest_buckets(keys)).table_len();
                 let needed = least.saturating_add(header);
                 empty
-                    .for_budget(budget.saturating_sub(header), keys)
+                    .for_budget(budget.saturating_sub(header), keys, widths)
                     .ok_or(BuildError::Budget { needed, budget })?
             }
         };
@@ -72,9 +76,9 @@ impl Shape {
     }
 
     /// Takes, of all lengths of remainders, the one with which the table is smallest.
-    fn for_error_rate(self, rate: f64, keys: u64) -> Result<Self, BuildError> {
+    fn for_error_rate(self, rate: f64, keys: u64, widths: Widths) -> Result<Self, BuildError> {
         let fewest = self.fewest_buckets(keys);
-        let shapes = REMAINDER_BITS.filter_map(|remainder_bits| {
+        let shapes = widths.filter_map(|remainder_bits| {
             let shape = Self { remainder_bits, ..self };
             // From 1 − (1 − 1/M)^n, and then to the bucket.
             let numbers = 1.0 / -libm::expm1(libm::log1p(-rate) / keys as f64);
@@ -92,9 +96,9 @@ impl Shape {
     }
 
     /// Takes the longest remainders that the budget allows, and then as many buckets.
-    fn for_budget(self, budget: u64, keys: u64) -> Option<Self> {
+    fn for_budget(self, budget: u64, keys: u64, widths: Widths) -> Option<Self> {
         let fewest = self.fewest_buckets(keys);
-        let shapes = REMAINDER_BITS.rev().filter_map(|remainder_bits| {
+        let shapes = widths.rev().filter_map(|remainder_bits| {
             let shape = Self { remainder_bits, ..self };
             let buckets = budget / shape.with_buckets(1).table_len();
             (buckets >= fewest).then(|| shape.with_buckets(buckets.min(BUCKETS_MAX)))
@@ -141,6 +145,11 @@ impl Shape {
         }
         let all = self.buckets as f64 * libm::exp2(f64::from(self.remainder_bits));
         (numbers as f64 / all).min(1.0)
+    }
+
+    /// What the filter costs and how often it errs with so many keys.
+    pub(super) fn stats(self, keys: u64) -> FilterStats {
+        FilterStats { keys, bytes: self.table_len(), error_rate: self.error_rate(keys) }
     }
 
     /// Trades a bit of each remainder for more buckets in the same room.

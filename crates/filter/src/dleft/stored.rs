@@ -102,7 +102,7 @@ impl DLeftView {
         };
         let (subtables, remainder_bits) = (subtables.into(), remainder_bits.into());
         if !SUBTABLES.contains(&subtables) || !REMAINDER_BITS.contains(&remainder_bits) {
-            return Err(wrong("a d-left filter has 2 to 8 subtables, remainders of 8 to 26 bits"));
+            return Err(wrong("a d-left filter has 2 to 8 subtables, remainders of 4 to 26 bits"));
         }
         if buckets > BUCKETS_MAX || buckets == 0 && !(body.is_empty() && header.keys == 0) {
             return Err(wrong("there are keys if and only if there are buckets"));

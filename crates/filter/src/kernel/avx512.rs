@@ -162,14 +162,16 @@ fn cells_contain(table: &[u8], targets: &[CellTarget], lanes: &CellLanes) -> boo
     found != 0
 }
 
-/// Loads a bucket's first bytes and its last ones, one half of a vector's lowest bytes each; nothing, if
-/// it has fewer than a half. The vector's other bytes are anything.
+/// Loads a bucket's first bytes and its last ones, one half of a vector's lowest bytes each. A bucket of
+/// fewer bytes than a half stands in both, with zeros behind it. The vector's other bytes are anything.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load_bucket(bucket: &[u8]) -> Option<__m512i> {
     if cell_half(bucket.len()) == 8 {
-        let word = |bytes: &[u8; 8]| i64::from_le_bytes(*bytes);
-        let (first, last) = (word(bucket.first_chunk()?), word(bucket.last_chunk()?));
+        let word = |bytes: Option<&[u8; 8]>| {
+            bytes.map_or_else(|| short_word(bucket), |bytes| i64::from_le_bytes(*bytes))
+        };
+        let (first, last) = (word(bucket.first_chunk()), word(bucket.last_chunk()));
         return Some(_mm512_castsi128_si512(_mm_set_epi64x(last, first)));
     }
     let (first, last) = (bucket.first_chunk::<16>()?, bucket.last_chunk::<16>()?);
@@ -177,6 +179,16 @@ fn load_bucket(bucket: &[u8]) -> Option<__m512i> {
     let (first, last) =
         unsafe { (_mm_loadu_si128(first.as_ptr().cast()), _mm_loadu_si128(last.as_ptr().cast())) };
     Some(_mm512_castsi256_si512(_mm256_set_m128i(last, first)))
+}
+
+/// A bucket of fewer than eight bytes: cells of 6 or 7 bits.
+#[cold]
+fn short_word(bucket: &[u8]) -> i64 {
+    let mut bytes = [0; 8];
+    for (place, byte) in bytes.iter_mut().zip(bucket) {
+        *place = *byte;
+    }
+    i64::from_le_bytes(bytes)
 }
 
 #[inline]

@@ -1,11 +1,14 @@
 //! `hfile filter size`: all kinds side by side, from their formulas.
 
+mod widths;
+
 use std::io::{self, Write};
 
 use filter::bloom::hbase::ChunkSizing;
 use filter::{ErrorRate, FilterKind, Sizing, plan};
 use serde::Serialize;
 
+use self::widths::WidthSize;
 use super::error_rate;
 use crate::failure::Answer;
 use crate::output::{Audience, Report, write_table};
@@ -20,6 +23,7 @@ use crate::size_text::{show_count, show_size};
 Examples:
   hfile filter size --keys 1000000 --error-rate 0.01
   hfile filter size --keys 250000000 --error-rate 0.001 --json
+  hfile filter size --keys 1000000 --widths
 
 Exit status: 0 computed, 2 wrong usage.")]
 pub(crate) struct Size {
@@ -29,6 +33,9 @@ pub(crate) struct Size {
     /// How often the filter may say "maybe" about a stranger
     #[arg(long, value_name = "RATE", default_value_t = 0.01)]
     error_rate: f64,
+    /// Also show cuckoo and d-left filters at every width of 4 to 16 bits, at their planned load
+    #[arg(long)]
+    widths: bool,
     #[command(flatten)]
     audience: Audience,
 }
@@ -41,6 +48,9 @@ struct SizeReport {
     error_rate: f64,
     bound_bits_per_key: f64,
     filters: Vec<FilterSize>,
+    /// With `--widths`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    widths: Vec<WidthSize>,
 }
 
 /// One kind.
@@ -69,7 +79,9 @@ impl Size {
             bits(left).total_cmp(&bits(right))
         });
         let (keys, error_rate) = (self.keys, self.error_rate);
-        let report = SizeReport { schema: 1, keys, error_rate, bound_bits_per_key: bound, filters };
+        let widths = if self.widths { WidthSize::all(keys)? } else { Vec::new() };
+        let report =
+            SizeReport { schema: 1, keys, error_rate, bound_bits_per_key: bound, filters, widths };
         self.audience.print(&report)?;
         Ok(Answer::Sound)
     }
@@ -153,6 +165,9 @@ impl Report for SizeReport {
             if let Some(problem) = &filter.problem {
                 writeln!(out, "{}: {problem}", filter.filter)?;
             }
+        }
+        if !self.widths.is_empty() {
+            widths::write_text(&self.widths, out)?;
         }
         Ok(())
     }

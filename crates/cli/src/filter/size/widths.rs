@@ -1,0 +1,79 @@
+//! `hfile filter size --widths`: the kinds that keep fingerprints, at every length of these.
+
+use std::io::{self, Write};
+
+use filter::{Cuckoo, DLeft, DLeftOptions, ErrorRate, FilterKind, FilterStats, Sizing};
+use serde::Serialize;
+
+use crate::output::write_table;
+use crate::size_text::show_size;
+
+/// Bits of a fingerprint or remainder.
+const WIDTHS: std::ops::RangeInclusive<u32> = 4..=16;
+
+/// Bits of a d-left cell beside its remainder, and the cells of a bucket of which seven are in use.
+const COUNTER_BITS: u32 = 2;
+
+/// One kind at one width, as full as it is planned to be.
+#[derive(Debug, Serialize)]
+pub(super) struct WidthSize {
+    filter: &'static str,
+    /// Bits of a fingerprint (cuckoo) or remainder (d-left).
+    width: u32,
+    bytes: u64,
+    bits_per_key: f64,
+    /// How far above the fewest bits for its own error rate; `null` for a rate that takes none.
+    over_bound: Option<f64>,
+    error_rate_predicted: f64,
+}
+
+impl WidthSize {
+    /// All of them for so many keys.
+    pub(super) fn all(keys: u64) -> anyhow::Result<Vec<Self>> {
+        let mut sizes = Vec::new();
+        for width in WIDTHS {
+            let stats = Cuckoo::plan_fingerprint_bits(width, keys)?;
+            sizes.push(Self::new(FilterKind::Cuckoo, width, stats));
+        }
+        for width in WIDTHS {
+            let options = DLeftOptions::default().remainder_bits(width);
+            let full = Sizing::BitsPerKey(f64::from(width + COUNTER_BITS) * 8.0 / 7.0);
+            let stats = DLeft::plan_with_options(full, keys, options)?;
+            sizes.push(Self::new(FilterKind::DLeft, width, stats));
+        }
+        Ok(sizes)
+    }
+
+    fn new(kind: FilterKind, width: u32, stats: FilterStats) -> Self {
+        let bits = stats.bits_per_key();
+        let bound = ErrorRate::new(stats.error_rate).map(ErrorRate::bits_per_key_floor);
+        Self {
+            filter: kind.name(),
+            width,
+            bytes: stats.bytes,
+            bits_per_key: bits,
+            over_bound: bound.ok().map(|bound| bits / bound - 1.0),
+            error_rate_predicted: stats.error_rate,
+        }
+    }
+}
+
+/// Writes the table for people.
+pub(super) fn write_text(sizes: &[WidthSize], out: &mut dyn Write) -> io::Result<()> {
+    let rows: Vec<Vec<String>> = sizes
+        .iter()
+        .map(|size| {
+            let over = size.over_bound.map(|over| format!("{:+.1}%", over * 100.0));
+            vec![
+                size.filter.to_owned(),
+                size.width.to_string(),
+                format!("{:.2}", size.bits_per_key),
+                over.unwrap_or_else(|| "-".to_owned()),
+                format!("{:.4}%", size.error_rate_predicted * 100.0),
+                show_size(size.bytes),
+            ]
+        })
+        .collect();
+    writeln!(out, "\nat every width of fingerprints (cuckoo) and remainders (d-left):")?;
+    write_table(out, &["filter", "width", "bits/key", "over bound", "predicted", "size"], &rows)
+}
