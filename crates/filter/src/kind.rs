@@ -103,6 +103,12 @@ pub enum BuildError {
     /// There are no fingerprints or remainders of that length.
     #[error("there are no fingerprints of {0} bits")]
     FingerprintBits(u32),
+    /// Buckets have 1, 2, 4 or 8 slots.
+    #[error("a bucket has 1, 2, 4 or 8 slots, not {0}")]
+    SlotCount(u32),
+    /// A key cannot set so many bits.
+    #[error("a key sets 1 to 64 bits, not {0}")]
+    ProbeCount(u32),
     /// The budget of bytes does not suffice for the smallest filter.
     #[error("the smallest filter takes {needed} bytes, the budget is {budget}")]
     Budget {

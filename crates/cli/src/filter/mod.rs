@@ -1,6 +1,7 @@
 //! `hfile filter`: what filters cost and how often they err, computed and counted, and other filters
 //! for files that are there.
 
+mod experiments;
 mod foreign;
 mod measure;
 mod rebuild;
@@ -20,7 +21,8 @@ Examples:
   hfile filter measure --kind cuckoo --keys 1000000
   hfile filter measure --kind blocked-bloom --input /usr/share/dict/words --json
   hfile filter rebuild 4f1c.hfile --output new.hfile --kind blocked-bloom --error-rate 0.001
-  hfile filter foreign make --format guava --input keys.txt --output keys.bloom")]
+  hfile filter foreign make --format guava --input keys.txt --output keys.bloom
+  hfile filter experiments --quick")]
 pub(crate) struct FilterVerbs {
     #[command(subcommand)]
     verb: FilterVerb,
@@ -32,6 +34,7 @@ enum FilterVerb {
     Measure(measure::Measure),
     Rebuild(rebuild::Rebuild),
     Foreign(foreign::ForeignVerbs),
+    Experiments(experiments::Experiments),
 }
 
 impl FilterVerbs {
@@ -42,6 +45,7 @@ impl FilterVerbs {
             FilterVerb::Measure(verb) => verb.run(),
             FilterVerb::Rebuild(verb) => verb.run(),
             FilterVerb::Foreign(verb) => verb.run(),
+            FilterVerb::Experiments(verb) => verb.run(),
         }
     }
 }

@@ -170,6 +170,29 @@ impl Classic {
         Ok(Self { bits, probes: shape.probes, keys: 0 })
     }
 
+    /// Makes an empty filter of so many bytes in which a key sets so many bits, 1 to 64.
+    ///
+    /// A sizing chooses the number that errs least; this is for a layout that is given.
+    ///
+    /// ```
+    /// use filter::bloom::Classic;
+    ///
+    /// let filter = Classic::with_probe_count(200_000, 6)?;
+    /// assert_eq!(filter.probe_count(), 6);
+    /// # Ok::<(), filter::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::ProbeCount`] for any other number, [`BuildError::Memory`] if the bytes do not fit into
+    /// memory.
+    pub fn with_probe_count(bytes: u64, probes: u32) -> Result<Self, BuildError> {
+        if !(1..=PROBES_MAX).contains(&probes) {
+            return Err(BuildError::ProbeCount(probes));
+        }
+        Ok(Self { bits: allocate(bytes, 0)?, probes, keys: 0 })
+    }
+
     /// What a filter will cost and how often it will err once it holds so many keys.
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
         let shape = Shape::new(sizing, keys)?;

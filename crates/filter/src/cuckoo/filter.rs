@@ -121,6 +121,40 @@ impl Cuckoo {
         Ok(Self { buckets, count, table, keys: 0, aside, keys_aside: 0 })
     }
 
+    /// Fills buckets of so many slots (1, 2, 4 or 8) with keys up to the first that finds no room, and
+    /// returns the share of slots that are taken then. Fingerprints have 8 bits, or 16 where there are fewer
+    /// than four slots.
+    ///
+    /// This repeats the experiment by which buckets of four were chosen; filters have no others.
+    ///
+    /// ```
+    /// use filter::{Cuckoo, KeyHash, Seed};
+    ///
+    /// let keys = (0_u32..).map(|key| KeyHash::new(Seed::new(1), &key.to_le_bytes()));
+    /// let load = Cuckoo::load_at_first_refusal(4, 10_000, keys)?;
+    /// assert!(load > 0.95);
+    /// # Ok::<(), filter::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::SlotCount`] for other numbers of slots, [`BuildError::Memory`] if the buckets do not fit
+    /// into memory.
+    pub fn load_at_first_refusal(
+        slots: u32,
+        buckets: u64,
+        keys: impl IntoIterator<Item = KeyHash>,
+    ) -> Result<f64, BuildError> {
+        if ![1, 2, 4, 8].contains(&slots) {
+            return Err(BuildError::SlotCount(slots));
+        }
+        let bits = if slots < 4 { 16 } else { 8 };
+        let layout = Buckets::new(bits, slots);
+        let mut filter = Self::with_shape(Shape { buckets: layout, count: buckets })?;
+        let _ = keys.into_iter().try_for_each(|key| filter.insert(key));
+        Ok(filter.load())
+    }
+
     /// Builds a filter that holds the keys.
     ///
     /// If they do not fit, it is made again: larger if it was sized by error rate, else with shorter

@@ -104,14 +104,15 @@ fn strangers_pass_as_often_as_theory_says() {
 
 #[test]
 fn buckets_fill_as_the_literature_says_before_the_first_failure() {
-    // Slots of a bucket, bits of a fingerprint, load of the paper's table.
-    for (slots, bits, load) in [(1, 16, 0.50), (2, 16, 0.84), (4, 16, 0.95), (8, 8, 0.98)] {
-        let mut filter = empty(bits, slots, 400_000 / u64::from(slots));
-        let taken = keys(3, u64::MAX).take_while(|key| filter.insert(*key).is_ok()).count();
-        let reached = taken as f64 / 400_000.0;
+    for (slots, load) in [(1, 0.50), (2, 0.84), (4, 0.95), (8, 0.98)] {
+        let buckets = 400_000 / u64::from(slots);
+        let reached = Cuckoo::load_at_first_refusal(slots, buckets, keys(3, u64::MAX));
+        let reached = reached.expect("possible");
         println!("buckets of {slots}: {reached:.4}");
         assert!(reached > load - 0.01, "buckets of {slots}: {reached}");
     }
+    let refused = Cuckoo::load_at_first_refusal(3, 10, keys(3, 10)).err();
+    assert_eq!(refused, Some(BuildError::SlotCount(3)));
 }
 
 #[test]

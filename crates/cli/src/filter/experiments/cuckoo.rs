@@ -1,0 +1,59 @@
+//! Cuckoo filters: how full they get by the size of a bucket, and how often one key goes in.
+
+use filter::{Cuckoo, GoCuckoo, Insert, Remove};
+
+use super::{Outcome, Setup, Unit};
+
+/// Slots of all buckets together.
+const SLOTS: u64 = 400_000;
+
+/// Slots of a bucket, and the paper's load.
+const PAPER: [(u32, f64); 4] = [(1, 0.50), (2, 0.84), (4, 0.95), (8, 0.98)];
+
+/// Copies that our filter must hold of one key.
+const COPIES: u64 = 1_000;
+
+pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<Outcome>> {
+    let mut outcomes = Vec::new();
+    for (slots, load) in PAPER {
+        let keys = setup.keys(5, u64::MAX);
+        let reached = Cuckoo::load_at_first_refusal(slots, SLOTS / u64::from(slots), keys)?;
+        outcomes.push(Outcome {
+            experiment: "cuckoo",
+            setting: format!("400,000 slots, {slots} a bucket"),
+            quantity: "load at first refusal",
+            source: format!("{:.0}%", load * 100.0),
+            ours: reached,
+            unit: Unit::Share,
+            holds: Some(reached > load - 0.01),
+        });
+    }
+    outcomes.extend(copies(setup)?);
+    Ok(outcomes)
+}
+
+/// The usual filter, here that of the Go package, holds 2·4 copies of a key; ours counts on.
+fn copies(setup: Setup) -> anyhow::Result<[Outcome; 2]> {
+    let mut usual = GoCuckoo::new(10_000)?;
+    let held = (0..COPIES).take_while(|_| usual.insert(b"again").is_ok()).count();
+    let outcome = |setting: &str, ours: u64, holds| Outcome {
+        experiment: "cuckoo",
+        setting: setting.to_owned(),
+        quantity: "copies of one key before a refusal",
+        source: "8 (the ninth is refused)".to_owned(),
+        ours: ours as f64,
+        unit: Unit::Count,
+        holds: Some(holds),
+    };
+
+    let key = setup.keys(6, 1).next().expect("one key");
+    let mut ours = Cuckoo::with_fingerprint_bits(8, 10_000)?;
+    let taken = (0..COPIES).take_while(|_| ours.insert(key).is_ok()).count() as u64;
+    let counted = ours.copies(key);
+    let removed = (0..COPIES).take_while(|_| ours.remove(key).is_ok()).count() as u64;
+    let is_counted = [taken, counted, removed] == [COPIES; 3];
+    Ok([
+        outcome("Go's cuckoo filter", held as u64, held == 8),
+        outcome("ours, 1,000 tried", taken, is_counted),
+    ])
+}

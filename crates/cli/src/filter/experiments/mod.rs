@@ -1,0 +1,163 @@
+//! `hfile filter experiments`: what the texts on filters measured, measured again at their own sizes.
+
+mod bloom;
+mod cuckoo;
+mod d_left;
+
+use std::io::{self, Write};
+
+use filter::{KeyHash, Seed};
+use serde::Serialize;
+
+use crate::failure::Answer;
+use crate::output::{Audience, Report, write_table};
+
+/// Repeat the experiments of the texts on filters at their own sizes, theirs beside ours.
+///
+/// Bloom: m = 1,600,000 bits, n = 80,000 keys, k = 6, 10, 14, and the time of the `SimpleBloomFilter` class.
+/// d-left: 500,000 keys. Cuckoo: the load at the first refusal for 1, 2, 4 and 8 slots a bucket, and copies
+/// of one key. Filters have the size of the source also with --quick, which only asks for fewer absent keys.
+/// Counts are checked against what theory allows; times are not.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  hfile filter experiments
+  hfile filter experiments --quick --json
+
+Exit status: 0 all counts as expected, 1 some are not.")]
+pub(crate) struct Experiments {
+    /// Ask for 1,000,000 absent keys instead of 20,000,000
+    #[arg(long)]
+    quick: bool,
+    /// Makes the keys
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    audience: Audience,
+}
+
+/// All experiments.
+#[derive(Debug, Serialize)]
+struct ExperimentsReport {
+    schema: u32,
+    quick: bool,
+    absent_keys: u64,
+    results: Vec<Outcome>,
+}
+
+/// One figure, theirs and ours.
+#[derive(Debug, Serialize)]
+pub(super) struct Outcome {
+    experiment: &'static str,
+    setting: String,
+    quantity: &'static str,
+    /// As the source has it.
+    source: String,
+    ours: f64,
+    unit: Unit,
+    /// Whether ours is as expected; `null` for times.
+    holds: Option<bool>,
+}
+
+/// What a figure counts.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Unit {
+    /// A share of 1.
+    Share,
+    /// How many.
+    Count,
+    /// Nanoseconds an operation.
+    Nanoseconds,
+}
+
+/// What all experiments share.
+#[derive(Clone, Copy)]
+pub(super) struct Setup {
+    seed: Seed,
+    absent: u64,
+}
+
+impl Setup {
+    /// Hashes of so many keys of a stream; different streams share none.
+    fn keys(self, stream: u64, count: u64) -> impl Iterator<Item = KeyHash> {
+        (0..count).map(move |key| {
+            let mut bytes = [0; 16];
+            bytes[..8].copy_from_slice(&stream.to_le_bytes());
+            bytes[8..].copy_from_slice(&key.to_le_bytes());
+            KeyHash::new(self.seed, &bytes)
+        })
+    }
+}
+
+impl Experiments {
+    /// Runs all and reports.
+    pub(crate) fn run(self) -> anyhow::Result<Answer> {
+        let absent = if self.quick { 1_000_000 } else { 20_000_000 };
+        let setup = Setup { seed: Seed::new(self.seed), absent };
+        let mut results = bloom::run(setup)?;
+        results.extend(d_left::run(setup)?);
+        results.extend(cuckoo::run(setup)?);
+        let report =
+            ExperimentsReport { schema: 1, quick: self.quick, absent_keys: absent, results };
+        self.audience.print(&report)?;
+        Ok(Answer::from_bool(report.results.iter().all(|result| result.holds != Some(false))))
+    }
+}
+
+impl Report for ExperimentsReport {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let rows: Vec<Vec<String>> = self
+            .results
+            .iter()
+            .map(|result| {
+                let holds = match result.holds {
+                    Some(true) => "as expected",
+                    Some(false) => "NOT AS EXPECTED",
+                    None => "",
+                };
+                let (experiment, quantity) = (result.experiment, result.quantity);
+                vec![
+                    experiment.to_owned(),
+                    result.setting.clone(),
+                    quantity.to_owned(),
+                    result.source.clone(),
+                    result.unit.show(result.ours),
+                    holds.to_owned(),
+                ]
+            })
+            .collect();
+        write_table(out, &["experiment", "setting", "quantity", "source", "ours", ""], &rows)
+    }
+}
+
+impl Unit {
+    fn show(self, figure: f64) -> String {
+        match self {
+            Self::Share if figure.abs() < 0.01 => format!("{:.5}%", figure * 100.0),
+            Self::Share => format!("{:.1}%", figure * 100.0),
+            Self::Count => format!("{figure:.0}"),
+            Self::Nanoseconds => format!("{figure:.0} ns"),
+        }
+    }
+}
+
+/// Whether so many of `asked` passed as a rate lets expect: within four standard deviations and three.
+fn is_likely(passed: u64, asked: u64, rate: f64) -> bool {
+    let expected = asked as f64 * rate;
+    (passed as f64 - expected).abs() <= 4.0 * expected.sqrt() + 3.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unlikely_count_is_told_from_a_likely_one() {
+        assert!(is_likely(1_000, 1_000_000, 0.001));
+        assert!(is_likely(0, 1_000_000, 1e-6));
+        assert!(!is_likely(1_200, 1_000_000, 0.001));
+        assert!(!is_likely(800, 1_000_000, 0.001));
+        assert!(!is_likely(20, 1_000_000, 1e-6));
+    }
+}
