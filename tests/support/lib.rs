@@ -3,6 +3,7 @@
 pub mod cells;
 pub mod disk;
 pub mod fixtures;
+pub mod foreign;
 pub mod judge;
 pub mod mutants;
 pub mod parts;

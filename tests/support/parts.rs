@@ -13,12 +13,15 @@
 use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
-use filter::{ErrorRate, FilterKind, KeyHash, Membership, Seed, Sizing, StoredFilter};
+use filter::{
+    Cuckoo, ErrorRate, FilterKind, Insert, KeyHash, Membership, Seed, Sizing, StoredFilter,
+};
 use sstable::{
     BlockType, BloomType, Caching, ChecksumType, Compression, DataBlockEncoding, FileName, Limits,
     ReadTrace, Result, RowProbe, WriterOptions,
 };
 
+use crate::foreign;
 use crate::mutants::{set_trailer, shift_offsets};
 use crate::sound::{Sound, open};
 use crate::store_parts;
@@ -27,7 +30,7 @@ use crate::store_parts;
 pub type Target = fn(&[u8]) -> bool;
 
 /// What is fuzzed, by name: the targets of `fuzz/`, which `tests/fuzz_corpus.rs` replays.
-pub const TARGETS: [(&str, Target); 15] = [
+pub const TARGETS: [(&str, Target); 16] = [
     ("reader", reader),
     ("plain", plain),
     ("prefix", prefix),
@@ -41,6 +44,7 @@ pub const TARGETS: [(&str, Target); 15] = [
     ("trailer", trailer),
     ("codec", codec),
     ("filter", filter),
+    ("foreign", foreign::foreign),
     ("wal", store_parts::wal),
     ("manifest", store_parts::manifest),
 ];
@@ -361,6 +365,7 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
             let start = TWO_LEVELS.bytes.len() - 4096 + 8;
             vec![TWO_LEVELS.bytes[start..start + 160].to_vec()]
         }
+        "foreign" => foreign::seeds(),
         "codec" => COMPRESSED
             .iter()
             .enumerate()
@@ -376,7 +381,13 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
                 (0..50_u64).map(|key| KeyHash::new(Seed::default(), &key.to_be_bytes())).collect();
             let kinds = FilterKind::ALL.iter();
             let build = |kind: &FilterKind| filter::build(*kind, rate, Seed::default(), &keys);
-            kinds.map(|kind| build(kind).expect("few keys fit")).collect()
+            // A width whose buckets begin within a byte.
+            let mut odd = Cuckoo::with_fingerprint_bits(9, 50).expect("a width");
+            for key in &keys {
+                odd.insert(*key).expect("few keys fit");
+            }
+            let odd = odd.to_stored(Seed::default());
+            kinds.map(|kind| build(kind).expect("few keys fit")).chain([odd]).collect()
         }
         "wal" | "manifest" => store_parts::seeds(target),
         _ => Vec::new(),

@@ -224,3 +224,30 @@ fn shapes_out_of_range_and_the_empty_key_are_refused() {
     let shape = Shape::for_keys(60_000, rate, Hash::Murmur).expect("in range");
     assert_eq!((shape.bits(), shape.hash_count()), (2_587_966, 30));
 }
+
+/// Each with one to four bytes changed, most of them in the head, where harm could come from.
+#[test]
+fn a_hundred_thousand_hostile_mutants_do_no_harm() {
+    let samples = samples();
+    let mut state = 26_u64;
+    let mut random = move |below: usize| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    let mut taken = 0;
+    for _ in 0..100_000 {
+        let mut bytes = samples[random(3)].clone();
+        for _ in 0..=random(4) {
+            let at = if random(3) == 0 { random(bytes.len()) } else { random(40.min(bytes.len())) };
+            bytes[at] = [0, 1, 2, 0x7f, 0x80, 0xff, random(256) as u8][random(7)];
+        }
+        match random(4) {
+            0 => bytes.truncate(random(bytes.len() + 1)),
+            1 => bytes.extend((0..random(60)).map(|byte| byte as u8)),
+            _ => {}
+        }
+        taken += usize::from(readings(&bytes).contains(&true));
+    }
+    assert!((1_000..99_000).contains(&taken), "{taken} of 100,000 were taken for filters");
+}
