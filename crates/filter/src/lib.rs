@@ -42,6 +42,9 @@
 //! | [`CountingBloom`]                    |                43.4 | keys can be removed and counted   |
 //! | [`bloom::hbase`]                     |                 9.6 | the filter inside HBase's files   |
 //!
+//! Filters in the bytes of other libraries: [`bloom::hbase`], [`bloom::hadoop`], [`bloom::GuavaBloom`],
+//! [`bloom::SimpleBloom`] and [`GoCuckoo`].
+//!
 //! [`theory`] says what each should cost; [`probe_many`] asks many filters at once, and
 //! [`SlicedFilters`] many of the same shape in a fraction of that time. Without the feature `std` the
 //! crate needs only `alloc`; it then lacks HBase's optional Murmur3 hash.

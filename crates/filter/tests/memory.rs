@@ -10,8 +10,8 @@
 
 use filter::bloom::{Blocked, Classic, SplitBlock};
 use filter::{
-    AlignedBytes, CountingBloom, Cuckoo, DLeft, FilterKind, Insert, KeyHash, Membership, Remove,
-    Seed, Sizing, StoredFilter, build,
+    AlignedBytes, CountingBloom, Cuckoo, DLeft, DLeftOptions, FilterKind, Insert, KeyHash,
+    Membership, Remove, Seed, Sizing, StoredFilter, build,
 };
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -108,6 +108,12 @@ fn filters_in_memory_are_filled_and_asked() {
     fill(CountingBloom::new(sizing, KEYS).expect("possible"));
     fill(DLeft::new(sizing, KEYS).expect("possible"));
     fill(Cuckoo::new(sizing, KEYS).expect("possible"));
+    // Buckets that begin within a byte, and d-left buckets of fewer bytes than a word.
+    for bits in [4, 5, 9, 15] {
+        fill(Cuckoo::with_fingerprint_bits(bits, KEYS).expect("a width"));
+        let options = DLeftOptions::default().remainder_bits(bits);
+        fill(DLeft::with_options(sizing, KEYS, options).expect("a width"));
+    }
 }
 
 #[test]

@@ -37,7 +37,7 @@ trait Policy {
     fn bytes(&self) -> u64;
 }
 
-/// The policy of `quick_cache`: a modified CLOCK-PRO, close to S3-FIFO.
+/// The policy of `quick_cache`: a form of S3-FIFO.
 struct Quick(Cache<u64, (), Bytes>);
 
 #[derive(Clone)]
