@@ -92,7 +92,10 @@ fn d_left(bits: u32, keys: u64) -> DLeft {
     // Seven of eight cells in use.
     let bits_per_key = f64::from(bits + 2) * 8.0 / 7.0 + 2_000.0 / keys.max(1) as f64;
     let options = DLeftOptions::default().remainder_bits(bits);
-    DLeft::with_options(Sizing::BitsPerKey(bits_per_key), keys, options).expect("a width")
+    let filter = DLeft::with_options(Sizing::BitsPerKey(bits_per_key), keys, options);
+    let filter = filter.expect("a width");
+    assert_eq!(filter.remainder_bits(), bits);
+    filter
 }
 
 /// A filter of every width, stored.

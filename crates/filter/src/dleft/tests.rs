@@ -379,6 +379,8 @@ fn every_width_holds_its_keys_and_errs_as_promised() {
                 assert_eq!(back.stats().keys, 0);
             }
 
+            let sized = DLeft::with_options(Sizing::BitsPerKey(40.0), 5_000, options);
+            assert_eq!(sized.expect("more than enough").remainder_bits(), bits);
             // A rate can be had at any width, by emptier buckets, but not with eight cells a key.
             let planned = DLeft::plan_with_options(rate(0.05), 5_000, options);
             match planned {
