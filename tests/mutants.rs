@@ -126,10 +126,11 @@ impl Subject {
         let same = found.iter().filter(is_outside).zip(expected_outside);
         let same = same.take_while(|(found, expected)| found == expected).count();
         let rest: Vec<_> = found.iter().filter(is_outside).skip(same).collect();
-        let starts = mutant.touched.iter().filter_map(|block| self.ranges.get(block));
-        starts.into_iter().any(|(_, behind)| {
-            behind.as_deref().is_some_and(|end| rest.iter().all(|cell| cell.row() > end))
-        })
+        let mut ranges = mutant.touched.iter().filter_map(|block| self.ranges.get(block));
+        !rest.is_empty()
+            && ranges.any(|(_, behind)| {
+                behind.as_deref().is_some_and(|end| rest.iter().all(|cell| cell.row() > end))
+            })
     }
 
     fn touches(&self, mutant: &Mutant, wanted: &[BlockType]) -> bool {
@@ -143,7 +144,14 @@ impl Subject {
         self.touches(mutant, &[RootIndex, IntermediateIndex, LeafIndex, FileInfo])
     }
 
-    /// What an answer comes to; the text is a lie that it tells.
+    /// Whether a filter block was changed, or what the file says of its filters.
+    fn filter_was_changed(&self, mutant: &Mutant) -> bool {
+        use BlockType::{BloomChunk, DeleteFamilyBloomMeta, FileInfo, GeneralBloomMeta, Meta};
+        let filters = [BloomChunk, GeneralBloomMeta, DeleteFamilyBloomMeta, Meta, FileInfo];
+        self.touches(mutant, &filters)
+    }
+
+    /// Classifies an answer; `Err` describes a wrong one.
     fn judge(&self, mutant: &Mutant, way: Way, answer: &Answer) -> Result<Outcome, String> {
         let Answer { expected, found, failed, question, is_cut } = answer;
         let is_so_far = |found: &[Cell], expected: &[Cell]| {
@@ -169,7 +177,7 @@ impl Subject {
             }
             // An index that was changed too gives the changed block another range.
             let index_was_changed = self.index_was_changed(mutant);
-            let range_is_open = way.passes_cache() || index_was_changed;
+            let range_is_open = way.checks_block_end_last() || index_was_changed;
             if *failed && range_is_open && self.ends_behind_range(mutant, answer) {
                 return Ok(Outcome::BehindRange);
             }
@@ -184,13 +192,15 @@ impl Subject {
                 known.iter().any(|it| it.as_ref().key() == key && it.value() == cell.value())
             };
             let is_known = |cell: &Cell| expected.contains(cell) || as_stored(cell);
-            let may_miss = way.asks_filter() || way.seeks() && index_was_changed;
-            if may_miss && found_outside.iter().all(is_known) {
-                return Ok(if index_was_changed {
-                    Outcome::IndexMisleads
-                } else {
-                    Outcome::FilterDenies
-                });
+            let is_expected = |cell: &Cell| expected.contains(cell);
+            if way.asks_filter()
+                && self.filter_was_changed(mutant)
+                && found_outside.iter().all(is_expected)
+            {
+                return Ok(Outcome::FilterDenies);
+            }
+            if way.seeks() && index_was_changed && found_outside.iter().all(is_known) {
+                return Ok(Outcome::IndexMisleads);
             }
         }
         Err(format!(

@@ -34,10 +34,6 @@ pub struct Mutant {
     pub bytes: Vec<u8>,
     /// The blocks whose bytes are not what they were, by number.
     pub touched: BTreeSet<usize>,
-    /// Whether blocks stand where they did not, so that all cells must be found unchanged or none.
-    pub moved: bool,
-    /// Whether the trailer was changed.
-    pub trailer: bool,
     /// What kind of damage it has.
     pub class: Class,
 }
@@ -71,13 +67,7 @@ impl Mutant {
     }
 
     fn unchanged(sound: &Sound) -> Self {
-        Self {
-            bytes: sound.bytes.clone(),
-            touched: BTreeSet::new(),
-            moved: false,
-            trailer: false,
-            class: Class::Placed,
-        }
+        Self { bytes: sound.bytes.clone(), touched: BTreeSet::new(), class: Class::Placed }
     }
 
     /// A file with other bytes `at` bytes behind the start of a block, and the block's checksums made
@@ -151,7 +141,6 @@ impl Mutant {
         let (front, back) = (&sound.bytes[one.clone()], &sound.bytes[other.clone()]);
         let between = &sound.bytes[one.end..other.start];
         self.bytes[one.start..other.end].copy_from_slice(&[back, between, front].concat());
-        self.moved = true;
         self.touched.extend(first..=second);
         if one.len() == other.len() && random.below(2) == 0 {
             for block in [first, second] {
@@ -166,7 +155,6 @@ impl Mutant {
         let (first, second) = if random.below(2) == 0 { (first, second) } else { (second, first) };
         let (from, to) = (whole(sound, first), whole(sound, second));
         let copy = sound.bytes[from.clone()].to_vec();
-        self.moved = true;
         self.touched.insert(second);
         if from.len() == to.len() {
             self.bytes[to].copy_from_slice(&copy);
@@ -185,7 +173,6 @@ impl Mutant {
         let (start, len) = (dropped.start as u64, dropped.len() as i64);
         self.bytes.drain(dropped);
         shift_offsets(&mut self.bytes, start, -len);
-        self.moved = true;
     }
 
     /// Leaves zeros where a block was to be written.
@@ -217,7 +204,7 @@ impl Mutant {
                 self.keep_previous(sound, block);
             } else if self.bytes[start + 16..start + 24] == sound.bytes[start + 16..start + 24]
                 && (other.fits && own.block_type != BlockType::Meta
-                    || !is_looked_up(own.block_type))
+                    || !is_identified_by_content(own.block_type))
             {
                 self.class = Class::Stale;
             }
@@ -257,7 +244,6 @@ impl Mutant {
             start + random.below(9 + message_len)
         };
         self.bytes[at] ^= 1 << random.below(8);
-        self.trailer = true;
         self.class = Class::Raw;
     }
 
@@ -286,9 +272,9 @@ pub struct Other {
     pub fits: bool,
 }
 
-/// Whether the keys in blocks of this type show whether they are in their place; of META blocks that hold
-/// our filters, the checksum that the file has of them.
-const fn is_looked_up(block_type: BlockType) -> bool {
+/// Whether a reader can tell that a block of this type is misplaced: by its keys or, for our filters, by the
+/// checksum that the file states.
+const fn is_identified_by_content(block_type: BlockType) -> bool {
     use BlockType::{Data, EncodedData, IntermediateIndex, LeafIndex, Meta};
     matches!(block_type, Data | EncodedData | IntermediateIndex | LeafIndex | Meta)
 }

@@ -83,13 +83,13 @@ impl Way {
     ];
 
     /// Whether it checks the last key of a block only when it leaves the block.
-    pub const fn passes_cache(self) -> bool {
+    pub const fn checks_block_end_last(self) -> bool {
         matches!(self, Self::ForwardPastCache | Self::Bulk | Self::Halves | Self::Seek)
     }
 
     /// Whether it decodes a block only as far as it reads.
     pub const fn decodes_on_the_way(self) -> bool {
-        matches!(self, Self::GetUncached) || self.passes_cache()
+        matches!(self, Self::GetUncached) || self.checks_block_end_last()
     }
 
     /// Whether a filter that is wrong can hide cells from it.
@@ -123,7 +123,7 @@ impl fmt::Display for Way {
     }
 }
 
-/// What a question got for an answer.
+/// The answer to a question.
 #[derive(Debug)]
 pub struct Answer {
     /// What was asked.
@@ -134,7 +134,7 @@ pub struct Answer {
     pub found: Vec<Cell>,
     /// Whether an error ended them.
     pub failed: bool,
-    /// Whether no more than a few cells were asked for, so that others may stand behind them.
+    /// Whether `found` was limited to a few cells.
     pub is_cut: bool,
 }
 
@@ -150,7 +150,7 @@ impl Answer {
 /// A file, and the questions that a copy of it is asked.
 pub struct Questions {
     sound: Sound,
-    /// Every 10th row, and one that is not there behind each.
+    /// At least every 10th row, each followed by one that is mostly not there.
     rows: Vec<Vec<u8>>,
     /// The length of the prefixes in its Bloom filter.
     prefix_len: Option<usize>,
@@ -165,7 +165,7 @@ impl Questions {
     /// If the file is not sound.
     pub fn new(sound: Sound) -> Self {
         let known = sound.rows.chunks(2);
-        let stride = (known.len() / 10) | 1;
+        let stride = (known.len() / 10).clamp(1, 10);
         let rows = known.step_by(stride).flatten().cloned().collect();
         let reader = open(sound.bytes.clone()).expect("a sound file");
         let prefix_len = reader.bloom().and_then(|bloom| match bloom.bloom_type {
@@ -285,14 +285,14 @@ impl Questions {
 
     fn absent(&self, reader: &Reader) -> Vec<Answer> {
         let absent = self.rows.iter().skip(1).step_by(2);
-        // A few of them are rows of the file after all.
+        // Rows of HBase's files are such that a row with a zero byte appended can be another row of the file.
         absent
             .map(|row| Answer::new(named("get", row), self.of_row(row), get(reader, row)))
             .collect()
     }
 
-    /// Asks for every row at once. An error does not say of which row it is: of as many rows as there
-    /// were errors, it is taken for the answer.
+    /// Asks for every row at once. An error does not say of which row it is: each is assigned to one row
+    /// without an answer.
     fn batch(&self, reader: &Reader) -> Vec<Answer> {
         let probes: Vec<_> =
             self.rows.iter().map(|row| RowProbe::new(row, Seed::default())).collect();

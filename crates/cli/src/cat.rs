@@ -105,7 +105,8 @@ impl Cat {
             printer.print(&cell)?;
             scanner.advance()?;
         }
-        Ok(())
+        // Blocks past the cache are checked to their end when the scan leaves them; this one ends here.
+        Ok(scanner.check_place()?)
     }
 
     fn backward(&self, file: &Path, printer: &mut Printer) -> anyhow::Result<()> {

@@ -206,6 +206,9 @@ fn judge_one(cause: &(dyn std::error::Error + 'static)) -> Option<Verdict> {
                 "if no salvage is at work there: remove the directory, and run hfile store salvage \
                  again",
             ),
+            store::Error::Changing { .. } => {
+                verdict(3, "try again; hfile store checkpoint copies it")
+            }
             store::Error::Locked { .. } => verdict(
                 3,
                 "wait for the other process, or end it; verbs that only read need not wait",

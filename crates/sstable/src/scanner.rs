@@ -25,7 +25,7 @@ pub struct Scanner {
     ahead: Option<Box<ReadAhead>>,
     /// `None` before the first seek and behind the last cell.
     place: Option<Place>,
-    /// On the index entry of the block it stands in, once it has left a block for a neighbour.
+    /// On the index entry of the current block, once that was looked up.
     cursor: Option<IndexCursor>,
     /// Cells of the row the scanner stands in, or of the row before it, that come before its cell:
     /// cells can only be walked forwards, so going back remembers them.
@@ -222,27 +222,26 @@ impl Scanner {
         self.place.as_ref().map(Place::block)
     }
 
-    /// Checks that the cell it stands on may be in this block, which the index says. A scan that ends at a
-    /// cell before the last of its block calls this: what comes from the cache was checked whole, but of a
-    /// block read past it ([`Caching::Bypass`]) the first key is checked when the scan enters it and the
-    /// last one when it leaves it.
+    /// Checks the key of the current cell against the next index key.
+    ///
+    /// Call it when a scan past the cache ([`Caching::Bypass`]) stops at a cell before the end of the file.
+    /// Such a scan checks the first key of a block when it enters the block, and the last key when it leaves
+    /// it.
     ///
     /// # Errors
     ///
-    /// If the cell is of another block's range.
+    /// If the cell belongs behind the block's range.
     pub fn check_place(&mut self) -> Result<()> {
         let Some(place) = &self.place else { return Ok(()) };
-        let Some(data) = place.data().filter(|_| self.caching == Caching::Bypass) else {
-            return Ok(());
-        };
-        let cursor = match &self.cursor {
-            Some(cursor) => cursor.clone(),
+        let Some(data) = place.data() else { unreachable!("a scanner stands in data blocks") };
+        let cursor = match self.cursor.take() {
+            Some(cursor) => cursor,
             None => self.reader.cursor_on(data, self.caching, &mut self.trace)?,
         };
         let key = data.cell(&place.walk).map(|cell| cell.key());
-        self.reader.check_reached(data, key, &cursor)?;
+        let checked = self.reader.check_upper_bound(data, key, &cursor);
         self.cursor = Some(cursor);
-        Ok(())
+        checked
     }
 
     /// What it has read since it was made or [`take_trace`](Self::take_trace) was called.
@@ -314,14 +313,14 @@ impl Scanner {
         data: &DataBlock,
         last: Option<KeyRef<'_>>,
     ) -> Result<Option<Arc<Block>>> {
-        let cursor = self.cursor_on(data)?;
+        let cursor = self.take_cursor(data)?;
         let Self { reader, caching, buffers, trace, .. } = self;
-        reader.check_reached(data, last, &cursor)?;
-        let Some(cursor) = reader.next_place(cursor, *caching, trace)? else {
+        reader.check_upper_bound(data, last, &cursor)?;
+        let Some(cursor) = reader.next_cursor(cursor, *caching, trace)? else {
             reader.check_last(data, last)?;
             return Ok(None);
         };
-        let read = self.ahead.as_mut().and_then(|it| it.take(cursor.block(), buffers, trace));
+        let read = self.ahead.as_mut().and_then(|it| it.take(cursor.block_place(), buffers, trace));
         let next = match read {
             Some(data) => reader.check_read_ahead(data?, &cursor)?,
             None => reader.data_block_at(&cursor, *caching, buffers, trace)?,
@@ -330,8 +329,8 @@ impl Scanner {
         Ok(Some(next))
     }
 
-    /// Takes the cursor from its place on the entry of `data`, the block that the scan leaves.
-    fn cursor_on(&mut self, data: &DataBlock) -> Result<IndexCursor> {
+    /// Takes the cursor, or looks up the entry of `data`, the block that the scan leaves.
+    fn take_cursor(&mut self, data: &DataBlock) -> Result<IndexCursor> {
         match self.cursor.take() {
             Some(cursor) => Ok(cursor),
             None => self.reader.cursor_on(data, self.caching, &mut self.trace),
@@ -348,9 +347,9 @@ impl Scanner {
     }
 
     fn enter_previous(&mut self, data: &DataBlock) -> Result<()> {
-        let cursor = self.cursor_on(data)?;
+        let cursor = self.take_cursor(data)?;
         let Self { reader, caching, buffers, trace, .. } = self;
-        let Some(cursor) = reader.previous_place(cursor, *caching, trace)? else { return Ok(()) };
+        let Some(cursor) = reader.previous_cursor(cursor, *caching, trace)? else { return Ok(()) };
         let block = reader.whole_data_block_at(&cursor, *caching, buffers, trace)?;
         self.cursor = Some(cursor);
         self.enter_at_end(Some(block))

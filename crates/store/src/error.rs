@@ -69,6 +69,14 @@ pub enum Error {
         path: PathBuf,
     },
 
+    /// A writer has changed the store's files each time it was tried to open it for reading only; trying
+    /// again may help.
+    #[error("{}: a writer changes the store faster than it can be opened; try again", path.display())]
+    Changing {
+        /// The store's directory.
+        path: PathBuf,
+    },
+
     /// The store is open for reading only, and takes no change; see
     /// [`Store::open_read_only`](crate::Store::open_read_only).
     #[error("{}: the store is open for reading only", path.display())]

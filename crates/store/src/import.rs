@@ -219,6 +219,7 @@ impl Inner {
             part.append(&cell)?;
             cells.advance()?;
         }
+        cells.check_place()?;
         let whole_age = sequence::carried(reader);
         Ok(part.finish()?.map(|entry| Copied {
             entry: FileEntry { carries_sequence_ids: false, ..entry },

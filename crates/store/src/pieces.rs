@@ -66,8 +66,8 @@ impl Pieces {
 
     /// Returns what is in memory from `at` on: at least `len_min` bytes, unless the file ends before.
     ///
-    /// For whoever searches in small steps: moving the window for each would copy it each time.
-    pub(crate) fn bytes_there(&mut self, at: u64, len_min: usize) -> Result<&[u8]> {
+    /// For searches: [`bytes`](Self::bytes) in small steps would move the window, and copy it, each time.
+    pub(crate) fn window_from(&mut self, at: u64, len_min: usize) -> Result<&[u8]> {
         self.bytes(at, len_min)?;
         let skip = usize::try_from(at.min(self.len).saturating_sub(self.start));
         let skip = skip.expect("the window is in memory");
@@ -86,7 +86,7 @@ impl Pieces {
             None => self.window.clear(),
         }
         self.start = at;
-        // One record may take up to 1 GiB; the next ones need not keep that memory.
+        // A sound record may take up to 1 GiB; the next ones need not keep that memory.
         self.window.shrink_to(PIECE.saturating_mul(4));
         while self.window_end() < end {
             let (from, old) = (self.window_end(), self.window.len());
@@ -123,7 +123,7 @@ mod tests {
         for at in places {
             for len in [0, 1, 8, PIECE + 2, 4 * PIECE] {
                 let end = (at + len).min(bytes.len());
-                let there = pieces.bytes_there(at as u64, len).unwrap();
+                let there = pieces.window_from(at as u64, len).unwrap();
                 assert!(there.len() >= end - at && bytes[at..].starts_with(there), "{len} at {at}");
                 assert!(pieces.bytes(at as u64, len).unwrap() == &bytes[at..end], "{len} at {at}");
             }

@@ -287,8 +287,8 @@ impl Frontier {
         let cursor = reached.take()?;
         // If an index block is damaged, the scan gets that error when its own cursor reads it.
         let trace = &mut ReadTrace::default();
-        let next = self.file.next_place(cursor, Caching::Bypass, trace).ok().flatten()?;
-        let place = next.block();
+        let next = self.file.next_cursor(cursor, Caching::Bypass, trace).ok().flatten()?;
+        let place = next.block_place();
         if place.len > BLOCK_LEN_MAX {
             return None;
         }

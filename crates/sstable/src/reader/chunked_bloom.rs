@@ -7,7 +7,7 @@
 use filter::bloom::hbase::{self, HashPair, HashType};
 
 use super::blocks::{Blocks, Wanted};
-use super::kept::FilterPart;
+use super::kept::{FilterBlock, offset_before};
 use crate::block::bloom::{BloomChunk, BloomMeta};
 use crate::block::loaded::Block;
 use crate::order::Comparator;
@@ -27,7 +27,7 @@ pub(super) struct ChunkedBloom {
     heads: RowHeads,
     last_key: Option<Vec<u8>>,
     /// One for each chunk of `meta`.
-    parts: Box<[FilterPart]>,
+    parts: Box<[FilterBlock]>,
 }
 
 /// HBase's Bloom filter of a file, in numbers.
@@ -73,9 +73,8 @@ impl BloomSummary {
 }
 
 impl ChunkedBloom {
-    /// Takes what a Bloom meta block says; refuses unknown hashes. `chain` has the offsets of all Bloom
-    /// chunks of the file in ascending order: the header of each chunk names the one before it, whichever
-    /// filter that is of.
+    /// Takes what a Bloom meta block says; refuses unknown hashes. `chain`: offsets of the chunks of both
+    /// filters, ascending. Both filters share one chain of `previous` offsets.
     pub(super) fn new(
         meta: BloomMeta,
         bloom_type: BloomType,
@@ -101,9 +100,7 @@ impl ChunkedBloom {
             return Err("no last key, which a filter over columns must have".to_owned());
         }
         let part = |chunk: &BloomChunk| {
-            let before =
-                chain.partition_point(|offset| *offset < chunk.block.offset).checked_sub(1);
-            FilterPart::new(chunk.block, before.map(|before| chain[before]))
+            FilterBlock::new(chunk.block, offset_before(chain, chunk.block.offset))
         };
         let parts = meta.chunks.iter().map(part).collect();
         let rows = if flat { &[] } else { &meta.chunks[..] };
@@ -118,7 +115,7 @@ impl ChunkedBloom {
 
     /// What is wrong with one of its chunks, as far as reads have found out.
     pub(super) fn problem(&self) -> Option<&Damage> {
-        self.parts.iter().find_map(FilterPart::damage)
+        self.parts.iter().find_map(FilterBlock::damage)
     }
 
     pub(super) fn summary(&self) -> BloomSummary {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::blocks::DataUse;
 use super::index::{
     BlockBefore, DataIndex, DataPlace, check_data_keys, check_first_key, check_later_key,
-    check_previous, identifies,
+    check_previous, first_key_is_unambiguous,
 };
 use super::index_cursor::{IndexCursor, IndexRead};
 use super::{Caching, Inner, Reader};
@@ -66,7 +66,7 @@ impl Reader {
     }
 
     /// Moves a cursor to the next data block; `None` behind the last one.
-    pub(crate) fn next_place(
+    pub(crate) fn next_cursor(
         &self,
         cursor: IndexCursor,
         caching: Caching,
@@ -76,7 +76,7 @@ impl Reader {
     }
 
     /// Moves a cursor to the data block before; `None` in front of the first one.
-    pub(crate) fn previous_place(
+    pub(crate) fn previous_cursor(
         &self,
         cursor: IndexCursor,
         caching: Caching,
@@ -85,8 +85,8 @@ impl Reader {
         cursor.into_previous(&self.index_read(caching), trace)
     }
 
-    /// The data block that a cursor stands on. What comes from the cache or goes there can be searched;
-    /// of a block that does not, only the first key is checked.
+    /// The data block that a cursor stands on. All cells of a block from the cache, or for it, were
+    /// checked; of any other block, the `previous` offset and the first key.
     pub(crate) fn data_block_at(
         &self,
         cursor: &IndexCursor,
@@ -94,13 +94,13 @@ impl Reader {
         buffers: &mut Buffers,
         trace: &mut ReadTrace,
     ) -> Result<Arc<Block>> {
-        let place = cursor.place(self.0.data_index());
+        let place = cursor.entry(self.0.data_index());
         let check = |data: &DataBlock| match data.searchable() {
             Some(_) => {
                 check_previous(data.previous(), place.before)?;
                 self.0.check_data(data, place)
             }
-            None => self.0.check_begin(data, place),
+            None => self.0.check_first(data, place),
         };
         self.0.blocks.load_data(place.block, DataUse::Search, caching, buffers, trace, check)
     }
@@ -113,30 +113,31 @@ impl Reader {
         buffers: &mut Buffers,
         trace: &mut ReadTrace,
     ) -> Result<Arc<Block>> {
-        let place = cursor.place(self.0.data_index());
+        let place = cursor.entry(self.0.data_index());
         self.0.load_data(place, DataUse::Search, caching, buffers, trace)
     }
 
-    /// The block that a cursor stands on, which was read ahead. Checked as one that the scan reads past
-    /// the cache by itself, even if the thread has decoded it: both meet damage at the same cell.
+    /// The block that a cursor stands on, which was read ahead. Runs the same checks as a read past the
+    /// cache, so that both report damage at the same cell.
     pub(crate) fn check_read_ahead(
         &self,
         data: DataBlock,
         cursor: &IndexCursor,
     ) -> Result<Arc<Block>> {
-        let place = cursor.place(self.0.data_index());
-        self.0.check_begin(&data, place).map_err(|what| self.damage_in(&data, what))?;
+        let place = cursor.entry(self.0.data_index());
+        self.0.check_first(&data, place).map_err(|what| self.damage_in(&data, what))?;
         Ok(Arc::new(Block::Data(data)))
     }
 
-    /// Checks a key in the block that a cursor stands on against what follows the block.
-    pub(crate) fn check_reached(
+    /// Checks a key in the block that a cursor stands on against the next index key or, in the last block,
+    /// against the last key of the file.
+    pub(crate) fn check_upper_bound(
         &self,
         data: &DataBlock,
         key: Option<KeyRef<'_>>,
         cursor: &IndexCursor,
     ) -> Result<()> {
-        let checked = self.0.check_reached(key, cursor.place(self.0.data_index()));
+        let checked = self.0.check_upper_bound(key, cursor.entry(self.0.data_index()));
         checked.map_err(|what| self.damage_in(data, what.into()))
     }
 
@@ -198,7 +199,7 @@ impl Reader {
 }
 
 impl Inner {
-    /// The data index, for those who hold a data block.
+    /// Returns the data index of a file that has data blocks.
     pub(super) fn data_index(&self) -> &DataIndex {
         self.index.as_ref().expect("data blocks are loaded through the index")
     }
@@ -220,14 +221,20 @@ impl Inner {
             trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
             return Ok(block);
         }
-        let mut index_read: Option<(ReadTrace, Result<()>)> = None;
+        let mut before_read: Option<(ReadTrace, Option<Error>)> = None;
         let check = |data: &DataBlock| {
             let mut before = place.before;
-            if before == BlockBefore::Unknown {
-                let (read, outcome) = index_read.insert((ReadTrace::default(), Ok(())));
+            if before == BlockBefore::InOtherLeaf {
+                let (read, failure) = before_read.insert((ReadTrace::default(), None));
                 match self.block_before(data, caching, read) {
                     Ok(found) => before = found,
-                    Err(error) => *outcome = Err(error),
+                    // A damaged leaf is no reason to lose the first block of the next one, whose keys
+                    // show that it is in its place.
+                    Err(Error::Corrupt { .. }) => {}
+                    Err(error) => {
+                        *failure = Some(error);
+                        return Err("the index block in front of its own cannot be read".into());
+                    }
                 }
             }
             check_previous(data.previous(), before)?;
@@ -237,9 +244,11 @@ impl Inner {
             self.check_data(data, place)
         };
         let block = self.blocks.load_data(place.block, wanted, caching, buffers, trace, check);
-        if let Some((read, outcome)) = index_read {
+        if let Some((read, failure)) = before_read {
             trace.add(&read);
-            outcome?;
+            if let Some(error) = failure {
+                return Err(error);
+            }
         }
         let block = block?;
         if let Some(slot) = slot {
@@ -279,7 +288,7 @@ impl Inner {
         let read = IndexRead { index: self.data_index(), blocks: &self.blocks, caching };
         let cursor = self.cursor_on(data, &read, trace)?;
         let before = cursor.into_previous(&read, trace)?;
-        Ok(before.map_or(BlockBefore::None, |before| BlockBefore::At(before.block().offset)))
+        Ok(before.map_or(BlockBefore::First, |before| BlockBefore::At(before.block_place().offset)))
     }
 
     /// What is wrong with the cells of a block, as an error.
@@ -290,22 +299,22 @@ impl Inner {
 
     /// Checks that a data block is the one that the index has at `place`, by its first key; all cells are
     /// checked only where that is not enough.
-    fn check_begin(&self, data: &DataBlock, place: DataPlace<'_>) -> Result<(), What> {
+    fn check_first(&self, data: &DataBlock, place: DataPlace<'_>) -> Result<(), What> {
         check_previous(data.previous(), place.before)?;
         let order = self.trailer.comparator;
         let walk = data.walk()?;
         let first = data.cell(&walk).map(|cell| cell.key());
         check_first_key(first, place.key, order)?;
-        self.check_reached(first, place)?;
-        if identifies(first, place.next_key, order) {
+        self.check_upper_bound(first, place)?;
+        if first_key_is_unambiguous(first, place.next_key, order) {
             return Ok(());
         }
         self.check_data(data, place)
     }
 
-    /// Checks a key of the data block at `place` against what follows the block: the next index entry, or
+    /// Checks a key of the data block at `place` against the next index key or, in the last block, against
     /// the last key of the file.
-    fn check_reached(
+    fn check_upper_bound(
         &self,
         found: Option<KeyRef<'_>>,
         place: DataPlace<'_>,
@@ -326,22 +335,22 @@ impl Inner {
         let mut walk = deltas.walk(self.blocks.layout)?;
         let first = walk.cell(deltas).map(|cell| cell.key());
         check_first_key(first, place.key, order)?;
-        if !identifies(first, place.next_key, order) {
+        if !first_key_is_unambiguous(first, place.next_key, order) {
             let mut to_end = walk.clone();
             while to_end.step(deltas)? != Step::End {}
-            self.check_reached(to_end.cell(deltas).map(|cell| cell.key()), place)?;
+            self.check_upper_bound(to_end.cell(deltas).map(|cell| cell.key()), place)?;
         }
         let found = walk.go_to_row(deltas, row)?;
         let reached = walk.cell(deltas).map(|cell| cell.key());
-        self.check_reached(reached, place)?;
+        self.check_upper_bound(reached, place)?;
         if found.is_lt() && place.next_key.is_none() {
             self.check_last(place.block, reached)?;
         }
         Ok(found.is_eq().then(|| Walk::Deltas(Box::new(walk))))
     }
 
-    /// Checks the last data block against the trailer, and against the file info, by which rows are
-    /// passed over.
+    /// Checks the last data block against the trailer and the file info. The last key in the file info
+    /// decides which rows are out of range, so it must be right.
     fn check_last(&self, place: BlockPlace, found: Option<KeyRef<'_>>) -> Result<(), &'static str> {
         if self.trailer.last_data_block_offset != Some(place.offset) {
             return Err("is the last data block of the index, and not that of the trailer");

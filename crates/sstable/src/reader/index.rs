@@ -44,19 +44,19 @@ pub(super) struct DataPlace<'a> {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum BlockBefore {
     /// There is none: the other is the first of the file.
-    None,
+    First,
     At(BlockOffset),
-    /// The entry is in another index block, which was not read.
-    Unknown,
+    /// Its entry is in the leaf before, which was not read.
+    InOtherLeaf,
 }
 
 impl BlockBefore {
-    /// Of the block at entry `index` of a node; `is_leftmost` says that no node stands before that one.
+    /// Returns the block before entry `index`. `is_leftmost`: the node is the first of its level.
     pub(super) fn of_entry(node: &IndexBlock, index: usize, is_leftmost: bool) -> Self {
         match index.checked_sub(1).and_then(|before| node.entry(before)) {
             Some(before) => Self::At(before.block.offset),
-            None if is_leftmost => Self::None,
-            None => Self::Unknown,
+            None if is_leftmost => Self::First,
+            None => Self::InOtherLeaf,
         }
     }
 }
@@ -184,8 +184,8 @@ pub(super) fn check_previous(
     before: BlockBefore,
 ) -> Result<(), &'static str> {
     let expected = match before {
-        BlockBefore::Unknown => return Ok(()),
-        BlockBefore::None => None,
+        BlockBefore::InOtherLeaf => return Ok(()),
+        BlockBefore::First => None,
         BlockBefore::At(offset) => Some(offset),
     };
     if previous == expected {
@@ -206,10 +206,9 @@ pub(super) fn check_data_keys(
     Ok(check_later_key(found.last_key(), next_key, order)?)
 }
 
-/// Whether a first key alone shows that a block is the one of its entry. The ranges of blocks are
-/// disjoint, so that a key between two entries is of one block only; a key that equals the next
-/// entry's may be of either.
-pub(super) fn identifies(
+/// Returns whether the first key alone identifies the block: it is less than the next entry's key, and
+/// the key ranges of blocks are disjoint.
+pub(super) fn first_key_is_unambiguous(
     first: Option<KeyRef<'_>>,
     next_key: Option<&[u8]>,
     order: Comparator,
@@ -218,7 +217,7 @@ pub(super) fn identifies(
     first.zip(next).is_none_or(|(first, next)| order.compare(&first, &next).is_lt())
 }
 
-/// Holds the first key of a block against the entry that leads to it.
+/// Checks the first key of a block against the entry that leads to it.
 pub(super) fn check_first_key(
     first: Option<KeyRef<'_>>,
     key: &[u8],
@@ -230,7 +229,7 @@ pub(super) fn check_first_key(
     Err("its first key is less than the index says")
 }
 
-/// Holds the last key of a block, or one before it, against the entry behind the one that leads to it.
+/// Checks a key of a block against an upper bound: the key of the entry behind, or the file's last key.
 pub(super) fn check_later_key(
     found: Option<KeyRef<'_>>,
     next_key: Option<&[u8]>,
@@ -238,7 +237,7 @@ pub(super) fn check_later_key(
 ) -> Result<(), &'static str> {
     match next_key.map(KeyRef::parse) {
         Some(next) if !order.in_order(found, next) => {
-            Err("its last key is greater than the index says")
+            Err("a key in it is greater than the index, or the last key of the file, allows")
         }
         _ => Ok(()),
     }

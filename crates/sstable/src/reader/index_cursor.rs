@@ -1,8 +1,8 @@
 //! A cursor over the data index: stands on the entry of one data block and moves to its neighbours.
 //!
-//! Scans in both directions take from here where the next block is and which keys it may hold, and
-//! never from the block they leave: a block at another block's place has sound checksums, and would
-//! lead the scan past others.
+//! Scans in both directions find the next block and its key range through the index, never through the
+//! header of the current block. A misplaced block has valid checksums, and its header would make the
+//! scan skip the blocks between.
 #![cfg_attr(
     not(test),
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
@@ -49,11 +49,11 @@ impl IndexCursor {
         let find = |node: &IndexBlock| node.find(first_key);
         let (root_entry, wanted) = (find(&read.index.root), data.place());
         let mut cursor =
-            Self { root_entry, below: Vec::new(), block: wanted, before: BlockBefore::Unknown };
+            Self { root_entry, below: Vec::new(), block: wanted, before: BlockBefore::InOtherLeaf };
         cursor.descend(find, read, trace)?;
-        // Blocks can begin with equal keys, of which the search finds the last.
+        // A damaged index can have equal keys, of which the search finds the last.
         while cursor.block != wanted {
-            let key = KeyRef::parse(cursor.place(read.index).key);
+            let key = KeyRef::parse(cursor.entry(read.index).key);
             let is_equal =
                 key.is_some_and(|key| read.blocks.layout.order.compare(&key, first_key).is_eq());
             let before = if is_equal { cursor.into_previous(read, trace)? } else { None };
@@ -67,12 +67,12 @@ impl IndexCursor {
     }
 
     /// Where the block is.
-    pub(crate) const fn block(&self) -> BlockPlace {
+    pub(crate) const fn block_place(&self) -> BlockPlace {
         self.block
     }
 
     /// What the index says of the block.
-    pub(super) fn place<'a>(&'a self, index: &'a DataIndex) -> DataPlace<'a> {
+    pub(super) fn entry<'a>(&'a self, index: &'a DataIndex) -> DataPlace<'a> {
         let (node, number) = self.last_node(index);
         let IndexEntry { block, key } = entry_of(node, number);
         let (next_key, slot) = (self.next_key(index), node.slot(number));

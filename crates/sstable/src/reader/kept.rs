@@ -17,16 +17,16 @@ use crate::{BlockOffset, BlockSource, Damage, Error, ReadTrace, Result};
 
 /// One block of a filter: where it is, and what is known of it so far.
 #[derive(Debug)]
-pub(super) struct FilterPart {
+pub(super) struct FilterBlock {
     place: BlockPlace,
-    /// The block of its type in front of it, as its header has to say.
+    /// The offset that the block's header must give as `previous`.
     previous: Option<BlockOffset>,
     kept: OnceLock<Kept>,
-    /// A damaged block is not read again.
+    /// What is wrong with the block; set once, so that it is not read again.
     damage: OnceLock<Damage>,
 }
 
-impl FilterPart {
+impl FilterBlock {
     pub(super) const fn new(place: BlockPlace, previous: Option<BlockOffset>) -> Self {
         Self { place, previous, kept: OnceLock::new(), damage: OnceLock::new() }
     }
@@ -46,12 +46,13 @@ impl FilterPart {
         self.damage.get()
     }
 
-    /// The block, from the reader's own keeping, the cache, or the file. A block that comes from the file
-    /// has to follow the one that the part follows, and to pass `check`.
+    /// Returns the block: kept by the reader, cached, or read. A block that is read must have the expected
+    /// `previous` offset and pass `check`.
     ///
     /// # Errors
     ///
-    /// If it cannot be read, or is damaged: then also the next time, without reading it.
+    /// If it cannot be read, or is damaged. Damage is remembered: later calls return the same error without
+    /// reading.
     #[inline]
     pub(super) fn load(
         &self,
@@ -167,4 +168,10 @@ pub(super) fn filter_in(block: &Block) -> Option<&StoredFilter<Bytes>> {
         Block::Meta(MetaBlock { filter, .. }) => filter.as_ref(),
         _ => None,
     }
+}
+
+/// The offset before `at` in a chain of ascending offsets.
+pub(super) fn offset_before(chain: &[BlockOffset], at: BlockOffset) -> Option<BlockOffset> {
+    let before = chain.partition_point(|offset| *offset < at).checked_sub(1)?;
+    Some(chain[before])
 }

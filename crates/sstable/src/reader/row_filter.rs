@@ -8,8 +8,8 @@
 //! A block that comes from the file is used only if it is the part that belongs there: a sound block of
 //! another part, or of another file, would deny rows. Files say which filter they have
 //! ([`FileInfo::ROW_FILTER_ID`](crate::FileInfo::ROW_FILTER_ID)) and which partitions
-//! ([`FilterIndex`]); of files of earlier releases, which say less, what they say is checked. A damaged
-//! part is not read again, and has no answer.
+//! ([`FilterIndex`]). Older files state less; what they state is checked. A damaged part is read once, and
+//! then answers "maybe".
 
 use std::sync::OnceLock;
 
@@ -18,7 +18,7 @@ use filter::{FilterKind, Membership, StoredFilter};
 
 use super::blocks::{Blocks, Wanted};
 use super::filters::{KeptFilter, SharedFilter};
-use super::kept::{FilterPart, filter_in};
+use super::kept::{FilterBlock, filter_in, offset_before};
 use super::{Caching, MetaIndex};
 use crate::block::filter_index::{
     FILTER_INDEX_NAME, FilterIndex, Partition, index_checksum, partition_name,
@@ -59,7 +59,7 @@ pub(super) struct RowFilter {
 #[derive(Debug)]
 enum Layout {
     Whole {
-        part: FilterPart,
+        part: FilterBlock,
         /// Keys and checksum, if the file says.
         id: Option<(u64, u64)>,
     },
@@ -85,7 +85,7 @@ struct Partitioned {
 #[derive(Debug)]
 struct Partitions {
     index: FilterIndex,
-    parts: Box<[FilterPart]>,
+    parts: Box<[FilterBlock]>,
     /// The index is small and always kept; its bytes are taken off the budget if there is room.
     _room: Option<Reservation>,
 }
@@ -102,11 +102,10 @@ impl RowFilter {
         let place = |name: &str| {
             let found = metas.binary_search_by(|(known, _)| known[..].cmp(name.as_bytes()));
             let place = metas[found.ok()?].1;
-            let before = chain.partition_point(|offset| *offset < place.offset).checked_sub(1);
-            Some((place, before.map(|before| chain[before])))
+            Some((place, offset_before(&chain, place.offset)))
         };
         let layout = if let Some((whole, previous)) = place(ROW_FILTER_NAME) {
-            Layout::Whole { part: FilterPart::new(whole, previous), id }
+            Layout::Whole { part: FilterBlock::new(whole, previous), id }
         } else {
             let (index, previous) = place(FILTER_INDEX_NAME)?;
             let places = (0..).map_while(|number| place(&partition_name(number))).collect();
@@ -129,12 +128,12 @@ impl RowFilter {
             Layout::Whole { part, .. } => part.damage(),
             Layout::Partitioned(it) => {
                 let parts = it.loaded.get().map_or(&[][..], |loaded| &loaded.parts);
-                it.damage.get().or_else(|| parts.iter().find_map(FilterPart::damage))
+                it.damage.get().or_else(|| parts.iter().find_map(FilterBlock::damage))
             }
         }
     }
 
-    /// Whether the file may hold the row; `None` if what would know that is damaged.
+    /// Whether the file may hold the row; `None` if the filter is damaged.
     pub(super) fn may_contain(
         &self,
         blocks: &Blocks,
@@ -144,7 +143,9 @@ impl RowFilter {
         let answer =
             |filter: &StoredFilter<Bytes>| filter.may_contain(probe.key_hash(filter.seed()));
         match &self.layout {
-            Layout::Whole { part, id } => ask(part, Stated::by_id(*id), blocks, trace, answer),
+            Layout::Whole { part, id } => {
+                ask(part, ExpectedFilter::by_id(*id), blocks, trace, answer)
+            }
             Layout::Partitioned(it) => {
                 let Some(partitions) = self.partitions(it, blocks, trace)? else { return Ok(None) };
                 match partitions.index.find(probe.row()) {
@@ -182,7 +183,7 @@ impl RowFilter {
         let trace = &mut ReadTrace::default();
         match &self.layout {
             Layout::Whole { part, id } => {
-                ask(part, Stated::by_id(*id), blocks, trace, |filter| FilterSummary {
+                ask(part, ExpectedFilter::by_id(*id), blocks, trace, |filter| FilterSummary {
                     kind: filter.kind(),
                     block_count: 1,
                     key_count: filter.key_count(),
@@ -215,7 +216,7 @@ impl RowFilter {
         let trace = &mut ReadTrace::default();
         match &self.layout {
             Layout::Whole { part, id } => {
-                let _ = ask(part, Stated::by_id(*id), blocks, trace, |_| ());
+                let _ = ask(part, ExpectedFilter::by_id(*id), blocks, trace, |_| ());
             }
             Layout::Partitioned(it) => {
                 if let Ok(Some(partitions)) = self.partitions(it, blocks, trace) {
@@ -233,7 +234,8 @@ impl RowFilter {
         let trace = &mut ReadTrace::default();
         let (at, keys, damaged) = match &self.layout {
             Layout::Whole { part, id } => {
-                let keys = ask(part, Stated::by_id(*id), blocks, trace, StoredFilter::key_count)?;
+                let keys =
+                    ask(part, ExpectedFilter::by_id(*id), blocks, trace, StoredFilter::key_count)?;
                 (part.place(), keys, part.damage().into_iter().cloned().collect())
             }
             Layout::Partitioned(it) => {
@@ -243,7 +245,7 @@ impl RowFilter {
                 for number in 0..partitions.parts.len() {
                     partitions.ask(number, blocks, trace, |_| ())?;
                 }
-                let damaged = partitions.parts.iter().filter_map(FilterPart::damage);
+                let damaged = partitions.parts.iter().filter_map(FilterBlock::damage);
                 (it.index, Some(partitions.index.key_count()), damaged.cloned().collect())
             }
         };
@@ -280,17 +282,17 @@ impl RowFilter {
     }
 }
 
-/// What a file says of a filter beside it, by which that filter is told from others.
+/// What the file says about a filter, to recognise it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Stated {
+struct ExpectedFilter {
     keys: Option<u64>,
     len: Option<u32>,
     kind: Option<FilterKind>,
     checksum: Option<u64>,
 }
 
-impl Stated {
-    /// By the file info; nothing if it has no word on the filter.
+impl ExpectedFilter {
+    /// From the file info; empty if that has no id.
     fn by_id(id: Option<(u64, u64)>) -> Self {
         let (keys, checksum) = id.unzip();
         Self { keys, checksum, ..Self::default() }
@@ -308,18 +310,18 @@ impl Stated {
 
 /// Asks the filter in one block; `None` if that is damaged.
 fn ask<R>(
-    part: &FilterPart,
-    stated: Stated,
+    part: &FilterBlock,
+    expected: ExpectedFilter,
     blocks: &Blocks,
     trace: &mut ReadTrace,
-    ask: impl FnOnce(&StoredFilter<Bytes>) -> R,
+    question: impl FnOnce(&StoredFilter<Bytes>) -> R,
 ) -> Result<Option<R>> {
     if part.damage().is_some() {
         return Ok(None);
     }
-    let check = |block: &Block| stated.check(filter_in(block).ok_or("is no filter")?);
+    let check = |block: &Block| expected.check(filter_in(block).ok_or("is no filter")?);
     match part.load(blocks, Wanted::Filter, trace, check) {
-        Ok(held) => Ok(held.filter().map(ask)),
+        Ok(held) => Ok(held.filter().map(question)),
         Err(Error::Corrupt { .. }) => Ok(None),
         Err(error) => Err(error),
     }
@@ -359,7 +361,7 @@ impl Partitions {
         }
         let bytes = (block.bytes() + index.bytes()) as u64;
         let room = blocks.cache.as_ref().and_then(|cache| cache.reserve(bytes));
-        let part = |(place, previous): &(BlockPlace, _)| FilterPart::new(*place, *previous);
+        let part = |(place, previous): &(BlockPlace, _)| FilterBlock::new(*place, *previous);
         let parts = it.places.iter().map(part).collect();
         Ok(Self { index, parts, _room: room })
     }
@@ -374,8 +376,8 @@ impl Partitions {
     ) -> Result<Option<R>> {
         let Partition { keys, len, checksum, .. } = self.index.partitions[number];
         let kind = Some(self.index.kind);
-        let stated = Stated { keys: Some(keys), len: Some(len), kind, checksum };
-        ask(&self.parts[number], stated, blocks, trace, question)
+        let expected = ExpectedFilter { keys: Some(keys), len: Some(len), kind, checksum };
+        ask(&self.parts[number], expected, blocks, trace, question)
     }
 }
 

@@ -294,7 +294,7 @@ impl Reader {
     ) -> Result<Option<Place>> {
         let caching = Caching::Use;
         let cursor = self.cursor_on(data, caching, trace)?;
-        let Some(next) = self.next_place(cursor, caching, trace)? else { return Ok(None) };
+        let Some(next) = self.next_cursor(cursor, caching, trace)? else { return Ok(None) };
         let block = self.whole_data_block_at(&next, caching, &mut Buffers::default(), trace)?;
         let Block::Data(found) = &*block else { return Ok(None) };
         let at = self.check(found)?.row_start(row, row_hash(row));

@@ -5,9 +5,10 @@
 //!     └──────────── again, if the manifest has changed meanwhile: a writer is at work ───────────┘
 //! ```
 //!
-//! A manifest names files that are there for as long as it is the newest one. So what cannot be read
-//! although the manifest is still the same is damage, and what cannot be read under a newer manifest
-//! is a reason to begin anew with that. Files that are open can be read after they were unlinked.
+//! While the manifest stays the same, its files exist, so a read error is damage. If the manifest has
+//! changed, the open starts again with the new one. A writer that recovers may shorten its last segment
+//! under the same manifest, so a failed read is tried once more in any case. Open files can be read after
+//! they were unlinked.
 
 use std::io;
 use std::path::Path;
@@ -21,7 +22,7 @@ use crate::wal::LogEnd;
 use crate::watch::{Watch, Work};
 use crate::write::Commit;
 
-/// Manifests that are tried before a writer counts as too fast.
+/// How many times an open is tried before it fails with [`Error::Changing`].
 pub(crate) const MANIFESTS_MAX: usize = 16;
 
 impl Inner {
@@ -37,11 +38,13 @@ impl Inner {
         let (read, log_end) = loop {
             let read = read_all(&options, directory, &manifest);
             let newest = load()?;
-            let is_last = tried == MANIFESTS_MAX;
             match read {
-                Ok(read) if is_last || has_same_files(&newest, &manifest) => break read,
-                Err(error) if is_last || newest == manifest && !(tried == 1 && is_gone(&error)) => {
+                Ok(read) if has_same_files(&newest, &manifest) => break read,
+                Err(error) if newest == manifest && !(tried == 1 && is_read_error(&error)) => {
                     return Err(error);
+                }
+                _ if tried == MANIFESTS_MAX => {
+                    return Err(Error::Changing { path: directory.to_path_buf() });
                 }
                 _ => {}
             }
@@ -53,15 +56,17 @@ impl Inner {
     }
 }
 
-/// Whether two manifests differ in nothing but the end of the log. If they do, the log may hold
-/// writes that are newer than a bulk load which the older manifest does not have.
+/// Whether two manifests differ in nothing but the end of the log. If they differ in more, the log may
+/// hold writes that are newer than a bulk load which the older manifest does not have.
 fn has_same_files(newest: &Manifest, older: &Manifest) -> bool {
     *older == Manifest { log_end: older.log_end, ..newest.clone() }
 }
 
-/// Whether a file was not there. An empty segment may go without a change of the manifest.
-fn is_gone(error: &Error) -> bool {
-    matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+/// Whether a file was not there, or shorter than before. A writer removes an empty segment, or cuts a
+/// half-made record off, without a change of the manifest.
+fn is_read_error(error: &Error) -> bool {
+    use io::ErrorKind::{NotFound, UnexpectedEof};
+    matches!(error, Error::Io { source, .. } if matches!(source.kind(), NotFound | UnexpectedEof))
 }
 
 fn read_all(

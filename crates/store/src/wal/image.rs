@@ -136,7 +136,7 @@ impl Image {
     fn find_id(&mut self, mut at: u64) -> Result<Option<u64>> {
         let id = self.segment.to_be_bytes();
         loop {
-            let piece = self.pieces.bytes_there(at, id.len())?;
+            let piece = self.pieces.window_from(at, id.len())?;
             if let Some(skip) = piece.windows(id.len()).position(|window| window == id) {
                 return Ok(Some(at.saturating_add(u64::try_from(skip).unwrap_or(u64::MAX))));
             }
@@ -168,20 +168,32 @@ impl Image {
         if header.length > RecordHeader::LENGTH_MAX || !is_wanted(header.segment) {
             return Ok(None);
         }
-        let len = RecordHeader::LEN.saturating_add(to_len(header.length));
         let end = at.saturating_add(RECORD_HEADER_LEN).saturating_add(header.length.into());
         if end > self.len() {
             return Ok(None);
         }
-        let record = self.pieces.bytes(at, len)?;
-        let covered = record.get(RecordHeader::CHECKSUM_LEN..).unwrap_or_default();
-        let is_sound = crc32c::crc32c(covered) == header.checksum;
+        let is_sound = self.checksum(at.saturating_add(CHECKSUM_LEN), end)? == header.checksum;
         Ok(is_sound.then_some(Record { header, at, end }))
+    }
+
+    /// The CRC-32C of the bytes between two places, of which no more than a piece is in memory: a length
+    /// is not believed before the checksum is right.
+    fn checksum(&mut self, mut at: u64, end: u64) -> Result<u32> {
+        let mut checksum = 0;
+        while at < end {
+            let left = usize::try_from(end.saturating_sub(at)).unwrap_or(PIECE);
+            let piece = self.pieces.bytes(at, left.min(PIECE))?;
+            checksum = crc32c::crc32c_append(checksum, piece);
+            at = at.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
+        }
+        Ok(checksum)
     }
 }
 
 const RECORD_HEADER_LEN: u64 = 32;
+const CHECKSUM_LEN: u64 = 4;
 const _: () = assert!(RecordHeader::LEN == 32, "the two are one number");
+const _: () = assert!(RecordHeader::CHECKSUM_LEN == 4, "the two are one number");
 
 fn to_len(length: u32) -> usize {
     usize::try_from(length).expect("at most 1 GiB")

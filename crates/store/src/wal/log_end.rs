@@ -1,4 +1,4 @@
-//! The end of the log, where records are added: a segment that is being written, or none.
+//! The writing end of the log: the open segment, if there is one.
 //!
 //! A segment is made when there is a record to write, so that whoever only reads makes none.
 
@@ -18,7 +18,7 @@ pub(crate) struct LogEnd {
     segment: Option<SegmentWriter>,
     /// The number of the segment that begins next.
     next: SegmentNumber,
-    /// What that one says of the one before it; not needed while one is being written.
+    /// The id and length of the last closed segment, for the header of the next one.
     previous: PreviousSegment,
 }
 
@@ -49,7 +49,7 @@ impl LogEnd {
 
     /// Hands whole records to the operating system.
     pub(crate) fn write(&mut self, records: &[u8]) -> Result<()> {
-        self.segment.as_mut().expect("records carry the id of a segment").write(records)
+        self.segment.as_mut().expect("a segment is open").write(records)
     }
 
     /// Waits until what was written is on disk.
@@ -57,7 +57,8 @@ impl LogEnd {
         self.segment.as_mut().map_or(Ok(()), SegmentWriter::sync)
     }
 
-    /// Brings the segment to the disk and ends it: recovery takes a gap for damage.
+    /// Syncs and closes the segment. It must be whole on disk before the next one exists, because recovery
+    /// takes a gap for damage.
     pub(crate) fn close(&mut self) -> Result<()> {
         self.sync()?;
         if let Some(segment) = self.segment.take() {
