@@ -157,7 +157,8 @@ fn a_store_that_another_process_has_open_can_be_read() {
     assert_eq!(acks.next().expect("a line").expect("text"), "ACK 1");
     let refused = run(HFILE, &["store", "flush", &place]);
     let said = text(&refused.stderr);
-    assert!(said.contains("open already"), "{said}");
+    let holder = format!("the store is open already, in process {}", writer.id());
+    assert!(said.contains(&holder), "{said}");
     assert!(store(&["get", &place, "c"]).contains("V: later"));
     assert!(store(&["verify", &place]).contains("sound"));
     drop(input);

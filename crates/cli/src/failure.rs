@@ -189,6 +189,11 @@ fn judge_one(cause: &(dyn std::error::Error + 'static)) -> Option<Verdict> {
     }
     if let Some(error) = cause.downcast_ref::<store::Error>() {
         return match error {
+            store::Error::StoreFile(sstable::Error::Corrupt { .. }) => verdict(
+                1,
+                "hfile store verify DIR says what else is damaged in a store, hfile verify FILE in a \
+                 file to be taken in; hfile store salvage DIR NEW, or hfile salvage FILE, saves what is sound",
+            ),
             store::Error::StoreFile(error) => judge_file(error),
             store::Error::Corrupt { .. } => verdict(
                 1,

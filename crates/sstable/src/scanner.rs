@@ -363,3 +363,6 @@ impl Scanner {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -63,10 +63,12 @@ pub enum Error {
     },
 
     /// Another opener holds the store.
-    #[error("{}: the store is open already, in this process or another", path.display())]
+    #[error("{}: the store is open already, in {}", path.display(), process_text(*process))]
     Locked {
         /// The store's directory.
         path: PathBuf,
+        /// The id of the process that has it open, if `LOCK` says.
+        process: Option<u32>,
     },
 
     /// A writer has changed the store's files each time it was tried to open it for reading only; trying
@@ -132,5 +134,13 @@ impl Error {
             cause = error.source();
         }
         text
+    }
+}
+
+fn process_text(process: Option<u32>) -> String {
+    match process {
+        Some(id) if id == std::process::id() => "this process".to_owned(),
+        Some(id) => format!("process {id}"),
+        None => "this process or another".to_owned(),
     }
 }

@@ -242,3 +242,25 @@ pub(super) fn check_later_key(
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_first_key_that_equals_the_next_entrys_may_be_of_either_block() {
+        let flat = |row: &[u8]| {
+            let mut key = Vec::new();
+            KeyRef::before_row(row).write_flat(&mut key);
+            key
+        };
+        let (first, next) = (flat(b"row3"), flat(b"row4"));
+        let is_unambiguous = |first: &[u8], next: Option<&[u8]>| {
+            first_key_is_unambiguous(KeyRef::parse(first), next, Comparator::Bytes)
+        };
+        assert!(is_unambiguous(&first, Some(&next)));
+        assert!(!is_unambiguous(&next, Some(&next)));
+        assert!(!is_unambiguous(&next, Some(&first)));
+        assert!(is_unambiguous(&next, None), "no block follows");
+    }
+}

@@ -32,11 +32,11 @@ pub(crate) fn write(options: WriterOptions) -> Vec<u8> {
     writer.finish().unwrap().0
 }
 
-pub(super) fn row(number: u32) -> Vec<u8> {
+pub(crate) fn row(number: u32) -> Vec<u8> {
     format!("row{number:06}").into_bytes()
 }
 
-pub(super) fn open(bytes: &[u8], options: ReaderOptions) -> Reader {
+pub(crate) fn open(bytes: &[u8], options: ReaderOptions) -> Reader {
     let source = Arc::new(Bytes::copy_from_slice(bytes));
     Reader::open(source, FileName::new("rows"), options).unwrap()
 }

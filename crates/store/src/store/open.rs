@@ -198,7 +198,17 @@ fn forget_segments(
 pub(crate) fn take_lock(vfs: &dyn Vfs, directory: &Path) -> Result<Box<dyn Lock>> {
     let path = directory.join(LOCK_NAME);
     let lock = vfs.lock(&path).map_err(Error::io(&path, "lock"))?;
-    lock.ok_or_else(|| Error::Locked { path: directory.to_path_buf() })
+    lock.ok_or_else(|| Error::Locked { path: directory.to_path_buf(), process: holder(vfs, &path) })
+}
+
+/// The id of the process that holds the lock, if it wrote that into the file.
+fn holder(vfs: &dyn Vfs, path: &Path) -> Option<u32> {
+    let file = vfs.open(path).ok()?;
+    let mut digits = [0; 10];
+    let len = usize::try_from(file.len()).ok()?.min(digits.len());
+    let digits = digits.get_mut(..len)?;
+    file.read_exact_at(digits, 0).ok()?;
+    std::str::from_utf8(digits).ok()?.trim().parse().ok()
 }
 
 /// Refuses what stands in place of one of the store's own directories: a link would lead what is
