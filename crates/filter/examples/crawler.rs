@@ -17,6 +17,7 @@
 //! ```
 
 use std::collections::HashSet;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::BufRead;
 
 use filter::bloom::Blocked;
@@ -136,7 +137,7 @@ fn made_up_web(pages: u32, links: u32) -> impl Iterator<Item = String> {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // A seed that nobody can guess keeps a hostile site from inventing URLs that all look known.
-    let seed = Seed::new(std::process::id().into());
+    let seed = Seed::new(RandomState::new().build_hasher().finish());
     let links: Vec<_> = match std::env::args().nth(1) {
         Some(path) => {
             std::io::BufReader::new(std::fs::File::open(path)?).lines().collect::<Result<_, _>>()?

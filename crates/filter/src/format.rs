@@ -264,8 +264,8 @@ impl<B: AsRef<[u8]>> StoredFilter<B> {
         self.stats().error_rate
     }
 
-    /// Returns the checksum in the header, which covers header and body: it tells this filter from any
-    /// other, as whoever stores several beside each other needs to.
+    /// Returns the checksum in the header, which covers header and body. It identifies the filter among several
+    /// that are stored together.
     ///
     /// # Panics
     ///

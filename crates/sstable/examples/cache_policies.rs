@@ -121,7 +121,8 @@ fn gets(blocks: u64, count: u64) -> impl Iterator<Item = Step> {
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let uniform = (state >> 11) as f64 / (1_u64 << 53) as f64;
         let rank = (blocks as f64).powf(uniform) as u64;
-        Step::Get(rank.wrapping_mul(0x9e37_79b9_7f4a_7c15) % blocks)
+        // Each rank has a block of its own where the factor and the number of blocks are coprime.
+        Step::Get(rank * 61_803 % blocks)
     })
 }
 

@@ -20,6 +20,7 @@
 //! ```
 
 use std::error::Error;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, RwLock};
 
@@ -56,7 +57,7 @@ struct Guarded<F> {
 impl<F: Remove> Guarded<F> {
     /// Loads the guard with all keys of the store.
     fn new(users: Keys, mut guard: F, cached: usize) -> Result<Self, Failure> {
-        let seed = Seed::new(std::process::id().into());
+        let seed = Seed::new(RandomState::new().build_hasher().finish());
         let mut pairs = users.range::<&[u8]>(..);
         while let Some((user, _)) = pairs.next_ref()? {
             guard.insert(KeyHash::new(seed, user))?;

@@ -2,7 +2,7 @@
 //!
 //! The bits of a Bloom filter lie in a store, cut into chunks of 4 KiB, a chunk a row and a row a block. All
 //! bits of a key are in one chunk, so a lookup reads one block: from the cache if the key is of a popular
-//! chunk, else from the file. Memory is the cache's budget, however large the array.
+//! chunk, else from the file. A lookup's memory is the cache's budget, however large the array; building takes an eighth of the array.
 //!
 //! The array is never in memory whole either when it is built: the keys are gone through several times, and
 //! each pass keeps the chunks of one part.

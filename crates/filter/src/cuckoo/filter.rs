@@ -127,6 +127,8 @@ impl Cuckoo {
     ///
     /// This repeats the experiment by which buckets of four were chosen; filters have no others.
     ///
+    /// The keys must be distinct, and more than the table can hold: a further copy of a key is never refused.
+    ///
     /// ```
     /// use filter::{Cuckoo, KeyHash, Seed};
     ///

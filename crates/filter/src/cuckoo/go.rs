@@ -153,7 +153,7 @@ impl GoCuckoo {
         length(self.buckets.as_flattened())
     }
 
-    /// Returns how often a stranger is expected to pass: 1 − (1 − 2/(255·n))^keys for n buckets.
+    /// Returns how often an absent key is expected to pass: 1 − (1 − 2/(255·n))^keys for n buckets.
     pub fn error_rate(&self) -> f64 {
         crate::theory::cuckoo_error_rate(self.keys, length(&self.buckets), 8)
     }
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_pass_as_often_as_theory_says() {
+    fn absent_keys_pass_as_often_as_theory_says() {
         let mut filter = GoCuckoo::new(1 << 16).expect("small");
         for number in 0..60_000 {
             filter.insert(&key(number)).expect("room");

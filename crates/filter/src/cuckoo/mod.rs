@@ -22,7 +22,7 @@
 //!   key's fingerprint. Here the kicks are undone, last one first.
 //! * **No limit of copies.** In the paper's filter the ninth copy of a key fails, since 2b = 8 slots
 //!   is all that a key can take, and long before that the two buckets are lost to other keys. Here a
-//!   key takes three slots at most; further copies are counted in a small ordered table beside the
+//!   key takes three slots at most (five at 4 bits, four at 5); further copies are counted in a small ordered table beside the
 //!   buckets. Lookups never see it. A key that the filter holds is never refused another copy.
 //!
 //! Fan, Andersen, Kaminsky, Mitzenmacher: "Cuckoo Filter: Practically Better Than Bloom", 2014.

@@ -66,7 +66,7 @@ pub(super) struct Facts {
     pub(super) hash: Option<String>,
     /// Rows of a dynamic filter.
     pub(super) rows: Option<u64>,
-    /// How often a stranger passes, by how full the filter is.
+    /// How often an absent key passes, by how full the filter is.
     pub(super) error_rate: Option<f64>,
 }
 

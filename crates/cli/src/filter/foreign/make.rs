@@ -43,11 +43,11 @@ pub(super) struct Make {
     /// Size it for so many keys [default: those of --input]
     #[arg(long, value_name = "KEYS")]
     expected: Option<u32>,
-    /// How often it may say "maybe" about a stranger [default: 0.01]
+    /// How often it may say "maybe" about an absent key [default: 0.01]
     #[arg(long, value_name = "RATE")]
     error_rate: Option<f64>,
     /// Hadoop's vectorSize, in place of --expected and --error-rate
-    #[arg(long, value_name = "BITS", requires = "hash_count", conflicts_with_all = ["error_rate"])]
+    #[arg(long, value_name = "BITS", requires = "hash_count", conflicts_with_all = ["error_rate", "expected"])]
     bits: Option<u32>,
     /// Hadoop's nbHash
     #[arg(long, value_name = "COUNT", requires = "bits")]
@@ -72,6 +72,11 @@ const SIZING: [&str; 6] = ["expected", "error_rate", "bits", "hash_count", "hash
 enum HashName {
     Jenkins,
     Murmur,
+}
+
+/// Slots for so many keys: the smaller the table, the less of it can be filled before an insert fails.
+fn go_slots(keys: u32) -> u64 {
+    (u64::from(keys) + 16) * 100 / 96 + 1
 }
 
 impl Make {
@@ -148,11 +153,7 @@ impl Make {
                 let shape = self.shape(row_keys.get())?;
                 Foreign::HadoopDynamic(DynamicBloomFilter::new(shape, row_keys)?)
             }
-            // Filled to 95 % at most, or inserts fail.
-            ForeignFormat::GoCuckoo => {
-                let slots = self.expected.map_or(u64::from(expected) * 100 / 95, u64::from);
-                Foreign::GoCuckoo(GoCuckoo::new(slots)?)
-            }
+            ForeignFormat::GoCuckoo => Foreign::GoCuckoo(GoCuckoo::new(go_slots(expected))?),
         })
     }
 

@@ -95,7 +95,7 @@ impl BloomFilter {
         self.bytes.iter().map(|byte| u64::from(byte.count_ones())).sum()
     }
 
-    /// Returns how often a stranger passes: the share of set bits to the power of the probes.
+    /// Returns how often an absent key passes: the share of set bits to the power of the probes.
     pub fn error_rate(&self) -> f64 {
         share(self.ones(), self.shape)
     }
@@ -107,7 +107,7 @@ impl BloomFilter {
         bytes
     }
 
-    /// Reads the serialised form, as `readFields` does; that before versions too.
+    /// Reads the serialised form, as `readFields` does; including the older form without a version.
     ///
     /// # Errors
     ///
@@ -143,7 +143,7 @@ const fn place(position: usize) -> (usize, u8) {
     (position >> 3, 1_u8.rotate_left((position & 7) as u32))
 }
 
-/// How often a stranger passes if so many of the positions are taken.
+/// How often an absent key passes if this share of the positions is taken.
 pub(super) fn share(taken: u64, shape: Shape) -> f64 {
     // At most 2^31: exact.
     let taken = f64::from(u32::try_from(taken).unwrap_or(u32::MAX));

@@ -108,7 +108,7 @@ impl CountingBloomFilter {
         self.shape
     }
 
-    /// Returns how often a stranger passes: the share of counters above 0 to the power of the probes.
+    /// Returns how often an absent key passes: the share of counters above 0 to the power of the probes.
     pub fn error_rate(&self) -> f64 {
         const LOW: u64 = 0x1111_1111_1111_1111;
         let taken = |word: u64| (word | word >> 1 | word >> 2 | word >> 3) & LOW;
@@ -124,7 +124,7 @@ impl CountingBloomFilter {
         bytes
     }
 
-    /// Reads the serialised form, as `readFields` does; that before versions too.
+    /// Reads the serialised form, as `readFields` does; including the older form without a version.
     ///
     /// # Errors
     ///

@@ -95,18 +95,19 @@ impl DynamicBloomFilter {
         self.rows.len()
     }
 
-    /// Returns how many keys were inserted, copies counted.
+    /// Returns how many keys were inserted, copies counted, as far as the counts of the rows say: bytes that
+    /// Hadoop wrote after a union of filters count too few.
     pub fn len(&self) -> u64 {
         let full = u64::try_from(self.rows.len()).unwrap_or(u64::MAX).saturating_sub(1);
         full.saturating_mul(self.row_keys.get().into()).saturating_add(self.last_keys.into())
     }
 
-    /// Returns whether no key was inserted.
+    /// Returns whether [`len`](Self::len) is zero.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns how often a stranger passes: it passes some row.
+    /// Returns how often an absent key passes: it passes some row.
     pub fn error_rate(&self) -> f64 {
         1.0 - self.rows.iter().map(|row| 1.0 - row.error_rate()).product::<f64>()
     }
@@ -125,7 +126,7 @@ impl DynamicBloomFilter {
         bytes
     }
 
-    /// Reads the serialised form, as `readFields` does; that before versions too.
+    /// Reads the serialised form, as `readFields` does; including the older form without a version.
     ///
     /// # Errors
     ///
@@ -136,10 +137,9 @@ impl DynamicBloomFilter {
         let positive = |number| u32::try_from(number).ok().and_then(NonZeroU32::new);
         let row_keys =
             positive(read_i32(&mut bytes)?).ok_or(wrong("a row takes at least one key"))?;
-        let last_keys = u32::try_from(read_i32(&mut bytes)?).ok();
-        let last_keys = last_keys
-            .filter(|last_keys| *last_keys <= row_keys.get())
-            .ok_or(wrong("the last row holds more keys than a row takes"))?;
+        // May exceed what a row takes: Hudi's bounded filters go on counting when no row is added.
+        let last_keys = u32::try_from(read_i32(&mut bytes)?)
+            .map_err(|_| wrong("the last row holds a negative number of keys"))?;
         let count = positive(read_i32(&mut bytes)?).ok_or(wrong("there is no row"))?;
         // Not allocated ahead: a row takes bytes, of which there may be fewer than announced.
         let mut rows = Vec::new();
