@@ -214,11 +214,10 @@ impl ChunkedBloom {
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
     ) -> Result<Option<bool>> {
-        let Some([(key, pair), _]) =
-            probe.column_keys(self.hash_type).filter(|_| self.bloom_type == BloomType::RowCol)
-        else {
+        if self.bloom_type != BloomType::RowCol {
             return self.ask(blocks, probe, trace);
-        };
+        }
+        let Some([(key, pair), _]) = probe.column_keys(self.hash_type) else { return Ok(None) };
         if KeyRef::parse(key) > self.last_key.as_deref().and_then(KeyRef::parse) {
             return Ok(Some(false));
         }

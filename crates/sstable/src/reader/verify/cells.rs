@@ -6,13 +6,18 @@ use super::shown;
 use crate::reader::Inner;
 use crate::reader::chunked_bloom::ChunkedBloom;
 use crate::{
-    BlockType, BloomType, Cell, CellRef, CellType, FileInfo, ReadTrace, RowProbe, Timestamp,
+    BlockType, BloomType, CellRef, CellType, FileInfo, KeyRef, ReadTrace, RowProbe, SequenceId,
+    TimeRange, Timestamp,
 };
 
 /// What has been seen of the cells so far.
 #[derive(Default)]
 pub(super) struct CellChecks {
-    previous: Option<Cell>,
+    /// The flat key of the cell before; empty before the first.
+    previous_key: Vec<u8>,
+    previous_sequence_id: SequenceId,
+    /// What the file info says, once it was read.
+    time_range: Option<Option<TimeRange>>,
     cell_count: u64,
     key_bytes: u64,
     value_bytes: u64,
@@ -32,32 +37,36 @@ impl CellChecks {
     /// wrong with it.
     pub(super) fn check(&mut self, file: &Inner, cell: &CellRef<'_>) -> Vec<String> {
         let mut wrong = Vec::new();
-        let previous = self.previous.take();
-        let previous = previous.as_ref().map(Cell::as_ref);
-        if let Some(previous) = previous {
-            let order = file.trailer.comparator.compare(&previous.key(), &cell.key());
+        let mut previous_key = std::mem::take(&mut self.previous_key);
+        let previous = KeyRef::parse(&previous_key);
+        if let Some(previous) = &previous {
+            let order = file.trailer.comparator.compare(previous, &cell.key());
             if order.is_gt() {
-                wrong.push(format!("comes before {}, which it follows", shown(&previous.key())));
+                wrong.push(format!("comes before {}, which it follows", shown(previous)));
             }
             // Of cells with one key, the one written last comes first, and hides the others.
-            if order.is_eq() && previous.sequence_id < cell.sequence_id {
-                let (before, own) = (previous.sequence_id, cell.sequence_id);
+            if order.is_eq() && self.previous_sequence_id < cell.sequence_id {
+                let (before, own) = (self.previous_sequence_id, cell.sequence_id);
                 wrong.push(format!("has sequence id {own} behind {before} of the same key"));
             }
             if previous.family != cell.family {
                 wrong.push("is of another family than the cells before it".to_owned());
             }
         }
-        let starts_row = previous.is_none_or(|previous| previous.row != cell.row);
-        let starts_column = starts_row || previous.is_none_or(|it| it.qualifier != cell.qualifier);
+        let starts_row = previous.as_ref().is_none_or(|it| it.row != cell.row);
+        let starts_column =
+            starts_row || previous.as_ref().is_none_or(|it| it.qualifier != cell.qualifier);
         self.count(cell, starts_row);
         self.ask_filters(file, cell, starts_row, starts_column, &mut wrong);
-        if let Some(range) = file.file_info.time_range()
+        if let Some(range) = *self.time_range.get_or_insert_with(|| file.file_info.time_range())
             && !(range.min..=range.max).contains(&cell.timestamp)
         {
             wrong.push(format!("is not of the times {} to {}", range.min, range.max));
         }
-        self.previous = Some(cell.to_cell());
+        previous_key.clear();
+        cell.key().write_flat(&mut previous_key);
+        self.previous_key = previous_key;
+        self.previous_sequence_id = cell.sequence_id;
         wrong
     }
 
@@ -162,11 +171,7 @@ impl CellChecks {
         let earliest = self.earliest_put.unwrap_or(Timestamp::LATEST);
         compare(key, file_info.long(key), earliest.get());
 
-        let mut last_key = Vec::new();
-        if let Some(last) = &self.previous {
-            last.as_ref().key().write_flat(&mut last_key);
-        }
-        if file_info.value(FileInfo::LAST_KEY).unwrap_or_default() != last_key {
+        if file_info.value(FileInfo::LAST_KEY).unwrap_or_default() != self.previous_key {
             let what = "hfile.LASTKEY is not the key of the last cell".to_owned();
             wrong.push((BlockType::FileInfo, what));
         }
