@@ -251,7 +251,7 @@ fn what_is_wrong_is_told_with_line_and_column() {
         (",1,5", "line 3: column \"k\": the row is empty"),
         ("r2,1", "line 3: column \"at\" is missing: 2 of 3 fields"),
         ("r2", "line 3: column \"f:n\" and those behind it are missing: 1 of 3 fields"),
-        ("r2,1,5,6", "line 3: 4 fields in 3 columns"),
+        ("r2,1,5,6", "line 3: 4 fields, expected 3"),
         ("r2,1.5,5", "line 3: column \"f:n\": \"1.5\" is not of type int32"),
         ("r2,2147483648,5", "line 3: column \"f:n\": \"2147483648\" is not of type int32"),
         ("r2,,5", "line 3: column \"f:n\": \"\" is not of type int32; --null '' makes no cell"),
@@ -271,6 +271,80 @@ fn what_is_wrong_is_told_with_line_and_column() {
     assert!(refusal(csv("r0,1,5"), &options).1.contains("next: --sort"), "out of order");
     let (_, said) = refusal(csv("r2,1,5").replace("k,", "k,k,"), &options);
     assert!(said.contains("--row: two columns are called k"), "{said}");
+}
+
+#[test]
+fn what_could_be_meant_in_two_ways_is_refused() {
+    let numbered = ["--no-header", "--row", "1", "--column", "2=f:v", "--timestamp", "3"];
+    let (status, said) = refusal("a,v,17\n", &numbered);
+    assert!(status == 2 && said.contains("write column:3 for the column, or 03 for"), "{said}");
+    let numbered = [&numbered[..6], &["03", "--ignore", "3"]].concat();
+    assert_eq!(cells("a,v,17\n", &numbered), ["a/f:v/3 v"]);
+    for time in ["2023", "20231114"] {
+        let csv = format!("k,f:v,at\na,v,{time}\n");
+        let (status, said) = refusal(csv, &["--row", "k", "--timestamp", "at"]);
+        assert!(status == 3 && said.contains("line 2: column \"at\""), "{said}");
+        assert!(said.contains("may be a date or milliseconds"), "{said}");
+        let (status, said) = refusal("k,f:v\na,v\n", &["--row", "k", "--timestamp", time]);
+        assert!(status == 2 && said.contains("may be a date or milliseconds"), "{said}");
+    }
+    let iso = ["--row", "k", "--timestamp", "2023-11-14T22:13:20Z"];
+    assert_eq!(cells("k,f:v\na,v\n", &iso), ["a/f:v/1700000000000 v"]);
+
+    for (csv, options) in [
+        ("a,v\n", &["--columns", "HBASE_ROW_KEY,f:v", "--family", "g"][..]),
+        ("row,family,ts\nr,f,5\n", &["--family", "g"]),
+    ] {
+        let (status, said) = refusal(csv, options);
+        assert!(status == 2 && said.contains("--family means nothing"), "{said}");
+    }
+}
+
+#[test]
+fn headers_that_name_no_columns_are_refused() {
+    let (status, said) = refusal("k,a,\nr,v,\n", &["--row", "k", "--family", "f"]);
+    assert!(status == 2 && said.contains("column 3 has no name"), "{said}");
+    let ignoring = [&["--row", "k", "--family", "f", "--ignore", ""], &AT_5[..]].concat();
+    assert_eq!(cells("k,a,\nr,v,\n", &ignoring), ["r/f:a/5 v"]);
+    let (status, said) = refusal("k,created at 12:30\nr,v\n", &["--row", "k"]);
+    assert!(status == 2 && said.contains("\"created at 12\" cannot name a family"), "{said}");
+
+    let row = ["--row", "k", "--family", "f"];
+    let numbered = ["--row", "1", "--family", "f", "--no-header"];
+    let columns = ["--columns", "HBASE_ROW_KEY,f:a,f:b"];
+    for options in [&row[..], &numbered, &columns] {
+        let (status, said) = refusal("k,a\rr1,v\rr2,w\r", options);
+        assert!(status == 3 && said.contains("line 1: a carriage return without"), "{said}");
+    }
+    let options = [&["--row", "k", "--family", "f"], &AT_5[..]].concat();
+    assert_eq!(cells("k,a\nr,\"v\rw\"\n", &options), ["r/f:a/5 v\\x0Dw"]);
+}
+
+#[test]
+fn numbers_too_large_for_their_type_are_bad_lines() {
+    let options = [&["--row", "k", "--type", "f:n=float32"], &AT_5[..]].concat();
+    let (status, said) = refusal("k,f:n\nr,1e39\n", &options);
+    assert!(
+        status == 3 && said.contains("line 2: column \"f:n\": \"1e39\" is too large for"),
+        "{said}"
+    );
+    assert_eq!(cells("k,f:n\nr,inf\n", &options), ["r/f:n/5 \\x7F\\x80\\x00\\x00"]);
+}
+
+#[test]
+fn bad_lines_and_output_are_two_files() {
+    let (directory, input) = with_csv("k,f:v\nr1,v\nr2\n");
+    let output = path(&directory, "out");
+    let build =
+        ["build", "--from", "csv", &input, "--row", "k", "--output", &output, "--bad-lines"];
+    let other = path(&directory, "./out");
+    for bad in [&output, &other] {
+        let (status, said) = failure(&[&build[..], &[bad]].concat());
+        assert!(status == 2 && said.contains("are the same place"), "{said}");
+    }
+    let (status, said) = failure(&[&build[..], &["-"]].concat());
+    assert!(status == 2 && said.contains("not to stdout"), "{said}");
+    assert_eq!(entries(&directory), 1);
 }
 
 #[test]

@@ -13,6 +13,7 @@ use store::Clock;
 use self::regions::Regions;
 use crate::bulk_load::TableOptions;
 use crate::cells_input::{Input, InputOptions, Place};
+use crate::csv_input::ColumnFamily;
 use crate::dry_run::{Checks, dry_run};
 use crate::failure::{Advised, Answer, Usage};
 use crate::half_made::{Output, OutputDirectory};
@@ -39,7 +40,7 @@ CSV: a record becomes one cell for each column that is neither in the row key no
   columns      header names FAMILY:QUALIFIER as they are; others by --column NAME=FAMILY:QUALIFIER, or all
                of them in the family --family; --ignore COLUMN leaves one out; --columns names all of them
                in their order, in the notation of HBase's ImportTsv, and means that there is no header
-  timestamps   milliseconds, or ISO 8601 (2023-11-14T22:13:20.5+01:00; without an offset in UTC)
+  timestamps   milliseconds (not of 4 or 8 digits: could be dates), or ISO 8601 (2023-11-14T22:13:20.5+01:00; without an offset in UTC)
   types        string: the field's bytes; int16 int32 int64 float32 float64: big-endian, as HBase's
                Bytes.toBytes has them; bool: true false 1 0, one byte; binary-hex: hex digits
   quoting      a field that begins with a quote ends at the next quote that is not doubled; behind it
@@ -87,7 +88,9 @@ impl Build {
     /// Writes the files and says what became of them.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let now = Clock::system().now();
-        let input = self.input.cells(self.family.as_deref(), now)?;
+        self.input.check_output(&self.output)?;
+        let family = self.family.as_deref().map_or(ColumnFamily::Unknown, ColumnFamily::Option);
+        let input = self.input.cells(family, now)?;
         let family_count = input.families().map_or(0, |families| families.len());
         let is_for_regions = self.bulk_load || self.table.are_given() || family_count > 1;
         let options = WriterOptions::default();

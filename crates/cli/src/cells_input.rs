@@ -1,12 +1,12 @@
 //! Cells from a file or a pipe: the cells format or CSV, compressed or not.
 
 use std::io::BufRead;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use sstable::{Cell, FileName, Timestamp, ndjson};
 
-use crate::csv_input::{CsvCells, CsvContext, CsvOptions, Problem};
+use crate::csv_input::{ColumnFamily, CsvCells, CsvContext, CsvOptions, Problem};
 use crate::failure::Usage;
 pub(crate) use crate::input_file::{display_name, open};
 use crate::size_text::show_number;
@@ -43,6 +43,18 @@ impl InputOptions {
         self.dry_run
     }
 
+    /// Refuses a file of bad lines that is the output, or lies in it.
+    pub(crate) fn check_output(&self, output: &Path) -> Result<(), Usage> {
+        let Some(bad_lines) = self.csv.bad_lines_path() else { return Ok(()) };
+        if resolved(bad_lines).starts_with(resolved(output)) {
+            let (bad_lines, output) = (bad_lines.display(), output.display());
+            return Err(Usage(format!(
+                "--bad-lines {bad_lines} and --output {output} are the same place; write the bad lines elsewhere"
+            )));
+        }
+        Ok(())
+    }
+
     /// The input's name in messages.
     pub(crate) fn name(&self) -> FileName {
         FileName::new(display_name(&self.input))
@@ -50,11 +62,12 @@ impl InputOptions {
 
     /// Opens the input. CSV columns that name no family are of `family`; cells without a timestamp get `now`, which is
     /// said on stderr.
-    pub(crate) fn cells(&self, family: Option<&str>, now: Timestamp) -> anyhow::Result<Input> {
+    pub(crate) fn cells(&self, family: ColumnFamily<'_>, now: Timestamp) -> anyhow::Result<Input> {
         let name = self.name();
         let from = match self.from {
             CellsFormat::Cells => {
-                if let Some(given) = self.csv.first_given() {
+                let family = family.is_option().then_some("--family");
+                if let Some(given) = self.csv.first_given().or(family) {
                     return Err(Usage(format!("{given} is for --from csv")).into());
                 }
                 From::Cells(ndjson::Reader::new(open(&self.input)?, name))
@@ -74,6 +87,17 @@ impl InputOptions {
         }
         Ok(input)
     }
+}
+
+/// A path as it can be compared with others, whether there is something at it or not.
+fn resolved(path: &Path) -> PathBuf {
+    let directory = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let whole = path.canonicalize().ok();
+    let within = || Some(directory.canonicalize().ok()?.join(path.file_name()?));
+    whole.or_else(within).unwrap_or_else(|| path.to_owned())
 }
 
 /// The cells of an input, in its order.
@@ -203,7 +227,7 @@ mod tests {
         }
         let Parsed { csv } = clap::Parser::parse_from(["test"]);
         let (name, now) = (FileName::new("x.csv"), Timestamp::new(1));
-        let context = CsvContext { name, family: None, now, is_dry_run: false };
+        let context = CsvContext { name, family: ColumnFamily::Unknown, now, is_dry_run: false };
         match CsvCells::new(text.as_bytes(), &csv, context) {
             Ok(cells) => cells.collect(),
             Err(error) => vec![Err(error.downcast().expect("an error about the file"))],
@@ -232,7 +256,7 @@ mod tests {
             ("row,family,ts\n,f,1\n", "x.csv: line 2: column \"row\": the row is empty"),
             ("row,family,ts\nr,,1\n", "x.csv: line 2: column \"family\": the family is empty"),
             ("row,family,ts\nr,f\n", "x.csv: line 2: column \"ts\" is missing: 2 of 3 fields"),
-            ("row,family,ts\nr,f,1,2\n", "x.csv: line 2: 4 fields in 3 columns"),
+            ("row,family,ts\nr,f,1,2\n", "x.csv: line 2: 4 fields, expected 3"),
             (
                 "row,family,ts,type\nr,f,1,Get\n",
                 "x.csv: line 2: column \"type\": unknown cell type \"Get\"",

@@ -7,7 +7,7 @@ use sstable::{Caching, Limits, Reader, ReaderOptions, Scanner};
 /// What a user can change about all verbs that read files.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct ReadingOptions {
-    /// What a block may come to once decompressed: so many times its file, and 16 MiB
+    /// Maximum decompressed block size: TIMES x file size + 16 MiB
     ///
     /// A file that asks for more is called damaged, for a small one could otherwise fill the memory.
     /// A sound one does so only if it holds hardly anything but one huge cell. Files of a store are

@@ -8,7 +8,7 @@ use crate::unfinished::UNFINISHED_NAME;
 
 /// Refuses what no family of a store can be called.
 pub(crate) fn check_family_name(name: &str) -> Result<()> {
-    check_directory_name(name)?;
+    check_hbase_family(name)?;
     let taken =
         [WAL_DIRECTORY, LOCK_NAME, UNFINISHED_NAME, Manifest::NAME, Manifest::TEMPORARY_NAME];
     if taken.contains(&name) {
@@ -19,8 +19,12 @@ pub(crate) fn check_family_name(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Refuses what HBase refuses as a family's name, and what would not be a plain directory name.
-pub(crate) fn check_directory_name(name: &str) -> Result<()> {
+/// Checks that HBase takes a name for a family's, and that it is a plain directory name.
+///
+/// # Errors
+///
+/// If it is not.
+pub fn check_hbase_family(name: &str) -> Result<()> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     if name.is_empty() || name.len() > 127 || name.starts_with('.') || !name.bytes().all(is_plain) {
         return Err(Error::invalid(format!(

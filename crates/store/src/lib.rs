@@ -73,6 +73,7 @@ pub use compaction::CompactionOptions;
 pub use error::{Error, Result};
 pub use explain::{Explanation, FamilyExplanation, FileExplanation, FileFate};
 pub use export::Export;
+pub use family_name::check_hbase_family;
 pub use import::ImportOptions;
 pub use inspect::{Part, PartKind, Problem, Step, salvage, verify};
 pub use keys::{Keys, Pairs};

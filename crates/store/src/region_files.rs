@@ -15,7 +15,7 @@ use std::sync::Arc;
 use sstable::{CellRef, FileName, Writer, WriterOptions};
 
 use crate::error::{Error, Result};
-use crate::family_name::check_directory_name;
+use crate::family_name::check_hbase_family;
 use crate::identity::random_name;
 use crate::new_file::Sink;
 use crate::vfs::{RealFiles, Vfs};
@@ -56,7 +56,7 @@ impl<'s> RegionFiles<'s> {
         options: WriterOptions,
     ) -> Result<Self> {
         let family = String::from_utf8_lossy(family);
-        check_directory_name(&family)?;
+        check_hbase_family(&family)?;
         Self::create_in(Arc::new(RealFiles), out, &family, splits, options)
     }
 

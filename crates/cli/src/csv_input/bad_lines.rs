@@ -1,6 +1,5 @@
 //! What becomes of lines that cannot be read: they end the run, or are counted and left out.
 
-use std::convert::Infallible;
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
@@ -18,12 +17,13 @@ pub(super) enum BadLinesText {
 }
 
 impl FromStr for BadLinesText {
-    type Err = Infallible;
+    type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Ok(match text {
             "stop" => Self::Stop,
             "skip" => Self::Skip,
+            "-" => return Err("bad lines go to a file, not to stdout; ./- is a file of that name"),
             path => Self::File(path.into()),
         })
     }

@@ -17,11 +17,36 @@ pub(crate) struct CsvContext<'a> {
     /// The input's name in messages.
     pub(crate) name: FileName,
     /// The family of columns that name none.
-    pub(crate) family: Option<&'a str>,
+    pub(crate) family: ColumnFamily<'a>,
     /// The timestamp of cells that have none.
     pub(crate) now: Timestamp,
     /// Whether nothing is to be written.
     pub(crate) is_dry_run: bool,
+}
+
+/// The family of columns that name none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ColumnFamily<'a> {
+    /// There is none.
+    Unknown,
+    /// `--family` names it.
+    Option(&'a str),
+    /// All cells go into this family of a store.
+    Store(&'a str),
+}
+
+impl<'a> ColumnFamily<'a> {
+    const fn name(self) -> Option<&'a str> {
+        match self {
+            Self::Unknown => None,
+            Self::Option(name) | Self::Store(name) => Some(name),
+        }
+    }
+
+    /// Whether `--family` is given.
+    pub(crate) const fn is_option(self) -> bool {
+        matches!(self, Self::Option(_))
+    }
 }
 
 /// The cells of CSV, in its order.
@@ -35,6 +60,8 @@ pub(crate) struct CsvCells<R> {
     line: u64,
     record_count: u64,
     has_failed: bool,
+    /// Whether no record was read yet, beside the header.
+    is_at_first: bool,
 }
 
 enum Form {
@@ -56,7 +83,8 @@ impl<R: Read> CsvCells<R> {
             let names = read_names(&mut records, &name, options.no_header)?;
             match OwnForm::recognise(&names).map_err(|what| in_line(&name, 1, &what)) {
                 Ok(Some(form)) if options.row.is_empty() => {
-                    if let Some(given) = options.first_of_layout() {
+                    let family = family.is_option().then_some("--family");
+                    if let Some(given) = options.first_of_layout().or(family) {
                         return Err(usage(format!(
                             "{given} means nothing for the columns row, family and ts, which are the tool's own \
                              form; --row reads them as other CSV"
@@ -66,9 +94,17 @@ impl<R: Read> CsvCells<R> {
                     Form::Own(form)
                 }
                 Err(error) if options.row.is_empty() => return Err(error.into()),
-                _ => Form::Layout(Layout::of_names(options, names, family, now).map_err(usage)?),
+                _ => Form::Layout(
+                    Layout::of_names(options, names, family.name(), now).map_err(usage)?,
+                ),
             }
         } else {
+            if family.is_option() {
+                return Err(usage(
+                    "--family means nothing beside --columns, which names them".to_owned(),
+                )
+                .into());
+            }
             if options.header {
                 read_names(&mut records, &name, false)?;
             }
@@ -84,6 +120,7 @@ impl<R: Read> CsvCells<R> {
             line: 0,
             record_count: 0,
             has_failed: false,
+            is_at_first: true,
         })
     }
 }
@@ -158,7 +195,7 @@ impl<R: Read> Iterator for CsvCells<R> {
 impl<R: Read> CsvCells<R> {
     /// Makes cells of the next record, perhaps none; `false` at the end.
     fn read_record(&mut self) -> Result<bool> {
-        let Self { records, form, name, bad_lines, cells, .. } = self;
+        let Self { records, form, name, bad_lines, cells, is_at_first, .. } = self;
         let read = records.read().map_err(|source| {
             let action = format!("read CSV behind line {}", self.line).into();
             Error::Io { file: name.clone(), action, source }
@@ -167,12 +204,16 @@ impl<R: Read> CsvCells<R> {
             None => return Ok(false),
             Some(Err(bad)) => (bad.line, Some(bad.what), bad.bytes),
             Some(Ok(record)) => {
+                if *is_at_first && let Err(what) = check_line_ends(&record) {
+                    return Err(in_line(name, record.line, &what));
+                }
                 let made = form.cells(&record, cells);
                 let bytes = if made.is_err() { record.bytes.to_vec() } else { Vec::new() };
                 (record.line, made.err(), bytes)
             }
         };
         self.line = line;
+        self.is_at_first = false;
         match problem {
             None => self.record_count += 1,
             Some(what) => bad_lines.take(name, line, what, &bytes)?,
@@ -206,12 +247,23 @@ fn read_names<R: Read>(
         Some(Err(bad)) => return Err(in_line(name, bad.line, &bad.what)),
         None => return Err(in_line(name, 1, "no columns: the input is empty")),
     };
+    check_line_ends(&record).map_err(|what| in_line(name, record.line, &what))?;
     if has_no_header {
         return Ok((1..=record.len()).map(|number| number.to_string()).collect());
     }
     let texts = record.fields().map(std::str::from_utf8).collect::<Result<Vec<_>, _>>();
     let texts = texts.map_err(|error| in_line(name, record.line, &format!("header: {error}")))?;
     Ok(texts.into_iter().map(str::to_owned).collect())
+}
+
+/// Refuses line ends of old programs: all lines of such a file would be one record.
+fn check_line_ends(record: &Record<'_>) -> Result<(), String> {
+    if record.has_lone_return() {
+        let what = "a carriage return without a line feed outside quotes; lines end with \\n or \\r\\n, and \
+                    tr '\\r' '\\n' converts files with \\r alone";
+        return Err(what.to_owned());
+    }
+    Ok(())
 }
 
 fn in_line(name: &FileName, line: u64, what: &str) -> Error {

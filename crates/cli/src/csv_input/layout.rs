@@ -106,6 +106,12 @@ impl Layout {
         }
         let mut without_family = Vec::new();
         for (at, name) in names.iter().enumerate().filter(|(at, _)| !has_other_role.contains(at)) {
+            if name.is_empty() {
+                return Err(format!(
+                    "column {} has no name (the header may end with a separator); --ignore '' leaves it out",
+                    at + 1
+                ));
+            }
             let (family, qualifier) = match (name.split_once(':'), family) {
                 (Some((family, qualifier)), _) if !family.is_empty() => (family, qualifier),
                 (_, Some(family)) => (family, name.as_str()),
@@ -295,14 +301,26 @@ fn timestamp_source(
         Some(text) => text,
     };
     if text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() {
-        let millis = text.parse().map_err(|_| format!("--timestamp: {text} is too large"))?;
-        return Ok(TimestampSource::Fixed(Timestamp::new(millis)));
+        if names.iter().any(|name| name == text) {
+            return Err(format!(
+                "--timestamp: {text} may be a column or a time; write column:{text} for the column, or 0{text} for \
+                 milliseconds since 1970"
+            ));
+        }
+        let timestamp =
+            time::parse(text.as_bytes()).map_err(|what| format!("--timestamp: {what}"))?;
+        return Ok(TimestampSource::Fixed(timestamp));
     }
     let name = text.strip_prefix("column:").unwrap_or(text);
-    let at = position(names, name).map_err(|what| {
-        format!("--timestamp: {what}; it is a column, NOW, or milliseconds since 1970")
-    })?;
-    Ok(TimestampSource::Column(at))
+    match (position(names, name), time::parse(text.as_bytes())) {
+        (Ok(at), _) => Ok(TimestampSource::Column(at)),
+        (Err(_), Ok(timestamp)) if !names.iter().any(|known| known == name) => {
+            Ok(TimestampSource::Fixed(timestamp))
+        }
+        (Err(what), _) => Err(format!(
+            "--timestamp: {what}; it is a column, NOW, milliseconds since 1970, or an ISO 8601 time"
+        )),
+    }
 }
 
 /// Where a column stands.
@@ -328,7 +346,7 @@ pub(super) fn check_width(record: &Record<'_>, names: &[String]) -> Result<(), S
             let them = if expected - found == 1 { "is" } else { "and those behind it are" };
             Err(format!("column {missing:?} {them} missing: {found} of {expected} fields"))
         }
-        None if found > expected => Err(format!("{found} fields in {expected} columns")),
+        None if found > expected => Err(format!("{found} fields, expected {expected}")),
         None => Ok(()),
     }
 }
@@ -344,13 +362,11 @@ pub(super) fn check_row(row: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Refuses a family that no file can hold.
+/// Refuses a family that HBase refuses.
 pub(super) fn check_family(family: &[u8]) -> Result<(), String> {
-    match family.len() {
-        0 => Err("the family is empty".to_owned()),
-        len if len > KeyRef::FAMILY_LEN_MAX => {
-            Err(format!("a family of {len} bytes; {} are allowed", KeyRef::FAMILY_LEN_MAX))
-        }
-        _ => Ok(()),
+    if family.is_empty() {
+        return Err("the family is empty".to_owned());
     }
+    let name = String::from_utf8_lossy(family);
+    store::check_hbase_family(&name).map_err(|error| error.to_string())
 }

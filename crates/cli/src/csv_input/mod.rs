@@ -16,5 +16,5 @@ mod time;
 mod value;
 
 pub(crate) use self::bad_lines::Problem;
-pub(crate) use self::cells::{CsvCells, CsvContext};
+pub(crate) use self::cells::{ColumnFamily, CsvCells, CsvContext};
 pub(crate) use self::options::CsvOptions;

@@ -1,5 +1,6 @@
 //! What the command line says about CSV.
 
+use std::path::Path;
 use std::str::FromStr;
 
 use sstable::unescape;
@@ -20,7 +21,7 @@ pub(crate) struct CsvOptions {
     /// Text between several row columns; may be empty
     #[arg(help_heading = "CSV", long, value_name = "TEXT", requires = "row")]
     pub(super) row_separator: Option<String>,
-    /// Column of the cells that a column's fields become; repeatable
+    /// Store a CSV column as FAMILY:QUALIFIER; repeatable
     #[arg(help_heading = "CSV", long, value_name = "NAME=FAMILY:QUALIFIER")]
     pub(super) column: Vec<ColumnText>,
     /// Columns that are left out
@@ -35,7 +36,7 @@ pub(crate) struct CsvOptions {
     )]
     #[arg(conflicts_with_all = ["row", "row_separator", "column", "ignore", "no_header"])]
     pub(super) columns: Vec<String>,
-    /// Pass over the first line, which --columns replaces
+    /// Skip the header line; --columns names the columns instead
     #[arg(help_heading = "CSV", long, requires = "columns")]
     pub(super) header: bool,
     /// Take the first line for a record; columns are called 1, 2, 3, …
@@ -47,8 +48,8 @@ pub(crate) struct CsvOptions {
     /// Byte around fields that hold separators or line ends; none if no field is quoted [default: "]
     #[arg(help_heading = "CSV", long, value_name = "BYTE|none")]
     pub(super) quote: Option<QuoteText>,
-    /// Timestamps: a column's, the start of the run, or this one [default: NOW]
-    #[arg(help_heading = "CSV", long, value_name = "COLUMN|NOW|MILLIS")]
+    /// Where timestamps come from: column:NAME, NOW (start of the run), or a time [default: NOW]
+    #[arg(help_heading = "CSV", long, value_name = "column:NAME|NOW|TIME")]
     pub(super) timestamp: Option<String>,
     /// Make no cell of fields with this text
     #[arg(help_heading = "CSV", long, value_name = "TEXT")]
@@ -57,7 +58,7 @@ pub(crate) struct CsvOptions {
     /// repeatable [default: string]
     #[arg(help_heading = "CSV", long = "type", value_name = "FAMILY:QUALIFIER=TYPE")]
     pub(super) types: Vec<TypeText>,
-    /// What becomes of lines that cannot be read: stop, skip, or a new file that takes them
+    /// Stop at a line that cannot be read, skip it, or skip it and copy it to a new FILE
     #[arg(help_heading = "CSV", long, value_name = "stop|skip|FILE")]
     pub(super) bad_lines: Option<BadLinesText>,
     /// Largest size of a field
@@ -104,6 +105,14 @@ impl CsvOptions {
             return Err(Usage("--separator and --quote are the same byte".to_owned()));
         }
         Ok(Dialect { separator, quote })
+    }
+
+    /// The file that bad lines go to.
+    pub(crate) fn bad_lines_path(&self) -> Option<&Path> {
+        match &self.bad_lines {
+            Some(BadLinesText::File(path)) => Some(path),
+            _ => None,
+        }
     }
 
     /// The greatest size of a field, in bytes.

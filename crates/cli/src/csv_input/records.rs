@@ -58,6 +58,7 @@ pub(super) struct Records<R> {
 #[derive(Clone, Debug)]
 struct Field {
     text: Range<usize>,
+    is_quoted: bool,
     is_unescaped: bool,
 }
 
@@ -80,9 +81,16 @@ impl<'r> Record<'r> {
 
     /// The text of a field, without quotes.
     pub(super) fn field(&self, index: usize) -> &'r [u8] {
-        let Field { text, is_unescaped } = &self.fields[index];
+        let Field { text, is_unescaped, .. } = &self.fields[index];
         let bytes = if *is_unescaped { self.unescaped } else { self.bytes };
         &bytes[text.clone()]
+    }
+
+    /// Whether a carriage return stands in a field without quotes.
+    pub(super) fn has_lone_return(&self) -> bool {
+        self.fields.iter().any(|field| {
+            !field.is_quoted && memchr(b'\r', &self.bytes[field.text.clone()]).is_some()
+        })
     }
 
     /// The texts of all fields.
@@ -355,7 +363,8 @@ impl Parser {
                     if *byte == b'\n' {
                         return self.end_of_plain(&bytes[..self.at], self.at + 1, fields);
                     }
-                    fields.push(Field { text: self.field_start..self.at, is_unescaped: false });
+                    let text = self.field_start..self.at;
+                    fields.push(Field { text, is_quoted: false, is_unescaped: false });
                     self.begin_field();
                 }
                 State::Quoted => {
@@ -409,7 +418,8 @@ impl Parser {
         if fields.is_empty() && text_end == 0 {
             return Parsed::EmptyLine { end };
         }
-        fields.push(Field { text: self.field_start..text_end, is_unescaped: false });
+        let text = self.field_start..text_end;
+        fields.push(Field { text, is_quoted: false, is_unescaped: false });
         Parsed::Record { text_end, end }
     }
 
@@ -459,7 +469,7 @@ impl Parser {
         let text = self.field_start..closing;
         let quote = match self.dialect.quote {
             Some(quote) if self.has_doubled_quotes => quote,
-            _ => return fields.push(Field { text, is_unescaped: false }),
+            _ => return fields.push(Field { text, is_quoted: true, is_unescaped: false }),
         };
         let start = unescaped.len();
         let mut rest = &bytes[text];
@@ -468,7 +478,8 @@ impl Parser {
             rest = rest.get(at + 2..).unwrap_or_default();
         }
         unescaped.extend_from_slice(rest);
-        fields.push(Field { text: start..unescaped.len(), is_unescaped: true });
+        let text = start..unescaped.len();
+        fields.push(Field { text, is_quoted: true, is_unescaped: true });
     }
 }
 

@@ -5,6 +5,8 @@
 //! 2023-11-14T22:13:20Z   2023-11-14 22:13:20.5+01:00   2023-11-14T22:13   2023-11-14   20231114T221320Z is none
 //! ```
 //!
+//! Numbers of four or eight digits could be years or dates, and are refused.
+//!
 //! A time without an offset is in UTC. Digits behind milliseconds are dropped.
 
 use sstable::Timestamp;
@@ -19,6 +21,13 @@ pub(super) fn parse(text: &[u8]) -> Result<Timestamp, String> {
         let digits = word.strip_prefix(b"-").unwrap_or(word);
         !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
     };
+    if is_number(word) && !word.starts_with(b"-") && matches!(word.len(), 4 | 8) {
+        let word = String::from_utf8_lossy(word);
+        return Err(format!(
+            "{} may be a date or milliseconds since 1970; write dates as 2023-11-14, and 0{word} for milliseconds",
+            shown()
+        ));
+    }
     let millis = if is_number(word) {
         std::str::from_utf8(word).ok().and_then(|word| word.parse().ok())
     } else {
@@ -170,6 +179,11 @@ mod tests {
             let error = parse(text.as_bytes()).expect_err(text);
             assert!(error.ends_with("nor an ISO 8601 time"), "{error}");
         }
+        for text in ["2023", "20231114", " 1999 "] {
+            let error = parse(text.as_bytes()).expect_err(text);
+            assert!(error.contains("may be a date or milliseconds"), "{error}");
+        }
+        assert_eq!(parse(b"020231114"), Ok(Timestamp::new(20_231_114)));
         for text in ["-5", "1969-12-31T23:59:59Z"] {
             assert!(parse(text.as_bytes()).expect_err(text).contains("before 1970"));
         }

@@ -11,7 +11,8 @@
 //! | `bool`       | `true`, `false`, `1`, `0`; any case     | 1: −1 for true, 0 for false (`Bytes.toBytes(boolean)`) |
 //! | `binary-hex` | pairs of hex digits                     | those                                      |
 //!
-//! Spaces around numbers and booleans are dropped.
+//! Spaces around numbers and booleans are dropped. A number that is too large for its type is refused; only the texts
+//! `inf` and `infinity` make infinite values.
 
 use crate::key_text::parse_hex;
 
@@ -72,8 +73,20 @@ impl ValueType {
             Self::Int16 => out.extend(word.parse::<i16>().map_err(|_| bad())?.to_be_bytes()),
             Self::Int32 => out.extend(word.parse::<i32>().map_err(|_| bad())?.to_be_bytes()),
             Self::Int64 => out.extend(word.parse::<i64>().map_err(|_| bad())?.to_be_bytes()),
-            Self::Float32 => out.extend(word.parse::<f32>().map_err(|_| bad())?.to_be_bytes()),
-            Self::Float64 => out.extend(word.parse::<f64>().map_err(|_| bad())?.to_be_bytes()),
+            Self::Float32 => {
+                let number = word.parse::<f32>().map_err(|_| bad())?;
+                if number.is_infinite() && !is_infinity(word) {
+                    return Err(self.overflow(text));
+                }
+                out.extend(number.to_be_bytes());
+            }
+            Self::Float64 => {
+                let number = word.parse::<f64>().map_err(|_| bad())?;
+                if number.is_infinite() && !is_infinity(word) {
+                    return Err(self.overflow(text));
+                }
+                out.extend(number.to_be_bytes());
+            }
             Self::Bool => out.push(match word {
                 "1" => 0xff,
                 "0" => 0,
@@ -85,6 +98,16 @@ impl ValueType {
         }
         Ok(())
     }
+
+    fn overflow(self, text: &[u8]) -> String {
+        format!("{:?} is too large for {}", String::from_utf8_lossy(text), self.name())
+    }
+}
+
+/// Whether a number's text says that it is infinite.
+fn is_infinity(word: &str) -> bool {
+    let word = word.trim_start_matches(['+', '-']);
+    word.eq_ignore_ascii_case("inf") || word.eq_ignore_ascii_case("infinity")
 }
 
 #[cfg(test)]
@@ -129,6 +152,13 @@ mod tests {
         ] {
             let error = encoded(name, text).expect_err(text);
             assert_eq!(error, format!("{text:?} is not of type {name}"));
+        }
+        for (name, text) in [("float32", "1e39"), ("float32", "-1e39"), ("float64", "1e309")] {
+            let error = encoded(name, text).expect_err(text);
+            assert_eq!(error, format!("{text:?} is too large for {name}"));
+        }
+        for text in ["inf", "-Infinity", "+INF"] {
+            assert!(encoded("float32", text).is_ok(), "{text}");
         }
         assert!(encoded("int32", "").expect_err("empty").contains("--null ''"));
         assert!(

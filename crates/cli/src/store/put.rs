@@ -10,6 +10,7 @@ use store::{Clock, Durability, Store, WriteBatch};
 
 use super::Directory;
 use crate::cells_input::{Input, InputOptions};
+use crate::csv_input::ColumnFamily;
 use crate::dry_run::{Checks, dry_run};
 use crate::failure::{Answer, Usage};
 use crate::output::{Audience, STDOUT, stdout};
@@ -79,7 +80,7 @@ impl Put {
     }
 
     fn open(&self, now: Timestamp) -> anyhow::Result<Input> {
-        let input = self.input.cells(Some(&self.family), now)?;
+        let input = self.input.cells(ColumnFamily::Store(&self.family), now)?;
         for family in input.families().unwrap_or_default() {
             if family != self.family.as_bytes() {
                 let (found, name) = (escape(&family), self.input.name());
