@@ -348,6 +348,19 @@ fn bad_lines_and_output_are_two_files() {
 }
 
 #[test]
+fn a_build_that_fails_leaves_no_file_of_bad_lines() {
+    let (directory, input) = with_csv("k,f:v\nr1\nr3,v\nr2,v\n");
+    let (output, bad) = (path(&directory, "out"), path(&directory, "bad.csv"));
+    let build = ["build", "--from", "csv", &input, "--row", "k", "--output", &output];
+    let build = [&build[..], &["--bad-lines", &bad]].concat();
+    let (status, said) = failure(&build);
+    assert!(status == 3 && said.contains("next: --sort"), "{said}");
+    assert_eq!(entries(&directory), 1, "neither output nor bad lines");
+    stdout(&[&build[..], &["--sort"]].concat());
+    assert_eq!(entries(&directory), 3);
+}
+
+#[test]
 fn options_that_fit_no_column_are_wrong_usage() {
     let csv = "k,f:v,x\nr,v,w\n";
     for (options, what) in [

@@ -188,6 +188,42 @@ fn a_sound_file_is_salvaged_whole_with_its_filter() {
     }
 }
 
+/// Damage to a META block costs no row, whether its header can be read or not.
+#[test]
+fn no_rows_are_named_where_all_cells_are_kept() {
+    for at in [0, 60] {
+        let (directory, file) = sound(&["--filter", "blocked-bloom"]);
+        let layout = json(&["layout", "--json", &file]);
+        let blocks = layout["blocks"].as_array().expect("blocks");
+        let meta = blocks.iter().find(|block| field(block, "type") == "META").expect("a filter");
+        flip(&file, meta["offset"].as_u64().expect("a place") + at);
+        let output = path(&directory, "saved.hfile");
+        let salvage = hfile(&["salvage", "--json", &file, "--output", &output]);
+        let report: Value = serde_json::from_slice(&salvage.stdout).expect("an object");
+        assert_eq!(report["cells"], 20_000, "{report}");
+        assert_eq!(report["cells_refused"], 0, "{report}");
+        let lost = report["lost"].as_array().expect("a list");
+        assert!(lost.iter().all(|lost| lost.get("first_row").is_none()), "{report}");
+    }
+}
+
+#[test]
+fn a_salvage_to_stdout_reports_on_stderr() {
+    let (directory, file) = sound(&[]);
+    flip(&file, data_blocks(&file)[2] + 60);
+    let salvage = hfile(&["salvage", &file, "--output", "-"]);
+    assert_eq!(salvage.status.code(), Some(1));
+    let said = text(&salvage.stderr);
+    assert!(said.contains("  lost: ") && said.contains("may be missing or incomplete"), "{said}");
+    assert!(said.contains("was not checked; hfile verify does"), "{said}");
+    let saved = path(&directory, "saved.hfile");
+    fs::write(&saved, &salvage.stdout).expect("disk takes it");
+    stdout(&["verify", &saved]);
+    let salvage = hfile(&["salvage", "--json", &file, "--output", "-"]);
+    let report: Value = serde_json::from_slice(&salvage.stderr).expect("an object on stderr");
+    assert_eq!(report["lost"].as_array().map(Vec::len), Some(1), "{report}");
+}
+
 #[test]
 fn a_file_without_a_sound_trailer_is_refused_by_name() {
     let (directory, file) = sound(&[]);

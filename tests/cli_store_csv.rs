@@ -113,6 +113,84 @@ fn a_run_that_stops_says_where_to_go_on() {
 }
 
 #[test]
+fn lines_before_the_first_are_skipped_whatever_is_in_them() {
+    let (directory, store, input) = with_store("id,n\n,1\nr2,\"2\nr3,3\nr4,4\n");
+    let put = ["store", "put", &store, "f", "--from", "csv", &input, "--row", "id"];
+    let put = [&put[..], &["--timestamp", "5", "--from-line"]].concat();
+    let dry = stdout(&[&put[..], &["4", "--dry-run"]].concat());
+    assert!(dry.contains("2 cells from 2 records"), "{dry}");
+    assert_eq!(stdout(&[&put[..], &["4", "--ack"]].concat()), "ACK 2\n");
+    assert_eq!(cells(&store), ["r3,f,n,5,Put,3", "r4,f,n,5,Put,4"]);
+    for dry in [&[][..], &["--dry-run"]] {
+        let (status, said) = failure(&[&put[..], &["4000"], dry].concat());
+        assert!(status == 2 && said.contains("--from-line 4000: no record"), "{said}");
+    }
+    let cell = "{\"row\":\"63\",\"family\":\"66\",\"qualifier\":\"\",\"ts\":1,\"type\":\"Put\",\"value\":\"\"}";
+    let input = path(&directory, "in.ndjson");
+    fs::write(&input, format!("nonsense\n{cell}\nnonsense\n")).expect("disk takes it");
+    let put = ["store", "put", &store, "f", "--from", "cells", &input, "--from-line", "2"];
+    let (_, said) = failure(&put);
+    assert!(said.starts_with("hfile: 1 cell stored, of the records before line 3;"), "{said}");
+}
+
+#[test]
+fn a_truncated_input_goes_on_behind_what_is_stored() {
+    let rows: Vec<String> = (0..9_000_u64)
+        .map(|row| format!("r{row:05},{}\n", row.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+        .collect();
+    let csv = format!("id,n\n{}", rows.concat());
+    let (directory, store, input) = with_store(&csv);
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(csv.as_bytes()).expect("memory takes it");
+    let bytes = gzip.finish().expect("memory takes it");
+    let cut = path(&directory, "cut.csv.gz");
+    fs::write(&cut, &bytes[..bytes.len() - 9]).expect("disk takes it");
+    let put = ["store", "put", &store, "f", "--row", "id", "--timestamp", "5", "--from", "csv"];
+    let (status, said) = failure(&[&put[..], &[&cut]].concat());
+    assert_eq!(status, 3);
+    let stored = cells(&store).len();
+    assert!(stored > 0);
+    let go_on = format!("--from-line {} goes on there", stored + 2);
+    assert!(said.contains(&go_on), "{stored} stored: {said}");
+    if stored < rows.len() {
+        let line = (stored + 2).to_string();
+        stdout(&[&put[..], &[&input, "--from-line", &line]].concat());
+    }
+    assert_eq!(cells(&store).len(), rows.len());
+}
+
+/// The process waits for its input, with nothing stored, when Ctrl-C comes.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_while_skipping_says_the_line_that_was_given() {
+    let (_directory, store, _) = with_store("");
+    let put = ["store", "put", &store, "f", "--from", "csv", "-", "--row", "id"];
+    let mut child = command(&[&put[..], &["--from-line", "9"]].concat())
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let mut stdin = child.stdin.take().expect("piped");
+    stdin.write_all(b"id,n\nr1,1\n").expect("it reads");
+    // It says on stderr that it has read the header; the handler is set soon after that.
+    let mut stderr = BufReader::new(child.stderr.take().expect("piped"));
+    let mut said = String::new();
+    stderr.read_line(&mut said).expect("text");
+    assert!(said.contains("the cells get the timestamp"), "{said}");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let id = child.id().to_string();
+    let killed = std::process::Command::new("kill").args(["-INT", &id]).status();
+    assert!(killed.expect("there is kill").success());
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    said.clear();
+    stderr.read_line(&mut said).expect("text");
+    let go_on =
+        "hfile: 0 cells stored, of the records before line 9; --from-line 9 goes on there\n";
+    assert_eq!(said, go_on);
+    drop(stdin);
+}
+
+#[test]
 fn the_cells_format_says_where_to_go_on_too() {
     let cell = |row: &str| {
         format!(

@@ -137,6 +137,7 @@ impl Build {
         let (output, summary) = writer.finish()?;
         drop(progress);
         output.finish()?;
+        input.keep_bad_lines();
         input.say_bad_lines();
         if self.output != Path::new("-") {
             let bad_lines = input.bad_line_count();
@@ -171,6 +172,7 @@ impl Build {
         drop(progress);
         let files: Vec<_> = files.iter().map(|file| output.final_place(file)).collect();
         output.finish()?;
+        input.keep_bad_lines();
         input.say_bad_lines();
         self.audience.print(&self.table.report(&self.output, &files, cell_count))?;
         Ok(Answer::Sound)

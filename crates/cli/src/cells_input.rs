@@ -63,6 +63,16 @@ impl InputOptions {
     /// Opens the input. CSV columns that name no family are of `family`; cells without a timestamp get `now`, which is
     /// said on stderr.
     pub(crate) fn cells(&self, family: ColumnFamily<'_>, now: Timestamp) -> anyhow::Result<Input> {
+        self.cells_from(family, now, 1)
+    }
+
+    /// As [`cells`](Self::cells), without the records that begin before `from_line`.
+    pub(crate) fn cells_from(
+        &self,
+        family: ColumnFamily<'_>,
+        now: Timestamp,
+        from_line: u64,
+    ) -> anyhow::Result<Input> {
         let name = self.name();
         let from = match self.from {
             CellsFormat::Cells => {
@@ -70,14 +80,16 @@ impl InputOptions {
                 if let Some(given) = self.csv.first_given().or(family) {
                     return Err(Usage(format!("{given} is for --from csv")).into());
                 }
-                From::Cells(ndjson::Reader::new(open(&self.input)?, name))
+                let mut cells = ndjson::Reader::new(open(&self.input)?, name);
+                cells.skip_to_line(from_line)?;
+                From::Cells(cells)
             }
             CellsFormat::Csv => {
-                let context = CsvContext { name, family, now, is_dry_run: self.dry_run };
+                let context = CsvContext { name, family, now, is_dry_run: self.dry_run, from_line };
                 From::Csv(Box::new(CsvCells::new(open(&self.input)?, &self.csv, context)?))
             }
         };
-        let input = Input { from, record_count: 0, place: Place::default() };
+        let input = Input { from, from_line, record_count: 0, place: Place::default() };
         if let From::Csv(csv) = &input.from
             && csv.fixed_timestamp() == Some(now)
         {
@@ -103,6 +115,7 @@ fn resolved(path: &Path) -> PathBuf {
 /// The cells of an input, in its order.
 pub(crate) struct Input {
     from: From,
+    from_line: u64,
     record_count: u64,
     place: Place,
 }
@@ -169,6 +182,24 @@ impl Input {
         }
     }
 
+    /// Refuses a line behind which nothing was found, once all is read.
+    pub(crate) fn check_from_line(&self) -> Result<(), Usage> {
+        if self.from_line > 1 && self.record_count() + self.bad_line_count() == 0 {
+            let line = self.from_line;
+            return Err(Usage(format!(
+                "--from-line {line}: no record of the input begins on that line or a later one"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Keeps the file of bad lines, which is removed otherwise when the input is dropped.
+    pub(crate) fn keep_bad_lines(&mut self) {
+        if let From::Csv(csv) = &mut self.from {
+            csv.keep_bad_lines();
+        }
+    }
+
     /// The first of them.
     pub(crate) fn first_bad_lines(&self) -> &[Problem] {
         match &self.from {
@@ -227,7 +258,13 @@ mod tests {
         }
         let Parsed { csv } = clap::Parser::parse_from(["test"]);
         let (name, now) = (FileName::new("x.csv"), Timestamp::new(1));
-        let context = CsvContext { name, family: ColumnFamily::Unknown, now, is_dry_run: false };
+        let context = CsvContext {
+            name,
+            family: ColumnFamily::Unknown,
+            now,
+            is_dry_run: false,
+            from_line: 1,
+        };
         match CsvCells::new(text.as_bytes(), &csv, context) {
             Ok(cells) => cells.collect(),
             Err(error) => vec![Err(error.downcast().expect("an error about the file"))],

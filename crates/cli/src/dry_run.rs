@@ -65,6 +65,9 @@ pub(crate) fn dry_run(
         }
     }
     drop(progress);
+    if ended.is_none() {
+        input.check_from_line()?;
+    }
     if let Some(error) = ended {
         // The cells format ends at what is no cell.
         report.add_problem(Problem { line: input.line(), what: error.to_string() });

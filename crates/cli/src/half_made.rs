@@ -113,11 +113,11 @@ impl OutputFile {
 }
 
 /// A path's entry in the list of what Ctrl-C removes; dropping it strikes it off.
-struct Removal(PathBuf);
+pub(crate) struct Removal(PathBuf);
 
 impl Removal {
     /// Makes something and enters it, so that no Ctrl-C can come in between.
-    fn of<T>(make: impl FnOnce() -> io::Result<(PathBuf, T)>) -> io::Result<(Self, T)> {
+    pub(crate) fn of<T>(make: impl FnOnce() -> io::Result<(PathBuf, T)>) -> io::Result<(Self, T)> {
         watch_for_ctrl_c();
         let mut list = half_made();
         let (path, thing) = make()?;

@@ -5,6 +5,8 @@ use std::io::{self, BufWriter, StdoutLock, Write};
 use anyhow::Context;
 use serde::Serialize;
 
+use crate::stderr::say;
+
 /// Something a verb found out, as JSON through [`Serialize`] and as text for people.
 pub(crate) trait Report: Serialize {
     /// Writes the text for people.
@@ -23,6 +25,18 @@ impl Audience {
     /// Whether programs read it.
     pub(crate) const fn is_program(self) -> bool {
         self.json
+    }
+
+    /// Prints a report on stderr in the form asked for, because stdout has something else.
+    pub(crate) fn print_on_stderr(self, report: &impl Report) -> anyhow::Result<()> {
+        let mut text = Vec::new();
+        if self.json {
+            serde_json::to_writer(&mut text, report)?;
+        } else {
+            report.write_text(&mut text)?;
+        }
+        say(String::from_utf8_lossy(&text).trim_end());
+        Ok(())
     }
 
     /// Prints a report in the form asked for.

@@ -24,12 +24,11 @@ Examples:
   hfile salvage damaged.hfile --output saved.hfile
   hfile salvage --json damaged.hfile --output saved.hfile | jq '.lost[] | [.first_row, .last_row]'
 
-Of a damaged block no cell is used, for nobody knows which of its bytes are wrong. The rows that are lost with
-it lie between the sound rows before and behind it; of these two a part may be missing too. Blocks are
-found without the index. Trailer, file info and index root must be sound: without them nobody knows how
-blocks are to be read.
+A damaged block gives no cells. The lost rows lie between the last sound row before it and the first after
+it; these two rows may be incomplete. Trailer, file info and index root must be sound.
 The new file is written as the damaged one was: encoding, codec, Bloom filter, filter of ours, file info.
-It is checked as hfile verify does before it gets its name.
+It is checked as hfile verify does before it gets its name. With --output - it is not checked, and the
+report goes to stderr.
 Exit status: 0 nothing was lost, 1 something was, 2 wrong usage, 3 could not read, or not write.")]
 pub(crate) struct Salvage {
     /// The damaged file
@@ -56,41 +55,51 @@ impl Salvage {
         let name = FileName::new(self.output.display().to_string());
         let mut writer = Writer::new(output, name, options)?;
         let progress = Progress::new("cells", reader.cell_count());
-        let (mut kept, mut refused) = (0, 0);
+        let (mut kept, mut refused, mut first_refusal) = (0, 0, None);
         let lost = sstable::salvage(&reader, |cell| {
             progress.advance(1);
             match writer.append(cell) {
                 Ok(()) => kept += 1,
                 // Sound as bytes, and yet no cell that a file can hold.
                 Err(error @ sstable::Error::Invalid { .. }) => {
-                    if refused == 0 {
-                        notes.push(format!("a cell that no file can hold was left out: {error}"));
-                    }
+                    first_refusal.get_or_insert_with(|| error.to_string());
                     refused += 1;
                 }
                 Err(error) => return Err(error),
             }
             Ok(())
         })?;
+        if let Some(error) = first_refusal {
+            let cells = show_number(refused, "cell");
+            notes.push(format!("left out {cells} that no file can hold; the first: {error}"));
+        }
         copy_meta_blocks(&reader, &mut writer, &mut notes)?;
         let (output, _) = writer.finish()?;
         drop(progress);
-        if let Some(written) = output.path() {
-            check_sound(written, &self.output)?;
+        match output.path() {
+            Some(written) => drop(check_sound(written, &self.output)?),
+            None => notes.push(
+                "the new file went to stdout and was not checked; hfile verify does".to_owned(),
+            ),
         }
         output.finish()?;
-        if self.output != Path::new("-") {
-            self.audience.print(&SalvageReport {
-                schema: 1,
-                file: self.input.display().to_string(),
-                output: self.output.display().to_string(),
-                cells: kept,
-                cells_stated: reader.cell_count(),
-                lost: lost.iter().map(LostReport::from).collect(),
-                notes,
-            })?;
+        let is_whole = kept == reader.cell_count() && refused == 0;
+        let report = SalvageReport {
+            schema: 1,
+            file: self.input.display().to_string(),
+            output: self.output.display().to_string(),
+            cells: kept,
+            cells_stated: reader.cell_count(),
+            cells_refused: refused,
+            lost: lost.iter().map(|lost| LostReport::of(lost, is_whole)).collect(),
+            notes,
+        };
+        if self.output == Path::new("-") {
+            self.audience.print_on_stderr(&report)?;
+        } else {
+            self.audience.print(&report)?;
         }
-        Ok(Answer::from_bool(lost.is_empty() && kept == reader.cell_count()))
+        Ok(Answer::from_bool(lost.is_empty() && is_whole))
     }
 
     /// Refuses to put the new file in the damaged one's place, which is all that there is.
@@ -154,6 +163,8 @@ struct SalvageReport {
     output: String,
     cells: u64,
     cells_stated: u64,
+    /// Cells of sound blocks that no file can hold.
+    cells_refused: u64,
     lost: Vec<LostReport>,
     notes: Vec<String>,
 }
@@ -169,14 +180,16 @@ struct LostReport {
     rows: Option<LostRowsReport>,
 }
 
-impl From<&Lost> for LostReport {
-    fn from(lost: &Lost) -> Self {
+impl LostReport {
+    /// Without rows if all cells that the file states were saved: then none can be missing.
+    fn of(lost: &Lost, is_whole: bool) -> Self {
+        let rows = lost.rows.as_ref().filter(|_| !is_whole);
         Self {
             offset: lost.damage.at.get(),
             bytes: lost.len,
             block: lost.damage.block.map(BlockType::name),
             what: lost.damage.what.to_string(),
-            rows: lost.rows.as_ref().map(LostRowsReport::from),
+            rows: rows.map(LostRowsReport::from),
         }
     }
 }

@@ -88,17 +88,35 @@ impl<R: BufRead> Reader<R> {
         self.line_number
     }
 
+    /// Skips the lines before `line`, whatever is in them.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be read.
+    pub fn skip_to_line(&mut self, line: u64) -> Result<()> {
+        while self.line_number + 1 < line {
+            self.line.clear();
+            if self.read_line()? == 0 {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the next line to what is held.
+    fn read_line(&mut self) -> Result<usize> {
+        self.line_number += 1;
+        self.input.read_until(b'\n', &mut self.line).map_err(|source| Error::Io {
+            file: self.name.clone(),
+            action: format!("read line {}", self.line_number).into(),
+            source,
+        })
+    }
+
     fn read_cell(&mut self) -> Result<Option<Cell>> {
         loop {
             self.line.clear();
-            self.line_number += 1;
-            let read =
-                self.input.read_until(b'\n', &mut self.line).map_err(|source| Error::Io {
-                    file: self.name.clone(),
-                    action: format!("read line {}", self.line_number).into(),
-                    source,
-                })?;
-            if read == 0 {
+            if self.read_line()? == 0 {
                 return Ok(None);
             }
             if !self.line.trim_ascii().is_empty() {

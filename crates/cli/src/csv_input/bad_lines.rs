@@ -1,12 +1,14 @@
 //! What becomes of lines that cannot be read: they end the run, or are counted and left out.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use anyhow::{Context, bail};
 use sstable::{Error, FileName, Result};
+
+use crate::half_made::Removal;
 
 /// `stop`, `skip`, or a file.
 #[derive(Clone, Debug)]
@@ -42,6 +44,9 @@ struct BadLinesFile {
     path: PathBuf,
     name: FileName,
     writer: Option<csv::Writer<File>>,
+    is_kept: bool,
+    /// Has it removed at Ctrl-C.
+    removal: Option<Removal>,
 }
 
 impl BadLinesFile {
@@ -49,13 +54,29 @@ impl BadLinesFile {
         let writer = match &mut self.writer {
             Some(writer) => writer,
             none => {
-                let mut writer = csv::Writer::from_writer(File::create_new(&self.path)?);
+                let file = if self.is_kept {
+                    File::create_new(&self.path)?
+                } else {
+                    let (removal, file) =
+                        Removal::of(|| Ok((self.path.clone(), File::create_new(&self.path)?)))?;
+                    self.removal = Some(removal);
+                    file
+                };
+                let mut writer = csv::Writer::from_writer(file);
                 writer.write_record(["line", "reason", "text"])?;
                 none.insert(writer)
             }
         };
         writer.write_record([line.to_string().as_bytes(), what.as_bytes(), bytes])?;
         writer.flush()
+    }
+}
+
+impl Drop for BadLinesFile {
+    fn drop(&mut self) {
+        if self.writer.take().is_some() && !self.is_kept {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -82,7 +103,13 @@ impl BadLines {
                     bail!("{shown}: the file of bad lines must be new, and exists already");
                 }
                 let name = FileName::new(shown);
-                Some(BadLinesFile { path: path.clone(), name, writer: None })
+                Some(BadLinesFile {
+                    path: path.clone(),
+                    name,
+                    writer: None,
+                    is_kept: false,
+                    removal: None,
+                })
             }
             _ => None,
         };
@@ -113,6 +140,14 @@ impl BadLines {
             self.first.push(Problem { line, what });
         }
         Ok(())
+    }
+
+    /// Keeps the file. Without this it is removed when the run ends, as that of a run that fails must be.
+    pub(super) fn keep(&mut self) {
+        if let Some(file) = &mut self.file {
+            file.is_kept = true;
+            file.removal = None;
+        }
     }
 
     /// The number of lines taken.

@@ -22,6 +22,8 @@ pub(crate) struct CsvContext<'a> {
     pub(crate) now: Timestamp,
     /// Whether nothing is to be written.
     pub(crate) is_dry_run: bool,
+    /// Records that begin before this line are skipped, sound or not.
+    pub(crate) from_line: u64,
 }
 
 /// The family of columns that name none.
@@ -58,6 +60,7 @@ pub(crate) struct CsvCells<R> {
     /// The rest of the current record's cells.
     cells: VecDeque<Cell>,
     line: u64,
+    from_line: u64,
     record_count: u64,
     has_failed: bool,
     /// Whether no record was read yet, beside the header.
@@ -76,7 +79,7 @@ impl<R: Read> CsvCells<R> {
         options: &CsvOptions,
         context: CsvContext<'_>,
     ) -> anyhow::Result<Self> {
-        let CsvContext { name, family, now, is_dry_run } = context;
+        let CsvContext { name, family, now, is_dry_run, from_line } = context;
         let usage = |what: String| Usage(format!("{name}: {what}"));
         let mut records = Records::new(input, options.dialect()?, options.field_size_max()?);
         let form = if options.columns.is_empty() {
@@ -118,6 +121,7 @@ impl<R: Read> CsvCells<R> {
             bad_lines,
             cells: VecDeque::new(),
             line: 0,
+            from_line,
             record_count: 0,
             has_failed: false,
             is_at_first: true,
@@ -155,6 +159,11 @@ impl<R> CsvCells<R> {
     /// The number of records read, without bad lines.
     pub(crate) const fn record_count(&self) -> u64 {
         self.record_count
+    }
+
+    /// Keeps the file of bad lines, which goes with the input otherwise.
+    pub(crate) fn keep_bad_lines(&mut self) {
+        self.bad_lines.keep();
     }
 
     /// The number of lines that could not be read.
@@ -195,17 +204,22 @@ impl<R: Read> Iterator for CsvCells<R> {
 impl<R: Read> CsvCells<R> {
     /// Makes cells of the next record, perhaps none; `false` at the end.
     fn read_record(&mut self) -> Result<bool> {
-        let Self { records, form, name, bad_lines, cells, is_at_first, .. } = self;
+        let Self { records, form, name, bad_lines, cells, is_at_first, from_line, .. } = self;
         let read = records.read().map_err(|source| {
             let action = format!("read CSV behind line {}", self.line).into();
             Error::Io { file: name.clone(), action, source }
         })?;
         let (line, problem, bytes) = match read {
             None => return Ok(false),
+            Some(Err(bad)) if bad.line < *from_line => return Ok(true),
             Some(Err(bad)) => (bad.line, Some(bad.what), bad.bytes),
             Some(Ok(record)) => {
                 if *is_at_first && let Err(what) = check_line_ends(&record) {
                     return Err(in_line(name, record.line, &what));
+                }
+                *is_at_first = false;
+                if record.line < *from_line {
+                    return Ok(true);
                 }
                 let made = form.cells(&record, cells);
                 let bytes = if made.is_err() { record.bytes.to_vec() } else { Vec::new() };

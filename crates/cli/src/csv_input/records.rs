@@ -10,8 +10,9 @@
 //! there is a separator or the end of the line. Empty lines are passed over.
 //!
 //! The crate `csv` takes a quote that is never closed for one that is closed at the end of the input. Here it
-//! is an error, and so is a record that such a quote makes too long. Whatever is wrong with a record, the next
-//! one begins on the line behind the record's *first* line: a stray quote costs one line and not what follows.
+//! is an error, and so is a record that such a quote makes too long. The next record then begins on the line after
+//! the bad record's *first* line: a stray quote costs one line and not what follows. Only a record whose quotes are
+//! sound, and of which a field is too large, is skipped as a whole.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -172,6 +173,12 @@ impl<R: Read> Records<R> {
                     let (line, unescaped, fields) = (self.line, &*self.unescaped, &*self.fields);
                     return Ok(Some(Ok(Record { line, bytes, unescaped, fields })));
                 }
+                Parsed::BadRecord { problem, text_end, end } => {
+                    let bytes = self.buffer[self.held.start..self.held.start + text_end].to_vec();
+                    let what = problem.told(self.line, self.field_size_max);
+                    self.done = (end, parser.lines + 1);
+                    return Ok(Some(Err(BadLine { line: self.line, what, bytes })));
+                }
                 Parsed::Bad(problem) => return self.pass_over(&problem).map(|bad| Some(Err(bad))),
             }
         }
@@ -255,7 +262,10 @@ struct Parser {
     lines: u64,
     /// Those before the quote that opened the current field.
     quote_lines: u64,
-    has_doubled_quotes: bool,
+    /// Quotes of the current field that stand for one of two.
+    doubled_quotes: usize,
+    /// The first field that is too large.
+    too_large: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -282,6 +292,13 @@ enum Parsed {
     EmptyLine {
         end: usize,
     },
+    /// A record that ends where a record can, and is none all the same.
+    BadRecord {
+        problem: Problem,
+        text_end: usize,
+        end: usize,
+    },
+    /// Nobody knows where the record ends.
     Bad(Problem),
 }
 
@@ -336,7 +353,8 @@ impl Parser {
             field_start: 0,
             lines: 0,
             quote_lines: 0,
-            has_doubled_quotes: false,
+            doubled_quotes: 0,
+            too_large: None,
         }
     }
 
@@ -348,7 +366,7 @@ impl Parser {
                 State::Start if Some(byte) == self.dialect.quote => {
                     self.state = State::Quoted;
                     self.quote_lines = self.lines;
-                    self.has_doubled_quotes = false;
+                    self.doubled_quotes = 0;
                     self.at += 1;
                     self.field_start = self.at;
                 }
@@ -356,7 +374,13 @@ impl Parser {
                     let end = memchr2(separator, b'\n', &bytes[self.at..]);
                     self.state = State::Plain;
                     self.at = end.map_or(bytes.len(), |end| self.at + end);
-                    if let Some(problem) = self.size_problem(fields.len()) {
+                    let text = &bytes[self.field_start..self.at];
+                    // A carriage return before the end of a line is not of the field.
+                    let text = match bytes.get(self.at) {
+                        Some(byte) if *byte == separator => text,
+                        _ => without_return(text),
+                    };
+                    if let Some(problem) = self.size_problem(text.len(), fields.len()) {
                         return Parsed::Bad(problem);
                     }
                     let Some(byte) = bytes.get(self.at) else { break };
@@ -375,10 +399,10 @@ impl Parser {
                 State::Quote | State::Return if byte == b'\n' => {
                     let closing = self.at - usize::from(self.state == State::Return) - 1;
                     self.push_quoted(bytes, closing, fields, unescaped);
-                    return Parsed::Record { text_end: closing + 1, end: self.at + 1 };
+                    return self.record(closing + 1, self.at + 1);
                 }
                 State::Quote if Some(byte) == self.dialect.quote => {
-                    self.has_doubled_quotes = true;
+                    self.doubled_quotes += 1;
                     self.state = State::Quoted;
                     self.at += 1;
                 }
@@ -407,7 +431,7 @@ impl Parser {
             State::Quote | State::Return => {
                 let closing = self.at - usize::from(self.state == State::Return) - 1;
                 self.push_quoted(bytes, closing, fields, unescaped);
-                Parsed::Record { text_end: closing + 1, end: bytes.len() }
+                self.record(closing + 1, bytes.len())
             }
         }
     }
@@ -420,7 +444,15 @@ impl Parser {
         }
         let text = self.field_start..text_end;
         fields.push(Field { text, is_quoted: false, is_unescaped: false });
-        Parsed::Record { text_end, end }
+        self.record(text_end, end)
+    }
+
+    /// A record that ends here, if no field of it was too large.
+    fn record(&self, text_end: usize, end: usize) -> Parsed {
+        match self.too_large.map(Problem::FieldTooLarge) {
+            Some(problem) => Parsed::BadRecord { problem, text_end, end },
+            None => Parsed::Record { text_end, end },
+        }
     }
 
     /// Goes behind the next quote, or to the end of the bytes.
@@ -433,7 +465,8 @@ impl Parser {
         if self.lines >= LINES_MAX {
             return Some(Problem::TooManyLines(self.quote_lines));
         }
-        let problem = self.size_problem(index);
+        let len = self.at - self.field_start - self.doubled_quotes;
+        let problem = self.size_problem(len, index);
         if quote.is_some() {
             self.at += 1;
             self.state = State::Quote;
@@ -441,14 +474,15 @@ impl Parser {
         problem
     }
 
-    const fn size_problem(&self, index: usize) -> Option<Problem> {
-        if self.at - self.field_start > self.field_size_max {
-            Some(Problem::FieldTooLarge(index))
-        } else if self.at > self.field_size_max.saturating_mul(RECORD_FIELDS_MAX) {
-            Some(Problem::RecordTooLarge)
-        } else {
-            None
+    /// Notes a field of `len` bytes that is too large, whose record may still be well formed; returns what is wrong
+    /// with a record that is too large itself.
+    fn size_problem(&mut self, len: usize, index: usize) -> Option<Problem> {
+        if len > self.field_size_max {
+            self.too_large.get_or_insert(index);
         }
+        let is_too_large = self.at > self.field_size_max.saturating_mul(RECORD_FIELDS_MAX);
+        let problem = self.too_large.map_or(Problem::RecordTooLarge, Problem::FieldTooLarge);
+        is_too_large.then_some(problem)
     }
 
     /// Goes behind the separator that it stands on.
@@ -468,7 +502,7 @@ impl Parser {
     ) {
         let text = self.field_start..closing;
         let quote = match self.dialect.quote {
-            Some(quote) if self.has_doubled_quotes => quote,
+            Some(quote) if self.doubled_quotes > 0 => quote,
             _ => return fields.push(Field { text, is_quoted: true, is_unescaped: false }),
         };
         let start = unescaped.len();
@@ -594,6 +628,13 @@ mod tests {
             assert_eq!(all[0].1.is_ok(), is_sound, "{all:?}");
             assert_eq!(all[1], (2, Ok("c".to_owned())), "{all:?}");
         }
+        // A field's size is that of its own bytes; a record's, that of all of them.
+        for text in ["1234567890\r\n", "\"12345678\"\"9\"\n", "a,1234567890\r\n"] {
+            assert!(read_all(text.as_bytes(), COMMAS, 10)[0].1.is_ok(), "{text}");
+        }
+        let all = read_all(b"a,\"1234\n6789\n12\",b\nc\n", COMMAS, 10);
+        assert!(all[0].1.as_ref().is_err_and(|what| what.starts_with("column 2: a field of")));
+        assert_eq!(all[1..], [(4, Ok("c".to_owned()))], "skipped as a whole");
         let all = read_all(&[b'x'; 3000], COMMAS, 10);
         let what = "column 1: a field of more than 10 bytes; --field-size-max allows larger ones";
         assert_eq!(all, [(1, Err(what.to_owned()))]);

@@ -31,8 +31,8 @@ of the input does. The cells keep their timestamps and types; their sequence ids
 Columns of CSV that name no family are of FAMILY; hfile build --help says how CSV is read.
 
 Where the input cannot be read, the records before are written, and stderr says how many cells are stored
-and with which --from-line to go on; after Ctrl-C too. Cells without a timestamp get that of the run: give the first run's
-(stderr has it) to the next by --timestamp.")]
+and with which --from-line to go on; after Ctrl-C too. To resume, pass
+--timestamp with the time that the first run printed on stderr; otherwise the cells get a new one.")]
 pub(super) struct Put {
     #[command(flatten)]
     directory: Directory,
@@ -47,7 +47,7 @@ pub(super) struct Put {
     /// Print "ACK n" after each batch: n cells are acknowledged so far
     #[arg(long)]
     ack: bool,
-    /// Cells that are written together, all or none; the last record is written whole
+    /// Cells per atomic batch; a record is never split
     #[arg(long, value_name = "CELLS", default_value = "1000")]
     batch: NonZeroUsize,
     #[command(flatten)]
@@ -69,9 +69,9 @@ impl Put {
         }
         let store = self.directory.open()?;
         let mut input = self.open(now)?;
-        let mut batches = Batches::new(&store, self.ack);
+        let mut batches = Batches::new(&store, self.ack, self.from_line);
         let written = self.write(&mut input, &mut batches);
-        if written.is_err() {
+        if written.as_ref().is_err_and(|error| !error.is::<Usage>()) {
             batches.reached.say();
         }
         written?;
@@ -80,7 +80,12 @@ impl Put {
     }
 
     fn open(&self, now: Timestamp) -> anyhow::Result<Input> {
-        let input = self.input.cells(ColumnFamily::Store(&self.family), now)?;
+        let mut input = {
+            let family = ColumnFamily::Store(&self.family);
+            self.input.cells_from(family, now, self.from_line)?
+        };
+        // What is stored stays, and so do the lines that were not.
+        input.keep_bad_lines();
         for family in input.families().unwrap_or_default() {
             if family != self.family.as_bytes() {
                 let (found, name) = (escape(&family), self.input.name());
@@ -96,10 +101,12 @@ impl Put {
             let cell = input.next();
             let line = input.line();
             let cell = match cell {
-                Some(Ok(_)) if line < self.from_line => continue,
                 Some(Ok(cell)) => self.check(cell, input),
                 Some(Err(error)) => Err(error.into()),
-                None => return batches.write(),
+                None => {
+                    batches.write()?;
+                    return Ok(input.check_from_line()?);
+                }
             };
             match cell {
                 Ok(cell) => {
@@ -110,7 +117,10 @@ impl Put {
                 }
                 Err(error) => {
                     batches.write()?;
-                    batches.reached.set(None, line);
+                    // Where the input itself cannot be read, its line is still that of the last record.
+                    if line > batches.last_line && line > self.from_line {
+                        batches.reached.set(None, line);
+                    }
                     return Err(error);
                 }
             }
@@ -174,10 +184,10 @@ impl Reached {
 }
 
 impl<'s> Batches<'s> {
-    fn new(store: &'s Store, acknowledges: bool) -> Self {
+    fn new(store: &'s Store, acknowledges: bool, from_line: u64) -> Self {
         let progress = Progress::unbounded("cells");
         let reached = Reached::default();
-        reached.set(None, 1);
+        reached.set(None, from_line);
         reached.say_at_ctrl_c();
         Self { store, acknowledges, batch: WriteBatch::new(), last_line: 0, reached, progress }
     }

@@ -100,7 +100,7 @@ pub fn salvage<E: From<Error>>(
         };
         if let Some(damage) = damage {
             let is_without_cells = header.is_some_and(|header| {
-                matches!(header.block_type, BlockType::LeafIndex | BlockType::BloomChunk)
+                !matches!(header.block_type, BlockType::Data | BlockType::EncodedData)
             });
             let first = before.as_ref().map(|cell| cell.row().to_vec());
             let rows = (!is_without_cells).then_some(RowsBetween { first, last: None });
