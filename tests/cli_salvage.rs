@@ -205,6 +205,23 @@ fn no_rows_are_named_where_all_cells_are_kept() {
         let lost = report["lost"].as_array().expect("a list");
         assert!(lost.iter().all(|lost| lost.get("first_row").is_none()), "{report}");
     }
+    // Beside a data block that is lost, a META block still names no rows.
+    let (directory, file) = sound(&["--filter", "blocked-bloom"]);
+    let layout = json(&["layout", "--json", &file]);
+    let blocks = layout["blocks"].as_array().expect("blocks");
+    let meta = blocks.iter().find(|block| field(block, "type") == "META").expect("a filter");
+    flip(&file, meta["offset"].as_u64().expect("a place") + 60);
+    flip(&file, data_blocks(&file)[2] + 60);
+    let output = path(&directory, "saved.hfile");
+    let salvage = hfile(&["salvage", "--json", &file, "--output", &output]);
+    let report: Value = serde_json::from_slice(&salvage.stdout).expect("an object");
+    let named = |block: &str| {
+        let lost = report["lost"].as_array().expect("a list");
+        let found = lost.iter().find(|lost| lost["block"] == block);
+        found.map(|lost| lost.get("first_row").is_some())
+    };
+    assert_eq!(named("DATA"), Some(true), "{report}");
+    assert_ne!(named("META"), Some(true), "{report}");
 }
 
 #[test]
