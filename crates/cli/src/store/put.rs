@@ -41,7 +41,7 @@ pub(super) struct Put {
     family: String,
     #[command(flatten)]
     input: InputOptions,
-    /// Pass over the records that begin before this line of the input
+    /// Skip the records that begin before this line of the input
     #[arg(long, value_name = "LINE", default_value_t = 1)]
     from_line: u64,
     /// Print "ACK n" after each batch: n cells are acknowledged so far
