@@ -163,7 +163,7 @@ impl<'a> Verifier<'a> {
             unread: HashSet::new(),
             known_until: None,
             section: Section::Scanned,
-            cells: CellChecks::default(),
+            cells: CellChecks::new(&reader.0),
             data_blocks: Vec::new(),
             damaged_data: Vec::new(),
             index_blocks: HashMap::new(),

@@ -16,8 +16,8 @@ pub(super) struct CellChecks {
     /// The flat key of the cell before; empty before the first.
     previous_key: Vec<u8>,
     previous_sequence_id: SequenceId,
-    /// What the file info says, once it was read.
-    time_range: Option<Option<TimeRange>>,
+    /// What the file info says.
+    time_range: Option<TimeRange>,
     cell_count: u64,
     key_bytes: u64,
     value_bytes: u64,
@@ -33,6 +33,10 @@ pub(super) struct CellChecks {
 }
 
 impl CellChecks {
+    pub(super) fn new(file: &Inner) -> Self {
+        Self { time_range: file.file_info.time_range(), ..Self::default() }
+    }
+
     /// Holds the next cell against those before it, and asks the filters about it. Returns what is
     /// wrong with it.
     pub(super) fn check(&mut self, file: &Inner, cell: &CellRef<'_>) -> Vec<String> {
@@ -58,7 +62,7 @@ impl CellChecks {
             starts_row || previous.as_ref().is_none_or(|it| it.qualifier != cell.qualifier);
         self.count(cell, starts_row);
         self.ask_filters(file, cell, starts_row, starts_column, &mut wrong);
-        if let Some(range) = *self.time_range.get_or_insert_with(|| file.file_info.time_range())
+        if let Some(range) = self.time_range
             && !(range.min..=range.max).contains(&cell.timestamp)
         {
             wrong.push(format!("is not of the times {} to {}", range.min, range.max));
