@@ -299,10 +299,11 @@ fn read(subject: &Subject, mutant: &Mutant, bytes: &Bytes, counts: &mut Counts) 
 #[test]
 fn damaged_files_read_in_every_way_tell_no_lie() {
     let number = |name| std::env::var(name).ok().map(|it| it.parse::<u64>().expect("a number"));
-    // `MUTANT=n` looks at one again.
+    // `MUTANT=n` looks at one again; `MUTANTS_FROM=n` begins elsewhere, for runs beside each other.
+    let from = number("MUTANTS_FROM").unwrap_or(0);
     let seeds = match number("MUTANT") {
         Some(seed) => seed..seed + 1,
-        None => 0..number("MUTANTS").unwrap_or(2_000),
+        None => from..from + number("MUTANTS").unwrap_or(2_000),
     };
     let count = seeds.end - seeds.start;
     let subjects = Subject::all();

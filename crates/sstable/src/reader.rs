@@ -323,8 +323,9 @@ impl Reader {
             return Ok(entry.map(|entry| index.root.keep(entry.key)));
         };
         let number = middle.entry_in_leaf as usize;
-        let leaf =
-            blocks.load(middle.leaf, Wanted::LeafIndex, Caching::Use, trace, |_, _| Ok(()))?;
+        // Not into the cache: no entry led here by which the leaf could be checked.
+        let (wanted, caching) = (Wanted::LeafIndex, Caching::Bypass);
+        let leaf = blocks.load(middle.leaf, wanted, caching, trace, |_, _| Ok(()))?;
         let key = match &*leaf {
             Block::Index(leaf) => leaf.entry(number).map(|entry| leaf.keep(entry.key)),
             _ => None,

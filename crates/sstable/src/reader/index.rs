@@ -40,7 +40,7 @@ pub(super) struct DataPlace<'a> {
     pub(super) slot: Option<&'a BlockSlot>,
 }
 
-/// The data block in front of another, as far as the index tells.
+/// The block of the same type in front of another, as far as the index tells.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum BlockBefore {
     /// There is none: the other is the first of the file.
@@ -134,34 +134,50 @@ impl DataIndex {
                 return visit(DataPlace { block, key, next_key, before, slot }, trace);
             }
             level = level.saturating_add(1);
+            let before = BlockBefore::of_entry(node, index, is_leftmost);
             is_leftmost &= index == 0;
             if let Some(next) = next {
                 above = Some(node.keep(next.key));
             }
-            let below = self.load_below(blocks, entry, above.as_deref(), level, caching, trace)?;
+            let place = NodePlace { entry, next_key: above.as_deref(), before };
+            let below = self.load_below(blocks, place, level, caching, trace)?;
             at = entry.block.offset;
             held = Some(below);
         }
     }
 
-    /// Loads the index block that an entry leads to, on the level `level` counted from the root's 1, and
-    /// checks that it is the one that belongs there. `next_key` is the key of the entry behind.
+    /// Loads the index block at a place on the level `level`, counted from the root's 1, and checks that it
+    /// is the one that belongs there.
     pub(super) fn load_below(
         &self,
         blocks: &Blocks,
-        entry: IndexEntry<'_>,
-        next_key: Option<&[u8]>,
+        place: NodePlace<'_>,
         level: u32,
         caching: Caching,
         trace: &mut ReadTrace,
     ) -> Result<Arc<Block>> {
         let wanted =
             if level == self.levels { Wanted::LeafIndex } else { Wanted::IntermediateIndex };
-        blocks.load(entry.block, wanted, caching, trace, |block, _| {
+        blocks.load(place.entry.block, wanted, caching, trace, |block, header| {
             let Block::Index(found) = block else { return Err("no index block") };
-            check_index_keys(found, entry.key, next_key, blocks.layout.order)
+            // Intermediate blocks of all levels are one chain, of which the first of a level follows the last
+            // of the level below it.
+            let is_known = wanted == Wanted::LeafIndex || place.before != BlockBefore::First;
+            if is_known && check_previous(header.previous_block, place.before).is_err() {
+                return Err("does not follow the index block that the index has in front of it");
+            }
+            check_index_keys(found, place.entry.key, place.next_key, blocks.layout.order)
         })
     }
+}
+
+/// Where the index has one of its own blocks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NodePlace<'a> {
+    pub(super) entry: IndexEntry<'a>,
+    /// The key of the entry behind.
+    pub(super) next_key: Option<&'a [u8]>,
+    pub(super) before: BlockBefore,
 }
 
 /// Checks that an index block is the one that an entry leads to: it starts with the entry's key.

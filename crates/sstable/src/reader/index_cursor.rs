@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::Caching;
 use super::blocks::Blocks;
-use super::index::{BlockBefore, DataIndex, DataPlace};
+use super::index::{BlockBefore, DataIndex, DataPlace, NodePlace};
 use crate::block::branch::IndexBlock;
 use crate::block::data::DataBlock;
 use crate::block::index::{BlockPlace, IndexEntry};
@@ -155,13 +155,14 @@ impl IndexCursor {
             level = level.saturating_add(1);
             let (node, number) = self.last_node(index);
             let (entry, next_key) = (entry_of(node, number), self.next_key(index));
-            let below = index.load_below(blocks, entry, next_key, level, caching, trace)?;
+            let before = BlockBefore::of_entry(node, number, self.is_leftmost());
+            let place = NodePlace { entry, next_key, before };
+            let below = index.load_below(blocks, place, level, caching, trace)?;
             let chosen = choose(node_of(&below));
             self.below.push((below, chosen));
         }
         let (node, number) = self.last_node(index);
-        let is_leftmost = self.root_entry == 0 && self.ancestors().all(|(_, entry)| *entry == 0);
-        let before = BlockBefore::of_entry(node, number, is_leftmost);
+        let before = BlockBefore::of_entry(node, number, self.is_leftmost());
         self.block = entry_of(node, number).block;
         self.before = before;
         Ok(())
@@ -175,9 +176,10 @@ impl IndexCursor {
         }
     }
 
-    /// The nodes below the root that lead to other index blocks.
-    fn ancestors(&self) -> impl Iterator<Item = &(Arc<Block>, usize)> {
-        self.below.iter().rev().skip(1)
+    /// Whether the lowest node that is loaded is the first of its level.
+    fn is_leftmost(&self) -> bool {
+        let mut above = self.below.iter().rev().skip(1);
+        self.below.is_empty() || self.root_entry == 0 && above.all(|(_, entry)| *entry == 0)
     }
 
     /// The key of the entry behind the chosen one, in the node or in those above it.
