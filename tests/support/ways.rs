@@ -8,8 +8,8 @@ use std::fmt;
 use bytes::Bytes;
 use filter::Seed;
 use sstable::{
-    BloomType, Caching, Cell, Half, HalfReader, HalfScanner, KeyRef, ReadTrace, Reader, Reference,
-    Result, RowProbe, Scanner,
+    BloomType, Caching, Cell, CellRef, Half, HalfReader, HalfScanner, KeyRef, ReadTrace, Reader,
+    Reference, Result, RowProbe, Scanner,
 };
 
 use crate::sound::{Sound, open, open_to_walk};
@@ -399,44 +399,36 @@ fn named(what: &str, row: &[u8]) -> String {
     format!("{what} {}", sstable::escape(row))
 }
 
-fn forwards(scanner: &mut Scanner) -> Read {
+/// Reads from where `first` goes to the end, or to an error, by `step`.
+fn read<S>(
+    scanner: &mut S,
+    first: fn(&mut S) -> Result<()>,
+    cell: fn(&S) -> Option<CellRef<'_>>,
+    step: fn(&mut S) -> Result<()>,
+) -> Read {
     let mut cells = Vec::new();
-    let mut outcome = scanner.seek_to_first();
-    while let Some(cell) = scanner.cell() {
+    let mut outcome = first(scanner);
+    while let Some(cell) = cell(scanner) {
         cells.push(cell.to_cell());
-        outcome = scanner.advance();
+        outcome = step(scanner);
     }
     (cells, outcome)
+}
+
+fn forwards(scanner: &mut Scanner) -> Read {
+    read(scanner, Scanner::seek_to_first, Scanner::cell, Scanner::advance)
 }
 
 fn backwards(scanner: &mut Scanner) -> Read {
-    let mut cells = Vec::new();
-    let mut outcome = scanner.seek_to_last();
-    while let Some(cell) = scanner.cell() {
-        cells.push(cell.to_cell());
-        outcome = scanner.retreat();
-    }
-    (cells, outcome)
+    read(scanner, Scanner::seek_to_last, Scanner::cell, Scanner::retreat)
 }
 
 fn half_forwards(scanner: &mut HalfScanner) -> Read {
-    let mut cells = Vec::new();
-    let mut outcome = scanner.seek_to_first();
-    while let Some(cell) = scanner.cell() {
-        cells.push(cell.to_cell());
-        outcome = scanner.advance();
-    }
-    (cells, outcome)
+    read(scanner, HalfScanner::seek_to_first, HalfScanner::cell, HalfScanner::advance)
 }
 
 fn half_backwards(scanner: &mut HalfScanner) -> Read {
-    let mut cells = Vec::new();
-    let mut outcome = scanner.seek_to_last();
-    while let Some(cell) = scanner.cell() {
-        cells.push(cell.to_cell());
-        outcome = scanner.retreat();
-    }
-    (cells, outcome)
+    read(scanner, HalfScanner::seek_to_last, HalfScanner::cell, HalfScanner::retreat)
 }
 
 /// The cells of a row.

@@ -147,7 +147,7 @@ proptest! {
     }
 }
 
-/// Many filters of one width, asked at once side by side.
+/// Many filters of one width, interleaved and asked in one batch.
 #[test]
 fn sliced_filters_of_every_width_answer_as_apart() {
     let files: Vec<Vec<KeyHash>> = (0..20).map(|file| hashes(900 + file, 300)).collect();
