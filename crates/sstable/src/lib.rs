@@ -7,26 +7,26 @@ mod checksum;
 mod compression;
 mod encoding;
 mod error;
-mod file_info;
+mod file;
 mod half;
 mod input;
 mod key;
 mod limits;
+mod lookup;
 #[cfg(feature = "ndjson")]
 pub mod ndjson;
-mod options;
 mod order;
 mod probe;
 mod reader;
 mod row_heads;
 mod rows_between;
-mod scanner;
+mod scan;
 mod source;
 mod text;
 mod trace;
-mod trailer;
 mod units;
-mod writer;
+mod verify;
+mod write;
 
 pub use block::{BloomType, Header};
 pub use cache::{BlockCache, CacheStats};
@@ -35,25 +35,26 @@ pub use checksum::ChecksumType;
 pub use compression::{Compression, ZstdFraming};
 pub use encoding::DataBlockEncoding;
 pub use error::{BlockType, Damage, Error, FileName, Result};
-pub use file_info::{FileInfo, TimeRange};
+pub use file::file_info::{FileInfo, TimeRange};
+pub use file::filters::chunked_bloom::BloomSummary;
+pub use file::filters::file_filters::{FilterAnswer, KeptFilter, SharedFilter};
+pub use file::filters::row_filter::FilterSummary;
+pub use file::options::{Caching, FilterUse, ReaderOptions};
+pub use file::trailer::Trailer;
 pub use half::{Half, HalfReader, HalfScanner, Reference};
 pub use key::{CellType, KeyRef};
 pub use limits::Limits;
-pub use options::{FilterOptions, WriterOptions};
+pub use lookup::row_seek::{RowSeek, RowSeeks};
 pub use order::Comparator;
 pub use probe::RowProbe;
-pub use reader::{
-    BloomSummary, Caching, FilterAnswer, FilterSummary, FilterUse, KeptFilter, Lost, LostRows,
-    PROBLEMS_MAX, Reader, ReaderOptions, RowSeek, RowSeeks, SharedFilter, Verification, salvage,
-    verify,
-};
+pub use reader::Reader;
 pub use rows_between::RowsBetween;
-pub use scanner::Scanner;
+pub use scan::scanner::Scanner;
 pub use source::{FileSource, ReadAt};
 pub use text::{escape, unescape};
 pub use trace::{BlockKind, BlockSource, ReadCounters, ReadTrace};
-pub use trailer::Trailer;
 pub use units::{BlockOffset, SequenceId, Timestamp};
-pub use writer::{FileSummary, Writer, rebuild_filter};
+pub use verify::{Lost, LostRows, PROBLEMS_MAX, Verification, salvage, verify};
+pub use write::{FileSummary, FilterOptions, Writer, WriterOptions, rebuild_filter};
 
 pub use filter::bloom::hbase::HashType;

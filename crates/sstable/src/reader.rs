@@ -10,50 +10,24 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use bytes::Bytes;
 
 use crate::block::header::Header;
-use crate::block::index::{BlockPlace, MiddleEntry};
+use crate::block::index::BlockPlace;
 use crate::block::loaded::Block;
 use crate::block::meta::MetaBlock;
 use crate::{
-    BlockOffset, BlockType, Comparator, Compression, Damage, DataBlockEncoding, Error, FileInfo,
-    FileName, FileSource, ReadAt, ReadTrace, Result, Scanner, SequenceId, TimeRange, Trailer,
+    BlockOffset, BlockType, BloomSummary, Caching, Comparator, Compression, Damage,
+    DataBlockEncoding, Error, FileInfo, FileName, FileSource, FilterSummary, ReadAt, ReadTrace,
+    ReaderOptions, Result, Scanner, SequenceId, TimeRange, Trailer,
 };
 
-mod ahead;
-mod blocks;
-mod chunked_bloom;
-mod data_blocks;
-mod filters;
-mod index;
-mod index_cursor;
-mod kept;
-mod lookup;
-mod open;
-mod options;
-mod raw_blocks;
-mod row_filter;
-mod row_seek;
-mod salvage;
-mod verify;
-mod written;
-
-pub(crate) use ahead::ReadAhead;
-use blocks::{Blocks, Wanted};
-pub use chunked_bloom::BloomSummary;
-use chunked_bloom::ChunkedBloom;
-use filters::FileFilters;
-pub use filters::{FilterAnswer, KeptFilter, SharedFilter};
-use index::DataIndex;
-pub(crate) use index_cursor::IndexCursor;
-pub use options::{Caching, FilterUse, ReaderOptions};
-pub use row_filter::FilterSummary;
-pub use row_seek::{RowSeek, RowSeeks};
-pub use salvage::{Lost, salvage};
-pub use verify::{LostRows, PROBLEMS_MAX, Verification, verify};
+use crate::file::blocks::Wanted;
+use crate::file::filters::chunked_bloom::ChunkedBloom;
+use crate::file::filters::row_filter::RowFilter;
+use crate::file::open;
+use crate::file::open_file::OpenFile;
 
 /// An open file. Cloning it is cheap, and all clones are one file; threads may share it.
 ///
@@ -80,32 +54,7 @@ pub use verify::{LostRows, PROBLEMS_MAX, Verification, verify};
 /// # Ok::<(), sstable::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Reader(Arc<Inner>);
-
-/// Names of META blocks in their order, and where the blocks are.
-type MetaIndex = Vec<(Bytes, BlockPlace)>;
-
-/// The first and the last row of a file.
-struct Rows {
-    first: Box<[u8]>,
-    last: Box<[u8]>,
-}
-
-struct Inner {
-    blocks: Blocks,
-    trailer: Trailer,
-    file_info: FileInfo,
-    /// `None` in a file without cells.
-    index: Option<DataIndex>,
-    middle: Option<MiddleEntry>,
-    metas: MetaIndex,
-    /// `None` in a file without cells.
-    rows: Option<Rows>,
-    filters: FileFilters,
-    filter_use: FilterUse,
-    /// Whether the filter let the row through that was looked up last.
-    had_last_row: AtomicBool,
-}
+pub struct Reader(pub(crate) Arc<OpenFile>);
 
 impl Reader {
     /// Opens a file. Reads its trailer and what the trailer says to load, and nothing else; errors
@@ -270,7 +219,7 @@ impl Reader {
     /// Why our own filter, or a partition of it, cannot be used, as far as reads have found out.
     /// They do without it.
     pub fn filter_problem(&self) -> Option<&Damage> {
-        self.0.filters.row_filter.as_ref().and_then(row_filter::RowFilter::problem)
+        self.0.filters.row_filter.as_ref().and_then(RowFilter::problem)
     }
 
     /// The names of its META blocks, in their order.
@@ -317,7 +266,7 @@ impl Reader {
     ///
     /// If the index block that holds it cannot be read.
     pub fn middle_key(&self, trace: &mut ReadTrace) -> Result<Option<Bytes>> {
-        let Inner { index: Some(index), middle, blocks, .. } = &*self.0 else { return Ok(None) };
+        let OpenFile { index: Some(index), middle, blocks, .. } = &*self.0 else { return Ok(None) };
         let Some(middle) = middle else {
             let entry = index.root.entry(index.root.len() / 2);
             return Ok(entry.map(|entry| index.root.keep(entry.key)));

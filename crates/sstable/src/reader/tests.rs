@@ -3,14 +3,14 @@ use filter::{ErrorRate, FilterKind, Seed, Sizing};
 use super::*;
 use crate::cache::BlockKey;
 use crate::{
-    BlockCache, BlockKind, BlockSource, BloomType, CellRef, FilterOptions, KeyRef, RowProbe,
-    Timestamp, Writer, WriterOptions,
+    BlockCache, BlockKind, BlockSource, BloomType, CellRef, FilterAnswer, FilterOptions, FilterUse,
+    KeyRef, RowProbe, Timestamp, Writer, WriterOptions,
 };
 
-pub(super) const SEED: Seed = Seed::new(0x5eed);
-pub(super) const ROWS: u32 = 3000;
+pub(crate) const SEED: Seed = Seed::new(0x5eed);
+pub(crate) const ROWS: u32 = 3000;
 
-pub(super) fn with_filter() -> WriterOptions {
+pub(crate) fn with_filter() -> WriterOptions {
     let sizing = Sizing::ErrorRate(ErrorRate::new(0.01).unwrap());
     WriterOptions::default().filter(FilterOptions {
         kind: FilterKind::BlockedBloom,
@@ -41,12 +41,12 @@ pub(crate) fn open(bytes: &[u8], options: ReaderOptions) -> Reader {
     Reader::open(source, FileName::new("rows"), options).unwrap()
 }
 
-pub(super) fn cached() -> ReaderOptions {
+pub(crate) fn cached() -> ReaderOptions {
     ReaderOptions::default().cache(Arc::new(BlockCache::new(8 << 20)))
 }
 
 /// Looks all rows up, those that are there and those between them.
-pub(super) fn look_up_all(reader: &Reader) -> ReadTrace {
+pub(crate) fn look_up_all(reader: &Reader) -> ReadTrace {
     let mut trace = ReadTrace::default();
     for number in 0..2 * ROWS {
         let row = row(number);

@@ -1,0 +1,364 @@
+//! The file info: what a file says about itself, by name.
+//!
+//! Numbers are big-endian; a truth is one byte, not zero if true. HBase: `HFileInfo`, `HStoreFile`. As
+//! bytes: see [`stored`].
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+
+mod stored;
+
+use std::collections::BTreeMap;
+
+use prost::Message;
+
+use crate::encoding::What;
+use crate::input::Input;
+use crate::{BloomType, DataBlockEncoding, SequenceId, Timestamp};
+
+/// What a file says about itself. Keys that nobody here knows are kept.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct FileInfo {
+    entries: BTreeMap<Vec<u8>, Vec<u8>>,
+}
+
+/// The times of a file's cells, both ends included.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct TimeRange {
+    /// The earliest; 0 where the file holds deletes of whole columns or families.
+    pub min: Timestamp,
+    /// The latest.
+    pub max: Timestamp,
+}
+
+/// The names HBase gives to entries.
+impl FileInfo {
+    /// Key of the last cell.
+    pub const LAST_KEY: &'static [u8] = b"hfile.LASTKEY";
+    /// Bytes of all keys, divided by cells.
+    pub const AVERAGE_KEY_LEN: &'static [u8] = b"hfile.AVG_KEY_LEN";
+    /// Bytes of all values, divided by cells.
+    pub const AVERAGE_VALUE_LEN: &'static [u8] = b"hfile.AVG_VALUE_LEN";
+    /// When the file was written, in milliseconds.
+    pub const CREATE_TIME: &'static [u8] = b"hfile.CREATE_TIME_TS";
+    /// Bytes of the longest tags. There only if cells have a place for tags.
+    pub const MAX_TAGS_LEN: &'static [u8] = b"hfile.MAX_TAGS_LEN";
+    /// Whether encoded blocks keep tags in a dictionary.
+    pub const TAGS_COMPRESSED: &'static [u8] = b"hfile.TAGS_COMPRESSED";
+    /// 1 if cells have a place for sequence ids.
+    pub const KEY_VALUE_VERSION: &'static [u8] = b"KEY_VALUE_VERSION";
+    /// The highest sequence id of a cell.
+    pub const MAX_MEMSTORE_TS: &'static [u8] = b"MAX_MEMSTORE_TS_KEY";
+    /// Name of the encoding of data blocks, if they have one.
+    pub const DATA_BLOCK_ENCODING: &'static [u8] = b"DATA_BLOCK_ENCODING";
+    /// Name of the encoding of index blocks; no HBase knows another than none.
+    pub const INDEX_BLOCK_ENCODING: &'static [u8] = b"INDEX_BLOCK_ENCODING";
+    /// Name of the Bloom filter's type.
+    pub const BLOOM_FILTER_TYPE: &'static [u8] = b"BLOOM_FILTER_TYPE";
+    /// Length of the prefixes in a Bloom filter over prefixes.
+    pub const BLOOM_FILTER_PARAM: &'static [u8] = b"BLOOM_FILTER_PARAM";
+    /// The last key that the Bloom filter was given.
+    pub const LAST_BLOOM_KEY: &'static [u8] = b"LAST_BLOOM_KEY";
+    /// Cells that delete in a whole family.
+    pub const DELETE_FAMILY_COUNT: &'static [u8] = b"DELETE_FAMILY_COUNT";
+    /// The times of the cells.
+    pub const TIMERANGE: &'static [u8] = b"TIMERANGE";
+    /// The earliest put.
+    pub const EARLIEST_PUT_TS: &'static [u8] = b"EARLIEST_PUT_TS";
+    /// The last write that is in the file.
+    pub const MAX_SEQ_ID: &'static [u8] = b"MAX_SEQ_ID_KEY";
+    /// Whether a major compaction wrote the file.
+    pub const MAJOR_COMPACTION: &'static [u8] = b"MAJOR_COMPACTION_KEY";
+    /// The files that a compaction made this one of.
+    pub const COMPACTION_EVENT: &'static [u8] = b"COMPACTION_EVENT_KEY";
+    /// When the file was made for bulk load; there only in such files.
+    pub const BULKLOAD_TIMESTAMP: &'static [u8] = b"BULKLOAD_TIMESTAMP";
+    /// Whether the file holds only what newer files hide.
+    pub const HISTORICAL: &'static [u8] = b"HISTORICAL";
+    /// What the store of this project that wrote the file calls it: 16 bytes, and no other file has the
+    /// same. HBase passes over it.
+    pub const STORE_FILE_ID: &'static [u8] = b"STORE_FILE_ID";
+    /// Which row filter of ours is in the file's META blocks: its keys (u64 BE), then the checksum in the
+    /// filter's header or, if it is in partitions, the XXH3-64 of the body of their index (u64 BE). HBase
+    /// ignores it.
+    pub const ROW_FILTER_ID: &'static [u8] = b"ROW_FILTER_ID";
+}
+
+impl FileInfo {
+    /// Every entry, by key.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.entries.iter().map(|(key, value)| (key.as_slice(), value.as_slice()))
+    }
+
+    /// The value of a key.
+    pub fn value(&self, key: &[u8]) -> Option<&[u8]> {
+        self.entries.get(key).map(Vec::as_slice)
+    }
+
+    /// The times of the cells, or `None` if the file does not say: nothing may be concluded then.
+    pub fn time_range(&self) -> Option<TimeRange> {
+        let value = self.value(Self::TIMERANGE)?;
+        let (min, max) = if let Some(message) = value.strip_prefix(Self::MAGIC) {
+            let range = TimeRangeProto::decode(message).ok()?;
+            (range.from?.cast_signed(), range.to?.cast_signed())
+        } else {
+            let mut input = Input::new(value);
+            let bounds = (input.array()?, input.array()?);
+            (i64::from_be_bytes(bounds.0), i64::from_be_bytes(bounds.1))
+        };
+        // HBase drops a range with a negative bound, and so do we.
+        let known = min >= 0 && max >= 0;
+        known.then_some(TimeRange { min: Timestamp::new(min), max: Timestamp::new(max) })
+    }
+
+    /// The last write that is in the file.
+    pub fn sequence_id_max(&self) -> Option<SequenceId> {
+        u64::try_from(self.long(Self::MAX_SEQ_ID)?).ok().map(SequenceId::new)
+    }
+
+    /// Keys and checksum of our own row filter; `None` in files that do not say.
+    pub(crate) fn row_filter_id(&self) -> Option<(u64, u64)> {
+        let (keys, checksum) = self.value(Self::ROW_FILTER_ID)?.split_first_chunk()?;
+        Some((u64::from_be_bytes(*keys), u64::from_be_bytes(checksum.try_into().ok()?)))
+    }
+
+    /// When the file was written, in milliseconds since 1970.
+    pub fn create_time(&self) -> Option<Timestamp> {
+        self.long(Self::CREATE_TIME).map(Timestamp::new)
+    }
+
+    /// The earliest put.
+    pub fn earliest_put(&self) -> Option<Timestamp> {
+        self.long(Self::EARLIEST_PUT_TS).map(Timestamp::new)
+    }
+
+    /// How many cells delete in a whole family, if the file says.
+    pub fn delete_family_count(&self) -> Option<u64> {
+        u64::try_from(self.long(Self::DELETE_FAMILY_COUNT)?).ok()
+    }
+
+    /// Whether a major compaction wrote the file.
+    pub fn is_major_compaction(&self) -> bool {
+        self.truth(Self::MAJOR_COMPACTION)
+    }
+
+    /// The length of an average key in bytes.
+    pub fn average_key_len(&self) -> Option<u32> {
+        u32::try_from(self.int(Self::AVERAGE_KEY_LEN)?).ok()
+    }
+
+    /// The length of an average value in bytes.
+    pub fn average_value_len(&self) -> Option<u32> {
+        u32::try_from(self.int(Self::AVERAGE_VALUE_LEN)?).ok()
+    }
+
+    /// Whether cells have a place for tags.
+    pub fn includes_tags(&self) -> bool {
+        self.value(Self::MAX_TAGS_LEN).is_some()
+    }
+
+    /// Whether encoded blocks keep tags in a dictionary.
+    pub fn compresses_tags(&self) -> bool {
+        self.includes_tags() && self.truth(Self::TAGS_COMPRESSED)
+    }
+
+    /// Whether cells have a place for sequence ids.
+    pub fn includes_mvcc(&self) -> bool {
+        self.int(Self::KEY_VALUE_VERSION) == Some(1)
+    }
+
+    /// The encoding of data blocks; the name, if it is not known.
+    pub(crate) fn data_block_encoding(&self) -> Result<DataBlockEncoding, String> {
+        let name = self.text(Self::DATA_BLOCK_ENCODING);
+        name.map_or(Ok(DataBlockEncoding::None), |name| {
+            DataBlockEncoding::from_name(&name).ok_or(name)
+        })
+    }
+
+    /// The encoding of index blocks, if there is one.
+    pub(crate) fn index_block_encoding(&self) -> Option<String> {
+        self.text(Self::INDEX_BLOCK_ENCODING).filter(|name| name != "NONE")
+    }
+
+    /// What the Bloom filter is asked about; the name, if it is not known.
+    ///
+    /// The prefix `RIBBON_` names the same keys in another filter.
+    pub(crate) fn bloom_type(&self) -> Result<BloomType, String> {
+        let Some(name) = self.text(Self::BLOOM_FILTER_TYPE) else { return Ok(BloomType::None) };
+        let prefix_len = self.int(Self::BLOOM_FILTER_PARAM).and_then(|len| u16::try_from(len).ok());
+        let plain = name.strip_prefix("RIBBON_").unwrap_or(&name);
+        match BloomType::from_name(plain, prefix_len.unwrap_or(0)) {
+            Some(BloomType::RowPrefixFixedLength(0)) | None => Err(name),
+            Some(known) => Ok(known),
+        }
+    }
+
+    fn text(&self, key: &[u8]) -> Option<String> {
+        self.value(key).map(|value| String::from_utf8_lossy(value).into_owned())
+    }
+
+    fn truth(&self, key: &[u8]) -> bool {
+        self.value(key).and_then(<[u8]>::first).is_some_and(|byte| *byte != 0)
+    }
+
+    pub(crate) fn int(&self, key: &[u8]) -> Option<i32> {
+        self.value(key)?.try_into().ok().map(i32::from_be_bytes)
+    }
+
+    pub(crate) fn long(&self, key: &[u8]) -> Option<i64> {
+        self.value(key)?.try_into().ok().map(i64::from_be_bytes)
+    }
+
+    /// Sets a value; the last one of a key counts.
+    pub(crate) fn insert(&mut self, key: &[u8], value: impl Into<Vec<u8>>) {
+        self.entries.insert(key.to_vec(), value.into());
+    }
+
+    /// Takes a key out, if it is there.
+    pub(crate) fn remove(&mut self, key: &[u8]) {
+        self.entries.remove(key);
+    }
+
+    /// Checks that the entries which the format relies on are there and as long as they must be.
+    pub(crate) fn check(&self, has_cells: bool) -> Result<(), What> {
+        let damaged = |key: &[u8], what| Err(What::from(format!("{} {what}", crate::escape(key))));
+        for (keys, len) in [(Self::INTS, 4), (Self::LONGS, 8), (Self::TRUTHS, 1)] {
+            for key in keys {
+                if self.value(key).is_some_and(|value| value.len() != len) {
+                    return damaged(key, "has a wrong length");
+                }
+            }
+        }
+        if self.value(Self::ROW_FILTER_ID).is_some_and(|value| value.len() != 16) {
+            return damaged(Self::ROW_FILTER_ID, "has a wrong length");
+        }
+        for (key, needed) in [
+            (Self::AVERAGE_KEY_LEN, true),
+            (Self::AVERAGE_VALUE_LEN, true),
+            (Self::LAST_KEY, has_cells),
+            (Self::MAX_MEMSTORE_TS, self.includes_mvcc()),
+        ] {
+            if needed && self.value(key).is_none() {
+                return damaged(key, "is missing");
+            }
+        }
+        Ok(())
+    }
+
+    const INTS: &'static [&'static [u8]] = &[
+        Self::AVERAGE_KEY_LEN,
+        Self::AVERAGE_VALUE_LEN,
+        Self::MAX_TAGS_LEN,
+        Self::KEY_VALUE_VERSION,
+        Self::BLOOM_FILTER_PARAM,
+    ];
+    const LONGS: &'static [&'static [u8]] = &[
+        Self::CREATE_TIME,
+        Self::MAX_MEMSTORE_TS,
+        Self::DELETE_FAMILY_COUNT,
+        Self::EARLIEST_PUT_TS,
+        Self::MAX_SEQ_ID,
+        Self::BULKLOAD_TIMESTAMP,
+    ];
+    const TRUTHS: &'static [&'static [u8]] =
+        &[Self::TAGS_COMPRESSED, Self::MAJOR_COMPACTION, Self::HISTORICAL];
+}
+
+/// `TimeRangeTracker` of HBase's `HBase.proto`.
+#[derive(Clone, PartialEq, Message)]
+struct TimeRangeProto {
+    #[prost(uint64, optional, tag = "1")]
+    from: Option<u64>,
+    #[prost(uint64, optional, tag = "2")]
+    to: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The body of the file info block of a file that HBase wrote with entries of its user's.
+    fn real() -> Vec<u8> {
+        let file = include_bytes!("../../../../tests/data/hfile/s15-extra-file-info.hfile");
+        let at = file.windows(8).position(|magic| magic == b"FILEINF2").unwrap();
+        let len = u32::from_be_bytes(file[at + 29..at + 33].try_into().unwrap()) as usize;
+        file[at + 33..at + len].to_vec()
+    }
+
+    fn with(key: &[u8], value: &[u8]) -> FileInfo {
+        let mut file_info = FileInfo::decode(&real()).unwrap();
+        file_info.insert(key, value);
+        file_info
+    }
+
+    #[test]
+    fn what_hbase_wrote_is_read_and_written_again() {
+        let body = real();
+        let file_info = FileInfo::decode(&body).unwrap();
+        assert_eq!(file_info.encode(), body);
+        assert_eq!(file_info.check(true), Ok(()));
+        assert!(file_info.average_key_len() > Some(12));
+        assert_eq!(file_info.create_time(), Some(Timestamp::new(1_700_000_000_000)));
+        assert!(file_info.time_range().is_some());
+    }
+
+    #[test]
+    fn a_cut_anywhere_is_damage() {
+        let body = real();
+        for len in 0..body.len() {
+            assert!(FileInfo::decode(&body[..len]).is_err(), "{len}");
+        }
+    }
+
+    #[test]
+    fn the_form_of_old_is_read() {
+        let old = b"\0\0\0\x02\x01a\x00\x03one\x01b\x00\x00";
+        let file_info = FileInfo::decode(old).unwrap();
+        assert!(file_info.iter().eq([(&b"a"[..], &b"one"[..]), (b"b", b"")]));
+        for len in 0..old.len() {
+            assert!(FileInfo::decode(&old[..len]).is_err(), "{len}");
+        }
+    }
+
+    #[test]
+    fn the_last_value_of_a_key_counts() {
+        let mut body = b"PBUF".to_vec();
+        body.extend_from_slice(b"\x12\x0a\x07\x0a\x01a\x12\x021\x31\x0a\x07\x0a\x01a\x12\x022\x32");
+        let file_info = FileInfo::decode(&body).unwrap();
+        assert!(file_info.iter().eq([(&b"a"[..], &b"22"[..])]));
+    }
+
+    #[test]
+    fn what_the_format_relies_on_must_be_there() {
+        for key in [FileInfo::LAST_KEY, FileInfo::AVERAGE_KEY_LEN, FileInfo::AVERAGE_VALUE_LEN] {
+            let mut file_info = FileInfo::decode(&real()).unwrap();
+            file_info.entries.remove(key);
+            assert!(file_info.check(true).is_err());
+            assert_eq!(file_info.check(false).is_ok(), key == FileInfo::LAST_KEY);
+        }
+        let mut file_info = with(FileInfo::KEY_VALUE_VERSION, &[0, 0, 0, 1]);
+        file_info.entries.remove(FileInfo::MAX_MEMSTORE_TS);
+        assert!(file_info.check(true).is_err());
+        assert!(with(FileInfo::MAX_SEQ_ID, &[1; 7]).check(true).is_err());
+    }
+
+    #[test]
+    fn time_ranges_come_in_two_forms() {
+        let range = |value| with(FileInfo::TIMERANGE, value).time_range();
+        let expected = TimeRange { min: Timestamp::new(5), max: Timestamp::new(300) };
+        assert_eq!(range(b"\0\0\0\0\0\0\0\x05\0\0\0\0\0\0\x01\x2c"), Some(expected));
+        assert_eq!(range(b"PBUF\x08\x05\x10\xac\x02"), Some(expected));
+        assert_eq!(range(&[0xff; 16]), None, "negative");
+        assert_eq!(range(b"PBUF\x08"), None);
+    }
+
+    #[test]
+    fn bloom_types_are_known_under_both_names() {
+        let named = |name| with(FileInfo::BLOOM_FILTER_TYPE, name).bloom_type();
+        assert_eq!(named(b"ROWCOL"), Ok(BloomType::RowCol));
+        assert_eq!(named(b"RIBBON_ROW"), Ok(BloomType::Row));
+        assert_eq!(named(b"OTHER"), Err("OTHER".to_owned()));
+        assert!(named(b"ROWPREFIX_FIXED_LENGTH").is_err(), "no length is stated");
+    }
+}

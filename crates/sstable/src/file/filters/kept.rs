@@ -1,0 +1,177 @@
+//! Filter blocks that a reader keeps once it has read them, as long as the cache grants the room for
+//! them, or for good if they are pinned.
+
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use filter::StoredFilter;
+
+use crate::block::header::Header;
+use crate::block::index::BlockPlace;
+use crate::block::loaded::Block;
+use crate::block::meta::MetaBlock;
+use crate::cache::Reservation;
+use crate::file::blocks::{Blocks, Wanted};
+use crate::file::options::Caching;
+use crate::{BlockOffset, BlockSource, Damage, Error, ReadTrace, Result};
+
+/// One block of a filter: where it is, and what is known of it so far.
+#[derive(Debug)]
+pub(crate) struct FilterBlock {
+    place: BlockPlace,
+    /// The offset that the block's header must give as `previous`.
+    previous: Option<BlockOffset>,
+    kept: OnceLock<Kept>,
+    /// What is wrong with the block; set once, so that it is not read again.
+    damage: OnceLock<Damage>,
+}
+
+impl FilterBlock {
+    pub(crate) const fn new(place: BlockPlace, previous: Option<BlockOffset>) -> Self {
+        Self { place, previous, kept: OnceLock::new(), damage: OnceLock::new() }
+    }
+
+    pub(crate) const fn place(&self) -> BlockPlace {
+        self.place
+    }
+
+    /// The block, if the reader keeps it.
+    #[inline]
+    pub(crate) fn kept(&self) -> Option<&Kept> {
+        self.kept.get()
+    }
+
+    /// What is wrong with the block, once a read has found it damaged.
+    pub(crate) fn damage(&self) -> Option<&Damage> {
+        self.damage.get()
+    }
+
+    /// Returns the block: kept by the reader, cached, or read. A block that is read must have the expected
+    /// `previous` offset and pass `check`.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or is damaged. Damage is remembered: later calls return the same error without
+    /// reading.
+    #[inline]
+    pub(crate) fn load(
+        &self,
+        blocks: &Blocks,
+        wanted: Wanted,
+        trace: &mut ReadTrace,
+        check: impl FnOnce(&Block) -> Result<(), &'static str>,
+    ) -> Result<Held<'_>> {
+        if let Some(kept) = self.kept.get() {
+            trace.touch(wanted.kind(), BlockSource::Cache, kept.block.bytes());
+            return Ok(Held::Kept(&kept.block));
+        }
+        self.load_block(blocks, wanted, trace, check)
+    }
+
+    #[inline(never)]
+    fn load_block(
+        &self,
+        blocks: &Blocks,
+        wanted: Wanted,
+        trace: &mut ReadTrace,
+        check: impl FnOnce(&Block) -> Result<(), &'static str>,
+    ) -> Result<Held<'_>> {
+        if let Some(damage) = self.damage.get() {
+            return Err(damage.clone().in_file(&blocks.name));
+        }
+        let check = |block: &Block, header: &Header| {
+            if header.previous_block != self.previous {
+                return Err("is not the block that the file has here: it follows another one");
+            }
+            check(block)
+        };
+        let loaded = blocks.load(self.place, wanted, Caching::Use, trace, check);
+        if let Err(Error::Corrupt { damage, .. }) = &loaded {
+            // If another thread was first, it found the same.
+            let _ = self.damage.set(damage.clone());
+        }
+        loaded.map(|block| self.keep(blocks, block))
+    }
+
+    /// Keeps a block if there is room for it.
+    fn keep(&self, blocks: &Blocks, block: Arc<Block>) -> Held<'_> {
+        let cache = blocks.cache.as_ref();
+        let room = cache.and_then(|cache| {
+            let bytes = block.bytes() as u64;
+            if blocks.pin_filters {
+                Some(cache.reserve_pinned(bytes))
+            } else {
+                cache.reserve(bytes)
+            }
+        });
+        if room.is_some() || blocks.pin_filters {
+            // Another thread may have kept it at the same time; its room is then given back.
+            let _ = self.kept.set(Kept { block: Arc::clone(&block), _room: room });
+            if let Some(cache) = cache {
+                cache.forget(blocks.key(self.place));
+            }
+        }
+        Held::Loaded(block)
+    }
+}
+
+/// A filter block that the reader keeps, and the room for it in the cache's budget.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    block: Arc<Block>,
+    /// A block that is pinned is kept even where there is none.
+    _room: Option<Reservation>,
+}
+
+impl Kept {
+    pub(crate) fn filter(&self) -> Option<&StoredFilter<Bytes>> {
+        filter_in(&self.block)
+    }
+
+    /// The bits of a Bloom chunk.
+    #[inline]
+    pub(crate) fn chunk(&self) -> Option<&[u8]> {
+        match &*self.block {
+            Block::Chunk(bits) => Some(bits),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn bytes(&self) -> usize {
+        self.block.bytes()
+    }
+}
+
+/// A block without a count of references where the reader keeps it anyway.
+pub(crate) enum Held<'a> {
+    Kept(&'a Block),
+    Loaded(Arc<Block>),
+}
+
+impl Held<'_> {
+    pub(crate) fn as_ref(&self) -> &Block {
+        match self {
+            Self::Kept(block) => block,
+            Self::Loaded(block) => block,
+        }
+    }
+
+    pub(crate) fn filter(&self) -> Option<&StoredFilter<Bytes>> {
+        filter_in(self.as_ref())
+    }
+}
+
+/// The filter of ours that a block holds.
+pub(crate) fn filter_in(block: &Block) -> Option<&StoredFilter<Bytes>> {
+    match block {
+        Block::Meta(MetaBlock { filter, .. }) => filter.as_ref(),
+        _ => None,
+    }
+}
+
+/// The offset before `at` in a chain of ascending offsets.
+pub(crate) fn offset_before(chain: &[BlockOffset], at: BlockOffset) -> Option<BlockOffset> {
+    let before = chain.partition_point(|offset| *offset < at).checked_sub(1)?;
+    Some(chain[before])
+}

@@ -1,0 +1,282 @@
+//! The data index of an open file: from a key to the data block that can hold it.
+//!
+//! ```text
+//! root, in memory ──→ intermediate blocks, none to fourteen levels ──→ leaf ──→ data block
+//! ```
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::blocks::{Blocks, Wanted};
+use super::options::Caching;
+use crate::block::branch::IndexBlock;
+use crate::block::data::DataBlock;
+use crate::block::index::{BlockPlace, IndexEntry};
+use crate::block::loaded::{Block, BlockSlot};
+use crate::encoding::What;
+use crate::{BlockOffset, BlockType, Comparator, Damage, KeyRef, ReadTrace, Result};
+
+/// The root of the index, and how many levels it has.
+#[derive(Debug)]
+pub(crate) struct DataIndex {
+    pub(crate) root: IndexBlock,
+    pub(crate) levels: u32,
+}
+
+/// Where the index has a data block, and what it says about the keys in it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DataPlace<'a> {
+    pub(crate) block: BlockPlace,
+    /// Not greater than the block's first key.
+    pub(crate) key: &'a [u8],
+    /// Not less than the block's last key; `None` for the last block of the file.
+    pub(crate) next_key: Option<&'a [u8]>,
+    pub(crate) before: BlockBefore,
+    pub(crate) slot: Option<&'a BlockSlot>,
+}
+
+/// The block of the same type in front of another, as far as the index tells.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum BlockBefore {
+    /// There is none: the other is the first of the file.
+    First,
+    At(BlockOffset),
+    /// Its entry is in the leaf before, which was not read.
+    InOtherLeaf,
+}
+
+impl BlockBefore {
+    /// Returns the block before entry `index`. `is_leftmost`: the node is the first of its level.
+    pub(crate) fn of_entry(node: &IndexBlock, index: usize, is_leftmost: bool) -> Self {
+        match index.checked_sub(1).and_then(|before| node.entry(before)) {
+            Some(before) => Self::At(before.block.offset),
+            None if is_leftmost => Self::First,
+            None => Self::InOtherLeaf,
+        }
+    }
+}
+
+impl DataIndex {
+    /// Finds the last data block whose index key is not greater than `key`, or the first of all,
+    /// and hands it to `visit`.
+    pub(crate) fn find<R>(
+        &self,
+        blocks: &Blocks,
+        key: &KeyRef<'_>,
+        caching: Caching,
+        trace: &mut ReadTrace,
+        visit: impl FnOnce(DataPlace<'_>, &mut ReadTrace) -> Result<R>,
+    ) -> Result<R> {
+        self.descend(blocks, |node| node.find(key), caching, trace, visit)
+    }
+
+    /// The entry of the root for a key, where the root leads to data blocks.
+    pub(crate) fn find_in_root(&self, key: &KeyRef<'_>) -> Option<usize> {
+        (self.levels <= 1).then(|| self.root.find(key))
+    }
+
+    /// As [`find`](Self::find), through the cache, for what [`find_in_root`](Self::find_in_root) found.
+    pub(crate) fn find_from_root<R>(
+        &self,
+        blocks: &Blocks,
+        key: &KeyRef<'_>,
+        in_root: Option<usize>,
+        trace: &mut ReadTrace,
+        visit: impl FnOnce(DataPlace<'_>, &mut ReadTrace) -> Result<R>,
+    ) -> Result<R> {
+        let choose = |node: &IndexBlock| in_root.unwrap_or_else(|| node.find(key));
+        self.descend(blocks, choose, Caching::Use, trace, visit)
+    }
+
+    /// Finds the last data block of the file.
+    pub(crate) fn find_last<R>(
+        &self,
+        blocks: &Blocks,
+        caching: Caching,
+        trace: &mut ReadTrace,
+        visit: impl FnOnce(DataPlace<'_>, &mut ReadTrace) -> Result<R>,
+    ) -> Result<R> {
+        self.descend(blocks, |node| node.len().saturating_sub(1), caching, trace, visit)
+    }
+
+    fn descend<R>(
+        &self,
+        blocks: &Blocks,
+        choose: impl Fn(&IndexBlock) -> usize,
+        caching: Caching,
+        trace: &mut ReadTrace,
+        visit: impl FnOnce(DataPlace<'_>, &mut ReadTrace) -> Result<R>,
+    ) -> Result<R> {
+        let mut held: Option<Arc<Block>> = None;
+        let mut at = BlockOffset::default();
+        let mut above: Option<Bytes> = None;
+        let mut level = 1_u32;
+        let mut is_leftmost = true;
+        loop {
+            let node = match held.as_deref() {
+                Some(Block::Index(node)) => node,
+                _ => &self.root,
+            };
+            let index = choose(node);
+            let entry = node.entry(index).ok_or_else(|| {
+                Damage::in_block(BlockType::RootIndex, at, "no entries").in_file(&blocks.name)
+            })?;
+            let next = index.checked_add(1).and_then(|next| node.entry(next));
+            if level >= self.levels {
+                let next_key = next.map(|next| next.key).or(above.as_deref());
+                let (block, key, slot) = (entry.block, entry.key, node.slot(index));
+                let before = BlockBefore::of_entry(node, index, is_leftmost);
+                return visit(DataPlace { block, key, next_key, before, slot }, trace);
+            }
+            level = level.saturating_add(1);
+            let before = BlockBefore::of_entry(node, index, is_leftmost);
+            is_leftmost &= index == 0;
+            if let Some(next) = next {
+                above = Some(node.keep(next.key));
+            }
+            let place = NodePlace { entry, next_key: above.as_deref(), before };
+            let below = self.load_below(blocks, place, level, caching, trace)?;
+            at = entry.block.offset;
+            held = Some(below);
+        }
+    }
+
+    /// Loads the index block at a place on the level `level`, counted from the root's 1, and checks that it
+    /// is the one that belongs there.
+    pub(crate) fn load_below(
+        &self,
+        blocks: &Blocks,
+        place: NodePlace<'_>,
+        level: u32,
+        caching: Caching,
+        trace: &mut ReadTrace,
+    ) -> Result<Arc<Block>> {
+        let wanted =
+            if level == self.levels { Wanted::LeafIndex } else { Wanted::IntermediateIndex };
+        blocks.load(place.entry.block, wanted, caching, trace, |block, header| {
+            let Block::Index(found) = block else { return Err("no index block") };
+            // Intermediate blocks of all levels are one chain, of which the first of a level follows the last
+            // of the level below it.
+            let is_known = wanted == Wanted::LeafIndex || place.before != BlockBefore::First;
+            if is_known && check_previous(header.previous_block, place.before).is_err() {
+                return Err("does not follow the index block that the index has in front of it");
+            }
+            check_index_keys(found, place.entry.key, place.next_key, blocks.layout.order)
+        })
+    }
+}
+
+/// Where the index has one of its own blocks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NodePlace<'a> {
+    pub(crate) entry: IndexEntry<'a>,
+    /// The key of the entry behind.
+    pub(crate) next_key: Option<&'a [u8]>,
+    pub(crate) before: BlockBefore,
+}
+
+/// Checks that an index block is the one that an entry leads to: it starts with the entry's key.
+fn check_index_keys(
+    found: &IndexBlock,
+    key: &[u8],
+    next_key: Option<&[u8]>,
+    order: Comparator,
+) -> Result<(), &'static str> {
+    if found.entry(0).is_none_or(|first| first.key != key) {
+        return Err("does not start with the key of the entry that leads to it");
+    }
+    let last = found.len().checked_sub(1).and_then(|last| found.entry(last));
+    check_later_key(last.and_then(|entry| KeyRef::parse(entry.key)), next_key, order)
+}
+
+/// Checks the `previous` offset in a data block's header against the block that the index has there.
+pub(crate) fn check_previous(
+    previous: Option<BlockOffset>,
+    before: BlockBefore,
+) -> Result<(), &'static str> {
+    let expected = match before {
+        BlockBefore::InOtherLeaf => return Ok(()),
+        BlockBefore::First => None,
+        BlockBefore::At(offset) => Some(offset),
+    };
+    if previous == expected {
+        return Ok(());
+    }
+    Err("does not follow the data block that the index has in front of it")
+}
+
+/// Checks the cells of a data block, and holds it against the entry that leads to it.
+pub(crate) fn check_data_keys(
+    found: &DataBlock,
+    key: &[u8],
+    next_key: Option<&[u8]>,
+    order: Comparator,
+) -> Result<(), What> {
+    let found = found.check()?;
+    check_first_key(found.first_key(), key, order)?;
+    Ok(check_later_key(found.last_key(), next_key, order)?)
+}
+
+/// Returns whether the first key alone identifies the block: it is less than the next entry's key, and
+/// the key ranges of blocks are disjoint.
+pub(crate) fn first_key_is_unambiguous(
+    first: Option<KeyRef<'_>>,
+    next_key: Option<&[u8]>,
+    order: Comparator,
+) -> bool {
+    let next = next_key.and_then(KeyRef::parse);
+    first.zip(next).is_none_or(|(first, next)| order.compare(&first, &next).is_lt())
+}
+
+/// Checks the first key of a block against the entry that leads to it.
+pub(crate) fn check_first_key(
+    first: Option<KeyRef<'_>>,
+    key: &[u8],
+    order: Comparator,
+) -> Result<(), &'static str> {
+    if order.in_order(KeyRef::parse(key), first) {
+        return Ok(());
+    }
+    Err("its first key is less than the index says")
+}
+
+/// Checks a key of a block against an upper bound: the key of the entry behind, or the file's last key.
+pub(crate) fn check_later_key(
+    found: Option<KeyRef<'_>>,
+    next_key: Option<&[u8]>,
+    order: Comparator,
+) -> Result<(), &'static str> {
+    match next_key.map(KeyRef::parse) {
+        Some(next) if !order.in_order(found, next) => {
+            Err("a key in it is greater than the index, or the last key of the file, allows")
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_first_key_that_equals_the_next_entrys_may_be_of_either_block() {
+        let flat = |row: &[u8]| {
+            let mut key = Vec::new();
+            KeyRef::before_row(row).write_flat(&mut key);
+            key
+        };
+        let (first, next) = (flat(b"row3"), flat(b"row4"));
+        let is_unambiguous = |first: &[u8], next: Option<&[u8]>| {
+            first_key_is_unambiguous(KeyRef::parse(first), next, Comparator::Bytes)
+        };
+        assert!(is_unambiguous(&first, Some(&next)));
+        assert!(!is_unambiguous(&next, Some(&next)));
+        assert!(!is_unambiguous(&next, Some(&first)));
+        assert!(is_unambiguous(&next, None), "no block follows");
+    }
+}

@@ -1,0 +1,203 @@
+//! A cursor over the data index: stands on the entry of one data block and moves to its neighbours.
+//!
+//! Scans in both directions find the next block and its key range through the index, never through the
+//! header of the current block. A misplaced block has valid checksums, and its header would make the
+//! scan skip the blocks between.
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+
+use std::sync::Arc;
+
+use super::blocks::Blocks;
+use super::index::{BlockBefore, DataIndex, DataPlace, NodePlace};
+use super::options::Caching;
+use crate::block::branch::IndexBlock;
+use crate::block::data::DataBlock;
+use crate::block::index::{BlockPlace, IndexEntry};
+use crate::block::loaded::Block;
+use crate::{Damage, Error, KeyRef, ReadTrace, Result};
+
+/// A position in the data index: on the entry of a data block.
+#[derive(Clone, Debug)]
+pub(crate) struct IndexCursor {
+    /// The chosen entry of the root.
+    root_entry: usize,
+    /// The nodes below the root, down to the one that leads to data blocks, each with its entry.
+    below: Vec<(Arc<Block>, usize)>,
+    /// Where the block of the entry is.
+    block: BlockPlace,
+    before: BlockBefore,
+}
+
+/// How an [`IndexCursor`] reads index blocks.
+pub(crate) struct IndexRead<'a> {
+    pub(crate) index: &'a DataIndex,
+    pub(crate) blocks: &'a Blocks,
+    pub(crate) caching: Caching,
+}
+
+impl IndexCursor {
+    /// Goes to the entry of `data`, whose first key is `first_key`.
+    pub(crate) fn on_block(
+        data: &DataBlock,
+        first_key: &KeyRef<'_>,
+        read: &IndexRead<'_>,
+        trace: &mut ReadTrace,
+    ) -> Result<Self> {
+        let find = |node: &IndexBlock| node.find(first_key);
+        let (root_entry, wanted) = (find(&read.index.root), data.place());
+        let mut cursor =
+            Self { root_entry, below: Vec::new(), block: wanted, before: BlockBefore::InOtherLeaf };
+        cursor.descend(find, read, trace)?;
+        // A damaged index can have equal keys, of which the search finds the last.
+        while cursor.block != wanted {
+            let key = KeyRef::parse(cursor.entry(read.index).key);
+            let is_equal =
+                key.is_some_and(|key| read.blocks.layout.order.compare(&key, first_key).is_eq());
+            let before = if is_equal { cursor.into_previous(read, trace)? } else { None };
+            let missing = || {
+                let what = "is not the block that the index has for its first key";
+                read.blocks.damaged(wanted, data.block_type(), what.into())
+            };
+            cursor = before.ok_or_else(missing)?;
+        }
+        Ok(cursor)
+    }
+
+    /// Where the block is.
+    pub(crate) const fn block_place(&self) -> BlockPlace {
+        self.block
+    }
+
+    /// What the index says of the block.
+    pub(crate) fn entry<'a>(&'a self, index: &'a DataIndex) -> DataPlace<'a> {
+        let (node, number) = self.last_node(index);
+        let IndexEntry { block, key } = entry_of(node, number);
+        let (next_key, slot) = (self.next_key(index), node.slot(number));
+        DataPlace { block, key, next_key, before: self.before, slot }
+    }
+
+    /// Moves to the next data block; `None` behind the last one.
+    pub(crate) fn into_next(
+        mut self,
+        read: &IndexRead<'_>,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<Self>> {
+        let from = self.block.offset;
+        let has_next = |node: &IndexBlock, entry: usize| entry.saturating_add(1) < node.len();
+        while let Some((block, entry)) = self.below.last_mut() {
+            if has_next(node_of(block), *entry) {
+                *entry = entry.saturating_add(1);
+                break;
+            }
+            self.below.pop();
+        }
+        if self.below.is_empty() {
+            if !has_next(&read.index.root, self.root_entry) {
+                return Ok(None);
+            }
+            self.root_entry = self.root_entry.saturating_add(1);
+        }
+        self.descend(|_| 0, read, trace)?;
+        if self.block.offset <= from {
+            return Err(self.out_of_order(read));
+        }
+        self.before = BlockBefore::At(from);
+        Ok(Some(self))
+    }
+
+    /// Moves to the data block before; `None` in front of the first one.
+    pub(crate) fn into_previous(
+        mut self,
+        read: &IndexRead<'_>,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<Self>> {
+        let from = self.block.offset;
+        while let Some((_, entry)) = self.below.last_mut() {
+            if let Some(before) = entry.checked_sub(1) {
+                *entry = before;
+                break;
+            }
+            self.below.pop();
+        }
+        if self.below.is_empty() {
+            let Some(before) = self.root_entry.checked_sub(1) else { return Ok(None) };
+            self.root_entry = before;
+        }
+        self.descend(|node| node.len().saturating_sub(1), read, trace)?;
+        if self.block.offset >= from {
+            return Err(self.out_of_order(read));
+        }
+        Ok(Some(self))
+    }
+
+    /// The error for an entry that leads to a block on the wrong side of its neighbour. A single index
+    /// block is checked for that when it is loaded; this is for entries in two of them.
+    #[cold]
+    fn out_of_order(&self, read: &IndexRead<'_>) -> Error {
+        let what = "is out of order in the index";
+        Damage { at: self.block.offset, block: None, what: what.into() }.in_file(&read.blocks.name)
+    }
+
+    /// Loads the nodes below the last one, down to the one that leads to data blocks, and takes its
+    /// entry.
+    fn descend(
+        &mut self,
+        choose: impl Fn(&IndexBlock) -> usize,
+        read: &IndexRead<'_>,
+        trace: &mut ReadTrace,
+    ) -> Result<()> {
+        let IndexRead { index, blocks, caching } = *read;
+        let mut level = self.below.iter().fold(1_u32, |level, _| level.saturating_add(1));
+        while level < index.levels {
+            level = level.saturating_add(1);
+            let (node, number) = self.last_node(index);
+            let (entry, next_key) = (entry_of(node, number), self.next_key(index));
+            let before = BlockBefore::of_entry(node, number, self.is_leftmost());
+            let place = NodePlace { entry, next_key, before };
+            let below = index.load_below(blocks, place, level, caching, trace)?;
+            let chosen = choose(node_of(&below));
+            self.below.push((below, chosen));
+        }
+        let (node, number) = self.last_node(index);
+        let before = BlockBefore::of_entry(node, number, self.is_leftmost());
+        self.block = entry_of(node, number).block;
+        self.before = before;
+        Ok(())
+    }
+
+    /// The node on the lowest level that is loaded, and the chosen entry in it.
+    fn last_node<'a>(&'a self, index: &'a DataIndex) -> (&'a IndexBlock, usize) {
+        match self.below.last() {
+            Some((block, entry)) => (node_of(block), *entry),
+            None => (&index.root, self.root_entry),
+        }
+    }
+
+    /// Whether the lowest node that is loaded is the first of its level.
+    fn is_leftmost(&self) -> bool {
+        let mut above = self.below.iter().rev().skip(1);
+        self.below.is_empty() || self.root_entry == 0 && above.all(|(_, entry)| *entry == 0)
+    }
+
+    /// The key of the entry behind the chosen one, in the node or in those above it.
+    fn next_key<'a>(&'a self, index: &'a DataIndex) -> Option<&'a [u8]> {
+        let levels = self.below.iter().rev().map(|(block, entry)| (node_of(block), *entry));
+        let mut levels = levels.chain([(&index.root, self.root_entry)]);
+        levels.find_map(|(node, entry)| node.entry(entry.checked_add(1)?)).map(|next| next.key)
+    }
+}
+
+/// The node in a block of the index.
+fn node_of(block: &Block) -> &IndexBlock {
+    match block {
+        Block::Index(node) => node,
+        _ => unreachable!("the index loads index blocks only"),
+    }
+}
+
+fn entry_of(node: &IndexBlock, number: usize) -> IndexEntry<'_> {
+    node.entry(number).expect("an entry is chosen among those of its node, which has at least one")
+}

@@ -1,0 +1,20 @@
+//! An open file: what is known of it before its data blocks are read, and how each kind of block is loaded.
+//!
+//! ```text
+//! open        trailer → roots of the indexes, file info, Bloom metas: an OpenFile
+//! blocks      a block from the cache, or read, verified, decompressed and decoded
+//! index       from a key to the data block that can hold it
+//! filters     whether the file can hold a row
+//! ```
+
+pub(crate) mod blocks;
+pub(crate) mod data_blocks;
+pub(crate) mod file_info;
+pub(crate) mod filters;
+pub(crate) mod index;
+pub(crate) mod index_cursor;
+pub(crate) mod open;
+pub(crate) mod open_file;
+pub(crate) mod options;
+pub(crate) mod raw_blocks;
+pub(crate) mod trailer;

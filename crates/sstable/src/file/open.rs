@@ -1,0 +1,371 @@
+//! Opening a file: trailer, roots of the indexes, file info, Bloom metas. Nothing else is read.
+//!
+//! No checksum guards the trailer, so each thing it says is held against the blocks it points to.
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use bytes::Bytes;
+
+use super::blocks::Blocks;
+use super::filters::chunked_bloom::ChunkedBloom;
+use super::filters::file_filters::FileFilters;
+use super::filters::row_filter::RowFilter;
+use super::index::DataIndex;
+use super::open_file::{OpenFile, Rows};
+use super::options::{FilterUse, ReaderOptions};
+use super::raw_blocks::RawBlock;
+use crate::block::bloom::BloomMeta;
+use crate::block::branch::IndexBlock;
+use crate::block::header::Header;
+use crate::block::index::{Branch, IndexEntry, MiddleEntry, write_branch};
+use crate::encoding::{CellLayout, What};
+use crate::error::Refusal;
+use crate::input::Input;
+use crate::{
+    BlockOffset, BlockType, BloomType, Comparator, Compression, Damage, DataBlockEncoding, Error,
+    FileInfo, FileName, KeyRef, ReadAt, Result, Trailer,
+};
+
+/// What is read first: enough for the trailer and, in most files, for all that is loaded at once.
+const TAIL_LEN: u64 = 32 << 10;
+
+/// Tells the files of this process apart in the cache, also those opened twice.
+static NEXT_FILE_ID: AtomicU64 = AtomicU64::new(0);
+
+/// Opens a file.
+pub(crate) fn open(
+    source: Arc<dyn ReadAt>,
+    name: FileName,
+    options: ReaderOptions,
+) -> Result<OpenFile> {
+    let file_len = source.len();
+    let mut blocks = Blocks {
+        name,
+        source,
+        file_id: NEXT_FILE_ID.fetch_add(1, Ordering::Relaxed),
+        cache: options.cache,
+        limits: options.limits,
+        pin_filters: options.pin_filters,
+        in_memory: options.in_memory,
+        compression: Compression::None,
+        checksum_type: None,
+        encoding: DataBlockEncoding::None,
+        layout: CellLayout::default(),
+        blocks_end: 0,
+    };
+    let name = &blocks.name.clone();
+    let tail_at = file_len.saturating_sub(TAIL_LEN);
+    let tail = blocks.read_bytes(BlockOffset::new(tail_at), file_len.saturating_sub(tail_at))?;
+    let refused = |refusal: Refusal| refusal.in_file(name);
+    let trailer_at = Trailer::start(&tail, file_len).map_err(refused)?;
+    let trailer_bytes = tail_from(&tail, tail_at, trailer_at);
+    let trailer = Trailer::read(&trailer_bytes, trailer_at).map_err(refused)?;
+    check_supported(&trailer, &blocks).map_err(refused)?;
+
+    blocks.compression = trailer.compression;
+    let loaded_at = trailer.load_on_open_data_offset.get();
+    let loaded_len = trailer_at.saturating_sub(loaded_at);
+    if loaded_len > blocks.limits.load_on_open_len_max.into() {
+        let what = format!("{loaded_len} bytes to load at once are more than the limits allow");
+        let damage =
+            Damage { at: trailer.load_on_open_data_offset, block: None, what: what.into() };
+        return Err(damage.in_file(name));
+    }
+    let loaded = if loaded_at >= tail_at {
+        let loaded = tail_from(&tail, tail_at, loaded_at);
+        loaded.slice(..usize::try_from(loaded_len).unwrap_or(0).min(loaded.len()))
+    } else {
+        blocks.read_bytes(trailer.load_on_open_data_offset, loaded_len)?
+    };
+    let sections = Sections::read(&mut blocks, &loaded, &trailer)?;
+    blocks.blocks_end = loaded_at;
+    assemble(blocks, trailer, sections, options.filter_use)
+}
+
+/// The bytes from `at` on, of a tail that starts at `tail_at`.
+fn tail_from(tail: &Bytes, tail_at: u64, at: u64) -> Bytes {
+    let start = usize::try_from(at.saturating_sub(tail_at)).unwrap_or(usize::MAX);
+    tail.slice(start.min(tail.len())..)
+}
+
+fn check_supported(trailer: &Trailer, blocks: &Blocks) -> Result<(), Refusal> {
+    if trailer.num_data_index_levels > blocks.limits.index_levels_max {
+        let what = "more index levels than the limits allow";
+        return Err(Damage::in_block(BlockType::Trailer, BlockOffset::default(), what).into());
+    }
+    Ok(())
+}
+
+/// The blocks of the load-on-open section, in their order.
+struct Sections {
+    data_root: (BlockOffset, RawBlock),
+    meta_root: (BlockOffset, RawBlock),
+    file_info: (BlockOffset, RawBlock),
+    /// Bloom metas; those that could not be read are what is wrong with them.
+    blooms: Vec<(BlockOffset, BlockType, Result<RawBlock, Damage>)>,
+}
+
+impl Sections {
+    fn read(blocks: &mut Blocks, loaded: &Bytes, trailer: &Trailer) -> Result<Self> {
+        let name = blocks.name.clone();
+        let mut rest = loaded.clone();
+        let mut at = trailer.load_on_open_data_offset;
+        let mut inflated = 0_u64;
+        let mut next = |blocks: &Blocks, wanted: Option<BlockType>| {
+            let header = Header::read(&rest, at)?;
+            let damaged = |what| Damage::in_block(header.block_type, at, what);
+            if wanted.is_some_and(|wanted| wanted != header.block_type) {
+                return Err(damaged("is not what stands here in every file"));
+            }
+            let len = usize::try_from(header.len()).unwrap_or(usize::MAX);
+            if len > rest.len() {
+                return Err(damaged("goes past the trailer"));
+            }
+            inflated = inflated.saturating_add(header.uncompressed_size.into());
+            check_loaded(blocks, &header, inflated).map_err(damaged)?;
+            let bytes = rest.split_to(len);
+            let place = at;
+            at = at.plus(header.len());
+            Ok((place, header.block_type, blocks.parse(&bytes, place), rest.is_empty()))
+        };
+        let mut needed = |blocks: &Blocks, wanted| {
+            let (at, _, block, is_last) = next(blocks, Some(wanted))?;
+            block.map(|block| (at, block, is_last))
+        };
+        let in_file = |damage: Damage| damage.in_file(&name);
+        let (root_at, root, _) = needed(blocks, BlockType::RootIndex).map_err(in_file)?;
+        blocks.checksum_type = Some(root.header.checksum_type);
+        let (meta_at, meta, _) = needed(blocks, BlockType::RootIndex).map_err(in_file)?;
+        let (info_at, info, mut done) = needed(blocks, BlockType::FileInfo).map_err(in_file)?;
+        if info_at != trailer.file_info_offset {
+            let what = "the file info is not where the trailer says";
+            return Err(in_file(Damage::in_block(BlockType::FileInfo, info_at, what)));
+        }
+        let mut blooms = Vec::new();
+        while !done {
+            let (at, block_type, block, is_last) = next(blocks, None).map_err(in_file)?;
+            let is_bloom = matches!(
+                block_type,
+                BlockType::GeneralBloomMeta | BlockType::DeleteFamilyBloomMeta
+            );
+            let known = blooms.iter().any(|(_, known, _)| *known == block_type);
+            if !is_bloom || known {
+                let what = "is not what stands here in any file";
+                return Err(in_file(Damage::in_block(block_type, at, what)));
+            }
+            blooms.push((at, block_type, block));
+            done = is_last;
+        }
+        Ok(Self {
+            data_root: (root_at, root),
+            meta_root: (meta_at, meta),
+            file_info: (info_at, info),
+            blooms,
+        })
+    }
+}
+
+/// Holds a block that stays in memory, and all of them so far, against the limits.
+fn check_loaded(blocks: &Blocks, header: &Header, inflated: u64) -> Result<(), &'static str> {
+    let limits = &blocks.limits;
+    if header.block_type == BlockType::FileInfo
+        && header.uncompressed_size > limits.file_info_len_max
+    {
+        return Err("is longer than the limits allow");
+    }
+    let all_max = usize::try_from(limits.load_on_open_len_max).unwrap_or(usize::MAX);
+    let all_max = all_max.min(limits.inflated_len_max(blocks.source.len()));
+    if usize::try_from(inflated).unwrap_or(usize::MAX) > all_max {
+        return Err("makes what is loaded at once more than the limits allow");
+    }
+    Ok(())
+}
+
+/// The most blocks that can stand in a file up to `end`: no index is worth room for more.
+pub(crate) fn blocks_max(end: u64) -> usize {
+    usize::try_from(end.div_ceil(Header::LEN.into())).unwrap_or(usize::MAX)
+}
+
+/// Puts together what the blocks say.
+fn assemble(
+    mut blocks: Blocks,
+    trailer: Trailer,
+    sections: Sections,
+    filter_use: FilterUse,
+) -> Result<OpenFile> {
+    let name = blocks.name.clone();
+    let damaged = |block, at| {
+        let name = name.clone();
+        move |what: What| Damage { at, block: Some(block), what }.in_file(&name)
+    };
+    let (info_at, info) = sections.file_info;
+    let info_damaged = damaged(BlockType::FileInfo, info_at);
+    let file_info = FileInfo::decode(&info.body).map_err(&info_damaged)?;
+    file_info.check(trailer.entry_count > 0).map_err(&info_damaged)?;
+    let unsupported = |feature, found| Error::Unsupported { file: name.clone(), feature, found };
+    blocks.encoding = file_info
+        .data_block_encoding()
+        .map_err(|found| unsupported("data block encoding", found))?;
+    if let Some(found) = file_info.index_block_encoding() {
+        return Err(unsupported("index block encoding", found));
+    }
+    blocks.layout = CellLayout {
+        tags: file_info.includes_tags(),
+        mvcc: file_info.includes_mvcc(),
+        compressed_tags: file_info.compresses_tags(),
+        order: trailer.comparator,
+    };
+
+    let (root_at, root) = sections.data_root;
+    let root_damaged = damaged(BlockType::RootIndex, root_at);
+    let (index, middle) = read_data_root(&root.body, &trailer).map_err(&root_damaged)?;
+    let (meta_at, meta_root) = sections.meta_root;
+    let metas = read_meta_root(&meta_root.body, &trailer)
+        .map_err(damaged(BlockType::RootIndex, meta_at))?;
+    let rows = match &index {
+        None => None,
+        Some(index) => {
+            let first = index.root.entry(0).and_then(|entry| KeyRef::parse(entry.key));
+            let last = file_info.value(FileInfo::LAST_KEY).and_then(KeyRef::parse);
+            let last = last.ok_or_else(|| info_damaged("the last key is not a key".into()))?;
+            let is_before = |first: &KeyRef<'_>| trailer.comparator.compare(first, &last).is_le();
+            let first = first.filter(is_before);
+            let first = first.ok_or_else(|| info_damaged("the last key is not the last".into()))?;
+            Some(Rows { first: first.row.into(), last: last.row.into() })
+        }
+    };
+    let mut filters = match trailer.comparator {
+        Comparator::Bytes => {
+            read_blooms(sections.blooms, &file_info, blocks_max(blocks.blocks_end))
+        }
+        // HBase looks for the chunk of a row by the order of bytes, in which these files are not.
+        Comparator::Meta => FileFilters::default(),
+    };
+    let first_row = rows.as_ref().map_or(&[][..], |rows| &rows.first);
+    filters.row_filter = RowFilter::find(&metas, first_row, file_info.row_filter_id());
+    if blocks.pin_filters {
+        filters.load(filter_use, &blocks);
+    }
+    let had_last_row = AtomicBool::default();
+    Ok(OpenFile {
+        blocks,
+        trailer,
+        file_info,
+        index,
+        middle,
+        metas,
+        rows,
+        filters,
+        filter_use,
+        had_last_row,
+    })
+}
+
+/// Reads the root of the data index; `None` in a file without cells.
+fn read_data_root(
+    body: &Bytes,
+    trailer: &Trailer,
+) -> Result<(Option<DataIndex>, Option<MiddleEntry>), What> {
+    let mut input = Input::new(body);
+    let blocks_max = blocks_max(trailer.load_on_open_data_offset.get());
+    let entries = read_root_entries(&mut input, trailer.data_index_count, blocks_max)?;
+    let mut middle = None;
+    if trailer.num_data_index_levels > 1 {
+        middle = Some(MiddleEntry::read(&mut input).ok_or("no middle of the index")?);
+    }
+    if !input.is_empty() {
+        return Err("bytes behind the index entries".into());
+    }
+    if entries.is_empty() {
+        return Ok((None, None));
+    }
+    if trailer.num_data_index_levels == 1
+        && entries.first().map(|it| it.block.offset.get()) != Some(0)
+    {
+        return Err("the first data block is not the first of the index".into());
+    }
+    // In memory the root has the form of the levels below, so that there is one way to search.
+    let mut branch = Vec::with_capacity(body.len());
+    write_branch(&mut branch, entries.into_iter());
+    let root = IndexBlock::new(Branch::new(branch.into())?, trailer.comparator)?;
+    Ok((Some(DataIndex { root, levels: trailer.num_data_index_levels }), middle))
+}
+
+/// Reads the root of the meta index: names in their order, and places.
+fn read_meta_root(body: &Bytes, trailer: &Trailer) -> Result<super::open_file::MetaIndex, What> {
+    let mut input = Input::new(body);
+    let blocks_max = blocks_max(trailer.load_on_open_data_offset.get());
+    let entries = read_root_entries(&mut input, trailer.meta_index_count, blocks_max)?;
+    if !input.is_empty() {
+        return Err("bytes behind the meta index".into());
+    }
+    if !entries.is_sorted_by(|left, right| left.key < right.key) {
+        return Err("names out of order".into());
+    }
+    Ok(entries.into_iter().map(|entry| (body.slice_ref(entry.key), entry.block)).collect())
+}
+
+fn read_root_entries<'a>(
+    input: &mut Input<'a>,
+    count: u32,
+    blocks_max: usize,
+) -> Result<Vec<IndexEntry<'a>>, What> {
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    if count > input.len().checked_div(IndexEntry::root_len(0)).unwrap_or(0) {
+        return Err(format!("{count} index entries in {} bytes", input.len()).into());
+    }
+    if count > blocks_max {
+        return Err(format!("{count} index entries where {blocks_max} blocks have room").into());
+    }
+    (0..count).map(|_| IndexEntry::read_root(input)).collect()
+}
+
+/// Reads the Bloom metas. A filter that cannot be used does not keep the file from being read.
+fn read_blooms(
+    blooms: Vec<(BlockOffset, BlockType, Result<RawBlock, Damage>)>,
+    file_info: &FileInfo,
+    chunks_max: usize,
+) -> FileFilters {
+    let mut filters = FileFilters::default();
+    let (mut metas, mut chain) = (Vec::new(), Vec::new());
+    for (at, block_type, block) in blooms {
+        let damaged = |what: What| Damage { at, block: Some(block_type), what };
+        match block.and_then(|block| BloomMeta::read(&block.body, chunks_max).map_err(damaged)) {
+            Ok(meta) => {
+                chain.extend(meta.chunks.iter().map(|chunk| chunk.block.offset));
+                metas.push((at, block_type, meta));
+            }
+            Err(damage) => filters.problem = filters.problem.take().or(Some(damage)),
+        }
+    }
+    // A chunk is known by the one before it, and some may be of the filter that cannot be read.
+    if filters.problem.is_some() {
+        return filters;
+    }
+    chain.sort_unstable();
+    for (at, block_type, meta) in metas {
+        let bloom = match block_type {
+            BlockType::GeneralBloomMeta => match file_info.bloom_type() {
+                // HBase ignores a filter whose type the file does not state.
+                Ok(BloomType::None) => Ok(None),
+                Ok(bloom_type) => ChunkedBloom::new(meta, bloom_type, file_info, &chain).map(Some),
+                Err(name) => Err(format!("unknown type of filter {name}")),
+            },
+            _ => ChunkedBloom::over_deletes(meta, &chain).map(Some),
+        };
+        match bloom {
+            Ok(bloom) if block_type == BlockType::GeneralBloomMeta => filters.bloom = bloom,
+            Ok(bloom) => filters.delete_family_bloom = bloom,
+            Err(what) => {
+                let damage = Damage { at, block: Some(block_type), what: what.into() };
+                filters.problem = filters.problem.take().or(Some(damage));
+            }
+        }
+    }
+    filters
+}

@@ -1,0 +1,351 @@
+//! The trailer: the last 4,096 bytes of a file (212 in version 2), where reading begins.
+//!
+//! | at       | bytes  | field                                                                   |
+//! |---------:|-------:|-------------------------------------------------------------------------|
+//! |        0 |      8 | magic `TRABLK"$`                                                        |
+//! |        8 | vint+n | length and protobuf message `FileTrailerProto`                          |
+//! |          |        | zeros                                                                   |
+//! | size − 4 |      4 | version, i32 BE: major + minor · 2^24                                   |
+//!
+//! No checksum guards it, so whatever it says is held against the rest of the file by the reader.
+//! HBase: `FixedFileTrailer`.
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+
+use prost::Message;
+
+use crate::encoding::What;
+use crate::error::Refusal;
+use crate::input::Input;
+use crate::{BlockOffset, BlockType, Comparator, Compression, Damage};
+
+/// What stands at the end of a file: where everything else is.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Trailer {
+    /// 3, or 2 in files of old.
+    pub major_version: u32,
+    /// 3, as every HBase 2 writes.
+    pub minor_version: u32,
+    /// The file info block.
+    pub file_info_offset: BlockOffset,
+    /// The first block of what is loaded when the file is opened: the root of the data index.
+    pub load_on_open_data_offset: BlockOffset,
+    /// Uncompressed bytes of all blocks of the data index.
+    pub uncompressed_data_index_size: u64,
+    /// Uncompressed bytes of all blocks with their headers, without the upper levels of the data
+    /// index, and of the trailer.
+    pub total_uncompressed_bytes: u64,
+    /// Entries of the data index's root.
+    pub data_index_count: u32,
+    /// Entries of the meta index.
+    pub meta_index_count: u32,
+    /// Cells in the file.
+    pub entry_count: u64,
+    /// Levels of the data index; 1 if its root points at data blocks.
+    pub num_data_index_levels: u32,
+    /// The first data block, if there is one.
+    pub first_data_block_offset: Option<BlockOffset>,
+    /// The last data block, if there is one.
+    pub last_data_block_offset: Option<BlockOffset>,
+    /// The order of rows.
+    pub comparator: Comparator,
+    /// The codec of all blocks.
+    pub compression: Compression,
+}
+
+/// `FileTrailerProto` of HBase's `HFile.proto`.
+#[derive(Clone, PartialEq, Message)]
+struct Proto {
+    #[prost(uint64, optional, tag = "1")]
+    file_info_offset: Option<u64>,
+    #[prost(uint64, optional, tag = "2")]
+    load_on_open_data_offset: Option<u64>,
+    #[prost(uint64, optional, tag = "3")]
+    uncompressed_data_index_size: Option<u64>,
+    #[prost(uint64, optional, tag = "4")]
+    total_uncompressed_bytes: Option<u64>,
+    #[prost(uint32, optional, tag = "5")]
+    data_index_count: Option<u32>,
+    #[prost(uint32, optional, tag = "6")]
+    meta_index_count: Option<u32>,
+    #[prost(uint64, optional, tag = "7")]
+    entry_count: Option<u64>,
+    #[prost(uint32, optional, tag = "8")]
+    num_data_index_levels: Option<u32>,
+    #[prost(uint64, optional, tag = "9")]
+    first_data_block_offset: Option<u64>,
+    #[prost(uint64, optional, tag = "10")]
+    last_data_block_offset: Option<u64>,
+    #[prost(string, optional, tag = "11")]
+    comparator_class_name: Option<String>,
+    #[prost(uint32, optional, tag = "12")]
+    compression_codec: Option<u32>,
+    #[prost(bytes = "vec", optional, tag = "13")]
+    encryption_key: Option<Vec<u8>>,
+}
+
+impl Trailer {
+    /// Bytes of the trailer of version 3.
+    pub const LEN: u64 = 4096;
+    /// Bytes of the trailer of version 2.
+    pub(crate) const LEN_V2: u64 = 212;
+    /// The offset that says that there is no such block: −1.
+    const NOWHERE: u64 = u64::MAX;
+    /// The most levels that HBase makes, and that any reader needs to follow.
+    pub(crate) const INDEX_LEVELS_MAX: u32 = 16;
+
+    /// Bytes of this trailer.
+    pub(crate) const fn len(&self) -> u64 {
+        if self.major_version == 2 { Self::LEN_V2 } else { Self::LEN }
+    }
+
+    /// Where the trailer starts in a file of `file_len` bytes that ends in `tail`.
+    pub(crate) fn start(tail: &[u8], file_len: u64) -> Result<u64, Refusal> {
+        let corrupt = |what: &'static str| {
+            Refusal::Damage(Damage::in_block(BlockType::Trailer, BlockOffset::new(file_len), what))
+        };
+        let version = tail.last_chunk::<4>().ok_or_else(|| corrupt("the file is too short"))?;
+        let (major, minor) = split_version(*version);
+        let len = match (major, minor) {
+            (3, _) => Self::LEN,
+            (2, 3..) => Self::LEN_V2,
+            // Two small numbers at the end of a file that was cut mean nothing: an old trailer also
+            // begins like one.
+            (1 | 2, _) if ends_like_old(tail) => {
+                let found = format!("{major}.{minor}");
+                return Err(Refusal::Unsupported { feature: "version of HFile", found });
+            }
+            _ => return Err(corrupt("ends in no version of HFile")),
+        };
+        file_len.checked_sub(len).ok_or_else(|| corrupt("the file is shorter than its trailer"))
+    }
+
+    /// Reads the trailer from `bytes`, which stand at `start` in the file and end it.
+    pub(crate) fn read(bytes: &[u8], start: u64) -> Result<Self, Refusal> {
+        let at = BlockOffset::new(start);
+        let corrupt = |what: &'static str| Damage::in_block(BlockType::Trailer, at, what);
+        let (front, version) =
+            bytes.split_last_chunk::<4>().ok_or_else(|| corrupt("ends in its version"))?;
+        let (major_version, minor_version) = split_version(*version);
+        let mut input = Input::new(front);
+        if input.array() != Some(BlockType::Trailer.magic()) {
+            return Err(corrupt("does not begin as a trailer").into());
+        }
+        let message = input.vint().and_then(|len| input.take(len));
+        let message = message.ok_or_else(|| corrupt("is longer than a trailer can be"))?;
+        let proto = Proto::decode(message).map_err(|_| corrupt("is not a protobuf message"))?;
+        if proto.encryption_key.is_some() {
+            let found = "yes".to_owned();
+            return Err(Refusal::Unsupported { feature: "encryption", found });
+        }
+        let levels = proto.num_data_index_levels.unwrap_or(1);
+        if !(1..=Self::INDEX_LEVELS_MAX).contains(&levels) {
+            return Err(corrupt("an impossible number of index levels").into());
+        }
+        let optional_block = |offset: Option<u64>| match offset.unwrap_or(Self::NOWHERE) {
+            Self::NOWHERE => Ok(None),
+            offset if offset < start => Ok(Some(BlockOffset::new(offset))),
+            _ => Err(corrupt("points behind itself")),
+        };
+        let block =
+            |offset: Option<u64>| optional_block(offset)?.ok_or_else(|| corrupt("lacks an offset"));
+        let trailer = Self {
+            major_version,
+            minor_version,
+            file_info_offset: block(proto.file_info_offset)?,
+            load_on_open_data_offset: block(proto.load_on_open_data_offset)?,
+            uncompressed_data_index_size: proto.uncompressed_data_index_size.unwrap_or(0),
+            total_uncompressed_bytes: proto.total_uncompressed_bytes.unwrap_or(0),
+            data_index_count: proto.data_index_count.unwrap_or(0),
+            meta_index_count: proto.meta_index_count.unwrap_or(0),
+            entry_count: proto.entry_count.unwrap_or(0),
+            num_data_index_levels: levels,
+            first_data_block_offset: optional_block(proto.first_data_block_offset)?,
+            last_data_block_offset: optional_block(proto.last_data_block_offset)?,
+            comparator: comparator(proto.comparator_class_name)?,
+            compression: compression(proto.compression_codec)?,
+        };
+        trailer.check(at)?;
+        Ok(trailer)
+    }
+
+    /// Whether a trailer of version 3 that could be read has any other bytes than its fields: no checksum
+    /// covers it, and a reader ignores fields that it does not know and the zeros behind them.
+    pub(crate) fn check_bytes(bytes: &[u8]) -> Result<(), What> {
+        let mut input = Input::new(bytes);
+        let message = input.array::<8>().and_then(|_| input.vint()).and_then(|len| input.take(len));
+        let proto = message.and_then(|message| Proto::decode(message).ok()).ok_or("is cut")?;
+        if message != Some(&proto.encode_to_vec()) {
+            return Err("has a field that this build does not know".into());
+        }
+        let zeros = input.rest().split_last_chunk::<4>().map_or(&[][..], |(zeros, _)| zeros);
+        match zeros.iter().position(|byte| *byte != 0) {
+            None => Ok(()),
+            Some(at) => Err(format!("is not zero {at} bytes behind its fields").into()),
+        }
+    }
+
+    /// What must hold between the fields.
+    fn check(&self, at: BlockOffset) -> Result<(), Damage> {
+        let corrupt = |what: &'static str| Err(Damage::in_block(BlockType::Trailer, at, what));
+        if self.file_info_offset <= self.load_on_open_data_offset {
+            return corrupt("the file info is not behind the index");
+        }
+        let is_empty = self.entry_count == 0;
+        if is_empty != (self.data_index_count == 0) {
+            return corrupt("cells without an index, or an index without cells");
+        }
+        // Nothing stands in front of the first data block, in no version of HBase.
+        let first = (!is_empty).then(BlockOffset::default);
+        if self.first_data_block_offset != first {
+            return corrupt("the first data block is not where data blocks begin");
+        }
+        let last = self.last_data_block_offset;
+        if last.is_some() == is_empty || last >= Some(self.load_on_open_data_offset) {
+            return corrupt("the last data block is not where data blocks are");
+        }
+        Ok(())
+    }
+
+    /// Appends the trailer's bytes, which end a file.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        let nowhere = |offset: Option<BlockOffset>| offset.map_or(Self::NOWHERE, BlockOffset::get);
+        let message = Proto {
+            file_info_offset: Some(self.file_info_offset.get()),
+            load_on_open_data_offset: Some(self.load_on_open_data_offset.get()),
+            uncompressed_data_index_size: Some(self.uncompressed_data_index_size),
+            total_uncompressed_bytes: Some(self.total_uncompressed_bytes),
+            data_index_count: Some(self.data_index_count),
+            meta_index_count: Some(self.meta_index_count),
+            entry_count: Some(self.entry_count),
+            num_data_index_levels: Some(self.num_data_index_levels),
+            first_data_block_offset: Some(nowhere(self.first_data_block_offset)),
+            last_data_block_offset: Some(nowhere(self.last_data_block_offset)),
+            comparator_class_name: Some(self.comparator.class_name().to_owned()),
+            compression_codec: Some(self.compression.code()),
+            encryption_key: None,
+        };
+        let version = self.minor_version.wrapping_shl(24) | self.major_version;
+        let mut bytes = BlockType::Trailer.magic().to_vec();
+        bytes.extend_from_slice(&message.encode_length_delimited_to_vec());
+        let padded = usize::try_from(self.len()).unwrap_or_default().saturating_sub(4);
+        assert!(bytes.len() <= padded, "a trailer has room for its twelve fields");
+        bytes.resize(padded, 0);
+        out.extend_from_slice(&bytes);
+        out.extend_from_slice(&version.to_be_bytes());
+    }
+}
+
+/// Whether a file of version 1 or 2 may end so: their trailers are short, and begin as all do.
+fn ends_like_old(tail: &[u8]) -> bool {
+    let magic = BlockType::Trailer.magic();
+    let len = usize::try_from(Trailer::LEN_V2).unwrap_or_default();
+    let start = tail.len().saturating_sub(len);
+    tail.get(start..).unwrap_or_default().windows(magic.len()).any(|window| window == magic)
+}
+
+fn split_version(bytes: [u8; 4]) -> (u32, u32) {
+    let [minor, major @ ..] = bytes;
+    let [high, middle, low] = major;
+    (u32::from_be_bytes([0, high, middle, low]), minor.into())
+}
+
+fn comparator(name: Option<String>) -> Result<Comparator, Refusal> {
+    match name {
+        None => Ok(Comparator::default()),
+        Some(name) => Comparator::from_class_name(&name)
+            .ok_or(Refusal::Unsupported { feature: "comparator", found: name }),
+    }
+}
+
+fn compression(code: Option<u32>) -> Result<Compression, Refusal> {
+    let feature = "compression codec";
+    match code.map(|code| (code, Compression::from_code(code))) {
+        None => Ok(Compression::None),
+        Some((_, Some(codec))) if codec.is_supported() => Ok(codec),
+        Some((_, Some(codec))) => Err(Refusal::Unsupported { feature, found: codec.refusal() }),
+        Some((code, None)) => Err(Refusal::Unsupported { feature, found: format!("code {code}") }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &[u8] = include_bytes!("../../../../tests/data/hfile/s01-default.hfile");
+    const EMPTY: &[u8] = include_bytes!("../../../../tests/data/hfile/s02-empty.hfile");
+
+    fn read(file: &[u8]) -> Result<Trailer, Refusal> {
+        let start = Trailer::start(file, file.len() as u64)?;
+        Trailer::read(&file[start as usize..], start)
+    }
+
+    fn changed(change: impl FnOnce(&mut Trailer)) -> Result<Trailer, Refusal> {
+        let mut trailer = read(FILE).unwrap();
+        change(&mut trailer);
+        let mut file = FILE[..FILE.len() - 4096].to_vec();
+        trailer.write(&mut file);
+        read(&file)
+    }
+
+    #[test]
+    fn trailers_of_hbase_are_read_and_written_again() {
+        for file in [FILE, EMPTY] {
+            let trailer = read(file).unwrap();
+            let mut written = Vec::new();
+            trailer.write(&mut written);
+            assert_eq!(written, file[file.len() - 4096..]);
+        }
+        let trailer = read(EMPTY).unwrap();
+        assert_eq!((trailer.entry_count, trailer.first_data_block_offset), (0, None));
+    }
+
+    #[test]
+    fn a_short_file_is_damage_and_an_old_one_is_refused_by_name() {
+        for len in 0..4096 {
+            assert!(matches!(read(&FILE[FILE.len() - len..]), Err(Refusal::Damage(_))), "{len}");
+        }
+        let mut old = FILE[..FILE.len() - 4096].to_vec();
+        old.extend_from_slice(&BlockType::Trailer.magic());
+        old.resize(FILE.len() - 4096 + 208, 0);
+        old.extend_from_slice(&[2, 0, 0, 2]);
+        let found = "2.2".to_owned();
+        assert_eq!(read(&old), Err(Refusal::Unsupported { feature: "version of HFile", found }));
+    }
+
+    #[test]
+    fn offsets_that_contradict_are_damage() {
+        let damaged = |change: fn(&mut Trailer)| {
+            assert!(matches!(changed(change), Err(Refusal::Damage(_))));
+        };
+        damaged(|trailer| trailer.file_info_offset = BlockOffset::new(1 << 40));
+        damaged(|trailer| trailer.file_info_offset = trailer.load_on_open_data_offset);
+        damaged(|trailer| trailer.entry_count = 0);
+        damaged(|trailer| trailer.data_index_count = 0);
+        damaged(|trailer| trailer.num_data_index_levels = 0);
+        damaged(|trailer| trailer.num_data_index_levels = 17);
+        damaged(|trailer| trailer.first_data_block_offset = None);
+        damaged(|trailer| trailer.first_data_block_offset = Some(BlockOffset::new(1)));
+        damaged(|trailer| trailer.last_data_block_offset = None);
+        damaged(|trailer| trailer.last_data_block_offset = Some(trailer.file_info_offset));
+    }
+
+    #[test]
+    fn what_this_build_lacks_is_refused_by_name() {
+        let feature = "compression codec";
+        let lzo = changed(|trailer| trailer.compression = Compression::Lzo);
+        let found = "LZO".to_owned();
+        assert_eq!(lzo, Err(Refusal::Unsupported { feature, found }));
+        let zstd = changed(|trailer| trailer.compression = Compression::Zstd);
+        if !cfg!(feature = "zstd") {
+            let found = "ZSTD, which only a build with the feature `zstd` has".to_owned();
+            assert_eq!(zstd, Err(Refusal::Unsupported { feature, found }));
+        }
+        let comparator = comparator(Some("com.example.Backwards".to_owned()));
+        let found = "com.example.Backwards".to_owned();
+        assert_eq!(comparator, Err(Refusal::Unsupported { feature: "comparator", found }));
+    }
+}

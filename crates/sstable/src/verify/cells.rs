@@ -1,0 +1,212 @@
+//! What must hold of all cells of a file together: order, family, file info, filters.
+
+use filter::Seed;
+
+use super::verification::shown;
+use crate::file::filters::chunked_bloom::ChunkedBloom;
+use crate::file::open_file::OpenFile;
+use crate::{
+    BlockType, BloomType, CellRef, CellType, FileInfo, KeyRef, ReadTrace, RowProbe, SequenceId,
+    TimeRange, Timestamp,
+};
+
+/// What has been seen of the cells so far.
+#[derive(Default)]
+pub(super) struct CellChecks {
+    /// The flat key of the cell before; empty before the first.
+    previous_key: Vec<u8>,
+    previous_sequence_id: SequenceId,
+    /// What the file info says.
+    time_range: Option<TimeRange>,
+    cell_count: u64,
+    key_bytes: u64,
+    value_bytes: u64,
+    tags_len_max: usize,
+    sequence_id_max: u64,
+    delete_family_count: u64,
+    earliest_put: Option<Timestamp>,
+    row_count: u64,
+    bloom_key_count: u64,
+    delete_family_rows: u64,
+    last_delete_family_row: Option<Vec<u8>>,
+    last_bloom_key: Option<Vec<u8>>,
+}
+
+impl CellChecks {
+    pub(super) fn new(file: &OpenFile) -> Self {
+        Self { time_range: file.file_info.time_range(), ..Self::default() }
+    }
+
+    /// Holds the next cell against those before it, and asks the filters about it. Returns what is
+    /// wrong with it.
+    pub(super) fn check(&mut self, file: &OpenFile, cell: &CellRef<'_>) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let mut previous_key = std::mem::take(&mut self.previous_key);
+        let previous = KeyRef::parse(&previous_key);
+        if let Some(previous) = &previous {
+            let order = file.trailer.comparator.compare(previous, &cell.key());
+            if order.is_gt() {
+                wrong.push(format!("comes before {}, which it follows", shown(previous)));
+            }
+            // Of cells with one key, the one written last comes first, and hides the others.
+            if order.is_eq() && self.previous_sequence_id < cell.sequence_id {
+                let (before, own) = (self.previous_sequence_id, cell.sequence_id);
+                wrong.push(format!("has sequence id {own} behind {before} of the same key"));
+            }
+            if previous.family != cell.family {
+                wrong.push("is of another family than the cells before it".to_owned());
+            }
+        }
+        let starts_row = previous.as_ref().is_none_or(|it| it.row != cell.row);
+        let starts_column =
+            starts_row || previous.as_ref().is_none_or(|it| it.qualifier != cell.qualifier);
+        self.count(cell, starts_row);
+        self.ask_filters(file, cell, starts_row, starts_column, &mut wrong);
+        if let Some(range) = self.time_range
+            && !(range.min..=range.max).contains(&cell.timestamp)
+        {
+            wrong.push(format!("is not of the times {} to {}", range.min, range.max));
+        }
+        previous_key.clear();
+        cell.key().write_flat(&mut previous_key);
+        self.previous_key = previous_key;
+        self.previous_sequence_id = cell.sequence_id;
+        wrong
+    }
+
+    /// Different rows so far.
+    pub(super) const fn row_count(&self) -> u64 {
+        self.row_count
+    }
+
+    fn count(&mut self, cell: &CellRef<'_>, starts_row: bool) {
+        self.cell_count += 1;
+        self.row_count += u64::from(starts_row);
+        self.key_bytes += cell.key().flat_len() as u64;
+        self.value_bytes += cell.value.len() as u64;
+        self.tags_len_max = self.tags_len_max.max(cell.tags.len());
+        self.sequence_id_max = self.sequence_id_max.max(cell.sequence_id.get());
+        if cell.cell_type.deletes_family() {
+            self.delete_family_count += 1;
+        }
+        if cell.cell_type == CellType::Put {
+            let earliest = self.earliest_put.unwrap_or(Timestamp::LATEST);
+            self.earliest_put = Some(earliest.min(cell.timestamp));
+        }
+    }
+
+    /// Asks each filter for which the cell begins a key. Blocks of filters that cannot be read have
+    /// been reported where they stand.
+    fn ask_filters(
+        &mut self,
+        file: &OpenFile,
+        cell: &CellRef<'_>,
+        starts_row: bool,
+        starts_column: bool,
+        wrong: &mut Vec<String>,
+    ) {
+        let trace = &mut ReadTrace::default();
+        let probe = RowProbe::new(cell.row, Seed::default()).with_column(cell.qualifier);
+        if let Some(bloom) = &file.filters.bloom {
+            let is_new = match bloom.bloom_type {
+                BloomType::None => false,
+                BloomType::Row => starts_row,
+                BloomType::RowCol => starts_column,
+                BloomType::RowPrefixFixedLength(len) => {
+                    let prefix = cell.row.get(..len.into()).unwrap_or(cell.row);
+                    let is_new = self.last_bloom_key.as_deref() != Some(prefix);
+                    self.last_bloom_key = Some(prefix.to_vec());
+                    is_new
+                }
+            };
+            self.bloom_key_count += u64::from(is_new);
+            if is_new && matches!(bloom.ask_exactly(&file.blocks, &probe, trace), Ok(Some(false))) {
+                wrong.push("is denied by the Bloom filter".to_owned());
+            }
+        }
+        if starts_row
+            && let Some(filter) = &file.filters.row_filter
+            && matches!(filter.may_contain(&file.blocks, &probe, trace), Ok(Some(false)))
+        {
+            wrong.push("is denied by the filter in META blocks filter.row".to_owned());
+        }
+        if cell.cell_type.deletes_family()
+            && self.last_delete_family_row.as_deref() != Some(cell.row)
+        {
+            self.delete_family_rows += 1;
+            self.last_delete_family_row = Some(cell.row.to_vec());
+            if let Some(bloom) = &file.filters.delete_family_bloom
+                && matches!(bloom.ask(&file.blocks, &probe, trace), Ok(Some(false)))
+            {
+                wrong.push("is denied by the Bloom filter over family deletes".to_owned());
+            }
+        }
+    }
+
+    /// What the file says of its cells and is not so: in which block, and what.
+    pub(super) fn finish(&self, file: &OpenFile, bloom_bytes: u64) -> Vec<(BlockType, String)> {
+        let mut wrong = Vec::new();
+        self.check_file_info(&file.file_info, &mut wrong);
+        self.check_filters(file, bloom_bytes, &mut wrong);
+        wrong
+    }
+
+    fn check_file_info(&self, file_info: &FileInfo, wrong: &mut Vec<(BlockType, String)>) {
+        let mut compare = |key: &[u8], stated: Option<i64>, is: i64| {
+            if stated.is_some_and(|stated| stated != is) {
+                let key = crate::escape(key);
+                let what = format!("{key} is {} and should be {is}", stated.unwrap_or(0));
+                wrong.push((BlockType::FileInfo, what));
+            }
+        };
+        let int = |key| file_info.int(key).map(i64::from);
+        let average = |sum: u64| sum.checked_div(self.cell_count).unwrap_or(0).cast_signed();
+        let key = FileInfo::AVERAGE_KEY_LEN;
+        compare(key, int(key), average(self.key_bytes));
+        let key = FileInfo::AVERAGE_VALUE_LEN;
+        compare(key, int(key), average(self.value_bytes));
+        let key = FileInfo::MAX_TAGS_LEN;
+        compare(key, int(key), self.tags_len_max as i64);
+        let key = FileInfo::MAX_MEMSTORE_TS;
+        compare(key, file_info.long(key), self.sequence_id_max.cast_signed());
+        let key = FileInfo::DELETE_FAMILY_COUNT;
+        compare(key, file_info.long(key), self.delete_family_count.cast_signed());
+        let key = FileInfo::EARLIEST_PUT_TS;
+        let earliest = self.earliest_put.unwrap_or(Timestamp::LATEST);
+        compare(key, file_info.long(key), earliest.get());
+
+        if file_info.value(FileInfo::LAST_KEY).unwrap_or_default() != self.previous_key {
+            let what = "hfile.LASTKEY is not the key of the last cell".to_owned();
+            wrong.push((BlockType::FileInfo, what));
+        }
+    }
+
+    fn check_filters(
+        &self,
+        file: &OpenFile,
+        bloom_bytes: u64,
+        wrong: &mut Vec<(BlockType, String)>,
+    ) {
+        let filters = &file.filters;
+        let blooms = [
+            (&filters.bloom, self.bloom_key_count, BlockType::GeneralBloomMeta),
+            (
+                &filters.delete_family_bloom,
+                self.delete_family_rows,
+                BlockType::DeleteFamilyBloomMeta,
+            ),
+        ];
+        let mut bytes = 0;
+        for (bloom, is, block) in blooms {
+            let Some(summary) = bloom.as_ref().map(ChunkedBloom::summary) else { continue };
+            bytes += summary.byte_size;
+            if summary.key_count != is {
+                wrong.push((block, format!("{} keys and should have {is}", summary.key_count)));
+            }
+        }
+        if filters.problem.is_none() && bytes != bloom_bytes && filters.bloom.is_some() {
+            let what = format!("filters of {bytes} bytes in chunks of {bloom_bytes}");
+            wrong.push((BlockType::GeneralBloomMeta, what));
+        }
+    }
+}

@@ -1,0 +1,281 @@
+use bytes::Bytes;
+use filter::{ErrorRate, FilterKind, Seed, Sizing};
+
+use super::*;
+use crate::{
+    CellRef, CellType, ChecksumType, FilterOptions, SequenceId, Timestamp, Trailer, Writer,
+    WriterOptions,
+};
+
+const FILES: [&[u8]; 4] = [
+    include_bytes!("../../../../tests/data/hfile/s02-empty.hfile"),
+    include_bytes!("../../../../tests/data/hfile/s15-extra-file-info.hfile"),
+    include_bytes!("../../../../tests/data/hfile/p11-prefix-none-row.hfile"),
+    include_bytes!("../../../../tests/data/hfile/p25-none-none-row.hfile"),
+];
+
+fn check(bytes: impl Into<Bytes>) -> Verification {
+    let source = Arc::new(bytes.into());
+    verify(source, FileName::new("file"), Limits::default(), |_| {}).unwrap()
+}
+
+/// The headers of a file's blocks, and where they stand.
+fn headers(bytes: &[u8]) -> Vec<(usize, Header)> {
+    let source = Arc::new(Bytes::copy_from_slice(bytes));
+    let reader = Reader::open(source, FileName::new("file"), ReaderOptions::default()).unwrap();
+    reader.blocks().map(|block| block.unwrap()).map(|(at, it)| (at.get() as usize, it)).collect()
+}
+
+/// A file with a block's bytes changed, and its checksums made anew.
+fn changed(bytes: &[u8], at: usize, header: &Header, change: impl FnOnce(&mut [u8])) -> Vec<u8> {
+    let data_len = header.on_disk_data_size_with_header as usize;
+    let mut block = bytes[at..at + data_len].to_vec();
+    change(&mut block);
+    header.checksum_type.append(&mut block, 0, header.bytes_per_checksum);
+    let mut changed = bytes.to_vec();
+    changed[at..at + block.len()].copy_from_slice(&block);
+    changed
+}
+
+#[test]
+fn files_of_hbase_are_sound() {
+    for file in FILES {
+        let found = check(file);
+        assert_eq!(found.problems, []);
+        assert_eq!(found.blocks, headers(file).len() as u64);
+    }
+}
+
+/// A file of ours with a block for each of forty rows, `letter` and two digits; a filter of ours;
+/// and a family delete in every fourth row.
+fn rows(letter: char) -> Vec<u8> {
+    let options = WriterOptions::default()
+        .block_size(1)
+        .index_min_entries(1000)
+        .create_time(Timestamp::new(1))
+        .filter(FilterOptions {
+            kind: FilterKind::BlockedBloom,
+            sizing: Sizing::ErrorRate(ErrorRate::new(0.001).unwrap()),
+            seed: Seed::default(),
+        });
+    let mut writer = Writer::new(Vec::new(), FileName::new("rows"), options).unwrap();
+    for number in 0..40 {
+        let row = format!("{letter}{number:02}");
+        let deletes = number % 4 == 0;
+        let qualifier: &[u8] = if deletes { b"" } else { b"q" };
+        let cell_type = if deletes { CellType::DeleteFamily } else { CellType::Put };
+        let cell = CellRef::put(row.as_bytes(), b"f", qualifier, Timestamp::new(7), b"");
+        writer.append(CellRef { cell_type, sequence_id: SequenceId::new(1), ..cell }).unwrap();
+    }
+    writer.finish().unwrap().0
+}
+
+/// The `number`th block of a type.
+fn block(bytes: &[u8], wanted: BlockType, number: usize) -> (usize, Header) {
+    let mut of_type = headers(bytes).into_iter().filter(|(_, it)| it.block_type == wanted);
+    of_type.nth(number).unwrap()
+}
+
+/// Puts `new` where `old` stands first in a block.
+fn replace(block: &mut [u8], old: &[u8], new: &[u8]) {
+    let at = block.windows(old.len()).position(|window| window == old).unwrap();
+    block[at..at + new.len()].copy_from_slice(new);
+}
+
+/// Changes a block of [`rows`], its checksums made right, and expects a problem that reads so.
+fn expect(wanted: BlockType, number: usize, change: impl FnOnce(&mut [u8]), what: &str) {
+    let file = rows('r');
+    assert!(check(file.clone()).is_sound());
+    let (at, header) = block(&file, wanted, number);
+    let found = check(changed(&file, at, &header, change));
+    let says = |damage: &Damage| damage.what.contains(what);
+    assert!(found.problems.iter().any(says), "{what} in {:#?}", found.problems);
+    assert!(found.totals_checked, "{what}");
+}
+
+#[test]
+fn a_damaged_block_is_the_only_problem() {
+    for file in FILES.into_iter().map(<[u8]>::to_vec).chain([rows('r')]) {
+        for (at, header) in headers(&file) {
+            if header.is_empty() || header.checksum_type == ChecksumType::Null {
+                continue;
+            }
+            // In the body, and in each field of the header.
+            for byte in [33, 0, 7, 8, 11, 12, 15, 16, 23, 24, 25, 28, 29, 32] {
+                let mut bytes = file.clone();
+                bytes[at + byte] ^= 4;
+                let found = check(bytes);
+                let [damage] = &found.problems[..] else {
+                    panic!("byte {byte} of the block at {at:#x}: {:#?}", found.problems)
+                };
+                assert_eq!(damage.at.get(), at as u64, "{damage}");
+                assert!(!found.totals_checked);
+                if byte == 33 {
+                    assert_eq!(damage.block, Some(header.block_type), "{damage}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_beside_a_damaged_block_is_said_too() {
+    let file = rows('r');
+    let (at, header) = block(&file, BlockType::RootIndex, 0);
+    let mut bytes = changed(&file, at, &header, |block| replace(block, b"r21", b"r22"));
+    let (damaged, _) = block(&file, BlockType::Data, 5);
+    bytes[damaged + 40] ^= 1;
+    let found = check(bytes);
+    let [first, second] = &found.problems[..] else { panic!("{:#?}", found.problems) };
+    assert_eq!((first.at.get(), second.at.get()), (damaged as u64, at as u64));
+    assert!(second.what.contains("is behind the first key of its block"), "{second}");
+}
+
+#[test]
+fn an_index_that_contradicts_the_blocks_is_noticed() {
+    let root = BlockType::RootIndex;
+    expect(root, 0, |it| replace(it, b"r21", b"r22"), "is behind the first key of its block");
+    expect(root, 0, |it| replace(it, b"r21", b"r20"), "is before the last key of the block in");
+    expect(root, 0, |it| replace(it, b"r00", b"q00"), "is not the first key of the file");
+    let file = rows('r');
+    let (at, header) = block(&file, BlockType::Data, 7);
+    let place = |at: usize, len: u64| {
+        [&(at as u64).to_be_bytes()[..], &(len as u32).to_be_bytes()].concat()
+    };
+    let stated = place(at, header.len());
+    let elsewhere = place(at + 1, header.len());
+    expect(root, 0, |it| replace(it, &stated, &elsewhere), "which is not the next data block");
+    let longer = place(at, header.len() + 1);
+    expect(root, 0, |it| replace(it, &stated, &longer), "bytes for the block at");
+}
+
+#[test]
+fn order_over_the_edges_of_blocks_is_checked() {
+    expect(BlockType::Data, 9, |it| replace(it, b"r09", b"r07"), "comes before r08");
+}
+
+#[test]
+fn counts_of_keys_and_averages_are_checked() {
+    let add_one = |block: &mut [u8], at: usize| block[at] += 1;
+    let general = BlockType::GeneralBloomMeta;
+    expect(general, 0, |it| add_one(it, 33 + 27), "41 keys and should have 40");
+    let deletes = BlockType::DeleteFamilyBloomMeta;
+    expect(deletes, 0, |it| add_one(it, 33 + 27), "11 keys and should have 10");
+    for (key, value_len) in
+        [("hfile.AVG_KEY_LEN", 4), ("MAX_MEMSTORE_TS_KEY", 8), ("DELETE_FAMILY_COUNT", 8)]
+    {
+        let add_one = |block: &mut [u8]| {
+            let at = block.windows(key.len()).position(|it| it == key.as_bytes()).unwrap();
+            block[at + key.len() + 1 + value_len] += 1;
+        };
+        expect(BlockType::FileInfo, 0, add_one, &format!("{key} is"));
+    }
+    let last_key = |block: &mut [u8]| replace(block, b"\0\x03r39", b"\0\x03r40");
+    expect(BlockType::FileInfo, 0, last_key, "LASTKEY is not the key");
+}
+
+#[test]
+fn each_filter_is_asked_for_each_key() {
+    let clear = |block: &mut [u8]| block[33..].fill(0);
+    let chunks = BlockType::BloomChunk;
+    expect(chunks, 0, clear, "is denied by the Bloom filter");
+    expect(chunks, 1, clear, "is denied by the Bloom filter over family deletes");
+    let others = rows('s');
+    let (at, header) = block(&others, BlockType::Meta, 0);
+    let other = &others[at..at + header.on_disk_data_size_with_header as usize];
+    let exchange = |block: &mut [u8]| block[33..].copy_from_slice(&other[33..]);
+    expect(BlockType::Meta, 0, exchange, "is another filter than the file has here");
+}
+
+#[test]
+fn a_block_that_says_it_has_no_checksums_is_noticed() {
+    let file = rows('r');
+    for (at, _) in headers(&file) {
+        let mut bytes = file.clone();
+        bytes[at + 24] = ChecksumType::Null.code();
+        bytes[at + 35] ^= 1;
+        let found = check(bytes);
+        let [damage] = &found.problems[..] else { panic!("{:#?}", found.problems) };
+        assert!(damage.what.contains("unlike the rest of the file"), "{damage}");
+        // The first root says what the checksums are: then it is the second that is unlike it.
+        let (root, header) = block(&file, BlockType::RootIndex, 0);
+        let named = if at == root { at + header.len() as usize } else { at };
+        assert_eq!(damage.at.get(), named as u64);
+    }
+}
+
+#[test]
+fn a_broken_chain_of_blocks_is_noticed_in_each_type() {
+    for file in FILES {
+        for (at, header) in headers(file) {
+            let bytes = changed(file, at, &header, |block| {
+                // Every block can follow none but the first of its chain, and that one none.
+                let broken = if header.previous_block.is_some() { -1_i64 } else { 0 };
+                block[16..24].copy_from_slice(&broken.to_be_bytes());
+            });
+            assert!(!check(bytes).is_sound(), "{} at {at:#x}", header.block_type);
+        }
+    }
+}
+
+#[test]
+fn wrong_numbers_in_the_trailer_are_noticed() {
+    let file = FILES[3];
+    let start = file.len() - Trailer::LEN as usize;
+    let trailer = Trailer::read(&file[start..], start as u64).unwrap();
+    let wrong: [fn(&mut Trailer); 4] = [
+        |trailer| trailer.entry_count += 1,
+        |trailer| trailer.total_uncompressed_bytes += 1,
+        |trailer| trailer.uncompressed_data_index_size -= 1,
+        |trailer| trailer.last_data_block_offset = Some(BlockOffset::default()),
+    ];
+    for change in wrong {
+        let mut trailer = trailer.clone();
+        change(&mut trailer);
+        let mut bytes = file[..start].to_vec();
+        trailer.write(&mut bytes);
+        let found = check(bytes);
+        let [damage] = &found.problems[..] else { panic!("{:?}", found.problems) };
+        assert_eq!(damage.block, Some(BlockType::Trailer), "{damage}");
+    }
+}
+
+#[test]
+fn a_filter_that_denies_a_row_is_noticed() {
+    let file = FILES[3];
+    let chunk = headers(file).into_iter().find(|it| it.1.block_type == BlockType::BloomChunk);
+    let (at, header) = chunk.unwrap();
+    let bytes = changed(file, at, &header, |block| block[33..].fill(0));
+    let found = check(bytes);
+    assert!(found.problems.iter().all(|it| it.what.contains("denied by the Bloom filter")));
+    assert!(found.problems.len() > 10);
+}
+
+#[test]
+fn a_cell_out_of_order_is_noticed_with_its_checksums_right() {
+    let file = FILES[3];
+    let (at, header) = headers(file)[0];
+    // The first letter of the first row: now it is behind all others.
+    let bytes = changed(file, at, &header, |block| block[33 + 10] = 0xff);
+    let found = check(bytes);
+    assert!(!found.is_sound());
+    assert!(found.problems.iter().any(|it| it.at == BlockOffset::default()), "{found:?}");
+}
+
+#[test]
+fn cells_of_one_key_are_in_the_order_of_their_sequence_ids() {
+    let file = |sequence_ids: [u64; 3]| {
+        let options = WriterOptions::default().includes_mvcc(true);
+        let mut writer = Writer::new(Vec::new(), FileName::new("rows"), options).unwrap();
+        for id in sequence_ids {
+            let cell = CellRef::put(b"row", b"f", b"q", Timestamp::new(1), b"value");
+            let cell = CellRef { sequence_id: SequenceId::new(id), ..cell };
+            writer.append(cell).unwrap();
+        }
+        writer.finish().unwrap().0
+    };
+    assert_eq!(check(file([9, 9, 3])).problems, []);
+    let found = check(file([9, 3, 5])).problems;
+    let [damage] = &found[..] else { panic!("{found:#?}") };
+    assert!(damage.what.contains("has sequence id 5 behind 3 of the same key"), "{damage}");
+}

@@ -1,0 +1,18 @@
+//! Writing files: cells in order go in, HFile v3 comes out; and copies of a file with another filter.
+
+mod blocks;
+mod bloom;
+mod index;
+mod options;
+mod pieces;
+mod rebuild;
+mod row_filter;
+mod rules;
+mod short_key;
+mod statistics;
+mod writer;
+mod written;
+
+pub use options::{FilterOptions, WriterOptions};
+pub use rebuild::rebuild_filter;
+pub use writer::{FileSummary, Writer};

@@ -1,0 +1,346 @@
+//! A file once more, with another filter of ours and the same data.
+//!
+//! ```text
+//! same bytes, same offsets   data blocks, leaf index blocks, Bloom chunks
+//! rewritten                  META blocks: ours anew, those of others as they were
+//! moved                      intermediate index blocks, root of the data index, file info, Bloom
+//!                            metas: the same content, where entries do not point to what moved, but
+//!                            for the file's id
+//! made anew                  meta index, trailer
+//! ```
+//!
+//! Blocks that move keep their bytes as stored, so that even one whose codec this build can only read
+//! stays as it is; but each names the block of its type before it, which may have moved too.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::blocks::{BlockWriter, HEADER_LEN};
+use super::row_filter::{FilterBlocks, FilterWriter};
+use crate::block::filter_index::is_filter_name;
+use crate::block::header::Header;
+use crate::block::index::{BlockPlace, Branch, IndexEntry, write_branch};
+use crate::encoding::What;
+use crate::input::Input;
+use crate::{
+    BlockOffset, BlockType, Comparator, Damage, Error, FileInfo, FileName, FilterOptions, Limits,
+    ReadAt, Reader, ReaderOptions, Result, Trailer, WriterOptions, compression,
+};
+
+/// Bytes of the file that are copied at once.
+const CHUNK_LEN: usize = 1 << 20;
+
+/// Writes the file at `source` to `sink` once more, with `filter` as its filter of ours; `None`
+/// leaves it without. Data blocks, their leaf index and the chunks of HBase's Bloom filter keep their
+/// bytes and their places; all cells are read, so damage to them is found. Returns the sink, flushed,
+/// and the length of the new file.
+///
+/// An id that a store gave to the file ([`FileInfo::STORE_FILE_ID`]) stays behind: these are other
+/// bytes. `file_id` stands in its place, if there is one.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use bytes::Bytes;
+/// use filter::{ErrorRate, FilterKind, Seed, Sizing};
+/// use sstable::{FileName, FilterOptions, Limits, Reader, ReaderOptions, rebuild_filter};
+/// # let file: &'static [u8] = include_bytes!("../../../../tests/data/hfile/s03-one-cell.hfile");
+///
+/// let source = Arc::new(Bytes::from_static(file));
+/// let sizing = Sizing::ErrorRate(ErrorRate::new(0.001)?);
+/// let filter = FilterOptions { kind: FilterKind::BlockedBloom, sizing, seed: Seed::new(7) };
+/// let name = FileName::new("4f1c.hfile");
+/// let (bytes, _) =
+///     rebuild_filter(source, name.clone(), Limits::default(), Some(filter), None, Vec::new())?;
+///
+/// let reader = Reader::open(Arc::new(Bytes::from(bytes)), name, ReaderOptions::default())?;
+/// assert_eq!(reader.filter()?.map(|filter| filter.key_count), Some(1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// If the file cannot be read or is damaged, if the filter cannot be made, or if the sink fails.
+pub fn rebuild_filter<W: Write>(
+    source: Arc<dyn ReadAt>,
+    name: FileName,
+    limits: Limits,
+    filter: Option<FilterOptions>,
+    file_id: Option<[u8; 16]>,
+    sink: W,
+) -> Result<(W, u64)> {
+    let reader = Reader::open(source, name, ReaderOptions::default().limits(limits))?;
+    if reader.comparator() == Comparator::Meta {
+        let found = reader.comparator().class_name().to_owned();
+        let feature = "order of rows for a filter of ours";
+        return Err(Error::Unsupported { file: reader.name().clone(), feature, found });
+    }
+    let blocks = Layout::read(&reader)?;
+    let (stored, _) = reader.raw_block(blocks.data_root.0, &blocks.data_root.1)?;
+    let mut options = WriterOptions::default()
+        .compression(reader.compression())
+        .zstd_framing(compression::zstd_framing(stored.get(HEADER_LEN..).unwrap_or_default()))
+        .checksum(reader.checksum_type())
+        .bytes_per_checksum(blocks.data_root.1.bytes_per_checksum);
+    options.filter = filter;
+    let Metas { blocks: metas, filter_id } = metas(&reader, &options)?;
+    let name = reader.name().clone();
+    let written = BlockWriter::resume(sink, name, &options, blocks.data_end);
+    let moved = HashMap::new();
+    Rebuild { reader: &reader, blocks, file_id, filter_id, written, moved }.run(&metas)
+}
+
+/// A block, and where it stands.
+type Found = (BlockOffset, Header);
+
+/// The blocks behind the data, by what becomes of them.
+struct Layout {
+    /// Where the data blocks, and what stands among them, end.
+    data_end: BlockOffset,
+    metas: Vec<Found>,
+    intermediates: Vec<Found>,
+    data_root: Found,
+    meta_root: Found,
+    file_info: Found,
+    /// What HBase's Bloom filters say of themselves.
+    blooms: Vec<Found>,
+}
+
+impl Layout {
+    fn read(reader: &Reader) -> Result<Self> {
+        let mut data_end = BlockOffset::default();
+        let (mut metas, mut intermediates) = (Vec::new(), Vec::new());
+        let (mut roots, mut file_info, mut blooms) = (Vec::new(), None, Vec::new());
+        for block in reader.blocks() {
+            let (at, header) = block?;
+            match header.block_type {
+                BlockType::Data
+                | BlockType::EncodedData
+                | BlockType::LeafIndex
+                | BlockType::BloomChunk => {
+                    if at != data_end {
+                        let what = "stands behind what must follow it";
+                        let damage = Damage::in_block(header.block_type, at, what);
+                        return Err(damage.in_file(reader.name()));
+                    }
+                    data_end = at + header.len();
+                }
+                BlockType::Meta => metas.push((at, header)),
+                BlockType::IntermediateIndex => intermediates.push((at, header)),
+                BlockType::RootIndex => roots.push((at, header)),
+                BlockType::FileInfo => file_info = Some((at, header)),
+                _ => blooms.push((at, header)),
+            }
+        }
+        let at = reader.trailer().load_on_open_data_offset;
+        let damage = |what| Damage { at, block: None, what }.in_file(reader.name());
+        let [data_root, meta_root] = <[Found; 2]>::try_from(roots).map_err(|roots| {
+            damage(format!("{} root index blocks, where a file has two", roots.len()).into())
+        })?;
+        let file_info = file_info.ok_or_else(|| damage("no file info behind it".into()))?;
+        Ok(Self { data_end, metas, intermediates, data_root, meta_root, file_info, blooms })
+    }
+}
+
+/// A META block to be written.
+enum Meta {
+    /// One of ours.
+    New(Vec<u8>),
+    /// One that is kept.
+    Kept(BlockPlace),
+}
+
+/// The META blocks of the new file, in the order of their names.
+struct Metas {
+    blocks: Vec<(Bytes, Meta)>,
+    /// What the file info says of the filter among them.
+    filter_id: Option<Vec<u8>>,
+}
+
+/// Makes the filter anew, and keeps the META blocks of others.
+fn metas(reader: &Reader, options: &WriterOptions) -> Result<Metas> {
+    let invalid = |what| Error::Invalid { file: reader.name().clone(), what };
+    let mut metas: Vec<(Bytes, Meta)> = reader
+        .meta_places()
+        .iter()
+        .filter(|(name, _)| !is_filter_name(name))
+        .map(|(name, place)| (name.clone(), Meta::Kept(*place)))
+        .collect();
+    let mut filter = FilterWriter::new(options);
+    let mut last_row: Option<Vec<u8>> = None;
+    let mut scanner = reader.bulk_scanner();
+    scanner.seek_to_first()?;
+    while let Some(cell) = scanner.cell() {
+        if last_row.as_deref() != Some(cell.row) {
+            if last_row.as_deref().is_some_and(|last| last > cell.row) {
+                let key = cell.key();
+                return Err(invalid(format!("cell {key}: its row comes before the last one")));
+            }
+            if let Some(filter) = &mut filter {
+                filter.insert(cell.row).map_err(invalid)?;
+            }
+            last_row.get_or_insert_default().clear();
+            last_row.get_or_insert_default().extend_from_slice(cell.row);
+        }
+        scanner.advance()?;
+    }
+    let mut filter_id = None;
+    if let Some(filter) = filter {
+        let FilterBlocks { metas: ours, id } = filter.finish().map_err(invalid)?;
+        metas.extend(ours.into_iter().map(|(name, body)| (name.into(), Meta::New(body))));
+        filter_id = Some(id);
+    }
+    metas.sort_by(|one, other| one.0.cmp(&other.0));
+    Ok(Metas { blocks: metas, filter_id })
+}
+
+/// A file on its way.
+struct Rebuild<'a, W> {
+    reader: &'a Reader,
+    blocks: Layout,
+    file_id: Option<[u8; 16]>,
+    filter_id: Option<Vec<u8>>,
+    written: BlockWriter<W>,
+    /// Where intermediate index blocks were, and where they are now.
+    moved: HashMap<BlockOffset, BlockPlace>,
+}
+
+impl<W: Write> Rebuild<'_, W> {
+    fn run(mut self, metas: &[(Bytes, Meta)]) -> Result<(W, u64)> {
+        self.copy_data()?;
+        let mut meta_root = Vec::new();
+        let mut meta_len = 0;
+        for (name, meta) in metas {
+            let (block, len) = match meta {
+                Meta::New(body) => (self.written.write(BlockType::Meta, body)?, body.len() as u64),
+                Meta::Kept(place) => {
+                    let header = self.reader.read_header(place.offset)?;
+                    let block = self.copy(&(place.offset, header))?;
+                    (block, header.uncompressed_size.into())
+                }
+            };
+            IndexEntry { block, key: name }.write_root(&mut meta_root);
+            meta_len += len + u64::from(Header::LEN);
+        }
+        for block in std::mem::take(&mut self.blocks.intermediates) {
+            let body = self.reader.raw_block(block.0, &block.1)?.1;
+            let place = match self.moved_branch(&body) {
+                Ok(None) => self.copy(&block)?,
+                Ok(Some(body)) => {
+                    self.written.write_uncounted(BlockType::IntermediateIndex, &body)?
+                }
+                Err(what) => return Err(self.damage(&block, what)),
+            };
+            self.moved.insert(block.0, place);
+        }
+        let data_root = self.write_data_root()?;
+        self.written.write(BlockType::RootIndex, &meta_root)?;
+        let (file_info, info_len) = self.write_file_info()?;
+        for block in std::mem::take(&mut self.blocks.blooms) {
+            self.copy(&block)?;
+        }
+
+        let old = self.reader.trailer();
+        let old_metas = self.blocks.metas.iter();
+        let old_meta_len: u64 = old_metas
+            .map(|(_, header)| u64::from(header.uncompressed_size) + u64::from(Header::LEN))
+            .sum();
+        let old_root_len = u64::from(self.blocks.meta_root.1.uncompressed_size);
+        let old_info_len = u64::from(self.blocks.file_info.1.uncompressed_size);
+        let trailer = Trailer {
+            file_info_offset: file_info.offset,
+            load_on_open_data_offset: data_root.offset,
+            total_uncompressed_bytes: old
+                .total_uncompressed_bytes
+                .saturating_sub(old_meta_len + old_root_len + old_info_len)
+                .saturating_add(meta_len + meta_root.len() as u64 + info_len),
+            meta_index_count: metas.len() as u32,
+            ..old.clone()
+        };
+        let mut end = Vec::new();
+        trailer.write(&mut end);
+        let len = self.written.offset().get() + end.len() as u64;
+        Ok((self.written.finish(&end)?, len))
+    }
+
+    /// Copies everything up to the end of the data as it is.
+    fn copy_data(&mut self) -> Result<()> {
+        let end = self.blocks.data_end.get();
+        let mut at = 0;
+        while at < end {
+            let len = (end - at).min(CHUNK_LEN as u64);
+            let bytes = self.reader.read_bytes(BlockOffset::new(at), len)?;
+            self.written.write_raw(&bytes)?;
+            at += len;
+        }
+        Ok(())
+    }
+
+    /// Copies a block to where the next one stands.
+    fn copy(&mut self, (at, header): &Found) -> Result<BlockPlace> {
+        let (bytes, _) = self.reader.raw_block(*at, header)?;
+        self.written.write_stored(header, &bytes)
+    }
+
+    /// Writes the file info with the ids of the new file and its filter; also returns its length before
+    /// compression.
+    fn write_file_info(&mut self) -> Result<(BlockPlace, u64)> {
+        let (block, old) = (self.blocks.file_info, self.reader.file_info());
+        let mut new = old.clone();
+        match self.file_id {
+            Some(id) => new.insert(FileInfo::STORE_FILE_ID, id),
+            None => new.remove(FileInfo::STORE_FILE_ID),
+        }
+        match self.filter_id.take() {
+            Some(id) => new.insert(FileInfo::ROW_FILTER_ID, id),
+            None => new.remove(FileInfo::ROW_FILTER_ID),
+        }
+        if new == *old {
+            return Ok((self.copy(&block)?, block.1.uncompressed_size.into()));
+        }
+        let body = new.encode();
+        Ok((self.written.write(BlockType::FileInfo, &body)?, body.len() as u64))
+    }
+
+    /// The body of an intermediate block that points to moved blocks; `None` if none has moved.
+    fn moved_branch(&self, body: &Bytes) -> Result<Option<Vec<u8>>, What> {
+        let branch = Branch::new(body.clone())?;
+        if !branch.entries().any(|entry| self.moved.contains_key(&entry.block.offset)) {
+            return Ok(None);
+        }
+        let entries: Vec<_> = branch.entries().map(|entry| self.moved_entry(entry)).collect();
+        let mut body = Vec::new();
+        write_branch(&mut body, entries.into_iter());
+        Ok(Some(body))
+    }
+
+    fn moved_entry<'e>(&self, entry: IndexEntry<'e>) -> IndexEntry<'e> {
+        let block = self.moved.get(&entry.block.offset).copied().unwrap_or(entry.block);
+        IndexEntry { block, ..entry }
+    }
+
+    fn write_data_root(&mut self) -> Result<BlockPlace> {
+        let root = self.blocks.data_root;
+        if self.moved.is_empty() {
+            return self.copy(&root);
+        }
+        let old = self.reader.raw_block(root.0, &root.1)?.1;
+        let mut input = Input::new(&old);
+        let mut body = Vec::with_capacity(old.len());
+        for _ in 0..self.reader.trailer().data_index_count {
+            let entry = IndexEntry::read_root(&mut input);
+            let entry = entry.map_err(|what| self.damage(&root, what))?;
+            self.moved_entry(entry).write_root(&mut body);
+        }
+        // Where the middle is: in a leaf, which has not moved.
+        body.extend_from_slice(input.rest());
+        self.written.write_uncounted(BlockType::RootIndex, &body)
+    }
+
+    fn damage(&self, (at, header): &Found, what: What) -> Error {
+        Damage { at: *at, block: Some(header.block_type), what }.in_file(self.reader.name())
+    }
+}

@@ -1,0 +1,140 @@
+//! A filter of our own while a file is written: one block, or partitions that are each built as soon
+//! as it is full.
+//!
+//! What waits in memory for the end of the file, where META blocks stand, is the partitions that are
+//! built, and eight bytes for each row of the one that is not.
+
+use bytes::Bytes;
+use filter::{HEADER_LEN, KeyHash, Membership, Sizing, StoredFilter};
+
+use super::rules::BLOCK_LEN_MAX;
+use crate::block::filter_index::{
+    FILTER_INDEX_NAME, FilterIndex, Partition, index_checksum, partition_name,
+};
+use crate::block::meta::ROW_FILTER_NAME;
+use crate::{FilterOptions, WriterOptions};
+
+/// The filter of a file, ready to be written.
+#[derive(Debug)]
+pub(crate) struct FilterBlocks {
+    /// META blocks with their names.
+    pub(crate) metas: Vec<(String, Vec<u8>)>,
+    /// The value of [`FileInfo::ROW_FILTER_ID`](crate::FileInfo::ROW_FILTER_ID).
+    pub(crate) id: Vec<u8>,
+}
+
+fn filter_id(keys: u64, checksum: u64) -> Vec<u8> {
+    [keys.to_be_bytes(), checksum.to_be_bytes()].concat()
+}
+
+/// Collects the rows of a file and makes a filter of them.
+#[derive(Debug)]
+pub(crate) struct FilterWriter {
+    options: FilterOptions,
+    /// Rows of a full partition.
+    keys_max: usize,
+    /// The first of the rows that wait.
+    first_row: Vec<u8>,
+    hashes: Vec<KeyHash>,
+    partitions: Vec<Partition>,
+    filters: Vec<Vec<u8>>,
+    /// Expected false positives of one question to each row's partition.
+    errors: f64,
+}
+
+impl FilterWriter {
+    /// The filter, if the options want one.
+    pub(crate) fn new(options: &WriterOptions) -> Option<Self> {
+        options.filter.map(|filter| Self {
+            options: filter,
+            keys_max: keys_max(&filter, options.filter_block_size),
+            first_row: Vec::new(),
+            hashes: Vec::new(),
+            partitions: Vec::new(),
+            filters: Vec::new(),
+            errors: 0.0,
+        })
+    }
+
+    /// Adds a row, which is greater than all before it.
+    pub(crate) fn insert(&mut self, row: &[u8]) -> Result<(), String> {
+        if self.hashes.len() >= self.keys_max {
+            self.build()?;
+        }
+        if self.hashes.is_empty() {
+            self.first_row.clear();
+            self.first_row.extend_from_slice(row);
+        }
+        self.hashes.push(KeyHash::new(self.options.seed, row));
+        Ok(())
+    }
+
+    /// The META blocks with their names, and what the file info says of them.
+    pub(crate) fn finish(mut self) -> Result<FilterBlocks, String> {
+        if self.partitions.is_empty() || !self.hashes.is_empty() {
+            self.build()?;
+        }
+        let keys: u64 = self.partitions.iter().map(|partition| partition.keys).sum();
+        if let [Partition { checksum: Some(checksum), .. }] = self.partitions[..] {
+            let filter = self.filters.pop().expect("each partition has its filter");
+            let metas = vec![(ROW_FILTER_NAME.into(), filter)];
+            return Ok(FilterBlocks { metas, id: filter_id(keys, checksum) });
+        }
+        let error_rate = self.errors / keys as f64;
+        let index = FilterIndex::new(self.options.kind, error_rate, self.partitions);
+        let mut body = Vec::new();
+        index.write(&mut body);
+        let id = filter_id(keys, index_checksum(&body));
+        let named = |(number, filter): (usize, Vec<u8>)| (partition_name(number), filter);
+        let mut metas: Vec<_> = self.filters.into_iter().enumerate().map(named).collect();
+        metas.push((FILTER_INDEX_NAME.into(), body));
+        Ok(FilterBlocks { metas, id })
+    }
+
+    /// Makes a filter of the rows that wait.
+    fn build(&mut self) -> Result<(), String> {
+        let FilterOptions { kind, sizing, seed } = self.options;
+        let filter =
+            filter::build(kind, sizing, seed, &self.hashes).map_err(|error| error.to_string())?;
+        let len = u32::try_from(filter.len()).ok().filter(|len| *len as usize <= BLOCK_LEN_MAX);
+        let len = len.ok_or_else(|| format!("a filter of {} bytes", filter.len()))?;
+        let stored = StoredFilter::parse(&filter[..]).map_err(|error| error.to_string())?;
+        let keys = self.hashes.len() as u64;
+        self.errors += stored.stats().error_rate * keys as f64;
+        let checksum = Some(stored.checksum());
+        let first_row = Bytes::copy_from_slice(&self.first_row);
+        self.partitions.push(Partition { keys, len, checksum, first_row });
+        self.filters.push(filter);
+        self.hashes.clear();
+        Ok(())
+    }
+}
+
+/// A partition has so many rows, even if its filter is then larger than a block is to be: smaller
+/// ones would cost more in the index than in themselves.
+const KEYS_MIN: u64 = 256;
+
+/// The most rows whose filter fits into a block of so many bytes, but [`KEYS_MIN`] at least.
+///
+/// A budget in bytes is for all rows, and how many those are is known only at the end: such a filter
+/// stays one block.
+fn keys_max(options: &FilterOptions, block_size: u32) -> usize {
+    let plan = |keys| filter::plan(options.kind, options.sizing, keys);
+    // What cannot be made at all is refused when the file is finished.
+    if matches!(options.sizing, Sizing::Bytes(_)) || plan(KEYS_MIN).is_err() {
+        return usize::MAX;
+    }
+    let fits = |keys: u64| {
+        plan(keys).is_ok_and(|plan| plan.bytes + HEADER_LEN as u64 <= block_size.into())
+    };
+    // Doubled until they do not fit, then sought in between, to one part in 64.
+    let (mut enough, mut too_many) = (KEYS_MIN, 2 * KEYS_MIN);
+    while fits(too_many) && too_many < u64::MAX / 4 {
+        (enough, too_many) = (too_many, too_many * 2);
+    }
+    while too_many - enough > enough / 64 + 1 {
+        let middle = enough.midpoint(too_many);
+        if fits(middle) { enough = middle } else { too_many = middle }
+    }
+    usize::try_from(enough).unwrap_or(usize::MAX)
+}

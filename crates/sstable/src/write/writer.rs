@@ -1,0 +1,373 @@
+//! Writing a file, front to back, without ever going back.
+//!
+//! ```text
+//! append ─→ check ─→ Bloom filters ─→ cut? ─→ block ─→ file
+//!                                      └ data block, then leaf index and Bloom chunks that are due
+//! finish ─→ last blocks ─→ META blocks ─→ index ─→ file info ─→ Bloom metas ─→ trailer
+//! ```
+//!
+//! A file holds the same bytes as one that HBase's `StoreFileWriter` makes of the same cells and
+//! options. What is in memory is one data block, one chunk of each Bloom filter, the index and the
+//! filter of our own, of which a partition waits as eight bytes a row until it is full.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use super::blocks::BlockWriter;
+use super::bloom::BloomWriter;
+use super::index::IndexWriter;
+use super::row_filter::{FilterBlocks, FilterWriter};
+use super::rules::{BLOCK_LEN_MAX, check_options};
+use super::short_key::short_key;
+use super::statistics::{Statistics, describe_bloom, describe_origin};
+use crate::block::filter_index::is_filter_name;
+use crate::block::index::{BlockPlace, IndexEntry};
+use crate::encoding::{BlockEncoder, CellLayout};
+use crate::{
+    BlockOffset, BlockType, CellRef, Comparator, DataBlockEncoding, Error, FileInfo, FileName,
+    KeyRef, Result, Trailer, WriterOptions,
+};
+
+/// Writes a file of cells that come in order.
+///
+/// ```
+/// use sstable::{CellRef, CellType, FileName, SequenceId, Timestamp, Writer, WriterOptions};
+///
+/// let mut writer = Writer::new(Vec::new(), FileName::new("example"), WriterOptions::default())?;
+/// writer.append(CellRef {
+///     row: b"row1",
+///     family: b"f",
+///     qualifier: b"greeting",
+///     timestamp: Timestamp::new(1_700_000_000_000),
+///     cell_type: CellType::Put,
+///     value: b"hello",
+///     tags: b"",
+///     sequence_id: SequenceId::new(1),
+/// })?;
+/// let (bytes, summary) = writer.finish()?;
+/// assert_eq!(summary.cell_count, 1);
+/// assert_eq!(summary.len, bytes.len() as u64);
+/// # Ok::<(), sstable::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Writer<W> {
+    pub(super) options: WriterOptions,
+    pub(super) layout: CellLayout,
+    pub(super) blocks: BlockWriter<W>,
+    pub(super) block: BlockEncoder,
+    /// Flat key of the block's first cell, or what stands for it in the index.
+    pub(super) index_key: Vec<u8>,
+    pub(super) first_key: Vec<u8>,
+    pub(super) last_key: Vec<u8>,
+    pub(super) index: IndexWriter,
+    pub(super) general_bloom: Option<BloomWriter>,
+    pub(super) delete_family_bloom: Option<BloomWriter>,
+    pub(super) filter: Option<FilterWriter>,
+    /// What the file info says of the filter, once that is made.
+    pub(super) filter_id: Option<Vec<u8>>,
+    pub(super) meta_blocks: BTreeMap<Vec<u8>, Vec<u8>>,
+    pub(super) first_data_block: Option<BlockOffset>,
+    pub(super) last_data_block: Option<BlockOffset>,
+    pub(super) statistics: Statistics,
+    pub(super) failed: bool,
+}
+
+/// What a finished file holds.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct FileSummary {
+    /// The bytes of the file.
+    pub len: u64,
+    /// Its cells.
+    pub cell_count: u64,
+    /// The row of the first cell.
+    pub first_row: Option<Vec<u8>>,
+    /// The row of the last cell.
+    pub last_row: Option<Vec<u8>>,
+    /// The flat key of the first cell.
+    pub first_key: Option<Vec<u8>>,
+    /// The flat key of the last cell.
+    pub last_key: Option<Vec<u8>>,
+}
+
+impl<W: Write> Writer<W> {
+    /// Begins a file. `sink` is written to a mebibyte at a time, so a buffer in front of it gains nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for a codec that this build does not have, [`Error::Invalid`] for
+    /// options that no file can have.
+    pub fn new(sink: W, name: FileName, options: WriterOptions) -> Result<Self> {
+        let invalid = |what| Error::Invalid { file: name.clone(), what };
+        check_options(&options).map_err(invalid)?;
+        if !options.compression.is_supported() {
+            let found = options.compression.refusal();
+            return Err(Error::Unsupported { file: name, feature: "compression codec", found });
+        }
+        let layout = CellLayout {
+            tags: options.includes_tags,
+            mvcc: options.includes_mvcc,
+            compressed_tags: options.compress_tags,
+            order: options.comparator,
+        };
+        Ok(Self {
+            layout,
+            general_bloom: BloomWriter::general(&options).map_err(invalid)?,
+            delete_family_bloom: BloomWriter::delete_family(&options).map_err(invalid)?,
+            blocks: BlockWriter::new(sink, name.clone(), &options),
+            block: BlockEncoder::new(options.data_block_encoding, layout),
+            index: IndexWriter::new(options.index_block_size, options.index_min_entries),
+            filter: FilterWriter::new(&options),
+            filter_id: None,
+            options,
+            index_key: Vec::new(),
+            first_key: Vec::new(),
+            last_key: Vec::new(),
+            meta_blocks: BTreeMap::new(),
+            first_data_block: None,
+            last_data_block: None,
+            statistics: Statistics::default(),
+            failed: false,
+        })
+    }
+
+    /// Appends a cell, which must not stand before the cell appended last. Of cells with the same
+    /// key the one with the greater sequence id comes first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] if the cell breaks a rule of the format; the file is as it was, and other
+    /// cells may follow; or if the filter that was asked for cannot be made. [`Error::Io`] if the sink fails; the file is then lost.
+    pub fn append(&mut self, cell: CellRef<'_>) -> Result<()> {
+        self.check_not_failed()?;
+        let last = KeyRef::parse(&self.last_key);
+        self.check(&cell, last.as_ref()).map_err(|what| self.invalid_cell(&cell, &what))?;
+        let is_new_row = last.is_none_or(|last| last.row != cell.row);
+        let is_new_key = last.is_none_or(|last| last != cell.key());
+
+        // Before the cut, as in HBase: a chunk that waits for it takes this cell's key along.
+        if let Some(bloom) = &mut self.general_bloom {
+            bloom.insert(&cell);
+        }
+        if let Some(bloom) = &mut self.delete_family_bloom
+            && cell.cell_type.deletes_family()
+        {
+            bloom.insert(&cell);
+        }
+        if let Some(filter) = &mut self.filter
+            && is_new_row
+            && let Err(what) = filter.insert(cell.row)
+        {
+            self.failed = true;
+            return Err(self.invalid(what));
+        }
+        // Cells of one key stay together: the index could not tell their blocks apart.
+        if is_new_key && self.block_is_full() {
+            self.failed = true;
+            self.finish_data_block()?;
+            self.write_inline_blocks(false)?;
+            self.failed = false;
+        }
+        self.take(&cell);
+        Ok(())
+    }
+
+    /// Adds a META block, to be found by its name. HBase passes over names that it does not know.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] if there is a block of that name, or will be.
+    pub fn append_meta(&mut self, name: &str, body: impl Into<Vec<u8>>) -> Result<()> {
+        let is_ours = self.filter.is_some() && is_filter_name(name.as_bytes());
+        if is_ours || self.meta_blocks.contains_key(name.as_bytes()) {
+            return Err(self.invalid(format!("a second META block {name:?}")));
+        }
+        let body = body.into();
+        if body.len() > BLOCK_LEN_MAX {
+            return Err(self.invalid(format!("META block {name:?} of {} bytes", body.len())));
+        }
+        self.meta_blocks.insert(name.as_bytes().to_vec(), body);
+        Ok(())
+    }
+
+    /// Bytes written so far; what is still gathered for the current blocks comes on top.
+    pub const fn written_len(&self) -> u64 {
+        self.blocks.offset().get()
+    }
+
+    /// Completes the file and gives the sink back, flushed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the sink fails now or has failed before, [`Error::Invalid`] if the filter
+    /// that was asked for cannot be made of these rows.
+    pub fn finish(mut self) -> Result<(W, FileSummary)> {
+        self.check_not_failed()?;
+        self.finish_data_block()?;
+        self.write_inline_blocks(true)?;
+        self.add_filter_blocks()?;
+        let meta_index = self.write_meta_blocks()?;
+        let index = self.index.finish(&mut self.blocks)?;
+
+        let mut body = Vec::new();
+        for (block, name) in &meta_index {
+            IndexEntry { block: *block, key: name }.write_root(&mut body);
+        }
+        self.blocks.write(BlockType::RootIndex, &body)?;
+        let file_info = self.write_file_info_and_blooms()?;
+
+        let cell_count = self.statistics.cell_count;
+        let trailer = Trailer {
+            major_version: 3,
+            minor_version: 3,
+            file_info_offset: file_info.offset,
+            load_on_open_data_offset: index.root.offset,
+            uncompressed_data_index_size: index.len,
+            total_uncompressed_bytes: self.blocks.uncompressed_len() + Trailer::LEN,
+            data_index_count: index.root_entries,
+            meta_index_count: meta_index.len() as u32,
+            entry_count: cell_count,
+            num_data_index_levels: index.levels,
+            first_data_block_offset: self.first_data_block,
+            last_data_block_offset: self.last_data_block,
+            comparator: self.options.comparator,
+            compression: self.options.compression,
+        };
+        body.clear();
+        trailer.write(&mut body);
+        let summary = FileSummary {
+            len: self.blocks.offset().get() + Trailer::LEN,
+            cell_count,
+            first_row: KeyRef::parse(&self.first_key).map(|first| first.row.to_vec()),
+            last_row: KeyRef::parse(&self.last_key).map(|last| last.row.to_vec()),
+            first_key: (cell_count > 0).then_some(self.first_key),
+            last_key: (cell_count > 0).then_some(self.last_key),
+        };
+        Ok((self.blocks.finish(&body)?, summary))
+    }
+
+    fn check_not_failed(&self) -> Result<()> {
+        if self.failed {
+            return Err(self.invalid("an earlier write failed, and the file is lost".into()));
+        }
+        Ok(())
+    }
+
+    fn block_is_full(&self) -> bool {
+        let size = self.options.block_size as usize;
+        let len = self.block.encoded_len().max(self.block.unencoded_len());
+        len >= size && !self.block.is_empty()
+    }
+
+    /// Puts a checked cell into the block.
+    fn take(&mut self, cell: &CellRef<'_>) {
+        if self.block.is_empty() {
+            self.index_key.clear();
+            let last = KeyRef::parse(&self.last_key);
+            if last.is_none() {
+                cell.key().write_flat(&mut self.first_key);
+            }
+            match last {
+                Some(last) if self.layout.order == Comparator::Bytes => {
+                    self.index_key = short_key(&last, cell);
+                }
+                // HBase takes the first row of a file from here, so it is not shortened; and it does
+                // not shorten rows of hbase:meta.
+                _ => cell.key().write_flat(&mut self.index_key),
+            }
+        }
+        self.block.append(cell);
+        self.statistics.add(cell);
+        self.last_key.clear();
+        cell.key().write_flat(&mut self.last_key);
+    }
+
+    fn finish_data_block(&mut self) -> Result<()> {
+        if self.block.is_empty() {
+            return Ok(());
+        }
+        let block_type = match self.options.data_block_encoding {
+            DataBlockEncoding::None => BlockType::Data,
+            _ => BlockType::EncodedData,
+        };
+        let block = self.blocks.write(block_type, self.block.finish())?;
+        self.block.clear();
+        self.index.push(block, std::mem::take(&mut self.index_key));
+        self.first_data_block.get_or_insert(block.offset);
+        self.last_data_block = Some(block.offset);
+        Ok(())
+    }
+
+    /// Writes what is due between data blocks; at the end of the data all of it.
+    fn write_inline_blocks(&mut self, closing: bool) -> Result<()> {
+        self.index.write_leaf(&mut self.blocks, closing)?;
+        for bloom in [&mut self.general_bloom, &mut self.delete_family_bloom].into_iter().flatten()
+        {
+            bloom.write_chunks(&mut self.blocks, closing)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the filter of our own into META blocks.
+    fn add_filter_blocks(&mut self) -> Result<()> {
+        if let Some(filter) = self.filter.take() {
+            let FilterBlocks { metas, id } = filter.finish().map_err(|what| self.invalid(what))?;
+            self.meta_blocks.extend(metas.into_iter().map(|(name, body)| (name.into(), body)));
+            self.filter_id = Some(id);
+        }
+        Ok(())
+    }
+
+    /// Writes the META blocks and returns their index.
+    fn write_meta_blocks(&mut self) -> Result<Vec<(BlockPlace, Vec<u8>)>> {
+        std::mem::take(&mut self.meta_blocks)
+            .into_iter()
+            .map(|(name, body)| Ok((self.blocks.write(BlockType::Meta, &body)?, name)))
+            .collect()
+    }
+
+    /// Writes the blocks between the indexes and the trailer; returns where the file info is.
+    fn write_file_info_and_blooms(&mut self) -> Result<BlockPlace> {
+        let general = self.general_bloom.take().and_then(BloomWriter::finish);
+        let delete_family = self.delete_family_bloom.take().and_then(BloomWriter::finish);
+
+        let mut file_info = FileInfo::default();
+        describe_origin(&self.options, &mut file_info);
+        for (key, value) in std::mem::take(&mut self.options.file_info) {
+            file_info.insert(&key, value);
+        }
+        self.statistics.describe(&self.options, &self.last_key, &mut file_info);
+        if let Some(id) = self.filter_id.take() {
+            file_info.insert(FileInfo::ROW_FILTER_ID, id);
+        }
+        if let Some((_, last_key)) = &general {
+            describe_bloom(self.options.bloom_type, last_key, &mut file_info);
+        }
+        let file_info = self.blocks.write(BlockType::FileInfo, &file_info.encode())?;
+
+        let mut body = Vec::new();
+        for (block_type, bloom) in [
+            (BlockType::GeneralBloomMeta, general),
+            (BlockType::DeleteFamilyBloomMeta, delete_family),
+        ] {
+            if let Some((meta, _)) = bloom {
+                body.clear();
+                meta.write(&mut body);
+                self.blocks.write(block_type, &body)?;
+            }
+        }
+        Ok(file_info)
+    }
+
+    fn invalid(&self, what: String) -> Error {
+        Error::Invalid { file: self.blocks.name().clone(), what }
+    }
+
+    fn invalid_cell(&self, cell: &CellRef<'_>, what: &str) -> Error {
+        self.invalid(format!("cell {}: {what}", cell.key()))
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

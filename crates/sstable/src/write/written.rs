@@ -1,0 +1,179 @@
+//! How a file was written, as far as it tells: what writes its cells anew in the same way.
+
+use std::f64::consts::LN_2;
+use std::iter;
+
+use filter::ErrorRate;
+
+use super::rules::is_writers_own;
+use crate::encoding::CellLayout;
+use crate::encoding::plain::cell_len;
+use crate::{BloomSummary, BloomType, Error, FileInfo, Header, Result, WriterOptions, compression};
+use crate::{Caching, Reader};
+
+impl Reader {
+    /// Options with which a writer makes much the same file of the same cells: block size, encoding,
+    /// codec, checksums, HBase Bloom, tags, sequence ids, create time, and the file info. All cells are
+    /// read, for only they tell at which size blocks are cut.
+    ///
+    /// A file does not tell the sizes of its index blocks and of its Bloom chunks, so those are
+    /// HBase's. META blocks, such as a filter of ours, are no options: who writes the file anew with
+    /// the same rows can copy them. The id that a store gave to the file stays behind.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or is damaged.
+    pub fn writer_options(&self) -> Result<WriterOptions> {
+        if let Some(problem) = self.bloom_problem() {
+            return Err(problem.clone().in_file(self.name()));
+        }
+        let options = self.options_of_root()?.block_size(self.block_size()?);
+        self.with_blooms(options)
+    }
+
+    /// As [`writer_options`](Self::writer_options), for a file of which some blocks cannot be read: no cell is,
+    /// and the size of data blocks is HBase's. A Bloom filter that cannot be read gets HBase's error rate.
+    ///
+    /// # Errors
+    ///
+    /// If the root of the index cannot be read, or the file is of a kind that cannot be written.
+    pub fn writer_options_of_damaged(&self) -> Result<WriterOptions> {
+        self.with_blooms(self.options_of_root()?)
+    }
+
+    /// What trailer, file info and the root of the index tell.
+    fn options_of_root(&self) -> Result<WriterOptions> {
+        let info = self.file_info();
+        let first = self.0.trailer.load_on_open_data_offset;
+        let root = self.read_header(first)?;
+        let (stored, _) = self.raw_block(first, &root)?;
+        let mut options = WriterOptions::default()
+            .data_block_encoding(self.data_block_encoding())
+            .compression(self.compression())
+            .zstd_framing(compression::zstd_framing(
+                stored.get(Header::LEN as usize..).unwrap_or_default(),
+            ))
+            .checksum(self.checksum_type())
+            .comparator(self.comparator())
+            .includes_mvcc(info.includes_mvcc())
+            .includes_tags(info.includes_tags())
+            .compress_tags(info.compresses_tags());
+        if root.bytes_per_checksum >= Header::LEN {
+            options = options.bytes_per_checksum(root.bytes_per_checksum);
+        }
+        if let Some(time) = info.create_time().filter(|time| time.get() >= 0) {
+            options = options.create_time(time);
+        }
+        for (key, value) in info.iter() {
+            if key != FileInfo::STORE_FILE_ID && !is_writers_own(key) {
+                options = options.file_info(key, value);
+            }
+        }
+        Ok(options)
+    }
+
+    /// The options, with those of HBase's Bloom filters.
+    fn with_blooms(&self, options: WriterOptions) -> Result<WriterOptions> {
+        let unsupported = |found| {
+            let feature = "Bloom filter type";
+            Error::Unsupported { file: self.name().clone(), feature, found }
+        };
+        let bloom_type = self.file_info().bloom_type().map_err(unsupported)?;
+        let has_deletes = self.file_info().delete_family_count().is_some_and(|count| count > 0);
+        let mut options = options.bloom_type(bloom_type);
+        if has_deletes && bloom_type != BloomType::RowCol {
+            options = options.delete_family_bloom(self.delete_family_bloom().is_some());
+        }
+        let bloom = self.bloom().or_else(|| self.delete_family_bloom());
+        if let Some(bloom) = bloom.filter(|bloom| bloom.ribbon_error_rate.is_none()) {
+            options = options.bloom_hash(bloom.hash_type);
+            if let Some(rate) = asked_error_rate(&bloom) {
+                options = options.bloom_error_rate(rate);
+            }
+        }
+        Ok(options)
+    }
+
+    /// A size at which blocks are cut where this file's are: of all that there are, the roundest.
+    ///
+    /// A block ends once its cells, were they not encoded, take so many bytes; but never between two
+    /// cells of one key.
+    fn block_size(&self) -> Result<u32> {
+        let info = self.file_info();
+        let layout = CellLayout {
+            tags: info.includes_tags(),
+            mvcc: info.includes_mvcc(),
+            compressed_tags: info.compresses_tags(),
+            order: self.comparator(),
+        };
+        let (mut above, mut at_most) = (0, None);
+        let (mut block, mut len, mut last_key) = (0, 0, Vec::new());
+        let mut key = Vec::new();
+        let mut scanner = self.scanner(Caching::Bypass);
+        scanner.seek_to_first()?;
+        while let Some(cell) = scanner.cell() {
+            key.clear();
+            cell.key().write_flat(&mut key);
+            if scanner.trace().data_blocks() != block {
+                block = scanner.trace().data_blocks();
+                at_most = (len > 0).then_some(len).into_iter().chain(at_most).min();
+                len = 0;
+            } else if key != last_key {
+                above = above.max(len);
+            }
+            len += cell_len(&cell, layout);
+            std::mem::swap(&mut key, &mut last_key);
+            scanner.advance()?;
+        }
+        Ok(roundest(above, at_most))
+    }
+}
+
+/// The roundest of the sizes above one and up to another; `None` allows any.
+fn roundest(above: usize, at_most: Option<usize>) -> u32 {
+    let default = WriterOptions::default().block_size;
+    let size = match at_most {
+        None if above < default as usize => default as usize,
+        None => above.saturating_add(1).next_power_of_two(),
+        Some(at_most) => (0..usize::BITS)
+            .rev()
+            .map(|bits| at_most >> bits << bits)
+            .find(|size| *size > above)
+            // An encoding that makes cells larger cuts blocks sooner.
+            .unwrap_or(at_most),
+    };
+    u32::try_from(size).unwrap_or(default)
+}
+
+/// The error rate that a Bloom filter was sized for: of those that its size allows, the roundest.
+///
+/// A chunk has bits for as many keys as it can take at that rate. When it is folded in half, the
+/// number of keys is too, and is cut to a whole one: so it may have been nearly one more a chunk.
+fn asked_error_rate(bloom: &BloomSummary) -> Option<ErrorRate> {
+    let keys = bloom.max_keys as f64;
+    let rate = |keys: f64| {
+        let rate = (-8.0 * bloom.byte_size as f64 / keys * LN_2 * LN_2).exp();
+        // Two keys are asked for a column, so each may be wrong half as often.
+        if bloom.bloom_type == BloomType::RowCol { 1.0 - (1.0 - rate).powi(2) } else { rate }
+    };
+    let (least, most) = (rate(keys) * 0.98, rate(keys + bloom.chunk_count as f64) * 1.02);
+    let rounded = |digits: usize| format!("{:.*e}", digits - 1, rate(keys)).parse().ok();
+    let mut rates = iter::once(ErrorRate::HBASE.get()).chain((1..=3).filter_map(rounded));
+    ErrorRate::new(rates.find(|rate| (least..=most).contains(rate))?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_size_is_as_round_as_the_blocks_allow() {
+        assert_eq!(roundest(65_500, Some(65_560)), 65_536);
+        assert_eq!(roundest(1_990, Some(2_047)), 2_016);
+        assert_eq!(roundest(1_990, Some(2_000)), 2_000);
+        assert_eq!(roundest(700, Some(600)), 600, "blocks that no one size cuts");
+        assert_eq!(roundest(700, None), 65_536);
+        assert_eq!(roundest(70_000, None), 131_072);
+        assert_eq!(roundest(0, Some(24)), 16);
+    }
+}
