@@ -7,7 +7,7 @@ use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BloomType, Compression, DataBlockEncoding, FilterUse};
 
 use crate::clock::Clock;
-use crate::compaction::CompactionOptions;
+use crate::maintenance::compaction::CompactionOptions;
 use crate::vfs::{RealFiles, Vfs};
 
 /// When a write is acknowledged. The names are HBase's.

@@ -7,8 +7,8 @@ use sstable::{FileName, Limits, ReadAt, Reader, ReaderOptions};
 
 use super::part::{Part, PartKind, Problem, Step};
 use crate::error::Error;
-use crate::manifest::FileEntry;
-use crate::store_file::checksum_of;
+use crate::files::manifest::FileEntry;
+use crate::files::store_file::checksum_of;
 use crate::vfs::Vfs;
 
 /// Reads a file wholly, twice: for the checksum of all its bytes, and for what they mean.

@@ -9,8 +9,8 @@ use sstable::{FileName, ReadAt, Reader, ReaderOptions};
 
 use super::part::Part;
 use super::plan::{PlannedFamily, PlannedFile};
-use crate::manifest::{FileEntry, FileId};
-use crate::store_file::checksum_of;
+use crate::files::manifest::{FileEntry, FileId};
+use crate::files::store_file::checksum_of;
 use crate::vfs::Vfs;
 
 /// The files in a family's directory, by what they hold.

@@ -4,14 +4,14 @@ use std::path::Path;
 
 use super::part::{Part, PartKind};
 use crate::error::{Error, Result};
-use crate::family_name::check_family_name;
-use crate::identity::is_store_file_name;
-use crate::manifest::{FileEntry, Manifest};
+use crate::files::family_name::check_family_name;
+use crate::files::identity::is_store_file_name;
+use crate::files::manifest::{FileEntry, Manifest};
+use crate::files::unfinished::UNFINISHED_NAME;
 use crate::options::{FamilyOptions, StoreOptions};
 use crate::store::{LOCK_NAME, WAL_DIRECTORY};
-use crate::unfinished::UNFINISHED_NAME;
 use crate::vfs::Vfs;
-use crate::wal::{self, LogPlace, SegmentNumber};
+use crate::write::log::{self, LogPlace, SegmentNumber};
 
 /// All that is known of a store before its files are read.
 pub(super) struct Plan {
@@ -106,7 +106,7 @@ impl Plan {
             families: Vec::new(),
             has_log,
             left_over: Vec::new(),
-            segment_len_max: wal::segment_len_max(options.wal_segment_bytes),
+            segment_len_max: log::segment_len_max(options.wal_segment_bytes),
         };
         for (name, options, listed) in families {
             let is_own = directories.contains(&name.as_str());

@@ -6,7 +6,7 @@
 //! manifest      as it was; if it is damaged, made up from the directories
 //! ```
 //!
-//! Until all of it is on disk the new store is marked, and refused: see [`crate::unfinished`].
+//! Until all of it is on disk the new store is marked, and refused: see [`crate::files::unfinished`].
 //!
 //! What an open would refuse is taken here, with a report of what is missing from it: the new store
 //! may lack writes from the middle of its history.
@@ -24,14 +24,14 @@ use super::part::{Part, Problem, Step};
 use super::plan::{Plan, PlannedFamily};
 use super::verify::part_of;
 use crate::error::{Error, Result};
-use crate::filters::filter_of_leaving;
-use crate::manifest::{FamilyEntry, FileEntry, Manifest};
-use crate::new_file::{FilePurpose, NewFile};
+use crate::files::manifest::{FamilyEntry, FileEntry, Manifest};
+use crate::files::new_file::{FilePurpose, NewFile};
+use crate::files::unfinished::{check_finished, mark_finished, mark_unfinished};
+use crate::maintenance::filters::filter_of_leaving;
 use crate::options::StoreOptions;
 use crate::store::{Inner, WAL_DIRECTORY, take_lock};
-use crate::unfinished::{check_finished, mark_finished, mark_unfinished};
 use crate::vfs::{Lock, Vfs};
-use crate::wal::{self, InspectedSegment, LogEnd, PreviousSegment, SegmentNumber};
+use crate::write::log::{self, InspectedSegment, LogEnd, PreviousSegment, SegmentNumber};
 
 /// Makes a store in `out`, which must be empty or not there, of what is sound in the one in
 /// `directory`, which nobody may have open and which stays as it is. Returns whether that was
@@ -123,7 +123,7 @@ fn name_families(vfs: &dyn Vfs, directory: &Path, plan: &mut Plan, told: &[Strin
     }
     let wal = directory.join(WAL_DIRECTORY);
     let mut has_records = false;
-    wal::inspect(
+    log::inspect(
         vfs,
         &plan.log(&wal),
         |_| Some(&b"?"[..]),
@@ -225,7 +225,7 @@ impl Salvage<'_> {
                 let (mut record, identity) = (Vec::new(), *written.identity());
                 let cells = cells.iter().map(|cell| (ids[cell.family()], cell.as_ref()));
                 let durable = written.durable();
-                wal::encode_batch(&mut record, &identity, *sequence_id, durable, cells)?;
+                log::encode_batch(&mut record, &identity, *sequence_id, durable, cells)?;
                 log.write(&record)?;
             }
             log.close()?;
@@ -238,7 +238,7 @@ impl Salvage<'_> {
             Ok(())
         };
         if plan.has_log {
-            wal::inspect(self.vfs, &plan.log(&from), family_name, &mut write)?;
+            log::inspect(self.vfs, &plan.log(&from), family_name, &mut write)?;
         }
         Ok(log.next())
     }

@@ -9,13 +9,13 @@ use super::files::check_file;
 use super::part::{Part, PartKind, Problem, Step};
 use super::plan::{Plan, PlannedFamily};
 use crate::error::Result;
-use crate::identity::is_store_file_name;
-use crate::manifest::Manifest;
-use crate::new_file::NewPlace;
+use crate::files::identity::is_store_file_name;
+use crate::files::manifest::Manifest;
+use crate::files::new_file::NewPlace;
 use crate::options::StoreOptions;
 use crate::store::{MANIFESTS_MAX, WAL_DIRECTORY};
 use crate::vfs::Vfs;
-use crate::wal::{self, InspectedSegment, SegmentNumber};
+use crate::write::log::{self, InspectedSegment, SegmentNumber};
 
 /// Checks a store: the manifest, the log, every store file wholly, and which files are nobody's.
 /// Returns whether all is sound; `step` is told of each file.
@@ -85,7 +85,7 @@ impl Verification<'_> {
         };
         let wal = self.directory.join(WAL_DIRECTORY);
         if plan.has_log {
-            wal::inspect(vfs, &plan.log(&wal), family_name, |segment| {
+            log::inspect(vfs, &plan.log(&wal), family_name, |segment| {
                 parts.push(part_of(&segment));
                 Ok(())
             })?;
@@ -136,7 +136,7 @@ pub(super) fn part_of(segment: &InspectedSegment) -> Part {
     let records = segment.batches.len() as u64;
     let mut part = Part::new(segment.path.clone(), PartKind::LogSegment { records });
     part.cells = segment.batches.iter().map(|(_, cells): &(_, Vec<Cell>)| cells.len() as u64).sum();
-    let problem = |hole: &wal::Hole| Problem {
+    let problem = |hole: &log::Hole| Problem {
         at: hole.at,
         len: Some(hole.len),
         block: None,

@@ -12,19 +12,19 @@ use filter::Seed;
 use sstable::BlockCache;
 
 use super::open::reader_options;
-use crate::background::Background;
 use crate::error::{Error, Result};
-use crate::manifest::{FileEntry, Manifest};
-use crate::mutation::WriteBatch;
+use crate::files::manifest::{FileEntry, Manifest};
+use crate::files::store_file::StoreFile;
+use crate::files::version::{Family, StoreVersion};
+use crate::maintenance::background::Background;
 use crate::options::{Durability, StoreOptions};
-use crate::read::ReadView;
+use crate::read::get::ReadView;
 use crate::stats::{FamilyStats, Stats};
-use crate::store_file::StoreFile;
 use crate::sync::{Mutex, MutexGuard, RwLock, lock, read, write};
-use crate::version::{Family, StoreVersion};
 use crate::vfs::{Lock, Vfs};
 use crate::watch::{Watch, Work};
-use crate::write::{Commit, Stamp, Writer, prepare};
+use crate::write::commit::{Commit, Stamp, Writer, prepare};
+use crate::write::mutation::WriteBatch;
 
 pub(crate) const WAL_DIRECTORY: &str = "wal";
 pub(crate) const LOCK_NAME: &str = "LOCK";

@@ -12,22 +12,22 @@ use std::sync::Arc;
 use sstable::{BlockCache, ReaderOptions, SequenceId};
 
 use super::{Inner, LOCK_NAME, WAL_DIRECTORY};
-use crate::background::Background;
 use crate::error::{Error, Result};
-use crate::family_name::check_family_name;
-use crate::files::Files;
-use crate::identity::is_store_file_name;
-use crate::manifest::{FamilyEntry, Manifest};
+use crate::files::family_name::check_family_name;
+use crate::files::file_list::Files;
+use crate::files::identity::is_store_file_name;
+use crate::files::manifest::{FamilyEntry, Manifest};
+use crate::files::new_file::NewPlace;
+use crate::files::store_file::StoreFile;
+use crate::files::version::{Family, FamilyVersion, StoreVersion};
+use crate::maintenance::background::Background;
 use crate::memstore::Memstore;
-use crate::new_file::NewPlace;
 use crate::options::{FamilyOptions, StoreOptions};
-use crate::store_file::StoreFile;
 use crate::sync::{Mutex, RwLock};
-use crate::version::{Family, FamilyVersion, StoreVersion};
 use crate::vfs::{EntryKind, Lock, Vfs};
-use crate::wal::{self, LogPlace, Recovered, SegmentNumber};
 use crate::watch::{Watch, Work};
-use crate::write::{Commit, apply};
+use crate::write::commit::{Commit, apply};
+use crate::write::log::{self, LogPlace, Recovered, SegmentNumber};
 
 /// What was read of a store, and its parts made of that.
 pub(super) struct Read {
@@ -167,9 +167,9 @@ pub(super) fn read_log(
         store: Some(manifest.store),
         first: manifest.first_segment,
         end: manifest.log_end,
-        segment_len_max: wal::segment_len_max(options.wal_segment_bytes),
+        segment_len_max: log::segment_len_max(options.wal_segment_bytes),
     };
-    wal::recover(&*options.vfs, &log, |id| manifest.family_name(id).map(str::as_bytes))
+    log::recover(&*options.vfs, &log, |id| manifest.family_name(id).map(str::as_bytes))
 }
 
 /// Removes the segments at the end of the log that hold no record: a crash left them, or an older
@@ -191,7 +191,7 @@ fn forget_segments(
         manifest.log_end = log_end;
         manifest.store(vfs, directory)?;
     }
-    wal::remove_empty(vfs, &directory.join(WAL_DIRECTORY), empty)
+    log::remove_empty(vfs, &directory.join(WAL_DIRECTORY), empty)
 }
 
 /// Keeps everybody else from opening the store in `directory`.

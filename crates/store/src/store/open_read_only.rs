@@ -16,11 +16,11 @@ use std::path::Path;
 use super::open::{Read, check_is_own, read_log};
 use super::{Inner, WAL_DIRECTORY};
 use crate::error::{Error, Result};
-use crate::manifest::Manifest;
+use crate::files::manifest::Manifest;
 use crate::options::StoreOptions;
-use crate::wal::LogEnd;
 use crate::watch::{Watch, Work};
-use crate::write::Commit;
+use crate::write::commit::Commit;
+use crate::write::log::LogEnd;
 
 /// How many times an open is tried before it fails with [`Error::Changing`].
 pub(crate) const MANIFESTS_MAX: usize = 16;

@@ -1,7 +1,12 @@
+use std::path::Path;
+use std::sync::Arc;
+
 use sstable::{BlockKind, BlockSource};
 
-use super::*;
-use crate::{Clock, Error, SequenceId, Timestamp};
+use crate::{
+    Cell, Cells, Clock, Delete, Durability, Error, FamilyOptions, Get, Put, ReadTrace, Scan,
+    SequenceId, Store, StoreOptions, Timestamp,
+};
 
 fn open(directory: &Path) -> Store {
     Store::open(directory, StoreOptions::default().clock(Clock::fixed(Timestamp::new(1000))))

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::Store;
 use crate::error::{Error, Result};
-use crate::export::Export;
-use crate::import::{Age, ImportOptions};
-use crate::store_file::StoreFile;
+use crate::files::store_file::StoreFile;
+use crate::maintenance::export::Export;
+use crate::maintenance::import::{Age, ImportOptions};
 
 impl Store {
     /// Writes all memstores to files. When it returns, they are on disk.

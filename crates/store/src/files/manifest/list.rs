@@ -1,0 +1,396 @@
+//! The list of all that belongs to a store: families, their options, and their files.
+//!
+//! It is one small file, written anew for every change: temp file, write, sync, rename, sync of
+//! the directory. Whoever opens the store finds the old one or the new one, never a mixture. A
+//! file that it does not name does not exist, and is removed.
+//!
+//! | at | bytes | field          | encoding and meaning                                          |
+//! |---:|------:|----------------|---------------------------------------------------------------|
+//! |  0 |     8 | `magic`        | `STOREMAN`                                                    |
+//! |  8 |     4 | `version`      | u32 BE; 3                                                     |
+//! | 12 |     8 | `store`        | u64 BE; the store's id, drawn at random                       |
+//! | 20 |     8 | `filter seed`  | u64 BE; of all our filters, drawn at random                   |
+//! | 28 |     8 | `first segment`| u64 BE; the oldest log segment that is still needed           |
+//! | 36 |     8 | `flushed`      | u64 BE; writes up to this sequence id are in files            |
+//! | 44 |     8 | `log end`      | u64 BE; the segments before this one must be there            |
+//! | 52 |     2 | `families`     | u16 BE; how many follow                                       |
+//! | 54 |       | families       | one behind the other                                          |
+//! |    |     4 | `checksum`     | u32 BE; CRC-32C of everything before it                       |
+//!
+//! Version 2, which is read and no longer written, has no `log end`. There a store with a family, or
+//! with a first segment above 1, always has its first segment, and no more is known.
+//!
+//! A family:
+//!
+//! | bytes | field           | encoding and meaning                                            |
+//! |------:|-----------------|-----------------------------------------------------------------|
+//! |     2 | `id`            | u16 BE; what the log calls it                                   |
+//! |   1+n | `name`          | u8 length and bytes                                             |
+//! |       | options         | see [`options`]                                                 |
+//! |     4 | `files`         | u32 BE; how many follow                                         |
+//!
+//! A file: see [`file`](mod@super::file).
+
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+
+use byteorder::{BigEndian, ReadBytesExt, WriteBytesExt};
+use filter::Seed;
+use sstable::SequenceId;
+
+use crate::error::{Error, Result};
+use crate::files::family_name::check_family_name;
+use crate::files::identity::random_number;
+use crate::files::pieces::Pieces;
+use crate::files::sequence;
+use crate::options::FamilyOptions;
+use crate::vfs::Vfs;
+use crate::write::log::SegmentNumber;
+
+use super::bytes::{Wrong, read_short, write_short};
+use super::file::FileEntry;
+use super::options;
+
+/// The list itself.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Manifest {
+    pub(crate) store: u64,
+    pub(crate) seed: Seed,
+    pub(crate) first_segment: SegmentNumber,
+    pub(crate) flushed: SequenceId,
+    /// The segments from the first one on and before this one were begun, and must be there. It is
+    /// written before the first record of a segment is.
+    pub(crate) log_end: SegmentNumber,
+    pub(crate) families: Vec<FamilyEntry>,
+}
+
+/// A family, as the manifest lists it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FamilyEntry {
+    pub(crate) id: u16,
+    pub(crate) name: String,
+    pub(crate) options: FamilyOptions,
+    pub(crate) files: Vec<FileEntry>,
+}
+
+impl Manifest {
+    pub(crate) const NAME: &str = "MANIFEST";
+    pub(crate) const TEMPORARY_NAME: &str = "MANIFEST.new";
+    const MAGIC: [u8; 8] = *b"STOREMAN";
+    const VERSION: u32 = 3;
+    /// The version without the end of the log.
+    const VERSION_2: u32 = 2;
+    /// The longest manifest that is written, and read: some 4,000 files with keys of the greatest
+    /// length, or a million with usual ones.
+    const LEN_MAX: u64 = 256 << 20;
+
+    /// The manifest of a store that is being made.
+    pub(crate) fn new() -> Result<Self> {
+        Ok(Self {
+            store: random_number()?,
+            seed: Seed::new(random_number()?),
+            first_segment: SegmentNumber::FIRST,
+            flushed: SequenceId::new(0),
+            log_end: SegmentNumber::FIRST,
+            families: Vec::new(),
+        })
+    }
+
+    /// Reads the manifest of the store in `directory`; `None` if there is none.
+    pub(crate) fn load(vfs: &dyn Vfs, directory: &Path) -> Result<Option<Self>> {
+        let path = directory.join(Self::NAME);
+        let source = match vfs.open(&path) {
+            Ok(source) => source,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::io(&path, "open")(error)),
+        };
+        let mut pieces = Pieces::new(source, &path, "a manifest", Self::LEN_MAX)?;
+        if !pieces.bytes(0, Self::MAGIC.len())?.starts_with(&Self::MAGIC) {
+            return Err(Error::corrupt(&path, 0, NO_MANIFEST));
+        }
+        let len = usize::try_from(pieces.len()).expect("256 MiB at most");
+        Self::parse(pieces.bytes(0, len)?).map(Some).map_err(|(at, what)| {
+            Error::corrupt(&path, u64::try_from(at).unwrap_or(u64::MAX), what)
+        })
+    }
+
+    /// Replaces the manifest of the store in `directory`. When it returns, the new one is on disk.
+    pub(crate) fn store(&self, vfs: &dyn Vfs, directory: &Path) -> Result<()> {
+        let bytes = self.to_bytes();
+        if u64::try_from(bytes.len()).is_ok_and(|len| len > Self::LEN_MAX) {
+            let what = "the list of the store's files would exceed 256 MiB; compact the store";
+            return Err(Error::invalid(what));
+        }
+        Self::remove_unfinished(vfs, directory)?;
+        let temporary = directory.join(Self::TEMPORARY_NAME);
+        let mut file = vfs.create(&temporary).map_err(Error::io(&temporary, "create"))?;
+        file.write_all(&bytes).map_err(Error::io(&temporary, "write"))?;
+        file.sync().map_err(Error::io(&temporary, "sync"))?;
+        drop(file);
+        let path = directory.join(Self::NAME);
+        vfs.rename(&temporary, &path).map_err(Error::io(&path, "replace"))?;
+        vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))
+    }
+
+    /// Removes a manifest that a crash left half written, if there is one.
+    pub(crate) fn remove_unfinished(vfs: &dyn Vfs, directory: &Path) -> Result<()> {
+        let temporary = directory.join(Self::TEMPORARY_NAME);
+        match vfs.unlink(&temporary) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(Error::io(&temporary, "unlink")(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What the log calls a family by, in words.
+    pub(crate) fn family_name(&self, id: u16) -> Option<&str> {
+        self.families.iter().find(|family| family.id == id).map(|family| &*family.name)
+    }
+
+    /// A family that is open, and so is listed.
+    pub(crate) fn family_mut(&mut self, id: u16) -> &mut FamilyEntry {
+        let mut families = self.families.iter_mut();
+        families.find(|family| family.id == id).expect("families are never removed")
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        bytes.extend_from_slice(&Self::MAGIC);
+        self.write(&mut bytes).expect("a vector takes everything");
+        let checksum = crc32c::crc32c(&bytes);
+        bytes.extend_from_slice(&checksum.to_be_bytes());
+        bytes
+    }
+
+    fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
+        out.write_u32::<BigEndian>(Self::VERSION)?;
+        out.write_u64::<BigEndian>(self.store)?;
+        out.write_u64::<BigEndian>(self.seed.get())?;
+        out.write_u64::<BigEndian>(self.first_segment.0)?;
+        out.write_u64::<BigEndian>(self.flushed.get())?;
+        out.write_u64::<BigEndian>(self.log_end.0)?;
+        out.write_u16::<BigEndian>(self.families.len().try_into().expect("ids are u16"))?;
+        for family in &self.families {
+            out.write_u16::<BigEndian>(family.id)?;
+            write_short(out, family.name.as_bytes())?;
+            options::write(out, &family.options)?;
+            let count = family.files.len().try_into().expect("less than 2^32 files");
+            out.write_u32::<BigEndian>(count)?;
+            for file in &family.files {
+                file.write(out)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a manifest's bytes; an error says where they are wrong, and how.
+    fn parse(bytes: &[u8]) -> Result<Self, (usize, &'static str)> {
+        if !bytes.starts_with(&Self::MAGIC) {
+            return Err((0, NO_MANIFEST));
+        }
+        let Some((covered, checksum)) = bytes.split_last_chunk::<4>() else {
+            return Err((0, "ends in its header"));
+        };
+        if u32::from_be_bytes(*checksum) != crc32c::crc32c(covered) {
+            return Err((covered.len(), "the checksum does not match"));
+        }
+        let mut rest = covered.get(Self::MAGIC.len()..).unwrap_or_default();
+        let parsed = Self::read(&mut rest);
+        let at = covered.len().saturating_sub(rest.len());
+        let manifest = parsed.map_err(|wrong| (at, wrong.0))?;
+        if rest.is_empty() { Ok(manifest) } else { Err((at, "bytes behind its end")) }
+    }
+
+    fn read(bytes: &mut &[u8]) -> Result<Self, Wrong> {
+        let version = bytes.read_u32::<BigEndian>()?;
+        if !matches!(version, Self::VERSION | Self::VERSION_2) {
+            return Err(Wrong("a manifest version that this build does not know"));
+        }
+        let mut manifest = Self {
+            store: bytes.read_u64::<BigEndian>()?,
+            seed: Seed::new(bytes.read_u64::<BigEndian>()?),
+            first_segment: SegmentNumber(bytes.read_u64::<BigEndian>()?),
+            flushed: SequenceId::new(bytes.read_u64::<BigEndian>()?),
+            log_end: SegmentNumber::FIRST,
+            families: Vec::new(),
+        };
+        sequence::check(manifest.flushed).map_err(Wrong)?;
+        if version == Self::VERSION {
+            manifest.log_end = SegmentNumber(bytes.read_u64::<BigEndian>()?);
+            if manifest.log_end < manifest.first_segment {
+                return Err(Wrong("a log that ends before it begins"));
+            }
+        }
+        let (mut ids, mut names) = (BTreeSet::new(), BTreeSet::new());
+        for _ in 0..bytes.read_u16::<BigEndian>()? {
+            let family = read_family(bytes)?;
+            if !ids.insert(family.id) || !names.insert(family.name.clone()) {
+                return Err(Wrong("a family that is listed twice"));
+            }
+            manifest.families.push(family);
+        }
+        if version == Self::VERSION_2 {
+            let has_begun =
+                !manifest.families.is_empty() || manifest.first_segment > SegmentNumber::FIRST;
+            let first = manifest.first_segment;
+            manifest.log_end = if has_begun { first.next() } else { first };
+        }
+        Ok(manifest)
+    }
+}
+
+const NO_MANIFEST: &str = "not a manifest";
+
+fn read_family(bytes: &mut &[u8]) -> Result<FamilyEntry, Wrong> {
+    let id = bytes.read_u16::<BigEndian>()?;
+    let name = read_short(bytes)?;
+    let name = String::from_utf8(name).map_err(|_| Wrong("a family name that is not text"))?;
+    if check_family_name(&name).is_err() {
+        return Err(Wrong("a family name that cannot be a directory"));
+    }
+    let options = options::read(bytes)?;
+    let mut files = Vec::new();
+    let mut names = BTreeSet::new();
+    for _ in 0..bytes.read_u32::<BigEndian>()? {
+        let file = FileEntry::read(bytes)?;
+        if !names.insert(file.name.clone()) {
+            return Err(Wrong("a file that is listed twice"));
+        }
+        files.push(file);
+    }
+    Ok(FamilyEntry { id, name, options, files })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use filter::{ErrorRate, FilterKind, Sizing};
+    use sstable::{BloomType, Compression, DataBlockEncoding, KeyRef, Timestamp};
+
+    use super::super::file::{FileId, FlatKey};
+    use super::*;
+    use crate::KeepDeletedCells;
+    use crate::files::identity::is_store_file_name;
+
+    fn key(row: &[u8]) -> FlatKey {
+        let mut key = Vec::new();
+        KeyRef { family: b"f", ..KeyRef::before_row(row) }.write_flat(&mut key);
+        FlatKey::parse(key).unwrap()
+    }
+
+    fn full() -> Manifest {
+        let file = FileEntry {
+            name: "00ff00ff00ff00ff00ff00ff00ff00ff".to_owned(),
+            id: FileId::from_name("0123456789abcdef0123456789abcdef"),
+            length: 5000,
+            checksum: 7,
+            cells: 12,
+            sequence_min: SequenceId::new(3),
+            sequence_max: SequenceId::new(9),
+            carries_sequence_ids: true,
+            times: Some((Timestamp::new(0), Timestamp::new(1000))),
+            first_key: key(b"a"),
+            last_key: key(&[0xff; 300]),
+        };
+        let foreign = FileEntry {
+            name: "ff".repeat(16),
+            id: None,
+            times: None,
+            carries_sequence_ids: false,
+            ..file.clone()
+        };
+        let rate = ErrorRate::new(0.01).unwrap();
+        let kinds = FilterKind::ALL.iter().copied();
+        let sizings = [Sizing::ErrorRate(rate), Sizing::BitsPerKey(9.5), Sizing::Bytes(4096)];
+        let filters = kinds.flat_map(|kind| sizings.map(|sizing| Some((kind, sizing))));
+        let plain = FamilyOptions::default();
+        let options = [
+            plain.clone().ttl(Some(Duration::from_secs(60))).min_versions(1).versions(5),
+            plain.clone().keep_deleted_cells(KeepDeletedCells::Ttl).in_memory(true),
+            plain.clone().bloom_type(BloomType::RowPrefixFixedLength(12)).block_size(512),
+            plain.clone().compression(Compression::Lz4).bloom_type(BloomType::RowCol),
+            plain.clone().data_block_encoding(DataBlockEncoding::FastDiff),
+        ];
+        let options = options.into_iter().chain(filters.map(|filter| plain.clone().filter(filter)));
+        let mut manifest = Manifest::new().unwrap();
+        for (id, options) in (0..).zip(options) {
+            let files = vec![file.clone(), foreign.clone()];
+            manifest.families.push(FamilyEntry { id, name: format!("f{id}"), options, files });
+        }
+        manifest
+    }
+
+    #[test]
+    fn a_manifest_reads_back() {
+        for manifest in [Manifest::new().unwrap(), full()] {
+            assert_eq!(Manifest::parse(&manifest.to_bytes()), Ok(manifest));
+        }
+    }
+
+    #[test]
+    fn what_is_listed_twice_is_refused() {
+        let manifest = full();
+        let (mut families, mut files) = (manifest.clone(), manifest.clone());
+        families.families.push(manifest.families[0].clone());
+        let file = manifest.families[0].files[0].clone();
+        files.families[0].files.push(file);
+        for (wrong, what) in [(families, "family"), (files, "file")] {
+            let refused = Manifest::parse(&wrong.to_bytes()).unwrap_err().1;
+            assert_eq!(refused, format!("a {what} that is listed twice"));
+        }
+    }
+
+    #[test]
+    fn sequence_ids_that_no_write_has_are_refused() {
+        let (mut log, mut file) = (full(), full());
+        log.flushed = SequenceId::MAX;
+        file.families[0].files[0].sequence_max = SequenceId::MAX;
+        for wrong in [log, file] {
+            let refused = Manifest::parse(&wrong.to_bytes()).unwrap_err().1;
+            assert_eq!(refused, "a sequence id that is given to no write");
+        }
+    }
+
+    #[test]
+    fn a_manifest_that_was_cut_or_flipped_is_refused() {
+        let mut manifest = full();
+        manifest.families.truncate(2);
+        let bytes = manifest.to_bytes();
+        for at in 0..bytes.len() {
+            assert!(Manifest::parse(&bytes[..at]).is_err(), "cut at {at}");
+            for bit in 0..8 {
+                let mut flipped = bytes.clone();
+                flipped[at] ^= 1 << bit;
+                assert!(Manifest::parse(&flipped).is_err(), "byte {at}, bit {bit}");
+            }
+        }
+    }
+
+    /// Whoever can write a manifest can make its checksum right, too.
+    #[test]
+    fn wrong_bytes_under_a_right_checksum_never_panic() {
+        let bytes = full().to_bytes();
+        let covered = bytes.len() - 4;
+        for at in 8..covered {
+            for byte in [0, 1, 0x7f, 0xff] {
+                let mut wrong = bytes[..covered].to_vec();
+                wrong[at] = byte;
+                wrong.extend_from_slice(&crc32c::crc32c(&wrong).to_be_bytes());
+                if let Ok(manifest) = Manifest::parse(&wrong) {
+                    for family in &manifest.families {
+                        check_family_name(&family.name).unwrap();
+                        assert!(family.files.iter().all(|file| is_store_file_name(&file.name)));
+                    }
+                }
+            }
+        }
+    }
+}

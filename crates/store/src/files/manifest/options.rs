@@ -1,0 +1,124 @@
+//! The options of a family, as the manifest has them.
+//!
+//! | bytes | field           | encoding and meaning                                            |
+//! |------:|-----------------|-----------------------------------------------------------------|
+//! |     3 | `bloom type`    | u8: 0 none, 1 row, 2 row and column, 3 prefix; u16 BE its length|
+//! |   4+4 | `versions`      | u32 BE the most, u32 BE the least                               |
+//! |   1+8 | `ttl`           | u8 whether there is one; u64 BE milliseconds                    |
+//! |     1 | `keep deleted`  | u8: 0 no, 1 yes, 2 until the TTL is over                        |
+//! |     4 | `block size`    | u32 BE                                                          |
+//! |     2 | `encoding`      | u16 BE; the id that stands in encoded blocks                    |
+//! |     4 | `compression`   | u32 BE; the code in a file's trailer                            |
+//! |     1 | `in memory`     | u8: 0 no, 1 yes                                                 |
+//! |   1+n | `filter`        | u8 length and name of the filter kind; empty for none           |
+//! |   1+8 | `filter sizing` | u8: 0 error rate, 1 bits per key, 2 bytes; f64 or u64 BE        |
+
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+
+use std::io;
+use std::time::Duration;
+
+use byteorder::{BigEndian, ReadBytesExt, WriteBytesExt};
+use filter::{ErrorRate, FilterKind, Sizing};
+use sstable::{BloomType, Compression, DataBlockEncoding};
+
+use super::bytes::{Wrong, read_flag, read_short, write_short};
+use crate::error::Result;
+use crate::options::{FamilyOptions, KeepDeletedCells};
+
+/// Appends what a family's options are.
+pub(super) fn write(out: &mut Vec<u8>, options: &FamilyOptions) -> io::Result<()> {
+    let (bloom, prefix) = match options.bloom_type {
+        BloomType::None => (0, 0),
+        BloomType::Row => (1, 0),
+        BloomType::RowCol => (2, 0),
+        BloomType::RowPrefixFixedLength(len) => (3, len),
+    };
+    out.write_u8(bloom)?;
+    out.write_u16::<BigEndian>(prefix)?;
+    out.write_u32::<BigEndian>(options.versions)?;
+    out.write_u32::<BigEndian>(options.min_versions)?;
+    let ttl = options.ttl.map(|ttl| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX));
+    out.write_u8(ttl.is_some().into())?;
+    out.write_u64::<BigEndian>(ttl.unwrap_or_default())?;
+    out.write_u8(match options.keep_deleted_cells {
+        KeepDeletedCells::False => 0,
+        KeepDeletedCells::True => 1,
+        KeepDeletedCells::Ttl => 2,
+    })?;
+    out.write_u32::<BigEndian>(options.block_size)?;
+    out.write_u16::<BigEndian>(options.data_block_encoding.id())?;
+    out.write_u32::<BigEndian>(options.compression.code())?;
+    out.write_u8(options.in_memory.into())?;
+    let name = options.filter.map_or("", |(kind, _)| kind.name());
+    write_short(out, name.as_bytes())?;
+    let (tag, number) = match options.filter.map(|(_, sizing)| sizing) {
+        None => (0, 0),
+        Some(Sizing::ErrorRate(rate)) => (0, rate.get().to_bits()),
+        Some(Sizing::BitsPerKey(bits)) => (1, bits.to_bits()),
+        Some(Sizing::Bytes(bytes)) => (2, bytes),
+    };
+    out.write_u8(tag)?;
+    out.write_u64::<BigEndian>(number)
+}
+
+/// Reads them back.
+pub(super) fn read(bytes: &mut &[u8]) -> Result<FamilyOptions, Wrong> {
+    let (bloom, prefix) = (bytes.read_u8()?, bytes.read_u16::<BigEndian>()?);
+    let bloom_type = match bloom {
+        0 => BloomType::None,
+        1 => BloomType::Row,
+        2 => BloomType::RowCol,
+        3 => BloomType::RowPrefixFixedLength(prefix),
+        _ => return Err(Wrong("an unknown Bloom type")),
+    };
+    let (versions, min_versions) = (bytes.read_u32::<BigEndian>()?, bytes.read_u32::<BigEndian>()?);
+    let has_ttl = read_flag(bytes)?;
+    let ttl = Duration::from_millis(bytes.read_u64::<BigEndian>()?);
+    let keep_deleted_cells = match bytes.read_u8()? {
+        0 => KeepDeletedCells::False,
+        1 => KeepDeletedCells::True,
+        2 => KeepDeletedCells::Ttl,
+        _ => return Err(Wrong("an unknown rule for deleted cells")),
+    };
+    let block_size = bytes.read_u32::<BigEndian>()?;
+    let encoding = DataBlockEncoding::from_id(bytes.read_u16::<BigEndian>()?);
+    let compression = Compression::from_code(bytes.read_u32::<BigEndian>()?);
+    let in_memory = read_flag(bytes)?;
+    let name = read_short(bytes)?;
+    let (tag, number) = (bytes.read_u8()?, bytes.read_u64::<BigEndian>()?);
+    let filter = if name.is_empty() {
+        None
+    } else {
+        let kind = str::from_utf8(&name).ok().and_then(FilterKind::from_name);
+        let kind = kind.ok_or(Wrong("a filter that this build does not know"))?;
+        Some((kind, read_sizing(tag, number)?))
+    };
+    Ok(FamilyOptions {
+        bloom_type,
+        versions,
+        min_versions,
+        ttl: has_ttl.then_some(ttl),
+        keep_deleted_cells,
+        block_size,
+        data_block_encoding: encoding.ok_or(Wrong("an unknown data block encoding"))?,
+        compression: compression.ok_or(Wrong("an unknown compression codec"))?,
+        in_memory,
+        filter,
+    })
+}
+
+fn read_sizing(tag: u8, number: u64) -> Result<Sizing, Wrong> {
+    let float = f64::from_bits(number);
+    match tag {
+        0 => ErrorRate::new(float)
+            .map(Sizing::ErrorRate)
+            .map_err(|_| Wrong("a filter error rate outside 0 to 1")),
+        1 if float.is_finite() && float > 0.0 => Ok(Sizing::BitsPerKey(float)),
+        2 => Ok(Sizing::Bytes(number)),
+        _ => Err(Wrong("an unknown filter sizing")),
+    }
+}

@@ -1,0 +1,192 @@
+//! A store file that is being made.
+//!
+//! It is written under a temporary name, synced, renamed, and the directory is synced: a file with
+//! a real name is whole. It belongs to the store once the manifest names it.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use filter::{FilterKind, Sizing};
+use sstable::{
+    CellRef, CellType, FileInfo, FileName, FilterOptions, SequenceId, Timestamp, Writer,
+    WriterOptions,
+};
+
+use crate::error::{Error, Result};
+use crate::files::identity::random_name;
+use crate::files::manifest::{FileEntry, FileId, FlatKey};
+use crate::files::version::Family;
+use crate::store::Inner;
+use crate::vfs::{AppendFile, Vfs};
+
+/// What a file is written for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FilePurpose {
+    /// The greatest sequence id of all writes that the file stands for.
+    pub(crate) sequence_max: SequenceId,
+    pub(crate) has_tags: bool,
+    pub(crate) is_major_compaction: bool,
+    /// The filter of ours that it gets.
+    pub(crate) filter: Option<(FilterKind, Sizing)>,
+}
+
+/// A place in a family's directory, under a temporary name until all is written that belongs there.
+/// If it is dropped before, nothing is left of it.
+#[derive(Debug)]
+pub(crate) struct NewPlace {
+    vfs: Arc<dyn Vfs>,
+    directory: PathBuf,
+    name: String,
+}
+
+impl NewPlace {
+    pub(crate) const TEMPORARY_SUFFIX: &str = ".new";
+
+    pub(crate) fn create(store: &Inner, family: &Family) -> Result<(Self, Sink)> {
+        let directory = store.family_directory(family);
+        let place = Self { vfs: Arc::clone(&store.vfs), directory, name: random_name()? };
+        let path = place.temporary_path();
+        let file = store.vfs.create(&path).map_err(Error::io(&path, "create"))?;
+        Ok((place, Sink { file, checksum: 0 }))
+    }
+
+    /// What the file is to be called inside.
+    pub(crate) fn id(&self) -> FileId {
+        FileId::from_name(&self.name).expect("drawn as one")
+    }
+
+    /// Gives what was written its name, and returns that and the checksum. When this returns it is on
+    /// disk.
+    pub(crate) fn finish(mut self, mut sink: Sink) -> Result<(String, u32)> {
+        let temporary = self.temporary_path();
+        sink.file.sync().map_err(Error::io(&temporary, "sync"))?;
+        let checksum = sink.checksum;
+        drop(sink);
+        let path = self.directory.join(&self.name);
+        self.vfs.rename(&temporary, &path).map_err(Error::io(&path, "rename to"))?;
+        self.vfs.sync_directory(&self.directory).map_err(Error::io(&self.directory, "sync"))?;
+        Ok((std::mem::take(&mut self.name), checksum))
+    }
+
+    fn temporary_path(&self) -> PathBuf {
+        self.directory.join(format!("{}{}", self.name, Self::TEMPORARY_SUFFIX))
+    }
+}
+
+impl Drop for NewPlace {
+    fn drop(&mut self) {
+        if !self.name.is_empty() {
+            // What this leaves behind is removed when the store is opened next.
+            let _ = self.vfs.unlink(&self.temporary_path());
+        }
+    }
+}
+
+/// A store file that is being made.
+#[derive(Debug)]
+pub(crate) struct NewFile {
+    place: NewPlace,
+    writer: Writer<Sink>,
+    purpose: FilePurpose,
+    sequence_min: SequenceId,
+    times: Option<(Timestamp, Timestamp)>,
+}
+
+impl NewFile {
+    pub(crate) fn create(store: &Inner, family: &Family, purpose: FilePurpose) -> Result<Self> {
+        let (place, sink) = NewPlace::create(store, family)?;
+        let shown = FileName::new(format!("{}/{}", family.name, place.name));
+        let options = writer_options(store, family, purpose)
+            .file_info(FileInfo::STORE_FILE_ID, place.id().to_bytes());
+        let writer = Writer::new(sink, shown, options)?;
+        Ok(Self { place, writer, purpose, sequence_min: purpose.sequence_max, times: None })
+    }
+
+    pub(crate) fn append(&mut self, cell: &CellRef<'_>) -> Result<()> {
+        self.writer.append(*cell)?;
+        self.sequence_min = self.sequence_min.min(cell.sequence_id);
+        // A marker of a column or a family reaches back to the beginning of time.
+        let reaches_back =
+            matches!(cell.cell_type, CellType::DeleteColumn | CellType::DeleteFamily);
+        let oldest = if reaches_back { Timestamp::new(0) } else { cell.timestamp };
+        let (known_oldest, known_newest) = self.times.unwrap_or((oldest, cell.timestamp));
+        self.times = Some((known_oldest.min(oldest), known_newest.max(cell.timestamp)));
+        Ok(())
+    }
+
+    /// Bytes that were written so far.
+    pub(crate) fn written_len(&self) -> u64 {
+        self.writer.written_len()
+    }
+
+    /// Completes the file. When this returns it is on disk; `None` if it would have been empty.
+    pub(crate) fn finish(self) -> Result<Option<FileEntry>> {
+        if self.times.is_none() {
+            return Ok(None); // Without a cell there is no file; dropping this removes it.
+        }
+        let (sink, summary) = self.writer.finish()?;
+        let (name, checksum) = self.place.finish(sink)?;
+        let key = |key: Option<Vec<u8>>| {
+            key.and_then(FlatKey::parse).expect("a file with cells has keys")
+        };
+        Ok(Some(FileEntry {
+            id: FileId::from_name(&name),
+            name,
+            length: summary.len,
+            checksum,
+            cells: summary.cell_count,
+            sequence_min: self.sequence_min,
+            sequence_max: self.purpose.sequence_max,
+            carries_sequence_ids: true,
+            times: self.times,
+            first_key: key(summary.first_key),
+            last_key: key(summary.last_key),
+        }))
+    }
+}
+
+pub(crate) fn writer_options(
+    store: &Inner,
+    family: &Family,
+    purpose: FilePurpose,
+) -> WriterOptions {
+    let options = &family.options;
+    let mut writer = WriterOptions::default()
+        .block_size(options.block_size)
+        .data_block_encoding(options.data_block_encoding)
+        .compression(options.compression)
+        .bloom_type(options.bloom_type)
+        .bloom_error_rate(store.options.bloom_error_rate)
+        .index_block_size(store.options.index_block_size)
+        .includes_mvcc(true)
+        .includes_tags(purpose.has_tags)
+        .max_sequence_id(purpose.sequence_max)
+        .major_compaction(purpose.is_major_compaction)
+        .create_time(store.options.clock.now());
+    if let Some((kind, sizing)) = purpose.filter {
+        writer = writer.filter(FilterOptions { kind, sizing, seed: store.seed });
+    }
+    writer
+}
+
+/// Writes to a file and keeps its checksum.
+#[derive(Debug)]
+pub(crate) struct Sink {
+    pub(crate) file: Box<dyn AppendFile>,
+    pub(crate) checksum: u32,
+}
+
+impl io::Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // Part of the bytes may be in the file: an interrupted call must not be tried again, as
+        // callers of this trait do.
+        self.file.write_all(bytes).map_err(io::Error::other)?;
+        self.checksum = crc32c::crc32c_append(self.checksum, bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,188 @@
+//! A store file that is open for reading.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sstable::{
+    Caching, CellRef, FileName, KeyRef, ReadAt, ReadTrace, Reader, ReaderOptions, Scanner,
+    Timestamp,
+};
+
+use crate::error::{Error, Result};
+use crate::files::manifest::FileEntry;
+use crate::stats::FilterProblem;
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::vfs::Vfs;
+use crate::watch;
+
+/// A store file that is open. It is unlinked once it is obsolete and nobody reads it any more.
+#[derive(Debug)]
+pub(crate) struct StoreFile {
+    pub(crate) entry: FileEntry,
+    pub(crate) reader: Reader,
+    path: PathBuf,
+    vfs: Arc<dyn Vfs>,
+    is_obsolete: AtomicBool,
+    /// Whether it was logged that a filter of the file cannot be used.
+    is_filter_logged: AtomicBool,
+}
+
+impl StoreFile {
+    /// Opens the file that an entry of the manifest stands for.
+    pub(crate) fn open(
+        vfs: &Arc<dyn Vfs>,
+        directory: &Path,
+        family: &str,
+        entry: &FileEntry,
+        options: ReaderOptions,
+    ) -> Result<Arc<Self>> {
+        let path = directory.join(&entry.name);
+        let source = vfs.open(&path).map_err(Error::io(&path, "open"))?;
+        let refuse =
+            |what: Option<String>| what.map_or(Ok(()), |what| Err(Error::corrupt(&path, 0, what)));
+        refuse(entry.wrong_len(source.len()))?;
+        let name = FileName::new(format!("{family}/{}", entry.name));
+        let reader = Reader::open(source, name, options)?;
+        refuse(entry.contradiction(&reader))?;
+        let file = Self {
+            entry: entry.clone(),
+            reader,
+            path,
+            vfs: Arc::clone(vfs),
+            is_obsolete: AtomicBool::new(false),
+            is_filter_logged: AtomicBool::new(false),
+        };
+        file.log_filter_problem(family);
+        Ok(Arc::new(file))
+    }
+
+    /// Returns why a filter of the file cannot be used, as far as that is known.
+    pub(crate) fn filter_problem(&self, family: &str) -> Option<FilterProblem> {
+        let problem = self.reader.filter_problem().or_else(|| self.reader.bloom_problem())?;
+        let (family, file) = (family.to_owned(), self.entry.name.clone());
+        Some(FilterProblem { family, file, what: problem.to_string() })
+    }
+
+    /// Logs why a filter of the file cannot be used, once.
+    pub(crate) fn log_filter_problem(&self, family: &str) {
+        if let Some(problem) = self.filter_problem(family)
+            && !self.is_filter_logged.swap(true, Ordering::Relaxed)
+        {
+            watch::filter_problem(&problem);
+        }
+    }
+
+    /// Reads the whole file and holds it against the checksum in the manifest; `false` if it was
+    /// told to stop before it was through.
+    pub(crate) fn check_whole(&self, goes_on: impl Fn() -> bool) -> Result<bool> {
+        let source = self.vfs.open(&self.path).map_err(Error::io(&self.path, "open"))?;
+        let checksum = checksum_of(&*source, &self.path, self.entry.length, |_| goes_on())?;
+        let Some(checksum) = checksum else { return Ok(false) };
+        match self.entry.wrong_checksum(checksum) {
+            None => Ok(true),
+            Some(what) => Err(Error::corrupt(&self.path, 0, what)),
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Says that the manifest does not name the file any more.
+    pub(crate) fn retire(&self) {
+        self.is_obsolete.store(true, Ordering::Relaxed);
+    }
+
+    /// No cell is newer than this, so far as that is known.
+    pub(crate) fn newest(&self) -> Timestamp {
+        self.entry.times.map_or(Timestamp::LATEST, |(_, newest)| newest)
+    }
+
+    /// No cell is older than this, and no marker reaches further back, so far as that is known.
+    pub(crate) fn oldest(&self) -> Timestamp {
+        self.entry.times.map_or(Timestamp::OLDEST, |(oldest, _)| oldest)
+    }
+
+    /// A cell of this file, with the sequence id that the store gives it.
+    #[inline]
+    pub(crate) fn numbered<'a>(&self, cell: CellRef<'a>) -> CellRef<'a> {
+        if self.entry.carries_sequence_ids {
+            cell
+        } else {
+            CellRef { sequence_id: self.entry.sequence_max, ..cell }
+        }
+    }
+}
+
+impl Drop for StoreFile {
+    fn drop(&mut self) {
+        if self.is_obsolete.load(Ordering::Relaxed) {
+            // If this fails, the next open removes a file that the manifest does not name.
+            let _ = self.vfs.unlink(&self.path);
+        }
+    }
+}
+
+/// The CRC-32C of the first `len` bytes of a file; `None` if it was told to stop before it was
+/// through. `goes_on` is told how many bytes are done.
+pub(crate) fn checksum_of(
+    source: &dyn ReadAt,
+    path: &Path,
+    len: u64,
+    mut goes_on: impl FnMut(u64) -> bool,
+) -> Result<Option<u32>> {
+    const CHUNK: usize = 1 << 20;
+    let mut chunk = vec![0; CHUNK];
+    let (mut checksum, mut at) = (0, 0);
+    while at < len {
+        if !goes_on(at) {
+            return Ok(None);
+        }
+        let bytes = &mut chunk[..CHUNK.min(usize::try_from(len - at).unwrap_or(CHUNK))];
+        source.read_exact_at(bytes, at).map_err(Error::io(path, "read"))?;
+        checksum = crc32c::crc32c_append(checksum, bytes);
+        at += bytes.len() as u64;
+    }
+    Ok(Some(checksum))
+}
+
+/// Reads the cells of one store file in order.
+#[derive(Debug)]
+pub(crate) struct FileCursor {
+    file: Arc<StoreFile>,
+    scanner: Scanner,
+}
+
+impl FileCursor {
+    /// A cursor that stands nowhere yet.
+    pub(crate) fn new(file: &Arc<StoreFile>, caching: Caching) -> Self {
+        Self { file: Arc::clone(file), scanner: file.reader.scanner(caching) }
+    }
+
+    #[inline]
+    pub(crate) fn cell(&self) -> Option<CellRef<'_>> {
+        self.scanner.cell().map(|cell| self.file.numbered(cell))
+    }
+
+    pub(crate) fn advance(&mut self) -> Result<()> {
+        Ok(self.scanner.advance()?)
+    }
+
+    pub(crate) fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
+        Ok(self.scanner.seek(key)?)
+    }
+
+    /// The greatest row below `row`, or of all rows if there is none.
+    pub(crate) fn row_before(&mut self, row: Option<&[u8]>) -> Result<Option<Box<[u8]>>> {
+        let Some(row) = row else { return Ok(Some(self.file.entry.last_row().into())) };
+        if row > self.file.entry.last_row() {
+            return Ok(Some(self.file.entry.last_row().into()));
+        }
+        self.scanner.seek_before(KeyRef::before_row(row))?;
+        Ok(self.scanner.cell().map(|cell| cell.row.into()))
+    }
+
+    pub(crate) fn take_trace(&mut self) -> ReadTrace {
+        self.scanner.take_trace()
+    }
+}

@@ -1,0 +1,102 @@
+//! What a reader sees: which memstores and files make up the store at one moment.
+//!
+//! A version is never changed. A flush or a compaction puts another in its place; who reads the old
+//! one keeps its memstores and files until it is done.
+
+use std::sync::Arc;
+
+use sstable::{ReadCounters, ReadTrace};
+
+use crate::clock::Clock;
+use crate::files::file_list::Files;
+use crate::memstore::Memstore;
+use crate::options::FamilyOptions;
+
+/// All families at one moment, sorted by name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StoreVersion {
+    pub(crate) families: Vec<Arc<FamilyVersion>>,
+    /// Always the store's: here readers have it at hand who may never ask it.
+    pub(crate) clock: Clock,
+}
+
+impl StoreVersion {
+    pub(crate) fn family(&self, name: &[u8]) -> Option<&Arc<FamilyVersion>> {
+        self.families.iter().find(|version| version.family.name.as_bytes() == name)
+    }
+
+    /// The same with each family changed.
+    pub(crate) fn map(
+        &self,
+        mut change: impl FnMut(&Arc<FamilyVersion>) -> Arc<FamilyVersion>,
+    ) -> Self {
+        let families = self.families.iter().map(&mut change).collect();
+        Self { families, clock: self.clock.clone() }
+    }
+
+    /// The same with one family changed.
+    pub(crate) fn with(&self, family: &Family, change: impl Fn(&mut FamilyVersion)) -> Self {
+        self.map(|known| {
+            if known.family.id != family.id {
+                return Arc::clone(known);
+            }
+            let mut changed = FamilyVersion::clone(known);
+            change(&mut changed);
+            Arc::new(changed)
+        })
+    }
+
+    /// Memory of all memstores.
+    pub(crate) fn memstore_bytes(&self) -> usize {
+        let families = self.families.iter();
+        families.flat_map(|family| family.memstores()).map(|memstore| memstore.bytes()).sum()
+    }
+
+    /// Memory of the memstores that are written to.
+    pub(crate) fn active_bytes(&self) -> usize {
+        self.families.iter().map(|family| family.active.bytes()).sum()
+    }
+}
+
+/// One family at one moment.
+#[derive(Clone, Debug)]
+pub(crate) struct FamilyVersion {
+    pub(crate) family: Arc<Family>,
+    /// Takes the writes.
+    pub(crate) active: Arc<Memstore>,
+    /// On their way into a file; the newest first.
+    pub(crate) flushing: Vec<Arc<Memstore>>,
+    pub(crate) files: Files,
+}
+
+impl FamilyVersion {
+    /// Logs the filters that cannot be used, if a read has met one.
+    #[inline]
+    pub(crate) fn log_filter_problems(&self, trace: &ReadTrace) {
+        if trace.filters_unreadable > 0 {
+            self.log_all_filter_problems();
+        }
+    }
+
+    #[cold]
+    fn log_all_filter_problems(&self) {
+        for file in self.files.by_time() {
+            file.file.log_filter_problem(&self.family.name);
+        }
+    }
+
+    pub(crate) fn memstores(&self) -> impl Iterator<Item = &Arc<Memstore>> {
+        std::iter::once(&self.active).chain(&self.flushing)
+    }
+}
+
+/// What does not change about a family while the store is open.
+#[derive(Debug)]
+pub(crate) struct Family {
+    /// What log and manifest call it.
+    pub(crate) id: u16,
+    pub(crate) name: String,
+    pub(crate) options: FamilyOptions,
+    /// What all reads did.
+    pub(crate) reads: ReadCounters,
+}

@@ -1,0 +1,37 @@
+//! How fast a compaction goes, and whether it goes on.
+
+use std::time::{Duration, Instant};
+
+use crate::maintenance::background::Background;
+use crate::sync::sleep;
+
+/// Holds one compaction to its rate, and tells it when the store closes.
+#[derive(Debug)]
+pub(super) struct Pace<'a> {
+    background: &'a Background,
+    bytes_per_second: Option<u64>,
+    start: Instant,
+}
+
+impl<'a> Pace<'a> {
+    /// So long a compaction sleeps before it looks again whether the store closes.
+    const SLEEP_MAX: Duration = Duration::from_millis(20);
+
+    pub(super) fn new(background: &'a Background, bytes_per_second: Option<u64>) -> Self {
+        Self { background, bytes_per_second, start: Instant::now() }
+    }
+
+    /// Waits until so many bytes may have been written; `false` if the store closes.
+    pub(super) fn goes_on(&self, written: u64) -> bool {
+        let due = self.bytes_per_second.map_or(Duration::ZERO, |rate| {
+            Duration::from_secs_f64(written as f64 / rate.max(1) as f64)
+        });
+        while !self.background.is_stopping() {
+            match due.checked_sub(self.start.elapsed()) {
+                None | Some(Duration::ZERO) => return true,
+                Some(early) => sleep(early.min(Self::SLEEP_MAX)),
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,154 @@
+//! One compaction: the cells of some files merged into one, which takes their place.
+//!
+//! What it reads it has checked first: the checksum that the manifest has of a whole file covers also
+//! what no block checksum sees. Damage must not get into a file whose checksums are all right.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use sstable::{Caching, KeyRef, Timestamp};
+
+use super::pace::Pace;
+use crate::error::Result;
+use crate::files::new_file::{FilePurpose, NewFile};
+use crate::files::store_file::{FileCursor, StoreFile};
+use crate::files::version::{Family, FamilyVersion};
+use crate::maintenance::filters::{filter_of_new, row_count};
+use crate::read::merge::{Merge, Source};
+use crate::read::rules::{Rules, Verdict};
+use crate::store::Inner;
+use crate::watch::{Watch, Work};
+
+/// Cells between two looks at how fast it goes.
+const CELLS_PER_STEP: u64 = 4096;
+
+impl Inner {
+    /// Merges files of a family: all, or those that the policy selects.
+    pub(crate) fn compact(&self, family: &str, major: bool) -> Result<()> {
+        let _one_at_a_time = self.take_turn(&self.compaction_turn)?;
+        let view = self.view();
+        let family = view.family(family.as_bytes())?;
+        // The oldest first.
+        let files: Vec<_> = family.files.by_sequence().rev().cloned().collect();
+        let selected = if major { 0..files.len() } else { self.select(&files) };
+        if selected.is_empty() {
+            return Ok(());
+        }
+        let is_all = selected.len() == files.len();
+        self.merge_files(family, &files[selected], is_all)
+    }
+
+    /// Merges what the policy selects, in all families, until it selects nothing more.
+    pub(crate) fn compact_as_needed(&self) -> Result<()> {
+        for family in &self.version().families {
+            while !self.background.is_stopping() {
+                let files = self.view().family(family.family.name.as_bytes())?.files.clone();
+                let files: Vec<_> = files.by_sequence().rev().cloned().collect();
+                if self.select(&files).is_empty() {
+                    break;
+                }
+                let name = &family.family.name;
+                let result = self.compact(name, false);
+                if let Err(error) = &result {
+                    self.count(|counts| {
+                        counts.compactions_failed += 1;
+                        counts.compaction_failure = Some(error.with_causes().into());
+                    });
+                }
+                result?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The files that the policy would merge, of all from the oldest to the newest.
+    fn select(&self, files: &[Arc<StoreFile>]) -> Range<usize> {
+        let sizes: Vec<_> = files.iter().map(|file| file.entry.length).collect();
+        let flush_bytes = self.options.memstore_flush_bytes as u64;
+        self.options.compaction.select(&sizes, flush_bytes, self.options.clock.now())
+    }
+
+    /// Merges files into one. If the store closes before it is done, they stay as they are.
+    fn merge_files(
+        &self,
+        version: &FamilyVersion,
+        files: &[Arc<StoreFile>],
+        is_all: bool,
+    ) -> Result<()> {
+        let family = &version.family;
+        let sequence_max = files.iter().map(|file| file.entry.sequence_max).max();
+        let is_old = |file: &&Arc<StoreFile>| files.iter().any(|old| Arc::ptr_eq(old, file));
+        let others: Vec<_> =
+            version.files.by_sequence().filter(|file| !is_old(file)).cloned().collect();
+        // Rows that several files have are counted more than once.
+        let rows = || Ok(files.iter().map(|file| row_count(file)).sum());
+        let purpose = FilePurpose {
+            sequence_max: sequence_max.unwrap_or_default(),
+            has_tags: files.iter().any(|file| file.reader.file_info().includes_tags()),
+            is_major_compaction: is_all,
+            filter: filter_of_new(family, &others, rows)?,
+        };
+        let _watch = Watch::begin(Work::Compact);
+        let pace = Pace::new(&self.background, self.options.compaction.rate());
+        for file in files {
+            if !file.check_whole(|| pace.goes_on(0))? {
+                return Ok(());
+            }
+        }
+        let newest_first = files.iter().rev();
+        let sources = newest_first
+            .map(|file| Source::File(Box::new(FileCursor::new(file, Caching::Bypass))))
+            .collect();
+        let mut cells = Merge::new(sources, KeyRef::before_row(b""))?;
+        let now = self.options.clock.now();
+        let mut rules = if is_all {
+            Rules::for_rewrite_of_all(&family.options, earliest_put(files), now)
+        } else {
+            Rules::for_rewrite(&family.options, now)
+        };
+        let mut merged = NewFile::create(self, family, purpose)?;
+        let mut passed = 0_u64;
+        while let Some(cell) = cells.cell() {
+            if passed.is_multiple_of(CELLS_PER_STEP) && !pace.goes_on(merged.written_len()) {
+                return Ok(());
+            }
+            passed += 1;
+            if rules.judge(&cell) == Verdict::Include {
+                merged.append(&cell)?;
+            }
+            cells.advance()?;
+        }
+        let merged = merged.finish()?.map(|entry| self.open_file(family, &entry)).transpose()?;
+        self.replace_files(family, files, merged.as_ref())?;
+        self.count(|counts| counts.compactions += 1);
+        Ok(())
+    }
+
+    /// Puts a file in the place of others.
+    pub(crate) fn replace_files(
+        &self,
+        family: &Family,
+        old: &[Arc<StoreFile>],
+        new: Option<&Arc<StoreFile>>,
+    ) -> Result<()> {
+        let mut manifest = self.manifest();
+        self.change(&mut manifest, |manifest| {
+            let files = &mut manifest.family_mut(family.id).files;
+            files.retain(|entry| !old.iter().any(|file| file.entry.name == entry.name));
+            files.extend(new.map(|file| file.entry.clone()));
+        })?;
+        self.replace_version(|version| {
+            version.with(family, |changed| changed.files = changed.files.replace(old, new))
+        });
+        for file in old {
+            file.retire();
+        }
+        Ok(())
+    }
+}
+
+/// No put of these files is older than this.
+fn earliest_put(files: &[Arc<StoreFile>]) -> Timestamp {
+    let known = files.iter().map(|file| file.reader.file_info().earliest_put());
+    known.map(|earliest| earliest.unwrap_or(Timestamp::OLDEST)).min().unwrap_or(Timestamp::OLDEST)
+}

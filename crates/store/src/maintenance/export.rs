@@ -1,0 +1,92 @@
+//! A family laid out as HBase's bulk load takes it.
+//!
+//! All cells of one bulk load get one age, so that of equal keys in two files neither would win.
+//! Memstores and files are therefore merged, and cut only where a region ends: what is hidden by a
+//! newer version goes as in a compaction, and delete markers stay, for the table may hold older
+//! cells. Where the store has sequence ids the files have none: HBase gives them its own.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sstable::{Caching, CellRef, KeyRef, SequenceId, WriterOptions};
+
+use crate::error::Result;
+use crate::files::new_file::{FilePurpose, writer_options};
+use crate::files::region_files::RegionFiles;
+use crate::files::store_file::FileCursor;
+use crate::files::version::FamilyVersion;
+use crate::maintenance::filters::filter_of_leaving;
+use crate::read::get::ReadView;
+use crate::read::merge::{MemoryCursor, Merge, Source};
+use crate::read::rules::{Rules, Verdict};
+use crate::store::Inner;
+
+/// What an export wrote.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Export {
+    /// The files, family by family in the order of their rows.
+    pub files: Vec<PathBuf>,
+    /// Cells in them, delete markers too.
+    pub cells: u64,
+}
+
+impl Inner {
+    /// Writes all families into `out`, cut before each row of `splits`.
+    pub(crate) fn export(&self, out: &Path, splits: &[Vec<u8>]) -> Result<Export> {
+        let view = self.view();
+        let mut export = Export::default();
+        for family in &view.version.families {
+            self.export_family(&view, family, out, splits, &mut export)?;
+        }
+        Ok(export)
+    }
+
+    fn export_family(
+        &self,
+        view: &ReadView,
+        family: &FamilyVersion,
+        out: &Path,
+        splits: &[Vec<u8>],
+        export: &mut Export,
+    ) -> Result<()> {
+        let (name, options) = (&family.family.name, self.leaving_options(family));
+        let mut files = RegionFiles::create_in(Arc::clone(&self.vfs), out, name, splits, options)?;
+        let memstores = family.memstores();
+        let mut sources: Vec<_> = memstores
+            .map(|memstore| Source::Memory(MemoryCursor::new(Arc::clone(memstore), view.visible)))
+            .collect();
+        let stored = family.files.by_sequence();
+        sources.extend(
+            stored.map(|file| Source::File(Box::new(FileCursor::new(file, Caching::Bypass)))),
+        );
+        let mut cells = Merge::new(sources, KeyRef::before_row(b""))?;
+        let mut rules = Rules::for_rewrite(&family.family.options, view.now());
+        let mut last = None::<sstable::Cell>;
+        while let Some(cell) = cells.cell() {
+            // The same marker in two files, or twice in one: without sequence ids they are equal.
+            let is_known = last.as_ref().is_some_and(|last| last.as_ref().key() == cell.key());
+            if rules.judge(&cell) == Verdict::Include && !is_known {
+                files.append(CellRef { sequence_id: SequenceId::default(), ..cell })?;
+                export.cells += 1;
+                last = Some(cell.to_cell());
+            }
+            cells.advance()?;
+        }
+        export.files.extend(files.finish()?);
+        Ok(())
+    }
+
+    /// How files of a family are written that leave the store.
+    fn leaving_options(&self, family: &FamilyVersion) -> WriterOptions {
+        let has_tags = family.memstores().any(|memstore| memstore.has_tags())
+            || family.files.by_sequence().any(|file| file.reader.file_info().includes_tags());
+        let purpose = FilePurpose {
+            sequence_max: SequenceId::default(),
+            has_tags,
+            is_major_compaction: false,
+            filter: filter_of_leaving(&family.family),
+        };
+        writer_options(self, &family.family, purpose).bulk_load(self.options.clock.now())
+    }
+}

@@ -1,0 +1,110 @@
+//! Which filter of ours a store file gets, and new filters for files that are there.
+//!
+//! A family whose filters have a budget in bytes shares it out among its files as Monkey does
+//! ([`allocate`]): many bits a row for small files, few for large ones, none where they would spare
+//! too little. A file that is made gets what the whole set of files says at that moment; those that
+//! are there keep theirs until they are compacted, or until [`Inner::rebuild_filters`].
+
+use std::sync::Arc;
+
+use filter::theory::allocate;
+use filter::{FilterKind, HEADER_LEN, Sizing};
+use sstable::{BloomType, FileName, FilterOptions, Limits, WriterOptions, rebuild_filter};
+
+use crate::error::{Error, Result};
+use crate::files::manifest::FileEntry;
+use crate::files::new_file::NewPlace;
+use crate::files::store_file::StoreFile;
+use crate::files::version::{Family, FamilyVersion};
+use crate::store::Inner;
+use crate::sync::lock;
+
+/// The filter of a file with so many rows, that is to stand beside `others`.
+pub(crate) fn filter_of_new(
+    family: &Family,
+    others: &[Arc<StoreFile>],
+    rows: impl FnOnce() -> Result<u64>,
+) -> Result<Option<(FilterKind, Sizing)>> {
+    let Some((kind, Sizing::Bytes(budget))) = family.options.filter else {
+        return Ok(family.options.filter);
+    };
+    let mut counts: Vec<u64> = others.iter().map(|file| row_count(file)).collect();
+    counts.push(rows()?);
+    let bits = allocate(&counts, bits_for_filters(budget), kind);
+    Ok(bits.last().and_then(|bits| sized(kind, *bits)))
+}
+
+/// The filter of a file that leaves the store: it has no share in a budget.
+pub(crate) fn filter_of_leaving(family: &Family) -> Option<(FilterKind, Sizing)> {
+    family.options.filter.filter(|(_, sizing)| !matches!(sizing, Sizing::Bytes(_)))
+}
+
+/// How many rows a file has, as far as its filters know; at most as many as its cells.
+pub(crate) fn row_count(file: &StoreFile) -> u64 {
+    if let Some(bloom) = file.reader.bloom().filter(|bloom| bloom.bloom_type == BloomType::Row) {
+        return bloom.key_count;
+    }
+    match file.reader.filter() {
+        Ok(Some(filter)) => filter.key_count,
+        _ => file.entry.cells,
+    }
+}
+
+/// The bits of a budget in bytes that filters themselves may take. A file's first header is known to
+/// [`allocate`]; one that is cut into blocks has another for each.
+fn bits_for_filters(budget: u64) -> u64 {
+    // Blocks are filled to one part in 32 at least.
+    let filled = u64::from(WriterOptions::FILTER_BLOCK_SIZE) / 32 * 31;
+    let later_blocks = budget / filled;
+    budget.saturating_sub(later_blocks.saturating_mul(HEADER_LEN as u64)).saturating_mul(8)
+}
+
+fn sized(kind: FilterKind, bits_per_key: f64) -> Option<(FilterKind, Sizing)> {
+    (bits_per_key > 0.0).then_some((kind, Sizing::BitsPerKey(bits_per_key)))
+}
+
+impl Inner {
+    /// Gives every file of a family the filter that the family's options say, anew. Their data are
+    /// copied as they are.
+    pub(crate) fn rebuild_filters(&self, family: &str) -> Result<()> {
+        let _one_at_a_time = lock(&self.compaction_turn);
+        self.commit.check()?;
+        let view = self.view();
+        let version: &FamilyVersion = view.family(family.as_bytes())?;
+        let family = &version.family;
+        let files: Vec<_> = version.files.by_sequence().cloned().collect();
+        let filters: Vec<_> = match family.options.filter {
+            Some((kind, Sizing::Bytes(budget))) => {
+                let counts: Vec<u64> = files.iter().map(|file| row_count(file)).collect();
+                let bits = allocate(&counts, bits_for_filters(budget), kind);
+                bits.into_iter().map(|bits| sized(kind, bits)).collect()
+            }
+            filter => vec![filter; files.len()],
+        };
+        for (file, filter) in files.iter().zip(filters) {
+            let entry = self.copy_with_filter(family, file, filter)?;
+            let copy = self.open_file(family, &entry)?;
+            self.replace_files(family, std::slice::from_ref(file), Some(&copy))?;
+        }
+        Ok(())
+    }
+
+    fn copy_with_filter(
+        &self,
+        family: &Family,
+        file: &StoreFile,
+        filter: Option<(FilterKind, Sizing)>,
+    ) -> Result<FileEntry> {
+        let seed = self.seed;
+        let filter = filter.map(|(kind, sizing)| FilterOptions { kind, sizing, seed });
+        let path = self.family_directory(family).join(&file.entry.name);
+        let source = self.vfs.open(&path).map_err(Error::io(&path, "open"))?;
+        let shown = FileName::new(format!("{}/{}", family.name, file.entry.name));
+        let (place, sink) = NewPlace::create(self, family)?;
+        let (limits, id) = (Limits::default(), place.id());
+        let (sink, length) =
+            rebuild_filter(source, shown, limits, filter, Some(id.to_bytes()), sink)?;
+        let (name, checksum) = place.finish(sink)?;
+        Ok(FileEntry { name, id: Some(id), length, checksum, ..file.entry.clone() })
+    }
+}

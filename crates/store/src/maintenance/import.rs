@@ -1,0 +1,305 @@
+//! HFiles from elsewhere become files of a family, by copy.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sstable::{
+    Caching, Comparator, FileName, KeyRef, Limits, ReadAt, Reader, ReaderOptions, SequenceId,
+};
+
+use crate::error::{Error, Result};
+use crate::files::identity::random_name;
+use crate::files::manifest::FileEntry;
+use crate::files::new_file::{FilePurpose, NewFile, NewPlace};
+use crate::files::sequence;
+use crate::files::store_file::{StoreFile, checksum_of};
+use crate::files::version::Family;
+use crate::maintenance::filters::filter_of_new;
+use crate::store::Inner;
+
+/// How old the cells of a file are that comes from elsewhere.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Age {
+    /// As old as their sequence ids say, if the file has some.
+    Carried,
+    /// Newer than all that is there.
+    New,
+}
+
+/// Rows from one on and before another.
+#[derive(Clone, Copy, Debug)]
+struct RowRange<'a> {
+    start: Option<&'a [u8]>,
+    stop: Option<&'a [u8]>,
+}
+
+impl RowRange<'_> {
+    fn holds(&self, row: &[u8]) -> bool {
+        self.start.is_none_or(|start| row >= start) && self.stop.is_none_or(|stop| row < stop)
+    }
+
+    /// Whether all rows of a file are in it.
+    fn holds_all(&self, reader: &Reader) -> bool {
+        [reader.first_row(), reader.last_row()].into_iter().flatten().all(|row| self.holds(row))
+    }
+}
+
+/// How files from elsewhere are taken in.
+///
+/// ```
+/// use store::ImportOptions;
+///
+/// let options = ImportOptions::default().verify(false).start("row1").stop("row5");
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct ImportOptions {
+    verify: bool,
+    start: Option<Vec<u8>>,
+    stop: Option<Vec<u8>>,
+}
+
+impl Default for ImportOptions {
+    fn default() -> Self {
+        Self { verify: true, start: None, stop: None }
+    }
+}
+
+impl ImportOptions {
+    /// Whether all blocks, filters and the order of all cells are verified before the first file is
+    /// taken in. Without it a damaged file is taken in as it is, and reads of its damaged blocks
+    /// fail later. Default: yes.
+    pub const fn verify(mut self, verify: bool) -> Self {
+        self.verify = verify;
+        self
+    }
+
+    /// The first row that is taken in. Files that have smaller ones are written anew without them.
+    /// Default: none, all rows from the first on.
+    pub fn start(mut self, row: impl Into<Vec<u8>>) -> Self {
+        self.start = Some(row.into());
+        self
+    }
+
+    /// The row before which the last one is taken in. Files that have it or greater ones are
+    /// written anew without them. Default: none, all rows to the last.
+    pub fn stop(mut self, row: impl Into<Vec<u8>>) -> Self {
+        self.stop = Some(row.into());
+        self
+    }
+
+    fn rows(&self) -> RowRange<'_> {
+        RowRange { start: self.start.as_deref(), stop: self.stop.as_deref() }
+    }
+}
+
+/// A file from elsewhere that can be taken in.
+struct Candidate<'a> {
+    path: &'a Path,
+    source: Arc<dyn ReadAt>,
+    reader: Reader,
+    /// The CRC-32C of its bytes when they were verified.
+    verified: Option<u32>,
+}
+
+/// A file that was copied, and is not yet part of the store.
+struct Copied {
+    entry: FileEntry,
+    carried: Option<SequenceId>,
+}
+
+impl Inner {
+    /// Takes files in; all or none.
+    pub(crate) fn import(
+        &self,
+        family: &str,
+        paths: &[PathBuf],
+        age: Age,
+        options: &ImportOptions,
+    ) -> Result<()> {
+        self.commit.check()?;
+        let view = self.view();
+        let family = &view.family(family.as_bytes())?.family;
+        let mut candidates = Vec::new();
+        for path in paths {
+            // A file without a cell adds nothing.
+            candidates.extend(self.candidate(family, path, options.verify)?);
+        }
+        let mut copied = Vec::new();
+        for candidate in &candidates {
+            match self.copy_in(family, candidate, options.rows()) {
+                Ok(file) => copied.extend(file),
+                Err(error) => {
+                    for file in copied {
+                        self.discard(family, &file.entry);
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        self.install_imported(family, copied, age)
+    }
+
+    /// Opens a file and checks that it can be taken in; `None` if it has no cell.
+    fn candidate<'a>(
+        &self,
+        family: &Family,
+        path: &'a Path,
+        verify: bool,
+    ) -> Result<Option<Candidate<'a>>> {
+        let source = self.vfs.open(path).map_err(Error::io(path, "open"))?;
+        let shown = FileName::new(path.display().to_string());
+        let reader = Reader::open(Arc::clone(&source), shown.clone(), ReaderOptions::default())?;
+        if reader.comparator() != Comparator::Bytes {
+            return Err(Error::invalid(format!(
+                "{}: is of hbase:meta, whose rows have an order of their own",
+                path.display()
+            )));
+        }
+        let verified = if verify { Some(check_sound(&source, path, shown)?) } else { None };
+        let mut first = reader.scanner(Caching::Bypass);
+        first.seek(KeyRef::before_row(b""))?;
+        let Some(cell) = first.cell() else { return Ok(None) };
+        if cell.family != family.name.as_bytes() {
+            let found = sstable::escape(cell.family);
+            return Err(Error::invalid(format!(
+                "{}: has cells of family \"{found}\", not \"{}\"",
+                path.display(),
+                family.name
+            )));
+        }
+        Ok(Some(Candidate { path, source, reader, verified }))
+    }
+
+    fn copy_in(
+        &self,
+        family: &Family,
+        candidate: &Candidate<'_>,
+        rows: RowRange<'_>,
+    ) -> Result<Option<Copied>> {
+        let Candidate { path, source, reader, verified } = candidate;
+        if !rows.holds_all(reader) {
+            return self.rewrite(family, reader, rows);
+        }
+        let name = random_name()?;
+        let checksum = self.copy(family, path, &**source, &name)?;
+        let entry = FileEntry::of_file(reader, &name, checksum);
+        let what = if verified.is_some_and(|verified| verified != checksum) {
+            "changed while it was taken in"
+        } else if let Some(entry) = entry {
+            return Ok(Some(Copied { entry, carried: sequence::carried(reader) }));
+        } else {
+            "has cells, and no first or last key"
+        };
+        // The next open would remove it, too.
+        let _ = self.vfs.unlink(&self.family_directory(family).join(&name));
+        Err(Error::corrupt(path, 0, what))
+    }
+
+    /// Writes the rows of a range into a file of their own.
+    fn rewrite(
+        &self,
+        family: &Family,
+        reader: &Reader,
+        rows: RowRange<'_>,
+    ) -> Result<Option<Copied>> {
+        let version = self.version();
+        let others = version.family(family.name.as_bytes()).map(|it| it.files.by_sequence());
+        let others: Vec<_> = others.into_iter().flatten().cloned().collect();
+        let purpose = FilePurpose {
+            sequence_max: SequenceId::default(),
+            has_tags: reader.file_info().includes_tags(),
+            is_major_compaction: false,
+            filter: filter_of_new(family, &others, || Ok(reader.cell_count()))?,
+        };
+        let mut part = NewFile::create(self, family, purpose)?;
+        let mut cells = reader.scanner(Caching::Bypass);
+        cells.seek(KeyRef::before_row(rows.start.unwrap_or_default()))?;
+        while let Some(cell) = cells.cell().filter(|cell| rows.holds(cell.row)) {
+            part.append(&cell)?;
+            cells.advance()?;
+        }
+        cells.check_place()?;
+        let whole_age = sequence::carried(reader);
+        Ok(part.finish()?.map(|entry| Copied {
+            entry: FileEntry { carries_sequence_ids: false, ..entry },
+            carried: whole_age,
+        }))
+    }
+
+    /// Copies a file's bytes under a new name; returns their checksum once they are on disk.
+    fn copy(&self, family: &Family, path: &Path, source: &dyn ReadAt, name: &str) -> Result<u32> {
+        const CHUNK: usize = 1 << 20;
+        let directory = self.family_directory(family);
+        let temporary = directory.join(format!("{name}{}", NewPlace::TEMPORARY_SUFFIX));
+        let mut file = self.vfs.create(&temporary).map_err(Error::io(&temporary, "create"))?;
+        let mut checksum = 0;
+        let mut chunk = vec![0; CHUNK];
+        let mut at = 0;
+        while at < source.len() {
+            let len = CHUNK.min(usize::try_from(source.len() - at).unwrap_or(CHUNK));
+            let bytes = &mut chunk[..len];
+            source.read_exact_at(bytes, at).map_err(Error::io(path, "read"))?;
+            file.write_all(bytes).map_err(Error::io(&temporary, "write"))?;
+            checksum = crc32c::crc32c_append(checksum, bytes);
+            at += len as u64;
+        }
+        file.sync().map_err(Error::io(&temporary, "sync"))?;
+        drop(file);
+        let place = directory.join(name);
+        self.vfs.rename(&temporary, &place).map_err(Error::io(&place, "rename to"))?;
+        self.vfs.sync_directory(&directory).map_err(Error::io(&directory, "sync"))?;
+        Ok(checksum)
+    }
+
+    fn install_imported(&self, family: &Family, copied: Vec<Copied>, age: Age) -> Result<()> {
+        // No write may come between: what is new here must be newer than all before.
+        let mut writer = self.commit.writer();
+        // Nor may a power cut take what was written before them, and leave them: that were a hole.
+        let synced = writer.write_pending().and_then(|()| writer.log.sync());
+        synced.map_err(|error| self.commit.poison(error))?;
+        let mut newest = writer.newest;
+        let mut files = Vec::new();
+        for Copied { mut entry, carried } in copied {
+            if let Some(carried) = carried.filter(|_| age == Age::Carried) {
+                entry.sequence_max = carried;
+                entry.carries_sequence_ids = true;
+                newest = newest.max(carried);
+            } else {
+                newest = sequence::after(newest)?;
+                (entry.sequence_min, entry.sequence_max) = (newest, newest);
+                entry.carries_sequence_ids = false;
+            }
+            files.push(self.open_file(family, &entry)?);
+        }
+        let mut manifest = self.manifest();
+        self.change(&mut manifest, |manifest| {
+            let entries = files.iter().map(|file: &Arc<StoreFile>| file.entry.clone());
+            manifest.family_mut(family.id).files.extend(entries);
+        })?;
+        self.replace_version(|version| {
+            version.with(family, |changed| {
+                for file in &files {
+                    changed.files = changed.files.replace(&[], Some(file));
+                }
+            })
+        });
+        self.commit.publish(&mut writer, newest);
+        Ok(())
+    }
+
+    /// Removes a copy that is not to be taken in after all; the next open would do it too.
+    fn discard(&self, family: &Family, entry: &FileEntry) {
+        let _ = self.vfs.unlink(&self.family_directory(family).join(&entry.name));
+    }
+}
+
+/// Verifies a whole file; returns the CRC-32C of its bytes if nothing is wrong.
+fn check_sound(source: &Arc<dyn ReadAt>, path: &Path, name: FileName) -> Result<u32> {
+    let checksum = checksum_of(&**source, path, source.len(), |_| true)?;
+    let found = sstable::verify(Arc::clone(source), name.clone(), Limits::default(), |_| {})?;
+    if let Some(damage) = found.problems.into_iter().next() {
+        return Err(sstable::Error::Corrupt { file: name, damage }.into());
+    }
+    Ok(checksum.expect("nobody told it to stop"))
+}

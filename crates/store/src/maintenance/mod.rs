@@ -1,0 +1,10 @@
+//! What a store does with whole files: it makes them from memstores, merges them, takes them in and
+//! gives them out.
+
+pub(crate) mod background;
+pub(crate) mod checkpoint;
+pub(crate) mod compaction;
+pub(crate) mod export;
+pub(crate) mod filters;
+pub(crate) mod flush;
+pub(crate) mod import;

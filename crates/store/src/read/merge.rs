@@ -1,0 +1,220 @@
+//! Cells from many places in one order.
+//!
+//! A heap of sources: the one whose cell comes first is on top. Of equal cells that of the newer
+//! source comes first; the rules pass over the others.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use sstable::{Cell, CellRef, KeyRef, ReadTrace, SequenceId};
+
+use crate::error::Result;
+use crate::files::store_file::FileCursor;
+use crate::memstore::{Memstore, Place};
+use crate::row_head::{RowHead, row_head};
+
+/// Cells in order, merged.
+#[derive(Debug)]
+pub(crate) struct Merge {
+    /// The newest first.
+    sources: Vec<Source>,
+    /// Those sources that have a cell, as a heap.
+    heap: Vec<Standing>,
+}
+
+/// Where a source stands.
+#[derive(Clone, Copy, Debug)]
+struct Standing {
+    /// Of its cell's row: mostly that alone decides which of two cells comes first, and no source
+    /// has to be asked.
+    head: RowHead,
+    source: usize,
+}
+
+impl Merge {
+    /// Merges `sources`, of which the newest comes first, from `start` on.
+    pub(crate) fn new(sources: Vec<Source>, start: KeyRef<'_>) -> Result<Self> {
+        let mut merge = Self { sources, heap: Vec::new() };
+        merge.seek(start)?;
+        Ok(merge)
+    }
+
+    /// The cell that comes next.
+    #[inline]
+    pub(crate) fn cell(&self) -> Option<CellRef<'_>> {
+        self.heap.first().and_then(|first| self.sources[first.source].cell())
+    }
+
+    /// Goes to the next cell.
+    pub(crate) fn advance(&mut self) -> Result<()> {
+        let [first, others @ ..] = &mut self.heap[..] else { return Ok(()) };
+        let source = &mut self.sources[first.source];
+        source.advance()?;
+        match source.cell() {
+            // With nobody else nothing is compared.
+            Some(_) if others.is_empty() => return Ok(()),
+            Some(cell) => first.head = row_head(cell.row),
+            None => {
+                self.heap.swap_remove(0);
+            }
+        }
+        self.sift_down(0);
+        Ok(())
+    }
+
+    /// Goes to the first cell that is not before `key`, forwards or back.
+    pub(crate) fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
+        for source in &mut self.sources {
+            source.seek(key)?;
+        }
+        self.rebuild();
+        Ok(())
+    }
+
+    /// The greatest row below `row`, or of all rows if there is none. Where the merge stands
+    /// afterwards is not said.
+    pub(crate) fn row_before(&mut self, row: Option<&[u8]>) -> Result<Option<Box<[u8]>>> {
+        let mut greatest = None;
+        for source in &mut self.sources {
+            greatest = greatest.max(source.row_before(row)?);
+        }
+        Ok(greatest)
+    }
+
+    /// What reading the files took since this was asked last.
+    pub(crate) fn take_trace(&mut self) -> ReadTrace {
+        let mut sum = ReadTrace::default();
+        for source in &mut self.sources {
+            if let Source::File(cursor) = source {
+                sum.add(&cursor.take_trace());
+            }
+        }
+        sum
+    }
+
+    fn rebuild(&mut self) {
+        let standing = |(source, it): (usize, &Source)| {
+            it.cell().map(|cell| Standing { head: row_head(cell.row), source })
+        };
+        self.heap.clear();
+        self.heap.extend(self.sources.iter().enumerate().filter_map(standing));
+        for place in (0..self.heap.len() / 2).rev() {
+            self.sift_down(place);
+        }
+    }
+
+    fn sift_down(&mut self, mut place: usize) {
+        let Some(&sinking) = self.heap.get(place) else { return };
+        loop {
+            let children = self.heap.get(2 * place + 1..).unwrap_or_default();
+            let Some((&left, others)) = children.split_first() else { break };
+            let (child_place, child) = match others.first() {
+                Some(&right) if self.is_before(right, left) => (2 * place + 2, right),
+                _ => (2 * place + 1, left),
+            };
+            if !self.is_before(child, sinking) {
+                break;
+            }
+            self.heap[place] = child;
+            place = child_place;
+        }
+        self.heap[place] = sinking;
+    }
+
+    #[inline]
+    fn is_before(&self, left: Standing, right: Standing) -> bool {
+        if left.head != right.head {
+            return left.head < right.head;
+        }
+        self.is_cell_before(left.source, right.source)
+    }
+
+    /// Apart, for rows that begin alike are rare.
+    #[inline(never)]
+    fn is_cell_before(&self, left: usize, right: usize) -> bool {
+        let cells = self.sources[left].cell().zip(self.sources[right].cell());
+        let order = cells.map_or(Ordering::Equal, |(left, right)| left.compare(&right));
+        order.then(left.cmp(&right)).is_lt()
+    }
+}
+
+/// One place that cells come from.
+#[derive(Debug)]
+pub(crate) enum Source {
+    Memory(MemoryCursor),
+    File(Box<FileCursor>),
+}
+
+impl Source {
+    #[inline]
+    fn cell(&self) -> Option<CellRef<'_>> {
+        match self {
+            Self::Memory(cursor) => cursor.cell(),
+            Self::File(cursor) => cursor.cell(),
+        }
+    }
+
+    fn advance(&mut self) -> Result<()> {
+        match self {
+            Self::Memory(cursor) => {
+                cursor.advance();
+                Ok(())
+            }
+            Self::File(cursor) => cursor.advance(),
+        }
+    }
+
+    fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
+        match self {
+            Self::Memory(cursor) => {
+                cursor.fill(&Place::from(key));
+                Ok(())
+            }
+            Self::File(cursor) => cursor.seek(key),
+        }
+    }
+
+    fn row_before(&mut self, row: Option<&[u8]>) -> Result<Option<Box<[u8]>>> {
+        match self {
+            Self::Memory(cursor) => Ok(cursor.memstore.row_before(row, cursor.visible)),
+            Self::File(cursor) => cursor.row_before(row),
+        }
+    }
+}
+
+/// Reads a memstore some cells at a time, so that writers wait only for as long as those take.
+#[derive(Debug)]
+pub(crate) struct MemoryCursor {
+    memstore: Arc<Memstore>,
+    visible: SequenceId,
+    cells: Vec<Cell>,
+    at: usize,
+}
+
+impl MemoryCursor {
+    /// As many cells as are copied at once.
+    const BATCH: usize = 64;
+
+    pub(crate) const fn new(memstore: Arc<Memstore>, visible: SequenceId) -> Self {
+        Self { memstore, visible, cells: Vec::new(), at: 0 }
+    }
+
+    fn cell(&self) -> Option<CellRef<'_>> {
+        self.cells.get(self.at).map(Cell::as_ref)
+    }
+
+    fn advance(&mut self) {
+        self.at += 1;
+        if self.at == self.cells.len()
+            && let Some(last) = self.cells.pop()
+        {
+            self.fill(&Place::after(last.as_ref()));
+        }
+    }
+
+    fn fill(&mut self, place: &Place<'_>) {
+        self.cells.clear();
+        self.at = 0;
+        self.memstore.collect(place, self.visible, Self::BATCH, &mut self.cells, |_| true);
+    }
+}

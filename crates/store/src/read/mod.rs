@@ -1,0 +1,18 @@
+//! How a store is read: one row, many rows in order, and what HBase would show of the cells found.
+//!
+//! ```text
+//! get   one row: memstores and candidate files ─┐
+//! scan  many rows: all of them merged ──────────┴─ rules → what HBase would show
+//! ```
+
+pub(crate) mod candidates;
+pub(crate) mod explain;
+pub(crate) mod get;
+pub(crate) mod merge;
+pub(crate) mod query;
+pub(crate) mod rules;
+pub(crate) mod scan;
+pub(crate) mod snapshot;
+
+#[cfg(test)]
+mod tests;

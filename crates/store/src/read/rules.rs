@@ -1,0 +1,382 @@
+//! What HBase shows of the cells found, and what it keeps of them when it rewrites files.
+//!
+//! Cells of a row come in HBase's order, merged from everywhere. Delete markers sort before the
+//! puts that they hide, so that one pass with little memory decides about each cell:
+//!
+//! ```text
+//! cell ─ expired? ─ a marker: remember it ─ hidden by a marker? ─ in time? ─ too many versions? → shown
+//! ```
+//!
+//! The order of these questions is HBase's, and part of its answers: a hidden version does not
+//! count as a version, nor does one outside the time range. HBase has it in `ScanQueryMatcher` and
+//! its subclasses, in `ScanDeleteTracker`, and in the `ColumnTracker`s; names follow it.
+
+use std::borrow::Cow;
+
+use smallvec::SmallVec;
+use sstable::{CellRef, CellType, Timestamp};
+
+use crate::options::{FamilyOptions, KeepDeletedCells};
+use crate::read::query::{Columns, TimeRange, View};
+
+/// The tag that gives one cell a shorter life than its family's: i64 BE milliseconds.
+const TTL_TAG: u8 = 8;
+
+/// What the cells are passed for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Purpose {
+    /// To show them.
+    Read,
+    /// To show them as they are stored, markers too.
+    RawRead,
+    /// To write them into a file that lies above others: markers stay, they hide cells below.
+    Rewrite,
+    /// To write them into the family's only file: markers have done their work.
+    RewriteAll,
+}
+
+/// What is to be done with a cell.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Verdict {
+    /// It is shown, or kept.
+    Include,
+    /// It is passed over.
+    Skip,
+    /// It is passed over, and so are the other cells of its column.
+    SkipColumn,
+}
+
+/// Decides about the cells of a family, which come in order.
+#[derive(Debug)]
+pub(crate) struct Rules<'c> {
+    purpose: Purpose,
+    versions: u32,
+    min_versions: u32,
+    keep_deleted: KeepDeletedCells,
+    time_range: TimeRange,
+    columns: Cow<'c, Columns>,
+    now: Timestamp,
+    oldest_unexpired: Timestamp,
+    /// No put of the family is older than this, so far as that is known.
+    earliest_put: Timestamp,
+    row: SmallVec<[u8; 32]>,
+    row_is_known: bool,
+    deletes: Deletes,
+    column: Column,
+}
+
+impl<'c> Rules<'c> {
+    /// For reads.
+    pub(crate) fn for_read(
+        family: &FamilyOptions,
+        view: &View,
+        columns: Cow<'c, Columns>,
+        now: Timestamp,
+    ) -> Self {
+        let purpose = if view.raw { Purpose::RawRead } else { Purpose::Read };
+        let mut rules = Self::new(family, purpose, now);
+        rules.time_range = view.time_range;
+        rules.columns = columns;
+        if view.raw {
+            rules.versions = view.versions;
+            rules.oldest_unexpired = Timestamp::new(0);
+        } else {
+            rules.versions = view.versions.min(family.versions);
+        }
+        rules
+    }
+
+    /// For a flush, or a compaction of some files.
+    pub(crate) fn for_rewrite(family: &FamilyOptions, now: Timestamp) -> Self {
+        Self::new(family, Purpose::Rewrite, now)
+    }
+
+    /// For a major compaction: of all files, none of whose puts is older than `earliest_put`.
+    pub(crate) fn for_rewrite_of_all(
+        family: &FamilyOptions,
+        earliest_put: Timestamp,
+        now: Timestamp,
+    ) -> Self {
+        Self { earliest_put, ..Self::new(family, Purpose::RewriteAll, now) }
+    }
+
+    fn new(family: &FamilyOptions, purpose: Purpose, now: Timestamp) -> Self {
+        Self {
+            purpose,
+            versions: family.versions,
+            min_versions: family.min_versions,
+            keep_deleted: family.keep_deleted_cells,
+            time_range: TimeRange::ALL,
+            columns: Cow::Borrowed(&Columns::All),
+            now,
+            oldest_unexpired: oldest_unexpired(family, || now),
+            earliest_put: Timestamp::OLDEST,
+            row: SmallVec::new(),
+            row_is_known: false,
+            deletes: Deletes::default(),
+            column: Column::default(),
+        }
+    }
+
+    /// Whether cells of these times can be shown, or hide some that are.
+    pub(crate) fn can_matter(&self, oldest: Timestamp, newest: Timestamp) -> bool {
+        let TimeRange { min, max } = self.time_range;
+        let has_expired = self.min_versions == 0 && newest < self.oldest_unexpired;
+        oldest < max && newest >= min && !has_expired
+    }
+
+    /// Decides about the next cell.
+    pub(crate) fn judge(&mut self, cell: &CellRef<'_>) -> Verdict {
+        self.enter(cell);
+        if self.column.is_done && !cell.qualifier.is_empty() {
+            return Verdict::SkipColumn;
+        }
+        if self.min_versions == 0 && cell.timestamp < self.oldest_unexpired {
+            return self.skip_column();
+        }
+        if self.has_outlived_its_tag(cell) {
+            return Verdict::Skip;
+        }
+        match self.purpose {
+            Purpose::Read => self.judge_for_read(cell),
+            Purpose::RawRead => self.judge_in_time(cell),
+            Purpose::Rewrite | Purpose::RewriteAll => self.judge_for_rewrite(cell),
+        }
+    }
+
+    fn judge_for_read(&mut self, cell: &CellRef<'_>) -> Verdict {
+        if cell.cell_type.is_delete() {
+            // With kept deletes a marker is itself a version: a read of an earlier time is
+            // before it, and sees what it hides.
+            let applies = cell.timestamp >= self.time_range.min
+                && (self.keep_deleted == KeepDeletedCells::False
+                    || cell.timestamp < self.time_range.max);
+            if applies {
+                self.deletes.add(cell);
+            }
+            return Verdict::Skip;
+        }
+        match self.deletes.hides(cell) {
+            Some(Hidden::Older) => self.skip_column(),
+            Some(Hidden::This) => Verdict::Skip,
+            None => self.judge_in_time(cell),
+        }
+    }
+
+    fn judge_in_time(&mut self, cell: &CellRef<'_>) -> Verdict {
+        if cell.timestamp >= self.time_range.max {
+            return Verdict::Skip;
+        }
+        if cell.timestamp < self.time_range.min {
+            return self.skip_column();
+        }
+        match &*self.columns {
+            Columns::All => self.count_version(cell),
+            Columns::Only(columns) => {
+                if columns.binary_search_by(|known| known[..].cmp(cell.qualifier)).is_err() {
+                    return self.skip_column();
+                }
+                if self.purpose == Purpose::RawRead {
+                    self.count_version(cell)
+                } else {
+                    self.count_version_of_named_column(cell)
+                }
+            }
+        }
+    }
+
+    fn judge_for_rewrite(&mut self, cell: &CellRef<'_>) -> Verdict {
+        if cell.cell_type.is_delete() {
+            let is_expired = cell.timestamp < self.oldest_unexpired;
+            let keeps_hidden = match self.keep_deleted {
+                KeepDeletedCells::False => false,
+                KeepDeletedCells::True => true,
+                KeepDeletedCells::Ttl => !is_expired,
+            };
+            if !keeps_hidden {
+                self.deletes.add(cell);
+            }
+            if self.purpose == Purpose::Rewrite {
+                return Verdict::Include;
+            }
+            if !keeps_hidden {
+                return Verdict::Skip;
+            }
+            if cell.timestamp < self.earliest_put {
+                return self.skip_column();
+            }
+        } else {
+            match self.deletes.hides(cell) {
+                Some(Hidden::Older) => return self.skip_column(),
+                Some(Hidden::This) => return Verdict::Skip,
+                None => {}
+            }
+        }
+        self.count_version(cell)
+    }
+
+    /// HBase's `ScanWildcardColumnTracker.checkVersions`.
+    fn count_version(&mut self, cell: &CellRef<'_>) -> Verdict {
+        let version = (cell.timestamp, cell.cell_type);
+        if self.column.last == Some(version) {
+            return Verdict::Skip; // The same cell written again: the one written last came first.
+        }
+        if !cell.cell_type.is_delete() {
+            self.column.count += 1;
+        }
+        let is_wanted =
+            self.column.count <= self.min_versions || cell.timestamp >= self.oldest_unexpired;
+        if self.column.count > self.versions || !is_wanted {
+            return self.skip_column();
+        }
+        self.column.last = Some(version);
+        Verdict::Include
+    }
+
+    /// HBase's `ExplicitColumnTracker.checkVersions`, which differs in what it does with expired
+    /// versions: of those past the minimum it still shows the first.
+    fn count_version_of_named_column(&mut self, cell: &CellRef<'_>) -> Verdict {
+        let version = (cell.timestamp, cell.cell_type);
+        if self.column.is_done || self.column.last == Some(version) {
+            return Verdict::Skip;
+        }
+        self.column.count += 1;
+        let is_expired = cell.timestamp < self.oldest_unexpired;
+        if self.column.count >= self.versions
+            || (self.column.count >= self.min_versions && is_expired)
+        {
+            self.column.is_done = true;
+        }
+        self.column.last = Some(version);
+        Verdict::Include
+    }
+
+    /// Forgets what does not outlive a row or a column, if the cell begins another.
+    fn enter(&mut self, cell: &CellRef<'_>) {
+        if !self.row_is_known || self.row[..] != *cell.row {
+            self.row.clear();
+            self.row.extend_from_slice(cell.row);
+            self.row_is_known = true;
+            self.deletes.clear();
+            self.column.enter(cell.qualifier);
+        } else if self.column.qualifier != cell.qualifier {
+            self.column.enter(cell.qualifier);
+        }
+    }
+
+    fn skip_column(&mut self) -> Verdict {
+        self.column.is_done = true;
+        Verdict::SkipColumn
+    }
+
+    fn has_outlived_its_tag(&self, cell: &CellRef<'_>) -> bool {
+        cell.tags().find(|(tag, _)| *tag == TTL_TAG).is_some_and(|(_, millis)| {
+            <[u8; 8]>::try_from(millis).is_ok_and(|millis| {
+                let end = cell.timestamp.get().saturating_add(i64::from_be_bytes(millis));
+                end < self.now.get()
+            })
+        })
+    }
+}
+
+/// The oldest time of which cells still live. The clock is read if that hangs on it.
+pub(crate) fn oldest_unexpired(
+    family: &FamilyOptions,
+    now: impl FnOnce() -> Timestamp,
+) -> Timestamp {
+    family.ttl.map_or(Timestamp::OLDEST, |ttl| {
+        let millis = i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX);
+        Timestamp::new(now().get().saturating_sub(millis))
+    })
+}
+
+/// What is known of the column that the last cell was of.
+#[derive(Debug, Default)]
+struct Column {
+    qualifier: Vec<u8>,
+    count: u32,
+    last: Option<(Timestamp, CellType)>,
+    /// Nothing more of it is wanted. Under the empty qualifier the markers of the whole family
+    /// stand too, so that there the next cell is looked at all the same.
+    is_done: bool,
+}
+
+impl Column {
+    fn enter(&mut self, qualifier: &[u8]) {
+        self.qualifier.clear();
+        self.qualifier.extend_from_slice(qualifier);
+        self.count = 0;
+        self.last = None;
+        self.is_done = false;
+    }
+}
+
+/// How a delete marker hides a cell.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Hidden {
+    /// With all older cells of its column.
+    Older,
+    /// It alone.
+    This,
+}
+
+/// The delete markers of a row that can hide cells yet to come: HBase's `ScanDeleteTracker`.
+#[derive(Debug, Default)]
+struct Deletes {
+    /// All of the row up to here.
+    family: Option<Timestamp>,
+    /// All of the row exactly then. Newest first, as they come.
+    family_versions: Vec<Timestamp>,
+    /// In the column of this qualifier, the newest marker that still matters.
+    column: Option<(CellType, Timestamp)>,
+    qualifier: Vec<u8>,
+}
+
+impl Deletes {
+    fn clear(&mut self) {
+        self.family = None;
+        self.family_versions.clear();
+        self.column = None;
+    }
+
+    fn add(&mut self, marker: &CellRef<'_>) {
+        if self.family.is_some_and(|family| marker.timestamp <= family) {
+            return;
+        }
+        match marker.cell_type {
+            CellType::DeleteFamily => self.family = Some(marker.timestamp),
+            CellType::DeleteFamilyVersion => self.family_versions.push(marker.timestamp),
+            narrow => {
+                let is_covered = self.column.is_some_and(|(known, _)| narrow < known);
+                if is_covered && self.qualifier == marker.qualifier {
+                    return; // The column is deleted from further up already.
+                }
+                self.qualifier.clear();
+                self.qualifier.extend_from_slice(marker.qualifier);
+                self.column = Some((narrow, marker.timestamp));
+            }
+        }
+    }
+
+    fn hides(&mut self, cell: &CellRef<'_>) -> Option<Hidden> {
+        if self.family.is_some_and(|family| cell.timestamp <= family) {
+            return Some(Hidden::Older);
+        }
+        if self.family_versions.contains(&cell.timestamp) {
+            return Some(Hidden::This);
+        }
+        let (marker, timestamp) = self.column?;
+        if self.qualifier != cell.qualifier {
+            self.column = None;
+            return None;
+        }
+        if marker == CellType::DeleteColumn {
+            return Some(Hidden::Older);
+        }
+        if cell.timestamp == timestamp {
+            return Some(Hidden::This);
+        }
+        self.column = None; // The cells that come are older than the one that it deletes.
+        None
+    }
+}

@@ -1,0 +1,195 @@
+//! A family as a map from bytes to bytes.
+//!
+//! A key is a row, and its value stands in the column without a name. The last write of a key wins,
+//! whatever the clock says: its timestamp is its sequence id.
+
+use std::ops::{Bound, RangeBounds};
+
+use sstable::Cell;
+
+use crate::error::Result;
+use crate::read::query::{Get, Scan};
+use crate::read::scan::Cells;
+use crate::store::Store;
+use crate::write::commit::Stamp;
+use crate::write::mutation::{Delete, Put};
+
+/// A family as a map from bytes to bytes. A key has 1 to 32,767 bytes.
+///
+/// A family is used as such a map or with [`Put`](crate::Put) and [`Delete`](crate::Delete), not as
+/// both: here timestamps are sequence ids, and any put as of now would be newer than all of them.
+/// For the same reason such a family has no time to live.
+///
+/// ```
+/// use store::{FamilyOptions, Store, StoreOptions};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let directory = directory.path();
+/// let store = Store::open(directory, StoreOptions::default())?;
+/// store.create_family("f", FamilyOptions::default())?;
+/// let keys = store.keys("f")?;
+/// keys.insert("b", "2")?;
+/// keys.insert("a", "1")?;
+/// assert_eq!(keys.get("a")?.as_deref(), Some(&b"1"[..]));
+/// keys.remove("a")?;
+/// let all: Vec<_> = keys.range::<&str>(..).collect::<Result<_, _>>()?;
+/// assert_eq!(all, [(b"b".to_vec(), b"2".to_vec())]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Keys {
+    pub(crate) store: Store,
+    pub(crate) family: Box<str>,
+}
+
+impl Keys {
+    /// Sets the value of a key.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Store::write`].
+    pub fn insert(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
+        let put = Put::new(key).column(&*self.family, b"", value);
+        self.store.write_stamped(put.into(), Stamp::SequenceId)
+    }
+
+    /// The value of a key, if it has one.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Store::get`].
+    pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<Vec<u8>>> {
+        let found = self.store.get(&Get::row(key).column(&*self.family, b""))?;
+        Ok(found.into_iter().next().map(Cell::into_value))
+    }
+
+    /// Whether a key has a value.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Store::get`].
+    pub fn contains(&self, key: impl AsRef<[u8]>) -> Result<bool> {
+        self.get(key).map(|value| value.is_some())
+    }
+
+    /// Takes a key's value away; a key without one is no error.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Store::write`].
+    pub fn remove(&self, key: impl AsRef<[u8]>) -> Result<()> {
+        let delete = Delete::row(key).column(&*self.family, b"");
+        self.store.write_stamped(delete.into(), Stamp::SequenceId)
+    }
+
+    /// The keys of a range with their values, in order, as they are at this moment.
+    pub fn range<K: AsRef<[u8]>>(&self, range: impl RangeBounds<K>) -> Pairs {
+        let mut scan = Scan::family(&*self.family).column(b"");
+        match range.start_bound() {
+            Bound::Included(key) => scan = scan.start(key),
+            Bound::Excluded(key) => scan = scan.start(successor(key.as_ref())),
+            Bound::Unbounded => {}
+        }
+        match range.end_bound() {
+            Bound::Included(key) => scan = scan.stop(successor(key.as_ref())),
+            Bound::Excluded(key) => scan = scan.stop(key),
+            Bound::Unbounded => {}
+        }
+        Pairs { cells: Some(self.store.scan(scan)) }
+    }
+}
+
+/// The first key behind `key`.
+fn successor(key: &[u8]) -> Vec<u8> {
+    [key, b"\0"].concat()
+}
+
+/// Keys with their values, in order; made by [`Keys::range`]. After an error there are none.
+#[derive(Debug)]
+pub struct Pairs {
+    /// `None` after an error.
+    cells: Option<Result<Cells>>,
+}
+
+impl Pairs {
+    /// The next key and value as they stand in memory, without a copy; `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Keys::get`].
+    pub fn next_ref(&mut self) -> Result<Option<(&[u8], &[u8])>> {
+        if matches!(self.cells, Some(Err(_)))
+            && let Some(Err(error)) = self.cells.take()
+        {
+            return Err(error);
+        }
+        let Some(Ok(cells)) = &mut self.cells else { return Ok(None) };
+        Ok(cells.next_ref()?.map(|cell| (cell.row, cell.value)))
+    }
+}
+
+impl Iterator for Pairs {
+    type Item = Result<(Vec<u8>, Vec<u8>)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = self.next_ref().transpose()?;
+        Some(next.map(|(key, value)| (key.to_vec(), value.to_vec())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Clock, FamilyOptions, StoreOptions, Timestamp};
+
+    fn all(keys: &Keys) -> Vec<String> {
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        let pairs = keys.range::<&str>(..).map(Result::unwrap);
+        pairs.map(|(key, value)| format!("{}={}", text(key), text(value))).collect()
+    }
+
+    /// With HBase's timestamps, a marker would hide what is written later in the same millisecond.
+    #[test]
+    fn the_last_write_wins_though_the_clock_stands_still_or_goes_back() {
+        let directory = tempfile::tempdir().unwrap();
+        for millis in [2000, 1000] {
+            let clock = Clock::fixed(Timestamp::new(millis));
+            let store =
+                Store::open(directory.path(), StoreOptions::default().clock(clock)).unwrap();
+            if millis == 2000 {
+                store.create_family("f", FamilyOptions::default()).unwrap();
+            }
+            let keys = store.keys("f").unwrap();
+            for round in 0..3 {
+                keys.insert("a", format!("{millis}.{round}")).unwrap();
+                keys.remove("a").unwrap();
+                assert!(!keys.contains("a").unwrap());
+                store.flush().unwrap();
+                keys.insert("a", format!("{millis}.{round}!")).unwrap();
+                assert_eq!(all(&keys), [format!("a={millis}.{round}!")]);
+            }
+            store.compact("f", true).unwrap();
+            assert_eq!(all(&keys), [format!("a={millis}.2!")]);
+        }
+    }
+
+    #[test]
+    fn ranges_have_the_bounds_that_they_say() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(directory.path(), StoreOptions::default()).unwrap();
+        store.create_family("f", FamilyOptions::default()).unwrap();
+        let keys = store.keys("f").unwrap();
+        for key in ["a", "b", "bb", "c"] {
+            keys.insert(key, "").unwrap();
+        }
+        let rows = |pairs: Pairs| -> Vec<_> { pairs.map(|pair| pair.unwrap().0).collect() };
+        assert_eq!(rows(keys.range("a".."c")), [&b"a"[..], b"b", b"bb"]);
+        assert_eq!(rows(keys.range("b"..="c")), [&b"b"[..], b"bb", b"c"]);
+        assert_eq!(
+            rows(keys.range::<&str>((Bound::Excluded("b"), Bound::Unbounded))),
+            [&b"bb"[..], b"c"]
+        );
+        assert!(store.keys("g").is_err());
+        assert!(keys.insert("", "1").is_err());
+    }
+}

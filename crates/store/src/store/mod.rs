@@ -1,0 +1,25 @@
+//! A store: one directory, one log, several families.
+//!
+//! ```text
+//! LOCK            held for as long as the store is open for writing
+//! MANIFEST        what belongs to the store
+//! wal/…           the log
+//! FAMILY/…        the store files of a family: 32 hex digits each
+//! UNFINISHED      there while a salvage makes the store, which is refused so long
+//! ```
+
+mod handle;
+mod inner;
+mod keys;
+mod open;
+mod open_read_only;
+mod whole_files;
+
+pub use handle::Store;
+pub(crate) use inner::{Inner, LOCK_NAME, WAL_DIRECTORY};
+pub use keys::{Keys, Pairs};
+pub(crate) use open::take_lock;
+pub(crate) use open_read_only::MANIFESTS_MAX;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,338 @@
+//! Changes that depend on what is there: increments, appends, and writes under a condition.
+//!
+//! Each reads its row and writes it while nobody else writes, so that of two at the same time one
+//! sees what the other wrote. (HBase locks the row; here it is the end of the log, which every write
+//! needs anyhow, and plain puts pay nothing.) A read without that lock goes before, so that the one
+//! under it finds its blocks in the cache.
+
+use std::collections::BTreeMap;
+
+use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp};
+
+use crate::error::{Error, Result};
+use crate::read::get::ReadView;
+use crate::read::query::{Get, TimeRange};
+use crate::store::Inner;
+use crate::write::mutation::{Delete, Put, WriteBatch};
+
+/// Family and qualifier.
+type Column = (Box<[u8]>, Box<[u8]>);
+
+/// Numbers to add to columns of one row. A number is stored as HBase does: i64 BE. A column that
+/// is not there counts as 0; sums wrap around.
+///
+/// ```
+/// use store::Increment;
+///
+/// let visit = Increment::new("page").column("f", "visits", 1);
+/// # let _ = visit;
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Increment {
+    row: Box<[u8]>,
+    amounts: BTreeMap<Column, i64>,
+}
+
+impl Increment {
+    /// Adds to columns of `row`.
+    pub fn new(row: impl AsRef<[u8]>) -> Self {
+        Self { row: row.as_ref().into(), amounts: BTreeMap::new() }
+    }
+
+    /// Adds `amount` to a column; said twice of one column, both amounts.
+    pub fn column(
+        mut self,
+        family: impl AsRef<[u8]>,
+        qualifier: impl AsRef<[u8]>,
+        amount: i64,
+    ) -> Self {
+        let column = (family.as_ref().into(), qualifier.as_ref().into());
+        let sum = self.amounts.entry(column).or_default();
+        *sum = sum.wrapping_add(amount);
+        self
+    }
+}
+
+/// Bytes to put behind the values of columns of one row. A column that is not there counts as
+/// empty.
+///
+/// ```
+/// use store::Append;
+///
+/// let line = Append::new("log").column("f", "text", "one more line\n");
+/// # let _ = line;
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Append {
+    row: Box<[u8]>,
+    suffixes: BTreeMap<Column, Vec<u8>>,
+}
+
+impl Append {
+    /// Appends to columns of `row`.
+    pub fn new(row: impl AsRef<[u8]>) -> Self {
+        Self { row: row.as_ref().into(), suffixes: BTreeMap::new() }
+    }
+
+    /// Appends `suffix` to a column; said twice of one column, both behind each other.
+    pub fn column(
+        mut self,
+        family: impl AsRef<[u8]>,
+        qualifier: impl AsRef<[u8]>,
+        suffix: impl AsRef<[u8]>,
+    ) -> Self {
+        let column = (family.as_ref().into(), qualifier.as_ref().into());
+        self.suffixes.entry(column).or_default().extend_from_slice(suffix.as_ref());
+        self
+    }
+}
+
+/// How the value of a condition is compared with the one stored, byte for byte.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum CompareOperator {
+    /// The condition's value is less than the stored one.
+    Less,
+    /// It is less or the same.
+    LessOrEqual,
+    /// It is the same.
+    Equal,
+    /// It is another.
+    NotEqual,
+    /// It is greater or the same.
+    GreaterOrEqual,
+    /// It is greater.
+    Greater,
+}
+
+impl CompareOperator {
+    const fn holds(self, ordering: std::cmp::Ordering) -> bool {
+        match self {
+            Self::Less => ordering.is_lt(),
+            Self::LessOrEqual => ordering.is_le(),
+            Self::Equal => ordering.is_eq(),
+            Self::NotEqual => ordering.is_ne(),
+            Self::GreaterOrEqual => ordering.is_ge(),
+            Self::Greater => ordering.is_gt(),
+        }
+    }
+}
+
+/// A write to one row that happens only if a column of that row is as expected.
+///
+/// As in HBase the operator stands between the condition's value and the stored one, in this
+/// order: `if_matches(…, CompareOperator::Less, "5")` holds where 5 is less than what is stored. A
+/// column that is not there matches the empty value, and else nothing.
+///
+/// ```
+/// use store::{CheckAndMutate, CompareOperator, Put};
+///
+/// let first = CheckAndMutate::new("user").if_not_exists("f", "name")
+///     .put(Put::new("user").column("f", "name", "Ada"));
+/// let swap = CheckAndMutate::new("user").if_matches("f", "state", CompareOperator::Equal, "new")
+///     .put(Put::new("user").column("f", "state", "known"));
+/// # let _ = (first, swap);
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct CheckAndMutate {
+    row: Box<[u8]>,
+    condition: Option<Condition>,
+    time_range: TimeRange,
+    then: WriteBatch,
+}
+
+#[derive(Clone, Debug)]
+struct Condition {
+    column: Column,
+    operator: CompareOperator,
+    value: Box<[u8]>,
+}
+
+impl CheckAndMutate {
+    /// Looks at a column of `row`, which the following calls name.
+    pub fn new(row: impl AsRef<[u8]>) -> Self {
+        Self {
+            row: row.as_ref().into(),
+            condition: None,
+            time_range: TimeRange::ALL,
+            then: WriteBatch::new(),
+        }
+    }
+
+    /// Writes only if the column is not there, or its value is empty.
+    pub fn if_not_exists(self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
+        self.if_matches(family, qualifier, CompareOperator::Equal, b"")
+    }
+
+    /// Writes only if `value`, compared with that of the column, is as the operator says.
+    pub fn if_matches(
+        mut self,
+        family: impl AsRef<[u8]>,
+        qualifier: impl AsRef<[u8]>,
+        operator: CompareOperator,
+        value: impl AsRef<[u8]>,
+    ) -> Self {
+        let column = (family.as_ref().into(), qualifier.as_ref().into());
+        self.condition = Some(Condition { column, operator, value: value.as_ref().into() });
+        self
+    }
+
+    /// Looks only at versions from `min` up to but without `max`. Default: all.
+    pub const fn time_range(mut self, min: Timestamp, max: Timestamp) -> Self {
+        self.time_range = TimeRange { min, max };
+        self
+    }
+
+    /// Writes this put of the same row.
+    pub fn put(mut self, put: Put) -> Self {
+        self.then.put(put);
+        self
+    }
+
+    /// Writes this delete of the same row.
+    pub fn delete(mut self, delete: Delete) -> Self {
+        self.then.delete(delete);
+        self
+    }
+}
+
+impl Inner {
+    /// Adds to columns; returns their new cells.
+    pub(crate) fn increment(&self, increment: &Increment) -> Result<Vec<Cell>> {
+        let Increment { row, amounts } = increment;
+        let columns = || amounts.keys();
+        self.replace_columns(row, columns, |column, current| {
+            let current = current.map_or(Ok(0), |cell| {
+                let number = <[u8; 8]>::try_from(cell.value).map(i64::from_be_bytes);
+                number.map_err(|_| {
+                    let (row, len) = (sstable::escape(row), cell.value.len());
+                    let name = sstable::escape(&column.1);
+                    let what = format!("row \"{row}\": column \"{name}\" has {len} bytes");
+                    Error::invalid(format!("{what}, and a number has 8"))
+                })
+            })?;
+            Ok(current.wrapping_add(amounts[column]).to_be_bytes().to_vec())
+        })
+    }
+
+    /// Puts bytes behind the values of columns; returns their new cells.
+    pub(crate) fn append(&self, append: &Append) -> Result<Vec<Cell>> {
+        let Append { row, suffixes } = append;
+        let columns = || suffixes.keys();
+        self.replace_columns(row, columns, |column, current| {
+            let current = current.map_or(&b""[..], |cell| cell.value);
+            Ok([current, &suffixes[column]].concat())
+        })
+    }
+
+    /// Writes the newest version of columns anew; `reckon` makes the value from the present cell.
+    fn replace_columns<'c, C: Iterator<Item = &'c Column>>(
+        &self,
+        row: &[u8],
+        columns: impl Fn() -> C,
+        reckon: impl Fn(&Column, Option<CellRef<'_>>) -> Result<Vec<u8>>,
+    ) -> Result<Vec<Cell>> {
+        self.commit.check()?;
+        let get = columns().fold(Get::row(row), |get, (family, column)| get.column(family, column));
+        if columns().next().is_none() {
+            return Ok(Vec::new());
+        }
+        self.view().get(&get)?;
+        self.write_reckoned(|view| {
+            let present = view.get(&get)?;
+            let now = view.now();
+            let replace = |column: &Column| {
+                let is_of = |cell: &&Cell| {
+                    cell.family() == &column.0[..] && cell.qualifier() == &column.1[..]
+                };
+                let current = present.iter().find(is_of).map(Cell::as_ref);
+                let value = reckon(column, current)?;
+                Ok(CellRef {
+                    row,
+                    family: &column.0,
+                    qualifier: &column.1,
+                    timestamp: current.map_or(now, |cell| after(cell.timestamp, now)),
+                    cell_type: CellType::Put,
+                    value: &value,
+                    tags: current.map_or(b"", |cell| cell.tags),
+                    sequence_id: SequenceId::default(),
+                }
+                .to_cell())
+            };
+            columns().map(replace).collect()
+        })
+    }
+
+    /// Writes if the condition holds; says whether it did.
+    pub(crate) fn check_and_mutate(&self, check: &CheckAndMutate) -> Result<bool> {
+        self.commit.check()?;
+        let Some(condition) = &check.condition else {
+            return Err(Error::invalid("a check names the column that it looks at"));
+        };
+        if check.then.is_empty() {
+            return Err(Error::invalid("a check has something to write if it holds"));
+        }
+        if let Some(cell) = check.then.cells.iter().find(|cell| cell.row() != &check.row[..]) {
+            let (found, row) = (sstable::escape(cell.row()), sstable::escape(&check.row));
+            let what = format!("a check of row \"{row}\" cannot write row \"{found}\"");
+            return Err(Error::invalid(what));
+        }
+        let (family, qualifier) = &condition.column;
+        let TimeRange { min, max } = check.time_range;
+        let get = Get::row(&check.row).column(family, qualifier).time_range(min, max);
+        self.view().get(&get)?;
+        let written = self.write_reckoned(|view| {
+            let present = view.get(&get)?;
+            let current = present.first();
+            Ok(if condition.holds(current) { check.cells(view, current) } else { Vec::new() })
+        })?;
+        Ok(!written.is_empty())
+    }
+
+    /// Writes what `reckon` makes of the store while nobody else writes; returns it.
+    fn write_reckoned(
+        &self,
+        reckon: impl FnOnce(&ReadView) -> Result<Vec<Cell>>,
+    ) -> Result<Vec<Cell>> {
+        self.wait_for_room()?;
+        let written = self.commit.write_reckoned(self, self.options.durability, reckon)?;
+        self.make_room()?;
+        Ok(written)
+    }
+}
+
+/// The time of a cell that replaces one of time `current`: newer, whatever the clock says.
+fn after(current: Timestamp, now: Timestamp) -> Timestamp {
+    Timestamp::new(current.get().saturating_add(1)).max(now)
+}
+
+impl Condition {
+    /// HBase's `HRegion.checkAndMutateInternal`, which treats the empty value as none at all.
+    fn holds(&self, current: Option<&Cell>) -> bool {
+        match current {
+            _ if self.value.is_empty() => {
+                let is_empty = current.is_none_or(|cell| cell.value().is_empty());
+                is_empty == (self.operator != CompareOperator::NotEqual)
+            }
+            None => false,
+            Some(cell) => self.operator.holds(self.value[..].cmp(cell.value())),
+        }
+    }
+}
+
+impl CheckAndMutate {
+    /// What to write; puts as of now are not to be older than the cell that was looked at.
+    fn cells(&self, view: &ReadView, current: Option<&Cell>) -> Vec<Cell> {
+        let now = view.now();
+        let now = current.map_or(now, |cell| cell.timestamp().max(now));
+        let mut cells = self.then.cells.clone();
+        for cell in &mut cells {
+            if cell.timestamp() == Timestamp::LATEST && cell.cell_type() == CellType::Put {
+                cell.set_timestamp(now);
+            }
+        }
+        cells
+    }
+}

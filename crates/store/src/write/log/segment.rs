@@ -1,0 +1,195 @@
+//! One file of the log, written from front to end.
+//!
+//! | at | bytes | field        | encoding and meaning                                           |
+//! |---:|------:|--------------|----------------------------------------------------------------|
+//! |  0 |     8 | `magic`      | `STOREWAL`                                                     |
+//! |  8 |     4 | `version`    | u32 BE; 2                                                      |
+//! | 12 |     8 | `store`      | u64 BE; the store's id, so that a foreign segment is refused   |
+//! | 20 |     8 | `number`     | u64 BE; as in the file's name                                  |
+//! | 28 |     8 | `segment`    | u64 BE; drawn at random, repeated in each record               |
+//! | 36 |     8 | `previous`   | u64 BE; the id of the segment before it; 0 if it is the first  |
+//! | 44 |     8 | `length`     | u64 BE; of the segment before it, in bytes                     |
+//! | 52 |     4 | `checksum`   | u32 BE; CRC-32C of the 52 bytes before it                      |
+//! | 56 |       | records      | see [`record`](super::record)                                  |
+//!
+//! A segment is whole before the next begins, and the next one says how long it was and what it was
+//! called: so none can be cut at the end of a record, or replaced, without being noticed.
+
+#![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::files::identity::random_number;
+use crate::vfs::{AppendFile, Vfs};
+
+/// Which segment of the log: they are numbered in the order they are written.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) struct SegmentNumber(pub(crate) u64);
+
+impl SegmentNumber {
+    pub(crate) const FIRST: Self = Self(1);
+
+    pub(crate) const fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+
+    pub(crate) fn path(self, directory: &Path) -> PathBuf {
+        directory.join(self.to_string())
+    }
+
+    /// Reads a file's name; `None` if it is not one of ours.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        let digits = name.strip_suffix(".wal")?;
+        let number = Self(u64::from_str_radix(digits, 16).ok()?);
+        (number.to_string() == name).then_some(number)
+    }
+}
+
+impl fmt::Display for SegmentNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}.wal", self.0)
+    }
+}
+
+/// What a segment's records are checked against.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct WalIdentity {
+    pub(crate) store: u64,
+    pub(crate) number: SegmentNumber,
+    /// Drawn at random for each segment.
+    pub(crate) segment: u64,
+    /// What came before it.
+    pub(crate) previous: PreviousSegment,
+}
+
+/// The segment before one, as it was when that began; all zero if there was none.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct PreviousSegment {
+    pub(crate) segment: u64,
+    pub(crate) len: u64,
+}
+
+impl WalIdentity {
+    /// Bytes before the first record.
+    pub(crate) const HEADER_LEN: usize = 56;
+    const MAGIC: [u8; 8] = *b"STOREWAL";
+    const VERSION: u32 = 2;
+
+    fn to_bytes(self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(Self::HEADER_LEN);
+        bytes.extend_from_slice(&Self::MAGIC);
+        bytes.extend_from_slice(&Self::VERSION.to_be_bytes());
+        bytes.extend_from_slice(&self.store.to_be_bytes());
+        bytes.extend_from_slice(&self.number.0.to_be_bytes());
+        bytes.extend_from_slice(&self.segment.to_be_bytes());
+        bytes.extend_from_slice(&self.previous.segment.to_be_bytes());
+        bytes.extend_from_slice(&self.previous.len.to_be_bytes());
+        let checksum = crc32c::crc32c(&bytes);
+        bytes.extend_from_slice(&checksum.to_be_bytes());
+        bytes
+    }
+
+    /// Reads a segment's header; an error says what is wrong with it.
+    pub(crate) fn read(bytes: &[u8; Self::HEADER_LEN]) -> Result<Self, &'static str> {
+        let [m0, m1, m2, m3, m4, m5, m6, m7, rest @ ..] = bytes;
+        if [*m0, *m1, *m2, *m3, *m4, *m5, *m6, *m7] != Self::MAGIC {
+            return Err("not a log segment");
+        }
+        let [v0, v1, v2, v3, rest @ ..] = rest;
+        let (store, rest) = number(rest);
+        let (number_in_header, rest) = number(rest);
+        let (segment, rest) = number(rest);
+        let (previous, rest) = number(rest);
+        let (previous_len, rest) = number(rest);
+        let covered = bytes.split_last_chunk::<4>().map_or(&bytes[..], |(covered, _)| covered);
+        if rest != crc32c::crc32c(covered).to_be_bytes() {
+            return Err("the header's checksum does not match");
+        }
+        if u32::from_be_bytes([*v0, *v1, *v2, *v3]) != Self::VERSION {
+            return Err("a log version that this build does not know");
+        }
+        let previous = PreviousSegment { segment: previous, len: previous_len };
+        Ok(Self { store, number: SegmentNumber(number_in_header), segment, previous })
+    }
+}
+
+/// Where the first record begins.
+pub(super) const FIRST_RECORD_AT: u64 = 56;
+const _: () = assert!(WalIdentity::HEADER_LEN == 56, "the two are one number");
+
+/// Splits a u64 off; the caller has counted the bytes.
+fn number(bytes: &[u8]) -> (u64, &[u8]) {
+    bytes
+        .split_first_chunk::<8>()
+        .map_or((0, bytes), |(number, rest)| (u64::from_be_bytes(*number), rest))
+}
+
+/// The segment that is being written.
+#[derive(Debug)]
+pub(crate) struct SegmentWriter {
+    file: Box<dyn AppendFile>,
+    path: PathBuf,
+    identity: WalIdentity,
+    /// Bytes handed to the operating system.
+    written: u64,
+    /// Bytes known to be on disk.
+    durable: u64,
+}
+
+impl SegmentWriter {
+    /// Makes a segment. Its name is on disk before this returns.
+    pub(crate) fn create(
+        vfs: &dyn Vfs,
+        directory: &Path,
+        store: u64,
+        number: SegmentNumber,
+        previous: PreviousSegment,
+    ) -> Result<Self> {
+        let path = number.path(directory);
+        let identity = WalIdentity { store, number, segment: random_number()?, previous };
+        let mut file = vfs.create(&path).map_err(Error::io(&path, "create"))?;
+        let header = identity.to_bytes();
+        file.write_all(&header).map_err(Error::io(&path, "write"))?;
+        file.sync().map_err(Error::io(&path, "sync"))?;
+        vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))?;
+        let written = u64::try_from(header.len()).unwrap_or(u64::MAX);
+        Ok(Self { file, path, identity, written, durable: written })
+    }
+
+    pub(crate) const fn identity(&self) -> &WalIdentity {
+        &self.identity
+    }
+
+    /// What the next segment says of this one, once all of it is on disk.
+    pub(crate) const fn as_previous(&self) -> PreviousSegment {
+        PreviousSegment { segment: self.identity.segment, len: self.written }
+    }
+
+    pub(crate) const fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Where the segment is known to be on disk up to: records say so, and recovery relies on it.
+    pub(crate) const fn durable(&self) -> u64 {
+        self.durable
+    }
+
+    /// Hands whole records to the operating system.
+    pub(crate) fn write(&mut self, records: &[u8]) -> Result<()> {
+        self.file.write_all(records).map_err(Error::io(&self.path, "write"))?;
+        let len = u64::try_from(records.len()).unwrap_or(u64::MAX);
+        self.written = self.written.saturating_add(len);
+        Ok(())
+    }
+
+    /// Waits until what was written is on disk.
+    pub(crate) fn sync(&mut self) -> Result<()> {
+        if self.durable != self.written {
+            self.file.sync().map_err(Error::io(&self.path, "sync"))?;
+            self.durable = self.written;
+        }
+        Ok(())
+    }
+}
