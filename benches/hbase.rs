@@ -8,7 +8,7 @@
 //! work at times is not the same for both if each is asked once: a ratio is taken in each turn,
 //! and of all figures the median over the turns is printed.
 //!
-//! Ours are looked up one by one, and in the columns "at once" a hundred in one call of [`seek_rows`],
+//! Ours are looked up one by one, and in the columns "at once" a hundred in one call of [`Lookup::rows`],
 //! for which HBase's reader has nothing: its `get` of many rows takes one after the other.
 //!
 //! Both use one thread, but for the column "ahead": there ours is a [`bulk_scanner`], which reads,
@@ -16,7 +16,7 @@
 //! that a cell takes of all threads together, from the kernel's count of hundredths of a second over
 //! the timed rounds.
 //!
-//! [`seek_rows`]: sstable::Reader::seek_rows
+//! [`Lookup::rows`]: sstable::Lookup::rows
 //! [`bulk_scanner`]: sstable::Reader::bulk_scanner
 //!
 //! HBase is asked for less than it does for a client: no region, no memstore, no network, and the
@@ -36,8 +36,9 @@ use std::time::{Duration, Instant};
 use filter::Seed;
 use serde_json::Value;
 use sstable::{
-    BlockCache, Caching, CellRef, Compression, DataBlockEncoding, FileName, ReadTrace, Reader,
-    ReaderOptions, RowProbe, Scanner, SequenceId, Timestamp, Writer, WriterOptions,
+    BlockCache, Caching, CellRef, Compression, DataBlockEncoding, FileName, FoundRow, Lookup,
+    LookupFiles, ReadTrace, Reader, ReaderOptions, RowProbe, SequenceId, Timestamp, Writer,
+    WriterOptions,
 };
 use support::judge;
 use workload::cpu_time::cpu_nanos_of_all;
@@ -199,21 +200,21 @@ fn measure(path: &Path, present: &[Row], absent: &[Row]) -> Ours {
         let mut trace = ReadTrace::default();
         let is_found = |row: &&Row| {
             let probe = RowProbe::new(&row[..], Seed::new(0));
-            let found = cached.seek_row(&probe, &mut trace).expect("sound");
+            let found = cached.get_row(&probe, &mut trace).expect("sound");
             found.is_some_and(|scanner| scanner.cell().is_some())
         };
         assert_eq!(rows.iter().filter(is_found).count(), expected);
     };
+    let files = LookupFiles::new(vec![cached.lookup_file()]);
     let at_once = |rows: &[Row], expected: usize| {
-        let mut trace = ReadTrace::default();
-        let is_found = |found: &sstable::Result<(usize, Scanner)>| {
-            found.as_ref().expect("sound").1.cell().is_some()
+        let is_found = |found: &sstable::Result<FoundRow>| {
+            found.as_ref().expect("sound").scanner.cell().is_some()
         };
         let mut found = 0;
         for rows in rows.chunks(AT_ONCE) {
             let probes: Vec<_> =
                 rows.iter().map(|row| RowProbe::new(&row[..], Seed::new(0))).collect();
-            found += cached.seek_rows(&probes, &mut trace).filter(is_found).count();
+            found += Lookup::rows(&files, &probes).filter(is_found).count();
         }
         assert_eq!(found, expected);
     };

@@ -120,7 +120,7 @@ fn get(c: &mut Criterion) {
                 let mut trace = ReadTrace::default();
                 let is_found = |row: &&Row| {
                     let probe = RowProbe::new(&row[..], Seed::new(0));
-                    let found = reader.seek_row(&probe, &mut trace).expect("sound");
+                    let found = reader.get_row(&probe, &mut trace).expect("sound");
                     found.is_some_and(|scanner| scanner.cell().is_some())
                 };
                 rows.iter().filter(is_found).count()

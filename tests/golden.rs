@@ -9,8 +9,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use filter::Seed;
 use sstable::{
-    BlockCache, BlockKind, BlockSource, BloomType, Caching, Cell, Compression, FileName, FilterUse,
-    KeyRef, Limits, ReadTrace, Reader, ReaderOptions, RowProbe,
+    BlockCache, BlockKind, BlockSource, BloomType, Caching, Cell, Compression, FileName,
+    FilterAnswer, FilterUse, KeyRef, Limits, Lookup, LookupFiles, ReadTrace, Reader, ReaderOptions,
+    RowProbe,
 };
 use support::fixtures::Fixture;
 use support::{hex, say};
@@ -124,7 +125,7 @@ fn every_row_passes_each_filter_and_is_found_whole() {
             for row in golden.rows() {
                 let probe = RowProbe::new(row[0].row(), Seed::default());
                 let mut trace = ReadTrace::default();
-                let scanner = reader.seek_row(&probe, &mut trace).unwrap();
+                let scanner = reader.get_row(&probe, &mut trace).unwrap();
                 let mut scanner = scanner.unwrap_or_else(|| panic!("{} lost a row", golden.name));
                 let mut found = Vec::new();
                 while let Some(cell) = scanner.cell().filter(|cell| cell.row == row[0].row()) {
@@ -158,16 +159,17 @@ fn rows_are_found_together_as_one_by_one() {
             let reader = golden.open(options);
             let mut expected = Vec::new();
             for (number, probe) in probes.iter().enumerate() {
-                let found = reader.seek_row(probe, &mut ReadTrace::default()).unwrap();
+                let found = reader.get_row(probe, &mut ReadTrace::default()).unwrap();
                 expected.extend(found.map(|scanner| (number, scanner.cell().unwrap().to_cell())));
             }
-            let mut trace = ReadTrace::default();
-            let found = reader.seek_rows(&probes, &mut trace).map(|found| {
-                let (number, scanner) = found.unwrap();
-                (number, scanner.cell().unwrap().to_cell())
+            let files = LookupFiles::new(vec![reader.lookup_file()]);
+            let mut lookup = Lookup::rows(&files, &probes);
+            let found = lookup.by_ref().map(|found| {
+                let found = found.unwrap();
+                (found.row, found.scanner.cell().unwrap().to_cell())
             });
             assert_eq!(found.collect::<Vec<_>>(), expected, "{}", golden.name);
-            assert_eq!(trace.files_considered, probes.len() as u64);
+            assert_eq!(lookup.trace().files_considered, probes.len() as u64);
             rows += expected.len();
         }
     }
@@ -186,31 +188,20 @@ fn every_column_passes_the_filters_over_columns() {
         for cell in &golden.cells {
             let mut trace = ReadTrace::default();
             let probe = RowProbe::new(cell.row(), Seed::default()).with_column(cell.qualifier());
-            assert!(reader.may_contain(&probe, &mut trace), "{}", golden.name);
+            assert_ne!(reader.ask_filter(&probe, &mut trace), FilterAnswer::No, "{}", golden.name);
             assert_eq!(trace.filter_checks, 1);
             columns += 1;
         }
         let mut trace = ReadTrace::default();
         for cell in &golden.cells {
             let probe = RowProbe::new(cell.row(), Seed::default()).with_column(b"no such column");
-            reader.may_contain(&probe, &mut trace);
+            reader.ask_filter(&probe, &mut trace);
         }
         // Cells whose row has a family delete pass by right; of the others nearly none may.
         let deletes = golden.cells.iter().any(|cell| cell.qualifier().is_empty());
         assert!(deletes || trace.files_skipped_by_filter * 10 > trace.filter_checks * 9);
     }
     assert!(columns > 3000, "{columns} columns");
-}
-
-#[test]
-fn family_deletes_pass_their_filter() {
-    for golden in Golden::all() {
-        let reader = golden.open(ReaderOptions::default());
-        for cell in golden.cells.iter().filter(|cell| cell.cell_type().deletes_family()) {
-            let probe = RowProbe::new(cell.row(), Seed::default());
-            assert!(reader.may_delete_family(&probe, &mut ReadTrace::default()), "{}", golden.name);
-        }
-    }
 }
 
 #[test]
@@ -228,7 +219,7 @@ fn absent_rows_are_not_found_and_filters_spare_most_of_their_blocks() {
             }
             let mut trace = ReadTrace::default();
             let probe = RowProbe::new(&absent, Seed::default());
-            assert!(reader.seek_row(&probe, &mut trace).unwrap().is_none(), "{}", golden.name);
+            assert!(reader.get_row(&probe, &mut trace).unwrap().is_none(), "{}", golden.name);
             if trace.files_skipped_by_range == 1 {
                 assert_eq!(trace.filter_checks + trace.data_blocks(), 0);
                 continue;
@@ -389,7 +380,7 @@ fn blocks_are_counted_where_they_come_from() {
     let probe = RowProbe::new(&row, Seed::default());
     for source in [BlockSource::File, BlockSource::Cache, BlockSource::Cache] {
         let mut trace = ReadTrace::default();
-        assert!(reader.seek_row(&probe, &mut trace).unwrap().is_some());
+        assert!(reader.get_row(&probe, &mut trace).unwrap().is_some());
         assert_eq!(trace.blocks(BlockKind::Bloom, source), 1);
         assert_eq!(trace.data_blocks(), 1);
     }

@@ -28,7 +28,7 @@ fn look_up_all(reader: &Reader) -> ReadTrace {
             [(format!("row{number:04}"), true), (format!("row{number:04}x"), false)]
         {
             let probe = RowProbe::new(row.as_bytes(), Seed::default());
-            let found = reader.seek_row(&probe, &mut trace).expect("its data is sound");
+            let found = reader.get_row(&probe, &mut trace).expect("its data is sound");
             assert_eq!(found.is_some(), is_there, "{row}");
         }
     }

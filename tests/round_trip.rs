@@ -135,7 +135,7 @@ proptest! {
 
             for cell in &cells {
                 let probe = RowProbe::new(cell.row(), Seed::new(3));
-                let found = reader.seek_row(&probe, &mut ReadTrace::default()).expect("sound");
+                let found = reader.get_row(&probe, &mut ReadTrace::default()).expect("sound");
                 let found = found.as_ref().and_then(Scanner::cell).expect("the row");
                 let first = expected.iter().find(|first| first.row() == cell.row());
                 prop_assert_eq!(Some(found), first.map(Cell::as_ref));

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use filter::Seed;
 use sstable::{
     BlockCache, BlockKind, BlockSource, BloomType, Caching, Cell, CellRef, CellType,
-    DataBlockEncoding, FileName, FilterAnswer, KeyRef, ReadTrace, Reader, ReaderOptions, RowProbe,
+    DataBlockEncoding, FileName, FilterUse, KeyRef, ReadTrace, Reader, ReaderOptions, RowProbe,
     Scanner, SequenceId, Timestamp, Writer, WriterOptions,
 };
 use store::{Delete, FamilyOptions, Get, Put, Store, StoreOptions};
@@ -47,15 +47,14 @@ fn open(bytes: &Bytes) -> (Reader, Arc<BlockCache>) {
         scanner.advance().unwrap();
     }
     assert!(cache.stats().block_bytes > cache.stats().capacity_bytes / 8 * 7);
-    let options = ReaderOptions::default().cache(Arc::clone(&cache));
+    let options = ReaderOptions::default().cache(Arc::clone(&cache)).filter_use(FilterUse::None);
     (Reader::open(Arc::new(bytes.clone()), FileName::new("touched"), options).unwrap(), cache)
 }
 
 /// Looks a row up without asking a filter.
 fn look_up(reader: &Reader, row: &[u8], trace: &mut ReadTrace) -> Option<Scanner> {
     let probe = RowProbe::new(row, Seed::default());
-    let seek = reader.begin_seek(FilterAnswer::NotAsked, &probe);
-    reader.finish_seek(seek, &probe, trace).unwrap()
+    reader.get_row(&probe, trace).unwrap()
 }
 
 /// The cells of the row that a scanner has come to.
@@ -242,8 +241,7 @@ fn damage_behind_the_row_is_found_by_the_next_get_also_if_a_scanner_went_back() 
                 let get = |reader: &Reader| {
                     let probe = RowProbe::new(row, Seed::default());
                     let trace = &mut ReadTrace::default();
-                    let seek = reader.begin_seek(FilterAnswer::NotAsked, &probe);
-                    reader.finish_seek(seek, &probe, trace)
+                    reader.get_row(&probe, trace)
                 };
                 let (reader, _) = open(&bytes);
                 let first = get(&reader).unwrap().unwrap();

@@ -314,8 +314,7 @@ fn read_all(bytes: Bytes) -> Result<()> {
     for cell in cells.iter().step_by((cells.len() / 8) | 1) {
         let probe = RowProbe::new(cell.row(), Seed::default()).with_column(b"column-1");
         let trace = &mut ReadTrace::default();
-        reader.seek_row(&probe, trace)?;
-        reader.may_delete_family(&probe, trace);
+        reader.get_row(&probe, trace)?;
         scanner.seek(cell.as_ref().key())?;
         scanner.seek_before(cell.as_ref().key())?;
     }

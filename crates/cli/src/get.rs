@@ -100,7 +100,7 @@ fn look_into(file: &Path, probe: &RowProbe<'_>) -> anyhow::Result<Looked> {
     let reader = Reader::open_file(file, reader_options())?;
     let mut trace = ReadTrace::default();
     let mut cells = Vec::new();
-    if let Some(mut scanner) = reader.seek_row(probe, &mut trace)? {
+    if let Some(mut scanner) = reader.get_row(probe, &mut trace)? {
         while let Some(cell) = scanner.cell()
             && cell.row == probe.row()
         {

@@ -153,12 +153,12 @@ impl HalfReader {
         &self.reader
     }
 
-    /// Looks a row up, as [`Reader::seek_row`] does; a row of the other half is out of range.
+    /// Looks a row up, as [`Reader::get_row`] does; a row of the other half is out of range.
     ///
     /// # Errors
     ///
     /// If a block cannot be read.
-    pub fn seek_row(
+    pub fn get_row(
         &self,
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
@@ -168,7 +168,7 @@ impl HalfReader {
             trace.files_skipped_by_range = trace.files_skipped_by_range.saturating_add(1);
             return Ok(None);
         }
-        let found = self.reader.seek_row(probe, trace)?;
+        let found = self.reader.get_row(probe, trace)?;
         Ok(found.map(|scanner| HalfScanner { scanner, reference: self.reference.clone() }))
     }
 
@@ -325,7 +325,7 @@ mod tests {
             for half in [Half::Top, Half::Bottom] {
                 let reader = HalfReader::new(reader.clone(), Reference::new(split, half));
                 let probe = RowProbe::new(cell.row(), Seed::default());
-                let found = reader.seek_row(&probe, &mut ReadTrace::default()).unwrap();
+                let found = reader.get_row(&probe, &mut ReadTrace::default()).unwrap();
                 assert_eq!(found.is_some(), (cell.row() >= split) == (half == Half::Top));
             }
         }

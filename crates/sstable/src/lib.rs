@@ -18,6 +18,7 @@ pub mod ndjson;
 mod order;
 mod probe;
 mod reader;
+mod row_head;
 mod row_heads;
 mod rows_between;
 mod scan;
@@ -37,17 +38,21 @@ pub use encoding::DataBlockEncoding;
 pub use error::{BlockType, Damage, Error, FileName, Result};
 pub use file::file_info::{FileInfo, TimeRange};
 pub use file::filters::chunked_bloom::BloomSummary;
-pub use file::filters::file_filters::{FilterAnswer, KeptFilter, SharedFilter};
+pub use file::filters::file_filters::FilterAnswer;
 pub use file::filters::row_filter::FilterSummary;
 pub use file::options::{Caching, FilterUse, ReaderOptions};
 pub use file::trailer::Trailer;
 pub use half::{Half, HalfReader, HalfScanner, Reference};
 pub use key::{CellType, KeyRef};
 pub use limits::Limits;
-pub use lookup::row_seek::{RowSeek, RowSeeks};
+pub use lookup::{
+    BATCH_MAX, FileFate, FoundRow, Lookup, LookupFile, LookupFiles, LookupObserver, RowLookup,
+    begin_together,
+};
 pub use order::Comparator;
 pub use probe::RowProbe;
 pub use reader::Reader;
+pub use row_head::{RowHead, row_head};
 pub use rows_between::RowsBetween;
 pub use scan::scanner::Scanner;
 pub use source::{FileSource, ReadAt};

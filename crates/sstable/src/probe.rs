@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use filter::bloom::hbase::{HashPair, HashType};
 use filter::{KeyHash, Seed};
 
+use crate::row_head::{RowHead, row_head};
 use crate::{KeyRef, Timestamp};
 
 /// A row to look up, and what filters need to know of it, computed once however many files are
@@ -20,6 +21,7 @@ use crate::{KeyRef, Timestamp};
 #[derive(Clone, Debug)]
 pub struct RowProbe<'k> {
     row: &'k [u8],
+    head: RowHead,
     qualifier: Option<&'k [u8]>,
     seed: Seed,
     key_hash: OnceCell<KeyHash>,
@@ -41,6 +43,7 @@ impl<'k> RowProbe<'k> {
     pub fn new(row: &'k [u8], seed: Seed) -> Self {
         Self {
             row,
+            head: row_head(row),
             qualifier: None,
             seed,
             key_hash: OnceCell::new(),
@@ -59,6 +62,12 @@ impl<'k> RowProbe<'k> {
     /// The row.
     pub const fn row(&self) -> &'k [u8] {
         self.row
+    }
+
+    /// The row's first bytes, by which rows compare as numbers.
+    #[inline]
+    pub(crate) const fn head(&self) -> RowHead {
+        self.head
     }
 
     /// The qualifier, if only one column is wanted.

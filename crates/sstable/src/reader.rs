@@ -19,8 +19,8 @@ use crate::block::loaded::Block;
 use crate::block::meta::MetaBlock;
 use crate::{
     BlockOffset, BlockType, BloomSummary, Caching, Comparator, Compression, Damage,
-    DataBlockEncoding, Error, FileInfo, FileName, FileSource, FilterSummary, ReadAt, ReadTrace,
-    ReaderOptions, Result, Scanner, SequenceId, TimeRange, Trailer,
+    DataBlockEncoding, Error, FileInfo, FileName, FileSource, FilterAnswer, FilterSummary, ReadAt,
+    ReadTrace, ReaderOptions, Result, RowProbe, Scanner, SequenceId, TimeRange, Trailer,
 };
 
 use crate::file::blocks::Wanted;
@@ -28,6 +28,7 @@ use crate::file::filters::chunked_bloom::ChunkedBloom;
 use crate::file::filters::row_filter::RowFilter;
 use crate::file::open;
 use crate::file::open_file::OpenFile;
+use crate::lookup::{LookupFile, RowLookup};
 
 /// An open file. Cloning it is cheap, and all clones are one file; threads may share it.
 ///
@@ -49,12 +50,12 @@ use crate::file::open_file::OpenFile;
 ///
 /// let mut trace = ReadTrace::default();
 /// let absent = RowProbe::new(b"no such row", Seed::default());
-/// assert!(reader.seek_row(&absent, &mut trace)?.is_none());
+/// assert!(reader.get_row(&absent, &mut trace)?.is_none());
 /// assert_eq!(trace.data_blocks(), 0);
 /// # Ok::<(), sstable::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Reader(pub(crate) Arc<OpenFile>);
+pub struct Reader(LookupFile);
 
 impl Reader {
     /// Opens a file. Reads its trailer and what the trailer says to load, and nothing else; errors
@@ -65,7 +66,7 @@ impl Reader {
     /// [`Error::Corrupt`] if what was read contradicts the format, [`Error::Unsupported`] if it
     /// needs something this build does not have, [`Error::Io`] if it cannot be read.
     pub fn open(source: Arc<dyn ReadAt>, name: FileName, options: ReaderOptions) -> Result<Self> {
-        open::open(source, name, options).map(Arc::new).map(Self)
+        open::open(source, name, options).map(Arc::new).map(LookupFile::new).map(Self)
     }
 
     /// Opens a local file.
@@ -82,29 +83,80 @@ impl Reader {
         Self::open(Arc::new(source), name, options)
     }
 
+    /// The file behind the facade.
+    pub(crate) const fn file(&self) -> &Arc<OpenFile> {
+        &self.0.file
+    }
+
+    /// Returns the file for a list that lookups ask, such as [`Lookup::rows`](crate::Lookup::rows).
+    pub fn lookup_file(&self) -> LookupFile {
+        self.0.clone()
+    }
+
+    /// Looks a row up: by range, filter, index and block. Returns a scanner on its first cell.
+    ///
+    /// Counts the file as considered, and why it was skipped if it was.
+    ///
+    /// # Errors
+    ///
+    /// If a block cannot be read.
+    #[inline]
+    pub fn get_row(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> Result<Option<Scanner>> {
+        let mut lookup = RowLookup::new(std::slice::from_ref(&self.0), probe);
+        let found = lookup.next_file(&mut ());
+        trace.add(lookup.trace());
+        Ok(found?.map(|(_, scanner)| scanner))
+    }
+
+    /// Asks the filter about a row; counts the question and the filter's blocks.
+    pub fn ask_filter(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> FilterAnswer {
+        if self.is_empty() {
+            return FilterAnswer::No;
+        }
+        self.file().filters.ask(&self.file().blocks, probe, trace)
+    }
+
+    /// Returns whether the file can hold a row that begins with `prefix`, as far as its range and its filter
+    /// know: HBase's Bloom filter can tell if it is over prefixes as long or shorter. Counts the file as
+    /// considered, and why it was skipped if it was.
+    pub fn may_contain_prefix(&self, prefix: &[u8], trace: &mut ReadTrace) -> bool {
+        trace.files_considered += 1;
+        let by_bytes = self.comparator() == Comparator::Bytes;
+        let spans = self.file().rows.as_ref().is_some_and(|rows| {
+            let reaches_prefix = *rows.last >= *prefix;
+            let begins_by_prefix = *rows.first <= *prefix || rows.first.starts_with(prefix);
+            !by_bytes || (reaches_prefix && begins_by_prefix)
+        });
+        if !spans {
+            trace.files_skipped_by_range += 1;
+            return false;
+        }
+        self.file().filters.ask_prefix(&self.file().blocks, prefix, trace) != FilterAnswer::No
+    }
+
     /// What errors call the file.
     pub fn name(&self) -> &FileName {
-        &self.0.blocks.name
+        &self.file().blocks.name
     }
 
     /// Where everything is.
     pub fn trailer(&self) -> &Trailer {
-        &self.0.trailer
+        &self.file().trailer
     }
 
     /// What the file says about itself.
     pub fn file_info(&self) -> &FileInfo {
-        &self.0.file_info
+        &self.file().file_info
     }
 
     /// How many cells it holds.
     pub fn cell_count(&self) -> u64 {
-        self.0.trailer.entry_count
+        self.file().trailer.entry_count
     }
 
     /// Bytes of the file.
     pub fn len(&self) -> u64 {
-        self.0.blocks.source.len()
+        self.file().blocks.source.len()
     }
 
     /// Whether it holds no cells.
@@ -114,38 +166,34 @@ impl Reader {
 
     /// The first row, unless there are no cells.
     pub fn first_row(&self) -> Option<&[u8]> {
-        self.0.rows.as_ref().map(|rows| &*rows.first)
+        self.file().rows.as_ref().map(|rows| &*rows.first)
     }
 
     /// The last row, unless there are no cells.
     pub fn last_row(&self) -> Option<&[u8]> {
-        self.0.rows.as_ref().map(|rows| &*rows.last)
+        self.file().rows.as_ref().map(|rows| &*rows.last)
     }
 
     /// The flat key of the first cell, as the index has it, unless there are no cells.
     pub fn first_key(&self) -> Option<&[u8]> {
-        self.0.index.as_ref()?.root.entry(0).map(|entry| entry.key)
+        self.file().index.as_ref()?.root.entry(0).map(|entry| entry.key)
     }
 
     /// The flat key of the last cell, as the file info has it, unless there are no cells.
     pub fn last_key(&self) -> Option<&[u8]> {
-        self.0.rows.as_ref()?;
-        self.0.file_info.value(FileInfo::LAST_KEY)
+        self.file().rows.as_ref()?;
+        self.file().file_info.value(FileInfo::LAST_KEY)
     }
 
     /// Whether `row` lies between the first row and the last.
     #[inline]
     pub fn spans_row(&self, row: &[u8]) -> bool {
-        let order = self.comparator();
-        self.0.rows.as_ref().is_some_and(|rows| {
-            order.compare_rows(&rows.first, row).is_le()
-                && order.compare_rows(row, &rows.last).is_le()
-        })
+        self.file().spans_row(row)
     }
 
     /// The times of its cells, if the file says.
     pub fn time_range(&self) -> Option<TimeRange> {
-        self.0.file_info.time_range()
+        self.file().file_info.time_range()
     }
 
     /// Whether it may hold cells of these times. A file that does not say its times may hold any.
@@ -155,48 +203,48 @@ impl Reader {
 
     /// The last write that is in it, if the file says.
     pub fn sequence_id_max(&self) -> Option<SequenceId> {
-        self.0.file_info.sequence_id_max()
+        self.file().file_info.sequence_id_max()
     }
 
     /// The order of its rows.
     pub fn comparator(&self) -> Comparator {
-        self.0.trailer.comparator
+        self.file().trailer.comparator
     }
 
     /// How its data blocks are encoded.
     pub fn data_block_encoding(&self) -> DataBlockEncoding {
-        self.0.blocks.encoding
+        self.file().blocks.encoding
     }
 
     /// How its blocks are compressed.
     pub fn compression(&self) -> Compression {
-        self.0.blocks.compression
+        self.file().blocks.compression
     }
 
     /// What guards its blocks.
     pub fn checksum_type(&self) -> crate::ChecksumType {
-        self.0.blocks.checksum_type.unwrap_or_default()
+        self.file().blocks.checksum_type.unwrap_or_default()
     }
 
     /// How many levels its data index has.
     pub fn index_levels(&self) -> u32 {
-        self.0.trailer.num_data_index_levels
+        self.file().trailer.num_data_index_levels
     }
 
     /// Its HBase Bloom filter, unless it has none that can be used.
     pub fn bloom(&self) -> Option<BloomSummary> {
-        self.0.filters.bloom.as_ref().map(ChunkedBloom::summary)
+        self.file().filters.bloom.as_ref().map(ChunkedBloom::summary)
     }
 
     /// Its HBase Bloom filter over rows with family deletes.
     pub fn delete_family_bloom(&self) -> Option<BloomSummary> {
-        self.0.filters.delete_family_bloom.as_ref().map(ChunkedBloom::summary)
+        self.file().filters.delete_family_bloom.as_ref().map(ChunkedBloom::summary)
     }
 
     /// Why one of HBase's Bloom filters in the file, or a chunk of it, cannot be used, as far as reads have
     /// found out. They do without it.
     pub fn bloom_problem(&self) -> Option<&Damage> {
-        let filters = &self.0.filters;
+        let filters = &self.file().filters;
         let blooms = [&filters.bloom, &filters.delete_family_bloom];
         let in_chunk = || blooms.into_iter().flatten().find_map(ChunkedBloom::problem);
         filters.problem.as_ref().or_else(in_chunk)
@@ -208,8 +256,8 @@ impl Reader {
     ///
     /// If the block cannot be read, or is no filter.
     pub fn filter(&self) -> Result<Option<FilterSummary>> {
-        let Some(filter) = &self.0.filters.row_filter else { return Ok(None) };
-        let summary = filter.summary(&self.0.blocks)?;
+        let Some(filter) = &self.file().filters.row_filter else { return Ok(None) };
+        let summary = filter.summary(&self.file().blocks)?;
         match filter.problem().filter(|_| summary.is_none()) {
             Some(problem) => Err(problem.clone().in_file(self.name())),
             None => Ok(summary),
@@ -219,12 +267,12 @@ impl Reader {
     /// Why our own filter, or a partition of it, cannot be used, as far as reads have found out.
     /// They do without it.
     pub fn filter_problem(&self) -> Option<&Damage> {
-        self.0.filters.row_filter.as_ref().and_then(RowFilter::problem)
+        self.file().filters.row_filter.as_ref().and_then(RowFilter::problem)
     }
 
     /// The names of its META blocks, in their order.
     pub fn meta_block_names(&self) -> impl Iterator<Item = &[u8]> {
-        self.0.metas.iter().map(|(name, _)| &name[..])
+        self.file().metas.iter().map(|(name, _)| &name[..])
     }
 
     /// The bytes of the META block of this name.
@@ -233,11 +281,11 @@ impl Reader {
     ///
     /// If the block cannot be read.
     pub fn meta_block(&self, name: &[u8], trace: &mut ReadTrace) -> Result<Option<Bytes>> {
-        let metas = &self.0.metas;
+        let metas = &self.file().metas;
         let Ok(index) = metas.binary_search_by(|(known, _)| known[..].cmp(name)) else {
             return Ok(None);
         };
-        let blocks = &self.0.blocks;
+        let blocks = &self.file().blocks;
         let block =
             blocks.load(metas[index].1, Wanted::Meta, Caching::Use, trace, |_, _| Ok(()))?;
         match &*block {
@@ -248,7 +296,7 @@ impl Reader {
 
     /// The headers of all blocks one after the other, up to the trailer. Ends after an error.
     pub fn blocks(&self) -> impl Iterator<Item = Result<(BlockOffset, Header)>> {
-        let blocks = &self.0.blocks;
+        let blocks = &self.file().blocks;
         let end = self.blocks_end();
         let mut next = Some(BlockOffset::default());
         std::iter::from_fn(move || {
@@ -266,7 +314,9 @@ impl Reader {
     ///
     /// If the index block that holds it cannot be read.
     pub fn middle_key(&self, trace: &mut ReadTrace) -> Result<Option<Bytes>> {
-        let OpenFile { index: Some(index), middle, blocks, .. } = &*self.0 else { return Ok(None) };
+        let OpenFile { index: Some(index), middle, blocks, .. } = &**self.file() else {
+            return Ok(None);
+        };
         let Some(middle) = middle else {
             let entry = index.root.entry(index.root.len() / 2);
             return Ok(entry.map(|entry| index.root.keep(entry.key)));
@@ -288,7 +338,7 @@ impl Reader {
 
     /// A scanner that stands nowhere yet.
     pub fn scanner(&self, caching: Caching) -> Scanner {
-        Scanner::new(self.clone(), caching)
+        Scanner::new(Arc::clone(self.file()), caching)
     }
 
     /// A scanner that reads ahead, for long scans: while it walks through a block, a thread of its own
@@ -304,7 +354,7 @@ impl Reader {
     ///
     /// For scans that are many at once, as those of a merge, there are only so many processors.
     pub fn bulk_scanner(&self) -> Scanner {
-        Scanner::reading_ahead(self.clone())
+        Scanner::reading_ahead(Arc::clone(self.file()))
     }
 }
 
@@ -312,17 +362,17 @@ impl Reader {
 impl Reader {
     /// The names of its META blocks in their order, and where the blocks are.
     pub(crate) fn meta_places(&self) -> &[(Bytes, BlockPlace)] {
-        &self.0.metas
+        &self.file().metas
     }
 
     /// The header of the block at `at`.
     pub(crate) fn read_header(&self, at: BlockOffset) -> Result<Header> {
-        self.0.blocks.read_header(at, self.blocks_end())
+        self.file().blocks.read_header(at, self.blocks_end())
     }
 
     /// A block as it is stored, checked, and its body.
     pub(crate) fn raw_block(&self, at: BlockOffset, header: &Header) -> Result<(Bytes, Bytes)> {
-        let blocks = &self.0.blocks;
+        let blocks = &self.file().blocks;
         let bytes = blocks.read_bytes(at, header.len())?;
         let raw = blocks.parse(&bytes, at).map_err(|damage| damage.in_file(self.name()))?;
         Ok((bytes, raw.body))
@@ -330,12 +380,12 @@ impl Reader {
 
     /// Bytes of the file.
     pub(crate) fn read_bytes(&self, at: BlockOffset, len: u64) -> Result<Bytes> {
-        self.0.blocks.read_bytes(at, len)
+        self.file().blocks.read_bytes(at, len)
     }
 
     /// Where the trailer stands.
     fn blocks_end(&self) -> u64 {
-        self.len().saturating_sub(self.0.trailer.len())
+        self.len().saturating_sub(self.file().trailer.len())
     }
 }
 

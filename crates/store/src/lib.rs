@@ -32,7 +32,6 @@ mod maintenance;
 mod memstore;
 mod options;
 mod read;
-mod row_head;
 mod stats;
 mod store;
 mod sync;

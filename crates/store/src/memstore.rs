@@ -8,9 +8,8 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::ops::Bound;
 
-use sstable::{Cell, CellRef, KeyRef, SequenceId};
+use sstable::{Cell, CellRef, KeyRef, RowHead, SequenceId, row_head};
 
-use crate::row_head::{RowHead, row_head};
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering as Memory};
 use crate::sync::{RwLock, read, write};
 

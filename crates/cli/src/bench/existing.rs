@@ -327,7 +327,7 @@ impl FileSet {
         let mut trace = ReadTrace::default();
         let mut cells = Vec::new();
         for reader in &self.readers {
-            let Some(mut scanner) = reader.seek_row(&probe, &mut trace)? else {
+            let Some(mut scanner) = reader.get_row(&probe, &mut trace)? else {
                 continue;
             };
             while let Some(cell) = scanner.cell()

@@ -106,7 +106,7 @@ impl Sample {
         for row in &self.rows {
             let probe = RowProbe::new(row, Seed::default());
             let started = Instant::now();
-            let found = black_box(written.seek_row(&probe, &mut ReadTrace::default())?);
+            let found = black_box(written.get_row(&probe, &mut ReadTrace::default())?);
             times.push(started.elapsed());
             if found.is_none() {
                 let row = sstable::escape(row);

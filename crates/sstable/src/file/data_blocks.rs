@@ -10,7 +10,6 @@ use super::index::{
 use super::index_cursor::{IndexCursor, IndexRead};
 use super::open_file::OpenFile;
 use super::options::Caching;
-use crate::Reader;
 use crate::block::body::Buffers;
 use crate::block::data::DataBlock;
 use crate::block::index::BlockPlace;
@@ -23,7 +22,7 @@ use crate::{
     Result,
 };
 
-impl Reader {
+impl OpenFile {
     /// The first data block.
     pub(crate) fn first_data_block(
         &self,
@@ -46,13 +45,13 @@ impl Reader {
         buffers: &mut Buffers,
         trace: &mut ReadTrace,
     ) -> Result<Option<Arc<Block>>> {
-        let Some(index) = &self.0.index else { return Ok(None) };
-        let block = index.find(&self.0.blocks, key, caching, trace, |place, trace| match held {
+        let Some(index) = &self.index else { return Ok(None) };
+        let block = index.find(&self.blocks, key, caching, trace, |place, trace| match held {
             Some(block) if is_at(block, place.block.offset) => {
-                let check = |data: &_| self.0.check_data(data, place);
-                self.0.blocks.searchable(Arc::clone(block), caching, buffers, check)
+                let check = |data: &_| self.check_data(data, place);
+                self.blocks.searchable(Arc::clone(block), caching, buffers, check)
             }
-            _ => self.0.load_data(place, DataUse::Search, caching, buffers, trace),
+            _ => self.load_data(place, DataUse::Search, caching, buffers, trace),
         })?;
         Ok(Some(block))
     }
@@ -64,7 +63,7 @@ impl Reader {
         caching: Caching,
         trace: &mut ReadTrace,
     ) -> Result<IndexCursor> {
-        self.0.cursor_on(data, &self.index_read(caching), trace)
+        self.index_cursor_on(data, &self.index_read(caching), trace)
     }
 
     /// Moves a cursor to the next data block; `None` behind the last one.
@@ -96,15 +95,15 @@ impl Reader {
         buffers: &mut Buffers,
         trace: &mut ReadTrace,
     ) -> Result<Arc<Block>> {
-        let place = cursor.entry(self.0.data_index());
+        let place = cursor.entry(self.data_index());
         let check = |data: &DataBlock| match data.searchable() {
             Some(_) => {
                 check_previous(data.previous(), place.before)?;
-                self.0.check_data(data, place)
+                self.check_data(data, place)
             }
-            None => self.0.check_first(data, place),
+            None => self.check_first(data, place),
         };
-        self.0.blocks.load_data(place.block, DataUse::Search, caching, buffers, trace, check)
+        self.blocks.load_data(place.block, DataUse::Search, caching, buffers, trace, check)
     }
 
     /// The same with all cells checked, whether or not it goes into the cache.
@@ -115,8 +114,8 @@ impl Reader {
         buffers: &mut Buffers,
         trace: &mut ReadTrace,
     ) -> Result<Arc<Block>> {
-        let place = cursor.entry(self.0.data_index());
-        self.0.load_data(place, DataUse::Search, caching, buffers, trace)
+        let place = cursor.entry(self.data_index());
+        self.load_data(place, DataUse::Search, caching, buffers, trace)
     }
 
     /// The block that a cursor stands on, which was read ahead. Runs the same checks as a read past the
@@ -126,8 +125,8 @@ impl Reader {
         data: DataBlock,
         cursor: &IndexCursor,
     ) -> Result<Arc<Block>> {
-        let place = cursor.entry(self.0.data_index());
-        self.0.check_first(&data, place).map_err(|what| self.damage_in(&data, what))?;
+        let place = cursor.entry(self.data_index());
+        self.check_first(&data, place).map_err(|what| self.damage_in(&data, what))?;
         Ok(Arc::new(Block::Data(data)))
     }
 
@@ -139,18 +138,18 @@ impl Reader {
         key: Option<KeyRef<'_>>,
         cursor: &IndexCursor,
     ) -> Result<()> {
-        let checked = self.0.check_upper_bound(key, cursor.entry(self.0.data_index()));
+        let checked = self.check_upper_bound_at(key, cursor.entry(self.data_index()));
         checked.map_err(|what| self.damage_in(data, what.into()))
     }
 
     /// Checks the last key of the last data block.
     pub(crate) fn check_last(&self, data: &DataBlock, last_key: Option<KeyRef<'_>>) -> Result<()> {
-        let checked = self.0.check_last(data.place(), last_key);
+        let checked = self.check_last_key(data.place(), last_key);
         checked.map_err(|what| self.damage_in(data, what.into()))
     }
 
     fn index_read(&self, caching: Caching) -> IndexRead<'_> {
-        IndexRead { index: self.0.data_index(), blocks: &self.0.blocks, caching }
+        IndexRead { index: self.data_index(), blocks: &self.blocks, caching }
     }
 
     /// The last data block.
@@ -160,11 +159,11 @@ impl Reader {
         buffers: &mut Buffers,
         trace: &mut ReadTrace,
     ) -> Result<Option<Arc<Block>>> {
-        let Some(index) = &self.0.index else { return Ok(None) };
+        let Some(index) = &self.index else { return Ok(None) };
         let visit = |place: DataPlace<'_>, trace: &mut _| {
-            self.0.load_data(place, DataUse::Search, caching, buffers, trace)
+            self.load_data(place, DataUse::Search, caching, buffers, trace)
         };
-        index.find_last(&self.0.blocks, caching, trace, visit).map(Some)
+        index.find_last(&self.blocks, caching, trace, visit).map(Some)
     }
 
     /// A block that a scanner holds, so that it can be searched. One that is as it was read stays so in
@@ -182,21 +181,16 @@ impl Reader {
         data.check().map_err(|what| self.damage_in(data, what))
     }
 
-    /// What is wrong with the cells of a block, as an error.
-    #[cold]
-    pub(crate) fn damage_in(&self, data: &DataBlock, what: What) -> Error {
-        self.0.damage_in(data, what)
-    }
-
     /// The error for a file whose cells are not as many as it says.
     pub(crate) fn check_cell_count(&self, found: u64) -> Result<()> {
-        let stated = self.cell_count();
+        let stated = self.trailer.entry_count;
         if found == stated {
             return Ok(());
         }
-        let at = BlockOffset::new(self.len());
+        let at = BlockOffset::new(self.blocks.source.len());
         let what = format!("{found} cells, not {stated} as the trailer says");
-        Err(Damage { at, block: Some(BlockType::Trailer), what: what.into() }.in_file(self.name()))
+        Err(Damage { at, block: Some(BlockType::Trailer), what: what.into() }
+            .in_file(&self.blocks.name))
     }
 }
 
@@ -263,13 +257,13 @@ impl OpenFile {
     fn check_data(&self, data: &DataBlock, place: DataPlace<'_>) -> Result<(), What> {
         check_data_keys(data, place.key, place.next_key, self.trailer.comparator)?;
         if place.next_key.is_none() {
-            self.check_last(data.place(), data.check()?.last_key())?;
+            self.check_last_key(data.place(), data.check()?.last_key())?;
         }
         Ok(())
     }
 
     /// A cursor on the entry of `data`, a block that was loaded through the index.
-    fn cursor_on(
+    fn index_cursor_on(
         &self,
         data: &DataBlock,
         read: &IndexRead<'_>,
@@ -288,14 +282,14 @@ impl OpenFile {
         trace: &mut ReadTrace,
     ) -> Result<BlockBefore> {
         let read = IndexRead { index: self.data_index(), blocks: &self.blocks, caching };
-        let cursor = self.cursor_on(data, &read, trace)?;
+        let cursor = self.index_cursor_on(data, &read, trace)?;
         let before = cursor.into_previous(&read, trace)?;
         Ok(before.map_or(BlockBefore::First, |before| BlockBefore::At(before.block_place().offset)))
     }
 
     /// What is wrong with the cells of a block, as an error.
     #[cold]
-    fn damage_in(&self, data: &DataBlock, what: What) -> Error {
+    pub(crate) fn damage_in(&self, data: &DataBlock, what: What) -> Error {
         self.blocks.damaged(data.place(), data.block_type(), what)
     }
 
@@ -307,7 +301,7 @@ impl OpenFile {
         let walk = data.walk()?;
         let first = data.cell(&walk).map(|cell| cell.key());
         check_first_key(first, place.key, order)?;
-        self.check_upper_bound(first, place)?;
+        self.check_upper_bound_at(first, place)?;
         if first_key_is_unambiguous(first, place.next_key, order) {
             return Ok(());
         }
@@ -316,7 +310,7 @@ impl OpenFile {
 
     /// Checks a key of the data block at `place` against the next index key or, in the last block, against
     /// the last key of the file.
-    fn check_upper_bound(
+    fn check_upper_bound_at(
         &self,
         found: Option<KeyRef<'_>>,
         place: DataPlace<'_>,
@@ -340,20 +334,24 @@ impl OpenFile {
         if !first_key_is_unambiguous(first, place.next_key, order) {
             let mut to_end = walk.clone();
             while to_end.step(deltas)? != Step::End {}
-            self.check_upper_bound(to_end.cell(deltas).map(|cell| cell.key()), place)?;
+            self.check_upper_bound_at(to_end.cell(deltas).map(|cell| cell.key()), place)?;
         }
         let found = walk.go_to_row(deltas, row)?;
         let reached = walk.cell(deltas).map(|cell| cell.key());
-        self.check_upper_bound(reached, place)?;
+        self.check_upper_bound_at(reached, place)?;
         if found.is_lt() && place.next_key.is_none() {
-            self.check_last(place.block, reached)?;
+            self.check_last_key(place.block, reached)?;
         }
         Ok(found.is_eq().then(|| Walk::Deltas(Box::new(walk))))
     }
 
     /// Checks the last data block against the trailer and the file info. The last key in the file info
     /// decides which rows are out of range, so it must be right.
-    fn check_last(&self, place: BlockPlace, found: Option<KeyRef<'_>>) -> Result<(), &'static str> {
+    fn check_last_key(
+        &self,
+        place: BlockPlace,
+        found: Option<KeyRef<'_>>,
+    ) -> Result<(), &'static str> {
         if self.trailer.last_data_block_offset != Some(place.offset) {
             return Err("is the last data block of the index, and not that of the trailer");
         }

@@ -7,13 +7,13 @@
 )]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 
 use super::blocks::Blocks;
 use super::filters::chunked_bloom::ChunkedBloom;
-use super::filters::file_filters::FileFilters;
+use super::filters::file_filters::Filters;
 use super::filters::row_filter::RowFilter;
 use super::index::DataIndex;
 use super::open_file::{OpenFile, Rows};
@@ -244,26 +244,15 @@ fn assemble(
             read_blooms(sections.blooms, &file_info, blocks_max(blocks.blocks_end))
         }
         // HBase looks for the chunk of a row by the order of bytes, in which these files are not.
-        Comparator::Meta => FileFilters::default(),
+        Comparator::Meta => Filters::default(),
     };
     let first_row = rows.as_ref().map_or(&[][..], |rows| &rows.first);
+    filters.filter_use = filter_use;
     filters.row_filter = RowFilter::find(&metas, first_row, file_info.row_filter_id());
     if blocks.pin_filters {
-        filters.load(filter_use, &blocks);
+        filters.load(&blocks);
     }
-    let had_last_row = AtomicBool::default();
-    Ok(OpenFile {
-        blocks,
-        trailer,
-        file_info,
-        index,
-        middle,
-        metas,
-        rows,
-        filters,
-        filter_use,
-        had_last_row,
-    })
+    Ok(OpenFile { blocks, trailer, file_info, index, middle, metas, rows, filters })
 }
 
 /// Reads the root of the data index; `None` in a file without cells.
@@ -330,8 +319,8 @@ fn read_blooms(
     blooms: Vec<(BlockOffset, BlockType, Result<RawBlock, Damage>)>,
     file_info: &FileInfo,
     chunks_max: usize,
-) -> FileFilters {
-    let mut filters = FileFilters::default();
+) -> Filters {
+    let mut filters = Filters::default();
     let (mut metas, mut chain) = (Vec::new(), Vec::new());
     for (at, block_type, block) in blooms {
         let damaged = |what: What| Damage { at, block: Some(block_type), what };

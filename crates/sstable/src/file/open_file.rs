@@ -1,14 +1,13 @@
 //! What is known of a file while it is open.
 
-use std::sync::atomic::AtomicBool;
+use std::fmt;
 
 use bytes::Bytes;
 
 use super::blocks::Blocks;
 use super::file_info::FileInfo;
-use super::filters::file_filters::FileFilters;
+use super::filters::file_filters::Filters;
 use super::index::DataIndex;
-use super::options::FilterUse;
 use super::trailer::Trailer;
 use crate::block::index::{BlockPlace, MiddleEntry};
 
@@ -32,8 +31,23 @@ pub(crate) struct OpenFile {
     pub(crate) metas: MetaIndex,
     /// `None` in a file without cells.
     pub(crate) rows: Option<Rows>,
-    pub(crate) filters: FileFilters,
-    pub(crate) filter_use: FilterUse,
-    /// Whether the filter let the row through that was looked up last.
-    pub(crate) had_last_row: AtomicBool,
+    pub(crate) filters: Filters,
+}
+
+impl OpenFile {
+    /// Returns whether `row` lies between the first row and the last.
+    #[inline]
+    pub(crate) fn spans_row(&self, row: &[u8]) -> bool {
+        let order = self.trailer.comparator;
+        self.rows.as_ref().is_some_and(|rows| {
+            order.compare_rows(&rows.first, row).is_le()
+                && order.compare_rows(row, &rows.last).is_le()
+        })
+    }
+}
+
+impl fmt::Debug for OpenFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenFile").field("name", &self.blocks.name).finish_non_exhaustive()
+    }
 }

@@ -51,7 +51,7 @@ pub(crate) fn look_up_all(reader: &Reader) -> ReadTrace {
     for number in 0..2 * ROWS {
         let row = row(number);
         let probe = RowProbe::new(&row, SEED);
-        let found = reader.seek_row(&probe, &mut trace).unwrap();
+        let found = reader.get_row(&probe, &mut trace).unwrap();
         assert_eq!(found.is_some(), number % 2 == 0, "row {number}");
         if let Some(scanner) = found {
             let cell = scanner.cell().unwrap();
@@ -140,7 +140,7 @@ fn an_index_of_sixteen_levels_finds_rows_and_is_scanned() {
     let mut trace = ReadTrace::default();
     for number in (0..count).step_by(997) {
         for (row, is_there) in [(row(number * 2), true), (row(number * 2 + 1), false)] {
-            let found = reader.seek_row(&RowProbe::new(&row, SEED), &mut trace).unwrap();
+            let found = reader.get_row(&RowProbe::new(&row, SEED), &mut trace).unwrap();
             assert_eq!(found.is_some_and(|it| it.cell().unwrap().row == row), is_there);
         }
     }
@@ -205,13 +205,13 @@ fn rows_out_of_range_and_past_the_last_key_of_the_filter_touch_no_block() {
             let is_inside = row == last;
             let mut trace = ReadTrace::default();
             if !is_inside {
-                assert!(reader.seek_row(&probe, &mut trace).unwrap().is_none());
+                assert!(reader.get_row(&probe, &mut trace).unwrap().is_none());
                 assert_eq!((trace.files_skipped_by_range, trace.filter_checks), (1, 0));
                 assert_eq!(reader.ask_filter(&probe, &mut trace), FilterAnswer::No);
             } else if bloom_type == BloomType::RowCol {
                 // Its row's family deletes are asked for as well, and come before the last key.
-                let bloom = reader.0.filters.bloom.as_ref().unwrap();
-                let answer = bloom.ask_exactly(&reader.0.blocks, &probe, &mut trace);
+                let bloom = reader.file().filters.bloom.as_ref().unwrap();
+                let answer = bloom.ask_exactly(&reader.file().blocks, &probe, &mut trace);
                 assert_eq!(answer.unwrap(), Some(false));
             }
             assert_eq!(trace.blocks_from(BlockSource::File), 0, "{bloom_type:?} {row:?}");
@@ -233,7 +233,7 @@ fn a_filter_over_columns_that_errs_about_a_column_is_counted() {
             let probe = RowProbe::new(&row, SEED).with_column(qualifier);
             let answer = reader.ask_filter(&probe, &mut ReadTrace::default());
             wrong += u64::from(!is_there && answer == FilterAnswer::Maybe);
-            reader.seek_row(&probe, &mut trace).unwrap();
+            reader.get_row(&probe, &mut trace).unwrap();
         }
     }
     assert!(wrong > 100, "{wrong}");
@@ -335,13 +335,13 @@ fn bloom_filters_of_hbase_meta_are_not_asked() {
     assert_eq!((reader.bloom(), reader.bloom_problem()), (None, None));
     let mut trace = ReadTrace::default();
     for row in rows {
-        assert!(reader.seek_row(&RowProbe::new(row, SEED), &mut trace).unwrap().is_some());
+        assert!(reader.get_row(&RowProbe::new(row, SEED), &mut trace).unwrap().is_some());
     }
-    assert!(reader.seek_row(&RowProbe::new(b"t,a,1", SEED), &mut trace).unwrap().is_none());
+    assert!(reader.get_row(&RowProbe::new(b"t,a,1", SEED), &mut trace).unwrap().is_none());
     assert_eq!((trace.filter_checks, trace.files_skipped_by_range), (0, 0));
     // As bytes the first of these would stand before all rows of the file, and is among them.
     for (row, skipped) in [(&b"t+,,1"[..], 0), (b"t2,,1", 1)] {
-        assert!(reader.seek_row(&RowProbe::new(row, SEED), &mut trace).unwrap().is_none());
+        assert!(reader.get_row(&RowProbe::new(row, SEED), &mut trace).unwrap().is_none());
         assert_eq!(trace.files_skipped_by_range, skipped);
     }
 }
@@ -371,7 +371,7 @@ fn the_cache_counts_its_blocks_as_they_are() {
                 let row = row(start);
                 for _ in 0..touches {
                     let probe = RowProbe::new(&row, SEED);
-                    let found = reader.seek_row(&probe, &mut ReadTrace::default()).unwrap();
+                    let found = reader.get_row(&probe, &mut ReadTrace::default()).unwrap();
                     let mut scanner = found.unwrap();
                     go(&mut scanner, &row).unwrap();
                     let _ = go(&mut scanner, &row);

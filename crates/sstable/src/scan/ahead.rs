@@ -27,12 +27,13 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
+use crate::Caching;
 use crate::block::body::Buffers;
 use crate::block::data::DataBlock;
 use crate::block::index::BlockPlace;
 use crate::file::index_cursor::IndexCursor;
+use crate::file::open_file::OpenFile;
 use crate::{BlockKind, BlockSource, ReadTrace, Result};
-use crate::{Caching, Reader};
 
 /// Block edges that a scan crosses before the thread is started: a short scan needs none.
 const EDGES_BEFORE: u32 = 2;
@@ -84,7 +85,7 @@ struct Ready {
 
 /// Up to where a file is read.
 struct Frontier {
-    file: Reader,
+    file: Arc<OpenFile>,
     /// On the last block that anyone has begun to read; `None` where nothing more is to be read ahead.
     reached: Mutex<Option<IndexCursor>>,
     /// Blocks of the thread that the scan has not taken yet.
@@ -99,10 +100,10 @@ impl ReadAhead {
 
     /// Notes that a scan has come to the block that `cursor` stands on over the edge of the block in
     /// front of it. Starts the thread once the scan looks like a long one.
-    pub(crate) fn cross_edge(&mut self, reader: &Reader, cursor: &IndexCursor) {
+    pub(crate) fn cross_edge(&mut self, file: &Arc<OpenFile>, cursor: &IndexCursor) {
         self.edges = self.edges.saturating_add(1);
         if self.edges == EDGES_BEFORE {
-            self.running = Running::start(reader, cursor.clone());
+            self.running = Running::start(file, cursor.clone());
         }
     }
 
@@ -137,13 +138,13 @@ impl ReadAhead {
 
 impl Running {
     /// Starts a thread that reads what is behind a block; `None` if there is no thread to be had.
-    fn start(reader: &Reader, reached: IndexCursor) -> Option<Self> {
+    fn start(file: &Arc<OpenFile>, reached: IndexCursor) -> Option<Self> {
         let (to_thread, buffers) = mpsc::channel();
         let (ready, from_thread) = mpsc::channel();
         for _ in 0..READY_MAX {
             to_thread.send(Buffers::default()).ok()?;
         }
-        let (file, reached) = (reader.clone(), Mutex::new(Some(reached)));
+        let (file, reached) = (Arc::clone(file), Mutex::new(Some(reached)));
         let frontier = Arc::new(Frontier { file, reached, ready: AtomicUsize::new(0) });
         let thread = {
             let frontier = Arc::clone(&frontier);
@@ -300,7 +301,7 @@ impl Frontier {
     /// Reads the block at a place that was claimed; also says whether its bytes could be read. `None` if
     /// it is too large to be read ahead; nothing is then read ahead any more.
     fn read(&self, place: BlockPlace, buffers: &mut Buffers) -> Option<(bool, Result<DataBlock>)> {
-        let blocks = &self.file.0.blocks;
+        let blocks = &self.file.blocks;
         match blocks.read_data_of_at_most(BLOCK_LEN_MAX, place, buffers) {
             Ok(Some(raw)) => Some((true, blocks.open_data(raw))),
             Ok(None) => {

@@ -9,7 +9,8 @@ use crate::block::loaded::Block;
 use crate::block::walk::{Step, Walk};
 use crate::encoding::What;
 use crate::file::index_cursor::IndexCursor;
-use crate::{Caching, CellRef, Error, KeyRef, ReadTrace, Reader, Result};
+use crate::file::open_file::OpenFile;
+use crate::{Caching, CellRef, Error, KeyRef, ReadTrace, Result};
 
 /// A place in a file: on a cell, or behind the last one.
 ///
@@ -17,7 +18,7 @@ use crate::{Caching, CellRef, Error, KeyRef, ReadTrace, Reader, Result};
 /// counts by itself, in [`trace`](Self::trace).
 #[derive(Debug)]
 pub struct Scanner {
-    reader: Reader,
+    file: Arc<OpenFile>,
     caching: Caching,
     trace: ReadTrace,
     /// Of blocks that were read past the cache and are done with.
@@ -63,15 +64,15 @@ impl Place {
 }
 
 impl Scanner {
-    pub(crate) fn new(reader: Reader, caching: Caching) -> Self {
-        Self::standing(reader, caching, None)
+    pub(crate) fn new(file: Arc<OpenFile>, caching: Caching) -> Self {
+        Self::standing(file, caching, None)
     }
 
     /// One piece: a get makes a scanner where it is wanted, and moves none.
     #[inline]
-    fn standing(reader: Reader, caching: Caching, place: Option<Place>) -> Self {
+    fn standing(file: Arc<OpenFile>, caching: Caching, place: Option<Place>) -> Self {
         Self {
-            reader,
+            file,
             caching,
             trace: ReadTrace::default(),
             buffers: Buffers::default(),
@@ -84,15 +85,15 @@ impl Scanner {
     }
 
     /// A scanner past the cache that reads ahead.
-    pub(crate) fn reading_ahead(reader: Reader) -> Self {
-        let scanner = Self::new(reader, Caching::Bypass);
+    pub(crate) fn reading_ahead(file: Arc<OpenFile>) -> Self {
+        let scanner = Self::new(file, Caching::Bypass);
         Self { ahead: Some(Box::default()), buffers: ReadAhead::buffers(), ..scanner }
     }
 
     /// A scanner that stands on the first cell of a row. It mostly ends there.
     #[inline]
-    pub(crate) fn at(reader: Reader, place: Place) -> Self {
-        Self::standing(reader, Caching::Use, Some(place))
+    pub(crate) fn at(file: Arc<OpenFile>, place: Place) -> Self {
+        Self::standing(file, Caching::Use, Some(place))
     }
 
     /// Goes to the first cell of the file.
@@ -104,8 +105,7 @@ impl Scanner {
         self.leave();
         self.place = None;
         self.cells_passed = Some(0);
-        let block =
-            self.reader.first_data_block(self.caching, &mut self.buffers, &mut self.trace)?;
+        let block = self.file.first_data_block(self.caching, &mut self.buffers, &mut self.trace)?;
         self.enter(block)
     }
 
@@ -117,7 +117,7 @@ impl Scanner {
     pub fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
         let Some(block) = self.leave_for(&key)? else { return Ok(()) };
         let Block::Data(data) = &*block else { return Ok(()) };
-        let searchable = self.reader.check(data)?;
+        let searchable = self.file.check(data)?;
         if let Some(at) = searchable.seek(&key) {
             self.stand(block, at);
             return Ok(());
@@ -135,7 +135,7 @@ impl Scanner {
     pub fn seek_before(&mut self, key: KeyRef<'_>) -> Result<()> {
         let Some(block) = self.leave_for(&key)? else { return Ok(()) };
         let Block::Data(data) = &*block else { return Ok(()) };
-        if let Some(at) = self.reader.check(data)?.last_before(&key) {
+        if let Some(at) = self.file.check(data)?.last_before(&key) {
             self.stand(block, at);
             return Ok(());
         }
@@ -150,7 +150,7 @@ impl Scanner {
     pub fn seek_to_last(&mut self) -> Result<()> {
         self.leave();
         self.place = None;
-        let last = self.reader.last_data_block(self.caching, &mut self.buffers, &mut self.trace)?;
+        let last = self.file.last_data_block(self.caching, &mut self.buffers, &mut self.trace)?;
         self.enter_at_end(last)
     }
 
@@ -163,10 +163,10 @@ impl Scanner {
         self.cells_passed = None;
         self.stop_ahead();
         let Some(Place { block, walk }) = self.place.take() else { return Ok(()) };
-        let block = self.reader.searchable(block, &mut self.buffers)?;
+        let block = self.file.searchable(block, &mut self.buffers)?;
         let Block::Data(data) = &*block else { return Ok(()) };
         if self.before.is_empty() {
-            self.reader.check(data)?.row_cells_before(walk.position(), &mut self.before);
+            self.file.check(data)?.row_cells_before(walk.position(), &mut self.before);
         }
         if let Some(at) = self.before.pop() {
             self.stand(block, at);
@@ -212,7 +212,7 @@ impl Scanner {
     fn leave_damaged(&mut self, what: What) -> Error {
         let place = self.place.take().expect("the scanner stands on the cell before");
         match &*place.block {
-            Block::Data(data) => self.reader.damage_in(data, what),
+            Block::Data(data) => self.file.damage_in(data, what),
             _ => unreachable!("a scanner stands in data blocks"),
         }
     }
@@ -237,10 +237,10 @@ impl Scanner {
         let Some(data) = place.data() else { unreachable!("a scanner stands in data blocks") };
         let cursor = match self.cursor.take() {
             Some(cursor) => cursor,
-            None => self.reader.cursor_on(data, self.caching, &mut self.trace)?,
+            None => self.file.cursor_on(data, self.caching, &mut self.trace)?,
         };
         let key = data.cell(&place.walk).map(|cell| cell.key());
-        let checked = self.reader.check_upper_bound(data, key, &cursor);
+        let checked = self.file.check_upper_bound(data, key, &cursor);
         self.cursor = Some(cursor);
         checked
     }
@@ -260,7 +260,7 @@ impl Scanner {
         self.leave();
         let held = self.place.take().map(|place| place.block);
         let (held, buffers) = (held.as_ref(), &mut self.buffers);
-        self.reader.data_block_for(key, held, self.caching, buffers, &mut self.trace)
+        self.file.data_block_for(key, held, self.caching, buffers, &mut self.trace)
     }
 
     /// Forgets what holds only where it stands.
@@ -299,11 +299,11 @@ impl Scanner {
             data.give_back(&mut self.buffers);
         }
         if let (Some(ahead), Some(cursor)) = (&mut self.ahead, &self.cursor) {
-            ahead.cross_edge(&self.reader, cursor);
+            ahead.cross_edge(&self.file, cursor);
         }
         self.enter(next)?;
         match self.cells_passed {
-            Some(passed) if self.place.is_none() => self.reader.check_cell_count(passed),
+            Some(passed) if self.place.is_none() => self.file.check_cell_count(passed),
             _ => Ok(()),
         }
     }
@@ -315,16 +315,16 @@ impl Scanner {
         last: Option<KeyRef<'_>>,
     ) -> Result<Option<Arc<Block>>> {
         let cursor = self.take_cursor(data)?;
-        let Self { reader, caching, buffers, trace, .. } = self;
-        reader.check_upper_bound(data, last, &cursor)?;
-        let Some(cursor) = reader.next_cursor(cursor, *caching, trace)? else {
-            reader.check_last(data, last)?;
+        let Self { file, caching, buffers, trace, .. } = self;
+        file.check_upper_bound(data, last, &cursor)?;
+        let Some(cursor) = file.next_cursor(cursor, *caching, trace)? else {
+            file.check_last(data, last)?;
             return Ok(None);
         };
         let read = self.ahead.as_mut().and_then(|it| it.take(cursor.block_place(), buffers, trace));
         let next = match read {
-            Some(data) => reader.check_read_ahead(data?, &cursor)?,
-            None => reader.data_block_at(&cursor, *caching, buffers, trace)?,
+            Some(data) => file.check_read_ahead(data?, &cursor)?,
+            None => file.data_block_at(&cursor, *caching, buffers, trace)?,
         };
         self.cursor = Some(cursor);
         Ok(Some(next))
@@ -334,7 +334,7 @@ impl Scanner {
     fn take_cursor(&mut self, data: &DataBlock) -> Result<IndexCursor> {
         match self.cursor.take() {
             Some(cursor) => Ok(cursor),
-            None => self.reader.cursor_on(data, self.caching, &mut self.trace),
+            None => self.file.cursor_on(data, self.caching, &mut self.trace),
         }
     }
 
@@ -342,16 +342,16 @@ impl Scanner {
     fn enter(&mut self, block: Option<Arc<Block>>) -> Result<()> {
         let Some(block) = block else { return Ok(()) };
         let Block::Data(data) = &*block else { return Ok(()) };
-        let walk = data.walk().map_err(|what| self.reader.damage_in(data, what))?;
+        let walk = data.walk().map_err(|what| self.file.damage_in(data, what))?;
         self.place = Some(Place { block, walk });
         Ok(())
     }
 
     fn enter_previous(&mut self, data: &DataBlock) -> Result<()> {
         let cursor = self.take_cursor(data)?;
-        let Self { reader, caching, buffers, trace, .. } = self;
-        let Some(cursor) = reader.previous_cursor(cursor, *caching, trace)? else { return Ok(()) };
-        let block = reader.whole_data_block_at(&cursor, *caching, buffers, trace)?;
+        let Self { file, caching, buffers, trace, .. } = self;
+        let Some(cursor) = file.previous_cursor(cursor, *caching, trace)? else { return Ok(()) };
+        let block = file.whole_data_block_at(&cursor, *caching, buffers, trace)?;
         self.cursor = Some(cursor);
         self.enter_at_end(Some(block))
     }
@@ -359,7 +359,7 @@ impl Scanner {
     fn enter_at_end(&mut self, block: Option<Arc<Block>>) -> Result<()> {
         let Some(block) = block else { return Ok(()) };
         let Block::Data(data) = &*block else { return Ok(()) };
-        let at = self.reader.check(data)?.last_cell_at();
+        let at = self.file.check(data)?.last_cell_at();
         self.stand(block, at);
         Ok(())
     }

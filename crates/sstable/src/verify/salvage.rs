@@ -69,8 +69,8 @@ pub fn salvage<E: From<Error>>(
     reader: &Reader,
     mut each: impl FnMut(CellRef<'_>) -> Result<(), E>,
 ) -> Result<Vec<Lost>, E> {
-    let blocks = &reader.0.blocks;
-    let end = reader.0.trailer.load_on_open_data_offset.get();
+    let blocks = &reader.file().blocks;
+    let end = reader.file().trailer.load_on_open_data_offset.get();
     let mut lost: Vec<Lost> = Vec::new();
     // Those behind which no cell was sound yet.
     let mut is_open = 0;
@@ -210,7 +210,7 @@ fn hand_over<E: From<Error>>(
 
 /// The cells of a data block, all of them checked.
 fn cells_of(reader: &Reader, at: BlockOffset, raw: &RawBlock) -> Result<Vec<Cell>, What> {
-    let blocks = &reader.0.blocks;
+    let blocks = &reader.file().blocks;
     let len = u32::try_from(raw.header.len()).unwrap_or(u32::MAX);
     let place = BlockPlace { offset: at, len };
     let body = blocks.open_cells(Body::from(raw.body.to_vec()))?;

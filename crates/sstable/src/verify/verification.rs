@@ -153,13 +153,13 @@ impl Section {
 impl<'a> Verifier<'a> {
     fn new(reader: &'a Reader, found: &'a mut Verification) -> Self {
         Self {
-            file: &reader.0,
+            file: reader.file(),
             found,
             last_of_chain: HashMap::new(),
             unread: HashSet::new(),
             known_until: None,
             section: Section::Scanned,
-            cells: CellChecks::new(&reader.0),
+            cells: CellChecks::new(reader.file()),
             data_blocks: Vec::new(),
             damaged_data: Vec::new(),
             index_blocks: HashMap::new(),

@@ -44,7 +44,7 @@ impl Reader {
     /// What trailer, file info and the root of the index tell.
     fn options_of_root(&self) -> Result<WriterOptions> {
         let info = self.file_info();
-        let first = self.0.trailer.load_on_open_data_offset;
+        let first = self.file().trailer.load_on_open_data_offset;
         let root = self.read_header(first)?;
         let (stored, _) = self.raw_block(first, &root)?;
         let mut options = WriterOptions::default()

@@ -1,70 +1,27 @@
 //! The store files of a family at one moment, in the two orders that reads need.
 
-use std::cmp::{Ordering, Reverse};
-use std::sync::{Arc, OnceLock};
+use std::cmp::Reverse;
+use std::sync::Arc;
 
-use sstable::{RowProbe, SharedFilter, Timestamp};
+use sstable::LookupFiles;
 
 use crate::files::store_file::StoreFile;
-use crate::row_head::{RowHead, row_head};
 
 /// The store files of a family. Cloning them is cheap.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Files(Arc<[RankedFile]>);
+pub(crate) struct Files {
+    /// In the order of `lookup`.
+    files: Arc<[RankedFile]>,
+    /// The same files as lookups ask them, the newest cell first.
+    lookup: LookupFiles,
+}
 
-/// A store file and how new it is; beside it what decides about most reads, so that a get passes
-/// over many files without a look at any of them.
+/// A store file and how new it is.
 #[derive(Clone, Debug)]
 pub(crate) struct RankedFile {
     pub(crate) file: Arc<StoreFile>,
     /// 1 for the file with the newest writes. Of equal cells that of the least rank counts.
     pub(crate) rank: usize,
-    /// The times of the file's cells, as far as they are known.
-    pub(crate) oldest: Timestamp,
-    pub(crate) newest: Timestamp,
-    /// Of the first and the last row.
-    heads: (RowHead, RowHead),
-    /// The file's filter, from the moment that its reader keeps it.
-    filter: OnceLock<SharedFilter>,
-}
-
-impl RankedFile {
-    fn new(file: Arc<StoreFile>, rank: usize) -> Self {
-        let (oldest, newest) = (file.oldest(), file.newest());
-        let heads = (row_head(file.entry.first_row()), row_head(file.entry.last_row()));
-        Self { file, rank, oldest, newest, heads, filter: OnceLock::new() }
-    }
-
-    /// The file's filter if it is one block in memory, with what it will look at on its way to the
-    /// processor.
-    #[inline]
-    pub(crate) fn prefetched_filter(&self, probe: &RowProbe<'_>) -> Option<&SharedFilter> {
-        let filter = self.filter.get().or_else(|| self.share_filter())?;
-        filter.prefetch(probe);
-        Some(filter)
-    }
-
-    #[cold]
-    fn share_filter(&self) -> Option<&SharedFilter> {
-        let filter = self.file.reader.shared_filter()?;
-        Some(self.filter.get_or_init(|| filter))
-    }
-
-    /// Whether a row, whose head is given too, lies between the file's first and last one.
-    #[inline]
-    pub(crate) fn spans(&self, head: RowHead, row: &[u8]) -> bool {
-        let (first, last) = self.heads;
-        let entry = &self.file.entry;
-        let is_from_first = match head.cmp(&first) {
-            Ordering::Equal => row >= entry.first_row(),
-            order => order.is_gt(),
-        };
-        let is_to_last = match head.cmp(&last) {
-            Ordering::Equal => row <= entry.last_row(),
-            order => order.is_lt(),
-        };
-        is_from_first && is_to_last
-    }
 }
 
 impl Files {
@@ -77,20 +34,30 @@ impl Files {
         let mut ranked: Vec<_> = files
             .into_iter()
             .enumerate()
-            .map(|(index, file)| RankedFile::new(file, index + 1))
+            .map(|(index, file)| RankedFile { file, rank: index + 1 })
             .collect();
-        ranked.sort_by_key(|ranked| (Reverse(ranked.newest), ranked.rank));
-        Self(ranked.into())
+        ranked.sort_by_key(|ranked| (Reverse(ranked.file.newest()), ranked.rank));
+        let lookup_file = |ranked: &RankedFile| {
+            let file = &ranked.file;
+            file.reader.lookup_file().times(file.oldest(), file.newest())
+        };
+        let lookup = LookupFiles::new(ranked.iter().map(lookup_file).collect());
+        Self { files: ranked.into(), lookup }
     }
 
     /// The files, those with the newest cells first.
     pub(crate) fn by_time(&self) -> &[RankedFile] {
-        &self.0
+        &self.files
+    }
+
+    /// The files as lookups ask them, in the order of [`by_time`](Self::by_time).
+    pub(crate) fn lookup(&self) -> &LookupFiles {
+        &self.lookup
     }
 
     /// The files, those with the newest writes first.
     pub(crate) fn by_sequence(&self) -> impl DoubleEndedIterator<Item = &Arc<StoreFile>> + use<'_> {
-        let mut files: Vec<_> = self.0.iter().collect();
+        let mut files: Vec<_> = self.files.iter().collect();
         files.sort_by_key(|ranked| ranked.rank);
         files.into_iter().map(|ranked| &ranked.file)
     }
@@ -98,7 +65,7 @@ impl Files {
     /// The same without `old` and with `new`.
     pub(crate) fn replace(&self, old: &[Arc<StoreFile>], new: Option<&Arc<StoreFile>>) -> Self {
         let is_old = |file: &Arc<StoreFile>| old.iter().any(|old| Arc::ptr_eq(old, file));
-        let kept = self.0.iter().map(|ranked| &ranked.file).filter(|file| !is_old(file));
+        let kept = self.files.iter().map(|ranked| &ranked.file).filter(|file| !is_old(file));
         Self::new(kept.chain(new).cloned().collect())
     }
 }

@@ -1,11 +1,12 @@
 //! The way of one get, file by file.
 //!
-//! The read path tells a witness what became of each file. Gets have one that does not listen, and
-//! of which nothing is left in the compiled code.
+//! The lookup tells an observer what became of each file. Plain gets have one that does not listen, of which
+//! nothing is left in the compiled code.
 
-use sstable::{Cell, ReadTrace, Timestamp};
+use sstable::{Cell, LookupObserver, ReadTrace, Timestamp};
 
-use crate::files::store_file::StoreFile;
+use crate::files::file_list::Files;
+use crate::files::version::FamilyVersion;
 
 /// What a get did, and what it found.
 #[derive(Clone, Debug, Default)]
@@ -48,76 +49,45 @@ pub struct FileExplanation {
     pub trace: ReadTrace,
 }
 
-/// What a get does with a file: it passes it over for one of four reasons, or looks into it.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-#[non_exhaustive]
-pub enum FileFate {
-    /// All its cells are older than what decides the answer: what was found in newer files, the
-    /// start of the time range, or the family's TTL.
-    TooOld,
-    /// All its cells are newer than the time range.
-    TooNew,
-    /// The row lies before its first row or behind its last.
-    OutOfRange,
-    /// Its filter says that it does not hold the row.
-    Denied,
-    /// It was looked into, and does not hold the row: it has no filter that could have told, or the
-    /// filter was wrong.
-    Absent,
-    /// It holds the row, and its cells were read.
-    Read,
-}
+pub use sstable::FileFate;
 
-impl FileFate {
-    /// In words.
-    pub const fn text(self) -> &'static str {
-        match self {
-            Self::TooOld => "skipped: too old",
-            Self::TooNew => "skipped: too new",
-            Self::OutOfRange => "skipped: out of range",
-            Self::Denied => "skipped: filter says no",
-            Self::Absent => "looked into: not there",
-            Self::Read => "read",
-        }
-    }
-}
-
-/// Is told what becomes of the files of a family, one after the other.
-pub(crate) trait Witness {
+/// Is told the way of a get: its families, and what becomes of the files of each.
+pub(crate) trait GetObserver: LookupObserver {
     /// A family begins; `trace` is what was done in it before its first file.
-    fn begin(&mut self, family: &str, memstore_cells: usize, trace: &ReadTrace);
-
-    /// A file is done with; `trace` is what was done in the family up to here.
-    fn file(&mut self, file: &StoreFile, fate: FileFate, trace: &ReadTrace);
+    fn begin_family(&mut self, family: &FamilyVersion, memstore_cells: usize, trace: &ReadTrace);
 }
 
 /// Does not listen.
-impl Witness for () {
-    fn begin(&mut self, _: &str, _: usize, _: &ReadTrace) {}
-
-    fn file(&mut self, _: &StoreFile, _: FileFate, _: &ReadTrace) {}
+impl GetObserver for () {
+    fn begin_family(&mut self, _: &FamilyVersion, _: usize, _: &ReadTrace) {}
 }
 
 /// Writes everything down.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     pub(crate) families: Vec<FamilyExplanation>,
+    /// Of the family that was begun last.
+    files: Files,
     before: ReadTrace,
 }
 
-impl Witness for Recorder {
-    fn begin(&mut self, family: &str, memstore_cells: usize, trace: &ReadTrace) {
-        let (name, files) = (family.to_owned(), Vec::new());
-        self.families.push(FamilyExplanation { name, memstore_cells, files });
+impl GetObserver for Recorder {
+    fn begin_family(&mut self, family: &FamilyVersion, memstore_cells: usize, trace: &ReadTrace) {
+        let name = family.family.name.clone();
+        self.families.push(FamilyExplanation { name, memstore_cells, files: Vec::new() });
+        self.files = family.files.clone();
         self.before = *trace;
     }
+}
 
-    fn file(&mut self, file: &StoreFile, fate: FileFate, trace: &ReadTrace) {
+impl LookupObserver for Recorder {
+    fn file(&mut self, index: usize, fate: FileFate, trace: &ReadTrace) {
         let family = self.families.last_mut().expect("a family has begun");
+        let entry = &self.files.by_time()[index].file.entry;
         family.files.push(FileExplanation {
-            name: file.entry.name.clone(),
-            bytes: file.entry.length,
-            times: file.entry.times,
+            name: entry.name.clone(),
+            bytes: entry.length,
+            times: entry.times,
             fate,
             trace: trace.since(&self.before),
         });

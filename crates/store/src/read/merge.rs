@@ -6,12 +6,11 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use sstable::{Cell, CellRef, KeyRef, ReadTrace, SequenceId};
+use sstable::{Cell, CellRef, KeyRef, ReadTrace, RowHead, SequenceId, row_head};
 
 use crate::error::Result;
 use crate::files::store_file::FileCursor;
 use crate::memstore::{Memstore, Place};
-use crate::row_head::{RowHead, row_head};
 
 /// Cells in order, merged.
 #[derive(Debug)]

@@ -12,7 +12,6 @@ use sstable::{Caching, Cell, CellRef, KeyRef, ReadTrace};
 use crate::error::Result;
 use crate::files::store_file::{FileCursor, StoreFile};
 use crate::files::version::Family;
-use crate::read::candidates::may_hold_rows_of;
 use crate::read::get::ReadView;
 use crate::read::merge::{MemoryCursor, Merge, Source};
 use crate::read::query::Scan;
@@ -79,7 +78,10 @@ impl Cells {
             .collect();
         let mut trace = ReadTrace::default();
         let can_matter = |file: &&Arc<StoreFile>| {
-            can_matter(file, &scan, &rules) && may_hold_rows_of(file, &scan, &mut trace)
+            let prefix = scan.prefix.as_deref();
+            let reader = &file.reader;
+            can_matter(file, &scan, &rules)
+                && prefix.is_none_or(|prefix| reader.may_contain_prefix(prefix, &mut trace))
         };
         let files = family.files.by_sequence().filter(can_matter);
         sources

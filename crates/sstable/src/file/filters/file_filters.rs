@@ -9,7 +9,7 @@
 //! looked into, and the trace says so.
 
 use bytes::Bytes;
-use filter::{KeyHash, Membership, Seed, StoredFilter};
+use filter::{Membership, Seed, StoredFilter};
 
 use super::chunked_bloom::ChunkedBloom;
 use super::row_filter::RowFilter;
@@ -29,6 +29,18 @@ pub enum FilterAnswer {
 }
 
 impl FilterAnswer {
+    /// Takes what a filter has answered, if one could; counts the question.
+    fn of(answer: &Result<Option<bool>>, trace: &mut ReadTrace) -> Self {
+        match answer {
+            Ok(None) => Self::NotAsked,
+            Ok(Some(may_contain)) => Self::counted(*may_contain, trace),
+            Err(_) => {
+                trace.filters_unreadable += 1;
+                Self::NotAsked
+            }
+        }
+    }
+
     #[inline]
     fn counted(may_contain: bool, trace: &mut ReadTrace) -> Self {
         trace.filter_checks += 1;
@@ -37,65 +49,34 @@ impl FilterAnswer {
     }
 }
 
-/// A filter that its reader keeps in memory, and a row to ask it about.
+/// A filter of ours that is in memory for as long as its file is open: of the whole file, or a partition.
 #[derive(Clone, Copy, Debug)]
-pub struct KeptFilter<'a> {
-    filter: &'a StoredFilter<Bytes>,
-    hash: KeyHash,
-    bytes: usize,
+pub(crate) struct ResidentFilter<'a> {
+    pub(crate) filter: &'a StoredFilter<Bytes>,
+    /// Bytes of its block, for the trace.
+    pub(crate) bytes: usize,
 }
 
-impl<'a> KeptFilter<'a> {
-    /// Sends for what the filter will look at.
+impl ResidentFilter<'_> {
+    /// Prefetches the cache lines that [`ask`](Self::ask) reads.
     #[inline]
-    pub(crate) fn prefetched(
-        filter: &'a StoredFilter<Bytes>,
-        probe: &RowProbe<'_>,
-        bytes: usize,
-    ) -> Self {
-        let hash = probe.key_hash(filter.seed());
-        filter.prefetch(hash);
-        Self { filter, hash, bytes }
-    }
-
-    /// Asks it; counts the question and the filter's block.
-    #[inline]
-    pub fn ask(&self, trace: &mut ReadTrace) -> FilterAnswer {
-        trace.touch(BlockKind::Meta, BlockSource::Cache, self.bytes);
-        FilterAnswer::counted(self.filter.may_contain(self.hash), trace)
-    }
-}
-
-/// A filter of ours that is one block and in memory, for as long as anybody holds it. Who asks many
-/// files holds theirs side by side, and needs to look at no file.
-#[derive(Clone, Debug)]
-pub struct SharedFilter {
-    filter: StoredFilter<Bytes>,
-    bytes: usize,
-}
-
-impl SharedFilter {
-    pub(crate) const fn new(filter: StoredFilter<Bytes>, bytes: usize) -> Self {
-        Self { filter, bytes }
-    }
-
-    /// Sends for what the filter will look at when it is asked about a row.
-    #[inline]
-    pub fn prefetch(&self, probe: &RowProbe<'_>) {
+    pub(crate) fn prefetch(&self, probe: &RowProbe<'_>) {
         self.filter.prefetch(probe.key_hash(self.filter.seed()));
     }
 
-    /// Asks it about a row; counts the question and the filter's block.
+    /// Asks about a row; counts the question and the filter's block.
     #[inline]
-    pub fn ask(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> FilterAnswer {
+    pub(crate) fn ask(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> FilterAnswer {
+        trace.touch(BlockKind::Meta, BlockSource::Cache, self.bytes);
         let hash = probe.key_hash(self.filter.seed());
-        KeptFilter { filter: &self.filter, hash, bytes: self.bytes }.ask(trace)
+        FilterAnswer::counted(self.filter.may_contain(hash), trace)
     }
 }
 
-/// The filters of a file.
+/// The filters of a file, and which of them is asked.
 #[derive(Debug, Default)]
-pub(crate) struct FileFilters {
+pub(crate) struct Filters {
+    pub(crate) filter_use: FilterUse,
     pub(crate) row_filter: Option<RowFilter>,
     pub(crate) bloom: Option<ChunkedBloom>,
     pub(crate) delete_family_bloom: Option<ChunkedBloom>,
@@ -103,96 +84,92 @@ pub(crate) struct FileFilters {
     pub(crate) problem: Option<crate::Damage>,
 }
 
-impl FileFilters {
-    /// Our own filter, if it is to be used.
+impl Filters {
+    /// Returns our own filter, if it is to be used.
     #[inline]
-    fn row_filter(&self, filter_use: FilterUse) -> Option<&RowFilter> {
-        let wanted = matches!(filter_use, FilterUse::Best | FilterUse::MetaFilter);
+    fn row_filter(&self) -> Option<&RowFilter> {
+        let wanted = matches!(self.filter_use, FilterUse::Best | FilterUse::MetaFilter);
         self.row_filter.as_ref().filter(|_| wanted)
     }
 
-    /// HBase's filter, if it is to be used.
+    /// Returns HBase's filter, if it is to be used.
     #[inline]
-    fn bloom(&self, filter_use: FilterUse) -> Option<&ChunkedBloom> {
-        self.bloom.as_ref().filter(|_| uses_bloom(filter_use))
+    fn bloom(&self) -> Option<&ChunkedBloom> {
+        self.bloom.as_ref().filter(|_| self.uses_bloom())
+    }
+
+    const fn uses_bloom(&self) -> bool {
+        matches!(self.filter_use, FilterUse::Best | FilterUse::HBaseBloom)
     }
 
     /// Loads the filters that are to be used, so that they are pinned.
-    pub(crate) fn load(&self, filter_use: FilterUse, blocks: &Blocks) {
-        if let Some(filter) = self.row_filter(filter_use) {
+    pub(crate) fn load(&self, blocks: &Blocks) {
+        if let Some(filter) = self.row_filter() {
             filter.load(blocks);
-        } else if let Some(bloom) = self.bloom(filter_use) {
+        } else if let Some(bloom) = self.bloom() {
             bloom.load(blocks);
         }
     }
 
-    /// A filter of ours that its reader keeps, on its way to the processor.
+    /// Returns the filter of ours that answers for a row, if it is in memory.
     #[inline]
-    pub(crate) fn prefetched(
-        &self,
-        filter_use: FilterUse,
-        probe: &RowProbe<'_>,
-    ) -> Option<KeptFilter<'_>> {
-        self.row_filter(filter_use)?.prefetched(probe)
+    pub(crate) fn resident(&self, probe: &RowProbe<'_>) -> Option<ResidentFilter<'_>> {
+        self.row_filter()?.resident(probe)
     }
 
-    /// A filter of ours that its reader keeps and that is one block.
-    pub(crate) fn shared(&self, filter_use: FilterUse) -> Option<SharedFilter> {
-        self.row_filter(filter_use)?.shared()
+    /// Returns the filter of ours, if it is one block for the whole file and in memory.
+    pub(crate) fn resident_whole(&self) -> Option<ResidentFilter<'_>> {
+        self.row_filter()?.resident_whole()
     }
 
     /// Asks the filter that is to be used; HBase's in place of ours where that cannot be read.
     #[inline]
     pub(crate) fn ask(
         &self,
-        filter_use: FilterUse,
         blocks: &Blocks,
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
     ) -> FilterAnswer {
-        if self.row_filter(filter_use).is_none()
-            && let Some(bloom) = self.bloom(filter_use)
+        if self.row_filter().is_none()
+            && let Some(bloom) = self.bloom()
             && let Some(may_contain) = bloom.ask_kept(probe, trace)
         {
             return FilterAnswer::counted(may_contain, trace);
         }
-        self.ask_any(filter_use, blocks, probe, trace)
+        self.ask_and_load(blocks, probe, trace)
     }
 
-    /// The same, whatever has to be loaded for it.
+    /// Does the same, and loads the filter's blocks first where they are not in memory.
     #[inline(never)]
-    fn ask_any(
+    fn ask_and_load(
         &self,
-        filter_use: FilterUse,
         blocks: &Blocks,
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
     ) -> FilterAnswer {
-        let ours = self.row_filter(filter_use).map(|it| it.may_contain(blocks, probe, trace));
+        let ours = self.row_filter().map(|it| it.may_contain(blocks, probe, trace));
         trace.filters_unreadable += u64::from(matches!(ours, Some(Ok(None) | Err(_))));
         let answer = if let Some(Ok(Some(answer))) = ours {
             Ok(Some(answer))
-        } else if let Some(bloom) = self.bloom(filter_use) {
+        } else if let Some(bloom) = self.bloom() {
             bloom.ask(blocks, probe, trace)
         } else {
-            trace.filters_unreadable += u64::from(uses_bloom(filter_use) && self.problem.is_some());
+            trace.filters_unreadable += u64::from(self.uses_bloom() && self.problem.is_some());
             Ok(None)
         };
-        Self::count(&answer, trace)
+        FilterAnswer::of(&answer, trace)
     }
 
-    /// Whether the filter that is to be used is over columns, and not over rows.
-    pub(crate) fn is_over_columns(&self, filter_use: FilterUse) -> bool {
-        let bloom = self.bloom(filter_use);
-        self.row_filter(filter_use).is_none()
-            && bloom.is_some_and(|bloom| bloom.bloom_type == BloomType::RowCol)
+    /// Returns whether the filter that is to be used is over columns, and not over rows.
+    pub(crate) fn is_over_columns(&self) -> bool {
+        self.row_filter().is_none()
+            && self.bloom().is_some_and(|bloom| bloom.bloom_type == BloomType::RowCol)
     }
 
     /// Asks about all rows that begin with `prefix`, which only a Bloom filter over prefixes no
     /// longer than this can tell.
     pub(crate) fn ask_prefix(
         &self,
-        filter_use: FilterUse,
         blocks: &Blocks,
         prefix: &[u8],
         trace: &mut ReadTrace,
@@ -201,25 +178,9 @@ impl FileFilters {
             matches!(bloom.bloom_type, BloomType::RowPrefixFixedLength(len)
                 if prefix.len() >= usize::from(len))
         };
-        let bloom = self.bloom(filter_use).filter(knows);
+        let bloom = self.bloom().filter(knows);
         let probe = RowProbe::new(prefix, Seed::default());
         let answer = bloom.map_or(Ok(None), |bloom| bloom.ask(blocks, &probe, trace));
-        Self::count(&answer, trace)
+        FilterAnswer::of(&answer, trace)
     }
-
-    fn count(answer: &Result<Option<bool>>, trace: &mut ReadTrace) -> FilterAnswer {
-        match answer {
-            Ok(None) => FilterAnswer::NotAsked,
-            Ok(Some(may_contain)) => FilterAnswer::counted(*may_contain, trace),
-            Err(_) => {
-                trace.filters_unreadable += 1;
-                FilterAnswer::NotAsked
-            }
-        }
-    }
-}
-
-/// Whether HBase's filter may be asked.
-const fn uses_bloom(filter_use: FilterUse) -> bool {
-    matches!(filter_use, FilterUse::Best | FilterUse::HBaseBloom)
 }

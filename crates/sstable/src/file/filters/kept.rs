@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use filter::StoredFilter;
 
+use super::file_filters::ResidentFilter;
 use crate::block::header::Header;
 use crate::block::index::BlockPlace;
 use crate::block::loaded::Block;
@@ -124,8 +125,9 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    pub(crate) fn filter(&self) -> Option<&StoredFilter<Bytes>> {
-        filter_in(&self.block)
+    /// The filter of ours, if the block is one.
+    pub(crate) fn filter(&self) -> Option<ResidentFilter<'_>> {
+        Some(ResidentFilter { filter: filter_in(&self.block)?, bytes: self.bytes() })
     }
 
     /// The bits of a Bloom chunk.

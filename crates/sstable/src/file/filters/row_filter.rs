@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 use filter::{FilterKind, Membership, StoredFilter};
 
-use super::file_filters::{KeptFilter, SharedFilter};
+use super::file_filters::ResidentFilter;
 use super::kept::{FilterBlock, filter_in, offset_before};
 use crate::block::filter_index::{
     FILTER_INDEX_NAME, FilterIndex, Partition, index_checksum, partition_name,
@@ -158,25 +158,21 @@ impl RowFilter {
         }
     }
 
-    /// The filter that will be asked about a row, where the reader keeps it; what it will look at is
-    /// on its way to the processor.
-    pub(crate) fn prefetched(&self, probe: &RowProbe<'_>) -> Option<KeptFilter<'_>> {
-        let part = match &self.layout {
-            Layout::Whole { part, .. } => part,
+    /// Returns the filter or the partition that answers for a row, if it is in memory.
+    pub(crate) fn resident(&self, probe: &RowProbe<'_>) -> Option<ResidentFilter<'_>> {
+        match &self.layout {
+            Layout::Whole { part, .. } => part.kept()?.filter(),
             Layout::Partitioned(it) => {
                 let partitions = it.loaded.get()?;
-                &partitions.parts[partitions.index.find(probe.row())?]
+                partitions.parts[partitions.index.find(probe.row())?].kept()?.filter()
             }
-        };
-        let kept = part.kept()?;
-        Some(KeptFilter::prefetched(kept.filter()?, probe, kept.bytes()))
+        }
     }
 
-    /// The filter where it is one block that the reader keeps.
-    pub(crate) fn shared(&self) -> Option<SharedFilter> {
+    /// Returns the filter, if it is one block for the whole file and in memory.
+    pub(crate) fn resident_whole(&self) -> Option<ResidentFilter<'_>> {
         let Layout::Whole { part, .. } = &self.layout else { return None };
-        let kept = part.kept()?;
-        Some(SharedFilter::new(kept.filter()?.clone(), kept.bytes()))
+        part.kept()?.filter()
     }
 
     /// The filter in numbers; `None` if it is damaged.

@@ -21,7 +21,7 @@ fn with_ribbon(options: WriterOptions, type_name: &str) -> Vec<u8> {
     let trailer_at = old.len() as u64 - Trailer::LEN;
     let mut trailer = Trailer::read(&old[trailer_at as usize..], trailer_at).unwrap();
     let reader = open(&old, cached());
-    let bloom = reader.0.filters.bloom.as_ref().unwrap();
+    let bloom = reader.file().filters.bloom.as_ref().unwrap();
     let [chunk] = &bloom.meta.chunks[..] else { panic!("one chunk") };
     let pairs: Vec<_> =
         keys(bloom.bloom_type).iter().map(|key| HashPair::new(HashType::Murmur, key)).collect();
@@ -124,7 +124,7 @@ fn the_ribbon_filter_over_columns_is_asked_for_a_column_and_for_deletes() {
             let row = row(number * 2);
             for (qualifier, is_there) in [(b"a", true), (b"b", true), (b"c", false)] {
                 let probe = RowProbe::new(&row, SEED).with_column(qualifier);
-                let may = reader.may_contain(&probe, &mut trace);
+                let may = reader.ask_filter(&probe, &mut trace) != crate::FilterAnswer::No;
                 assert!(may || !is_there, "{row:?} {qualifier:?}");
                 passed += u32::from(may && !is_there);
             }

@@ -1,8 +1,12 @@
+use std::sync::Arc;
+
 use super::*;
+use crate::block::loaded::Block;
 use crate::cache::BlockKey;
 use crate::reader::tests::{ROWS, SEED, cached, open, row, with_filter, write};
 use crate::{
-    BlockCache, BlockKind, BlockSource, DataBlockEncoding, FilterUse, ReaderOptions, WriterOptions,
+    BlockCache, BlockKind, BlockSource, DataBlockEncoding, FilterUse, ReadTrace, Reader,
+    ReaderOptions, RowProbe, Scanner, WriterOptions,
 };
 
 /// Numbers of rows in no order, those that are there and those between them.
@@ -14,7 +18,7 @@ fn numbers() -> impl Iterator<Item = u32> {
 fn one_by_one(reader: &Reader, probes: &[RowProbe<'_>]) -> (Vec<(usize, Vec<u8>)>, ReadTrace) {
     let (mut found, mut trace) = (Vec::new(), ReadTrace::default());
     for (number, probe) in probes.iter().enumerate() {
-        if let Some(scanner) = reader.seek_row(probe, &mut trace).unwrap() {
+        if let Some(scanner) = reader.get_row(probe, &mut trace).unwrap() {
             found.push((number, first_cell(&scanner)));
         }
     }
@@ -22,12 +26,13 @@ fn one_by_one(reader: &Reader, probes: &[RowProbe<'_>]) -> (Vec<(usize, Vec<u8>)
 }
 
 fn together(reader: &Reader, probes: &[RowProbe<'_>]) -> (Vec<(usize, Vec<u8>)>, ReadTrace) {
-    let mut trace = ReadTrace::default();
-    let found = reader.seek_rows(probes, &mut trace).map(|found| {
-        let (number, scanner) = found.unwrap();
-        (number, first_cell(&scanner))
+    let files = LookupFiles::new(vec![reader.lookup_file()]);
+    let mut lookup = Lookup::rows(&files, probes);
+    let found = lookup.by_ref().map(|found| {
+        let found = found.unwrap();
+        (found.row, first_cell(&found.scanner))
     });
-    (found.collect(), trace)
+    (found.collect(), *lookup.trace())
 }
 
 fn first_cell(scanner: &Scanner) -> Vec<u8> {
@@ -91,10 +96,10 @@ fn a_block_that_cannot_be_read_fails_the_rows_in_it_and_no_other() {
     let reader = open(&bytes, ReaderOptions::default());
     let expected: Vec<_> = probes
         .iter()
-        .map(|probe| reader.seek_row(probe, &mut ReadTrace::default()).is_ok())
+        .map(|probe| reader.get_row(probe, &mut ReadTrace::default()).is_ok())
         .collect();
-    let is_found: Vec<_> =
-        reader.seek_rows(&probes, &mut ReadTrace::default()).map(|found| found.is_ok()).collect();
+    let files = LookupFiles::new(vec![reader.lookup_file()]);
+    let is_found: Vec<_> = Lookup::rows(&files, &probes).map(|found| found.is_ok()).collect();
     assert_eq!(is_found, expected);
     let failed = is_found.iter().filter(|is_found| !**is_found).count();
     assert!(failed > 16 && failed < 100, "{failed}");
@@ -110,7 +115,7 @@ fn a_block_is_found_without_the_cache_as_long_as_there_is_room_and_the_block() {
         let reader = open(&bytes, ReaderOptions::default().cache(Arc::clone(&cache)));
         let seek = || {
             let mut trace = ReadTrace::default();
-            let scanner = reader.seek_row(&probe, &mut trace).unwrap().unwrap();
+            let scanner = reader.get_row(&probe, &mut trace).unwrap().unwrap();
             (scanner, BlockSource::ALL.map(|source| trace.blocks(BlockKind::Data, source)))
         };
         let (held, sources) = seek();
@@ -124,7 +129,7 @@ fn a_block_is_found_without_the_cache_as_long_as_there_is_room_and_the_block() {
             }
         }
         assert_eq!(seek().1, [1, 0]);
-        cache.forget(reader.0.blocks.key(data.place()));
+        cache.forget(reader.file().blocks.key(data.place()));
         // The scanner still holds it; but a cache without room wants to know what is used.
         assert_eq!(seek().1, if has_room { [1, 0] } else { [0, 1] });
         drop(held);
@@ -133,8 +138,8 @@ fn a_block_is_found_without_the_cache_as_long_as_there_is_room_and_the_block() {
 
         // A slot keeps some bytes, which add up in a file whose blocks come and go.
         let reader = open(&bytes, ReaderOptions::default().cache(cache));
-        let _held = reader.seek_row(&probe, &mut ReadTrace::default()).unwrap();
-        let root = &reader.0.index.as_ref().unwrap().root;
+        let _held = reader.get_row(&probe, &mut ReadTrace::default()).unwrap();
+        let root = &reader.file().index.as_ref().unwrap().root;
         let remembered =
             (0..root.len()).filter(|entry| root.slot(*entry).unwrap().block().is_some());
         assert_eq!(remembered.count(), usize::from(has_room));

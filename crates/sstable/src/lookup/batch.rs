@@ -1,0 +1,126 @@
+//! Up to 16 rows together: each step of all of them before the next one.
+
+use std::collections::VecDeque;
+use std::fmt;
+
+use super::files::LookupFile;
+use super::row_lookup::RowLookup;
+use crate::{ReadTrace, Result, RowProbe, Scanner};
+
+/// Lookups whose steps are taken together: about as many as a core has loads under way.
+pub const BATCH_MAX: usize = 16;
+
+/// Takes the steps of many lookups together, up to the first file that may have each one's row: filters, index,
+/// blocks, cells. So they wait for memory together. [`RowLookup::next_file`] then finishes each.
+///
+/// At most [`BATCH_MAX`] lookups gain from it; more are allowed.
+pub fn begin_together<'l, 'a: 'l>(
+    lookups: impl IntoIterator<Item = &'l mut RowLookup<'a>, IntoIter: ExactSizeIterator>,
+) {
+    let mut lookups: smallvec::SmallVec<[&mut RowLookup<'a>; BATCH_MAX]> =
+        lookups.into_iter().collect();
+    lookups.iter_mut().for_each(|lookup| lookup.prefetch_filters());
+    lookups.iter_mut().for_each(|lookup| lookup.find_file(&mut ()));
+    lookups.iter_mut().for_each(|lookup| lookup.load_block());
+    lookups.iter_mut().for_each(|lookup| lookup.prefetch_cell());
+}
+
+/// Many rows looked up in an ordered list of files, in batches of [`BATCH_MAX`].
+///
+/// ```
+/// use bytes::Bytes;
+/// use filter::Seed;
+/// use sstable::{FileName, Lookup, LookupFiles, Reader, ReaderOptions, RowProbe};
+/// # let file: &'static [u8] = include_bytes!("../../../../tests/data/hfile/s03-one-cell.hfile");
+///
+/// # let source = std::sync::Arc::new(Bytes::from_static(file));
+/// let reader = Reader::open(source, FileName::new("4f1c.hfile"), ReaderOptions::default())?;
+/// let files = LookupFiles::new(vec![reader.lookup_file()]);
+/// let row = reader.first_row().unwrap_or_default();
+/// let probes = [b"no such row", row].map(|row| RowProbe::new(row, Seed::default()));
+///
+/// let mut lookup = Lookup::rows(&files, &probes);
+/// for found in lookup.by_ref() {
+///     let found = found?;
+///     assert_eq!((found.row, found.file), (1, 0));
+///     assert_eq!(found.scanner.cell().map(|cell| cell.row), Some(row));
+/// }
+/// assert_eq!(lookup.trace().files_considered, 2);
+/// # Ok::<(), sstable::Error>(())
+/// ```
+///
+/// An item is an error if a block cannot be read; the rows and files after it are looked up all the same.
+pub struct Lookup<'a> {
+    files: &'a [LookupFile],
+    probes: &'a [RowProbe<'a>],
+    /// How many rows were begun.
+    next: usize,
+    begun: VecDeque<(usize, RowLookup<'a>)>,
+    /// Of the rows that are done.
+    trace: ReadTrace,
+}
+
+/// A row in a file that has it.
+#[derive(Debug)]
+pub struct FoundRow {
+    /// Its number among the probes.
+    pub row: usize,
+    /// The file's index in the list.
+    pub file: usize,
+    /// On the row's first cell in the file.
+    pub scanner: Scanner,
+}
+
+impl<'a> Lookup<'a> {
+    /// Looks rows up in files, all of which are asked. Yields for each row, in the order of the probes, the files
+    /// that have it, in the order of the files.
+    pub fn rows(files: &'a [LookupFile], probes: &'a [RowProbe<'a>]) -> Self {
+        let begun = VecDeque::with_capacity(BATCH_MAX.min(probes.len()));
+        Self { files, probes, next: 0, begun, trace: ReadTrace::default() }
+    }
+
+    /// Returns what the lookups did of all rows that are done.
+    pub const fn trace(&self) -> &ReadTrace {
+        &self.trace
+    }
+
+    /// Begins the next batch.
+    fn begin_batch(&mut self) {
+        let end = self.probes.len().min(self.next + BATCH_MAX);
+        let rows = self.next..end;
+        self.begun.extend(rows.map(|row| (row, RowLookup::new(self.files, &self.probes[row]))));
+        begin_together(self.begun.iter_mut().map(|(_, lookup)| lookup));
+        self.next = end;
+    }
+}
+
+impl Iterator for Lookup<'_> {
+    type Item = Result<FoundRow>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            while let Some((row, lookup)) = self.begun.front_mut() {
+                match lookup.next_file(&mut ()) {
+                    Ok(Some((file, scanner))) => {
+                        return Some(Ok(FoundRow { row: *row, file, scanner }));
+                    }
+                    Ok(None) => {
+                        self.trace.add(lookup.trace());
+                        self.begun.pop_front();
+                    }
+                    Err(error) => return Some(Err(error)),
+                }
+            }
+            if self.next == self.probes.len() {
+                return None;
+            }
+            self.begin_batch();
+        }
+    }
+}
+
+impl fmt::Debug for Lookup<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lookup").field("next", &self.next).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,258 @@
+//! One row in one file: index, block, cell.
+
+use std::sync::Arc;
+
+use filter::KeyHash;
+
+use crate::block::body::Buffers;
+use crate::block::data::DataBlock;
+use crate::block::loaded::{Block, BlockSlot};
+use crate::block::searchable::{ROW_HASH_SEED, row_hash};
+use crate::file::blocks::DataUse;
+use crate::file::filters::file_filters::FilterAnswer;
+use crate::file::open_file::OpenFile;
+use crate::scan::scanner::Place;
+use crate::{BlockKind, BlockSource, Caching, Error, KeyRef, ReadTrace, Result, RowProbe, Scanner};
+
+/// The lookup of a row in one file whose filter did not deny it.
+#[derive(Debug)]
+pub(super) struct FileSeek {
+    answer: FilterAnswer,
+    step: Step,
+}
+
+/// How far a lookup in a file is. Boxed: a small state is cheap to move.
+#[derive(Debug)]
+enum Step {
+    /// The index was searched as far as it is in memory. Next: get the block in which the row would begin.
+    Block(InIndex),
+    /// The block is in memory, decoded. Next: search it.
+    Cell(InBlock),
+    /// The first get of a delta-encoded block has decoded it up to the row: where the row is, if it is there.
+    Done(Option<Box<Place>>),
+    Failed(Box<Error>),
+}
+
+/// Where the index has a row.
+#[derive(Clone, Copy, Debug)]
+struct InIndex {
+    /// The entry of the root, where the root leads to data blocks.
+    root_entry: Option<usize>,
+    hash: KeyHash,
+}
+
+#[derive(Debug)]
+struct InBlock {
+    block: Arc<Block>,
+    hash: KeyHash,
+    /// Where the row most likely starts, once that was found out.
+    likely: Option<u32>,
+    next_block: NextBlock,
+}
+
+/// Whether the row may begin in the block behind instead.
+#[derive(Clone, Copy, Debug)]
+enum NextBlock {
+    Known(bool),
+    /// The entry of the root whose successor tells. It is looked at only if the row is not in the block.
+    AfterRootEntry(usize),
+}
+
+impl FileSeek {
+    /// Searches the index, as far as it is in memory for as long as the file is open. Prefetches the block, if
+    /// the index knows where it is in memory.
+    #[inline]
+    pub(super) fn begin(file: &OpenFile, answer: FilterAnswer, probe: &RowProbe<'_>) -> Self {
+        let hash = probe.key_hash(ROW_HASH_SEED);
+        let index = file.index.as_ref();
+        let root_entry =
+            index.and_then(|index| index.find_in_root(&KeyRef::before_row(probe.row())));
+        if let Some(slot) = root_entry.and_then(|entry| slot(file, entry)) {
+            slot.prefetch(hash);
+        }
+        Self { answer, step: Step::Block(InIndex { root_entry, hash }) }
+    }
+
+    /// Gets the block: from memory, the cache or the file.
+    #[inline]
+    pub(super) fn load_block(
+        &mut self,
+        file: &OpenFile,
+        probe: &RowProbe<'_>,
+        trace: &mut ReadTrace,
+    ) {
+        let Step::Block(InIndex { root_entry, hash }) = self.step else { return };
+        if let Some(entry) = root_entry
+            && let Some((block, bytes)) = slot(file, entry).and_then(BlockSlot::block)
+        {
+            trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
+            let next_block = NextBlock::AfterRootEntry(entry);
+            self.step = Step::Cell(InBlock { block, hash, likely: None, next_block });
+            return;
+        }
+        self.step = load_through_index(file, InIndex { root_entry, hash }, probe.row(), trace)
+            .unwrap_or_else(|error| Step::Failed(Box::new(error)));
+    }
+
+    /// Prefetches the row's cell, if the block was loaded.
+    pub(super) fn prefetch_cell(&mut self) {
+        if let Step::Cell(InBlock { block, hash, likely, .. }) = &mut self.step
+            && let Block::Data(data) = &**block
+            && let Some(all) = data.searchable()
+        {
+            *likely = all.prefetch_cell(*hash);
+        }
+    }
+
+    /// Returns the row's first cell, if the file has the row. Counts a false positive if the filter said
+    /// "maybe" and the row is not there, nor, for a filter over columns, the column or a delete of its family.
+    ///
+    /// Boxed: an inline error makes the compiler move `Place` bytewise, which stalls store forwarding.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what it returns is large, and would be moved")]
+    pub(super) fn finish(
+        mut self,
+        file: &Arc<OpenFile>,
+        probe: &RowProbe<'_>,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<Place>, Box<Error>> {
+        self.load_block(file, probe, trace);
+        let found = match self.step {
+            Step::Cell(in_block) => in_block.search(file, probe.row(), trace)?,
+            Step::Done(place) => place.map(|place| *place),
+            Step::Failed(error) => return Err(error),
+            Step::Block(_) => unreachable!("the block was loaded"),
+        };
+        if self.answer == FilterAnswer::Maybe {
+            let is_false = match &found {
+                None => true,
+                Some(place) => probe.qualifier().is_some() && lacks_column(file, probe, place)?,
+            };
+            trace.filter_false_positives += u64::from(is_false);
+        }
+        Ok(found)
+    }
+}
+
+impl InBlock {
+    /// Finds the row in the block, or in the one behind if the row may begin there.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what it returns is large, and would be moved")]
+    fn search(
+        self,
+        file: &OpenFile,
+        row: &[u8],
+        trace: &mut ReadTrace,
+    ) -> Result<Option<Place>, Box<Error>> {
+        let Block::Data(data) = &*self.block else { unreachable!("a data block") };
+        let all = file.check(data)?;
+        let at = self.likely.and_then(|at| all.row_at(at, row));
+        let at = at.or_else(|| all.row_start(row, self.hash));
+        match at.and_then(|at| data.walk_from(at)) {
+            None if self.next_block.may_begin(file, row) => {
+                Ok(find_in_next_block(file, data, row, trace)?)
+            }
+            walk => Ok(walk.map(|walk| Place::new(self.block, walk))),
+        }
+    }
+}
+
+impl NextBlock {
+    /// Returns whether the row may begin in the block behind.
+    fn may_begin(self, file: &OpenFile, row: &[u8]) -> bool {
+        match self {
+            Self::Known(may_begin) => may_begin,
+            Self::AfterRootEntry(entry) => {
+                let next = file.data_index().root.entry(entry + 1);
+                begins_with(next.map(|next| next.key), row)
+            }
+        }
+    }
+}
+
+/// Returns whether a row may begin in the next block, by that block's index key: only if the key is the row's own
+/// first key.
+fn begins_with(next_key: Option<&[u8]>, row: &[u8]) -> bool {
+    next_key.is_some_and(|next| KeyRef::is_of_row(next, row))
+}
+
+/// Returns what the index remembers of the block of a root entry. Used only while the cache has room, and so
+/// need not know which blocks are used.
+#[inline]
+fn slot(file: &OpenFile, root_entry: usize) -> Option<&BlockSlot> {
+    file.index.as_ref().filter(|_| file.blocks.cache_has_room())?.root.slot(root_entry)
+}
+
+/// Loads the block in which a row would begin, by the index.
+#[inline(never)]
+fn load_through_index(
+    file: &OpenFile,
+    in_index: InIndex,
+    row: &[u8],
+    trace: &mut ReadTrace,
+) -> Result<Step> {
+    let Some(index) = &file.index else { return Ok(Step::Done(None)) };
+    let InIndex { root_entry, hash } = in_index;
+    let key = KeyRef::before_row(row);
+    index.find_from_root(&file.blocks, &key, root_entry, trace, |place, trace| {
+        let buffers = &mut Buffers::default();
+        let begins_next = begins_with(place.next_key, row);
+        let wanted = if begins_next { DataUse::Search } else { DataUse::Walk };
+        let block = file.load_data(place, wanted, Caching::Use, buffers, trace)?;
+        let Block::Data(data) = &*block else { unreachable!("a data block") };
+        let Some(deltas) = data.as_read() else {
+            if let Some(all) = data.searchable() {
+                all.prefetch_place(hash);
+            }
+            let next_block = NextBlock::Known(begins_next);
+            return Ok(Step::Cell(InBlock { block, hash, likely: None, next_block }));
+        };
+        let walk = file.walk_to_row(deltas, place, row);
+        match walk.map_err(|what| file.damage_in(data, what))? {
+            None if begins_next => {
+                let found = find_in_next_block(file, data, row, trace)?;
+                Ok(Step::Done(found.map(Box::new)))
+            }
+            walk => Ok(Step::Done(walk.map(|walk| Box::new(Place::new(block, walk))))),
+        }
+    })
+}
+
+/// Finds the first cell of a row that may begin in the block behind `data`.
+#[cold]
+fn find_in_next_block(
+    file: &OpenFile,
+    data: &DataBlock,
+    row: &[u8],
+    trace: &mut ReadTrace,
+) -> Result<Option<Place>> {
+    let caching = Caching::Use;
+    let cursor = file.cursor_on(data, caching, trace)?;
+    let Some(next) = file.next_cursor(cursor, caching, trace)? else { return Ok(None) };
+    let block = file.whole_data_block_at(&next, caching, &mut Buffers::default(), trace)?;
+    let Block::Data(found) = &*block else { unreachable!("a data block") };
+    let at = file.check(found)?.row_start(row, row_hash(row));
+    let walk = at.and_then(|at| found.walk_from(at));
+    Ok(walk.map(|walk| Place::new(block, walk)))
+}
+
+/// Returns whether a filter over columns was asked in vain: its row, whose first cell is at `place`, has
+/// neither the column nor a family delete.
+#[inline(never)]
+fn lacks_column(file: &Arc<OpenFile>, probe: &RowProbe<'_>, place: &Place) -> Result<bool> {
+    let is_over_columns = file.filters.is_over_columns();
+    let Some(wanted) = probe.qualifier().filter(|_| is_over_columns) else { return Ok(false) };
+    // A scanner of its own: what it reads is not part of what the caller asked for.
+    let mut scanner = Scanner::at(Arc::clone(file), place.clone());
+    while let Some(cell) = scanner.cell().filter(|cell| cell.row == probe.row()) {
+        // The filter was asked for the row's family deletes too, which have no qualifier.
+        if cell.qualifier == wanted || cell.qualifier.is_empty() {
+            return Ok(false);
+        }
+        if cell.qualifier > wanted {
+            break;
+        }
+        scanner.advance()?;
+    }
+    Ok(true)
+}

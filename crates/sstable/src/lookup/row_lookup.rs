@@ -1,0 +1,253 @@
+//! One row in an ordered list of files: which file can have it.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::file_seek::FileSeek;
+use super::files::LookupFile;
+use crate::file::filters::file_filters::{FilterAnswer, ResidentFilter};
+use crate::{ReadTrace, Result, RowProbe, Scanner, Timestamp};
+
+/// What a lookup did with a file: it skipped the file for one of four reasons, or looked into it.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum FileFate {
+    /// All its cells are older than what decides the answer: what was found in newer files, the
+    /// start of the time range, or the family's TTL.
+    TooOld,
+    /// All its cells are newer than the time range.
+    TooNew,
+    /// The row lies before its first row or behind its last.
+    OutOfRange,
+    /// Its filter says that it does not hold the row.
+    Denied,
+    /// It was looked into, and does not hold the row: it has no filter that could have told, or the
+    /// filter was wrong.
+    Absent,
+    /// It holds the row, and its cells were read.
+    Read,
+}
+
+impl FileFate {
+    /// In words.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::TooOld => "skipped: too old",
+            Self::TooNew => "skipped: too new",
+            Self::OutOfRange => "skipped: out of range",
+            Self::Denied => "skipped: filter says no",
+            Self::Absent => "looked into: not there",
+            Self::Read => "read",
+        }
+    }
+}
+
+/// Is told what becomes of the files of a lookup, one after the other.
+pub trait LookupObserver {
+    /// A file is done with: the one at `index` in the list. `trace` is what the lookup did up to here.
+    ///
+    /// A file that has the row is not reported here; the caller reads its cells.
+    fn file(&mut self, index: usize, fate: FileFate, trace: &ReadTrace);
+}
+
+/// Does not listen; nothing is left of it in the compiled code.
+impl LookupObserver for () {
+    fn file(&mut self, _: usize, _: FileFate, _: &ReadTrace) {}
+}
+
+/// Filters that are prefetched together: about as many loads as a core has under way at once.
+const WINDOW: usize = 16;
+
+/// What is known of a file before its turn.
+#[derive(Clone, Copy, Debug)]
+enum FilterState<'a> {
+    /// The row lies before its first row or behind its last.
+    OutOfRange,
+    /// Its filter is in memory, and was prefetched.
+    Resident(ResidentFilter<'a>),
+    /// It has no filter in memory: one may have to be read.
+    Ask,
+}
+
+/// The lookup of one row in an ordered list of files.
+///
+/// Each call of [`next_file`](Self::next_file) returns the next file that has the row. What the caller found so far may
+/// settle its answer; [`stop_below`](Self::stop_below) then ends the lookup at the first file that is too old.
+#[derive(Debug)]
+pub struct RowLookup<'a> {
+    files: &'a [LookupFile],
+    probe: &'a RowProbe<'a>,
+    /// Cells of these times are wanted: from `from` on, and before `until`.
+    from: Timestamp,
+    until: Timestamp,
+    /// Files all of whose cells are older than this cannot change the answer any more.
+    settled: Timestamp,
+    /// The index of the file that comes next.
+    next: usize,
+    /// What is known of the files from `window_start` on.
+    window: SmallVec<[FilterState<'a>; WINDOW]>,
+    window_start: usize,
+    /// The file in which the row is being looked for, and how far that is.
+    seek: Option<(usize, FileSeek)>,
+    trace: ReadTrace,
+}
+
+impl<'a> RowLookup<'a> {
+    /// Begins the lookup of a row; counts all files as considered. `files` are in the order of
+    /// [`LookupFiles`](super::LookupFiles).
+    #[inline]
+    pub fn new(files: &'a [LookupFile], probe: &'a RowProbe<'a>) -> Self {
+        let mut trace = ReadTrace::default();
+        trace.files_considered = files.len() as u64;
+        Self {
+            files,
+            probe,
+            from: Timestamp::OLDEST,
+            until: Timestamp::LATEST,
+            settled: Timestamp::OLDEST,
+            next: 0,
+            window: SmallVec::new(),
+            window_start: 0,
+            seek: None,
+            trace,
+        }
+    }
+
+    /// Wants only cells from one time on and before another. Default: all.
+    #[inline]
+    #[must_use]
+    pub fn times(self, from: Timestamp, until: Timestamp) -> Self {
+        Self { from, until, ..self }
+    }
+
+    /// Sets the stop rule: files all of whose cells are older than this cannot change the answer.
+    #[inline]
+    pub fn stop_below(&mut self, settled: Timestamp) {
+        self.settled = settled;
+    }
+
+    /// Returns what the lookup did so far.
+    #[inline]
+    pub const fn trace(&self) -> &ReadTrace {
+        &self.trace
+    }
+
+    /// Returns what the lookup did so far, for the caller to add what it read itself.
+    #[inline]
+    pub const fn trace_mut(&mut self) -> &mut ReadTrace {
+        &mut self.trace
+    }
+
+    /// Returns the next file that has the row, by its index, and a scanner on the row's first cell in it;
+    /// `None` if no further file has the row, or none matters.
+    ///
+    /// # Errors
+    ///
+    /// If a block cannot be read. The next call goes on with the file behind.
+    #[inline]
+    pub fn next_file(
+        &mut self,
+        observer: &mut impl LookupObserver,
+    ) -> Result<Option<(usize, Scanner)>> {
+        loop {
+            self.find_file(observer);
+            let Some((index, seek)) = self.seek.take() else { return Ok(None) };
+            let file = &self.files[index].file;
+            match seek.finish(file, self.probe, &mut self.trace) {
+                // Made in place: a scanner is large, and moving it would cost a copy.
+                Ok(Some(place)) => {
+                    return Ok(Some((index, Scanner::at(Arc::clone(file), place))));
+                }
+                Ok(None) => observer.file(index, FileFate::Absent, &self.trace),
+                Err(error) => return Err(*error),
+            }
+        }
+    }
+
+    /// Goes on to the next file that may have the row, unless the lookup is in one already: by time, range and
+    /// filter. Then begins with the file's index, and prefetches the block if it is known where that is.
+    pub(super) fn find_file(&mut self, observer: &mut impl LookupObserver) {
+        if self.seek.is_some() {
+            return;
+        }
+        while let Some(candidate) = self.files.get(self.next) {
+            let index = self.next;
+            if candidate.newest() < self.settled.max(self.from) {
+                self.skip_rest(observer);
+                return;
+            }
+            if index == self.window_start + self.window.len() {
+                self.prefetch_filters();
+            }
+            let filter = self.window[index - self.window_start];
+            self.next += 1;
+            if candidate.oldest() >= self.until {
+                self.trace.files_skipped_by_time += 1;
+                observer.file(index, FileFate::TooNew, &self.trace);
+                continue;
+            }
+            let answer = match filter {
+                FilterState::OutOfRange => {
+                    self.trace.files_skipped_by_range += 1;
+                    observer.file(index, FileFate::OutOfRange, &self.trace);
+                    continue;
+                }
+                FilterState::Resident(filter) => filter.ask(self.probe, &mut self.trace),
+                FilterState::Ask => {
+                    let file = &candidate.file;
+                    file.filters.ask(&file.blocks, self.probe, &mut self.trace)
+                }
+            };
+            if answer == FilterAnswer::No {
+                observer.file(index, FileFate::Denied, &self.trace);
+                continue;
+            }
+            self.seek = Some((index, FileSeek::begin(&candidate.file, answer, self.probe)));
+            return;
+        }
+    }
+
+    /// Skips all files that are left: the next one is too old, and none behind it is newer.
+    #[cold]
+    fn skip_rest(&mut self, observer: &mut impl LookupObserver) {
+        self.trace.files_skipped_by_time += (self.files.len() - self.next) as u64;
+        for index in self.next..self.files.len() {
+            observer.file(index, FileFate::TooOld, &self.trace);
+        }
+        self.next = self.files.len();
+    }
+
+    /// Compares the next files' ranges with the row, and prefetches what their filters will read, so that the
+    /// waits for memory overlap.
+    pub(super) fn prefetch_filters(&mut self) {
+        self.window.clear();
+        self.window_start = self.next;
+        for file in self.files[self.next..].iter().take(WINDOW) {
+            let state = if !file.spans(self.probe) {
+                FilterState::OutOfRange
+            } else if let Some(filter) = file.resident_filter(self.probe) {
+                filter.prefetch(self.probe);
+                FilterState::Resident(filter)
+            } else {
+                FilterState::Ask
+            };
+            self.window.push(state);
+        }
+    }
+
+    /// Gets the block of the file in which the row is being looked for. An error is returned by
+    /// [`next_file`](Self::next_file).
+    pub(super) fn load_block(&mut self) {
+        if let Some((index, seek)) = &mut self.seek {
+            seek.load_block(&self.files[*index].file, self.probe, &mut self.trace);
+        }
+    }
+
+    /// Prefetches the row's cell in the block that was loaded.
+    pub(super) fn prefetch_cell(&mut self) {
+        if let Some((_, seek)) = &mut self.seek {
+            seek.prefetch_cell();
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The cells of one row of a family, gathered from memstores and files, and what the rules show of them.
+
+use std::borrow::Cow;
+
+use smallvec::SmallVec;
+use sstable::{Cell, CellRef, KeyRef, ReadTrace, Scanner, Timestamp};
+
+use crate::error::Result;
+use crate::files::file_list::RankedFile;
+use crate::options::FamilyOptions;
+use crate::read::get::ReadView;
+use crate::read::query::{Columns, View};
+use crate::read::rules::{Rules, Verdict};
+
+/// The cells of a row of a family, from wherever they were found.
+pub(crate) struct RowCells<'a> {
+    row: &'a [u8],
+    columns: &'a Columns,
+    options: &'a FamilyOptions,
+    view: &'a View,
+    moment: &'a ReadView,
+    found: SmallVec<[Found; 1]>,
+    /// Which of those found are shown, if they were judged since the last was found.
+    judged: Option<SmallVec<[bool; 16]>>,
+}
+
+/// A cell, and how new its file is: of two equal ones that of the least rank counts.
+struct Found {
+    cell: Cell,
+    rank: usize,
+}
+
+impl<'a> RowCells<'a> {
+    /// No cells yet of a row. `moment` knows the time, if a rule asks for it.
+    #[inline]
+    pub(crate) fn new(
+        row: &'a [u8],
+        columns: &'a Columns,
+        options: &'a FamilyOptions,
+        view: &'a View,
+        moment: &'a ReadView,
+    ) -> Self {
+        Self { row, columns, options, view, moment, found: SmallVec::new(), judged: None }
+    }
+
+    /// How many cells were found, hidden ones too.
+    pub(crate) fn len(&self) -> usize {
+        self.found.len()
+    }
+
+    /// Takes what a memstore has of the row.
+    #[inline]
+    pub(crate) fn add_from_memstore(&mut self, cells: Vec<Cell>) {
+        self.found.extend(cells.into_iter().map(|cell| Found { cell, rank: 0 }));
+    }
+
+    /// Cells that are passed over one by one before it is worth to seek a column.
+    const SKIPS_MAX: u32 = 16;
+
+    /// Takes what a file has of the row, from the row's first cell on.
+    pub(crate) fn add_from_file(
+        &mut self,
+        from: &RankedFile,
+        mut scanner: Scanner,
+        trace: &mut ReadTrace,
+    ) -> Result<()> {
+        let mut skips = 0;
+        while let Some(cell) = scanner.cell()
+            && cell.row == self.row
+        {
+            if self.concerns(&cell) {
+                let cell = from.file.numbered(cell).to_cell();
+                self.found.push(Found { cell, rank: from.rank });
+                self.judged = None;
+                skips = 0;
+            } else if skips < Self::SKIPS_MAX {
+                skips += 1;
+            } else {
+                let family = cell.family.to_vec();
+                let Some(column) = self.column_after(cell.qualifier) else { break };
+                scanner.seek(KeyRef::before_column(self.row, &family, column))?;
+                skips = 0;
+                continue;
+            }
+            scanner.advance()?;
+        }
+        trace.add(&scanner.take_trace());
+        Ok(())
+    }
+
+    /// Whether a cell can matter: it is of a column that is asked for, or deletes in all.
+    fn concerns(&self, cell: &CellRef<'_>) -> bool {
+        match self.columns {
+            Columns::All => true,
+            Columns::Only(columns) => {
+                cell.cell_type.deletes_family()
+                    || columns.binary_search_by(|known| known[..].cmp(cell.qualifier)).is_ok()
+            }
+        }
+    }
+
+    /// The next column that is asked for.
+    fn column_after(&self, qualifier: &[u8]) -> Option<&[u8]> {
+        let Columns::Only(columns) = self.columns else { return None };
+        let after = columns.partition_point(|known| &known[..] <= qualifier);
+        columns.get(after).map(|column| &column[..])
+    }
+
+    /// Files all of whose cells are older than this cannot change the answer any more.
+    ///
+    /// If columns are asked for by name and each has as many versions as are wanted, then nothing
+    /// older than the oldest of those matters: neither values nor delete markers, which hide
+    /// nothing that is newer than they are.
+    pub(crate) fn settled(&mut self) -> Timestamp {
+        let Columns::Only(columns) = self.columns else { return Timestamp::OLDEST };
+        let wanted = self.view.versions.min(self.options.versions).max(1);
+        if self.found.len() < columns.len() * wanted as usize {
+            return Timestamp::OLDEST;
+        }
+        self.judge();
+        let shown = self.judged.iter().flatten();
+        let shown = self.found.iter().zip(shown).filter(|(_, is_shown)| **is_shown);
+        let (mut settled, mut oldest) = (0, Timestamp::LATEST);
+        let (mut column, mut versions) = (None, 0);
+        for (Found { cell, .. }, _) in shown {
+            if column != Some(cell.qualifier()) {
+                (column, versions) = (Some(cell.qualifier()), 0);
+            }
+            versions += 1;
+            if versions == wanted {
+                settled += 1;
+                oldest = oldest.min(cell.timestamp());
+            }
+        }
+        if settled == columns.len() { oldest } else { Timestamp::OLDEST }
+    }
+
+    /// Appends what the rules show of the row.
+    pub(crate) fn show(mut self, shown: &mut Vec<Cell>) {
+        if self.found.is_empty() {
+            return;
+        }
+        self.judge();
+        let judged = self.judged.into_iter().flatten();
+        let cells = self.found.into_iter().zip(judged).filter(|(_, is_shown)| *is_shown);
+        shown.extend(cells.map(|(found, _)| found.cell));
+    }
+
+    /// Sorts what was found and passes it through the rules.
+    fn judge(&mut self) {
+        if self.judged.is_some() {
+            return;
+        }
+        self.found.sort_by(|left, right| {
+            let by_key = left.cell.as_ref().compare(&right.cell.as_ref());
+            by_key.then(left.rank.cmp(&right.rank))
+        });
+        let columns = Cow::Borrowed(self.columns);
+        let mut rules = Rules::for_read(self.options, self.view, columns, self.moment.now());
+        let found = self.found.iter();
+        self.judged =
+            Some(found.map(|it| rules.judge(&it.cell.as_ref()) == Verdict::Include).collect());
+    }
+}
