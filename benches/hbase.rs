@@ -37,8 +37,8 @@ use filter::Seed;
 use serde_json::Value;
 use sstable::{
     BlockCache, Caching, CellRef, Compression, DataBlockEncoding, FileName, FoundRow, Lookup,
-    LookupFiles, ReadTrace, Reader, ReaderOptions, RowProbe, SequenceId, Timestamp, Writer,
-    WriterOptions,
+    LookupFiles, ReadTrace, Reader, ReaderOptions, RowProbe, Scanner, SequenceId, Timestamp,
+    Writer, WriterOptions,
 };
 use support::judge;
 use workload::cpu_time::cpu_nanos_of_all;
