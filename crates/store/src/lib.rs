@@ -27,6 +27,7 @@
 mod clock;
 mod error;
 mod files;
+mod health;
 mod inspect;
 mod maintenance;
 mod memstore;
@@ -41,13 +42,12 @@ mod write;
 
 pub use clock::Clock;
 pub use error::{Error, Result};
-pub use files::family_name::check_hbase_family;
+pub use files::names::check_hbase_family;
 pub use files::region_files::RegionFiles;
 pub use inspect::{Part, PartKind, Problem, Step, salvage, verify};
-pub use maintenance::compaction::CompactionOptions;
 pub use maintenance::export::Export;
 pub use maintenance::import::ImportOptions;
-pub use options::{Durability, FamilyOptions, KeepDeletedCells, StoreOptions};
+pub use options::{CompactionOptions, Durability, FamilyOptions, KeepDeletedCells, StoreOptions};
 pub use read::explain::{Explanation, FamilyExplanation, FileExplanation, FileFate};
 pub use read::query::{Get, Scan};
 pub use read::scan::Cells;

@@ -7,7 +7,6 @@ use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BloomType, Compression, DataBlockEncoding, FilterUse};
 
 use crate::clock::Clock;
-use crate::maintenance::compaction::CompactionOptions;
 use crate::vfs::{RealFiles, Vfs};
 
 /// When a write is acknowledged. The names are HBase's.
@@ -180,6 +179,91 @@ impl StoreOptions {
     /// (`hbase.rs.cacheblocksonwrite`), for those who read what they just wrote. Default: no.
     pub const fn cache_on_write(mut self, cache_on_write: bool) -> Self {
         self.cache_on_write = cache_on_write;
+        self
+    }
+}
+
+/// How a store chooses the files that it merges, and how fast. The defaults are HBase's.
+#[derive(Clone, Debug, PartialEq)]
+#[must_use]
+pub struct CompactionOptions {
+    pub(crate) files_min: usize,
+    pub(crate) files_max: usize,
+    pub(crate) size_min: Option<u64>,
+    pub(crate) size_max: u64,
+    pub(crate) ratio: f64,
+    pub(crate) off_peak: Option<OffPeak>,
+    pub(crate) bytes_per_second: Option<u64>,
+}
+
+/// Hours of the day, in UTC, in which larger files are merged too.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct OffPeak {
+    pub(crate) from_hour: u8,
+    pub(crate) to_hour: u8,
+    pub(crate) ratio: f64,
+}
+
+impl Default for CompactionOptions {
+    fn default() -> Self {
+        Self {
+            files_min: 3,
+            files_max: 10,
+            size_min: None,
+            size_max: u64::MAX,
+            ratio: 1.2,
+            off_peak: None,
+            bytes_per_second: None,
+        }
+    }
+}
+
+impl CompactionOptions {
+    /// Fewer files than this are not worth a compaction (`hbase.hstore.compaction.min`); at least
+    /// two. Default: 3.
+    pub const fn files_min(mut self, files: usize) -> Self {
+        self.files_min = if files < 2 { 2 } else { files };
+        self
+    }
+
+    /// More files than this are not merged at once (`hbase.hstore.compaction.max`). Default: 10.
+    pub const fn files_max(mut self, files: usize) -> Self {
+        self.files_max = files;
+        self
+    }
+
+    /// Files that come to less than this together are merged however uneven they are
+    /// (`hbase.hstore.compaction.min.size`). Default: `None`, what a memstore is flushed at.
+    pub const fn size_min(mut self, bytes: Option<u64>) -> Self {
+        self.size_min = bytes;
+        self
+    }
+
+    /// Files that come to more than this together are merged by a major compaction only
+    /// (`hbase.hstore.compaction.max.size`). Default: no limit.
+    pub const fn size_max(mut self, bytes: u64) -> Self {
+        self.size_max = bytes;
+        self
+    }
+
+    /// How large a file may be for those it is merged with: this many times their sum
+    /// (`hbase.hstore.compaction.ratio`). Default: 1.2.
+    pub const fn ratio(mut self, ratio: f64) -> Self {
+        self.ratio = ratio;
+        self
+    }
+
+    /// Another ratio from one hour of the day, in UTC, up to but without another, which may be past
+    /// midnight (`hbase.offpeak.start.hour`, `hbase.offpeak.end.hour`,
+    /// `hbase.hstore.compaction.ratio.offpeak`, whose default is 5). Default: at no hour.
+    pub const fn off_peak(mut self, from_hour: u8, to_hour: u8, ratio: f64) -> Self {
+        self.off_peak = Some(OffPeak { from_hour, to_hour, ratio });
+        self
+    }
+
+    /// How many bytes of files a compaction makes in a second. Default: `None`, as many as it can.
+    pub const fn bytes_per_second(mut self, bytes: Option<u64>) -> Self {
+        self.bytes_per_second = bytes;
         self
     }
 }

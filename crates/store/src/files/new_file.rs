@@ -14,10 +14,10 @@ use sstable::{
 };
 
 use crate::error::{Error, Result};
+use crate::files::catalog::Catalog;
 use crate::files::identity::random_name;
 use crate::files::manifest::{FileEntry, FileId, FlatKey};
 use crate::files::version::Family;
-use crate::store::Inner;
 use crate::vfs::{AppendFile, Vfs};
 
 /// What a file is written for.
@@ -43,11 +43,12 @@ pub(crate) struct NewPlace {
 impl NewPlace {
     pub(crate) const TEMPORARY_SUFFIX: &str = ".new";
 
-    pub(crate) fn create(store: &Inner, family: &Family) -> Result<(Self, Sink)> {
-        let directory = store.family_directory(family);
-        let place = Self { vfs: Arc::clone(&store.vfs), directory, name: random_name()? };
+    pub(crate) fn create(catalog: &Catalog, family: &Family) -> Result<(Self, Sink)> {
+        let directory = catalog.opener.family_directory(family);
+        let vfs = Arc::clone(catalog.opener.vfs());
+        let place = Self { vfs, directory, name: random_name()? };
         let path = place.temporary_path();
-        let file = store.vfs.create(&path).map_err(Error::io(&path, "create"))?;
+        let file = place.vfs.create(&path).map_err(Error::io(&path, "create"))?;
         Ok((place, Sink { file, checksum: 0 }))
     }
 
@@ -94,10 +95,11 @@ pub(crate) struct NewFile {
 }
 
 impl NewFile {
-    pub(crate) fn create(store: &Inner, family: &Family, purpose: FilePurpose) -> Result<Self> {
-        let (place, sink) = NewPlace::create(store, family)?;
+    pub(crate) fn create(catalog: &Catalog, family: &Family, purpose: FilePurpose) -> Result<Self> {
+        let (place, sink) = NewPlace::create(catalog, family)?;
         let shown = FileName::new(format!("{}/{}", family.name, place.name));
-        let options = writer_options(store, family, purpose)
+        let options = catalog
+            .writer_options(family, purpose)
             .file_info(FileInfo::STORE_FILE_ID, place.id().to_bytes());
         let writer = Writer::new(sink, shown, options)?;
         Ok(Self { place, writer, purpose, sequence_min: purpose.sequence_max, times: None })
@@ -146,28 +148,27 @@ impl NewFile {
     }
 }
 
-pub(crate) fn writer_options(
-    store: &Inner,
-    family: &Family,
-    purpose: FilePurpose,
-) -> WriterOptions {
-    let options = &family.options;
-    let mut writer = WriterOptions::default()
-        .block_size(options.block_size)
-        .data_block_encoding(options.data_block_encoding)
-        .compression(options.compression)
-        .bloom_type(options.bloom_type)
-        .bloom_error_rate(store.options.bloom_error_rate)
-        .index_block_size(store.options.index_block_size)
-        .includes_mvcc(true)
-        .includes_tags(purpose.has_tags)
-        .max_sequence_id(purpose.sequence_max)
-        .major_compaction(purpose.is_major_compaction)
-        .create_time(store.options.clock.now());
-    if let Some((kind, sizing)) = purpose.filter {
-        writer = writer.filter(FilterOptions { kind, sizing, seed: store.seed });
+impl Catalog {
+    /// How a file of a family is written.
+    pub(crate) fn writer_options(&self, family: &Family, purpose: FilePurpose) -> WriterOptions {
+        let options = &family.options;
+        let mut writer = WriterOptions::default()
+            .block_size(options.block_size)
+            .data_block_encoding(options.data_block_encoding)
+            .compression(options.compression)
+            .bloom_type(options.bloom_type)
+            .bloom_error_rate(self.bloom_error_rate)
+            .index_block_size(self.index_block_size)
+            .includes_mvcc(true)
+            .includes_tags(purpose.has_tags)
+            .max_sequence_id(purpose.sequence_max)
+            .major_compaction(purpose.is_major_compaction)
+            .create_time(self.clock.now());
+        if let Some((kind, sizing)) = purpose.filter {
+            writer = writer.filter(FilterOptions { kind, sizing, seed: self.seed });
+        }
+        writer
     }
-    writer
 }
 
 /// Writes to a file and keeps its checksum.

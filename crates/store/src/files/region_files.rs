@@ -15,8 +15,8 @@ use std::sync::Arc;
 use sstable::{CellRef, FileName, Writer, WriterOptions};
 
 use crate::error::{Error, Result};
-use crate::files::family_name::check_hbase_family;
 use crate::files::identity::random_name;
+use crate::files::names::check_hbase_family;
 use crate::files::new_file::Sink;
 use crate::vfs::{RealFiles, Vfs};
 

@@ -19,7 +19,8 @@ pub(crate) fn check(id: SequenceId) -> Result<(), &'static str> {
 ///
 /// If there is none.
 pub(crate) fn after(newest: SequenceId) -> Result<SequenceId> {
-    let next = SequenceId::new(newest.get().saturating_add(1));
+    assert!(newest < SequenceId::MAX, "given to no write");
+    let next = SequenceId::new(newest.get() + 1);
     check(next).map(|()| next).map_err(|_| {
         Error::invalid(
             "the store's sequence ids are used up, and it takes no write: export its families, \

@@ -9,10 +9,8 @@ use std::io;
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::files::names::UNFINISHED_NAME;
 use crate::vfs::Vfs;
-
-/// What the mark is called; no family can have this name.
-pub(crate) const UNFINISHED_NAME: &str = "UNFINISHED";
 
 /// Marks a directory, which is made if need be. When this returns, the mark is on disk.
 pub(crate) fn mark_unfinished(vfs: &dyn Vfs, directory: &Path) -> Result<()> {

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use sstable::{ReadCounters, ReadTrace};
 
 use crate::clock::Clock;
+use crate::error::{Error, Result};
 use crate::files::file_list::Files;
 use crate::memstore::Memstore;
 use crate::options::FamilyOptions;
 
 /// All families at one moment, sorted by name.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct StoreVersion {
     pub(crate) families: Vec<Arc<FamilyVersion>>,
     /// Always the store's: here readers have it at hand who may never ask it.
@@ -21,8 +22,24 @@ pub(crate) struct StoreVersion {
 }
 
 impl StoreVersion {
+    pub(crate) fn new(mut families: Vec<Arc<FamilyVersion>>, clock: Clock) -> Self {
+        families.sort_by(|left, right| left.family.name.cmp(&right.family.name));
+        assert!(
+            families.windows(2).all(|pair| pair[0].family.name != pair[1].family.name),
+            "no two families share a name"
+        );
+        Self { families, clock }
+    }
+
     pub(crate) fn family(&self, name: &[u8]) -> Option<&Arc<FamilyVersion>> {
         self.families.iter().find(|version| version.family.name.as_bytes() == name)
+    }
+
+    /// The family of this name; an error says that there is none.
+    pub(crate) fn known_family(&self, name: &[u8]) -> Result<&Arc<FamilyVersion>> {
+        self.family(name).ok_or_else(|| {
+            Error::invalid(format!("the store has no family \"{}\"", sstable::escape(name)))
+        })
     }
 
     /// The same with each family changed.

@@ -4,14 +4,13 @@ use std::path::Path;
 
 use super::part::{Part, PartKind};
 use crate::error::{Error, Result};
-use crate::files::family_name::check_family_name;
 use crate::files::identity::is_store_file_name;
 use crate::files::manifest::{FileEntry, Manifest};
-use crate::files::unfinished::UNFINISHED_NAME;
+use crate::files::names::{LOCK_NAME, UNFINISHED_NAME, WAL_DIRECTORY, check_family_name};
+use crate::files::segment_number::SegmentNumber;
 use crate::options::{FamilyOptions, StoreOptions};
-use crate::store::{LOCK_NAME, WAL_DIRECTORY};
 use crate::vfs::Vfs;
-use crate::write::log::{self, LogPlace, SegmentNumber};
+use crate::write::log::{self, LogPlace};
 
 /// All that is known of a store before its files are read.
 pub(super) struct Plan {

@@ -24,14 +24,17 @@ use super::part::{Part, Problem, Step};
 use super::plan::{Plan, PlannedFamily};
 use super::verify::part_of;
 use crate::error::{Error, Result};
+use crate::files::catalog::Catalog;
 use crate::files::manifest::{FamilyEntry, FileEntry, Manifest};
+use crate::files::names::WAL_DIRECTORY;
 use crate::files::new_file::{FilePurpose, NewFile};
+use crate::files::segment_number::SegmentNumber;
 use crate::files::unfinished::{check_finished, mark_finished, mark_unfinished};
 use crate::maintenance::filters::filter_of_leaving;
 use crate::options::StoreOptions;
-use crate::store::{Inner, WAL_DIRECTORY, take_lock};
+use crate::store::{Parts, take_lock};
 use crate::vfs::{Lock, Vfs};
-use crate::write::log::{self, InspectedSegment, LogEnd, PreviousSegment, SegmentNumber};
+use crate::write::log::{self, InspectedSegment, LogEnd, PreviousSegment};
 
 /// Makes a store in `out`, which must be empty or not there, of what is sound in the one in
 /// `directory`, which nobody may have open and which stays as it is. Returns whether that was
@@ -249,9 +252,9 @@ impl Salvage<'_> {
             return Ok(());
         }
         let options = options.clone().create(false).background(false).auto_compaction(false);
-        let store = Inner::open(self.out, options)?;
+        let store = Parts::open(self.out, options)?;
         for mut rest in rests {
-            write_rest(&store, &mut rest)?;
+            write_rest(&store.catalog, &mut rest)?;
             self.done(&rest.part);
         }
         Ok(())
@@ -273,8 +276,8 @@ fn copy(vfs: &dyn Vfs, source: &dyn ReadAt, from: &Path, to: &Path, len: u64) ->
 }
 
 /// Writes the sound blocks of a file into a new one, and has the store list that.
-fn write_rest(store: &Inner, rest: &mut Rest) -> Result<()> {
-    let version = store.version();
+fn write_rest(catalog: &Catalog, rest: &mut Rest) -> Result<()> {
+    let version = catalog.version();
     let family = version.family(rest.family.as_bytes()).expect("all were made");
     let family = Arc::clone(&family.family);
     let purpose = FilePurpose {
@@ -283,7 +286,7 @@ fn write_rest(store: &Inner, rest: &mut Rest) -> Result<()> {
         is_major_compaction: false,
         filter: filter_of_leaving(&family),
     };
-    let mut file = NewFile::create(store, &family, purpose)?;
+    let mut file = NewFile::create(catalog, &family, purpose)?;
     let (mut kept, mut refused) = (0, None);
     let lost = sstable::salvage(&rest.reader, |cell| match file.append(&cell) {
         Ok(()) => {
@@ -314,8 +317,8 @@ fn write_rest(store: &Inner, rest: &mut Rest) -> Result<()> {
                 carries_sequence_ids: rest.entry.carries_sequence_ids,
                 ..entry
             };
-            let opened = store.open_file(&family, &entry)?;
-            store.replace_files(&family, &[], Some(&opened))?;
+            let opened = catalog.opener.open_file(&family, &entry)?;
+            catalog.replace_files(&family, &[], Some(&opened))?;
             format!("{kept} of its {cells} cells are in {name}")
         }
     };

@@ -11,11 +11,13 @@ use super::plan::{Plan, PlannedFamily};
 use crate::error::Result;
 use crate::files::identity::is_store_file_name;
 use crate::files::manifest::Manifest;
+use crate::files::names::WAL_DIRECTORY;
 use crate::files::new_file::NewPlace;
+use crate::files::segment_number::SegmentNumber;
 use crate::options::StoreOptions;
-use crate::store::{MANIFESTS_MAX, WAL_DIRECTORY};
+use crate::store::MANIFESTS_MAX;
 use crate::vfs::Vfs;
-use crate::write::log::{self, InspectedSegment, SegmentNumber};
+use crate::write::log::{self, InspectedSegment};
 
 /// Checks a store: the manifest, the log, every store file wholly, and which files are nobody's.
 /// Returns whether all is sound; `step` is told of each file.

@@ -3,21 +3,25 @@
 use std::io;
 use std::path::Path;
 
+use super::background::Maintenance;
 use crate::error::{Error, Result};
+use crate::files::catalog::Catalog;
 use crate::files::identity::random_number;
 use crate::files::manifest::Manifest;
-use crate::store::{Inner, WAL_DIRECTORY};
+use crate::files::names::WAL_DIRECTORY;
 use crate::vfs::{Entry, Vfs};
+use crate::write::log::Log;
 
-impl Inner {
+impl Maintenance {
     /// Makes a store in `directory` of what this one holds now.
     ///
     /// Memstores are flushed, and the files that the manifest then names are linked, while nothing
     /// else can change what it names. The manifest comes last: before, there is no store. If anything
     /// fails, `directory` is as it was.
-    pub(crate) fn checkpoint(&self, directory: &Path) -> Result<()> {
-        self.commit.check()?;
-        let entries = match self.vfs.list(directory) {
+    pub(crate) fn checkpoint(&self, catalog: &Catalog, log: &Log, directory: &Path) -> Result<()> {
+        self.health.check()?;
+        let vfs = &**catalog.opener.vfs();
+        let entries = match vfs.list(directory) {
             Ok(entries) => Some(entries),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(Error::io(directory, "list")(error)),
@@ -28,43 +32,44 @@ impl Inner {
                 "{shown}: is not empty; a checkpoint needs its own"
             )));
         }
-        self.flush()?;
-        let made = self.link_all(directory);
+        self.flush(catalog, log)?;
+        let made = link_all(catalog, directory);
         if made.is_err() {
             // The first error says more than any that comes now.
-            let _ = remove_inside(&*self.vfs, directory);
+            let _ = remove_inside(vfs, directory);
             if entries.is_none() {
-                let _ = self.vfs.remove_directory(directory);
+                let _ = vfs.remove_directory(directory);
             }
         }
         made
     }
+}
 
-    /// Links all files into `directory`, and makes a store of them.
-    fn link_all(&self, directory: &Path) -> Result<()> {
-        let manifest = self.manifest();
-        let wal = directory.join(WAL_DIRECTORY);
-        self.vfs.create_directory(&wal).map_err(Error::io(&wal, "create"))?;
-        for family in &manifest.families {
-            let (from, to) = (self.directory.join(&family.name), directory.join(&family.name));
-            self.vfs.create_directory(&to).map_err(Error::io(&to, "create"))?;
-            for file in &family.files {
-                let link = to.join(&file.name);
-                let linked = self.vfs.hard_link(&from.join(&file.name), &link);
-                linked.map_err(Error::io(&link, "link"))?;
-            }
-            self.vfs.sync_directory(&to).map_err(Error::io(&to, "sync"))?;
+/// Links all files into `directory`, and makes a store of them.
+fn link_all(catalog: &Catalog, directory: &Path) -> Result<()> {
+    let (vfs, store) = (&**catalog.opener.vfs(), catalog.opener.directory());
+    let manifest = catalog.manifest();
+    let wal = directory.join(WAL_DIRECTORY);
+    vfs.create_directory(&wal).map_err(Error::io(&wal, "create"))?;
+    for family in &manifest.families {
+        let (from, to) = (store.join(&family.name), directory.join(&family.name));
+        vfs.create_directory(&to).map_err(Error::io(&to, "create"))?;
+        for file in &family.files {
+            let link = to.join(&file.name);
+            let linked = vfs.hard_link(&from.join(&file.name), &link);
+            linked.map_err(Error::io(&link, "link"))?;
         }
-        // Another store from here on: neither takes the other's log for its own.
-        let mut manifest = Manifest { store: random_number()?, ..manifest.clone() };
-        // What was written since the flush is in this store's log only.
-        manifest.log_end = manifest.first_segment;
-        manifest.store(&*self.vfs, directory)?;
-        if let Some(parent) = directory.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            self.vfs.sync_directory(parent).map_err(Error::io(parent, "sync"))?;
-        }
-        Ok(())
+        vfs.sync_directory(&to).map_err(Error::io(&to, "sync"))?;
     }
+    // Another store from here on: neither takes the other's log for its own.
+    let mut manifest = Manifest { store: random_number()?, ..manifest.clone() };
+    // What was written since the flush is in this store's log only.
+    manifest.log_end = manifest.first_segment;
+    manifest.store(vfs, directory)?;
+    if let Some(parent) = directory.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        vfs.sync_directory(parent).map_err(Error::io(parent, "sync"))?;
+    }
+    Ok(())
 }
 
 /// Removes all that stands in a directory: the manifest first of all, without which there is no store.

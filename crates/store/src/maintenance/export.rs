@@ -11,7 +11,8 @@ use std::sync::Arc;
 use sstable::{Caching, CellRef, KeyRef, SequenceId, WriterOptions};
 
 use crate::error::Result;
-use crate::files::new_file::{FilePurpose, writer_options};
+use crate::files::catalog::Catalog;
+use crate::files::new_file::FilePurpose;
 use crate::files::region_files::RegionFiles;
 use crate::files::store_file::FileCursor;
 use crate::files::version::FamilyVersion;
@@ -19,7 +20,6 @@ use crate::maintenance::filters::filter_of_leaving;
 use crate::read::get::ReadView;
 use crate::read::merge::{MemoryCursor, Merge, Source};
 use crate::read::rules::{Rules, Verdict};
-use crate::store::Inner;
 
 /// What an export wrote.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -31,62 +31,60 @@ pub struct Export {
     pub cells: u64,
 }
 
-impl Inner {
-    /// Writes all families into `out`, cut before each row of `splits`.
-    pub(crate) fn export(&self, out: &Path, splits: &[Vec<u8>]) -> Result<Export> {
-        let view = self.view();
-        let mut export = Export::default();
-        for family in &view.version.families {
-            self.export_family(&view, family, out, splits, &mut export)?;
-        }
-        Ok(export)
+/// Writes all families into `out`, cut before each row of `splits`.
+pub(crate) fn export(catalog: &Catalog, out: &Path, splits: &[Vec<u8>]) -> Result<Export> {
+    let view = ReadView::of(catalog);
+    let mut export = Export::default();
+    for family in &view.version.families {
+        export_family(catalog, &view, family, out, splits, &mut export)?;
     }
+    Ok(export)
+}
 
-    fn export_family(
-        &self,
-        view: &ReadView,
-        family: &FamilyVersion,
-        out: &Path,
-        splits: &[Vec<u8>],
-        export: &mut Export,
-    ) -> Result<()> {
-        let (name, options) = (&family.family.name, self.leaving_options(family));
-        let mut files = RegionFiles::create_in(Arc::clone(&self.vfs), out, name, splits, options)?;
-        let memstores = family.memstores();
-        let mut sources: Vec<_> = memstores
-            .map(|memstore| Source::Memory(MemoryCursor::new(Arc::clone(memstore), view.visible)))
-            .collect();
-        let stored = family.files.by_sequence();
-        sources.extend(
-            stored.map(|file| Source::File(Box::new(FileCursor::new(file, Caching::Bypass)))),
-        );
-        let mut cells = Merge::new(sources, KeyRef::before_row(b""))?;
-        let mut rules = Rules::for_rewrite(&family.family.options, view.now());
-        let mut last = None::<sstable::Cell>;
-        while let Some(cell) = cells.cell() {
-            // The same marker in two files, or twice in one: without sequence ids they are equal.
-            let is_known = last.as_ref().is_some_and(|last| last.as_ref().key() == cell.key());
-            if rules.judge(&cell) == Verdict::Include && !is_known {
-                files.append(CellRef { sequence_id: SequenceId::default(), ..cell })?;
-                export.cells += 1;
-                last = Some(cell.to_cell());
-            }
-            cells.advance()?;
+fn export_family(
+    catalog: &Catalog,
+    view: &ReadView,
+    family: &FamilyVersion,
+    out: &Path,
+    splits: &[Vec<u8>],
+    export: &mut Export,
+) -> Result<()> {
+    let (name, options) = (&family.family.name, leaving_options(catalog, family));
+    let mut files =
+        RegionFiles::create_in(Arc::clone(catalog.opener.vfs()), out, name, splits, options)?;
+    let memstores = family.memstores();
+    let mut sources: Vec<_> = memstores
+        .map(|memstore| Source::Memory(MemoryCursor::new(Arc::clone(memstore), view.visible)))
+        .collect();
+    let stored = family.files.by_sequence();
+    sources
+        .extend(stored.map(|file| Source::File(Box::new(FileCursor::new(file, Caching::Bypass)))));
+    let mut cells = Merge::new(sources, KeyRef::before_row(b""))?;
+    let mut rules = Rules::for_rewrite(&family.family.options, view.now());
+    let mut last = None::<sstable::Cell>;
+    while let Some(cell) = cells.cell() {
+        // The same marker in two files, or twice in one: without sequence ids they are equal.
+        let is_known = last.as_ref().is_some_and(|last| last.as_ref().key() == cell.key());
+        if rules.judge(&cell) == Verdict::Include && !is_known {
+            files.append(CellRef { sequence_id: SequenceId::default(), ..cell })?;
+            export.cells += 1;
+            last = Some(cell.to_cell());
         }
-        export.files.extend(files.finish()?);
-        Ok(())
+        cells.advance()?;
     }
+    export.files.extend(files.finish()?);
+    Ok(())
+}
 
-    /// How files of a family are written that leave the store.
-    fn leaving_options(&self, family: &FamilyVersion) -> WriterOptions {
-        let has_tags = family.memstores().any(|memstore| memstore.has_tags())
-            || family.files.by_sequence().any(|file| file.reader.file_info().includes_tags());
-        let purpose = FilePurpose {
-            sequence_max: SequenceId::default(),
-            has_tags,
-            is_major_compaction: false,
-            filter: filter_of_leaving(&family.family),
-        };
-        writer_options(self, &family.family, purpose).bulk_load(self.options.clock.now())
-    }
+/// How files of a family are written that leave the store.
+fn leaving_options(catalog: &Catalog, family: &FamilyVersion) -> WriterOptions {
+    let has_tags = family.memstores().any(|memstore| memstore.has_tags())
+        || family.files.by_sequence().any(|file| file.reader.file_info().includes_tags());
+    let purpose = FilePurpose {
+        sequence_max: SequenceId::default(),
+        has_tags,
+        is_major_compaction: false,
+        filter: filter_of_leaving(&family.family),
+    };
+    catalog.writer_options(&family.family, purpose).bulk_load(catalog.clock.now())
 }

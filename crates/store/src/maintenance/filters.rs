@@ -3,7 +3,7 @@
 //! A family whose filters have a budget in bytes shares it out among its files as Monkey does
 //! ([`allocate`]): many bits a row for small files, few for large ones, none where they would spare
 //! too little. A file that is made gets what the whole set of files says at that moment; those that
-//! are there keep theirs until they are compacted, or until [`Inner::rebuild_filters`].
+//! are there keep theirs until they are compacted, or until [`Maintenance::rebuild_filters`].
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use filter::theory::allocate;
 use filter::{FilterKind, HEADER_LEN, Sizing};
 use sstable::{BloomType, FileName, FilterOptions, Limits, WriterOptions, rebuild_filter};
 
+use super::background::Maintenance;
 use crate::error::{Error, Result};
+use crate::files::catalog::Catalog;
 use crate::files::manifest::FileEntry;
 use crate::files::new_file::NewPlace;
 use crate::files::store_file::StoreFile;
 use crate::files::version::{Family, FamilyVersion};
-use crate::store::Inner;
-use crate::sync::lock;
 
 /// The filter of a file with so many rows, that is to stand beside `others`.
 pub(crate) fn filter_of_new(
@@ -63,14 +63,13 @@ fn sized(kind: FilterKind, bits_per_key: f64) -> Option<(FilterKind, Sizing)> {
     (bits_per_key > 0.0).then_some((kind, Sizing::BitsPerKey(bits_per_key)))
 }
 
-impl Inner {
+impl Maintenance {
     /// Gives every file of a family the filter that the family's options say, anew. Their data are
     /// copied as they are.
-    pub(crate) fn rebuild_filters(&self, family: &str) -> Result<()> {
-        let _one_at_a_time = lock(&self.compaction_turn);
-        self.commit.check()?;
-        let view = self.view();
-        let version: &FamilyVersion = view.family(family.as_bytes())?;
+    pub(crate) fn rebuild_filters(&self, catalog: &Catalog, family: &str) -> Result<()> {
+        let _one_at_a_time = self.take_turn(&self.compaction_turn)?;
+        let version = catalog.version();
+        let version: &FamilyVersion = version.known_family(family.as_bytes())?;
         let family = &version.family;
         let files: Vec<_> = version.files.by_sequence().cloned().collect();
         let filters: Vec<_> = match family.options.filter {
@@ -82,29 +81,28 @@ impl Inner {
             filter => vec![filter; files.len()],
         };
         for (file, filter) in files.iter().zip(filters) {
-            let entry = self.copy_with_filter(family, file, filter)?;
-            let copy = self.open_file(family, &entry)?;
-            self.replace_files(family, std::slice::from_ref(file), Some(&copy))?;
+            let entry = copy_with_filter(catalog, family, file, filter)?;
+            let copy = catalog.opener.open_file(family, &entry)?;
+            catalog.replace_files(family, std::slice::from_ref(file), Some(&copy))?;
         }
         Ok(())
     }
+}
 
-    fn copy_with_filter(
-        &self,
-        family: &Family,
-        file: &StoreFile,
-        filter: Option<(FilterKind, Sizing)>,
-    ) -> Result<FileEntry> {
-        let seed = self.seed;
-        let filter = filter.map(|(kind, sizing)| FilterOptions { kind, sizing, seed });
-        let path = self.family_directory(family).join(&file.entry.name);
-        let source = self.vfs.open(&path).map_err(Error::io(&path, "open"))?;
-        let shown = FileName::new(format!("{}/{}", family.name, file.entry.name));
-        let (place, sink) = NewPlace::create(self, family)?;
-        let (limits, id) = (Limits::default(), place.id());
-        let (sink, length) =
-            rebuild_filter(source, shown, limits, filter, Some(id.to_bytes()), sink)?;
-        let (name, checksum) = place.finish(sink)?;
-        Ok(FileEntry { name, id: Some(id), length, checksum, ..file.entry.clone() })
-    }
+fn copy_with_filter(
+    catalog: &Catalog,
+    family: &Family,
+    file: &StoreFile,
+    filter: Option<(FilterKind, Sizing)>,
+) -> Result<FileEntry> {
+    let seed = catalog.seed;
+    let filter = filter.map(|(kind, sizing)| FilterOptions { kind, sizing, seed });
+    let path = catalog.opener.family_directory(family).join(&file.entry.name);
+    let source = catalog.opener.vfs().open(&path).map_err(Error::io(&path, "open"))?;
+    let shown = FileName::new(format!("{}/{}", family.name, file.entry.name));
+    let (place, sink) = NewPlace::create(catalog, family)?;
+    let (limits, id) = (Limits::default(), place.id());
+    let (sink, length) = rebuild_filter(source, shown, limits, filter, Some(id.to_bytes()), sink)?;
+    let (name, checksum) = place.finish(sink)?;
+    Ok(FileEntry { name, id: Some(id), length, checksum, ..file.entry.clone() })
 }

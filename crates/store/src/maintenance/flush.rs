@@ -18,18 +18,20 @@ use std::sync::Arc;
 
 use sstable::{Caching, KeyRef, SequenceId};
 
+use super::background::Maintenance;
 use crate::error::{Error, Result};
-use crate::files::manifest::FileEntry;
+use crate::files::catalog::Catalog;
+use crate::files::manifest::{FileEntry, Manifest};
 use crate::files::new_file::{FilePurpose, NewFile};
+use crate::files::segment_number::SegmentNumber;
 use crate::files::store_file::StoreFile;
 use crate::files::version::{Family, FamilyVersion, StoreVersion};
 use crate::maintenance::filters::filter_of_new;
 use crate::memstore::Memstore;
 use crate::read::merge::{MemoryCursor, Merge, Source};
 use crate::read::rules::{Rules, Verdict};
-use crate::store::Inner;
 use crate::watch::{Watch, Work};
-use crate::write::log::SegmentNumber;
+use crate::write::log::Log;
 
 /// The store once its memstores were set aside.
 struct Aside {
@@ -48,29 +50,29 @@ struct Flushed {
     file: Option<Arc<StoreFile>>,
 }
 
-impl Inner {
+impl Maintenance {
     /// Writes all memstores to files. When it returns, they are on disk.
-    pub(crate) fn flush(&self) -> Result<()> {
+    pub(crate) fn flush(&self, catalog: &Catalog, log: &Log) -> Result<()> {
         let _one_at_a_time = self.take_turn(&self.flush_turn)?;
-        let result = self.flush_all().map_err(|error| self.commit.poison(error));
-        self.background.flush_ended();
+        let result = self.flush_all(catalog, log).map_err(|error| self.health.poison(error));
+        self.tasks.flush_ended();
         result
     }
 
-    fn flush_all(&self) -> Result<()> {
-        let Some(Aside { version, segment, newest }) = self.set_memstores_aside(0)? else {
+    fn flush_all(&self, catalog: &Catalog, log: &Log) -> Result<()> {
+        let Some(Aside { version, segment, newest }) = set_memstores_aside(catalog, log, 0)? else {
             return Ok(());
         };
         let _watch = Watch::begin(Work::Flush);
         let mut flushed = Vec::new();
         for family in version.families.iter().filter(|family| !family.flushing.is_empty()) {
-            flushed.push(self.write_memstores(family, newest)?);
+            flushed.push(write_memstores(catalog, family, newest, self.options.cache_on_write)?);
         }
-        let unneeded = self.install_flushed(&flushed, segment, newest)?;
+        let unneeded = install_flushed(catalog, &flushed, segment, newest)?;
         self.count(|counts| counts.flushes += 1);
         for number in unneeded {
-            let path = SegmentNumber(number).path(&self.wal_directory());
-            match self.vfs.unlink(&path) {
+            let path = SegmentNumber(number).path(&catalog.opener.wal_directory());
+            match catalog.opener.vfs().unlink(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     return Err(Error::io(&path, "unlink")(error));
                 }
@@ -78,117 +80,118 @@ impl Inner {
             }
         }
         if self.options.auto_compaction {
-            self.background.want_compaction();
+            self.tasks.want_compaction();
         }
         Ok(())
     }
 
     /// Begins new memstores for those that have filled up while others are written to files.
-    pub(crate) fn set_full_memstores_aside(&self) -> Result<()> {
-        let result = self.set_memstores_aside(self.options.memstore_flush_bytes);
-        result.map(drop).map_err(|error| self.commit.poison(error))
+    pub(super) fn set_full_memstores_aside(&self, catalog: &Catalog, log: &Log) -> Result<()> {
+        let result = set_memstores_aside(catalog, log, self.options.memstore_flush_bytes);
+        result.map(drop).map_err(|error| self.health.poison(error))
     }
+}
 
-    /// Begins new memstores and closes the log segment. `None` if there is nothing to flush, or the
-    /// memstores that are written to hold fewer bytes than that.
-    fn set_memstores_aside(&self, bytes_min: usize) -> Result<Option<Aside>> {
-        let mut writer = self.commit.writer();
-        let version = self.version();
-        let is_empty = |family: &Arc<FamilyVersion>| family.memstores().all(|it| it.is_empty());
-        if version.families.iter().all(is_empty) || version.active_bytes() < bytes_min {
-            return Ok(None);
-        }
-        writer.close_segment()?;
-        writer.has_unlogged = false;
-        self.replace_version(|version| {
-            version.map(|family| {
-                if family.active.is_empty() {
-                    return Arc::clone(family);
-                }
-                let mut changed = FamilyVersion::clone(family);
-                changed.flushing.insert(0, Arc::clone(&family.active));
-                changed.active = Arc::new(Memstore::new());
-                Arc::new(changed)
-            })
-        });
-        Ok(Some(Aside {
-            version: self.version(),
-            segment: writer.log.next(),
-            newest: writer.newest,
-        }))
+/// Begins new memstores and closes the log segment. `None` if there is nothing to flush, or the
+/// memstores that are written to hold fewer bytes than that.
+fn set_memstores_aside(catalog: &Catalog, log: &Log, bytes_min: usize) -> Result<Option<Aside>> {
+    let mut writer = log.writer();
+    let version = catalog.version();
+    let is_empty = |family: &Arc<FamilyVersion>| family.memstores().all(|it| it.is_empty());
+    if version.families.iter().all(is_empty) || version.active_bytes() < bytes_min {
+        return Ok(None);
     }
-
-    fn write_memstores(&self, version: &FamilyVersion, newest: SequenceId) -> Result<Flushed> {
-        let family = &version.family;
-        let memstores = version.flushing.clone();
-        let merged = || {
-            let sources = memstores.iter().map(|memstore| {
-                Source::Memory(MemoryCursor::new(Arc::clone(memstore), SequenceId::MAX))
-            });
-            Merge::new(sources.collect(), KeyRef::before_row(b""))
-        };
-        let others: Vec<_> = version.files.by_sequence().cloned().collect();
-        let purpose = FilePurpose {
-            sequence_max: newest,
-            has_tags: memstores.iter().any(|memstore| memstore.has_tags()),
-            is_major_compaction: false,
-            filter: filter_of_new(family, &others, || count_rows(merged()?))?,
-        };
-        let mut cells = merged()?;
-        let mut rules = Rules::for_rewrite(&family.options, self.options.clock.now());
-        let mut file = NewFile::create(self, family, purpose)?;
-        while let Some(cell) = cells.cell() {
-            if rules.judge(&cell) == Verdict::Include {
-                file.append(&cell)?;
+    let segment = writer.close_for_flush()?;
+    catalog.replace_version(|version| {
+        version.map(|family| {
+            if family.active.is_empty() {
+                return Arc::clone(family);
             }
+            let mut changed = FamilyVersion::clone(family);
+            changed.flushing.insert(0, Arc::clone(&family.active));
+            changed.active = Arc::new(Memstore::new());
+            Arc::new(changed)
+        })
+    });
+    Ok(Some(Aside { version: catalog.version(), segment, newest: writer.newest() }))
+}
+
+fn write_memstores(
+    catalog: &Catalog,
+    version: &FamilyVersion,
+    newest: SequenceId,
+    cache_on_write: bool,
+) -> Result<Flushed> {
+    let family = &version.family;
+    let memstores = version.flushing.clone();
+    let merged = || {
+        let sources = memstores.iter().map(|memstore| {
+            Source::Memory(MemoryCursor::new(Arc::clone(memstore), SequenceId::MAX))
+        });
+        Merge::new(sources.collect(), KeyRef::before_row(b""))
+    };
+    let others: Vec<_> = version.files.by_sequence().cloned().collect();
+    let purpose = FilePurpose {
+        sequence_max: newest,
+        has_tags: memstores.iter().any(|memstore| memstore.has_tags()),
+        is_major_compaction: false,
+        filter: filter_of_new(family, &others, || count_rows(merged()?))?,
+    };
+    let mut cells = merged()?;
+    let mut rules = Rules::for_rewrite(&family.options, catalog.clock.now());
+    let mut file = NewFile::create(catalog, family, purpose)?;
+    while let Some(cell) = cells.cell() {
+        if rules.judge(&cell) == Verdict::Include {
+            file.append(&cell)?;
+        }
+        cells.advance()?;
+    }
+    let file = file.finish()?.map(|entry| catalog.opener.open_file(family, &entry)).transpose()?;
+    if let Some(file) = file.as_ref().filter(|_| cache_on_write) {
+        let mut cells = file.reader.scanner(Caching::Use);
+        cells.seek_to_first()?;
+        while cells.cell().is_some() {
             cells.advance()?;
         }
-        let file = file.finish()?.map(|entry| self.open_file(family, &entry)).transpose()?;
-        if let Some(file) = file.as_ref().filter(|_| self.options.cache_on_write) {
-            let mut cells = file.reader.scanner(Caching::Use);
-            cells.seek_to_first()?;
-            while cells.cell().is_some() {
-                cells.advance()?;
-            }
-        }
-        Ok(Flushed { family: Arc::clone(family), memstores, file })
     }
+    Ok(Flushed { family: Arc::clone(family), memstores, file })
+}
 
-    /// Puts files in the place of the memstores; returns the numbers of the segments that nobody
-    /// needs any more.
-    fn install_flushed(
-        &self,
-        flushed: &[Flushed],
-        segment: SegmentNumber,
-        newest: SequenceId,
-    ) -> Result<std::ops::Range<u64>> {
-        let mut manifest = self.manifest();
-        let unneeded = manifest.first_segment.0..segment.0;
-        self.change(&mut manifest, |manifest| {
-            manifest.first_segment = segment;
-            manifest.log_end = manifest.log_end.max(segment);
-            manifest.flushed = newest;
-            for flushed in flushed {
-                let entry: Option<FileEntry> = flushed.file.as_ref().map(|file| file.entry.clone());
-                manifest.family_mut(flushed.family.id).files.extend(entry);
-            }
-        })?;
-        self.replace_version(|version| {
-            version.map(|family| {
-                let Some(flushed) = flushed.iter().find(|it| it.family.id == family.family.id)
-                else {
-                    return Arc::clone(family);
-                };
-                let mut changed = FamilyVersion::clone(family);
-                changed.flushing.retain(|memstore| {
-                    !flushed.memstores.iter().any(|done| Arc::ptr_eq(done, memstore))
-                });
-                changed.files = family.files.replace(&[], flushed.file.as_ref());
-                Arc::new(changed)
-            })
-        });
-        Ok(unneeded)
-    }
+/// Puts files in the place of the memstores; returns the numbers of the segments that nobody
+/// needs any more.
+fn install_flushed(
+    catalog: &Catalog,
+    flushed: &[Flushed],
+    segment: SegmentNumber,
+    newest: SequenceId,
+) -> Result<std::ops::Range<u64>> {
+    let mut unneeded = 0..0;
+    let list = |manifest: &mut Manifest| {
+        unneeded = manifest.first_segment.0..segment.0;
+        manifest.first_segment = segment;
+        manifest.log_end = manifest.log_end.max(segment);
+        manifest.flushed = newest;
+        for flushed in flushed {
+            let entry: Option<FileEntry> = flushed.file.as_ref().map(|file| file.entry.clone());
+            manifest.family_mut(flushed.family.id).files.extend(entry);
+        }
+    };
+    catalog.install(list, |version| {
+        version.map(|family| {
+            let Some(flushed) = flushed.iter().find(|it| it.family.id == family.family.id) else {
+                return Arc::clone(family);
+            };
+            let mut changed = FamilyVersion::clone(family);
+            changed.flushing.retain(|memstore| {
+                !flushed.memstores.iter().any(|done| Arc::ptr_eq(done, memstore))
+            });
+            let written = family.flushing.len() - changed.flushing.len();
+            assert_eq!(written, flushed.memstores.len(), "what was written waited for it");
+            changed.files = family.files.replace(&[], flushed.file.as_ref());
+            Arc::new(changed)
+        })
+    })?;
+    Ok(unneeded)
 }
 
 /// How many rows there are among cells in order.

@@ -8,14 +8,15 @@ use sstable::{
 };
 
 use crate::error::{Error, Result};
+use crate::files::catalog::Catalog;
 use crate::files::identity::random_name;
-use crate::files::manifest::FileEntry;
+use crate::files::manifest::{FileEntry, Manifest};
 use crate::files::new_file::{FilePurpose, NewFile, NewPlace};
 use crate::files::sequence;
 use crate::files::store_file::{StoreFile, checksum_of};
 use crate::files::version::Family;
 use crate::maintenance::filters::filter_of_new;
-use crate::store::Inner;
+use crate::write::log::Log;
 
 /// How old the cells of a file are that comes from elsewhere.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -108,46 +109,49 @@ struct Copied {
     carried: Option<SequenceId>,
 }
 
-impl Inner {
-    /// Takes files in; all or none.
-    pub(crate) fn import(
-        &self,
-        family: &str,
-        paths: &[PathBuf],
-        age: Age,
-        options: &ImportOptions,
-    ) -> Result<()> {
-        self.commit.check()?;
-        let view = self.view();
-        let family = &view.family(family.as_bytes())?.family;
-        let mut candidates = Vec::new();
-        for path in paths {
-            // A file without a cell adds nothing.
-            candidates.extend(self.candidate(family, path, options.verify)?);
-        }
-        let mut copied = Vec::new();
-        for candidate in &candidates {
-            match self.copy_in(family, candidate, options.rows()) {
-                Ok(file) => copied.extend(file),
-                Err(error) => {
-                    for file in copied {
-                        self.discard(family, &file.entry);
-                    }
-                    return Err(error);
+/// Takes files in; all or none.
+pub(crate) fn import(
+    catalog: &Catalog,
+    log: &Log,
+    family: &str,
+    paths: &[PathBuf],
+    age: Age,
+    options: &ImportOptions,
+) -> Result<()> {
+    catalog.health().check()?;
+    let version = catalog.version();
+    let family = &version.known_family(family.as_bytes())?.family;
+    let import = Import { catalog, family };
+    let mut candidates = Vec::new();
+    for path in paths {
+        // A file without a cell adds nothing.
+        candidates.extend(import.candidate(path, options.verify)?);
+    }
+    let mut copied = Vec::new();
+    for candidate in &candidates {
+        match import.copy_in(candidate, options.rows()) {
+            Ok(file) => copied.extend(file),
+            Err(error) => {
+                for file in copied {
+                    import.discard(&file.entry);
                 }
+                return Err(error);
             }
         }
-        self.install_imported(family, copied, age)
     }
+    install_imported(catalog, log, family, copied, age)
+}
 
+/// An import into a family.
+struct Import<'i> {
+    catalog: &'i Catalog,
+    family: &'i Family,
+}
+
+impl Import<'_> {
     /// Opens a file and checks that it can be taken in; `None` if it has no cell.
-    fn candidate<'a>(
-        &self,
-        family: &Family,
-        path: &'a Path,
-        verify: bool,
-    ) -> Result<Option<Candidate<'a>>> {
-        let source = self.vfs.open(path).map_err(Error::io(path, "open"))?;
+    fn candidate<'a>(&self, path: &'a Path, verify: bool) -> Result<Option<Candidate<'a>>> {
+        let source = self.catalog.opener.vfs().open(path).map_err(Error::io(path, "open"))?;
         let shown = FileName::new(path.display().to_string());
         let reader = Reader::open(Arc::clone(&source), shown.clone(), ReaderOptions::default())?;
         if reader.comparator() != Comparator::Bytes {
@@ -160,29 +164,24 @@ impl Inner {
         let mut first = reader.scanner(Caching::Bypass);
         first.seek(KeyRef::before_row(b""))?;
         let Some(cell) = first.cell() else { return Ok(None) };
-        if cell.family != family.name.as_bytes() {
+        if cell.family != self.family.name.as_bytes() {
             let found = sstable::escape(cell.family);
             return Err(Error::invalid(format!(
                 "{}: has cells of family \"{found}\", not \"{}\"",
                 path.display(),
-                family.name
+                self.family.name
             )));
         }
         Ok(Some(Candidate { path, source, reader, verified }))
     }
 
-    fn copy_in(
-        &self,
-        family: &Family,
-        candidate: &Candidate<'_>,
-        rows: RowRange<'_>,
-    ) -> Result<Option<Copied>> {
+    fn copy_in(&self, candidate: &Candidate<'_>, rows: RowRange<'_>) -> Result<Option<Copied>> {
         let Candidate { path, source, reader, verified } = candidate;
         if !rows.holds_all(reader) {
-            return self.rewrite(family, reader, rows);
+            return self.rewrite(reader, rows);
         }
         let name = random_name()?;
-        let checksum = self.copy(family, path, &**source, &name)?;
+        let checksum = self.copy(path, &**source, &name)?;
         let entry = FileEntry::of_file(reader, &name, checksum);
         let what = if verified.is_some_and(|verified| verified != checksum) {
             "changed while it was taken in"
@@ -192,27 +191,22 @@ impl Inner {
             "has cells, and no first or last key"
         };
         // The next open would remove it, too.
-        let _ = self.vfs.unlink(&self.family_directory(family).join(&name));
+        let _ = self.catalog.opener.vfs().unlink(&self.directory().join(&name));
         Err(Error::corrupt(path, 0, what))
     }
 
     /// Writes the rows of a range into a file of their own.
-    fn rewrite(
-        &self,
-        family: &Family,
-        reader: &Reader,
-        rows: RowRange<'_>,
-    ) -> Result<Option<Copied>> {
-        let version = self.version();
-        let others = version.family(family.name.as_bytes()).map(|it| it.files.by_sequence());
-        let others: Vec<_> = others.into_iter().flatten().cloned().collect();
+    fn rewrite(&self, reader: &Reader, rows: RowRange<'_>) -> Result<Option<Copied>> {
+        let version = self.catalog.version();
+        let present = version.known_family(self.family.name.as_bytes())?;
+        let others: Vec<_> = present.files.by_sequence().cloned().collect();
         let purpose = FilePurpose {
             sequence_max: SequenceId::default(),
             has_tags: reader.file_info().includes_tags(),
             is_major_compaction: false,
-            filter: filter_of_new(family, &others, || Ok(reader.cell_count()))?,
+            filter: filter_of_new(self.family, &others, || Ok(reader.cell_count()))?,
         };
-        let mut part = NewFile::create(self, family, purpose)?;
+        let mut part = NewFile::create(self.catalog, self.family, purpose)?;
         let mut cells = reader.scanner(Caching::Bypass);
         cells.seek(KeyRef::before_row(rows.start.unwrap_or_default()))?;
         while let Some(cell) = cells.cell().filter(|cell| rows.holds(cell.row)) {
@@ -228,11 +222,11 @@ impl Inner {
     }
 
     /// Copies a file's bytes under a new name; returns their checksum once they are on disk.
-    fn copy(&self, family: &Family, path: &Path, source: &dyn ReadAt, name: &str) -> Result<u32> {
+    fn copy(&self, path: &Path, source: &dyn ReadAt, name: &str) -> Result<u32> {
         const CHUNK: usize = 1 << 20;
-        let directory = self.family_directory(family);
+        let (vfs, directory) = (self.catalog.opener.vfs(), self.directory());
         let temporary = directory.join(format!("{name}{}", NewPlace::TEMPORARY_SUFFIX));
-        let mut file = self.vfs.create(&temporary).map_err(Error::io(&temporary, "create"))?;
+        let mut file = vfs.create(&temporary).map_err(Error::io(&temporary, "create"))?;
         let mut checksum = 0;
         let mut chunk = vec![0; CHUNK];
         let mut at = 0;
@@ -247,51 +241,60 @@ impl Inner {
         file.sync().map_err(Error::io(&temporary, "sync"))?;
         drop(file);
         let place = directory.join(name);
-        self.vfs.rename(&temporary, &place).map_err(Error::io(&place, "rename to"))?;
-        self.vfs.sync_directory(&directory).map_err(Error::io(&directory, "sync"))?;
+        vfs.rename(&temporary, &place).map_err(Error::io(&place, "rename to"))?;
+        vfs.sync_directory(&directory).map_err(Error::io(&directory, "sync"))?;
         Ok(checksum)
     }
 
-    fn install_imported(&self, family: &Family, copied: Vec<Copied>, age: Age) -> Result<()> {
-        // No write may come between: what is new here must be newer than all before.
-        let mut writer = self.commit.writer();
-        // Nor may a power cut take what was written before them, and leave them: that were a hole.
-        let synced = writer.write_pending().and_then(|()| writer.log.sync());
-        synced.map_err(|error| self.commit.poison(error))?;
-        let mut newest = writer.newest;
-        let mut files = Vec::new();
-        for Copied { mut entry, carried } in copied {
-            if let Some(carried) = carried.filter(|_| age == Age::Carried) {
-                entry.sequence_max = carried;
-                entry.carries_sequence_ids = true;
-                newest = newest.max(carried);
-            } else {
-                newest = sequence::after(newest)?;
-                (entry.sequence_min, entry.sequence_max) = (newest, newest);
-                entry.carries_sequence_ids = false;
-            }
-            files.push(self.open_file(family, &entry)?);
-        }
-        let mut manifest = self.manifest();
-        self.change(&mut manifest, |manifest| {
-            let entries = files.iter().map(|file: &Arc<StoreFile>| file.entry.clone());
-            manifest.family_mut(family.id).files.extend(entries);
-        })?;
-        self.replace_version(|version| {
-            version.with(family, |changed| {
-                for file in &files {
-                    changed.files = changed.files.replace(&[], Some(file));
-                }
-            })
-        });
-        self.commit.publish(&mut writer, newest);
-        Ok(())
+    /// Removes a copy that is not to be taken in after all; the next open would do it too.
+    fn discard(&self, entry: &FileEntry) {
+        let _ = self.catalog.opener.vfs().unlink(&self.directory().join(&entry.name));
     }
 
-    /// Removes a copy that is not to be taken in after all; the next open would do it too.
-    fn discard(&self, family: &Family, entry: &FileEntry) {
-        let _ = self.vfs.unlink(&self.family_directory(family).join(&entry.name));
+    fn directory(&self) -> PathBuf {
+        self.catalog.opener.family_directory(self.family)
     }
+}
+
+fn install_imported(
+    catalog: &Catalog,
+    log: &Log,
+    family: &Family,
+    copied: Vec<Copied>,
+    age: Age,
+) -> Result<()> {
+    // No write may come between: what is new here must be newer than all before.
+    let mut writer = log.writer();
+    // Nor may a power cut take what was written before them, and leave them: that were a hole.
+    writer.sync().map_err(|error| catalog.health().poison(error))?;
+    let mut newest = writer.newest();
+    let mut files = Vec::new();
+    for Copied { mut entry, carried } in copied {
+        if let Some(carried) = carried.filter(|_| age == Age::Carried) {
+            entry.sequence_max = carried;
+            entry.carries_sequence_ids = true;
+            newest = newest.max(carried);
+        } else {
+            newest = sequence::after(newest)?;
+            (entry.sequence_min, entry.sequence_max) = (newest, newest);
+            entry.carries_sequence_ids = false;
+        }
+        files.push(catalog.opener.open_file(family, &entry)?);
+    }
+    let list = |manifest: &mut Manifest| {
+        let entries = files.iter().map(|file: &Arc<StoreFile>| file.entry.clone());
+        manifest.family_mut(family.id).files.extend(entries);
+    };
+    catalog.install(list, |version| {
+        version.with(family, |changed| {
+            for file in &files {
+                changed.files = changed.files.replace(&[], Some(file));
+            }
+        })
+    })?;
+    writer.give_up_to(newest);
+    catalog.publish(newest);
+    Ok(())
 }
 
 /// Verifies a whole file; returns the CRC-32C of its bytes if nothing is wrong.

@@ -1,6 +1,7 @@
 //! What a store does with whole files: it makes them from memstores, merges them, takes them in and
 //! gives them out.
 
+mod back_pressure;
 pub(crate) mod background;
 pub(crate) mod checkpoint;
 pub(crate) mod compaction;
@@ -8,3 +9,7 @@ pub(crate) mod export;
 pub(crate) mod filters;
 pub(crate) mod flush;
 pub(crate) mod import;
+mod tasks;
+
+#[cfg(test)]
+mod tests;

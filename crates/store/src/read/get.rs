@@ -18,7 +18,7 @@ use sstable::{
     row_head,
 };
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::files::version::{FamilyVersion, StoreVersion};
 use crate::memstore::Place;
 use crate::read::explain::{Explanation, FileFate, GetObserver, Recorder};
@@ -124,9 +124,7 @@ impl ReadView {
     }
 
     pub(crate) fn family(&self, name: &[u8]) -> Result<&Arc<FamilyVersion>> {
-        self.version.family(name).ok_or_else(|| {
-            Error::invalid(format!("the store has no family \"{}\"", sstable::escape(name)))
-        })
+        self.version.known_family(name)
     }
 }
 

@@ -1,40 +1,30 @@
 //! The store as its users hold it.
 
-use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
 use sstable::{Cell, ReadTrace};
 
+use super::keys::Keys;
+use super::parts::Parts;
+
 use crate::error::Result;
 use crate::files::unfinished::check_finished;
-use crate::maintenance::background::Background;
 use crate::options::{Durability, FamilyOptions, StoreOptions};
 use crate::read::explain::Explanation;
+use crate::read::get::ReadView;
 use crate::read::query::{Get, Scan};
 use crate::read::scan::Cells;
 use crate::read::snapshot::Snapshot;
 use crate::stats::Stats;
-use crate::store::keys::Keys;
-use crate::sync::JoinHandle;
 use crate::write::change::{Append, CheckAndMutate, Increment};
-use crate::write::commit::Stamp;
+use crate::write::log::Stamp;
 use crate::write::mutation::{Delete, Put, WriteBatch};
-
-use super::Inner;
 
 /// A store that is open. Cloning it is cheap; all clones are the same store.
 #[derive(Clone, Debug)]
 pub struct Store {
-    pub(super) inner: Arc<Opened>,
-}
-
-/// The store's parts and the threads that work on them behind its users' backs. Whoever drops it
-/// was the last user.
-#[derive(Debug)]
-pub(super) struct Opened {
-    pub(super) inner: Arc<Inner>,
-    threads: Vec<JoinHandle<()>>,
+    pub(super) parts: Arc<Parts>,
 }
 
 impl Store {
@@ -48,14 +38,10 @@ impl Store {
     /// its end, [`Error::Corrupt`](crate::Error::Corrupt) if the log or the manifest is damaged, and
     /// what the operating system or the store files say.
     pub fn open(directory: impl AsRef<Path>, options: StoreOptions) -> Result<Self> {
-        let background = options.background;
         check_finished(&*options.vfs, directory.as_ref())?;
-        let inner = Arc::new(Inner::open(directory.as_ref(), options)?);
-        let mut opened = Opened { inner, threads: Vec::new() };
-        if background {
-            Background::start(&opened.inner, &mut opened.threads)?;
-        }
-        Ok(Self { inner: Arc::new(opened) })
+        let mut parts = Parts::open(directory.as_ref(), options)?;
+        parts.start_threads()?;
+        Ok(Self { parts: Arc::new(parts) })
     }
 
     /// Opens the store in `directory` for reading only: takes no lock and changes no file.
@@ -93,13 +79,12 @@ impl Store {
     /// [`open`](Self::open), but never [`Error::Locked`](crate::Error::Locked).
     pub fn open_read_only(directory: impl AsRef<Path>, options: StoreOptions) -> Result<Self> {
         check_finished(&*options.vfs, directory.as_ref())?;
-        let inner = Arc::new(Inner::open_read_only(directory.as_ref(), options)?);
-        Ok(Self { inner: Arc::new(Opened { inner, threads: Vec::new() }) })
+        Ok(Self { parts: Arc::new(Parts::open_read_only(directory.as_ref(), options)?) })
     }
 
     /// Whether the store was opened for reading only.
     pub fn is_read_only(&self) -> bool {
-        self.inner.commit.is_read_only()
+        self.parts.catalog.health().is_read_only()
     }
 
     /// Adds a family.
@@ -109,13 +94,14 @@ impl Store {
     /// If there is one of this name, if no family can have it, or if the manifest cannot be
     /// written.
     pub fn create_family(&self, name: &str, options: FamilyOptions) -> Result<()> {
-        self.inner.create_family(name, options)
+        self.parts.catalog.create_family(name, options)
     }
 
     /// The families with their options, by name.
     pub fn families(&self) -> Vec<(String, FamilyOptions)> {
-        let families = &self.inner.version().families;
-        families
+        let version = self.parts.catalog.version();
+        version
+            .families
             .iter()
             .map(|version| (version.family.name.clone(), version.family.options.clone()))
             .collect()
@@ -127,7 +113,7 @@ impl Store {
     ///
     /// As for [`write`](Self::write).
     pub fn put(&self, put: Put) -> Result<()> {
-        self.write(put, self.inner.options.durability)
+        self.write(put, self.parts.durability)
     }
 
     /// Writes a delete, as safely as the store's options say.
@@ -136,7 +122,7 @@ impl Store {
     ///
     /// As for [`write`](Self::write).
     pub fn delete(&self, delete: Delete) -> Result<()> {
-        self.write(delete, self.inner.options.durability)
+        self.write(delete, self.parts.durability)
     }
 
     /// Writes a batch: all of it or nothing. When it returns, the batch can be read and is as safe
@@ -148,12 +134,12 @@ impl Store {
     /// then. If the log cannot be written, the store stops: [`Error::Poisoned`](crate::Error::Poisoned)
     /// from then on.
     pub fn write(&self, batch: impl Into<WriteBatch>, durability: Durability) -> Result<()> {
-        self.inner.write(batch.into(), durability, Stamp::Now)
+        self.parts.write(batch.into(), durability, Stamp::Now)
     }
 
     /// Writes a batch, as safely as the store's options say.
     pub(crate) fn write_stamped(&self, batch: WriteBatch, stamp: Stamp) -> Result<()> {
-        self.inner.write(batch, self.inner.options.durability, stamp)
+        self.parts.write(batch, self.parts.durability, stamp)
     }
 
     /// Adds to the numbers in columns of a row, as safely as the store's options say; returns the
@@ -179,7 +165,7 @@ impl Store {
     /// [`Error::Invalid`](crate::Error::Invalid) if a column holds no number of 8 bytes; else as for
     /// [`get`](Self::get) and [`write`](Self::write).
     pub fn increment(&self, increment: &Increment) -> Result<Vec<Cell>> {
-        self.inner.increment(increment)
+        self.parts.change(increment.get(), |view| increment.cells(view))
     }
 
     /// Puts bytes behind the values of columns of a row, as safely as the store's options say;
@@ -202,7 +188,7 @@ impl Store {
     ///
     /// As for [`get`](Self::get) and [`write`](Self::write).
     pub fn append(&self, append: &Append) -> Result<Vec<Cell>> {
-        self.inner.append(append)
+        self.parts.change(append.get(), |view| append.cells(view))
     }
 
     /// Writes to a row if one of its columns is as expected, as safely as the store's options say;
@@ -229,7 +215,9 @@ impl Store {
     /// [`Error::Invalid`](crate::Error::Invalid) if it names no condition, nothing to write, or another
     /// row; else as for [`get`](Self::get) and [`write`](Self::write).
     pub fn check_and_mutate(&self, check: &CheckAndMutate) -> Result<bool> {
-        self.inner.check_and_mutate(check)
+        self.parts.catalog.health().check()?;
+        let written = self.parts.change(Some(check.get()?), |view| check.cells(view))?;
+        Ok(!written.is_empty())
     }
 
     /// A family as a map from bytes to bytes.
@@ -238,7 +226,7 @@ impl Store {
     ///
     /// [`Error::Invalid`](crate::Error::Invalid) if there is no such family.
     pub fn keys(&self, family: &str) -> Result<Keys> {
-        self.inner.view().family(family.as_bytes())?;
+        self.view().family(family.as_bytes())?;
         Ok(Keys { store: self.clone(), family: family.into() })
     }
 
@@ -249,7 +237,7 @@ impl Store {
     /// [`Error::Invalid`](crate::Error::Invalid) if a family is asked for that there is not, and what
     /// the store files say.
     pub fn get(&self, get: &Get) -> Result<Vec<Cell>> {
-        self.inner.view().get(get)
+        self.view().get(get)
     }
 
     /// Reads cells of one row, and tells what that took.
@@ -258,7 +246,7 @@ impl Store {
     ///
     /// As for [`get`](Self::get).
     pub fn get_traced(&self, get: &Get) -> Result<(Vec<Cell>, ReadTrace)> {
-        self.inner.view().get_traced(get)
+        self.view().get_traced(get)
     }
 
     /// Reads cells of many rows, all as they are at this moment: for each get, in its place, what
@@ -291,7 +279,7 @@ impl Store {
     ///
     /// As for [`multi_get`](Self::multi_get).
     pub fn multi_get_traced(&self, gets: &[Get]) -> Result<Vec<(Vec<Cell>, ReadTrace)>> {
-        self.inner.view().multi_get(gets)
+        self.view().multi_get(gets)
     }
 
     /// Reads cells of one row, and tells the way file by file: which were passed over and why, and
@@ -315,12 +303,12 @@ impl Store {
     ///
     /// As for [`get`](Self::get).
     pub fn explain(&self, get: &Get) -> Result<Explanation> {
-        self.inner.view().explain(get)
+        self.view().explain(get)
     }
 
     /// The store as it is at this moment, for as many reads as are wanted.
     pub fn snapshot(&self) -> Snapshot {
-        let view = self.inner.view();
+        let view = self.view();
         let _ = view.now(); // A snapshot's time is that of its making.
         Snapshot { view }
     }
@@ -331,37 +319,15 @@ impl Store {
     ///
     /// As for [`get`](Self::get).
     pub fn scan(&self, scan: Scan) -> Result<Cells> {
-        Cells::new(&self.inner.view(), scan)
+        Cells::new(&self.view(), scan)
     }
 
     /// What the store holds and what its reads did.
     pub fn stats(&self) -> Stats {
-        self.inner.stats()
+        self.parts.stats()
     }
-}
 
-impl Deref for Opened {
-    type Target = Arc<Inner>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.inner
-    }
-}
-
-impl Drop for Opened {
-    /// Ends the background work and brings to safety what was written without haste. What fails
-    /// here was not promised.
-    fn drop(&mut self) {
-        self.inner.background.stop();
-        for thread in self.threads.drain(..) {
-            let _ = thread.join(); // If it panicked, the store has stopped and says so.
-        }
-        if self.inner.commit.check().is_ok() {
-            let _ = self.inner.write_log();
-            let has_unlogged = self.inner.commit.writer().has_unlogged;
-            if has_unlogged {
-                let _ = self.inner.flush();
-            }
-        }
+    fn view(&self) -> ReadView {
+        ReadView::of(&self.parts.catalog)
     }
 }

@@ -7,11 +7,11 @@ use std::ops::{Bound, RangeBounds};
 
 use sstable::Cell;
 
+use super::Store;
 use crate::error::Result;
 use crate::read::query::{Get, Scan};
 use crate::read::scan::Cells;
-use crate::store::Store;
-use crate::write::commit::Stamp;
+use crate::write::log::Stamp;
 use crate::write::mutation::{Delete, Put};
 
 /// A family as a map from bytes to bytes. A key has 1 to 32,767 bytes.

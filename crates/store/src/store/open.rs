@@ -5,67 +5,55 @@
 //!      ─ memstores filled from the log ─ segments removed that are flushed or empty
 //! ```
 
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use sstable::{BlockCache, ReaderOptions, SequenceId};
+use sstable::SequenceId;
 
-use super::{Inner, LOCK_NAME, WAL_DIRECTORY};
+use super::parts::{Parts, Read};
 use crate::error::{Error, Result};
-use crate::files::family_name::check_family_name;
-use crate::files::file_list::Files;
 use crate::files::identity::is_store_file_name;
 use crate::files::manifest::{FamilyEntry, Manifest};
+use crate::files::names::{LOCK_NAME, WAL_DIRECTORY};
 use crate::files::new_file::NewPlace;
-use crate::files::store_file::StoreFile;
-use crate::files::version::{Family, FamilyVersion, StoreVersion};
-use crate::maintenance::background::Background;
-use crate::memstore::Memstore;
-use crate::options::{FamilyOptions, StoreOptions};
-use crate::sync::{Mutex, RwLock};
-use crate::vfs::{EntryKind, Lock, Vfs};
+use crate::files::opener::Opener;
+use crate::files::own_directory::{check_is_own, check_is_own_or_missing};
+use crate::files::segment_number::SegmentNumber;
+use crate::files::version::StoreVersion;
+use crate::options::StoreOptions;
+use crate::vfs::{Lock, Vfs};
 use crate::watch::{Watch, Work};
-use crate::write::commit::{Commit, apply};
-use crate::write::log::{self, LogPlace, Recovered, SegmentNumber};
-
-/// What was read of a store, and its parts made of that.
-pub(super) struct Read {
-    pub(super) version: StoreVersion,
-    pub(super) cache: Arc<BlockCache>,
-    /// The greatest sequence id that a write has.
-    pub(super) newest: SequenceId,
-}
+use crate::write::log::{self, LogPlace, Recovered};
+use crate::write::prepare::apply;
 
 impl Read {
     /// Opens the store files that the manifest names, and fills the memstores from the log.
     pub(super) fn new(
         options: &StoreOptions,
         directory: &Path,
-        manifest: &Manifest,
+        manifest: Manifest,
         log: Recovered,
     ) -> Result<Self> {
-        let cache = Arc::new(BlockCache::new(options.cache_bytes));
-        let reader = reader_options(options, &cache);
-        let mut version = StoreVersion { clock: options.clock.clone(), ..Default::default() };
+        let opener = Opener::new(directory, options);
+        let log_end = log.log_end(manifest.store);
+        let mut families = Vec::new();
         let mut newest = log.newest.max(manifest.flushed);
         for entry in &manifest.families {
             check_is_own(&*options.vfs, directory, &entry.name)?;
-            let place = directory.join(&entry.name);
-            version.families.push(open_family(&options.vfs, &place, entry, &reader)?);
+            families.push(opener.open_family(entry)?);
             let files = entry.files.iter().map(|file| file.sequence_max);
             newest = files.fold(newest, SequenceId::max);
         }
-        version.families.sort_by(|left, right| left.family.name.cmp(&right.family.name));
+        let version = StoreVersion::new(families, options.clock.clone());
         for cells in log.batches {
             apply(&version, cells);
         }
-        Ok(Self { version, cache, newest })
+        Ok(Self { opener, manifest, version, log_end, newest })
     }
 }
 
-impl Inner {
-    /// Opens the store in `directory`, or makes one where the options allow it.
+impl Parts {
+    /// Opens the store in `directory`, or makes one where the options allow it. No thread is started.
     pub(crate) fn open(directory: &Path, options: StoreOptions) -> Result<Self> {
         let vfs = Arc::clone(&options.vfs);
         let manifest = Manifest::load(&*vfs, directory);
@@ -78,7 +66,7 @@ impl Inner {
         let lock = take_lock(&*vfs, directory)?;
         check_is_own(&*vfs, directory, WAL_DIRECTORY)?;
         // Only now nobody else changes it.
-        let mut manifest = match Manifest::load(&*vfs, directory)? {
+        let manifest = match Manifest::load(&*vfs, directory)? {
             Some(manifest) => manifest,
             None => create(&*vfs, directory)?,
         };
@@ -93,66 +81,13 @@ impl Inner {
             check_is_own(&*vfs, directory, &entry.name)?;
             remove_orphans(&*vfs, &directory.join(&entry.name), entry)?;
         }
-        let (log_end, empty) = (recovered.log_end(manifest.store), recovered.empty.clone());
-        let read = Read::new(&options, directory, &manifest, recovered)?;
+        let empty = recovered.empty.clone();
+        let mut read = Read::new(&options, directory, manifest, recovered)?;
         drop(watch);
-        remove_segments_before(&*vfs, &wal_directory, manifest.first_segment)?;
-        forget_segments(&*vfs, directory, &mut manifest, log_end.next(), &empty)?;
-        let commit = Commit::new(log_end, read.newest);
-        Ok(Self::with_parts(directory, options, manifest, read, commit, Some(lock)))
-    }
-
-    /// The parts of a store together.
-    pub(super) fn with_parts(
-        directory: &Path,
-        options: StoreOptions,
-        manifest: Manifest,
-        read: Read,
-        commit: Commit,
-        lock: Option<Box<dyn Lock>>,
-    ) -> Self {
-        Self {
-            directory: directory.to_path_buf(),
-            vfs: Arc::clone(&options.vfs),
-            options,
-            seed: manifest.seed,
-            cache: read.cache,
-            version: RwLock::new(Arc::new(read.version)),
-            commit,
-            manifest: Mutex::new(manifest),
-            flush_turn: Mutex::default(),
-            compaction_turn: Mutex::default(),
-            background: Background::default(),
-            counts: Mutex::default(),
-            _lock: lock,
-        }
-    }
-
-    pub(super) fn create_family(&self, name: &str, options: FamilyOptions) -> Result<()> {
-        self.commit.check()?;
-        check_family_name(name)?;
-        let mut manifest = self.manifest();
-        if manifest.families.iter().any(|family| family.name == name) {
-            return Err(Error::invalid(format!("there is a family \"{name}\" already")));
-        }
-        let newest = manifest.families.iter().map(|family| family.id).max();
-        let id = newest.map_or(Some(0), |newest| newest.checked_add(1));
-        let id = id.ok_or_else(|| Error::invalid("a store gives out 65,536 family ids"))?;
-        let directory = self.directory.join(name);
-        self.vfs.create_directory(&directory).map_err(Error::io(&directory, "create"))?;
-        self.vfs.sync_directory(&self.directory).map_err(Error::io(&self.directory, "sync"))?;
-        check_is_own(&*self.vfs, &self.directory, name)?;
-        let entry = FamilyEntry { id, name: name.to_owned(), options, files: Vec::new() };
-        let reader = reader_options(&self.options, &self.cache);
-        let family = open_family(&self.vfs, &directory, &entry, &reader)?;
-        self.change(&mut manifest, |manifest| manifest.families.push(entry))?;
-        self.replace_version(|version| {
-            let mut families = version.families.clone();
-            families.push(family);
-            families.sort_by(|left, right| left.family.name.cmp(&right.family.name));
-            StoreVersion { families, clock: version.clock.clone() }
-        });
-        Ok(())
+        remove_segments_before(&*vfs, &wal_directory, read.manifest.first_segment)?;
+        let end = read.log_end.next();
+        forget_segments(&*vfs, directory, &mut read.manifest, end, &empty)?;
+        Ok(Self::new(options, read, Some(lock)))
     }
 }
 
@@ -211,35 +146,6 @@ fn holder(vfs: &dyn Vfs, path: &Path) -> Option<u32> {
     std::str::from_utf8(digits).ok()?.trim().parse().ok()
 }
 
-/// Refuses what stands in place of one of the store's own directories: a link would lead what is
-/// written and removed there out of the store.
-pub(super) fn check_is_own(vfs: &dyn Vfs, store: &Path, name: &str) -> Result<()> {
-    match kind_of(vfs, store, name)? {
-        Some(EntryKind::Directory) => Ok(()),
-        Some(kind) => Err(no_directory(&store.join(name), kind)),
-        None => Err(Error::corrupt(&store.join(name), 0, "this directory of the store is missing")),
-    }
-}
-
-/// As [`check_is_own`], for a directory that may be missing, as may the store.
-fn check_is_own_or_missing(vfs: &dyn Vfs, store: &Path, name: &str) -> Result<()> {
-    match kind_of(vfs, store, name) {
-        Ok(None | Some(EntryKind::Directory)) => Ok(()),
-        Ok(Some(kind)) => Err(no_directory(&store.join(name), kind)),
-        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
-    }
-}
-
-fn kind_of(vfs: &dyn Vfs, store: &Path, name: &str) -> Result<Option<EntryKind>> {
-    let entries = vfs.list(store).map_err(Error::io(store, "list"))?;
-    Ok(entries.iter().find(|entry| entry.name == name).map(|entry| entry.kind))
-}
-
-fn no_directory(path: &Path, kind: EntryKind) -> Error {
-    Error::corrupt(path, 0, format!("is {kind}, not a directory of the store's own"))
-}
-
 /// Makes the manifest of a new store.
 fn create(vfs: &dyn Vfs, directory: &Path) -> Result<Manifest> {
     let wal = directory.join(WAL_DIRECTORY);
@@ -253,38 +159,6 @@ fn create(vfs: &dyn Vfs, directory: &Path) -> Result<Manifest> {
         vfs.sync_directory(parent).map_err(Error::io(parent, "sync"))?;
     }
     Ok(manifest)
-}
-
-pub(super) fn reader_options(options: &StoreOptions, cache: &Arc<BlockCache>) -> ReaderOptions {
-    ReaderOptions::default()
-        .cache(Arc::clone(cache))
-        .filter_use(options.filter_use)
-        .pin_filters(options.pin_filters)
-}
-
-fn open_family(
-    vfs: &Arc<dyn Vfs>,
-    directory: &Path,
-    entry: &FamilyEntry,
-    options: &ReaderOptions,
-) -> Result<Arc<FamilyVersion>> {
-    let options = options.clone().in_memory(entry.options.in_memory);
-    let files = entry.files.iter();
-    let files = files
-        .map(|file| StoreFile::open(vfs, directory, &entry.name, file, options.clone()))
-        .collect::<Result<_>>()?;
-    let family = Family {
-        id: entry.id,
-        name: entry.name.clone(),
-        options: entry.options.clone(),
-        reads: sstable::ReadCounters::default(),
-    };
-    Ok(Arc::new(FamilyVersion {
-        family: Arc::new(family),
-        active: Arc::new(Memstore::new()),
-        flushing: Vec::new(),
-        files: Files::new(files),
-    }))
 }
 
 /// Removes the files of a family that the manifest does not name: a crash left them behind.

@@ -13,19 +13,19 @@
 use std::io;
 use std::path::Path;
 
-use super::open::{Read, check_is_own, read_log};
-use super::{Inner, WAL_DIRECTORY};
+use super::open::read_log;
+use super::parts::{Parts, Read};
 use crate::error::{Error, Result};
 use crate::files::manifest::Manifest;
+use crate::files::names::WAL_DIRECTORY;
+use crate::files::own_directory::check_is_own;
 use crate::options::StoreOptions;
 use crate::watch::{Watch, Work};
-use crate::write::commit::Commit;
-use crate::write::log::LogEnd;
 
 /// How many times an open is tried before it fails with [`Error::Changing`].
 pub(crate) const MANIFESTS_MAX: usize = 16;
 
-impl Inner {
+impl Parts {
     /// Opens the store in `directory`, which must be there, for reading only.
     pub(crate) fn open_read_only(directory: &Path, options: StoreOptions) -> Result<Self> {
         let _watch = Watch::begin(Work::Recover);
@@ -35,7 +35,7 @@ impl Inner {
         };
         let mut manifest = load()?;
         let mut tried = 1;
-        let (read, log_end) = loop {
+        let read = loop {
             let read = read_all(&options, directory, &manifest);
             let newest = load()?;
             match read {
@@ -51,8 +51,7 @@ impl Inner {
             manifest = newest;
             tried += 1;
         };
-        let commit = Commit::read_only(directory, log_end, read.newest);
-        Ok(Self::with_parts(directory, options, manifest, read, commit, None))
+        Ok(Self::new(options, read, None))
     }
 }
 
@@ -69,13 +68,8 @@ fn is_read_error(error: &Error) -> bool {
     matches!(error, Error::Io { source, .. } if matches!(source.kind(), NotFound | UnexpectedEof))
 }
 
-fn read_all(
-    options: &StoreOptions,
-    directory: &Path,
-    manifest: &Manifest,
-) -> Result<(Read, LogEnd)> {
+fn read_all(options: &StoreOptions, directory: &Path, manifest: &Manifest) -> Result<Read> {
     check_is_own(&*options.vfs, directory, WAL_DIRECTORY)?;
     let log = read_log(options, &directory.join(WAL_DIRECTORY), manifest)?;
-    let log_end = log.log_end(manifest.store);
-    Ok((Read::new(options, directory, manifest, log)?, log_end))
+    Read::new(options, directory, manifest.clone(), log)
 }

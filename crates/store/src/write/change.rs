@@ -12,7 +12,6 @@ use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp};
 use crate::error::{Error, Result};
 use crate::read::get::ReadView;
 use crate::read::query::{Get, TimeRange};
-use crate::store::Inner;
 use crate::write::mutation::{Delete, Put, WriteBatch};
 
 /// Family and qualifier.
@@ -198,109 +197,79 @@ impl CheckAndMutate {
     }
 }
 
-impl Inner {
-    /// Adds to columns; returns their new cells.
-    pub(crate) fn increment(&self, increment: &Increment) -> Result<Vec<Cell>> {
-        let Increment { row, amounts } = increment;
-        let columns = || amounts.keys();
-        self.replace_columns(row, columns, |column, current| {
+impl Increment {
+    /// Asks for what the new numbers depend on; `None` if there is nothing to add.
+    pub(crate) fn get(&self) -> Option<Get> {
+        get_columns(&self.row, self.amounts.keys())
+    }
+
+    /// The new cells, as the store is in `view`.
+    pub(crate) fn cells(&self, view: &ReadView) -> Result<Vec<Cell>> {
+        replace_columns(view, self.get(), &self.row, &self.amounts, |column, amount, current| {
             let current = current.map_or(Ok(0), |cell| {
                 let number = <[u8; 8]>::try_from(cell.value).map(i64::from_be_bytes);
                 number.map_err(|_| {
-                    let (row, len) = (sstable::escape(row), cell.value.len());
+                    let (row, len) = (sstable::escape(&self.row), cell.value.len());
                     let name = sstable::escape(&column.1);
                     let what = format!("row \"{row}\": column \"{name}\" has {len} bytes");
                     Error::invalid(format!("{what}, and a number has 8"))
                 })
             })?;
-            Ok(current.wrapping_add(amounts[column]).to_be_bytes().to_vec())
+            Ok(current.wrapping_add(*amount).to_be_bytes().to_vec())
         })
     }
+}
 
-    /// Puts bytes behind the values of columns; returns their new cells.
-    pub(crate) fn append(&self, append: &Append) -> Result<Vec<Cell>> {
-        let Append { row, suffixes } = append;
-        let columns = || suffixes.keys();
-        self.replace_columns(row, columns, |column, current| {
+impl Append {
+    /// Asks for what the new values depend on; `None` if there is nothing to append.
+    pub(crate) fn get(&self) -> Option<Get> {
+        get_columns(&self.row, self.suffixes.keys())
+    }
+
+    /// The new cells, as the store is in `view`.
+    pub(crate) fn cells(&self, view: &ReadView) -> Result<Vec<Cell>> {
+        replace_columns(view, self.get(), &self.row, &self.suffixes, |_, suffix, current| {
             let current = current.map_or(&b""[..], |cell| cell.value);
-            Ok([current, &suffixes[column]].concat())
+            Ok([current, suffix].concat())
         })
     }
+}
 
-    /// Writes the newest version of columns anew; `reckon` makes the value from the present cell.
-    fn replace_columns<'c, C: Iterator<Item = &'c Column>>(
-        &self,
-        row: &[u8],
-        columns: impl Fn() -> C,
-        reckon: impl Fn(&Column, Option<CellRef<'_>>) -> Result<Vec<u8>>,
-    ) -> Result<Vec<Cell>> {
-        self.commit.check()?;
-        let get = columns().fold(Get::row(row), |get, (family, column)| get.column(family, column));
-        if columns().next().is_none() {
-            return Ok(Vec::new());
-        }
-        self.view().get(&get)?;
-        self.write_reckoned(|view| {
-            let present = view.get(&get)?;
-            let now = view.now();
-            let replace = |column: &Column| {
-                let is_of = |cell: &&Cell| {
-                    cell.family() == &column.0[..] && cell.qualifier() == &column.1[..]
-                };
-                let current = present.iter().find(is_of).map(Cell::as_ref);
-                let value = reckon(column, current)?;
-                Ok(CellRef {
-                    row,
-                    family: &column.0,
-                    qualifier: &column.1,
-                    timestamp: current.map_or(now, |cell| after(cell.timestamp, now)),
-                    cell_type: CellType::Put,
-                    value: &value,
-                    tags: current.map_or(b"", |cell| cell.tags),
-                    sequence_id: SequenceId::default(),
-                }
-                .to_cell())
-            };
-            columns().map(replace).collect()
-        })
-    }
+/// Asks for columns of a row; `None` if there are none, for a get of no column is one of all.
+fn get_columns<'c>(row: &[u8], columns: impl Iterator<Item = &'c Column>) -> Option<Get> {
+    let mut columns = columns.peekable();
+    columns.peek()?;
+    Some(columns.fold(Get::row(row), |get, (family, column)| get.column(family, column)))
+}
 
-    /// Writes if the condition holds; says whether it did.
-    pub(crate) fn check_and_mutate(&self, check: &CheckAndMutate) -> Result<bool> {
-        self.commit.check()?;
-        let Some(condition) = &check.condition else {
-            return Err(Error::invalid("a check names the column that it looks at"));
-        };
-        if check.then.is_empty() {
-            return Err(Error::invalid("a check has something to write if it holds"));
+/// The newest version of columns anew; `reckon` makes the value from the present cell.
+fn replace_columns<A>(
+    view: &ReadView,
+    get: Option<Get>,
+    row: &[u8],
+    columns: &BTreeMap<Column, A>,
+    reckon: impl Fn(&Column, &A, Option<CellRef<'_>>) -> Result<Vec<u8>>,
+) -> Result<Vec<Cell>> {
+    let present = get.map_or(Ok(Vec::new()), |get| view.get(&get))?;
+    let now = view.now();
+    let replace = |(column, argument): (&Column, &A)| {
+        let is_of =
+            |cell: &&Cell| cell.family() == &column.0[..] && cell.qualifier() == &column.1[..];
+        let current = present.iter().find(is_of).map(Cell::as_ref);
+        let value = reckon(column, argument, current)?;
+        Ok(CellRef {
+            row,
+            family: &column.0,
+            qualifier: &column.1,
+            timestamp: current.map_or(now, |cell| after(cell.timestamp, now)),
+            cell_type: CellType::Put,
+            value: &value,
+            tags: current.map_or(b"", |cell| cell.tags),
+            sequence_id: SequenceId::default(),
         }
-        if let Some(cell) = check.then.cells.iter().find(|cell| cell.row() != &check.row[..]) {
-            let (found, row) = (sstable::escape(cell.row()), sstable::escape(&check.row));
-            let what = format!("a check of row \"{row}\" cannot write row \"{found}\"");
-            return Err(Error::invalid(what));
-        }
-        let (family, qualifier) = &condition.column;
-        let TimeRange { min, max } = check.time_range;
-        let get = Get::row(&check.row).column(family, qualifier).time_range(min, max);
-        self.view().get(&get)?;
-        let written = self.write_reckoned(|view| {
-            let present = view.get(&get)?;
-            let current = present.first();
-            Ok(if condition.holds(current) { check.cells(view, current) } else { Vec::new() })
-        })?;
-        Ok(!written.is_empty())
-    }
-
-    /// Writes what `reckon` makes of the store while nobody else writes; returns it.
-    fn write_reckoned(
-        &self,
-        reckon: impl FnOnce(&ReadView) -> Result<Vec<Cell>>,
-    ) -> Result<Vec<Cell>> {
-        self.wait_for_room()?;
-        let written = self.commit.write_reckoned(self, self.options.durability, reckon)?;
-        self.make_room()?;
-        Ok(written)
-    }
+        .to_cell())
+    };
+    columns.iter().map(replace).collect()
 }
 
 /// The time of a cell that replaces one of time `current`: newer, whatever the clock says.
@@ -323,8 +292,41 @@ impl Condition {
 }
 
 impl CheckAndMutate {
-    /// What to write; puts as of now are not to be older than the cell that was looked at.
-    fn cells(&self, view: &ReadView, current: Option<&Cell>) -> Vec<Cell> {
+    /// Asks for the column that it looks at.
+    ///
+    /// # Errors
+    ///
+    /// If it names no condition, nothing to write, or another row.
+    pub(crate) fn get(&self) -> Result<Get> {
+        let (family, qualifier) = &self.checked()?.column;
+        let TimeRange { min, max } = self.time_range;
+        Ok(Get::row(&self.row).column(family, qualifier).time_range(min, max))
+    }
+
+    /// The condition, if there is one and what is to be written goes with it.
+    fn checked(&self) -> Result<&Condition> {
+        let Some(condition) = &self.condition else {
+            return Err(Error::invalid("a check names the column that it looks at"));
+        };
+        if self.then.is_empty() {
+            return Err(Error::invalid("a check has something to write if it holds"));
+        }
+        if let Some(cell) = self.then.cells.iter().find(|cell| cell.row() != &self.row[..]) {
+            let (found, row) = (sstable::escape(cell.row()), sstable::escape(&self.row));
+            let what = format!("a check of row \"{row}\" cannot write row \"{found}\"");
+            return Err(Error::invalid(what));
+        }
+        Ok(condition)
+    }
+
+    /// The cells to write, as the store is in `view`: none if the condition does not hold. Puts as of
+    /// now are not to be older than the cell that was looked at.
+    pub(crate) fn cells(&self, view: &ReadView) -> Result<Vec<Cell>> {
+        let present = view.get(&self.get()?)?;
+        let current = present.first();
+        if !self.checked()?.holds(current) {
+            return Ok(Vec::new());
+        }
         let now = view.now();
         let now = current.map_or(now, |cell| cell.timestamp().max(now));
         let mut cells = self.then.cells.clone();
@@ -333,6 +335,6 @@ impl CheckAndMutate {
                 cell.set_timestamp(now);
             }
         }
-        cells
+        Ok(cells)
     }
 }

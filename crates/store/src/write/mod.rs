@@ -1,11 +1,11 @@
-//! How a store is written: batches go to the log and then into memstores.
+//! How a store is written: a batch is checked, goes to the log, and then into memstores.
 //!
 //! ```text
-//! mutation, change ─ commit: groups of batches ─┬ log       segments, and how they are read back
-//!                                               └ memstores of the families
+//! mutation ─┬─ prepare ─ log ─ memstores of the families
+//! change   ─┘  change: batches that depend on what is there
 //! ```
 
 pub(crate) mod change;
-pub(crate) mod commit;
 pub(crate) mod log;
 pub(crate) mod mutation;
+pub(crate) mod prepare;

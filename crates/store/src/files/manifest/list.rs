@@ -45,13 +45,13 @@ use filter::Seed;
 use sstable::SequenceId;
 
 use crate::error::{Error, Result};
-use crate::files::family_name::check_family_name;
 use crate::files::identity::random_number;
+use crate::files::names::{MANIFEST_NAME, MANIFEST_TEMPORARY_NAME, check_family_name};
 use crate::files::pieces::Pieces;
+use crate::files::segment_number::SegmentNumber;
 use crate::files::sequence;
 use crate::options::FamilyOptions;
 use crate::vfs::Vfs;
-use crate::write::log::SegmentNumber;
 
 use super::bytes::{Wrong, read_short, write_short};
 use super::file::FileEntry;
@@ -80,8 +80,8 @@ pub(crate) struct FamilyEntry {
 }
 
 impl Manifest {
-    pub(crate) const NAME: &str = "MANIFEST";
-    pub(crate) const TEMPORARY_NAME: &str = "MANIFEST.new";
+    pub(crate) const NAME: &str = MANIFEST_NAME;
+    pub(crate) const TEMPORARY_NAME: &str = MANIFEST_TEMPORARY_NAME;
     const MAGIC: [u8; 8] = *b"STOREMAN";
     const VERSION: u32 = 3;
     /// The version without the end of the log.
@@ -160,6 +160,22 @@ impl Manifest {
         families.find(|family| family.id == id).expect("families are never removed")
     }
 
+    /// Asserts that a change has kept what never changes, and has taken nothing back.
+    pub(crate) fn assert_may_become(&self, changed: &Self) {
+        assert!(
+            self.store == changed.store && self.seed == changed.seed,
+            "a store keeps its id and its seed"
+        );
+        assert!(self.flushed <= changed.flushed, "what is in files stays in files");
+        assert!(
+            self.first_segment <= changed.first_segment && self.log_end <= changed.log_end,
+            "segments are forgotten and begun in their order"
+        );
+        assert!(changed.first_segment <= changed.log_end, "a log ends where it begins, or later");
+        let ids = |manifest: &Self| manifest.families.iter().map(|it| it.id).collect::<Vec<_>>();
+        assert!(ids(changed).starts_with(&ids(self)), "families are only added");
+    }
+
     fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         bytes.extend_from_slice(&Self::MAGIC);
@@ -222,6 +238,9 @@ impl Manifest {
             families: Vec::new(),
         };
         sequence::check(manifest.flushed).map_err(Wrong)?;
+        if manifest.first_segment == SegmentNumber::END {
+            return Err(Wrong("a log that begins behind the last segment"));
+        }
         if version == Self::VERSION {
             manifest.log_end = SegmentNumber(bytes.read_u64::<BigEndian>()?);
             if manifest.log_end < manifest.first_segment {

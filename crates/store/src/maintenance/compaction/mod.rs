@@ -9,5 +9,3 @@
 mod pace;
 mod policy;
 mod run;
-
-pub use policy::CompactionOptions;

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use crate::maintenance::background::Background;
+use crate::maintenance::tasks::Tasks;
 use crate::sync::sleep;
 
 /// Holds one compaction to its rate, and tells it when the store closes.
 #[derive(Debug)]
 pub(super) struct Pace<'a> {
-    background: &'a Background,
+    tasks: &'a Tasks,
     bytes_per_second: Option<u64>,
     start: Instant,
 }
@@ -17,8 +17,8 @@ impl<'a> Pace<'a> {
     /// So long a compaction sleeps before it looks again whether the store closes.
     const SLEEP_MAX: Duration = Duration::from_millis(20);
 
-    pub(super) fn new(background: &'a Background, bytes_per_second: Option<u64>) -> Self {
-        Self { background, bytes_per_second, start: Instant::now() }
+    pub(super) fn new(tasks: &'a Tasks, bytes_per_second: Option<u64>) -> Self {
+        Self { tasks, bytes_per_second, start: Instant::now() }
     }
 
     /// Waits until so many bytes may have been written; `false` if the store closes.
@@ -26,7 +26,7 @@ impl<'a> Pace<'a> {
         let due = self.bytes_per_second.map_or(Duration::ZERO, |rate| {
             Duration::from_secs_f64(written as f64 / rate.max(1) as f64)
         });
-        while !self.background.is_stopping() {
+        while !self.tasks.is_stopping() {
             match due.checked_sub(self.start.elapsed()) {
                 None | Some(Duration::ZERO) => return true,
                 Some(early) => sleep(early.min(Self::SLEEP_MAX)),

@@ -10,45 +10,47 @@ use sstable::{Caching, KeyRef, Timestamp};
 
 use super::pace::Pace;
 use crate::error::Result;
+use crate::files::catalog::Catalog;
 use crate::files::new_file::{FilePurpose, NewFile};
 use crate::files::store_file::{FileCursor, StoreFile};
-use crate::files::version::{Family, FamilyVersion};
+use crate::files::version::FamilyVersion;
+use crate::maintenance::background::Maintenance;
 use crate::maintenance::filters::{filter_of_new, row_count};
 use crate::read::merge::{Merge, Source};
 use crate::read::rules::{Rules, Verdict};
-use crate::store::Inner;
 use crate::watch::{Watch, Work};
 
 /// Cells between two looks at how fast it goes.
 const CELLS_PER_STEP: u64 = 4096;
 
-impl Inner {
+impl Maintenance {
     /// Merges files of a family: all, or those that the policy selects.
-    pub(crate) fn compact(&self, family: &str, major: bool) -> Result<()> {
+    pub(crate) fn compact(&self, catalog: &Catalog, family: &str, major: bool) -> Result<()> {
         let _one_at_a_time = self.take_turn(&self.compaction_turn)?;
-        let view = self.view();
-        let family = view.family(family.as_bytes())?;
+        let version = catalog.version();
+        let family = version.known_family(family.as_bytes())?;
         // The oldest first.
         let files: Vec<_> = family.files.by_sequence().rev().cloned().collect();
-        let selected = if major { 0..files.len() } else { self.select(&files) };
+        let selected = if major { 0..files.len() } else { self.select(catalog, &files) };
         if selected.is_empty() {
             return Ok(());
         }
         let is_all = selected.len() == files.len();
-        self.merge_files(family, &files[selected], is_all)
+        self.merge_files(catalog, family, &files[selected], is_all)
     }
 
     /// Merges what the policy selects, in all families, until it selects nothing more.
-    pub(crate) fn compact_as_needed(&self) -> Result<()> {
-        for family in &self.version().families {
-            while !self.background.is_stopping() {
-                let files = self.view().family(family.family.name.as_bytes())?.files.clone();
+    pub(crate) fn compact_as_needed(&self, catalog: &Catalog) -> Result<()> {
+        for family in &catalog.version().families {
+            while !self.tasks.is_stopping() {
+                let version = catalog.version();
+                let files = &version.known_family(family.family.name.as_bytes())?.files;
                 let files: Vec<_> = files.by_sequence().rev().cloned().collect();
-                if self.select(&files).is_empty() {
+                if self.select(catalog, &files).is_empty() {
                     break;
                 }
                 let name = &family.family.name;
-                let result = self.compact(name, false);
+                let result = self.compact(catalog, name, false);
                 if let Err(error) = &result {
                     self.count(|counts| {
                         counts.compactions_failed += 1;
@@ -62,15 +64,16 @@ impl Inner {
     }
 
     /// The files that the policy would merge, of all from the oldest to the newest.
-    fn select(&self, files: &[Arc<StoreFile>]) -> Range<usize> {
+    fn select(&self, catalog: &Catalog, files: &[Arc<StoreFile>]) -> Range<usize> {
         let sizes: Vec<_> = files.iter().map(|file| file.entry.length).collect();
         let flush_bytes = self.options.memstore_flush_bytes as u64;
-        self.options.compaction.select(&sizes, flush_bytes, self.options.clock.now())
+        self.options.compaction.select(&sizes, flush_bytes, catalog.clock.now())
     }
 
     /// Merges files into one. If the store closes before it is done, they stay as they are.
     fn merge_files(
         &self,
+        catalog: &Catalog,
         version: &FamilyVersion,
         files: &[Arc<StoreFile>],
         is_all: bool,
@@ -89,7 +92,7 @@ impl Inner {
             filter: filter_of_new(family, &others, rows)?,
         };
         let _watch = Watch::begin(Work::Compact);
-        let pace = Pace::new(&self.background, self.options.compaction.rate());
+        let pace = Pace::new(&self.tasks, self.options.compaction.rate());
         for file in files {
             if !file.check_whole(|| pace.goes_on(0))? {
                 return Ok(());
@@ -100,13 +103,13 @@ impl Inner {
             .map(|file| Source::File(Box::new(FileCursor::new(file, Caching::Bypass))))
             .collect();
         let mut cells = Merge::new(sources, KeyRef::before_row(b""))?;
-        let now = self.options.clock.now();
+        let now = catalog.clock.now();
         let mut rules = if is_all {
             Rules::for_rewrite_of_all(&family.options, earliest_put(files), now)
         } else {
             Rules::for_rewrite(&family.options, now)
         };
-        let mut merged = NewFile::create(self, family, purpose)?;
+        let mut merged = NewFile::create(catalog, family, purpose)?;
         let mut passed = 0_u64;
         while let Some(cell) = cells.cell() {
             if passed.is_multiple_of(CELLS_PER_STEP) && !pace.goes_on(merged.written_len()) {
@@ -118,31 +121,10 @@ impl Inner {
             }
             cells.advance()?;
         }
-        let merged = merged.finish()?.map(|entry| self.open_file(family, &entry)).transpose()?;
-        self.replace_files(family, files, merged.as_ref())?;
+        let merged =
+            merged.finish()?.map(|entry| catalog.opener.open_file(family, &entry)).transpose()?;
+        catalog.replace_files(family, files, merged.as_ref())?;
         self.count(|counts| counts.compactions += 1);
-        Ok(())
-    }
-
-    /// Puts a file in the place of others.
-    pub(crate) fn replace_files(
-        &self,
-        family: &Family,
-        old: &[Arc<StoreFile>],
-        new: Option<&Arc<StoreFile>>,
-    ) -> Result<()> {
-        let mut manifest = self.manifest();
-        self.change(&mut manifest, |manifest| {
-            let files = &mut manifest.family_mut(family.id).files;
-            files.retain(|entry| !old.iter().any(|file| file.entry.name == entry.name));
-            files.extend(new.map(|file| file.entry.clone()));
-        })?;
-        self.replace_version(|version| {
-            version.with(family, |changed| changed.files = changed.files.replace(old, new))
-        });
-        for file in old {
-            file.retire();
-        }
         Ok(())
     }
 }

@@ -12,8 +12,9 @@ use super::record::decode_cells;
 use super::recovery::{
     LogPlace, check_identity, check_sequence_id, list_segments, read_identity, tail_problem,
 };
-use super::segment::{FIRST_RECORD_AT, PreviousSegment, SegmentNumber, WalIdentity};
+use super::segment::{FIRST_RECORD_AT, PreviousSegment, WalIdentity};
 use crate::error::Result;
+use crate::files::segment_number::SegmentNumber;
 use crate::vfs::Vfs;
 
 /// What is in a segment.

@@ -6,8 +6,9 @@
 
 use std::path::Path;
 
-use super::segment::{PreviousSegment, SegmentNumber, SegmentWriter};
-use crate::error::Result;
+use super::segment::{PreviousSegment, SegmentWriter};
+use crate::error::{Error, Result};
+use crate::files::segment_number::SegmentNumber;
 use crate::vfs::Vfs;
 
 /// Where the log goes on.
@@ -42,6 +43,9 @@ impl LogEnd {
     pub(crate) fn begin(&mut self, vfs: &dyn Vfs, directory: &Path) -> Result<()> {
         assert!(self.segment.is_none(), "a segment is closed before the next begins");
         let (store, number) = (self.store, self.next);
+        if number == SegmentNumber::END {
+            return Err(Error::invalid("the log's segment numbers are used up"));
+        }
         self.segment = Some(SegmentWriter::create(vfs, directory, store, number, self.previous)?);
         self.next = number.next();
         Ok(())

@@ -4,22 +4,30 @@
 //! that it takes, and the manifest knows of it before that record is written: so recovery knows which
 //! segments must be there. A flush closes the last one, and once what they hold is in files, they are
 //! unlinked.
+//!
+//! ```text
+//! write      commit ─ writer ─ log_end ─ segment, record
+//! read back  recovery, inspect ─ image ─ record
+//! ```
 
+mod commit;
 mod image;
 mod inspect;
 mod log_end;
 mod record;
 mod recovery;
+mod request;
 mod segment;
+mod writer;
 
+pub(crate) use commit::Log;
 pub(crate) use image::segment_len_max;
 pub(crate) use inspect::{Hole, InspectedSegment, inspect};
 pub(crate) use log_end::LogEnd;
 pub(crate) use record::encode_batch;
 pub(crate) use recovery::{LogPlace, Recovered, recover, remove_empty};
-pub(crate) use segment::{PreviousSegment, SegmentNumber};
+pub(crate) use request::Stamp;
+pub(crate) use segment::PreviousSegment;
 
-#[cfg(test)]
-use segment::{SegmentWriter, WalIdentity};
 #[cfg(test)]
 mod tests;

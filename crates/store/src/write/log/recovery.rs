@@ -24,8 +24,9 @@ use sstable::{Cell, SequenceId};
 use super::image::Image;
 use super::log_end::LogEnd;
 use super::record::decode_cells;
-use super::segment::{FIRST_RECORD_AT, PreviousSegment, SegmentNumber, WalIdentity};
+use super::segment::{FIRST_RECORD_AT, PreviousSegment, WalIdentity};
 use crate::error::{Error, Result};
+use crate::files::segment_number::SegmentNumber;
 use crate::files::sequence;
 use crate::vfs::Vfs;
 
@@ -97,13 +98,13 @@ pub(crate) fn recover<'f>(
         empty: Vec::new(),
         last_end: None,
     };
-    for (expected, number) in
-        std::iter::successors(Some(log.first), |it| Some(it.next())).zip(segments.iter().copied())
-    {
-        if number != expected {
+    let mut expected = log.first;
+    for number in &segments {
+        if *number != expected {
             let what = format!("segment {expected} before it is missing");
             return Err(Error::corrupt(&number.path(log.directory), 0, what));
         }
+        expected = number.next();
     }
     if let Some((number, what)) = log.missing_at_end(&segments) {
         return Err(Error::corrupt(&number.path(log.directory), 0, what));

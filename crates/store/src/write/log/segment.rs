@@ -17,41 +17,12 @@
 
 #![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::files::identity::random_number;
+use crate::files::segment_number::SegmentNumber;
 use crate::vfs::{AppendFile, Vfs};
-
-/// Which segment of the log: they are numbered in the order they are written.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) struct SegmentNumber(pub(crate) u64);
-
-impl SegmentNumber {
-    pub(crate) const FIRST: Self = Self(1);
-
-    pub(crate) const fn next(self) -> Self {
-        Self(self.0.saturating_add(1))
-    }
-
-    pub(crate) fn path(self, directory: &Path) -> PathBuf {
-        directory.join(self.to_string())
-    }
-
-    /// Reads a file's name; `None` if it is not one of ours.
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        let digits = name.strip_suffix(".wal")?;
-        let number = Self(u64::from_str_radix(digits, 16).ok()?);
-        (number.to_string() == name).then_some(number)
-    }
-}
-
-impl fmt::Display for SegmentNumber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}.wal", self.0)
-    }
-}
 
 /// What a segment's records are checked against.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -154,7 +125,7 @@ impl SegmentWriter {
         file.write_all(&header).map_err(Error::io(&path, "write"))?;
         file.sync().map_err(Error::io(&path, "sync"))?;
         vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))?;
-        let written = u64::try_from(header.len()).unwrap_or(u64::MAX);
+        let written = FIRST_RECORD_AT;
         Ok(Self { file, path, identity, written, durable: written })
     }
 
@@ -179,8 +150,8 @@ impl SegmentWriter {
     /// Hands whole records to the operating system.
     pub(crate) fn write(&mut self, records: &[u8]) -> Result<()> {
         self.file.write_all(records).map_err(Error::io(&self.path, "write"))?;
-        let len = u64::try_from(records.len()).unwrap_or(u64::MAX);
-        self.written = self.written.saturating_add(len);
+        let len = u64::try_from(records.len()).expect("a length in memory");
+        self.written = self.written.checked_add(len).expect("less than 2^64 bytes in a segment");
         Ok(())
     }
 

@@ -4,8 +4,10 @@ use std::path::Path;
 use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp};
 
 use super::recovery::Recovered;
+use super::segment::{SegmentWriter, WalIdentity};
 use super::*;
 use crate::error::{Error, Result};
+use crate::files::segment_number::SegmentNumber;
 use crate::vfs::RealFiles;
 
 const STORE: u64 = 7;

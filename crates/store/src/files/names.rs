@@ -1,16 +1,21 @@
-//! What a family can be called: a name that HBase takes, and that no other part of a store's directory
-//! has.
+//! What the parts of a store's directory are called, and what a family can be called: a name that HBase
+//! takes, and that no other part of the directory has.
 
 use crate::error::{Error, Result};
-use crate::files::manifest::Manifest;
-use crate::files::unfinished::UNFINISHED_NAME;
-use crate::store::{LOCK_NAME, WAL_DIRECTORY};
+
+/// The file that is locked for as long as the store is open for writing.
+pub(crate) const LOCK_NAME: &str = "LOCK";
+/// The directory of the log.
+pub(crate) const WAL_DIRECTORY: &str = "wal";
+pub(super) const MANIFEST_NAME: &str = "MANIFEST";
+pub(super) const MANIFEST_TEMPORARY_NAME: &str = "MANIFEST.new";
+/// The mark of a directory in which a store is only being made.
+pub(crate) const UNFINISHED_NAME: &str = "UNFINISHED";
 
 /// Refuses what no family of a store can be called.
 pub(crate) fn check_family_name(name: &str) -> Result<()> {
     check_hbase_family(name)?;
-    let taken =
-        [WAL_DIRECTORY, LOCK_NAME, UNFINISHED_NAME, Manifest::NAME, Manifest::TEMPORARY_NAME];
+    let taken = [WAL_DIRECTORY, LOCK_NAME, UNFINISHED_NAME, MANIFEST_NAME, MANIFEST_TEMPORARY_NAME];
     if taken.contains(&name) {
         return Err(Error::invalid(format!(
             "no family can be named {name:?}: the store keeps something else under that name"

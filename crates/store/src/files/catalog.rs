@@ -1,0 +1,189 @@
+//! What belongs to an open store: the manifest on disk, the version that readers see, and up to which
+//! write they see it.
+//!
+//! ```text
+//! change ─ manifest on disk ─ manifest in memory ─ version      under the manifest's lock, in this order
+//! ```
+
+use std::sync::Arc;
+
+use filter::{ErrorRate, Seed};
+use sstable::SequenceId;
+
+use super::manifest::{FamilyEntry, Manifest};
+use super::names::check_family_name;
+use super::opener::Opener;
+use super::own_directory::check_is_own;
+use super::segment_number::SegmentNumber;
+use super::store_file::StoreFile;
+use super::version::{Family, StoreVersion};
+use crate::clock::Clock;
+use crate::error::{Error, Result};
+use crate::health::Health;
+use crate::options::{FamilyOptions, StoreOptions};
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{Mutex, MutexGuard, RwLock, lock, read, write};
+
+/// What belongs to an open store.
+#[derive(Debug)]
+pub(crate) struct Catalog {
+    pub(crate) opener: Opener,
+    /// Of all our filters: one hash of a row serves every file.
+    pub(crate) seed: Seed,
+    pub(crate) clock: Clock,
+    pub(super) bloom_error_rate: ErrorRate,
+    pub(super) index_block_size: u32,
+    version: RwLock<Arc<StoreVersion>>,
+    /// The sequence id up to which writes are visible.
+    visible: AtomicU64,
+    /// As it is on disk. Whoever changes what belongs to the store holds it.
+    manifest: Mutex<Manifest>,
+    health: Arc<Health>,
+}
+
+impl Catalog {
+    /// The catalog of a store in which writes up to `newest` are visible.
+    pub(crate) fn new(
+        opener: Opener,
+        options: &StoreOptions,
+        manifest: Manifest,
+        version: StoreVersion,
+        newest: SequenceId,
+        health: Arc<Health>,
+    ) -> Self {
+        Self {
+            opener,
+            seed: manifest.seed,
+            clock: options.clock.clone(),
+            bloom_error_rate: options.bloom_error_rate,
+            index_block_size: options.index_block_size,
+            version: RwLock::new(Arc::new(version)),
+            visible: AtomicU64::new(newest.get()),
+            manifest: Mutex::new(manifest),
+            health,
+        }
+    }
+
+    pub(crate) fn health(&self) -> &Health {
+        &self.health
+    }
+
+    /// The version that readers see now.
+    pub(crate) fn version(&self) -> Arc<StoreVersion> {
+        Arc::clone(&read(&self.version))
+    }
+
+    /// Puts another version in the place of the present one.
+    pub(crate) fn replace_version(&self, change: impl FnOnce(&StoreVersion) -> StoreVersion) {
+        let mut version = write(&self.version);
+        *version = Arc::new(change(&version));
+    }
+
+    /// The sequence id up to which writes are visible.
+    pub(crate) fn visible(&self) -> SequenceId {
+        SequenceId::new(self.visible.load(Ordering::Acquire))
+    }
+
+    /// Makes visible what was taken in with sequence ids up to `newest`. The caller holds the end of
+    /// the log, so that nobody else publishes.
+    pub(crate) fn publish(&self, newest: SequenceId) {
+        let before = self.visible.load(Ordering::Relaxed);
+        assert!(before <= newest.get(), "what was visible stays visible");
+        self.visible.store(newest.get(), Ordering::Release);
+    }
+
+    /// The manifest as it is on disk. Nobody changes it while this is held.
+    pub(crate) fn manifest(&self) -> MutexGuard<'_, Manifest> {
+        lock(&self.manifest)
+    }
+
+    /// Changes the manifest, on disk and then in memory, and then the version. If the disk fails, nobody
+    /// knows which manifest is there, and the store stops.
+    pub(crate) fn install(
+        &self,
+        change: impl FnOnce(&mut Manifest),
+        replace: impl FnOnce(&StoreVersion) -> StoreVersion,
+    ) -> Result<()> {
+        self.install_in(&mut self.manifest(), change, replace)
+    }
+
+    fn install_in(
+        &self,
+        manifest: &mut Manifest,
+        change: impl FnOnce(&mut Manifest),
+        replace: impl FnOnce(&StoreVersion) -> StoreVersion,
+    ) -> Result<()> {
+        self.change(manifest, change)?;
+        self.replace_version(replace);
+        Ok(())
+    }
+
+    fn change(&self, manifest: &mut Manifest, change: impl FnOnce(&mut Manifest)) -> Result<()> {
+        let mut changed = manifest.clone();
+        change(&mut changed);
+        manifest.assert_may_become(&changed);
+        let stored = changed.store(&**self.opener.vfs(), self.opener.directory());
+        stored.map_err(|error| self.health.poison(error))?;
+        *manifest = changed;
+        Ok(())
+    }
+
+    /// Notes that the log's segments before `end` exist. A missing segment is noticed only if the
+    /// manifest knew of it before it held anything.
+    pub(crate) fn note_log_end(&self, end: SegmentNumber) -> Result<()> {
+        let mut manifest = self.manifest();
+        self.change(&mut manifest, |manifest| manifest.log_end = manifest.log_end.max(end))
+    }
+
+    /// Puts a file in the place of others, which are unlinked once nobody reads them.
+    pub(crate) fn replace_files(
+        &self,
+        family: &Family,
+        old: &[Arc<StoreFile>],
+        new: Option<&Arc<StoreFile>>,
+    ) -> Result<()> {
+        let list = |manifest: &mut Manifest| {
+            let files = &mut manifest.family_mut(family.id).files;
+            let before = files.len();
+            files.retain(|entry| !old.iter().any(|file| file.entry.name == entry.name));
+            assert_eq!(before - files.len(), old.len(), "the manifest lists every open file once");
+            files.extend(new.map(|file| file.entry.clone()));
+        };
+        self.install(list, |version| {
+            version.with(family, |changed| changed.files = changed.files.replace(old, new))
+        })?;
+        for file in old {
+            file.retire();
+        }
+        Ok(())
+    }
+
+    /// Adds a family.
+    pub(crate) fn create_family(&self, name: &str, options: FamilyOptions) -> Result<()> {
+        self.health.check()?;
+        check_family_name(name)?;
+        let mut manifest = self.manifest();
+        if manifest.families.iter().any(|family| family.name == name) {
+            return Err(Error::invalid(format!("there is a family \"{name}\" already")));
+        }
+        let newest = manifest.families.iter().map(|family| family.id).max();
+        let id = newest.map_or(Some(0), |newest| newest.checked_add(1));
+        let id = id.ok_or_else(|| Error::invalid("a store gives out 65,536 family ids"))?;
+        let (vfs, store) = (&**self.opener.vfs(), self.opener.directory());
+        let directory = store.join(name);
+        vfs.create_directory(&directory).map_err(Error::io(&directory, "create"))?;
+        vfs.sync_directory(store).map_err(Error::io(store, "sync"))?;
+        check_is_own(vfs, store, name)?;
+        let entry = FamilyEntry { id, name: name.to_owned(), options, files: Vec::new() };
+        let family = self.opener.open_family(&entry)?;
+        self.install_in(
+            &mut manifest,
+            |manifest| manifest.families.push(entry),
+            |version| {
+                let mut families = version.families.clone();
+                families.push(family);
+                StoreVersion::new(families, version.clock.clone())
+            },
+        )
+    }
+}

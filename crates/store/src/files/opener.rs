@@ -1,0 +1,82 @@
+//! How the files of a store are opened, in one way wherever that happens.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sstable::{BlockCache, ReaderOptions};
+
+use super::file_list::Files;
+use super::manifest::{FamilyEntry, FileEntry};
+use super::names::WAL_DIRECTORY;
+use super::store_file::StoreFile;
+use super::version::{Family, FamilyVersion};
+use crate::error::Result;
+use crate::memstore::Memstore;
+use crate::options::StoreOptions;
+use crate::vfs::Vfs;
+
+/// Opens the store files of one store. All of them share its block cache.
+#[derive(Debug)]
+pub(crate) struct Opener {
+    vfs: Arc<dyn Vfs>,
+    directory: PathBuf,
+    cache: Arc<BlockCache>,
+    reader: ReaderOptions,
+}
+
+impl Opener {
+    pub(crate) fn new(directory: &Path, options: &StoreOptions) -> Self {
+        let cache = Arc::new(BlockCache::new(options.cache_bytes));
+        let reader = ReaderOptions::default()
+            .cache(Arc::clone(&cache))
+            .filter_use(options.filter_use)
+            .pin_filters(options.pin_filters);
+        let (vfs, directory) = (Arc::clone(&options.vfs), directory.to_path_buf());
+        Self { vfs, directory, cache, reader }
+    }
+
+    pub(crate) const fn vfs(&self) -> &Arc<dyn Vfs> {
+        &self.vfs
+    }
+
+    /// The store's directory.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    pub(crate) fn wal_directory(&self) -> PathBuf {
+        self.directory.join(WAL_DIRECTORY)
+    }
+
+    pub(crate) fn family_directory(&self, family: &Family) -> PathBuf {
+        self.directory.join(&family.name)
+    }
+
+    pub(crate) fn cache(&self) -> &BlockCache {
+        &self.cache
+    }
+
+    /// Opens a file of a family.
+    pub(crate) fn open_file(&self, family: &Family, entry: &FileEntry) -> Result<Arc<StoreFile>> {
+        let options = self.reader.clone().in_memory(family.options.in_memory);
+        StoreFile::open(&self.vfs, &self.family_directory(family), &family.name, entry, options)
+    }
+
+    /// Opens a family with its files. Its memstore is empty.
+    pub(crate) fn open_family(&self, entry: &FamilyEntry) -> Result<Arc<FamilyVersion>> {
+        let family = Family {
+            id: entry.id,
+            name: entry.name.clone(),
+            options: entry.options.clone(),
+            reads: sstable::ReadCounters::default(),
+        };
+        let files = entry.files.iter();
+        let files = files.map(|file| self.open_file(&family, file)).collect::<Result<_>>()?;
+        Ok(Arc::new(FamilyVersion {
+            family: Arc::new(family),
+            active: Arc::new(Memstore::new()),
+            flushing: Vec::new(),
+            files: Files::new(files),
+        }))
+    }
+}

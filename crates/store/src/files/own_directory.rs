@@ -1,0 +1,36 @@
+//! Whether a directory of a store is the store's own: a link in its place would lead what is written
+//! and removed there out of the store.
+
+use std::io;
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::vfs::{EntryKind, Vfs};
+
+/// Refuses what stands in place of one of the store's own directories.
+pub(crate) fn check_is_own(vfs: &dyn Vfs, store: &Path, name: &str) -> Result<()> {
+    match kind_of(vfs, store, name)? {
+        Some(EntryKind::Directory) => Ok(()),
+        Some(kind) => Err(no_directory(&store.join(name), kind)),
+        None => Err(Error::corrupt(&store.join(name), 0, "this directory of the store is missing")),
+    }
+}
+
+/// As [`check_is_own`], for a directory that may be missing, as may the store.
+pub(crate) fn check_is_own_or_missing(vfs: &dyn Vfs, store: &Path, name: &str) -> Result<()> {
+    match kind_of(vfs, store, name) {
+        Ok(None | Some(EntryKind::Directory)) => Ok(()),
+        Ok(Some(kind)) => Err(no_directory(&store.join(name), kind)),
+        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn kind_of(vfs: &dyn Vfs, store: &Path, name: &str) -> Result<Option<EntryKind>> {
+    let entries = vfs.list(store).map_err(Error::io(store, "list"))?;
+    Ok(entries.iter().find(|entry| entry.name == name).map(|entry| entry.kind))
+}
+
+fn no_directory(path: &Path, kind: EntryKind) -> Error {
+    Error::corrupt(path, 0, format!("is {kind}, not a directory of the store's own"))
+}

@@ -1,0 +1,79 @@
+//! Writers wait, for a bounded time, while flushes do not keep up with them.
+//!
+//! ```text
+//! memstores   below the flush size   a write goes on
+//!             above                  the writer has them flushed, by the thread if there is one
+//!             four times above       writers wait for a flush, and are refused after a while
+//! ```
+
+use std::time::Instant;
+
+use super::background::Maintenance;
+use crate::error::{Error, Result};
+use crate::files::catalog::Catalog;
+use crate::watch::{Watch, Work};
+use crate::write::log::Log;
+
+/// Writers wait once the memstores take this many times what they are flushed at.
+const STALL_FACTOR: usize = 4;
+
+impl Maintenance {
+    /// Waits while the memstores take far more memory than they should: flushes do not keep up.
+    pub(crate) fn wait_for_room(&self, catalog: &Catalog) -> Result<()> {
+        let max = self.options.memstore_flush_bytes.saturating_mul(STALL_FACTOR);
+        if !self.thread_runs() || catalog.version().memstore_bytes() <= max {
+            return Ok(());
+        }
+        let (_watch, start) = (Watch::begin(Work::Stall), Instant::now());
+        let result = loop {
+            // Counted before the memory is looked at: a flush that ends in between is not missed.
+            let before = self.tasks.flushes();
+            let bytes = catalog.version().memstore_bytes();
+            if bytes <= max {
+                break Ok(());
+            }
+            let Some(left) = self.options.stall_max.checked_sub(start.elapsed()) else {
+                let seconds = start.elapsed().as_secs_f64();
+                break Err(Error::Busy { bytes, seconds });
+            };
+            if let Err(error) = self.health.check() {
+                break Err(error);
+            }
+            self.tasks.want_flush();
+            self.tasks.wait_for_flush(before, left);
+        };
+        self.count(|counts| {
+            counts.write_stalls += 1;
+            counts.write_stall_time += start.elapsed();
+        });
+        result
+    }
+
+    /// Has the memstores flushed if they are full.
+    pub(crate) fn make_room(&self, catalog: &Catalog, log: &Log) -> Result<()> {
+        if catalog.version().active_bytes() < self.options.memstore_flush_bytes {
+            return Ok(());
+        }
+        if self.thread_runs() {
+            let is_flushing = self.flush_turn.try_lock().is_err();
+            if is_flushing {
+                self.set_full_memstores_aside(catalog, log)?;
+            }
+            self.tasks.want_flush();
+            return Ok(());
+        }
+        self.flush(catalog, log)?;
+        if self.options.auto_compaction { self.compact_as_needed(catalog) } else { Ok(()) }
+    }
+
+    /// Whether memstores are full, or were set aside for a flush.
+    pub(super) fn wants_flush(&self, catalog: &Catalog) -> bool {
+        let version = catalog.version();
+        version.active_bytes() >= self.options.memstore_flush_bytes
+            || version.families.iter().any(|family| !family.flushing.is_empty())
+    }
+
+    const fn thread_runs(&self) -> bool {
+        self.options.background
+    }
+}

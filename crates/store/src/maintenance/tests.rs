@@ -1,0 +1,125 @@
+use std::path::Path;
+use std::time::Duration;
+
+use crate::{
+    Clock, CompactionOptions, Error, FamilyOptions, Get, Put, Result, Store, StoreOptions,
+    Timestamp,
+};
+
+fn put(store: &Store, row: &str) -> Result<()> {
+    store.put(Put::new(row).column("f", "q", [7; 1000]))
+}
+
+/// A store in which one thread panics when it asks for the time, some time later.
+fn with_panic(directory: &Path, thread: &'static str, later: Duration) -> Store {
+    let clock = Clock::new(move || {
+        if std::thread::current().name() == Some(thread) {
+            std::thread::sleep(later);
+            panic!("the clock is broken");
+        }
+        Timestamp::new(1000)
+    });
+    let options = StoreOptions::default().clock(clock).memstore_flush_bytes(10_000);
+    let store = Store::open(directory, options).unwrap();
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    store
+}
+
+fn assert_says_who_panicked(result: Result<()>, thread: &str) {
+    let Err(Error::Poisoned { why }) = result else { panic!("{result:?}") };
+    assert!(why.contains(thread), "{why}");
+}
+
+#[test]
+fn a_panic_in_the_background_stops_the_store_and_nothing_hangs() {
+    for thread in ["store-flush", "store-compact"] {
+        let directory = tempfile::tempdir().unwrap();
+        let store = with_panic(directory.path(), thread, Duration::ZERO);
+        let refused = (0..).find_map(|row| put(&store, &format!("{row}")).err()).unwrap();
+        assert_says_who_panicked(Err(refused), thread);
+        assert_says_who_panicked(put(&store, "more"), thread);
+        assert_says_who_panicked(store.flush(), thread);
+        assert_says_who_panicked(store.compact("f", true), thread);
+        assert_says_who_panicked(store.create_family("g", FamilyOptions::default()), thread);
+        assert_eq!(store.get(&Get::row("0")).unwrap().len(), 1, "what is there can be read");
+        drop(store);
+        let store = Store::open(directory.path(), StoreOptions::default()).unwrap();
+        assert_eq!(store.get(&Get::row("0")).unwrap().len(), 1);
+    }
+}
+
+#[test]
+fn who_waits_for_a_flush_that_panics_is_told() {
+    let directory = tempfile::tempdir().unwrap();
+    // Time enough for all writers to fill the memstores and to wait.
+    let store = with_panic(directory.path(), "store-flush", Duration::from_millis(300));
+    std::thread::scope(|scope| {
+        for writer in 0..4 {
+            let store = &store;
+            scope.spawn(move || {
+                let refused = (0..).find_map(|row| put(store, &format!("{writer}-{row}")).err());
+                assert_says_who_panicked(Err(refused.unwrap()), "store-flush");
+            });
+        }
+    });
+    assert!(store.stats().write_stalls >= 4, "{:?}", store.stats());
+}
+
+#[test]
+fn a_write_waits_no_longer_than_is_allowed() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = StoreOptions::default().memstore_flush_bytes(2000).stall_max(Duration::ZERO);
+    let store = Store::open(directory.path(), options).unwrap();
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    // A flush waits for the disk; this does not.
+    let refused = (0..100_000).find_map(|row| put(&store, &format!("{row}")).err()).unwrap();
+    assert!(matches!(refused, Error::Busy { .. }), "{refused}");
+    assert!(store.stats().write_stalls > 0);
+    store.flush().unwrap();
+    put(&store, "later").unwrap();
+}
+
+#[test]
+fn closing_a_store_does_not_wait_for_a_compaction() {
+    let directory = tempfile::tempdir().unwrap();
+    let slow = CompactionOptions::default().bytes_per_second(Some(1));
+    let options = StoreOptions::default().compaction(slow);
+    let store = Store::open(directory.path(), options).unwrap();
+    store.create_family("f", FamilyOptions::default().block_size(1000)).unwrap();
+    for file in 0..4 {
+        for row in 0..5000 {
+            let put = Put::new(format!("{file}{row}")).column("f", "q", "some bytes");
+            store.write(put, crate::Durability::SkipWal).unwrap();
+        }
+        store.flush().unwrap();
+    }
+    // At a byte a second this would take days.
+    drop(store);
+    let store = Store::open(directory.path(), StoreOptions::default()).unwrap();
+    assert_eq!(store.get(&Get::row("04999")).unwrap().len(), 1);
+    store.compact("f", true).unwrap();
+    assert_eq!(store.stats().families[0].files, 1);
+}
+
+#[test]
+fn damage_that_no_block_checksum_sees_does_not_get_into_a_compacted_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = StoreOptions::default().auto_compaction(false);
+    let store = Store::open(directory.path(), options).unwrap();
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    for row in ["a", "b"] {
+        put(&store, row).unwrap();
+        store.flush().unwrap();
+    }
+    let (path, wrong) = store.check_files("f").unwrap().remove(0);
+    assert!(wrong.is_none());
+    let mut bytes = std::fs::read(&path).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last - 100] ^= 1; // In the trailer, of which nothing reads the end.
+    std::fs::write(&path, &bytes).unwrap();
+    assert!(matches!(store.compact("f", true), Err(Error::Corrupt { .. })));
+    let wrong = store.check_files("f").unwrap().into_iter().filter(|(_, it)| it.is_some());
+    assert_eq!(wrong.map(|(path, _)| path).collect::<Vec<_>>(), [path]);
+    assert_eq!(store.stats().families[0].files, 2);
+    assert_eq!(store.get(&Get::row("a")).unwrap().len(), 1);
+}

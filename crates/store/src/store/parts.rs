@@ -1,0 +1,161 @@
+//! The parts of an open store together: its catalog, its log, and who maintains it.
+
+use std::sync::Arc;
+
+use sstable::{Cell, SequenceId};
+
+use crate::error::Result;
+use crate::files::catalog::Catalog;
+use crate::files::manifest::Manifest;
+use crate::files::opener::Opener;
+use crate::files::version::StoreVersion;
+use crate::health::Health;
+use crate::maintenance::background::Maintenance;
+use crate::options::{Durability, StoreOptions};
+use crate::read::get::ReadView;
+use crate::read::query::Get;
+use crate::stats::{FamilyStats, Stats};
+use crate::sync::JoinHandle;
+use crate::vfs::Lock;
+use crate::write::log::{Log, LogEnd, Stamp};
+use crate::write::mutation::WriteBatch;
+use crate::write::prepare::prepare;
+
+/// The parts of an open store, and the threads that work on them. Whoever drops it was the last user.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) catalog: Arc<Catalog>,
+    pub(super) log: Arc<Log>,
+    pub(super) maintenance: Arc<Maintenance>,
+    /// Of writes that do not say.
+    pub(super) durability: Durability,
+    threads: Vec<JoinHandle<()>>,
+    /// `None` in a store that is only read.
+    _lock: Option<Box<dyn Lock>>,
+}
+
+/// What was read of a store when it was opened.
+pub(super) struct Read {
+    pub(super) opener: Opener,
+    pub(super) manifest: Manifest,
+    pub(super) version: StoreVersion,
+    pub(super) log_end: LogEnd,
+    /// The greatest sequence id that a write has.
+    pub(super) newest: SequenceId,
+}
+
+impl Parts {
+    /// The parts of a store; without a lock it is only read.
+    pub(super) fn new(options: StoreOptions, read: Read, lock: Option<Box<dyn Lock>>) -> Self {
+        let Read { opener, manifest, version, log_end, newest } = read;
+        let health = match lock {
+            Some(_) => Health::default(),
+            None => Health::read_only(opener.directory().to_path_buf()),
+        };
+        let health = Arc::new(health);
+        let log = Log::new(log_end, newest, &options, Arc::clone(&health));
+        let shared = Arc::clone(&health);
+        let catalog = Catalog::new(opener, &options, manifest, version, newest, shared);
+        Self {
+            durability: options.durability,
+            catalog: Arc::new(catalog),
+            log: Arc::new(log),
+            maintenance: Arc::new(Maintenance::new(options, health)),
+            threads: Vec::new(),
+            _lock: lock,
+        }
+    }
+
+    /// Starts the threads, if the options ask for some.
+    pub(super) fn start_threads(&mut self) -> Result<()> {
+        self.maintenance.start(&self.catalog, &self.log, &mut self.threads)
+    }
+
+    pub(super) fn write(
+        &self,
+        batch: WriteBatch,
+        durability: Durability,
+        stamp: Stamp,
+    ) -> Result<()> {
+        self.catalog.health().check()?;
+        let cells = prepare(&self.catalog.version(), batch.cells)?;
+        if cells.is_empty() {
+            return Ok(());
+        }
+        self.maintenance.wait_for_room(&self.catalog)?;
+        self.log.write(&self.catalog, cells, durability, stamp)?;
+        self.after_write(durability)
+    }
+
+    /// Writes what `reckon` makes of the cells that `get` asks for, while nobody else writes; returns it.
+    /// Without a get there is nothing to write.
+    pub(super) fn change(
+        &self,
+        get: Option<Get>,
+        reckon: impl FnOnce(&ReadView) -> Result<Vec<Cell>>,
+    ) -> Result<Vec<Cell>> {
+        self.catalog.health().check()?;
+        let Some(get) = get else { return Ok(Vec::new()) };
+        // The read under the log's lock finds the blocks that this one leaves in the cache.
+        ReadView::of(&self.catalog).get(&get)?;
+        self.maintenance.wait_for_room(&self.catalog)?;
+        let written = self.log.write_reckoned(&self.catalog, self.durability, reckon)?;
+        self.after_write(self.durability)?;
+        Ok(written)
+    }
+
+    fn after_write(&self, durability: Durability) -> Result<()> {
+        if durability == Durability::AsyncWal {
+            self.maintenance.want_log();
+        }
+        self.maintenance.make_room(&self.catalog, &self.log)
+    }
+
+    pub(super) fn stats(&self) -> Stats {
+        let version = self.catalog.version();
+        let families = version.families.iter().map(|family| FamilyStats {
+            name: family.family.name.clone(),
+            memstore_bytes: family.memstores().map(|it| it.bytes() as u64).sum(),
+            memstore_cells: family.memstores().map(|it| it.len() as u64).sum(),
+            files: family.files.by_time().len() as u64,
+            file_bytes: family.files.by_time().iter().map(|it| it.file.entry.length).sum(),
+            file_cells: family.files.by_time().iter().map(|it| it.file.entry.cells).sum(),
+            reads: family.family.reads.snapshot(),
+        });
+        let filter_problems = version.families.iter().flat_map(|family| {
+            let files = family.files.by_sequence();
+            files.filter_map(|it| it.filter_problem(&family.family.name)).collect::<Vec<_>>()
+        });
+        let counts = self.maintenance.counts();
+        Stats {
+            filter_problems: filter_problems.collect(),
+            families: families.collect(),
+            sequence_id: self.catalog.visible().get(),
+            flushes: counts.flushes,
+            compactions: counts.compactions,
+            compactions_failed: counts.compactions_failed,
+            compaction_failure: counts.compaction_failure,
+            write_stalls: counts.write_stalls,
+            write_stall_time: counts.write_stall_time,
+            cache: self.catalog.opener.cache().stats(),
+        }
+    }
+}
+
+impl Drop for Parts {
+    /// Ends the background work and brings to safety what was written without haste. What fails
+    /// here was not promised.
+    fn drop(&mut self) {
+        self.maintenance.stop();
+        for thread in self.threads.drain(..) {
+            let _ = thread.join(); // If it panicked, the store has stopped and says so.
+        }
+        if self.catalog.health().check().is_ok() {
+            let _ = self.log.write_pending();
+            let has_unlogged = self.log.writer().has_unlogged();
+            if has_unlogged {
+                let _ = self.maintenance.flush(&self.catalog, &self.log);
+            }
+        }
+    }
+}
