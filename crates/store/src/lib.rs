@@ -50,6 +50,7 @@ pub use maintenance::import::ImportOptions;
 pub use options::{CompactionOptions, Durability, FamilyOptions, KeepDeletedCells, StoreOptions};
 pub use read::explain::{Explanation, FamilyExplanation, FileExplanation, FileFate};
 pub use read::query::{Get, Scan};
+pub use read::rules;
 pub use read::scan::Cells;
 pub use read::snapshot::Snapshot;
 pub use stats::{FamilyStats, FilterProblem, Stats};

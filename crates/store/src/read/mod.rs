@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! get   one row: memstores and the files that can have it ─┐
-//! scan  many rows: all of them merged ──────────┴─ rules → what HBase would show
+//! scan  many rows: all of them merged ─────────────────────┴─ rules → what HBase would show
 //! ```
 
 pub(crate) mod explain;
@@ -10,7 +10,7 @@ pub(crate) mod get;
 pub(crate) mod merge;
 pub(crate) mod query;
 pub(crate) mod row_cells;
-pub(crate) mod rules;
+pub mod rules;
 pub(crate) mod scan;
 pub(crate) mod snapshot;
 

@@ -54,7 +54,7 @@ impl Columns {
     }
 
     #[inline]
-    fn add(&mut self, qualifier: &[u8]) {
+    pub(crate) fn add(&mut self, qualifier: &[u8]) {
         match self {
             Self::All => *self = Self::Only(smallvec![short(qualifier)]),
             Self::Only(columns) => {
@@ -66,9 +66,11 @@ impl Columns {
     }
 }
 
-/// How much of the past a read shows, and whether it shows what was deleted.
+/// How much of the past a read shows, and whether it shows what was deleted. Without a further word,
+/// the newest version of each column.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct View {
+#[must_use]
+pub struct View {
     pub(crate) versions: u32,
     pub(crate) time_range: TimeRange,
     pub(crate) raw: bool,
@@ -77,6 +79,27 @@ pub(crate) struct View {
 impl Default for View {
     fn default() -> Self {
         Self { versions: 1, time_range: TimeRange::ALL, raw: false }
+    }
+}
+
+impl View {
+    /// Shows up to this many versions of each column, as far as the family keeps so many.
+    /// Default: 1.
+    pub const fn versions(mut self, versions: u32) -> Self {
+        self.versions = versions;
+        self
+    }
+
+    /// Shows versions from `min` up to but without `max`. Default: all.
+    pub const fn time_range(mut self, min: Timestamp, max: Timestamp) -> Self {
+        self.time_range = TimeRange { min, max };
+        self
+    }
+
+    /// Shows what is stored: delete markers, what they hide and what has expired. Default: no.
+    pub const fn raw(mut self, raw: bool) -> Self {
+        self.raw = raw;
+        self
     }
 }
 

@@ -10,6 +10,44 @@
 //! The order of these questions is HBase's, and part of its answers: a hidden version does not
 //! count as a version, nor does one outside the time range. HBase has it in `ScanQueryMatcher` and
 //! its subclasses, in `ScanDeleteTracker`, and in the `ColumnTracker`s; names follow it.
+//!
+//! A store applies the rules itself. They are public for programs that read cells of a family from
+//! elsewhere, such as the HFiles of an HBase directory: merge the cells, and ask of each one.
+//!
+//! ```
+//! use store::rules::{Rules, Verdict, View};
+//! use store::{CellRef, CellType, FamilyOptions, SequenceId, Timestamp};
+//!
+//! let cell = |time, cell_type, value| CellRef {
+//!     row: b"row1",
+//!     family: b"f",
+//!     qualifier: b"name",
+//!     timestamp: Timestamp::new(time),
+//!     cell_type,
+//!     value,
+//!     tags: b"",
+//!     sequence_id: SequenceId::new(0),
+//! };
+//! // In HBase's order: of one column the newest first, and a marker before the put of its time.
+//! let cells = [
+//!     cell(40, CellType::Put, &b"Ada"[..]),
+//!     cell(30, CellType::Put, b"ada"),
+//!     cell(20, CellType::DeleteColumn, b""),
+//!     cell(10, CellType::Put, b"A."),
+//! ];
+//! let family = FamilyOptions::default().versions(3);
+//! let now = Timestamp::new(50);
+//! let shown = |view: &View| -> Vec<&[u8]> {
+//!     let mut rules = Rules::new(&family, view, now);
+//!     let cells = cells.iter().filter(|cell| rules.judge(cell) == Verdict::Include);
+//!     cells.map(|cell| cell.value).collect()
+//! };
+//! assert_eq!(shown(&View::default()), [b"Ada"]);
+//! assert_eq!(shown(&View::default().versions(9)), [b"Ada", b"ada"]);
+//! let before = View::default().time_range(Timestamp::new(0), Timestamp::new(40));
+//! assert_eq!(shown(&before), [b"ada"]);
+//! assert_eq!(shown(&View::default().versions(9).raw(true)).len(), 4);
+//! ```
 
 use std::borrow::Cow;
 
@@ -17,7 +55,9 @@ use smallvec::SmallVec;
 use sstable::{CellRef, CellType, Timestamp};
 
 use crate::options::{FamilyOptions, KeepDeletedCells};
-use crate::read::query::{Columns, TimeRange, View};
+use crate::read::query::{Columns, TimeRange};
+
+pub use crate::read::query::View;
 
 /// The tag that gives one cell a shorter life than its family's: i64 BE milliseconds.
 const TTL_TAG: u8 = 8;
@@ -37,18 +77,24 @@ enum Purpose {
 
 /// What is to be done with a cell.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Verdict {
+pub enum Verdict {
     /// It is shown, or kept.
     Include,
     /// It is passed over.
     Skip,
-    /// It is passed over, and so are the other cells of its column.
+    /// It is passed over, and so are the other cells of its column: they need not be asked about. Without
+    /// a qualifier those that delete in the whole family are to be asked about all the same.
     SkipColumn,
 }
 
-/// Decides about the cells of a family, which come in order.
+/// Decides about the cells of a family.
+///
+/// The cells of a row come in HBase's order ([`CellRef::compare`]), from its first one on; of equal cells
+/// the one that was written last comes first, and hides the others. The rows may come in any order, each
+/// once.
 #[derive(Debug)]
-pub(crate) struct Rules<'c> {
+#[must_use]
+pub struct Rules<'c> {
     purpose: Purpose,
     versions: u32,
     min_versions: u32,
@@ -65,6 +111,19 @@ pub(crate) struct Rules<'c> {
     column: Column,
 }
 
+impl Rules<'_> {
+    /// The rules for a read at the time `now` that shows all columns.
+    pub fn new(family: &FamilyOptions, view: &View, now: Timestamp) -> Self {
+        Self::for_read(family, view, Cow::Owned(Columns::All), now)
+    }
+
+    /// Shows this column only; said again, these columns.
+    pub fn column(mut self, qualifier: impl AsRef<[u8]>) -> Self {
+        self.columns.to_mut().add(qualifier.as_ref());
+        self
+    }
+}
+
 impl<'c> Rules<'c> {
     /// For reads.
     pub(crate) fn for_read(
@@ -74,7 +133,7 @@ impl<'c> Rules<'c> {
         now: Timestamp,
     ) -> Self {
         let purpose = if view.raw { Purpose::RawRead } else { Purpose::Read };
-        let mut rules = Self::new(family, purpose, now);
+        let mut rules = Self::with_purpose(family, purpose, now);
         rules.time_range = view.time_range;
         rules.columns = columns;
         if view.raw {
@@ -88,7 +147,7 @@ impl<'c> Rules<'c> {
 
     /// For a flush, or a compaction of some files.
     pub(crate) fn for_rewrite(family: &FamilyOptions, now: Timestamp) -> Self {
-        Self::new(family, Purpose::Rewrite, now)
+        Self::with_purpose(family, Purpose::Rewrite, now)
     }
 
     /// For a major compaction: of all files, none of whose puts is older than `earliest_put`.
@@ -97,10 +156,10 @@ impl<'c> Rules<'c> {
         earliest_put: Timestamp,
         now: Timestamp,
     ) -> Self {
-        Self { earliest_put, ..Self::new(family, Purpose::RewriteAll, now) }
+        Self { earliest_put, ..Self::with_purpose(family, Purpose::RewriteAll, now) }
     }
 
-    fn new(family: &FamilyOptions, purpose: Purpose, now: Timestamp) -> Self {
+    fn with_purpose(family: &FamilyOptions, purpose: Purpose, now: Timestamp) -> Self {
         Self {
             purpose,
             versions: family.versions,
@@ -126,7 +185,7 @@ impl<'c> Rules<'c> {
     }
 
     /// Decides about the next cell.
-    pub(crate) fn judge(&mut self, cell: &CellRef<'_>) -> Verdict {
+    pub fn judge(&mut self, cell: &CellRef<'_>) -> Verdict {
         self.enter(cell);
         if self.column.is_done && !cell.qualifier.is_empty() {
             return Verdict::SkipColumn;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use sstable::{Cell, ReadTrace};
 
-use super::keys::Keys;
 use super::parts::Parts;
 
 use crate::error::Result;
@@ -220,16 +219,6 @@ impl Store {
         Ok(!written.is_empty())
     }
 
-    /// A family as a map from bytes to bytes.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Invalid`](crate::Error::Invalid) if there is no such family.
-    pub fn keys(&self, family: &str) -> Result<Keys> {
-        self.view().family(family.as_bytes())?;
-        Ok(Keys { store: self.clone(), family: family.into() })
-    }
-
     /// Reads cells of one row, in order.
     ///
     /// # Errors
@@ -327,7 +316,7 @@ impl Store {
         self.parts.stats()
     }
 
-    fn view(&self) -> ReadView {
+    pub(super) fn view(&self) -> ReadView {
         ReadView::of(&self.parts.catalog)
     }
 }

@@ -42,6 +42,18 @@ pub struct Keys {
     pub(crate) family: Box<str>,
 }
 
+impl Store {
+    /// A family as a map from bytes to bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`](crate::Error::Invalid) if there is no such family.
+    pub fn keys(&self, family: &str) -> Result<Keys> {
+        self.view().family(family.as_bytes())?;
+        Ok(Keys { store: self.clone(), family: family.into() })
+    }
+}
+
 impl Keys {
     /// Sets the value of a key.
     ///
