@@ -155,7 +155,7 @@ impl<'a> FamilyRead<'a> {
         let Question { family, probe, columns, view } = question;
         let options = &family.family.options;
         let mut row = RowCells::new(probe.row(), columns, options, view, moment);
-        for memstore in family.memstores() {
+        for memstore in family.memstores().filter(|memstore| !memstore.is_empty()) {
             let place = Place::from(KeyRef::before_row(probe.row()));
             let mut cells = Vec::new();
             memstore.collect(&place, moment.visible, usize::MAX, &mut cells, |cell| {

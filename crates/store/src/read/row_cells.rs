@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use sstable::{Cell, CellRef, KeyRef, ReadTrace, Scanner, Timestamp};
 
 use crate::error::Result;
@@ -10,7 +10,7 @@ use crate::files::file_list::RankedFile;
 use crate::options::FamilyOptions;
 use crate::read::get::ReadView;
 use crate::read::query::{Columns, View};
-use crate::read::rules::{Rules, Verdict};
+use crate::read::rules::{Rules, Verdict, shows_lone_put};
 
 /// The cells of a row of a family, from wherever they were found.
 pub(crate) struct RowCells<'a> {
@@ -149,6 +149,12 @@ impl<'a> RowCells<'a> {
     /// Sorts what was found and passes it through the rules.
     fn judge(&mut self) {
         if self.judged.is_some() {
+            return;
+        }
+        if let [Found { cell, .. }] = &self.found[..]
+            && shows_lone_put(self.options, self.view, &cell.as_ref())
+        {
+            self.judged = Some(smallvec![true]);
             return;
         }
         self.found.sort_by(|left, right| {

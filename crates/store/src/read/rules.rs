@@ -338,6 +338,21 @@ impl<'c> Rules<'c> {
     }
 }
 
+/// Returns whether [`Rules`] for a read show a cell of a wanted column that is the only cell found of its row:
+/// `false` means that the rules have to be asked.
+///
+/// Most gets of one column find just one put. Without another cell no marker hides it, and it is the first
+/// version.
+#[inline]
+pub(crate) fn shows_lone_put(family: &FamilyOptions, view: &View, cell: &CellRef<'_>) -> bool {
+    let TimeRange { min, max } = view.time_range;
+    cell.cell_type == CellType::Put
+        && cell.tags.is_empty()
+        && family.ttl.is_none()
+        && (min..max).contains(&cell.timestamp)
+        && view.versions.min(family.versions) > 0
+}
+
 /// The oldest time of which cells still live. The clock is read if that hangs on it.
 pub(crate) fn oldest_unexpired(
     family: &FamilyOptions,
@@ -437,5 +452,60 @@ impl Deletes {
         }
         self.column = None; // The cells that come are older than the one that it deletes.
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+    use sstable::SequenceId;
+
+    use super::*;
+
+    proptest! {
+        /// Any type, time, tag, view and family; the rules are the truth.
+        #[test]
+        fn a_lone_put_is_shown_only_where_the_rules_show_it(
+            cell_type in prop::sample::select(vec![
+                CellType::Put,
+                CellType::Delete,
+                CellType::DeleteColumn,
+                CellType::DeleteFamily,
+            ]),
+            timestamp in 0_i64..6,
+            has_tags: bool,
+            (min, max) in (0_i64..6, 0_i64..7),
+            (versions, kept, min_versions) in (0_u32..3, 1_u32..3, 0_u32..2),
+            ttl in prop::option::of(0_u64..4),
+            raw: bool,
+        ) {
+            let tags = [0, 9, TTL_TAG, 0, 0, 0, 0, 0, 0, 0, 1];
+            let cell = CellRef {
+                row: b"r",
+                family: b"f",
+                qualifier: b"q",
+                timestamp: Timestamp::new(timestamp),
+                cell_type,
+                value: b"",
+                tags: if has_tags { &tags } else { b"" },
+                sequence_id: SequenceId::new(0),
+            };
+            let mut family = FamilyOptions::default().versions(kept).min_versions(min_versions);
+            family.ttl = ttl.map(Duration::from_millis);
+            let view = View::default()
+                .versions(versions)
+                .raw(raw)
+                .time_range(Timestamp::new(min), Timestamp::new(max));
+            for rules in [
+                Rules::new(&family, &view, Timestamp::new(6)),
+                Rules::new(&family, &view, Timestamp::new(6)).column(b"q"),
+            ] {
+                let mut rules = rules;
+                let shown = rules.judge(&cell) == Verdict::Include;
+                prop_assert!(shown || !shows_lone_put(&family, &view, &cell));
+            }
+        }
     }
 }
