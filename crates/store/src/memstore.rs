@@ -41,6 +41,7 @@ impl Memstore {
         let (mut bytes, mut has_tags) = (0, false);
         for cell in cells {
             let borrowed = cell.as_ref();
+            debug_assert!(borrowed.sequence_id > SequenceId::default(), "given by the log");
             bytes += Self::CELL_OVERHEAD
                 + borrowed.key().flat_len()
                 + borrowed.value.len()

@@ -5,6 +5,7 @@
 //! change ─ manifest on disk ─ manifest in memory ─ version      under the manifest's lock, in this order
 //! ```
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use filter::{ErrorRate, Seed};
@@ -16,7 +17,7 @@ use super::opener::Opener;
 use super::own_directory::check_is_own;
 use super::segment_number::SegmentNumber;
 use super::store_file::StoreFile;
-use super::version::{Family, StoreVersion};
+use super::version::{Family, FamilyVersion, StoreVersion};
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::health::Health;
@@ -115,6 +116,10 @@ impl Catalog {
     ) -> Result<()> {
         self.change(manifest, change)?;
         self.replace_version(replace);
+        debug_assert!(
+            lists_files_of(manifest, &self.version()),
+            "readers see what the manifest lists"
+        );
         Ok(())
     }
 
@@ -186,4 +191,18 @@ impl Catalog {
             },
         )
     }
+}
+
+/// Whether a manifest lists the families and files of a version, and no others.
+fn lists_files_of(manifest: &Manifest, version: &StoreVersion) -> bool {
+    let has_files_of = |open: &Arc<FamilyVersion>| {
+        let listed = manifest.families.iter().find(|listed| listed.id == open.family.id);
+        listed.is_some_and(|listed| {
+            let names: BTreeSet<_> = listed.files.iter().map(|file| &file.name).collect();
+            let files = open.files.by_time();
+            names.len() == files.len()
+                && files.iter().all(|open| names.contains(&open.file.entry.name))
+        })
+    };
+    manifest.families.len() == version.families.len() && version.families.iter().all(has_files_of)
 }

@@ -42,7 +42,25 @@ impl Files {
             file.reader.lookup_file().times(file.oldest(), file.newest())
         };
         let lookup = LookupFiles::new(ranked.iter().map(lookup_file).collect());
-        Self { files: ranked.into(), lookup }
+        let files = Self { files: ranked.into(), lookup };
+        files.assert_in_order();
+        files
+    }
+
+    /// Asserts the order by rank, of which reads take the least among equal cells. The order by time is
+    /// asserted by [`LookupFiles::new`].
+    fn assert_in_order(&self) {
+        let mut by_rank: Vec<_> = self.files.iter().collect();
+        by_rank.sort_by_key(|ranked| ranked.rank);
+        assert!(
+            by_rank.iter().zip(1..).all(|(ranked, rank)| ranked.rank == rank),
+            "each file has a rank of its own"
+        );
+        let sequence_max = |ranked: &RankedFile| ranked.file.entry.sequence_max;
+        assert!(
+            by_rank.windows(2).all(|pair| sequence_max(pair[0]) >= sequence_max(pair[1])),
+            "files rank by their newest writes"
+        );
     }
 
     /// The files, those with the newest cells first.
@@ -66,6 +84,9 @@ impl Files {
     pub(crate) fn replace(&self, old: &[Arc<StoreFile>], new: Option<&Arc<StoreFile>>) -> Self {
         let is_old = |file: &Arc<StoreFile>| old.iter().any(|old| Arc::ptr_eq(old, file));
         let kept = self.files.iter().map(|ranked| &ranked.file).filter(|file| !is_old(file));
-        Self::new(kept.chain(new).cloned().collect())
+        let kept: Vec<_> = kept.chain(new).cloned().collect();
+        let expected = self.files.len() + new.iter().len() - old.len();
+        assert_eq!(kept.len(), expected, "what is replaced is in the list");
+        Self::new(kept)
     }
 }

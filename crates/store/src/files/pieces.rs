@@ -1,10 +1,7 @@
 //! A file that is read in pieces: memory grows with the bytes that were read, not with a length that
 //! a sparse file only claims.
 
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
+#![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::as_conversions))]
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -54,13 +51,11 @@ impl Pieces {
     /// Returns `len` bytes from `at` on, or those before the end of the file if there are fewer.
     pub(crate) fn bytes(&mut self, at: u64, len: usize) -> Result<&[u8]> {
         let at = at.min(self.len);
-        let end = at.saturating_add(u64::try_from(len).unwrap_or(u64::MAX)).min(self.len);
+        let end = at + (self.len - at).min(to_u64(len));
         if at < self.start || end > self.window_end() {
             self.load(at, end)?;
         }
-        let place = |offset: u64| {
-            usize::try_from(offset.saturating_sub(self.start)).expect("the window is in memory")
-        };
+        let place = |offset: u64| to_usize(offset - self.start);
         Ok(self.window.get(place(at)..place(end)).expect("the window was loaded up to there"))
     }
 
@@ -69,13 +64,12 @@ impl Pieces {
     /// For searches: [`bytes`](Self::bytes) in small steps would move the window, and copy it, each time.
     pub(crate) fn window_from(&mut self, at: u64, len_min: usize) -> Result<&[u8]> {
         self.bytes(at, len_min)?;
-        let skip = usize::try_from(at.min(self.len).saturating_sub(self.start));
-        let skip = skip.expect("the window is in memory");
+        let skip = to_usize(at.min(self.len) - self.start);
         Ok(self.window.get(skip..).expect("the window was loaded up to there"))
     }
 
     fn window_end(&self) -> u64 {
-        self.start.saturating_add(u64::try_from(self.window.len()).unwrap_or(u64::MAX))
+        self.start + to_u64(self.window.len())
     }
 
     /// Moves the window to `at` and reads pieces until it reaches `end`.
@@ -87,12 +81,12 @@ impl Pieces {
         }
         self.start = at;
         // A sound record may take up to 1 GiB; the next ones need not keep that memory.
-        self.window.shrink_to(PIECE.saturating_mul(4));
+        self.window.shrink_to(4 * PIECE);
         while self.window_end() < end {
             let (from, old) = (self.window_end(), self.window.len());
-            let left = usize::try_from(self.len.saturating_sub(from)).unwrap_or(PIECE);
-            self.window.resize(old.saturating_add(left.min(PIECE)), 0);
-            let piece = self.window.get_mut(old..).unwrap_or_default();
+            let left = to_usize((self.len - from).min(to_u64(PIECE)));
+            self.window.resize(old + left, 0);
+            let piece = self.window.get_mut(old..).expect("just made that long");
             let read = self.source.read_exact_at(piece, from);
             if read.is_err() {
                 self.window.truncate(old);
@@ -101,6 +95,16 @@ impl Pieces {
         }
         Ok(())
     }
+}
+
+/// A length in memory as a place in a file.
+fn to_u64(len: usize) -> u64 {
+    u64::try_from(len).expect("no memory is larger")
+}
+
+/// The distance of two places in the window.
+fn to_usize(len: u64) -> usize {
+    usize::try_from(len).expect("the window is in memory")
 }
 
 #[cfg(test)]

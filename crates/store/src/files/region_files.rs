@@ -98,9 +98,9 @@ impl<'s> RegionFiles<'s> {
         let part = match &mut self.part {
             Some(part) => part,
             none => {
-                let path = self.directory.join(random_name()?);
+                let name = random_name()?;
+                let path = self.directory.join(&name);
                 let file = self.vfs.create(&path).map_err(Error::io(&path, "create"))?;
-                let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
                 let shown = FileName::new(format!("{}/{name}", self.family));
                 let sink = Sink { file, checksum: 0 };
                 let writer = Writer::new(sink, shown, self.options.clone())?;

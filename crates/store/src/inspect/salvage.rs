@@ -120,7 +120,8 @@ fn name_families(vfs: &dyn Vfs, directory: &Path, plan: &mut Plan, told: &[Strin
         return Err(Error::invalid(format!("the store has no family {unknown}")));
     }
     let place = |family: &PlannedFamily| told.iter().position(|name| *name == family.name);
-    plan.families.sort_by_key(|family| place(family).unwrap_or(usize::MAX));
+    // Those that were not told come last.
+    plan.families.sort_by_key(|family| place(family).map_or((true, 0), |place| (false, place)));
     if told.len() == plan.families.len() || plan.families.len() == 1 || !plan.has_log {
         return Ok(());
     }

@@ -8,7 +8,7 @@ use sstable::Cell;
 use super::files::check_file;
 use super::part::{Part, PartKind, Problem, Step};
 use super::plan::{Plan, PlannedFamily};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::files::identity::is_store_file_name;
 use crate::files::manifest::Manifest;
 use crate::files::names::WAL_DIRECTORY;
@@ -92,7 +92,7 @@ impl Verification<'_> {
                 Ok(())
             })?;
         }
-        parts.extend(left_over_of_log(vfs, plan, &wal));
+        parts.extend(left_over_of_log(vfs, plan, &wal)?);
         for part in parts {
             if !self.tell(&part, plan, may_begin_anew) {
                 return Ok(false);
@@ -159,8 +159,11 @@ fn left_over(path: PathBuf, note: &str) -> Part {
 }
 
 /// What is in the log's directory and is no segment that is needed.
-fn left_over_of_log(vfs: &dyn Vfs, plan: &Plan, wal: &Path) -> Vec<Part> {
-    let entries = if plan.has_log { vfs.list(wal).unwrap_or_default() } else { Vec::new() };
+fn left_over_of_log(vfs: &dyn Vfs, plan: &Plan, wal: &Path) -> Result<Vec<Part>> {
+    if !plan.has_log {
+        return Ok(Vec::new());
+    }
+    let entries = vfs.list(wal).map_err(Error::io(wal, "list"))?;
     let notes = entries.iter().filter_map(|entry| match SegmentNumber::from_name(&entry.name) {
         None => Some((entry, "not the store's")),
         Some(number) => {
@@ -172,7 +175,7 @@ fn left_over_of_log(vfs: &dyn Vfs, plan: &Plan, wal: &Path) -> Vec<Part> {
             ))
         }
     });
-    notes.map(|(entry, note)| left_over(wal.join(&entry.name), note)).collect()
+    Ok(notes.map(|(entry, note)| left_over(wal.join(&entry.name), note)).collect())
 }
 
 /// What is in a family's directory and not in the manifest.

@@ -56,7 +56,7 @@ fn bits_for_filters(budget: u64) -> u64 {
     // Blocks are filled to one part in 32 at least.
     let filled = u64::from(WriterOptions::FILTER_BLOCK_SIZE) / 32 * 31;
     let later_blocks = budget / filled;
-    budget.saturating_sub(later_blocks.saturating_mul(HEADER_LEN as u64)).saturating_mul(8)
+    (budget - later_blocks * HEADER_LEN as u64).saturating_mul(8)
 }
 
 fn sized(kind: FilterKind, bits_per_key: f64) -> Option<(FilterKind, Sizing)> {

@@ -141,6 +141,7 @@ fn write_memstores(
     let mut rules = Rules::for_rewrite(&family.options, catalog.clock.now());
     let mut file = NewFile::create(catalog, family, purpose)?;
     while let Some(cell) = cells.cell() {
+        assert!(cell.sequence_id <= newest, "a flush knows the last write in its memstores");
         if rules.judge(&cell) == Verdict::Include {
             file.append(&cell)?;
         }

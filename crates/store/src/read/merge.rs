@@ -3,7 +3,6 @@
 //! A heap of sources: the one whose cell comes first is on top. Of equal cells that of the newer
 //! source comes first; the rules pass over the others.
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 use sstable::{Cell, CellRef, KeyRef, ReadTrace, RowHead, SequenceId, row_head};
@@ -12,7 +11,7 @@ use crate::error::Result;
 use crate::files::store_file::FileCursor;
 use crate::memstore::{Memstore, Place};
 
-/// Cells in order, merged.
+/// Cells in order, merged. After an error there are none.
 #[derive(Debug)]
 pub(crate) struct Merge {
     /// The newest first.
@@ -41,14 +40,17 @@ impl Merge {
     /// The cell that comes next.
     #[inline]
     pub(crate) fn cell(&self) -> Option<CellRef<'_>> {
-        self.heap.first().and_then(|first| self.sources[first.source].cell())
+        self.heap.first().map(|first| self.sources[first.source].cell().expect(IN_HEAP))
     }
 
-    /// Goes to the next cell.
+    /// Goes on from a cell to the next.
     pub(crate) fn advance(&mut self) -> Result<()> {
-        let [first, others @ ..] = &mut self.heap[..] else { return Ok(()) };
+        let [first, others @ ..] = &mut self.heap[..] else { panic!("goes on from a cell") };
         let source = &mut self.sources[first.source];
-        source.advance()?;
+        if let Err(error) = source.advance() {
+            self.heap.clear();
+            return Err(error);
+        }
         match source.cell() {
             // With nobody else nothing is compared.
             Some(_) if others.is_empty() => return Ok(()),
@@ -63,6 +65,7 @@ impl Merge {
 
     /// Goes to the first cell that is not before `key`, forwards or back.
     pub(crate) fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
+        self.heap.clear();
         for source in &mut self.sources {
             source.seek(key)?;
         }
@@ -70,9 +73,10 @@ impl Merge {
         Ok(())
     }
 
-    /// The greatest row below `row`, or of all rows if there is none. Where the merge stands
-    /// afterwards is not said.
+    /// The greatest row below `row`, or of all rows if there is none. Afterwards the merge stands on no
+    /// cell.
     pub(crate) fn row_before(&mut self, row: Option<&[u8]>) -> Result<Option<Box<[u8]>>> {
+        self.heap.clear();
         let mut greatest = None;
         for source in &mut self.sources {
             greatest = greatest.max(source.row_before(row)?);
@@ -95,7 +99,7 @@ impl Merge {
         let standing = |(source, it): (usize, &Source)| {
             it.cell().map(|cell| Standing { head: row_head(cell.row), source })
         };
-        self.heap.clear();
+        debug_assert!(self.heap.is_empty(), "the old heap is of other cells");
         self.heap.extend(self.sources.iter().enumerate().filter_map(standing));
         for place in (0..self.heap.len() / 2).rev() {
             self.sift_down(place);
@@ -131,11 +135,13 @@ impl Merge {
     /// Apart, for rows that begin alike are rare.
     #[inline(never)]
     fn is_cell_before(&self, left: usize, right: usize) -> bool {
-        let cells = self.sources[left].cell().zip(self.sources[right].cell());
-        let order = cells.map_or(Ordering::Equal, |(left, right)| left.compare(&right));
-        order.then(left.cmp(&right)).is_lt()
+        let cell = |source: usize| self.sources[source].cell().expect(IN_HEAP);
+        cell(left).compare(&cell(right)).then(left.cmp(&right)).is_lt()
     }
 }
+
+/// Of every source in a heap.
+const IN_HEAP: &str = "a source in the heap stands on a cell";
 
 /// One place that cells come from.
 #[derive(Debug)]

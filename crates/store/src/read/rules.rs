@@ -283,9 +283,9 @@ impl<'c> Rules<'c> {
         if !cell.cell_type.is_delete() {
             self.column.count += 1;
         }
-        let is_wanted =
-            self.column.count <= self.min_versions || cell.timestamp >= self.oldest_unexpired;
-        if self.column.count > self.versions || !is_wanted {
+        let is_wanted = self.column.count <= self.min_versions.into()
+            || cell.timestamp >= self.oldest_unexpired;
+        if self.column.count > self.versions.into() || !is_wanted {
             return self.skip_column();
         }
         self.column.last = Some(version);
@@ -301,8 +301,8 @@ impl<'c> Rules<'c> {
         }
         self.column.count += 1;
         let is_expired = cell.timestamp < self.oldest_unexpired;
-        if self.column.count >= self.versions
-            || (self.column.count >= self.min_versions && is_expired)
+        if self.column.count >= self.versions.into()
+            || (self.column.count >= self.min_versions.into() && is_expired)
         {
             self.column.is_done = true;
         }
@@ -368,7 +368,7 @@ pub(crate) fn oldest_unexpired(
 #[derive(Debug, Default)]
 struct Column {
     qualifier: Vec<u8>,
-    count: u32,
+    count: u64,
     last: Option<(Timestamp, CellType)>,
     /// Nothing more of it is wanted. Under the empty qualifier the markers of the whole family
     /// stand too, so that there the next cell is looked at all the same.

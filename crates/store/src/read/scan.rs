@@ -133,7 +133,7 @@ impl Cells {
             return Ok(None);
         }
         self.standing = Standing::Shown;
-        Ok(self.merge.cell())
+        Ok(Some(self.chosen()))
     }
 
     /// The next cells, up to `limit`, all of one row, so that a long row comes in parts (HBase's
@@ -145,7 +145,7 @@ impl Cells {
     pub fn next_batch(&mut self, limit: usize) -> Result<Vec<Cell>> {
         let mut batch: Vec<Cell> = Vec::new();
         while batch.len() < limit && self.choose()? {
-            let Some(cell) = self.merge.cell() else { break };
+            let cell = self.chosen();
             if batch.first().is_some_and(|first| first.row() != cell.row) {
                 break;
             }
@@ -153,6 +153,11 @@ impl Cells {
             self.standing = Standing::Shown;
         }
         Ok(batch)
+    }
+
+    /// The cell that was chosen.
+    fn chosen(&self) -> CellRef<'_> {
+        self.merge.cell().expect("the merge stands on the chosen cell")
     }
 
     /// Goes to the next cell that is to be shown; whether there is one.

@@ -116,7 +116,7 @@ impl Manifest {
         }
         let len = usize::try_from(pieces.len()).expect("256 MiB at most");
         Self::parse(pieces.bytes(0, len)?).map(Some).map_err(|(at, what)| {
-            Error::corrupt(&path, u64::try_from(at).unwrap_or(u64::MAX), what)
+            Error::corrupt(&path, u64::try_from(at).expect("an offset in memory"), what)
         })
     }
 
@@ -217,9 +217,11 @@ impl Manifest {
         if u32::from_be_bytes(*checksum) != crc32c::crc32c(covered) {
             return Err((covered.len(), "the checksum does not match"));
         }
-        let mut rest = covered.get(Self::MAGIC.len()..).unwrap_or_default();
+        let Some(mut rest) = covered.get(Self::MAGIC.len()..) else {
+            return Err((covered.len(), "ends in its header"));
+        };
         let parsed = Self::read(&mut rest);
-        let at = covered.len().saturating_sub(rest.len());
+        let at = covered.len().checked_sub(rest.len()).expect("what is left is the end of it");
         let manifest = parsed.map_err(|wrong| (at, wrong.0))?;
         if rest.is_empty() { Ok(manifest) } else { Err((at, "bytes behind its end")) }
     }

@@ -86,7 +86,7 @@ impl Maintenance {
         // Rows that several files have are counted more than once.
         let rows = || Ok(files.iter().map(|file| row_count(file)).sum());
         let purpose = FilePurpose {
-            sequence_max: sequence_max.unwrap_or_default(),
+            sequence_max: sequence_max.expect("a compaction has files"),
             has_tags: files.iter().any(|file| file.reader.file_info().includes_tags()),
             is_major_compaction: is_all,
             filter: filter_of_new(family, &others, rows)?,
@@ -132,5 +132,6 @@ impl Maintenance {
 /// No put of these files is older than this.
 fn earliest_put(files: &[Arc<StoreFile>]) -> Timestamp {
     let known = files.iter().map(|file| file.reader.file_info().earliest_put());
-    known.map(|earliest| earliest.unwrap_or(Timestamp::OLDEST)).min().unwrap_or(Timestamp::OLDEST)
+    let known = known.map(|earliest| earliest.unwrap_or(Timestamp::OLDEST));
+    known.min().expect("a compaction has files")
 }

@@ -4,7 +4,7 @@
 //! it also marks where records can begin behind damage, and what an older or a foreign segment left
 //! in the file is never taken for a record of this one.
 
-#![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
+#![warn(clippy::indexing_slicing, clippy::as_conversions)]
 
 use std::path::Path;
 
@@ -66,7 +66,7 @@ impl Image {
     /// Returns the cells of a record, as they are stored.
     pub(super) fn body(&mut self, record: &Record) -> Result<&[u8]> {
         let len = to_len(record.header.length);
-        self.pieces.bytes(record.at.saturating_add(RECORD_HEADER_LEN), len)
+        self.pieces.bytes(record.at + RECORD_HEADER_LEN, len)
     }
 
     /// Returns the record of this segment that begins at a place.
@@ -86,17 +86,23 @@ impl Image {
         Ok(self.record_if(at, |_| true)?.map(|record| record.header.segment))
     }
 
-    /// Returns the first record from `from` on.
+    /// Returns the first record behind a place in the segment.
+    pub(super) fn next_record_behind(&mut self, at: u64) -> Result<Option<Record>> {
+        self.next_record(at + 1)
+    }
+
+    /// Returns the first record from a place in the segment on, or from its end.
     pub(super) fn next_record(&mut self, mut from: u64) -> Result<Option<Record>> {
         const SEGMENT_AT: u64 = 8;
+        assert!(from <= self.len(), "a place in the segment");
         // The random id marks where a record can begin: looking at every place would be slow.
-        while let Some(place) = self.find_id(from.saturating_add(SEGMENT_AT))? {
-            let place = place.saturating_sub(SEGMENT_AT);
+        while let Some(place) = self.find_id(from + SEGMENT_AT)? {
+            let place = place - SEGMENT_AT;
             self.spend(place)?;
             if let Some(record) = self.record_at(place)? {
                 return Ok(Some(record));
             }
-            from = place.saturating_add(1);
+            from = place + 1;
         }
         Ok(None)
     }
@@ -104,12 +110,12 @@ impl Image {
     /// Whether a disk sector between the two places is all zeros: it never got its data.
     pub(super) fn has_lost_sector(&mut self, from: u64, to: u64) -> Result<bool> {
         const SECTOR: u64 = 512;
-        let mut start = from.saturating_sub(from.checked_rem(SECTOR).unwrap_or(0));
+        let mut start = from - from % SECTOR;
         while start < to.min(self.len()) {
-            let end = start.saturating_add(SECTOR);
+            let end = start + SECTOR;
             // The part in front of the damage was read as sound records.
             let first = start.max(from);
-            let len = usize::try_from(end.saturating_sub(first)).unwrap_or_default();
+            let len = usize::try_from(end - first).expect("at most a sector");
             let lost = self.pieces.bytes(first, len)?;
             if !lost.is_empty() && lost.iter().all(|byte| *byte == 0) {
                 return Ok(true);
@@ -127,7 +133,7 @@ impl Image {
             if piece.iter().any(|byte| *byte != 0) {
                 return Ok(false);
             }
-            at = at.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
+            at += to_u64(piece.len());
         }
         Ok(true)
     }
@@ -138,14 +144,14 @@ impl Image {
         loop {
             let piece = self.pieces.window_from(at, id.len())?;
             if let Some(skip) = piece.windows(id.len()).position(|window| window == id) {
-                return Ok(Some(at.saturating_add(u64::try_from(skip).unwrap_or(u64::MAX))));
+                return Ok(Some(at + to_u64(skip)));
             }
             // The id may stand across the end of this piece.
-            let step = piece.len().saturating_sub(id.len().saturating_sub(1));
-            if step == 0 {
+            let Some(step) = (piece.len() + 1).checked_sub(id.len()).filter(|step| *step > 0)
+            else {
                 return Ok(None);
-            }
-            at = at.saturating_add(u64::try_from(step).unwrap_or(u64::MAX));
+            };
+            at += to_u64(step);
         }
     }
 
@@ -153,7 +159,7 @@ impl Image {
     fn spend(&mut self, at: u64) -> Result<()> {
         let header = RecordHeader::read(self.pieces.bytes(at, RecordHeader::LEN)?);
         let claimed = header.map_or(0, |header| u64::from(header.length));
-        let is_checked = claimed <= self.len().saturating_sub(at);
+        let is_checked = claimed <= self.len() - at;
         let left = self.search_budget.checked_sub(if is_checked { claimed } else { 0 });
         let too_many = "too many places behind damage that look like records";
         self.search_budget =
@@ -168,11 +174,11 @@ impl Image {
         if header.length > RecordHeader::LENGTH_MAX || !is_wanted(header.segment) {
             return Ok(None);
         }
-        let end = at.saturating_add(RECORD_HEADER_LEN).saturating_add(header.length.into());
+        let end = at + RECORD_HEADER_LEN + u64::from(header.length);
         if end > self.len() {
             return Ok(None);
         }
-        let is_sound = self.checksum(at.saturating_add(CHECKSUM_LEN), end)? == header.checksum;
+        let is_sound = self.checksum(at + CHECKSUM_LEN, end)? == header.checksum;
         Ok(is_sound.then_some(Record { header, at, end }))
     }
 
@@ -181,10 +187,10 @@ impl Image {
     fn checksum(&mut self, mut at: u64, end: u64) -> Result<u32> {
         let mut checksum = 0;
         while at < end {
-            let left = usize::try_from(end.saturating_sub(at)).unwrap_or(PIECE);
-            let piece = self.pieces.bytes(at, left.min(PIECE))?;
+            let left = usize::try_from(end - at).map_or(PIECE, |left| left.min(PIECE));
+            let piece = self.pieces.bytes(at, left)?;
             checksum = crc32c::crc32c_append(checksum, piece);
-            at = at.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
+            at += to_u64(piece.len());
         }
         Ok(checksum)
     }
@@ -194,6 +200,10 @@ const RECORD_HEADER_LEN: u64 = 32;
 const CHECKSUM_LEN: u64 = 4;
 const _: () = assert!(RecordHeader::LEN == 32, "the two are one number");
 const _: () = assert!(RecordHeader::CHECKSUM_LEN == 4, "the two are one number");
+
+fn to_u64(len: usize) -> u64 {
+    u64::try_from(len).expect("no memory is larger")
+}
 
 fn to_len(length: u32) -> usize {
     usize::try_from(length).expect("at most 1 GiB")

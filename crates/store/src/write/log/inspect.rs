@@ -1,7 +1,7 @@
 //! The log as it is, whatever is wrong with it: what recovery would take, where it would refuse, and
 //! what is sound behind that.
 
-#![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
+#![warn(clippy::indexing_slicing, clippy::as_conversions)]
 
 use std::path::PathBuf;
 
@@ -157,11 +157,10 @@ fn gap_before(
 ) -> Option<Hole> {
     let known = previous?;
     let what = check_identity(identity, number, None, previous).err()?;
-    let lost = if identity.previous.segment == known.segment {
-        identity.previous.len.saturating_sub(known.len)
-    } else {
-        0
-    };
+    // A segment that is longer than it was has lost nothing.
+    let is_shorter =
+        identity.previous.segment == known.segment && known.len < identity.previous.len;
+    let lost = if is_shorter { identity.previous.len - known.len } else { 0 };
     let what = format!("{what}; {lost} bytes at its end are known to be lost");
     Some(Hole { at: 0, len: 0, what })
 }
@@ -180,9 +179,9 @@ fn inspect_records<'f>(
                 found.tail = Some(at);
                 return Ok(());
             };
-            let next = image.next_record(at.saturating_add(1))?;
+            let next = image.next_record_behind(at)?;
             let next = next.map_or(image.len(), |record| record.at);
-            found.holes.push(Hole { at, len: next.saturating_sub(at), what });
+            found.holes.push(Hole { at, len: next - at, what });
             at = next;
             continue;
         };
@@ -196,7 +195,7 @@ fn inspect_records<'f>(
                 found.batches.push((sequence_id, cells));
             }
             Err(what) => {
-                let len = record.end.saturating_sub(at);
+                let len = record.end - at;
                 found.holes.push(Hole { at, len, what: what.to_owned() });
             }
         }

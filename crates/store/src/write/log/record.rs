@@ -81,18 +81,16 @@ pub(crate) fn encode_batch<'a>(
     for (family, cell) in cells {
         encode_cell(out, family, &cell);
     }
-    let length = u32::try_from(out.len().saturating_sub(body)).unwrap_or(u32::MAX);
-    if length > RecordHeader::LENGTH_MAX {
+    let length = out.len().checked_sub(body).expect("cells are appended");
+    let length = u32::try_from(length).ok().filter(|length| *length <= RecordHeader::LENGTH_MAX);
+    let Some(length) = length else {
         out.truncate(start);
         return Err(Error::invalid("a batch of more than 1 GiB cannot be logged"));
-    }
+    };
     let record = out.split_at_mut(start).1;
-    if let Some((checksum, covered)) = record.split_first_chunk_mut::<4>() {
-        if let Some(field) = covered.first_chunk_mut::<4>() {
-            *field = length.to_be_bytes();
-        }
-        *checksum = crc32c::crc32c(covered).to_be_bytes();
-    }
+    let (checksum, covered) = record.split_first_chunk_mut::<4>().expect("a header is in front");
+    *covered.first_chunk_mut::<4>().expect("a header is in front") = length.to_be_bytes();
+    *checksum = crc32c::crc32c(covered).to_be_bytes();
     Ok(())
 }
 

@@ -290,7 +290,7 @@ pub(super) fn tail_problem(image: &mut Image, at: u64, is_last: bool) -> Result<
     if image.is_foreign_at(at)? {
         return Ok(Some("a record of another segment".to_owned()));
     }
-    let Some(first) = image.next_record(at.saturating_add(1))? else { return Ok(None) };
+    let Some(first) = image.next_record_behind(at)? else { return Ok(None) };
     // The last one knows most about what was durable.
     let mut last = first;
     while let Some(record) = image.next_record(last.end)? {

@@ -74,7 +74,7 @@ impl WalIdentity {
         let (segment, rest) = number(rest);
         let (previous, rest) = number(rest);
         let (previous_len, rest) = number(rest);
-        let covered = bytes.split_last_chunk::<4>().map_or(&bytes[..], |(covered, _)| covered);
+        let (covered, _) = bytes.split_last_chunk::<4>().expect("the header ends in 4 bytes");
         if rest != crc32c::crc32c(covered).to_be_bytes() {
             return Err("the header's checksum does not match");
         }
@@ -92,9 +92,8 @@ const _: () = assert!(WalIdentity::HEADER_LEN == 56, "the two are one number");
 
 /// Splits a u64 off; the caller has counted the bytes.
 fn number(bytes: &[u8]) -> (u64, &[u8]) {
-    bytes
-        .split_first_chunk::<8>()
-        .map_or((0, bytes), |(number, rest)| (u64::from_be_bytes(*number), rest))
+    let (number, rest) = bytes.split_first_chunk::<8>().expect("the header has all of its fields");
+    (u64::from_be_bytes(*number), rest)
 }
 
 /// The segment that is being written.
