@@ -230,7 +230,7 @@ impl Salvage<'_> {
                 let cells = cells.iter().map(|cell| (ids[cell.family()], cell.as_ref()));
                 let durable = written.durable();
                 log::encode_batch(&mut record, &identity, *sequence_id, durable, cells)?;
-                log.write(&record)?;
+                log.open_segment().write(&record)?;
             }
             log.close()?;
             let mut part = part_of(&segment);

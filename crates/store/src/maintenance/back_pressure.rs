@@ -11,6 +11,7 @@ use std::time::Instant;
 use super::background::Maintenance;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
+use crate::options::Durability;
 use crate::watch::{Watch, Work};
 use crate::write::log::Log;
 
@@ -49,8 +50,17 @@ impl Maintenance {
         result
     }
 
-    /// Has the memstores flushed if they are full.
-    pub(crate) fn make_room(&self, catalog: &Catalog, log: &Log) -> Result<()> {
+    /// After a write: has the log written soon if that was left for later, and the memstores flushed if
+    /// they are full.
+    pub(crate) fn after_write(
+        &self,
+        catalog: &Catalog,
+        log: &Log,
+        durability: Durability,
+    ) -> Result<()> {
+        if durability == Durability::AsyncWal {
+            self.tasks.want_log();
+        }
         if catalog.version().active_bytes() < self.options.memstore_flush_bytes {
             return Ok(());
         }

@@ -72,11 +72,6 @@ impl Maintenance {
         change(&mut lock(&self.counts));
     }
 
-    /// Has the log written soon, with what was logged without haste.
-    pub(crate) fn want_log(&self) {
-        self.tasks.want_log();
-    }
-
     /// Ends the threads, once each has done what it is at.
     pub(crate) fn stop(&self) {
         self.tasks.stop();

@@ -19,6 +19,7 @@ use crate::stats::Stats;
 use crate::write::change::{Append, CheckAndMutate, Increment};
 use crate::write::log::Stamp;
 use crate::write::mutation::{Delete, Put, WriteBatch};
+use crate::write::prepare::prepare;
 
 /// A store that is open. Cloning it is cheap; all clones are the same store.
 #[derive(Clone, Debug)]
@@ -112,7 +113,7 @@ impl Store {
     ///
     /// As for [`write`](Self::write).
     pub fn put(&self, put: Put) -> Result<()> {
-        self.write(put, self.parts.durability)
+        self.write_stamped(put.into(), self.parts.durability, Stamp::Now)
     }
 
     /// Writes a delete, as safely as the store's options say.
@@ -121,7 +122,7 @@ impl Store {
     ///
     /// As for [`write`](Self::write).
     pub fn delete(&self, delete: Delete) -> Result<()> {
-        self.write(delete, self.parts.durability)
+        self.write_stamped(delete.into(), self.parts.durability, Stamp::Now)
     }
 
     /// Writes a batch: all of it or nothing. When it returns, the batch can be read and is as safe
@@ -133,12 +134,43 @@ impl Store {
     /// then. If the log cannot be written, the store stops: [`Error::Poisoned`](crate::Error::Poisoned)
     /// from then on.
     pub fn write(&self, batch: impl Into<WriteBatch>, durability: Durability) -> Result<()> {
-        self.parts.write(batch.into(), durability, Stamp::Now)
+        self.write_stamped(batch.into(), durability, Stamp::Now)
     }
 
-    /// Writes a batch, as safely as the store's options say.
-    pub(crate) fn write_stamped(&self, batch: WriteBatch, stamp: Stamp) -> Result<()> {
-        self.parts.write(batch, self.parts.durability, stamp)
+    /// Writes a batch whose cells get this stamp where they have no time.
+    pub(super) fn write_stamped(
+        &self,
+        batch: WriteBatch,
+        durability: Durability,
+        stamp: Stamp,
+    ) -> Result<()> {
+        let Parts { catalog, log, maintenance, .. } = &*self.parts;
+        catalog.health().check()?;
+        let cells = prepare(&catalog.version(), batch.cells)?;
+        if cells.is_empty() {
+            return Ok(());
+        }
+        maintenance.wait_for_room(catalog)?;
+        log.write(catalog, cells, durability, stamp)?;
+        maintenance.after_write(catalog, log, durability)
+    }
+
+    /// Writes what `reckon` makes of the cells that `get` asks for, while nobody else writes; returns it.
+    /// Without a get there is nothing to write.
+    fn change(
+        &self,
+        get: Option<Get>,
+        reckon: impl FnOnce(&ReadView) -> Result<Vec<Cell>>,
+    ) -> Result<Vec<Cell>> {
+        let Parts { catalog, log, maintenance, durability, .. } = &*self.parts;
+        catalog.health().check()?;
+        let Some(get) = get else { return Ok(Vec::new()) };
+        // The read under the log's lock finds the blocks that this one leaves in the cache.
+        self.view().get(&get)?;
+        maintenance.wait_for_room(catalog)?;
+        let written = log.write_reckoned(catalog, *durability, reckon)?;
+        maintenance.after_write(catalog, log, *durability)?;
+        Ok(written)
     }
 
     /// Adds to the numbers in columns of a row, as safely as the store's options say; returns the
@@ -164,7 +196,7 @@ impl Store {
     /// [`Error::Invalid`](crate::Error::Invalid) if a column holds no number of 8 bytes; else as for
     /// [`get`](Self::get) and [`write`](Self::write).
     pub fn increment(&self, increment: &Increment) -> Result<Vec<Cell>> {
-        self.parts.change(increment.get(), |view| increment.cells(view))
+        self.change(increment.get(), |view| increment.cells(view))
     }
 
     /// Puts bytes behind the values of columns of a row, as safely as the store's options say;
@@ -187,7 +219,7 @@ impl Store {
     ///
     /// As for [`get`](Self::get) and [`write`](Self::write).
     pub fn append(&self, append: &Append) -> Result<Vec<Cell>> {
-        self.parts.change(append.get(), |view| append.cells(view))
+        self.change(append.get(), |view| append.cells(view))
     }
 
     /// Writes to a row if one of its columns is as expected, as safely as the store's options say;
@@ -215,7 +247,7 @@ impl Store {
     /// row; else as for [`get`](Self::get) and [`write`](Self::write).
     pub fn check_and_mutate(&self, check: &CheckAndMutate) -> Result<bool> {
         self.parts.catalog.health().check()?;
-        let written = self.parts.change(Some(check.get()?), |view| check.cells(view))?;
+        let written = self.change(Some(check.get()?), |view| check.cells(view))?;
         Ok(!written.is_empty())
     }
 

@@ -62,7 +62,8 @@ impl Keys {
     /// As for [`Store::write`].
     pub fn insert(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
         let put = Put::new(key).column(&*self.family, b"", value);
-        self.store.write_stamped(put.into(), Stamp::SequenceId)
+        let durability = self.store.parts.durability;
+        self.store.write_stamped(put.into(), durability, Stamp::SequenceId)
     }
 
     /// The value of a key, if it has one.
@@ -91,7 +92,8 @@ impl Keys {
     /// As for [`Store::write`].
     pub fn remove(&self, key: impl AsRef<[u8]>) -> Result<()> {
         let delete = Delete::row(key).column(&*self.family, b"");
-        self.store.write_stamped(delete.into(), Stamp::SequenceId)
+        let durability = self.store.parts.durability;
+        self.store.write_stamped(delete.into(), durability, Stamp::SequenceId)
     }
 
     /// The keys of a range with their values, in order, as they are at this moment.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sstable::{Cell, SequenceId};
+use sstable::SequenceId;
 
 use crate::error::Result;
 use crate::files::catalog::Catalog;
@@ -12,14 +12,10 @@ use crate::files::version::StoreVersion;
 use crate::health::Health;
 use crate::maintenance::background::Maintenance;
 use crate::options::{Durability, StoreOptions};
-use crate::read::get::ReadView;
-use crate::read::query::Get;
 use crate::stats::{FamilyStats, Stats};
 use crate::sync::JoinHandle;
 use crate::vfs::Lock;
-use crate::write::log::{Log, LogEnd, Stamp};
-use crate::write::mutation::WriteBatch;
-use crate::write::prepare::prepare;
+use crate::write::log::{Log, LogEnd};
 
 /// The parts of an open store, and the threads that work on them. Whoever drops it was the last user.
 #[derive(Debug)]
@@ -69,46 +65,6 @@ impl Parts {
     /// Starts the threads, if the options ask for some.
     pub(super) fn start_threads(&mut self) -> Result<()> {
         self.maintenance.start(&self.catalog, &self.log, &mut self.threads)
-    }
-
-    pub(super) fn write(
-        &self,
-        batch: WriteBatch,
-        durability: Durability,
-        stamp: Stamp,
-    ) -> Result<()> {
-        self.catalog.health().check()?;
-        let cells = prepare(&self.catalog.version(), batch.cells)?;
-        if cells.is_empty() {
-            return Ok(());
-        }
-        self.maintenance.wait_for_room(&self.catalog)?;
-        self.log.write(&self.catalog, cells, durability, stamp)?;
-        self.after_write(durability)
-    }
-
-    /// Writes what `reckon` makes of the cells that `get` asks for, while nobody else writes; returns it.
-    /// Without a get there is nothing to write.
-    pub(super) fn change(
-        &self,
-        get: Option<Get>,
-        reckon: impl FnOnce(&ReadView) -> Result<Vec<Cell>>,
-    ) -> Result<Vec<Cell>> {
-        self.catalog.health().check()?;
-        let Some(get) = get else { return Ok(Vec::new()) };
-        // The read under the log's lock finds the blocks that this one leaves in the cache.
-        ReadView::of(&self.catalog).get(&get)?;
-        self.maintenance.wait_for_room(&self.catalog)?;
-        let written = self.log.write_reckoned(&self.catalog, self.durability, reckon)?;
-        self.after_write(self.durability)?;
-        Ok(written)
-    }
-
-    fn after_write(&self, durability: Durability) -> Result<()> {
-        if durability == Durability::AsyncWal {
-            self.maintenance.want_log();
-        }
-        self.maintenance.make_room(&self.catalog, &self.log)
     }
 
     pub(super) fn stats(&self) -> Stats {

@@ -51,9 +51,9 @@ impl LogEnd {
         Ok(())
     }
 
-    /// Hands whole records to the operating system.
-    pub(crate) fn write(&mut self, records: &[u8]) -> Result<()> {
-        self.segment.as_mut().expect("a segment is open").write(records)
+    /// The segment that is being written, which must be open.
+    pub(crate) fn open_segment(&mut self) -> &mut SegmentWriter {
+        self.segment.as_mut().expect("a segment is open")
     }
 
     /// Waits until what was written is on disk.

@@ -105,7 +105,7 @@ impl Writer {
     /// Hands what is pending to the operating system.
     pub(super) fn write_pending(&mut self) -> Result<()> {
         if !self.pending.is_empty() {
-            self.end.write(&self.pending)?;
+            self.end.open_segment().write(&self.pending)?;
             self.pending.clear();
         }
         Ok(())
