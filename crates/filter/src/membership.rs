@@ -1,6 +1,8 @@
 //! What all filters have in common.
 
-use crate::KeyHash;
+use crate::error::{Absent, BuildError, Full};
+use crate::hash::KeyHash;
+use crate::kernel::PREFETCH_DISTANCE;
 
 /// A set that can tell which keys it does not hold.
 ///
@@ -30,31 +32,45 @@ pub trait Membership {
     ///
     /// If the slices differ in length.
     fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
-        batch(self, hashes, answers);
+        batch(hashes, answers, |hash| self.prefetch(hash), |hash| self.may_contain(hash));
     }
 
     /// Returns what the filter costs and how often it errs.
     fn stats(&self) -> FilterStats;
+
+    /// Returns the share of cells or slots in use, from 0 to 1; `None` for a filter that has none.
+    ///
+    /// Default: `None`.
+    fn occupancy(&self) -> Option<f64> {
+        None
+    }
 }
 
-/// Bytes of a filter that stays in the second cache of a core of today, one or two mebibytes, or nearly
-/// so: what a core has under way at once hides that cache, and sending for its bytes costs more than
-/// it saves. In unit tests so few that they come to both ways.
-pub(crate) const CACHED_LEN: usize = if cfg!(test) { 1 << 12 } else { 1 << 21 };
-
-/// How many keys a batch prefetches ahead: enough to fill the ten to sixteen line buffers that a
-/// core has for outstanding loads, and few enough that nothing is evicted before it is used.
-pub(crate) const PREFETCH_DISTANCE: usize = 16;
-
-/// Answers one key after the other, with the bytes of later keys on their way.
-pub(crate) fn batch<M: Membership + ?Sized>(filter: &M, hashes: &[KeyHash], answers: &mut [bool]) {
+/// Answers one key after the other, while what later keys read is prefetched.
+pub(crate) fn batch(
+    hashes: &[KeyHash],
+    answers: &mut [bool],
+    prefetch: impl Fn(KeyHash),
+    may_contain: impl Fn(KeyHash) -> bool,
+) {
     assert_eq!(hashes.len(), answers.len(), "one answer for each hash");
     for (index, (hash, answer)) in hashes.iter().zip(answers).enumerate() {
         if let Some(later) = hashes.get(index + PREFETCH_DISTANCE) {
+            prefetch(*later);
+        }
+        *answer = may_contain(*hash);
+    }
+}
+
+/// Inserts all keys, while the places of later keys are prefetched.
+pub(crate) fn insert_all(filter: &mut impl Insert, keys: &[KeyHash]) -> Result<(), BuildError> {
+    for (index, key) in keys.iter().enumerate() {
+        if let Some(later) = keys.get(index + PREFETCH_DISTANCE) {
             filter.prefetch(*later);
         }
-        *answer = filter.may_contain(*hash);
+        filter.insert(*key).map_err(|Full| BuildError::Full)?;
     }
+    Ok(())
 }
 
 impl<M: Membership + ?Sized> Membership for &M {
@@ -76,6 +92,10 @@ impl<M: Membership + ?Sized> Membership for &M {
 
     fn stats(&self) -> FilterStats {
         (**self).stats()
+    }
+
+    fn occupancy(&self) -> Option<f64> {
+        (**self).occupancy()
     }
 }
 
@@ -99,16 +119,6 @@ pub trait Remove: Insert {
     /// [`Absent`] if the filter can tell that it does not hold the key; it is then as it was.
     fn remove(&mut self, hash: KeyHash) -> Result<(), Absent>;
 }
-
-/// The filter cannot take another key; it has not changed.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("the filter is full")]
-pub struct Full;
-
-/// The filter does not hold the key that was to be removed; it has not changed.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("the filter does not hold the key")]
-pub struct Absent;
 
 /// What a filter costs and how often it errs.
 #[derive(Clone, Copy, Debug, PartialEq)]

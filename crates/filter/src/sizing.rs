@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_rates_strictly_between_nought_and_one_exist() {
+    fn only_rates_strictly_between_zero_and_one_exist() {
         for wrong in [0.0, -0.1, 1.0, 2.0, f64::NAN, f64::INFINITY] {
             assert!(ErrorRate::new(wrong).is_err(), "{wrong}");
         }

@@ -373,7 +373,7 @@ impl FamilyOptions {
     /// A filter over rows beside HBase's Bloom filter in each file; reads ask it first. An error rate
     /// and bits per key are those of each file. [`Sizing::Bytes`] is a budget for the filters of all
     /// files together, shared out so that reads are misled as seldom as possible
-    /// ([`allocate`](filter::theory::allocate)): a new file gets what the whole set of files then
+    /// ([`allocate_bits`](filter::allocate_bits)): a new file gets what the whole set of files then
     /// says, and those before it keep theirs until they are compacted or
     /// [`rebuild_filters`](crate::Store::rebuild_filters) is called; until then all together may
     /// have more than the budget. Default: none.

@@ -12,20 +12,24 @@
 //! ([`theory::blocked_bloom_error_rate`](crate::theory::blocked_bloom_error_rate)). Any number of lines and any number of probes will do,
 //! so the size follows the error rate without steps.
 //!
-//! The stored form, and how lines are asked: `lines.rs`.
+//! The stored form and the lookup: `lines.rs`.
 //!
 //! Putze, Sanders, Singler: "Cache-, Hash- and Space-Efficient Bloom Filters", 2007; the layout of
 //! a line follows `FastLocalBloom` of `RocksDB`.
 
 use alloc::vec::Vec;
 
-use crate::aligned::AlignedBytes;
-use crate::format::{self, Header};
+use super::lines::{LINE_LEN, LineView, Shape};
+use crate::error::{BuildError, FormatError, Full};
+use crate::hash::{KeyHash, Seed};
+use crate::header::Header;
 use crate::kernel::{self, LINE_PROBES_MAX};
-use crate::lines::{LINE_LEN, LineView, Shape};
-use crate::{
-    BuildError, FilterKind, FilterStats, Full, Insert, KeyHash, Membership, Seed, Sizing, theory,
-};
+use crate::membership::{FilterStats, Insert, Membership, insert_all};
+use crate::memory::AlignedBytes;
+use crate::sizing::Sizing;
+use crate::slices::BitPositions;
+use crate::stored_view::StoredView;
+use crate::theory;
 
 /// Finds the best shape for so many keys.
 fn shape(sizing: Sizing, keys: u64) -> Result<Shape, BuildError> {
@@ -71,7 +75,7 @@ pub struct Blocked {
     keys: u64,
 }
 
-/// A blocked Bloom filter in bytes that are not ours.
+/// A view of a stored blocked Bloom filter.
 pub(crate) type BlockedView = LineView<1>;
 
 impl Blocked {
@@ -84,14 +88,21 @@ impl Blocked {
     /// [`BuildError`] if no filter of that sizing can be made.
     pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
         let shape = shape(sizing, keys)?;
-        let lines = AlignedBytes::zeroed(shape.len())?;
+        let lines = AlignedBytes::zeroed(shape.len()?)?;
         Ok(Self { lines, view: LineView::new(shape.probes), keys: 0 })
     }
 
-    /// What a filter will cost and how often it will err once it holds so many keys.
+    /// Builds a filter of these keys.
+    pub(crate) fn from_keys(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
+        let mut filter = Self::new(sizing, keys.len() as u64)?;
+        insert_all(&mut filter, keys)?;
+        Ok(filter)
+    }
+
+    /// Returns what a filter will cost and how often it will err once it holds so many keys.
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
         let shape = shape(sizing, keys)?;
-        Ok(stats(keys, shape.len(), shape.probes))
+        Ok(stats(keys, shape.len()?, shape.probes))
     }
 
     /// Returns how many bits each key sets.
@@ -102,12 +113,12 @@ impl Blocked {
     /// Returns the stored form, to be read back by [`StoredFilter`](crate::StoredFilter).
     pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
         let header = Header {
-            kind: FilterKind::BlockedBloom,
+            kind: BlockedView::CODE,
             seed,
             keys: self.keys,
             parameters: [self.view.probe_count().into(), 0, 0],
         };
-        format::write(&header, self.lines.len(), core::iter::once(&*self.lines))
+        header.write(self.lines.len(), core::iter::once(&*self.lines))
     }
 }
 
@@ -120,7 +131,7 @@ impl Membership for Blocked {
 
     #[inline]
     fn prefetch(&self, hash: KeyHash) {
-        BlockedView::prefetch(&self.lines, hash);
+        self.view.prefetch(&self.lines, hash);
     }
 
     fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
@@ -138,14 +149,42 @@ impl Insert for Blocked {
     fn insert(&mut self, hash: KeyHash) -> Result<(), Full> {
         let line = BlockedView::line_mut(&mut self.lines, hash).ok_or(Full)?;
         kernel::line_insert(line, hash.get(), self.view.probes());
-        self.keys = self.keys.saturating_add(1);
+        self.keys += 1;
         Ok(())
     }
 }
 
-impl BlockedView {
-    pub(crate) fn stats(self, body: &[u8], keys: u64) -> FilterStats {
+impl StoredView for BlockedView {
+    const CODE: u8 = 1;
+
+    fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
+        Self::from_header(header, body)
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
+    fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
+        self.contains(body, hash)
+    }
+
+    #[inline]
+    fn prefetch(&self, body: &[u8], hash: KeyHash) {
+        Self::prefetch_line(body, hash);
+    }
+
+    fn may_contain_batch(&self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
+        self.contains_batch(body, hashes, answers);
+    }
+
+    fn stats(&self, body: &[u8], keys: u64) -> FilterStats {
         stats(keys, body.len() as u64, self.probe_count())
+    }
+}
+
+impl BitPositions for BlockedView {
+    #[inline]
+    fn positions(self, body_len: usize, hash: KeyHash) -> impl Iterator<Item = usize> {
+        self.field_positions(body_len, hash)
     }
 }
 

@@ -18,12 +18,15 @@
 
 use alloc::vec::Vec;
 
-use crate::format::{self, Header};
-use crate::kind::allocate;
-use crate::{
-    BuildError, FilterKind, FilterStats, FormatError, Full, HEADER_LEN, Insert, KeyHash,
-    Membership, Seed, Sizing, kernel, theory,
-};
+use crate::error::{BuildError, FormatError, Full};
+use crate::hash::{KeyHash, Seed};
+use crate::header::{HEADER_LEN, Header};
+use crate::membership::{FilterStats, Insert, Membership, insert_all};
+use crate::memory::allocate;
+use crate::sizing::Sizing;
+use crate::slices::BitPositions;
+use crate::stored_view::StoredView;
+use crate::{kernel, theory};
 
 /// The most bits that a key can set: enough for an error rate of 2^−64, as fine as a hash tells.
 const PROBES_MAX: u32 = 64;
@@ -67,8 +70,8 @@ impl Shape {
     /// Finds the fewest bytes that err no more often than `rate`.
     fn bytes_for(rate: f64, keys: u64) -> Result<u64, BuildError> {
         let errs = |bytes| Self::best(keys, bytes).1 > rate;
-        // 128 bits a key are more than 64 probes can use.
-        let (mut too_few, mut enough) = (0, keys.saturating_mul(16));
+        // More than 128 bits a key are of no use to 64 probes.
+        let (mut too_few, mut enough) = (0, keys.checked_mul(16).ok_or(BuildError::Memory)?);
         if errs(enough) {
             return Err(BuildError::ErrorRate(rate));
         }
@@ -83,7 +86,8 @@ impl Shape {
     fn best(keys: u64, bytes: u64) -> (u32, f64) {
         let bits_per_key = bytes as f64 * 8.0 / keys as f64;
         let below = theory::bloom_best_probe_count(bits_per_key) as u32;
-        [below, below.saturating_add(1)]
+        let below = below.min(PROBES_MAX);
+        [below, below + 1]
             .map(|probes| probes.clamp(1, PROBES_MAX))
             .map(|probes| (probes, rate(keys, bytes, probes)))
             .into_iter()
@@ -92,7 +96,9 @@ impl Shape {
 }
 
 fn rate(keys: u64, bytes: u64, probes: u32) -> f64 {
-    theory::bloom_error_rate_exact(keys, bytes.saturating_mul(8), probes)
+    // A filter of 2^61 bytes is only ever planned, and errs as one a byte smaller.
+    let bits = bytes.min(u64::MAX / 8) * 8;
+    theory::bloom_error_rate_exact(keys, bits, probes)
 }
 
 fn stats(keys: u64, bytes: u64, probes: u32) -> FilterStats {
@@ -107,9 +113,9 @@ fn contains(bits: &[u8], hash: KeyHash, probes: u32) -> bool {
         })
 }
 
-/// Bits that are sent for at first: of four strangers one gets further.
+/// Bits that are prefetched first: three of four absent keys are denied by them.
 const PROBES_FIRST: u32 = 2;
-/// Bits that are sent for once the first turned out to be set: all that there are at 1 %.
+/// Bits that are prefetched once the first are known to be set: all others at 1 %.
 const PROBES_NEXT: u32 = 5;
 
 /// Prefetches the first bits only.
@@ -193,7 +199,14 @@ impl Classic {
         Ok(Self { bits: allocate(bytes, 0)?, probes, keys: 0 })
     }
 
-    /// What a filter will cost and how often it will err once it holds so many keys.
+    /// Builds a filter of these keys.
+    pub(crate) fn from_keys(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
+        let mut filter = Self::new(sizing, keys.len() as u64)?;
+        insert_all(&mut filter, keys)?;
+        Ok(filter)
+    }
+
+    /// Returns what a filter will cost and how often it will err once it holds so many keys.
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
         let shape = Shape::new(sizing, keys)?;
         Ok(stats(keys, shape.bytes, shape.probes))
@@ -207,12 +220,12 @@ impl Classic {
     /// Returns the stored form, to be read back by [`StoredFilter`](crate::StoredFilter).
     pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
         let header = Header {
-            kind: FilterKind::ClassicBloom,
+            kind: ClassicView::CODE,
             seed,
             keys: self.keys,
             parameters: [self.probes.into(), 0, 0],
         };
-        format::write(&header, self.bits.len(), core::iter::once(self.bits.as_slice()))
+        header.write(self.bits.len(), core::iter::once(self.bits.as_slice()))
     }
 }
 
@@ -244,51 +257,55 @@ impl Insert for Classic {
             // A position is below the count of bits.
             self.bits[(bit >> 3) as usize] |= 1 << (bit & 7);
         }
-        self.keys = self.keys.saturating_add(1);
+        self.keys += 1;
         Ok(())
     }
 }
 
-/// A classic Bloom filter in bytes that are not ours.
+/// A view of a stored classic Bloom filter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClassicView {
     probes: u32,
 }
 
-impl ClassicView {
-    /// Checks what the header says against the length of the body.
-    pub(crate) fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
-        let probes = match header.parameters {
-            [probes, 0, 0] if (1..=PROBES_MAX.into()).contains(&probes) => probes as u32,
-            _ => return Err(FormatError::Parameters("a key sets 1 to 64 bits")),
-        };
+impl StoredView for ClassicView {
+    const CODE: u8 = 3;
+
+    fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
+        let wrong = FormatError::Parameters("a key sets 1 to 64 bits");
+        let [probes, 0, 0] = header.parameters else { return Err(wrong) };
+        let probes = u32::try_from(probes).map_err(|_| wrong)?;
+        if !(1..=PROBES_MAX).contains(&probes) {
+            return Err(wrong);
+        }
         if body.is_empty() && header.keys != 0 {
             return Err(FormatError::Parameters("there are keys, and no bits"));
         }
         Ok(Self { probes })
     }
 
-    pub(crate) fn may_contain(self, body: &[u8], hash: KeyHash) -> bool {
+    fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
         contains(body, hash, self.probes)
     }
 
-    /// Returns the positions of a key's bits in a body of so many bytes.
-    #[inline]
-    pub(crate) fn positions(self, body_len: usize, hash: KeyHash) -> impl Iterator<Item = usize> {
-        // A position is below the count of bits, of which a `usize` counts those in memory.
-        positions(hash, self.probes, body_len as u64 * 8).map(|bit| bit as usize)
-    }
-
-    pub(crate) fn prefetch(body: &[u8], hash: KeyHash) {
+    fn prefetch(&self, body: &[u8], hash: KeyHash) {
         prefetch(body, hash);
     }
 
-    pub(crate) fn prefetch_next(self, body: &[u8], hash: KeyHash) -> bool {
+    fn prefetch_next(&self, body: &[u8], hash: KeyHash) -> bool {
         prefetch_next(body, hash, self.probes)
     }
 
-    pub(crate) fn stats(self, body: &[u8], keys: u64) -> FilterStats {
+    fn stats(&self, body: &[u8], keys: u64) -> FilterStats {
         stats(keys, body.len() as u64, self.probes)
+    }
+}
+
+impl BitPositions for ClassicView {
+    #[inline]
+    fn positions(self, body_len: usize, hash: KeyHash) -> impl Iterator<Item = usize> {
+        // A position is below the count of bits, of which a `usize` counts those in memory.
+        positions(hash, self.probes, body_len as u64 * 8).map(|bit| bit as usize)
     }
 }
 

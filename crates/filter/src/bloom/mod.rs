@@ -1,4 +1,4 @@
-//! Bloom filters: bits that keys set, and that a stranger would have to find set.
+//! Bloom filters: bits that keys set, and that an absent key would have to find set.
 //!
 //! ```text
 //! hbase        a key's bits lie anywhere in a chunk     HBase's bytes, HBase's hashes
@@ -18,6 +18,7 @@ mod guava;
 pub mod hadoop;
 pub mod hbase;
 pub mod hbase_ribbon;
+mod lines;
 mod simple;
 mod split_block;
 
@@ -27,6 +28,7 @@ pub use classic::Classic;
 pub(crate) use classic::ClassicView;
 #[cfg(feature = "std")]
 pub use guava::{GuavaBloom, GuavaStrategy, Incompatible, NotGuava, TooLarge};
+pub(crate) use lines::{LINE_LEN, LineView, Shape};
 pub use simple::{BitSetTooLong, SEEDS, SimpleBloom};
 pub use split_block::SplitBlock;
 pub(crate) use split_block::SplitBlockView;

@@ -17,13 +17,16 @@
 
 use alloc::vec::Vec;
 
-use crate::aligned::AlignedBytes;
-use crate::format::{self, Header};
+use crate::error::{BuildError, FormatError, Full};
+use crate::hash::{KeyHash, Seed};
+use crate::header::{HEADER_LEN, Header};
 use crate::kernel::{self, Block, Vector};
-use crate::{
-    BuildError, FilterKind, FilterStats, FormatError, Full, HEADER_LEN, Insert, KeyHash,
-    Membership, Seed, Sizing, theory,
-};
+use crate::membership::{FilterStats, Insert, Membership, insert_all};
+use crate::memory::AlignedBytes;
+use crate::sizing::Sizing;
+use crate::slices::BitPositions;
+use crate::stored_view::StoredView;
+use crate::theory;
 
 /// Bytes of a block.
 const BLOCK_LEN: u64 = 32;
@@ -67,7 +70,14 @@ impl SplitBlock {
         Ok(Self { blocks, view: SplitBlockView::new(), keys: 0 })
     }
 
-    /// What a filter will cost and how often it will err once it holds so many keys.
+    /// Builds a filter of these keys.
+    pub(crate) fn from_keys(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
+        let mut filter = Self::new(sizing, keys.len() as u64)?;
+        insert_all(&mut filter, keys)?;
+        Ok(filter)
+    }
+
+    /// Returns what a filter will cost and how often it will err once it holds so many keys.
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
         Ok(stats(keys, block_count(sizing, keys)? * BLOCK_LEN))
     }
@@ -92,8 +102,8 @@ impl SplitBlock {
     /// Returns the stored form, to be read back by [`StoredFilter`](crate::StoredFilter).
     pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
         let header =
-            Header { kind: FilterKind::SplitBlock, seed, keys: self.keys, parameters: [0; 3] };
-        format::write(&header, self.blocks.len(), core::iter::once(&*self.blocks))
+            Header { kind: SplitBlockView::CODE, seed, keys: self.keys, parameters: [0; 3] };
+        header.write(self.blocks.len(), core::iter::once(&*self.blocks))
     }
 }
 
@@ -147,7 +157,7 @@ impl Membership for SplitBlock {
 
     #[inline]
     fn prefetch(&self, hash: KeyHash) {
-        SplitBlockView::prefetch(&self.blocks, hash);
+        self.view.prefetch(&self.blocks, hash);
     }
 
     fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
@@ -155,7 +165,7 @@ impl Membership for SplitBlock {
     }
 
     fn stats(&self) -> FilterStats {
-        SplitBlockView::stats(&self.blocks, self.keys)
+        self.view.stats(&self.blocks, self.keys)
     }
 }
 
@@ -163,10 +173,12 @@ impl Insert for SplitBlock {
     /// Adds a key. Only a filter that was sized for no keys is ever full.
     #[inline]
     fn insert(&mut self, hash: KeyHash) -> Result<(), Full> {
+        // The count may come with a bitset, from anywhere.
+        let keys = self.keys.checked_add(1).ok_or(Full)?;
         let (blocks, _) = self.blocks.as_chunks_mut();
         let index = kernel::block_index(hash, blocks.len());
         kernel::block_insert(blocks.get_mut(index).ok_or(Full)?, hash.get());
-        self.keys = self.keys.saturating_add(1);
+        self.keys = keys;
         Ok(())
     }
 }
@@ -176,7 +188,7 @@ fn stats(keys: u64, bytes: u64) -> FilterStats {
     FilterStats { keys, bytes, error_rate }
 }
 
-/// How split blocks are asked, wherever their bytes are.
+/// A view of split blocks, wherever their bytes are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SplitBlockView {
     vector: Vector,
@@ -187,8 +199,17 @@ impl SplitBlockView {
         Self { vector: Vector::detect() }
     }
 
-    /// Checks what the header says against the length of the body.
-    pub(crate) fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
+    #[inline]
+    fn block(body: &[u8], hash: KeyHash) -> Option<&Block> {
+        let (blocks, _) = body.as_chunks();
+        blocks.get(kernel::block_index(hash, blocks.len()))
+    }
+}
+
+impl StoredView for SplitBlockView {
+    const CODE: u8 = 2;
+
+    fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
         check_len(body)?;
         if header.parameters != [0; 3] {
             return Err(FormatError::Parameters("a split-block filter has no parameters"));
@@ -200,38 +221,33 @@ impl SplitBlockView {
     }
 
     #[inline]
-    fn block(body: &[u8], hash: KeyHash) -> Option<&Block> {
-        let (blocks, _) = body.as_chunks();
-        blocks.get(kernel::block_index(hash, blocks.len()))
-    }
-
-    /// Returns the positions of a key's bits in a body of so many bytes.
-    #[inline]
-    pub(crate) fn positions(body_len: usize, hash: KeyHash) -> impl Iterator<Item = usize> {
-        let first =
-            kernel::block_index(hash, body_len / size_of::<Block>()) * size_of::<Block>() * 8;
-        kernel::block_places(hash.get()).map(move |bit| first + bit)
-    }
-
-    #[inline]
-    pub(crate) fn may_contain(self, body: &[u8], hash: KeyHash) -> bool {
+    fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
         let block = Self::block(body, hash);
         block.is_some_and(|block| self.vector.block_contains(block, hash.get()))
     }
 
-    pub(crate) fn may_contain_batch(self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
+    fn may_contain_batch(&self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
         self.vector.blocks_contain(body.as_chunks().0, hashes, answers);
     }
 
     #[inline]
-    pub(crate) fn prefetch(body: &[u8], hash: KeyHash) {
+    fn prefetch(&self, body: &[u8], hash: KeyHash) {
         if let Some(block) = Self::block(body, hash) {
             kernel::prefetch(block);
         }
     }
 
-    pub(crate) fn stats(body: &[u8], keys: u64) -> FilterStats {
+    fn stats(&self, body: &[u8], keys: u64) -> FilterStats {
         stats(keys, body.len() as u64)
+    }
+}
+
+impl BitPositions for SplitBlockView {
+    #[inline]
+    fn positions(self, body_len: usize, hash: KeyHash) -> impl Iterator<Item = usize> {
+        let first =
+            kernel::block_index(hash, body_len / size_of::<Block>()) * size_of::<Block>() * 8;
+        kernel::block_places(hash.get()).map(move |bit| first + bit)
     }
 }
 

@@ -1,9 +1,14 @@
-use super::*;
-use crate::{ErrorRate, HEADER_LEN};
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use proptest::collection::vec as vector;
 use proptest::prelude::*;
+
+use super::*;
+use crate::kernel::{self, Probes};
+use crate::{
+    Absent, BuildError, ErrorRate, Full, HEADER_LEN, Insert, KeyHash, Membership, Remove, Seed,
+    Sizing, StoredFilter, theory,
+};
 
 const SEED: Seed = Seed::new(1);
 
@@ -225,7 +230,7 @@ fn a_filter_for_no_keys_takes_no_bits_and_no_keys() {
 fn counters_of_keys_are_evenly_chosen() {
     let mut counts = vec![0_u32; 128];
     for key in keys(1, 10_000) {
-        for bit in kernel::line_places(4, key.get(), kernel::Probes::new(32)) {
+        for bit in kernel::line_places(4, key.get(), Probes::new(32)) {
             assert_eq!(bit % 4, 0);
             counts[bit / 4] += 1;
         }

@@ -6,8 +6,8 @@
 //! Buckets follow each other without a gap. Four slots of an odd number of bits end within a byte, so
 //! every second bucket begins at the upper half of the byte in which the one before it ends.
 
-use crate::membership::PREFETCH_DISTANCE;
-use crate::{KeyHash, kernel};
+use crate::hash::KeyHash;
+use crate::kernel::{self, PREFETCH_DISTANCE};
 
 /// Evaluates the first expression for a layout of four slots, with the bits of a fingerprint and the bytes that
 /// a bucket touches as constants; the second for layouts of other slots.
@@ -320,10 +320,10 @@ fn word<const LEN: usize>(table: &[u8], bucket: usize) -> u64 {
 
 /// A key as the filter sees it. Keys that agree in fingerprint and buckets are the same to it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Places {
-    pub(crate) fingerprint: u64,
-    pub(crate) first: usize,
-    pub(crate) second: usize,
+pub(super) struct Places {
+    pub(super) fingerprint: u64,
+    pub(super) first: usize,
+    pub(super) second: usize,
 }
 
 impl Places {

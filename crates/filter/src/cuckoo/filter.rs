@@ -5,10 +5,12 @@ use alloc::vec::Vec;
 
 use super::bucket::{Buckets, Places, other_bucket};
 use super::shape::Shape;
-use crate::kind::allocate;
-use crate::{
-    Absent, BuildError, FilterStats, Full, Insert, KeyHash, Membership, Remove, Sizing, theory,
-};
+use crate::error::{Absent, BuildError, Full};
+use crate::hash::KeyHash;
+use crate::membership::{FilterStats, Insert, Membership, Remove};
+use crate::memory::allocate;
+use crate::sizing::Sizing;
+use crate::theory;
 
 /// Fingerprints that one insert may kick out of their places before it gives up.
 const KICKS_MAX: usize = 500;
@@ -33,7 +35,9 @@ pub(super) const ASIDE_LEN: usize = 16;
 /// A cuckoo filter in memory: keys can be added and removed.
 ///
 /// ```
-/// use filter::{Cuckoo, ErrorRate, Insert, KeyHash, Membership, Remove, Seed, Sizing};
+/// use filter::{
+///     Cuckoo, ErrorRate, Insert, KeyHash, Membership, Remove, Seed, Sizing, StoredFilter,
+/// };
 ///
 /// let seed = Seed::new(42);
 /// let mut online = Cuckoo::new(Sizing::ErrorRate(ErrorRate::new(0.001)?), 1_000)?;
@@ -46,6 +50,12 @@ pub(super) const ASIDE_LEN: usize = 16;
 /// assert!(online.may_contain(ann));
 /// online.remove(ann)?;
 /// assert!(!online.may_contain(ann) && online.may_contain(bob));
+///
+/// // To a file and back, to go on with.
+/// let stored = StoredFilter::parse(online.to_stored(seed))?;
+/// let mut again = Cuckoo::from_stored(&stored)?;
+/// again.insert(KeyHash::new(stored.seed(), b"row2"))?;
+/// assert!(again.may_contain(bob));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -261,7 +271,8 @@ impl Cuckoo {
         (self.table.len() + self.aside.len() * ASIDE_LEN) as u64
     }
 
-    const fn slots_taken(&self) -> u64 {
+    fn slots_taken(&self) -> u64 {
+        debug_assert!(self.keys_aside <= self.keys, "copies aside are keys");
         self.keys - self.keys_aside
     }
 
@@ -363,6 +374,10 @@ impl Membership for Cuckoo {
 
     fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
         self.buckets.contains_batch(&self.table, self.count, hashes, answers);
+    }
+
+    fn occupancy(&self) -> Option<f64> {
+        Some(self.load())
     }
 
     fn stats(&self) -> FilterStats {

@@ -30,9 +30,9 @@
 
 use alloc::vec::Vec;
 
+use crate::error::{Absent, BuildError, Full};
 use crate::hash::metro64;
-use crate::kind::allocate;
-use crate::{Absent, BuildError, Full};
+use crate::memory::allocate;
 
 /// Slots of a bucket.
 const SLOTS: usize = 4;

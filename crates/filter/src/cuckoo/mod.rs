@@ -31,11 +31,12 @@ mod bucket;
 mod filter;
 mod go;
 mod shape;
+mod sliced;
 mod stored;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use bucket::Places;
 pub use filter::Cuckoo;
 pub use go::{GoCuckoo, NotGoCuckoo, Placement};
+pub(crate) use sliced::CuckooSlices;
 pub(crate) use stored::CuckooView;

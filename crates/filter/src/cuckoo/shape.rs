@@ -1,7 +1,11 @@
 //! How long fingerprints are and how many buckets there are, from what the user asked for.
 
 use super::bucket::Buckets;
-use crate::{BuildError, FilterStats, HEADER_LEN, Sizing, theory};
+use crate::error::BuildError;
+use crate::header::HEADER_LEN;
+use crate::membership::FilterStats;
+use crate::sizing::Sizing;
+use crate::theory;
 
 /// Fingerprints of a bucket. Two would fill to 84 %, eight would err twice as often.
 pub(super) const SLOTS: u32 = 4;
@@ -107,7 +111,8 @@ impl Shape {
     /// Returns a shape with `share` more buckets, and one more.
     pub(super) fn enlarged(self, share: f64) -> Self {
         let more = libm::ceil(self.count as f64 * share) as u64;
-        Self { count: self.count.saturating_add(more).saturating_add(1), ..self }
+        // Fewer than 2^53 of each, or no memory would hold them.
+        Self { count: self.count + more + 1, ..self }
     }
 
     /// Returns a shape that is smaller by so many bytes, if that leaves a bucket.

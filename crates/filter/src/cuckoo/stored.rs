@@ -23,10 +23,14 @@ use alloc::vec::Vec;
 use super::bucket::{Buckets, Places};
 use super::filter::{ASIDE_LEN, Cuckoo};
 use super::shape;
-use crate::format::{self, Header};
-use crate::{FilterKind, FilterStats, FormatError, KeyHash, Seed, StoredFilter, theory};
+use crate::error::FormatError;
+use crate::hash::{KeyHash, Seed};
+use crate::header::{Header, widened};
+use crate::membership::FilterStats;
+use crate::stored_view::StoredView;
+use crate::theory;
 
-/// A cuckoo filter in bytes that are not ours.
+/// A view of a stored cuckoo filter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CuckooView {
     buckets: Buckets,
@@ -38,9 +42,11 @@ pub(crate) struct CuckooView {
     keys_aside: u64,
 }
 
-impl CuckooView {
+impl StoredView for CuckooView {
+    const CODE: u8 = 6;
+
     /// Checks what the header says against the body, and the copies aside against the buckets.
-    pub(crate) fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
+    fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
         let wrong = FormatError::Parameters;
         let [bits, count, aside] = header.parameters;
         let buckets = shape::layout(bits).ok_or(wrong("a fingerprint has 4 to 16 bits"))?;
@@ -52,7 +58,7 @@ impl CuckooView {
         };
         let count = usize::try_from(count).map_err(|_| wrong("too many buckets"))?;
 
-        let (table, aside) = body.split_at_checked(table_len).unwrap_or_default();
+        let (table, aside) = body.split_at(table_len);
         if !buckets.ends_clean(table, count) {
             return Err(wrong("the bits after the last bucket are not zero"));
         }
@@ -74,57 +80,55 @@ impl CuckooView {
         Ok(Self { buckets, count, table_len, keys_aside })
     }
 
-    pub(crate) fn may_contain(self, body: &[u8], hash: KeyHash) -> bool {
-        // A body that is longer than its buckets does no harm: places lie within the buckets.
+    fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
+        // A body that is longer than its buckets does no harm: places are within the buckets.
         self.buckets.contains(body, self.count, hash)
     }
 
+    fn prefetch(&self, body: &[u8], hash: KeyHash) {
+        self.buckets.prefetch(body, self.count, hash);
+    }
+
+    fn may_contain_batch(&self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
+        self.buckets.contains_batch(body, self.count, hashes, answers);
+    }
+
+    fn stats(&self, body: &[u8], keys: u64) -> FilterStats {
+        let bits = self.buckets.fingerprint_bits();
+        let in_slots = keys.checked_sub(self.keys_aside).expect("checked when it was parsed");
+        FilterStats {
+            keys,
+            bytes: widened(body.len()),
+            error_rate: theory::cuckoo_error_rate(in_slots, widened(self.count), bits),
+        }
+    }
+}
+
+impl CuckooView {
     /// Returns the number of buckets.
-    pub(crate) const fn buckets(self) -> usize {
+    pub(super) const fn buckets(self) -> usize {
         self.count
     }
 
     /// Slots of a bucket.
     #[expect(clippy::as_conversions, reason = "four")]
-    pub(crate) const SLOTS: usize = shape::SLOTS as usize;
+    pub(super) const SLOTS: usize = shape::SLOTS as usize;
 
     /// Returns how many bits a fingerprint has.
-    pub(crate) const fn fingerprint_bits(self) -> u32 {
+    pub(super) const fn fingerprint_bits(self) -> u32 {
         self.buckets.fingerprint_bits()
     }
 
     /// Returns the fingerprint in a slot of a bucket, or 0.
     #[inline]
-    pub(crate) fn fingerprint(self, body: &[u8], bucket: usize, slot: u32) -> u64 {
+    pub(super) fn fingerprint(self, body: &[u8], bucket: usize, slot: u32) -> u64 {
         self.buckets.get(self.buckets.word(body, bucket), slot)
     }
 
     /// Returns a key's fingerprint and the two buckets in which it may be. What is aside lies in slots, too.
     #[inline]
-    pub(crate) fn places(self, hash: KeyHash) -> Places {
+    pub(super) fn places(self, hash: KeyHash) -> Places {
         Places::new(hash, self.buckets, self.count)
-    }
-
-    pub(crate) fn prefetch(self, body: &[u8], hash: KeyHash) {
-        self.buckets.prefetch(body, self.count, hash);
-    }
-
-    pub(crate) fn may_contain_batch(self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
-        self.buckets.contains_batch(body, self.count, hashes, answers);
-    }
-
-    pub(crate) fn stats(self, body: &[u8], keys: u64) -> FilterStats {
-        let bits = self.buckets.fingerprint_bits();
-        let count = u64::try_from(self.count).unwrap_or(u64::MAX);
-        FilterStats {
-            keys,
-            bytes: u64::try_from(body.len()).unwrap_or(u64::MAX),
-            error_rate: theory::cuckoo_error_rate(
-                keys.saturating_sub(self.keys_aside),
-                count,
-                bits,
-            ),
-        }
     }
 }
 
@@ -134,24 +138,23 @@ fn entries(aside: &[u8]) -> impl Iterator<Item = (u64, u64)> {
     entries.iter().map(|entry| {
         let (numbers, _) = entry.as_chunks::<8>();
         let mut numbers = numbers.iter().copied().map(u64::from_le_bytes);
-        (numbers.next().unwrap_or_default(), numbers.next().unwrap_or_default())
+        let mut number = || numbers.next().expect("an entry has two numbers");
+        (number(), number())
     })
 }
 
 impl Cuckoo {
-    /// Returns the stored form, to be read back by [`StoredFilter`] or
+    /// Returns the stored form, to be read back by [`StoredFilter`](crate::StoredFilter) or
     /// [`from_stored`](Self::from_stored).
     pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
-        // A count of what is in memory fits 64 bits.
-        let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         let header = Header {
-            kind: FilterKind::Cuckoo,
+            kind: CuckooView::CODE,
             seed,
             keys: self.keys,
             parameters: [
                 self.buckets.fingerprint_bits().into(),
-                number(self.count),
-                number(self.aside.len()),
+                widened(self.count),
+                widened(self.aside.len()),
             ],
         };
         let mut aside = Vec::new();
@@ -159,37 +162,17 @@ impl Cuckoo {
             aside.extend(identity.to_le_bytes());
             aside.extend(copies.to_le_bytes());
         }
-        let len = self.table.len().saturating_add(aside.len());
-        format::write(&header, len, [self.table.as_slice(), &aside].into_iter())
+        let len = self.table.len().checked_add(aside.len()).expect("both are in memory");
+        header.write(len, [self.table.as_slice(), &aside].into_iter())
     }
 
-    /// Takes a stored filter into memory, so that keys can be added and removed again.
-    ///
-    /// ```
-    /// use filter::{Cuckoo, ErrorRate, Insert, KeyHash, Membership, Seed, Sizing, StoredFilter};
-    ///
-    /// let seed = Seed::new(42);
-    /// let mut filter = Cuckoo::new(Sizing::ErrorRate(ErrorRate::HBASE), 1_000)?;
-    /// filter.insert(KeyHash::new(seed, b"row1"))?;
-    ///
-    /// let stored = StoredFilter::parse(filter.to_stored(seed))?;
-    /// let mut again = Cuckoo::from_stored(&stored)?;
-    /// again.insert(KeyHash::new(stored.seed(), b"row2"))?;
-    /// assert!(again.may_contain(KeyHash::new(seed, b"row1")));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`FormatError::Parameters`] if it is of another kind, or does not hold as many keys as it
-    /// says.
-    pub fn from_stored<B: AsRef<[u8]>>(stored: &StoredFilter<B>) -> Result<Self, FormatError> {
-        let (header, body) = stored.parts();
-        if header.kind != FilterKind::Cuckoo {
+    /// Copies the body of a stored filter into memory, and checks that it holds as many keys as the header says.
+    pub(crate) fn from_body(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
+        if header.kind != CuckooView::CODE {
             return Err(FormatError::Parameters("the filter is not a cuckoo filter"));
         }
         let CuckooView { buckets, count, table_len, keys_aside } = CuckooView::parse(header, body)?;
-        let (table, aside) = body.split_at_checked(table_len).unwrap_or_default();
+        let (table, aside) = body.split_at(table_len);
         let aside: BTreeMap<u64, u64> = entries(aside).collect();
 
         let taken =

@@ -14,7 +14,8 @@
     reason = "cells have 6 to 30 bits, so a word's take at most 64, and every shift is below 64"
 )]
 
-use super::shape::{CELLS, Place, Shape};
+use super::permutations::Place;
+use super::shape::{CELLS, Shape};
 use crate::kernel::{CellLanes, CellTarget, Vector};
 
 /// The most words of a bucket.
@@ -23,7 +24,7 @@ const WORDS_MAX: usize = 4;
 /// A bucket, taken out of the table.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Bucket {
-    /// Those beyond the words that the layout has are nought.
+    /// Those beyond the words that the layout has are zero.
     words: [u64; WORDS_MAX],
 }
 
@@ -85,7 +86,7 @@ impl Cells {
     }
 
     fn bucket_len(self) -> usize {
-        usize::try_from(self.cell_bits).unwrap_or_default()
+        usize::try_from(self.cell_bits).expect("30 at most")
     }
 
     /// Reads the bucket at a byte of the table; nothing if the table ends there.
@@ -106,24 +107,23 @@ impl Cells {
         word >> shift & self.mask
     }
 
-    /// Sets a cell of the bucket at a byte of the table, where there is one. A counter of 0 frees it.
+    /// Sets a cell of the bucket at a byte of the table. A counter of 0 frees it.
+    ///
+    /// # Panics
+    ///
+    /// If the table ends before the cell.
     pub(super) fn set(&self, table: &mut [u8], at: usize, cell: Cell, place: Place, counter: u32) {
         let value = u64::from(place.remainder) | u64::from(counter) << self.remainder_bits;
         let value = if counter == 0 { 0 } else { value };
-        let Some((word_at, shift)) = self.reads.get(cell.word).copied() else { return };
-        let Some(rest) = table.get_mut(at..).and_then(|rest| rest.get_mut(word_at..)) else {
-            return;
-        };
-        let len = rest.len().min(size_of::<u64>());
+        let (word_at, shift) =
+            *self.reads.get(cell.word).expect("a cell is in a word of its bucket");
+        let rest = table.get_mut(at + word_at..).expect("the bucket is in the table");
+        let (place, _) = rest.split_at_mut(rest.len().min(size_of::<u64>()));
         let mut bytes = [0; size_of::<u64>()];
-        if let (Some(place), Some(bytes)) = (rest.get_mut(..len), bytes.get_mut(..len)) {
-            bytes.copy_from_slice(place);
-        }
+        bytes.split_at_mut(place.len()).0.copy_from_slice(place);
         let bit = cell.bit + shift;
         let word = u64::from_le_bytes(bytes) & !(((1 << self.cell_bits) - 1) << bit) | value << bit;
-        if let (Some(place), Some(bytes)) = (rest.get_mut(..len), word.to_le_bytes().get(..len)) {
-            place.copy_from_slice(bytes);
-        }
+        place.copy_from_slice(word.to_le_bytes().split_at(place.len()).0);
     }
 
     /// Marks the cells in use, at the lowest bit of each.
@@ -177,14 +177,15 @@ impl Cells {
         let mut remainders = [None; CELLS];
         let words = bucket.words.iter().take(self.word_count);
         let cells = words.flat_map(|word| {
-            let bits = (0..).step_by(usize::try_from(self.cell_bits).unwrap_or(1));
-            let cells = CELLS.checked_div(self.word_count).unwrap_or_default();
+            // A bucket has as many bytes as a cell has bits.
+            let bits = (0..).step_by(self.bucket_len());
+            let cells = CELLS / self.word_count;
             bits.take(cells).map(move |bit: u32| (*word, bit))
         });
         for (remainder, (word, bit)) in remainders.iter_mut().zip(cells) {
             if self.used(word) >> bit & 1 != 0 {
                 let cell = word >> bit & ((1 << self.remainder_bits) - 1);
-                *remainder = u32::try_from(cell).ok();
+                *remainder = Some(u32::try_from(cell).expect("26 bits at most"));
             }
         }
         remainders
@@ -208,9 +209,9 @@ impl Cells {
 
     /// Returns how many copies a cell counts.
     pub(super) fn counter(&self, bucket: Bucket, cell: Cell) -> u32 {
-        let word = bucket.words.get(cell.word).copied().unwrap_or_default();
+        let word = bucket.words.get(cell.word).expect("a cell is in a word of its bucket");
         let counter = word >> (cell.bit + self.remainder_bits) & ((1 << self.counter_bits) - 1);
-        u32::try_from(counter).unwrap_or_default()
+        u32::try_from(counter).expect("four bits at most")
     }
 }
 
@@ -248,8 +249,7 @@ mod tests {
     use alloc::vec;
     use alloc::vec::Vec;
 
-    use super::super::filter::CounterBits;
-    use super::super::shape::REMAINDER_BITS;
+    use super::super::options::{CounterBits, REMAINDER_BITS};
     use super::*;
 
     #[test]

@@ -2,105 +2,15 @@
 
 use alloc::vec::Vec;
 
-use crate::kind::allocate;
-use crate::{Absent, BuildError, FilterStats, Full, Insert, KeyHash, Membership, Remove, Sizing};
-
 use super::layout::{Found, Layout};
-use super::shape::{REMAINDER_BITS, SUBTABLES, Shape, Widths};
-
-/// How many cells a key may fill before it saturates.
-const CELLS_MAX: u32 = 4;
-
-/// How far the counter of one cell goes.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-pub enum CounterBits {
-    /// Up to 3 copies a cell, and 12 a key. Right where keys hardly ever come twice.
-    #[default]
-    Two,
-    /// Up to 15 copies a cell, and 60 a key.
-    Four,
-}
-
-impl CounterBits {
-    /// Returns the number of bits.
-    pub const fn get(self) -> u32 {
-        match self {
-            Self::Two => 2,
-            Self::Four => 4,
-        }
-    }
-
-    pub(super) const fn counter_max(self) -> u32 {
-        (1 << self.get()) - 1
-    }
-
-    /// Returns how many copies of a key are counted. A key with as many stays in the filter for good.
-    pub const fn copies_max(self) -> u32 {
-        CELLS_MAX * self.counter_max()
-    }
-}
-
-/// How a d-left filter is laid out.
-///
-/// ```
-/// use filter::{CounterBits, DLeft, DLeftOptions, Sizing};
-///
-/// let options = DLeftOptions::default().subtables(3).counter_bits(CounterBits::Four);
-/// let filter = DLeft::with_options(Sizing::BitsPerKey(24.0), 1_000, options)?;
-/// assert_eq!(filter.subtable_loads().count(), 3);
-/// # Ok::<(), filter::BuildError>(())
-/// ```
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[must_use]
-pub struct DLeftOptions {
-    pub(super) subtables: u32,
-    pub(super) counter_bits: CounterBits,
-    remainder_bits: Option<u32>,
-}
-
-impl Default for DLeftOptions {
-    fn default() -> Self {
-        Self { subtables: 4, counter_bits: CounterBits::Two, remainder_bits: None }
-    }
-}
-
-impl DLeftOptions {
-    /// Sets the number of subtables, and so of places that a key may be at, 2 to 8. More spread the
-    /// keys more evenly and make every lookup longer. Default: 4.
-    ///
-    /// # Panics
-    ///
-    /// If it is less than 2 or more than 8.
-    pub fn subtables(self, subtables: u32) -> Self {
-        assert!(SUBTABLES.contains(&subtables), "a d-left filter has 2 to 8 subtables");
-        Self { subtables, ..self }
-    }
-
-    /// Sets how many copies of a key can be told apart. Default: [`CounterBits::Two`].
-    pub const fn counter_bits(self, counter_bits: CounterBits) -> Self {
-        Self { counter_bits, ..self }
-    }
-
-    /// Sets the bits of a remainder, 4 to 26, in place of those that suit the sizing best. Default: those.
-    ///
-    /// With r bits and d subtables of seven of eight cells in use, about 7·d in 2^r absent keys pass, and 83 %
-    /// at 4 bits and four subtables. An error rate can still be had, by emptier buckets.
-    ///
-    /// # Panics
-    ///
-    /// If it is less than 4 or more than 26.
-    pub fn remainder_bits(self, bits: u32) -> Self {
-        assert!(REMAINDER_BITS.contains(&bits), "a remainder has 4 to 26 bits");
-        Self { remainder_bits: Some(bits), ..self }
-    }
-
-    /// The remainders to choose from: the one that was set, or all with which a filter at its planned load
-    /// denies at least half of the absent keys. With r bits 7·d of 2^r pass.
-    pub(super) fn widths(self) -> Widths {
-        let least = (14 * self.subtables).next_power_of_two().ilog2();
-        self.remainder_bits.map_or(least..=*REMAINDER_BITS.end(), |bits| bits..=bits)
-    }
-}
+use super::options::{DLeftOptions, SUBTABLES};
+use super::shape::Shape;
+use super::stash::Stashed;
+use crate::error::{Absent, BuildError, Full};
+use crate::hash::KeyHash;
+use crate::membership::{FilterStats, Insert, Membership, Remove};
+use crate::memory::allocate;
+use crate::sizing::Sizing;
 
 /// A d-left filter in memory: keys can be added to it and taken out.
 ///
@@ -126,19 +36,11 @@ pub struct DLeft {
     pub(super) layout: Layout,
     /// The subtables, one after the other.
     pub(super) table: Vec<u8>,
-    /// What found no cell, by number.
-    pub(super) stash: Vec<Aside>,
+    /// The keys that found no cell, by number.
+    pub(super) stash: Vec<Stashed>,
     /// Cells in use in each subtable.
     pub(super) used: [u64; *SUBTABLES.end() as usize],
     pub(super) keys: u64,
-}
-
-/// A key that found no cell.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Aside {
-    pub(super) number: u64,
-    /// At most [`CounterBits::copies_max`].
-    pub(super) copies: u32,
 }
 
 impl DLeft {
@@ -192,7 +94,7 @@ impl DLeft {
         Err(BuildError::Full)
     }
 
-    /// What a filter will cost and how often it will err once it holds so many keys.
+    /// Returns what a filter will cost and how often it will err once it holds so many keys.
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
         Self::plan_with_options(sizing, keys, DLeftOptions::default())
     }
@@ -227,12 +129,12 @@ impl DLeft {
         Ok(Self { layout, table, stash: Vec::new(), used, keys: 0 })
     }
 
-    /// Returns how often the key was inserted, up to [`CounterBits::copies_max`]; never too low, and
+    /// Returns how often the key was inserted, up to [`CounterBits::copies_max`](crate::CounterBits::copies_max); never too low, and
     /// too high for as few keys as the filter errs about.
     pub fn copies(&self, hash: KeyHash) -> u32 {
         let number = self.layout.permutations.number(hash);
-        let aside = self.stash_place(number).map_or(0, |place| self.stash[place].copies);
-        let copies = self.layout.search(&self.table, number).copies + aside;
+        let stashed = self.stash_place(number).map_or(0, |place| self.stash[place].copies);
+        let copies = self.layout.search(&self.table, number).copies + stashed;
         copies.min(self.layout.shape.counter_bits.copies_max())
     }
 
@@ -244,7 +146,7 @@ impl DLeft {
         self.used.into_iter().take(subtables).map(move |used| used as f64 / cells)
     }
 
-    /// Returns how many different keys found no cell and were put aside.
+    /// Returns how many different keys found no cell and are in the stash.
     pub fn stash_len(&self) -> usize {
         self.stash.len()
     }
@@ -262,7 +164,7 @@ impl DLeft {
 
     /// Finds a number in the stash, or where it would stand.
     fn stash_place(&self, number: u64) -> Result<usize, usize> {
-        self.stash.binary_search_by_key(&number, |aside| aside.number)
+        self.stash.binary_search_by_key(&number, |stashed| stashed.number)
     }
 
     /// Sets the counter of a cell.
@@ -297,10 +199,16 @@ impl Membership for DLeft {
         self.layout.prefetch(&self.table, self.layout.permutations.number(hash));
     }
 
+    fn occupancy(&self) -> Option<f64> {
+        let subtables = self.subtable_loads();
+        let count = subtables.len() as f64;
+        Some(subtables.sum::<f64>() / count)
+    }
+
     fn stats(&self) -> FilterStats {
         FilterStats {
             keys: self.keys,
-            bytes: self.layout.shape.table_len() + self.stash.len() as u64 * Aside::LEN,
+            bytes: self.layout.shape.table_len() + self.stash.len() as u64 * Stashed::LEN,
             error_rate: self.layout.shape.held_rate(self.entries()),
         }
     }
@@ -308,15 +216,17 @@ impl Membership for DLeft {
 
 impl Insert for DLeft {
     fn insert(&mut self, hash: KeyHash) -> Result<(), Full> {
+        // The count may come from a file that claims 2^64 − 1 keys.
+        let keys = self.keys.checked_add(1).ok_or(Full)?;
         let number = self.layout.permutations.number(hash);
         let search = self.layout.search(&self.table, number);
-        let aside = self.stash_place(number);
-        let aside_copies = aside.map_or(0, |place| self.stash[place].copies);
+        let stashed = self.stash_place(number);
+        let stashed_copies = stashed.map_or(0, |place| self.stash[place].copies);
         let counter_bits = self.layout.shape.counter_bits;
 
-        if search.copies + aside_copies < counter_bits.copies_max() {
+        if search.copies + stashed_copies < counter_bits.copies_max() {
             let is_open = |found: &Found| self.counter(*found) < counter_bits.counter_max();
-            match (search.cell.filter(is_open), aside, search.free) {
+            match (search.cell.filter(is_open), stashed, search.free) {
                 (Some(open), ..) => self.set(open, self.counter(open) + 1),
                 (None, Ok(place), _) => self.stash[place].copies += 1,
                 (None, Err(_), Some(free)) => {
@@ -327,26 +237,27 @@ impl Insert for DLeft {
                     if self.stash.len() >= self.layout.shape.stash_max() || self.table.is_empty() {
                         return Err(Full);
                     }
-                    self.stash.insert(place, Aside { number, copies: 1 });
+                    self.stash.insert(place, Stashed { number, copies: 1 });
                 }
             }
         }
-        self.keys = self.keys.saturating_add(1);
+        self.keys = keys;
         Ok(())
     }
 }
 
 impl Remove for DLeft {
-    /// Takes one copy of a key out. A key that was inserted [`CounterBits::copies_max`] times stays.
+    /// Takes one copy of a key out. A key that was inserted [`CounterBits::copies_max`](crate::CounterBits::copies_max) times stays.
     fn remove(&mut self, hash: KeyHash) -> Result<(), Absent> {
+        let keys = self.keys.checked_sub(1).ok_or(Absent)?;
         let number = self.layout.permutations.number(hash);
         let search = self.layout.search(&self.table, number);
-        let aside = self.stash_place(number);
-        let aside_copies = aside.map_or(0, |place| self.stash[place].copies);
+        let stashed = self.stash_place(number);
+        let stashed_copies = stashed.map_or(0, |place| self.stash[place].copies);
 
-        if search.copies + aside_copies < self.layout.shape.counter_bits.copies_max() {
-            match (aside, search.cell) {
-                (Ok(place), _) if aside_copies > 1 => self.stash[place].copies -= 1,
+        if search.copies + stashed_copies < self.layout.shape.counter_bits.copies_max() {
+            match (stashed, search.cell) {
+                (Ok(place), _) if stashed_copies > 1 => self.stash[place].copies -= 1,
                 (Ok(place), _) => drop(self.stash.remove(place)),
                 (Err(_), Some(found)) => {
                     let counter = self.counter(found) - 1; // A cell in use counts at least one.
@@ -356,7 +267,7 @@ impl Remove for DLeft {
                 (Err(_), None) => return Err(Absent),
             }
         }
-        self.keys = self.keys.saturating_sub(1);
+        self.keys = keys;
         Ok(())
     }
 }

@@ -2,10 +2,13 @@
 //! stored.
 
 use super::cells::{Bucket, Cell, Cells};
-use super::shape::{CELLS, Permutations, Place, SUBTABLES, Shape};
-use crate::KeyHash;
-use crate::kernel::{self, CellTarget};
-use crate::membership::CACHED_LEN;
+use super::options::SUBTABLES;
+use super::permutations::{Permutations, Place};
+use super::shape::Shape;
+use crate::hash::KeyHash;
+use crate::kernel::{self, CACHED_LEN, CellTarget};
+
+pub(super) use super::shape::CELLS;
 
 /// How many keys of a batch are sent for at once: with four buckets each, they keep a core's line
 /// buffers busy.
@@ -70,10 +73,14 @@ impl Layout {
         })
     }
 
+    /// Reads the bucket at a byte of the table.
+    fn bucket(&self, table: &[u8], at: usize) -> Bucket {
+        self.cells.read(table, at).expect("the table has all buckets of its shape")
+    }
+
     /// Returns the remainders in a bucket, of those of all subtables, cell by cell.
     pub(super) fn remainders(&self, table: &[u8], index: usize) -> [Option<u32>; CELLS] {
-        let bucket = self.cells.read(table, index * self.shape.cell_bits() as usize);
-        bucket.map_or([None; _], |bucket| self.cells.remainders(bucket))
+        self.cells.remainders(self.bucket(table, index * self.shape.cell_bits() as usize))
     }
 
     /// Returns whether any place of a key holds it.
@@ -136,11 +143,14 @@ impl Layout {
         let cells = &self.cells;
         let counter_max = self.shape.counter_bits.counter_max();
         let mut search = Search::default();
+        if self.shape.buckets == 0 {
+            return search;
+        }
         let mut least = u32::MAX;
         for subtable in 0..self.shape.subtables as usize {
             let place = self.permutations.place(number, subtable);
             let at = self.bucket_at(subtable, place.bucket);
-            let Some(bucket) = cells.read(table, at) else { continue };
+            let bucket = self.bucket(table, at);
             for cell in cells.find(bucket, place) {
                 let counter = cells.counter(bucket, cell);
                 search.copies += counter;
@@ -164,7 +174,7 @@ impl Layout {
         let mut used = [0; *SUBTABLES.end() as usize];
         for (subtable, used) in used.iter_mut().take(self.shape.subtables as usize).enumerate() {
             let buckets = (0..self.shape.buckets)
-                .filter_map(|bucket| self.cells.read(table, self.bucket_at(subtable, bucket)));
+                .map(|bucket| self.bucket(table, self.bucket_at(subtable, bucket)));
             *used = buckets.map(|bucket| u64::from(self.cells.used_count(bucket))).sum();
         }
         used

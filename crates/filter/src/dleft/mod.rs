@@ -54,11 +54,16 @@
 mod cells;
 mod filter;
 mod layout;
+mod options;
+mod permutations;
 mod shape;
+mod sliced;
+mod stash;
 mod stored;
 #[cfg(test)]
 mod tests;
 
-pub use filter::{CounterBits, DLeft, DLeftOptions};
-pub(crate) use shape::CELLS;
+pub use filter::DLeft;
+pub use options::{CounterBits, DLeftOptions};
+pub(crate) use sliced::DLeftSlices;
 pub(crate) use stored::DLeftView;

@@ -4,7 +4,8 @@ use alloc::vec::Vec;
 use proptest::collection::vec as vector;
 use proptest::prelude::*;
 
-use super::shape::{REMAINDER_BITS, Shape};
+use super::options::REMAINDER_BITS;
+use super::shape::Shape;
 use super::*;
 use crate::{
     Absent, BuildError, ErrorRate, Full, HEADER_LEN, Insert, KeyHash, Membership, Remove, Seed,

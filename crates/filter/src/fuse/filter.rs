@@ -5,8 +5,13 @@ use alloc::vec::Vec;
 use super::peel;
 use super::shape::{FuseArity, FuseBits, Shape};
 use super::stored::FuseView;
-use crate::format::{self, Header};
-use crate::{AlignedBytes, BuildError, FilterKind, FilterStats, KeyHash, Membership, Seed, Sizing};
+use crate::error::BuildError;
+use crate::hash::{KeyHash, Seed};
+use crate::header::{HEADER_LEN, Header};
+use crate::membership::{FilterStats, Membership};
+use crate::memory::AlignedBytes;
+use crate::sizing::Sizing;
+use crate::stored_view::StoredView;
 
 /// A binary fuse filter: made of all keys at once, and then only asked.
 ///
@@ -69,13 +74,13 @@ impl BinaryFuse {
     }
 
     fn stored_len(shape: Shape) -> u64 {
-        shape.len().saturating_add(crate::HEADER_LEN as u64)
+        shape.len() + HEADER_LEN as u64
     }
 
-    /// What a filter of so many different keys will cost and how often it will err.
+    /// Returns what a filter of so many different keys will cost and how often it will err.
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
         let shape = Shape::for_sizing(sizing, keys)?;
-        Ok(FuseView::new(shape, 0).stats(keys))
+        Ok(shape.stats(keys))
     }
 
     /// Returns how many slots a key has.
@@ -91,12 +96,12 @@ impl BinaryFuse {
     /// Returns the stored form, to be read back by [`StoredFilter`](crate::StoredFilter).
     pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
         let header = Header {
-            kind: FilterKind::BinaryFuse,
+            kind: FuseView::CODE,
             seed,
             keys: self.keys,
             parameters: self.view.to_header(),
         };
-        format::write(&header, self.bytes.len(), core::iter::once(&*self.bytes))
+        header.write(self.bytes.len(), core::iter::once(&*self.bytes))
     }
 }
 
@@ -117,6 +122,6 @@ impl Membership for BinaryFuse {
     }
 
     fn stats(&self) -> FilterStats {
-        self.view.stats(self.keys)
+        self.view.stats(&self.bytes, self.keys)
     }
 }

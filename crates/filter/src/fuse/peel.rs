@@ -3,16 +3,17 @@
 use alloc::vec::Vec;
 
 use super::shape::{Places, Shape};
-use crate::deal::deal;
-use crate::kind::allocate;
-use crate::{AlignedBytes, BuildError, KeyHash};
+use crate::error::BuildError;
+use crate::hash::KeyHash;
+use crate::memory::{AlignedBytes, allocate};
+use crate::partition::partition;
 
 /// Seeds that are tried for one shape. The first does for nearly all sets of keys.
 const SEEDS_PER_SHAPE: u64 = 16;
 /// Shapes that are tried, each a sixteenth larger than the one before.
 const SHAPES: u64 = 8;
-/// About how many keys are dealt to a pile, so that their slots are in the caches when they are added.
-const PILE_KEYS: usize = 1 << 14;
+/// About how many keys a partition has, so that their slots are in the caches when they are added.
+const PARTITION_KEYS: usize = 1 << 14;
 
 /// Finds a shape and a seed for the keys, and returns them with the bytes of the slots.
 pub(super) fn build<const ARITY: usize>(
@@ -77,10 +78,11 @@ impl<const ARITY: usize> Peeling<ARITY> {
 
     /// Returns the slots, if all keys come off.
     fn run(mut self, keys: &[KeyHash]) -> Result<Option<AlignedBytes>, BuildError> {
-        let piles = (keys.len() / PILE_KEYS).max(1) as u64;
-        let slots_per_pile = self.first_slots.div_ceil(piles);
-        let (dealt, _) = deal(keys, piles, |key| self.places(key).slots[0] / slots_per_pile)?;
-        for key in dealt {
+        let partitions = (keys.len() / PARTITION_KEYS).max(1) as u64;
+        let slots_each = self.first_slots.div_ceil(partitions);
+        let (sorted, _) =
+            partition(keys, partitions, |key| self.places(key).slots[0] / slots_each)?;
+        for key in sorted {
             self.add(key);
         }
         let peeled = self.peel(keys.len())?;

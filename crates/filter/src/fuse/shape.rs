@@ -1,25 +1,12 @@
 //! How many slots there are, and which of them a key has.
 
-use crate::{BuildError, HEADER_LEN, KeyHash, Sizing, theory};
-
-/// How many slots a key has.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum FuseArity {
-    /// Three: 1.13 slots a key.
-    Three,
-    /// Four: 1.08 slots a key, and one more to look at.
-    Four,
-}
-
-impl FuseArity {
-    /// Returns the number of slots.
-    pub const fn slots(self) -> usize {
-        match self {
-            Self::Three => 3,
-            Self::Four => 4,
-        }
-    }
-}
+use crate::error::BuildError;
+use crate::hash::KeyHash;
+use crate::header::HEADER_LEN;
+use crate::membership::FilterStats;
+use crate::sizing::Sizing;
+use crate::theory;
+pub(super) use crate::theory::static_filters::FuseArity;
 
 /// How long a fingerprint is.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -134,7 +121,7 @@ impl Shape {
         1 << self.segment_bits
     }
 
-    /// Returns the number of slots.
+    /// Returns the number of slots; `u64::MAX` for more than 64 bits count, which no memory holds.
     pub(super) const fn slots(self) -> u64 {
         if self.first_segments == 0 {
             return 0;
@@ -143,7 +130,13 @@ impl Shape {
         segments.saturating_mul(1 << self.segment_bits)
     }
 
-    /// Returns how many bytes the slots take.
+    /// Returns what the filter costs and how often it errs with so many keys.
+    pub(super) fn stats(self, keys: u64) -> FilterStats {
+        let error_rate = theory::fingerprint_error_rate(keys, self.bits.bits());
+        FilterStats { keys, bytes: self.len(), error_rate }
+    }
+
+    /// Returns how many bytes the slots take; `u64::MAX` for more than 64 bits count.
     pub(super) const fn len(self) -> u64 {
         self.slots().saturating_mul(self.bits.len())
     }

@@ -16,11 +16,14 @@
 use core::ops::BitXorAssign;
 
 use super::shape::{FuseArity, FuseBits, Places, SEGMENT_BITS_MAX, Shape};
-use crate::format::Header;
-use crate::membership::CACHED_LEN;
-use crate::{FilterStats, FormatError, KeyHash, kernel, theory};
+use crate::error::FormatError;
+use crate::hash::KeyHash;
+use crate::header::Header;
+use crate::kernel::{self, CACHED_LEN};
+use crate::membership::FilterStats;
+use crate::stored_view::StoredView;
 
-/// A binary fuse filter in bytes that are not ours.
+/// A view of a stored binary fuse filter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FuseView {
     shape: Shape,
@@ -31,9 +34,74 @@ pub(crate) struct FuseView {
     first_slots: u64,
 }
 
+impl StoredView for FuseView {
+    const CODE: u8 = 8;
+
+    fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
+        let wrong = |what| Err(FormatError::Parameters(what));
+        let [small, first_segments, seed] = header.parameters;
+        let (arity, bits) = match (small & 0xff, small >> 8 & 0xff) {
+            (0, 0) if header.parameters == [0; 3] => (FuseArity::Three, FuseBits::Eight),
+            (3, 8) => (FuseArity::Three, FuseBits::Eight),
+            (3, 16) => (FuseArity::Three, FuseBits::Sixteen),
+            (4, 8) => (FuseArity::Four, FuseBits::Eight),
+            (4, 16) => (FuseArity::Four, FuseBits::Sixteen),
+            _ => return wrong("a key has 3 or 4 slots of 8 or 16 bits"),
+        };
+        let segment_bits = small >> 16;
+        if segment_bits > SEGMENT_BITS_MAX.into() {
+            return wrong("a segment has at most 2^18 slots");
+        }
+        let segment_bits = u32::try_from(segment_bits).expect("18 at most");
+        let shape = Shape { arity, bits, segment_bits, first_segments };
+        if usize::try_from(shape.len()) != Ok(body.len()) {
+            return wrong("the body is not as long as its segments");
+        }
+        if body.is_empty() != (header.keys == 0) {
+            return wrong("there are segments if and only if there are keys");
+        }
+        Ok(Self::new(shape, seed))
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call costs as much as a slot does")]
+    fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
+        match (self.shape.bits, self.shape.arity) {
+            (FuseBits::Eight, FuseArity::Three) => eight(body, &self.places::<3>(hash)),
+            (FuseBits::Eight, FuseArity::Four) => eight(body, &self.places::<4>(hash)),
+            (FuseBits::Sixteen, _) => self.may_contain_sixteen(body, hash),
+        }
+    }
+
+    fn may_contain_batch(&self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
+        match (self.shape.bits, self.shape.arity) {
+            (FuseBits::Eight, FuseArity::Three) => self.all::<3>(body, hashes, answers, eight),
+            (FuseBits::Eight, FuseArity::Four) => self.all::<4>(body, hashes, answers, eight),
+            (FuseBits::Sixteen, FuseArity::Three) => self.all::<3>(body, hashes, answers, sixteen),
+            (FuseBits::Sixteen, FuseArity::Four) => self.all::<4>(body, hashes, answers, sixteen),
+        }
+    }
+
+    #[inline]
+    fn prefetch(&self, body: &[u8], hash: KeyHash) {
+        match self.shape.arity {
+            FuseArity::Three => self.prefetch_places(body, &self.places::<3>(hash)),
+            FuseArity::Four => self.prefetch_places(body, &self.places::<4>(hash)),
+        }
+    }
+
+    fn stats(&self, _: &[u8], keys: u64) -> FilterStats {
+        self.shape.stats(keys)
+    }
+}
+
 impl FuseView {
     pub(super) fn new(shape: Shape, seed: u64) -> Self {
-        let first_slots = shape.first_segments.checked_shl(shape.segment_bits).unwrap_or_default();
+        debug_assert!(
+            shape.segment_bits <= SEGMENT_BITS_MAX,
+            "checked when it was parsed or sized"
+        );
+        let first_slots = shape.first_segments.wrapping_shl(shape.segment_bits);
         Self { shape, seed, segment_len: shape.segment_len(), first_slots }
     }
 
@@ -51,66 +119,28 @@ impl FuseView {
         [slots | bits << 8 | u64::from(segment_bits) << 16, first_segments, self.seed]
     }
 
-    /// Checks what the header says against the length of the body.
-    pub(crate) fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
-        let wrong = |what| Err(FormatError::Parameters(what));
-        let [small, first_segments, seed] = header.parameters;
-        let (arity, bits) = match (small & 0xff, small >> 8 & 0xff) {
-            (0, 0) if header.parameters == [0; 3] => (FuseArity::Three, FuseBits::Eight),
-            (3, 8) => (FuseArity::Three, FuseBits::Eight),
-            (3, 16) => (FuseArity::Three, FuseBits::Sixteen),
-            (4, 8) => (FuseArity::Four, FuseBits::Eight),
-            (4, 16) => (FuseArity::Four, FuseBits::Sixteen),
-            _ => return wrong("a key has 3 or 4 slots of 8 or 16 bits"),
-        };
-        let segment_bits = u32::try_from(small >> 16).unwrap_or(u32::MAX);
-        if segment_bits > SEGMENT_BITS_MAX {
-            return wrong("a segment has at most 2^18 slots");
-        }
-        let shape = Shape { arity, bits, segment_bits, first_segments };
-        if usize::try_from(shape.len()) != Ok(body.len()) {
-            return wrong("the body is not as long as its segments");
-        }
-        if body.is_empty() != (header.keys == 0) {
-            return wrong("there are segments if and only if there are keys");
-        }
-        Ok(Self::new(shape, seed))
-    }
-
     #[inline]
     fn places<const ARITY: usize>(self, hash: KeyHash) -> Places<ARITY> {
         Places::new(hash, self.seed, self.segment_len, self.first_slots)
     }
 
     /// Returns how many slots a key has, 3 or 4.
-    pub(crate) const fn arity(self) -> FuseArity {
+    pub(super) const fn arity(self) -> FuseArity {
         self.shape.arity
     }
 
     /// Returns how long a fingerprint is.
-    pub(crate) const fn bits(self) -> FuseBits {
+    pub(super) const fn bits(self) -> FuseBits {
         self.shape.bits
     }
 
     /// Returns which slots a key has, and the fingerprint that their exclusive or must be.
     #[inline]
-    pub(crate) fn slots<const ARITY: usize>(self, hash: KeyHash) -> ([usize; ARITY], u32) {
+    pub(super) fn slots<const ARITY: usize>(self, hash: KeyHash) -> ([usize; ARITY], u32) {
         let Places { slots, fingerprint } = self.places(hash);
-        let fingerprint = fingerprint.checked_shr(u64::BITS.wrapping_sub(self.shape.bits.bits()));
-        let fingerprint = fingerprint.and_then(|bits| u32::try_from(bits).ok());
-        // A slot of a body is a `usize`.
-        let slots = slots.map(|slot| usize::try_from(slot).unwrap_or(usize::MAX));
-        (slots, fingerprint.unwrap_or_default())
-    }
-
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs as much as a slot does")]
-    pub(crate) fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
-        match (self.shape.bits, self.shape.arity) {
-            (FuseBits::Eight, FuseArity::Three) => eight(body, &self.places::<3>(hash)),
-            (FuseBits::Eight, FuseArity::Four) => eight(body, &self.places::<4>(hash)),
-            (FuseBits::Sixteen, _) => self.may_contain_sixteen(body, hash),
-        }
+        let fingerprint = fingerprint.wrapping_shr(u64::BITS.wrapping_sub(self.shape.bits.bits()));
+        let slots = slots.map(|slot| usize::try_from(slot).expect("a slot of a body in memory"));
+        (slots, u32::try_from(fingerprint).expect("8 or 16 bits"))
     }
 
     /// Not inlined, so that the usual eight bits are.
@@ -119,15 +149,6 @@ impl FuseView {
         match self.shape.arity {
             FuseArity::Three => sixteen(body, &self.places::<3>(hash)),
             FuseArity::Four => sixteen(body, &self.places::<4>(hash)),
-        }
-    }
-
-    pub(crate) fn may_contain_batch(self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
-        match (self.shape.bits, self.shape.arity) {
-            (FuseBits::Eight, FuseArity::Three) => self.all::<3>(body, hashes, answers, eight),
-            (FuseBits::Eight, FuseArity::Four) => self.all::<4>(body, hashes, answers, eight),
-            (FuseBits::Sixteen, FuseArity::Three) => self.all::<3>(body, hashes, answers, sixteen),
-            (FuseBits::Sixteen, FuseArity::Four) => self.all::<4>(body, hashes, answers, sixteen),
         }
     }
 
@@ -161,26 +182,10 @@ impl FuseView {
     }
 
     #[inline]
-    pub(crate) fn prefetch(self, body: &[u8], hash: KeyHash) {
-        match self.shape.arity {
-            FuseArity::Three => self.prefetch_places(body, &self.places::<3>(hash)),
-            FuseArity::Four => self.prefetch_places(body, &self.places::<4>(hash)),
-        }
-    }
-
-    #[inline]
     fn prefetch_places<const ARITY: usize>(self, body: &[u8], places: &Places<ARITY>) {
         for slot in places.slots {
             let at = usize::try_from(slot.wrapping_mul(self.shape.bits.len())).unwrap_or_default();
             kernel::prefetch_at(body, at);
-        }
-    }
-
-    pub(crate) fn stats(self, keys: u64) -> FilterStats {
-        FilterStats {
-            keys,
-            bytes: self.shape.len(),
-            error_rate: theory::fingerprint_error_rate(keys, self.shape.bits.bits()),
         }
     }
 }

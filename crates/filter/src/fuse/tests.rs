@@ -2,7 +2,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::*;
-use crate::{BuildError, ErrorRate, KeyHash, Membership, Seed, Sizing};
+use crate::{BuildError, ErrorRate, FuseArity, KeyHash, Membership, Seed, Sizing};
 
 const ARITIES: [FuseArity; 2] = [FuseArity::Three, FuseArity::Four];
 const BITS: [FuseBits; 2] = [FuseBits::Eight, FuseBits::Sixteen];

@@ -1,4 +1,6 @@
-//! HBase's three Bloom hashes, bit for bit.
+//! From a key's bytes to hashes: [`KeyHash`], on which all our filters work, and the hashes of foreign formats.
+//!
+//! HBase's three Bloom hashes, bit for bit:
 //!
 //! | code in a file | hash    | where it comes from                                             |
 //! |---------------:|---------|-----------------------------------------------------------------|
@@ -10,12 +12,14 @@
 //! cuckoo filter, `hadoop_murmur` that of Hadoop's Bloom filters.
 
 mod jenkins;
+mod key;
 mod metro;
 mod murmur2;
 #[cfg(feature = "std")]
 mod murmur3;
 
 pub(crate) use jenkins::jenkins;
+pub use key::{KeyHash, Seed};
 pub(crate) use metro::metro64;
 pub(crate) use murmur2::{hadoop_murmur, murmur2, murmur2_twice};
 #[cfg(feature = "std")]

@@ -6,7 +6,7 @@
 //! products    wwww bbbbb …                    w: which word of the line, b: which bit of it
 //! permute     the word that each probe wants, out of the sixteen of the line
 //! shift       1 << b, or 15 << the counter at b
-//! test        no wanted field is nought
+//! test        no wanted field is zero
 //! ```
 #![allow(unsafe_code, reason = "vector loads take pointers")]
 
@@ -37,7 +37,7 @@ impl Avx2 {
         unsafe { line_contains::<FIELD_BITS>(line, hash, probes) }
     }
 
-    /// As [`Vector::lines_contain`](super::Vector::lines_contain).
+    /// As [`Vector::lines_contain`](super::vector::Vector::lines_contain).
     pub(super) fn lines_contain<const FIELD_BITS: u32>(
         self,
         lines: &[Line],
@@ -56,7 +56,7 @@ impl Avx2 {
         unsafe { block_contains(block, hash) }
     }
 
-    /// As [`Vector::blocks_contain`](super::Vector::blocks_contain).
+    /// As [`Vector::blocks_contain`](super::vector::Vector::blocks_contain).
     pub(super) fn blocks_contain(self, blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
         // SAFETY: the processor has AVX2, or there would be no `self`.
         unsafe { blocks_contain(blocks, hashes, answers) }
@@ -71,7 +71,7 @@ fn lines_contain<const FIELD_BITS: u32>(
     probes: Probes,
     answers: &mut [bool],
 ) {
-    super::in_batches(lines, hashes, answers, line_index, |line, hash| {
+    super::batch::in_batches(lines, hashes, answers, line_index, |line, hash| {
         line_contains::<FIELD_BITS>(line, hash, probes)
     });
 }
@@ -86,7 +86,7 @@ fn line_contains<const FIELD_BITS: u32>(line: &Line, hash: u64, probes: Probes) 
     let field = _mm256_set1_epi32((1 << FIELD_BITS) - 1);
     let within_word = _mm256_set1_epi32((u32::BITS - FIELD_BITS).cast_signed());
 
-    // Which of eight probes find a field that is nought.
+    // Which of eight probes find a field that is zero.
     let missing = |multipliers| {
         let products = _mm256_mullo_epi32(seeds, load_words(multipliers));
         // The upper four bits name the word; its first three pick it out of each half, and the
@@ -99,8 +99,8 @@ fn line_contains<const FIELD_BITS: u32>(line: &Line, hash: u64, probes: Probes) 
         ));
         let bit = _mm256_and_si256(_mm256_srli_epi32::<23>(products), within_word);
         let fields = _mm256_and_si256(words, _mm256_sllv_epi32(field, bit));
-        let are_nought = _mm256_cmpeq_epi32(fields, _mm256_setzero_si256());
-        _mm256_movemask_ps(_mm256_castsi256_ps(are_nought)).cast_unsigned()
+        let are_zero = _mm256_cmpeq_epi32(fields, _mm256_setzero_si256());
+        _mm256_movemask_ps(_mm256_castsi256_ps(are_zero)).cast_unsigned()
     };
     let ([first, later @ ..], _) = LINE_MULTIPLIERS.as_chunks() else { unreachable!("32 numbers") };
     if missing(first) & wanted != 0 {
@@ -122,7 +122,7 @@ fn line_contains<const FIELD_BITS: u32>(line: &Line, hash: u64, probes: Probes) 
 #[inline]
 #[target_feature(enable = "avx2")]
 fn blocks_contain(blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
-    super::in_batches(blocks, hashes, answers, block_index, |block, hash| {
+    super::batch::in_batches(blocks, hashes, answers, block_index, |block, hash| {
         block_contains(block, hash)
     });
 }

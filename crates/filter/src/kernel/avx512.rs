@@ -6,7 +6,7 @@
 //! products    wwww bbbbb …                    w: which word of the line, b: which bit of it
 //! permute     the word that each probe wants, out of the sixteen of the line
 //! shift       1 << b, or 15 << the counter at b
-//! test        no wanted field is nought
+//! test        no wanted field is zero
 //! ```
 //!
 //! Loops stand written out: the compiler does not inline a closure with these instructions into an
@@ -34,7 +34,7 @@ use crate::KeyHash;
 impl Avx512 {
     /// As [`portable::line_contains`](super::portable::line_contains), for any number of probes; not
     /// inlined, as [`line_contains`](Self::line_contains) is.
-    pub(super) fn line_contains_apart<const FIELD_BITS: u32>(
+    pub(super) fn line_contains_out_of_line<const FIELD_BITS: u32>(
         self,
         line: &Line,
         hash: u64,
@@ -44,7 +44,7 @@ impl Avx512 {
         unsafe { line_contains::<FIELD_BITS>(line, hash, probes) }
     }
 
-    /// As [`Vector::lines_contain`](super::Vector::lines_contain).
+    /// As [`Vector::lines_contain`](super::vector::Vector::lines_contain).
     pub(super) fn lines_contain<const FIELD_BITS: u32>(
         self,
         lines: &[Line],
@@ -56,7 +56,7 @@ impl Avx512 {
         unsafe { lines_contain::<FIELD_BITS>(lines, hashes, probes, answers) }
     }
 
-    /// As [`Vector::cells_contain`](super::Vector::cells_contain).
+    /// As [`Vector::cells_contain`](super::vector::Vector::cells_contain).
     #[inline]
     pub(super) fn cells_contain(
         self,
@@ -68,7 +68,7 @@ impl Avx512 {
         unsafe { cells_contain(table, targets, lanes) }
     }
 
-    /// As [`Vector::blocks_contain`](super::Vector::blocks_contain).
+    /// As [`Vector::blocks_contain`](super::vector::Vector::blocks_contain).
     pub(super) fn blocks_contain(self, blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
         // SAFETY: the processor has these features, or there would be no `self`.
         unsafe { blocks_contain(blocks, hashes, answers) }
@@ -83,7 +83,7 @@ fn lines_contain<const FIELD_BITS: u32>(
     probes: Probes,
     answers: &mut [bool],
 ) {
-    super::in_batches(lines, hashes, answers, line_index, |line, hash| {
+    super::batch::in_batches(lines, hashes, answers, line_index, |line, hash| {
         line_contains::<FIELD_BITS>(line, hash, probes)
     });
 }
@@ -96,7 +96,7 @@ fn line_contains<const FIELD_BITS: u32>(line: &Line, hash: u64, probes: Probes) 
     let field = _mm512_set1_epi32((1 << FIELD_BITS) - 1);
     let within_word = _mm512_set1_epi32((u32::BITS - FIELD_BITS).cast_signed());
 
-    // Which of sixteen probes want a field that is nought. What does not need the line comes first: a
+    // Which of sixteen probes want a field that is zero. What does not need the line comes first: a
     // core has room for few instructions that wait for one, and the fewer, the more lines at once.
     let missing = |multipliers, wanted: u32| {
         let products = _mm512_mullo_epi32(seeds, load_words(multipliers));
@@ -122,7 +122,7 @@ fn line_contains<const FIELD_BITS: u32>(line: &Line, hash: u64, probes: Probes) 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,bmi2")]
 fn blocks_contain(blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
-    super::in_batches(blocks, hashes, answers, block_index, |block, hash| {
+    super::batch::in_batches(blocks, hashes, answers, block_index, |block, hash| {
         block_contains(block, hash)
     });
 }

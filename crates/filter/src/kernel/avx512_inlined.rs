@@ -15,7 +15,7 @@
 use core::arch::asm;
 use core::mem::offset_of;
 
-use super::columns::{Key, MatchColumns, There, Vectors};
+use super::columns::{ColumnMask, Key, MatchColumns, Vectors};
 use super::portable::{
     BLOCK_SALTS, Block, LINE_MULTIPLIERS, LINE_SEED_BITS, LINE_SEED_FACTOR, Line, Probes,
 };
@@ -155,7 +155,7 @@ impl Avx512 {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
     pub(super) fn match_columns(self) -> impl MatchColumns {
-        move |vectors: Vectors<'_>, there: &There, key: Key| {
+        move |vectors: Vectors<'_>, mask: &ColumnMask, key: Key| {
             // SAFETY: the processor has AVX-512 F, DQ, VBMI2 and VPOPCNTDQ, or there would be no `self`. The
             // 64 bytes of either vector are read, and two fields of `There`. Nothing is written but the
             // registers that are named here.
@@ -169,19 +169,19 @@ impl Avx512 {
                     "vpshrdvq zmm16, zmm19, zmm17",
                     "vpandq zmm16, zmm16, zmm18",
                     "vpopcntq zmm16, zmm16",
-                    "vptestmq k1, zmm16, qword ptr [{there} + {one}]{{1to8}}",
+                    "vptestmq k1, zmm16, qword ptr [{mask} + {one}]{{1to8}}",
                     "kmovb {odd:e}, k1",
                     "xor {odd:e}, {fingerprint:e}",
-                    "test byte ptr [{there} + {bits}], {odd:l}",
+                    "test byte ptr [{mask} + {bits}], {odd:l}",
                     "jnz {denied}",
                     low = in(reg) vectors.low.as_ptr(),
                     high = in(reg) vectors.high.as_ptr(),
                     shift = in(reg) u64::from(key.shift),
                     coefficients = in(reg) key.coefficients,
                     fingerprint = in(reg) key.fingerprint,
-                    there = in(reg) core::ptr::from_ref(there),
-                    one = const offset_of!(There, one),
-                    bits = const offset_of!(There, bits),
+                    mask = in(reg) core::ptr::from_ref(mask),
+                    one = const offset_of!(ColumnMask, one),
+                    bits = const offset_of!(ColumnMask, bits),
                     odd = out(reg) _,
                     denied = label { return false },
                     out("zmm16") _,

@@ -1,8 +1,18 @@
-//! The inner loops of the filters: the bits of a key in a cache line or a block.
+//! The inner loops of the filters, in plain Rust and in vector instructions: the only `unsafe` code of the
+//! workspace.
 //!
-//! Each exists in plain Rust, and where it pays once more in the processor's vector instructions,
-//! which is the only `unsafe` code of the workspace. A filter asks for the best once, when it is made
-//! ([`Vector::detect`]), so that a lookup does not.
+//! | file               | idea                                                                      |
+//! |--------------------|---------------------------------------------------------------------------|
+//! | `vector`           | [`Vector`]: which instructions this processor has, and the lookups by them |
+//! | `portable`         | lines, counters and blocks in plain Rust                                  |
+//! | `avx2`, `avx512`   | the same in vectors of 256 and 512 bits                                   |
+//! | `avx512_inlined`   | the same as assembly, inlined into the caller                             |
+//! | `x86`              | proofs that the processor has an instruction set                          |
+//! | `cells`            | d-left: buckets of remainders                                             |
+//! | `columns`          | ribbon: do the columns of a key give its fingerprint?                     |
+//! | `substitution`     | ribbon: back substitution, the inner loop of building                     |
+//! | `batch`            | lookups of many keys with prefetching                                     |
+//! | `prefetch`         | prefetch instructions                                                     |
 
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod avx2;
@@ -10,25 +20,23 @@ mod avx2;
 mod avx512;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod avx512_inlined;
+mod batch;
 mod cells;
-mod column_lookup;
 mod columns;
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-mod columns_sse2;
 mod portable;
 mod prefetch;
 mod substitution;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod substitution_x86;
+mod vector;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod x86;
 
-use crate::KeyHash;
-use crate::membership::{CACHED_LEN, PREFETCH_DISTANCE};
-
+pub(crate) use batch::{CACHED_LEN, PREFETCH_DISTANCE};
 pub(crate) use cells::{CellLanes, CellTarget};
-pub(crate) use column_lookup::{ColumnLookup, Usual};
-pub(crate) use columns::{Columns, FewColumns, Key, LANES, There, prefetch_columns, window};
+pub(crate) use columns::{
+    ColumnLookup, ColumnMask, Columns, FastPath, FewColumns, Key, LANES, prefetch_columns, window,
+};
 pub(crate) use portable::{
     Block, LINE_PROBES_MAX, Line, Probes, block_index, block_insert, block_places, counters_lower,
     counters_raise, line_index, line_insert, line_places,
@@ -36,333 +44,4 @@ pub(crate) use portable::{
 pub(crate) use prefetch::{prefetch, prefetch_at};
 pub use prefetch::{prefetch_address, prefetch_line};
 pub(crate) use substitution::Slots;
-
-/// The instructions that a filter's lookups use.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Vector {
-    /// Plain Rust.
-    Portable,
-    /// 128-bit vectors, which every such processor has; plain Rust where those would gain nothing.
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    Sse2,
-    /// 256-bit vectors; made by [`Self::detect`] alone, on a processor that has them.
-    #[cfg(all(target_arch = "x86_64", feature = "std"))]
-    Avx2(x86::Avx2),
-    /// 512-bit vectors; likewise.
-    #[cfg(all(target_arch = "x86_64", feature = "std"))]
-    Avx512(x86::Avx512),
-}
-
-impl Vector {
-    /// Returns what every processor of this target has.
-    pub(crate) const fn baseline() -> Self {
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
-        let baseline = Self::Sse2;
-        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-        let baseline = Self::Portable;
-        baseline
-    }
-
-    /// Returns the best that this processor has.
-    pub(crate) fn detect() -> Self {
-        Self::all().last().unwrap_or(Self::baseline())
-    }
-
-    /// Goes over all that this processor has, the best last.
-    pub(crate) fn all() -> impl Iterator<Item = Self> {
-        #[cfg(all(target_arch = "x86_64", feature = "std"))]
-        let vectors = [
-            Some(Self::Portable),
-            Some(Self::baseline()),
-            x86::Avx2::detect().map(Self::Avx2),
-            x86::Avx512::detect().map(Self::Avx512),
-        ];
-        #[cfg(not(all(target_arch = "x86_64", feature = "std")))]
-        let vectors = [Some(Self::Portable), Some(Self::baseline())];
-        vectors.into_iter().flatten()
-    }
-
-    /// Returns whether no field of a key is nought in a line of fields of so many bits, 1 or 4.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
-    pub(crate) fn line_contains<const FIELD_BITS: u32>(
-        self,
-        line: &Line,
-        hash: u64,
-        probes: Probes,
-    ) -> bool {
-        #[cfg(all(target_arch = "x86_64", feature = "std"))]
-        if let Self::Avx512(avx512) = self
-            && probes.count_is_small()
-        {
-            return avx512.line_contains::<FIELD_BITS>(line, hash, probes);
-        }
-        self.line_contains_apart::<FIELD_BITS>(line, hash, probes)
-    }
-
-    /// As [`line_contains`](Self::line_contains), for what cannot stand where it is asked; one call, so
-    /// that it does not disturb what can.
-    #[inline(never)]
-    fn line_contains_apart<const FIELD_BITS: u32>(
-        self,
-        line: &Line,
-        hash: u64,
-        probes: Probes,
-    ) -> bool {
-        match self {
-            #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Self::Avx2(avx2) => avx2.line_contains::<FIELD_BITS>(line, hash, probes),
-            #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Self::Avx512(avx512) => avx512.line_contains_apart::<FIELD_BITS>(line, hash, probes),
-            _ => portable::line_contains::<FIELD_BITS>(line, hash, probes),
-        }
-    }
-
-    /// Says for each of many keys whether none of its fields is nought; no lines, no fields.
-    pub(crate) fn lines_contain<const FIELD_BITS: u32>(
-        self,
-        lines: &[Line],
-        hashes: &[KeyHash],
-        probes: Probes,
-        answers: &mut [bool],
-    ) {
-        match self {
-            #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Self::Avx2(avx2) => avx2.lines_contain::<FIELD_BITS>(lines, hashes, probes, answers),
-            #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Self::Avx512(avx512) => {
-                avx512.lines_contain::<FIELD_BITS>(lines, hashes, probes, answers);
-            }
-            _ => in_batches(lines, hashes, answers, line_index, |line, hash| {
-                portable::line_contains::<FIELD_BITS>(line, hash, probes)
-            }),
-        }
-    }
-
-    /// Returns whether any of the buckets has a cell in use with the remainder looked for there; or
-    /// nothing, where plain Rust is the fastest there is.
-    #[inline]
-    pub(crate) fn cells_contain(
-        self,
-        table: &[u8],
-        targets: &[CellTarget],
-        lanes: &CellLanes,
-    ) -> Option<bool> {
-        match self {
-            #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Self::Avx512(avx512) => Some(avx512.cells_contain(table, targets, lanes)),
-            _ => {
-                let _ = (table, targets, lanes);
-                None
-            }
-        }
-    }
-
-    /// Returns whether a split block has all eight bits of a key.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
-    pub(crate) fn block_contains(self, block: &Block, hash: u64) -> bool {
-        #[cfg(all(target_arch = "x86_64", feature = "std"))]
-        if let Self::Avx512(avx512) = self {
-            return avx512.block_contains(block, hash);
-        }
-        self.block_contains_apart(block, hash)
-    }
-
-    /// As [`block_contains`](Self::block_contains), for what cannot stand where it is asked.
-    #[inline(never)]
-    fn block_contains_apart(self, block: &Block, hash: u64) -> bool {
-        match self {
-            #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Self::Avx2(avx2) => avx2.block_contains(block, hash),
-            _ => portable::block_contains(block, hash),
-        }
-    }
-
-    /// Says for each of many keys whether its block has all its bits; no blocks, no bits.
-    pub(crate) fn blocks_contain(self, blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
-        match self {
-            #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Self::Avx2(avx2) => avx2.blocks_contain(blocks, hashes, answers),
-            #[cfg(all(target_arch = "x86_64", feature = "std"))]
-            Self::Avx512(avx512) => avx512.blocks_contain(blocks, hashes, answers),
-            _ => in_batches(blocks, hashes, answers, block_index, portable::block_contains),
-        }
-    }
-}
-
-/// Finds each key's unit, a line or a block, and asks `contains` of it, with the units of later keys
-/// on their way. No units, no keys.
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "a vector kernel must be inlined into its own loop")]
-fn in_batches<const N: usize>(
-    units: &[[u8; N]],
-    hashes: &[KeyHash],
-    answers: &mut [bool],
-    index: impl Fn(KeyHash, usize) -> usize,
-    contains: impl Fn(&[u8; N], u64) -> bool,
-) {
-    assert_eq!(hashes.len(), answers.len(), "one answer for each hash");
-    let is_cached = size_of_val(units) <= CACHED_LEN;
-    let distance = if is_cached { hashes.len() } else { PREFETCH_DISTANCE };
-    for (at, (hash, answer)) in hashes.iter().zip(answers).enumerate() {
-        if let Some(later) = hashes.get(at + distance)
-            && let Some(unit) = units.get(index(*later, units.len()))
-        {
-            prefetch(unit);
-        }
-        // Not `is_some_and`: its closure would be a function without the vector instructions.
-        *answer = match units.get(index(*hash, units.len())) {
-            Some(unit) => contains(unit, hash.get()),
-            None => false,
-        };
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use alloc::vec;
-    use alloc::vec::Vec;
-
-    use proptest::collection::vec;
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// All vector code says of any line what the plain code says; `line` is `full`, which holds the
-    /// members, with something missing.
-    fn lines_agree<const FIELD_BITS: u32>(
-        (full, line): (&Line, &Line),
-        (members, hashes): (&[KeyHash], &[KeyHash]),
-        probes: Probes,
-    ) -> Result<(), TestCaseError> {
-        let lines = [*line, [0x55; 64], [0xff; 64]];
-        let mut plain = vec![true; hashes.len()];
-        Vector::Portable.lines_contain::<FIELD_BITS>(&lines, hashes, probes, &mut plain);
-        for vector in Vector::all() {
-            for member in members {
-                prop_assert!(vector.line_contains::<FIELD_BITS>(full, member.get(), probes));
-            }
-            for hash in hashes {
-                prop_assert_eq!(
-                    vector.line_contains::<FIELD_BITS>(line, hash.get(), probes),
-                    portable::line_contains::<FIELD_BITS>(line, hash.get(), probes),
-                    "{:?}",
-                    vector
-                );
-            }
-            let mut answers = vec![false; hashes.len()];
-            vector.lines_contain::<FIELD_BITS>(&lines, hashes, probes, &mut answers);
-            prop_assert_eq!(&answers, &plain, "{:?}", vector);
-        }
-        Ok(())
-    }
-
-    fn hashes() -> impl Strategy<Value = Vec<KeyHash>> {
-        vec(any::<u64>().prop_map(KeyHash::from_u64), 1..60)
-    }
-
-    proptest! {
-        /// Of strangers, of members, and of members that lack one bit.
-        #[test]
-        fn lines_are_read_alike(
-            fill in prop_oneof![Just(0_u8), Just(0xff), any::<u8>()],
-            members in hashes(),
-            strangers in hashes(),
-            probes in (1..=LINE_PROBES_MAX).prop_map(Probes::new),
-            cleared in 0..512_usize,
-        ) {
-            let mut full = [fill; 64];
-            for member in &members {
-                line_insert(&mut full, member.get(), probes);
-            }
-            let mut line = full;
-            line[cleared / 8] &= !(1 << (cleared % 8));
-            let all = [members.as_slice(), &strangers].concat();
-            lines_agree::<1>((&full, &line), (&members, &all), probes)?;
-        }
-
-        /// Of strangers, of members, and of members one of whose counters is nought.
-        #[test]
-        fn counters_are_read_alike(
-            fill in prop_oneof![Just(0_u8), Just(0xff), any::<u8>()],
-            members in hashes(),
-            strangers in hashes(),
-            probes in (1..=LINE_PROBES_MAX).prop_map(Probes::new),
-            cleared in 0..128_usize,
-        ) {
-            let mut full = [fill; 64];
-            for member in &members {
-                counters_raise(&mut full, member.get(), probes);
-            }
-            let mut line = full;
-            line[cleared / 2] &= 0xf0 >> (cleared % 2 * 4);
-            let all = [members.as_slice(), &strangers].concat();
-            lines_agree::<4>((&full, &line), (&members, &all), probes)?;
-        }
-
-        /// One addition to the line is what counting one counter after the other would be.
-        #[test]
-        fn counters_are_raised_and_lowered_one_by_one(
-            bytes in vec(any::<u8>(), 64),
-            hash in any::<u64>(),
-            probes in (1..=LINE_PROBES_MAX).prop_map(Probes::new),
-        ) {
-            let before: Line = bytes.try_into().expect("64 bytes");
-            let mut expected = before;
-            let mut places: Vec<usize> = line_places(4, hash, probes).collect();
-            places.sort_unstable();
-            places.dedup();
-            for bit in places {
-                let byte = &mut expected[bit / 8];
-                *byte += u8::from(*byte >> (bit % 8) & 15 != 15) << (bit % 8);
-            }
-            let mut line = before;
-            counters_raise(&mut line, hash, probes);
-            prop_assert_eq!(line, expected);
-
-            // Back again, but for what has saturated.
-            counters_lower(&mut line, hash, probes);
-            for (at, (after, before)) in line.iter().zip(before).enumerate() {
-                for shift in [0, 4] {
-                    let (raised, before) = (expected[at] >> shift & 15, before >> shift & 15);
-                    let is_back = after >> shift & 15 == before;
-                    prop_assert!(is_back || raised == 15 && after >> shift & 15 == 15);
-                }
-            }
-        }
-
-        #[test]
-        fn blocks_are_read_alike(
-            members in hashes(),
-            strangers in hashes(),
-            cleared in 0..256_usize,
-        ) {
-            let mut full = [0; 32];
-            for member in &members {
-                block_insert(&mut full, member.get());
-            }
-            let mut block = full;
-            block[cleared / 8] &= !(1 << (cleared % 8));
-            let all = [members.as_slice(), &strangers].concat();
-            let blocks = [block, [0xff; 32], [0x55; 32], full];
-            let mut plain = vec![true; all.len()];
-            Vector::Portable.blocks_contain(&blocks, &all, &mut plain);
-            for vector in Vector::all() {
-                for member in &members {
-                    prop_assert!(vector.block_contains(&full, member.get()));
-                }
-                for hash in &all {
-                    prop_assert_eq!(
-                        vector.block_contains(&block, hash.get()),
-                        portable::block_contains(&block, hash.get()),
-                        "{:?}", vector
-                    );
-                }
-                let mut answers = vec![false; all.len()];
-                vector.blocks_contain(&blocks, &all, &mut answers);
-                prop_assert_eq!(&answers, &plain, "{:?}", vector);
-            }
-        }
-    }
-}
+pub(crate) use vector::Vector;

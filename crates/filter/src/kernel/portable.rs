@@ -88,7 +88,7 @@ pub(super) const LINE_SEED_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The lowest bit of both halves.
 pub(super) const LINE_SEED_BITS: u64 = 0x1_0000_0001;
 
-/// Returns whether no field of a key is nought in a line of fields of so many bits, 1 or 4.
+/// Returns whether no field of a key is zero in a line of fields of so many bits, 1 or 4.
 #[inline]
 pub(crate) fn line_contains<const FIELD_BITS: u32>(line: &Line, hash: u64, probes: Probes) -> bool {
     line_places(FIELD_BITS, hash, probes)
@@ -108,13 +108,13 @@ pub(crate) fn counters_raise(line: &mut Line, hash: u64, probes: Probes) {
     change_counters(line, hash, probes, |word, open| word + open);
 }
 
-/// Takes one from each counter of a key, as [`counters_raise`] added it; none of them may be nought.
+/// Takes one from each counter of a key, as [`counters_raise`] added it; none of them may be zero.
 pub(crate) fn counters_lower(line: &mut Line, hash: u64, probes: Probes) {
     change_counters(line, hash, probes, |word, open| word - open);
 }
 
 /// Changes the counters of a key, sixteen in a word at once; `open` has a 1 in those that are to
-/// change. Since a counter at 15 stays, and nought is not lowered, no carry leaves its counter.
+/// change. Since a counter at 15 stays, and zero is not lowered, no carry leaves its counter.
 #[inline]
 fn change_counters(line: &mut Line, hash: u64, probes: Probes, change: impl Fn(u64, u64) -> u64) {
     let mut ones = [0_u64; 8];

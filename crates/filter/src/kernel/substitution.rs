@@ -9,7 +9,8 @@
 //!
 //! Each slot waits for the one after it; so what counts is how many steps in a row that takes.
 
-use super::{LANES, Vector};
+use super::columns::LANES;
+use super::vector::Vector;
 
 /// Of each of some columns the 64 slots from the present one on, in bit 0.
 pub(crate) type Slots = [u64; LANES];
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_without_a_row_becomes_nought() {
+    fn a_slot_without_a_row_becomes_zero() {
         for vector in Vector::all() {
             let mut columns = [[u64::MAX; LANES]];
             vector.substitute(&mut columns, &[0], &[0]);

@@ -16,7 +16,7 @@ use super::x86::Avx512;
 
 #[expect(clippy::unused_self, reason = "`self` is the proof that the call is sound")]
 impl Avx512 {
-    /// As [`Vector::substitute`](super::Vector::substitute), for the columns from that one on.
+    /// As [`Vector::substitute`](super::vector::Vector::substitute), for the columns from that one on.
     pub(super) fn substitute(
         self,
         slots: &mut Slots,

@@ -11,8 +11,8 @@
 use alloc::vec::Vec;
 
 use super::equation::Equation;
-use crate::BuildError;
-use crate::kind::allocate;
+use crate::error::BuildError;
+use crate::memory::allocate;
 
 /// The rows, each at the slot of its first coefficient.
 #[derive(Debug)]

@@ -18,7 +18,8 @@ use alloc::vec::Vec;
 use super::banding::{Banding, Inserted};
 use super::equation::{Equation, Shuffle};
 use super::solution;
-use crate::{BuildError, KeyHash};
+use crate::error::BuildError;
+use crate::hash::KeyHash;
 
 /// Seeds that are tried for one number of slots. Each then succeeds with one chance in four or
 /// better, and trying is cheaper than slots are.

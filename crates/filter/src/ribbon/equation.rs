@@ -1,11 +1,14 @@
 //! What one key demands of the solution: an equation over 64 neighbouring slots.
 
-use crate::KeyHash;
+use crate::hash::KeyHash;
+
+/// How often keys are bumped before they come to the base.
+pub(super) const LAYERS: usize = 3;
 
 /// Odd numbers, one for each layer, that shuffle the hash anew: keys that met in one layer part in
 /// the next. The first layer takes the hash as it is; after that the digits of π, as everywhere, so that
 /// nobody could have chosen them.
-const LAYER_MULTIPLIERS: [u64; super::LAYERS] = [1, 0x1319_8a2e_0370_7345, 0xa409_3822_299f_31d1];
+const LAYER_MULTIPLIERS: [u64; LAYERS] = [1, 0x1319_8a2e_0370_7345, 0xa409_3822_299f_31d1];
 
 /// An odd number for the coefficients and the fingerprint.
 const COEFFICIENTS: u64 = 0x9e6d_49a1_5f13_2b0f;

@@ -2,17 +2,22 @@
 
 use alloc::vec::Vec;
 
-use super::LAYERS;
 use super::base::Base;
-use super::equation::Shuffle;
+use super::equation::{LAYERS, Shuffle};
 use super::layer::Layer;
 use super::layout::Layout;
+use super::segments;
 use super::shape::{self, Census};
 use super::solution;
 use super::stored::{Parameters, RibbonView};
-use crate::format::{self, Header};
-use crate::kernel::{ColumnLookup, Vector};
-use crate::{AlignedBytes, BuildError, FilterKind, FilterStats, KeyHash, Membership, Seed, Sizing};
+use crate::error::BuildError;
+use crate::hash::{KeyHash, Seed};
+use crate::header::Header;
+use crate::kernel::Vector;
+use crate::membership::{FilterStats, Membership};
+use crate::memory::AlignedBytes;
+use crate::sizing::Sizing;
+use crate::stored_view::StoredView;
 
 /// A bumped ribbon filter: made of all keys at once, and then only asked.
 ///
@@ -81,7 +86,8 @@ impl Ribbon {
         let thresholds: u64 = layers.iter().map(|layer| layer.thresholds.len() as u64).sum();
         let base_bytes = base.to_bytes(layout.base_columns());
         let rest = base_bytes.len() as u64 + thresholds;
-        let mut body = AlignedBytes::zeroed(layout.len().saturating_add(rest))?;
+        let mut body =
+            AlignedBytes::zeroed(layout.len().checked_add(rest).ok_or(BuildError::Memory)?)?;
         let mut first_block = 0;
         for (layer, blocks) in layers.iter().zip(&mut parameters.blocks) {
             *blocks = layer.blocks();
@@ -98,7 +104,7 @@ impl Ribbon {
         Ok(Self { keys, body, parameters, view })
     }
 
-    /// What a filter of so many different keys will cost and how often it will err.
+    /// Returns what a filter of so many different keys will cost and how often it will err.
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
         if keys == 0 {
             return Ok(FilterStats { keys, bytes: 0, error_rate: 0.0 });
@@ -117,12 +123,12 @@ impl Ribbon {
     /// Returns the stored form, to be read back by [`StoredFilter`](crate::StoredFilter).
     pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
         let header = Header {
-            kind: FilterKind::Ribbon,
+            kind: RibbonView::CODE,
             seed,
             keys: self.keys,
             parameters: self.parameters.to_header(),
         };
-        format::write(&header, self.body.len(), core::iter::once(&*self.body))
+        header.write(self.body.len(), core::iter::once(&*self.body))
     }
 }
 
@@ -135,7 +141,7 @@ fn fill(keys: &[KeyHash]) -> Result<(Vec<Layer>, Base), BuildError> {
         if blocks == 0 {
             break;
         }
-        let (layer, rest) = Layer::new(Shuffle::layer(index), blocks, keys)?;
+        let (layer, rest) = segments::fill(Shuffle::layer(index), blocks, keys)?;
         layers.push(layer);
         bumped = Some(rest);
     }

@@ -1,21 +1,14 @@
-//! One layer: keys sorted into their buckets, bucket after bucket filled, the rest bumped.
-//!
-//! Bumped keys are put back where the keys of earlier windows stood: beside the copy of the hashes and
-//! the rows, a layer takes no memory that grows with its keys.
+//! One layer: its rows, and which of its keys were bumped.
 
 use alloc::vec::Vec;
 
 use super::banding::Banding;
-use super::equation::Shuffle;
 use super::layout::BLOCK_SLOTS;
-use super::sorter::Windows;
-use super::stretch::{self, Whole};
 use super::thresholds;
-use crate::deal::deal;
-use crate::kind::allocate;
-use crate::{BuildError, KeyHash};
+use crate::error::BuildError;
+use crate::memory::allocate;
 
-/// A layer that took its keys, but for those that it bumped.
+/// A layer while it is filled, and once it has its keys.
 #[derive(Debug)]
 pub(super) struct Layer {
     pub(super) starts: u64,
@@ -24,26 +17,14 @@ pub(super) struct Layer {
 }
 
 impl Layer {
-    /// Fills a layer of so many blocks, and returns it with the keys that it bumped.
-    pub(super) fn new(
-        shuffle: Shuffle,
-        blocks: u64,
-        keys: &[KeyHash],
-    ) -> Result<(Self, Vec<KeyHash>), BuildError> {
+    /// Makes a layer of so many blocks without keys.
+    pub(super) fn new(blocks: u64) -> Result<Self, BuildError> {
         let starts = starts(blocks);
-        let mut layer = Self {
+        Ok(Self {
             starts,
             banding: Banding::new(blocks * BLOCK_SLOTS)?,
             thresholds: allocate(thresholds::len(starts), u8::MAX)?,
-        };
-        let windows = Windows::new(starts);
-        let (mut dealt, ends) =
-            deal(keys, windows.count, |key| shuffle.start(key, starts) >> windows.bits)?;
-        let whole = Whole { shuffle, starts, slots: layer.slots(), windows };
-        let bumped = stretch::fill(whole, &mut layer, &mut dealt, &ends);
-        dealt.truncate(bumped);
-        dealt.shrink_to_fit();
-        Ok((layer, dealt))
+        })
     }
 
     /// Returns the number of blocks.
@@ -51,7 +32,8 @@ impl Layer {
         self.slots() / BLOCK_SLOTS
     }
 
-    fn slots(&self) -> u64 {
+    /// Returns the number of slots.
+    pub(super) fn slots(&self) -> u64 {
         self.banding.coefficients.len() as u64
     }
 }

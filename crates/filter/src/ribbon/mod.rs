@@ -27,40 +27,39 @@
 //! | `equation`   | from a hash to start, coefficients and fingerprint                           |
 //! | `thresholds` | which keys of a bucket were bumped                                           |
 //! | `banding`    | elimination, row by row                                                      |
-//! | `layer`      | a layer that takes its keys, but for those it bumps                          |
+//! | `layer`      | what a layer is made of                                                      |
 //! | `sorter`     | sorting keys into buckets                                                    |
-//! | `stretch`    | filling buckets, some stretches of a layer side by side                      |
+//! | `segments`   | filling a layer: its buckets, in interleaved segments; the rest is bumped    |
 //! | `base`       | the end of all bumping, and the whole filter of a few keys                   |
 //! | `layout`     | blocks of 64 slots, column by column; some of one column more than others    |
 //! | `shape`      | how many columns, from what the user asked for                               |
 //! | `solution`   | back substitution                                                            |
 //! | `filter`     | the type that users build                                                    |
 //! | `stored`     | the stored form, and the lookup in it                                        |
-//! | `apart`      | the first layer and the rest by themselves, for filters that lie side by side |
+//! | `first_layer` | the first layer and the later ones as two parts, for the sliced form        |
+//! | `sliced`     | the bit-sliced form                                                          |
 //!
 //! Dillinger, Hübschle-Schneider, Sanders, Walzer: "Fast Succinct Retrieval and Approximate
 //! Membership using Ribbon", 2022; Dillinger, Walzer: "Ribbon filter: practically smaller than Bloom
 //! and Xor", 2021.
 
-mod apart;
 mod banding;
 mod base;
 mod equation;
 mod filter;
+mod first_layer;
 mod layer;
 mod layout;
+mod segments;
 mod shape;
+mod sliced;
 mod solution;
 mod sorter;
 mod stored;
-mod stretch;
 #[cfg(test)]
 mod tests;
 mod thresholds;
 
-pub(crate) use apart::{FirstLook, LaterLayers};
 pub use filter::Ribbon;
+pub(crate) use sliced::RibbonSlices;
 pub(crate) use stored::RibbonView;
-
-/// How often keys are bumped before they come to the base.
-const LAYERS: usize = 3;

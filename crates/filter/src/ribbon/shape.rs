@@ -5,12 +5,15 @@
 
 use alloc::vec::Vec;
 
-use super::LAYERS;
 use super::base;
+use super::equation::LAYERS;
 use super::layer;
 use super::layout::{COLUMN_LEN, COLUMNS_MAX, Layout};
 use super::thresholds::{self, BUCKET_STARTS};
-use crate::{BuildError, FilterStats, HEADER_LEN, Sizing};
+use crate::error::BuildError;
+use crate::header::HEADER_LEN;
+use crate::membership::FilterStats;
+use crate::sizing::Sizing;
 
 /// Up to so many keys go into the base at once: with more, a layer pays.
 const BASE_KEYS: u64 = 768;

@@ -1,7 +1,7 @@
 //! Sorting the keys of a layer into its buckets.
 //!
-//! Rows that are added in the order of their starts are near each other in memory. Keys are dealt into
-//! windows by the upper bits of their hashes, one pass over all; a window is then sorted by counting,
+//! Rows that are added in the order of their starts are near each other in memory. Keys are partitioned
+//! into windows by the upper bits of their hashes, one pass over all; a window is then sorted by counting,
 //! just before it is eliminated, and stays in the caches meanwhile.
 
 use alloc::vec::Vec;
@@ -9,11 +9,11 @@ use core::ops::Range;
 
 use super::equation::Shuffle;
 use super::thresholds::BUCKET_STARTS;
-use crate::KeyHash;
+use crate::hash::KeyHash;
 
 /// Windows of at least so many starts, as a power of two: their keys and rows fit the second cache.
 const WINDOW_BITS_MIN: u32 = 13;
-/// About how many windows there are at most: each is written to in turn while keys are dealt.
+/// About how many windows there are at most: each is written to in turn while keys are partitioned.
 const WINDOWS_MAX: u64 = 512;
 
 /// Neighbouring starts, of which each so many are sorted on their own.

@@ -26,16 +26,18 @@
 //! `equation`.
 #![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
-use super::LAYERS;
 use super::base;
-use super::equation::{Equation, Shuffle};
+use super::equation::{Equation, LAYERS, Shuffle};
 use super::layer;
 use super::layout::{BLOCK_SLOTS, COLUMN_LEN, COLUMNS_MAX, Layout};
 use super::shape::{self, Tally};
 use super::thresholds;
-use crate::format::Header;
-use crate::kernel::{self, ColumnLookup, Columns, FewColumns, Key, There, Usual, Vector};
-use crate::{FilterStats, FormatError, KeyHash};
+use crate::error::FormatError;
+use crate::hash::KeyHash;
+use crate::header::{Header, widened};
+use crate::kernel::{self, ColumnLookup, ColumnMask, Columns, FastPath, FewColumns, Key, Vector};
+use crate::membership::FilterStats;
+use crate::stored_view::StoredView;
 
 /// What the header says.
 #[derive(Clone, Copy, Debug, Default)]
@@ -70,21 +72,21 @@ impl Parameters {
         let [small, first_pair, second_pair] = header.parameters;
         let (low, high) = (|pair: u64| pair & u64::from(u32::MAX), |pair: u64| pair >> 32);
         let blocks = [low(first_pair), high(first_pair), low(second_pair)];
-        let columns = u32::try_from(small & 63).unwrap_or(u32::MAX);
+        let six_bits = |number: u64| u8::try_from(number & 63).expect("six bits");
+        let all = blocks.iter().try_fold(0_u64, |sum, blocks| sum.checked_add(*blocks));
         let layout = Layout {
-            columns,
+            columns: six_bits(small).into(),
             narrow: high(second_pair),
-            blocks: blocks.iter().fold(0, |sum, blocks| sum.saturating_add(*blocks)),
+            blocks: all.expect("three numbers of 32 bits"),
         };
         if layout.narrow > layout.blocks || layout.base_columns() > COLUMNS_MAX {
             return Err(FormatError::Parameters("no block has more than 32 columns"));
         }
-        let base_seed = u8::try_from(small >> 6 & 63).unwrap_or(base::SEEDS);
-        Ok(Self { blocks, layout, base_seed, base_slots: small >> 12 })
+        Ok(Self { blocks, layout, base_seed: six_bits(small >> 6), base_slots: small >> 12 })
     }
 }
 
-/// A ribbon filter in bytes that are not ours.
+/// A view of a stored ribbon filter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RibbonView {
     pub(super) layout: Layout,
@@ -100,8 +102,8 @@ pub(crate) struct RibbonView {
     wide_from: u64,
     /// Bytes of a narrow block, or of all, where a byte can say it.
     narrow_len: u8,
-    narrow_there: [There; 2],
-    wide_there: [There; 2],
+    narrow_masks: [ColumnMask; 2],
+    wide_masks: [ColumnMask; 2],
     /// But for two keys with the same hash.
     error_rate: f64,
     pub(super) vector: Vector,
@@ -115,12 +117,13 @@ pub(super) struct LayerView {
     pub(super) thresholds_at: usize,
     /// The starts whose keys are [usual](ColumnLookup::usual): all that are not in the last block, unless
     /// a block is longer than a byte can say.
-    usual_starts: u32,
+    fast_starts: u32,
 }
 
-impl RibbonView {
-    /// Checks what the header says against the length of the body.
-    pub(crate) fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
+impl StoredView for RibbonView {
+    const CODE: u8 = 9;
+
+    fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
         let parameters = Parameters::from_header(header)?;
         let view = Self::new(&parameters, body)?;
         let nothing = parameters.layout.blocks == 0 && parameters.base_slots == 0;
@@ -130,35 +133,77 @@ impl RibbonView {
         Ok(view)
     }
 
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
+    fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
+        self.vector.look_up(self, body, hash)
+    }
+
+    fn may_contain_batch(&self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
+        self.vector.look_up_all(self, body, hashes, answers);
+    }
+
+    /// Prefetches what the key has in the first layer, and if that bumped it, in the second. (Of some filters that
+    /// are probed together, one is nearly sure to have bumped the key.)
+    #[inline]
+    fn prefetch(&self, body: &[u8], hash: KeyHash) {
+        for (index, layer) in self.layers.iter().enumerate().skip(self.first_layer).take(2) {
+            let start = Shuffle::layer(index).start(hash, layer.starts);
+            thresholds::prefetch(body, layer.thresholds_at, start);
+            let block = layer.first_block.wrapping_add(start / BLOCK_SLOTS);
+            let begin = self.layout.column_at(block).wrapping_mul(COLUMN_LEN);
+            let len = u64::from(self.layout.columns_of(block)).wrapping_mul(COLUMN_LEN);
+            if let (Ok(begin), Ok(len)) = (usize::try_from(begin), usize::try_from(len)) {
+                kernel::prefetch_columns(body, begin.wrapping_sub(self.left_out), len);
+            }
+            if thresholds::bumped(body, layer.thresholds_at, start) != Some(true) {
+                break;
+            }
+        }
+    }
+
+    fn stats(&self, body: &[u8], keys: u64) -> FilterStats {
+        let bytes = widened(body.len());
+        if keys == 0 {
+            return FilterStats { keys, bytes, error_rate: 0.0 };
+        }
+        shape::stats(keys, bytes, self.error_rate)
+    }
+}
+
+impl RibbonView {
     pub(super) fn new(parameters: &Parameters, body: &[u8]) -> Result<Self, FormatError> {
         let Parameters { blocks, layout, base_seed, base_slots } = *parameters;
         let wrong = FormatError::Parameters("the body is not as long as its parts");
         let base_len = base::len(base_slots, layout.base_columns(), base_seed);
-        let widest = u64::from(layout.base_columns()).saturating_mul(COLUMN_LEN);
-        let is_usual = widest <= u8::MAX.into();
+        let add = |end: u64, len: u64| end.checked_add(len).ok_or(wrong);
+        let column_bytes = |columns: u32| u64::from(columns).wrapping_mul(COLUMN_LEN); // 264 at most.
+        let widest = column_bytes(layout.base_columns());
+        let is_fast = widest <= u8::MAX.into();
         let mut end = layout.len();
         let (mut layers, mut first_block) = ([LayerView::default(); LAYERS], 0_u64);
         for (view, blocks) in layers.iter_mut().zip(blocks) {
             let starts = layer::starts(blocks);
             let thresholds_at = usize::try_from(end).map_err(|_| wrong)?;
-            let usual_starts = if is_usual { before_last(starts) } else { 0 };
-            let usual_starts = u32::try_from(usual_starts).unwrap_or(0);
-            *view = LayerView { starts, first_block, thresholds_at, usual_starts };
-            end = end.saturating_add(thresholds::len(starts));
-            first_block = first_block.saturating_add(blocks);
+            // Of a layer with more starts than 32 bits count, none has the fast path.
+            let fast_starts = if is_fast { before_last(starts) } else { 0 };
+            let fast_starts = u32::try_from(fast_starts).unwrap_or(0);
+            *view = LayerView { starts, first_block, thresholds_at, fast_starts };
+            end = add(end, thresholds::len(starts))?;
+            first_block = add(first_block, blocks)?;
         }
         let base_at = usize::try_from(end).map_err(|_| wrong)?;
-        if usize::try_from(end.saturating_add(base_len)) != Ok(body.len()) {
+        if add(end, base_len)? != widened(body.len()) {
             return Err(wrong);
         }
 
         let is_mixed = layout.narrow < layout.blocks && layout.narrow > 0;
         let wide_from = if is_mixed { layout.narrow } else { u64::MAX };
         let narrow = if is_mixed { layout.columns } else { layout.base_columns() };
-        let narrow_len = u64::from(narrow).saturating_mul(COLUMN_LEN);
+        let narrow_len = column_bytes(narrow);
         let (mut tally, mut base_share) = (Tally::new(layout), 1.0);
         for layer in layers.iter().take_while(|layer| layer.starts > 0) {
-            let thresholds = body.get(layer.thresholds_at..).unwrap_or_default();
+            let (_, thresholds) = body.split_at(layer.thresholds_at);
             base_share = shape::for_each_run(layer.starts, thresholds, base_share, |run| {
                 tally.add(run);
             });
@@ -174,9 +219,10 @@ impl RibbonView {
             base_slots,
             base_at,
             wide_from,
+            // Not read where a byte cannot say it: then there is no fast path.
             narrow_len: u8::try_from(narrow_len).unwrap_or(u8::MAX),
-            narrow_there: There::of(narrow),
-            wide_there: There::of(narrow.saturating_add(1)),
+            narrow_masks: ColumnMask::of(narrow),
+            wide_masks: ColumnMask::of(narrow.wrapping_add(1)),
             error_rate,
             vector,
         })
@@ -192,21 +238,13 @@ impl RibbonView {
     pub(super) fn without_first_layer(mut self, left_out: usize) -> Self {
         self.first_layer = 1;
         self.left_out = left_out;
+        // Thresholds and base come after all blocks.
+        let after = |at: usize| at.checked_sub(left_out).expect("after the first layer's blocks");
         for layer in &mut self.layers {
-            layer.thresholds_at = layer.thresholds_at.saturating_sub(left_out);
+            layer.thresholds_at = after(layer.thresholds_at);
         }
-        self.base_at = self.base_at.saturating_sub(left_out);
+        self.base_at = after(self.base_at);
         self
-    }
-
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
-    pub(crate) fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
-        self.vector.look_up(self, body, hash)
-    }
-
-    pub(crate) fn may_contain_batch(&self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
-        self.vector.look_up_all(self, body, hashes, answers);
     }
 
     /// Returns a block, and what follows it.
@@ -229,58 +267,50 @@ impl RibbonView {
     /// Returns at which byte a block begins, how many it has and which columns, where a byte can say how many; as
     /// [`Layout`](super::layout::Layout), in fewer steps where all have equally many.
     #[inline]
-    fn place<const MIXED: bool>(&self, block: u64) -> (u64, u8, &[There; 2]) {
+    fn place<const MIXED: bool>(&self, block: u64) -> (u64, u8, &[ColumnMask; 2]) {
         let begin = block.wrapping_mul(self.narrow_len.into());
         if !MIXED {
-            return (begin, self.narrow_len, &self.narrow_there);
+            return (begin, self.narrow_len, &self.narrow_masks);
         }
         // Without a branch, which nobody could guess.
         let beyond = block.saturating_sub(self.wide_from).wrapping_mul(COLUMN_LEN);
         let is_wide = block >= self.wide_from;
         let len = self.narrow_len.wrapping_add(u8::from(is_wide) << 3);
-        let there = if is_wide { &self.wide_there } else { &self.narrow_there };
-        (begin.wrapping_add(beyond), len, there)
-    }
-
-    pub(crate) fn stats(&self, body: &[u8], keys: u64) -> FilterStats {
-        let bytes = u64::try_from(body.len()).unwrap_or(u64::MAX);
-        if keys == 0 {
-            return FilterStats { keys, bytes, error_rate: 0.0 };
-        }
-        shape::stats(keys, bytes, self.error_rate)
+        let mask = if is_wide { &self.wide_masks } else { &self.narrow_masks };
+        (begin.wrapping_add(beyond), len, mask)
     }
 }
 
 impl ColumnLookup for RibbonView {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a lookup stands as a whole where it is asked")]
-    fn usual<'a, const MIXED: bool>(
+    fn fast_path<'a, const MIXED: bool>(
         &'a self,
         layer: usize,
         body: &'a [u8],
         hash: KeyHash,
-    ) -> Usual<'a> {
-        let Some(view) = self.layers.get(layer) else { return Usual::Unusual };
+    ) -> FastPath<'a> {
+        let Some(view) = self.layers.get(layer) else { return FastPath::Slow };
         let equation = Shuffle::layer(layer).equation(hash, view.starts);
         let Equation { start, coefficients, fingerprint } = equation;
-        if start >= view.usual_starts.into() {
-            return Usual::Unusual;
+        if start >= view.fast_starts.into() {
+            return FastPath::Slow;
         }
         match thresholds::bumped(body, view.thresholds_at, start) {
             Some(false) => {}
-            Some(true) => return Usual::Bumped,
-            None => return Usual::Unusual,
+            Some(true) => return FastPath::Bumped,
+            None => return FastPath::Slow,
         }
         // Known when it is compiled, and so a step less in what nearly all lookups take.
         let first_block = if layer == 0 { 0 } else { view.first_block };
         let block = first_block.wrapping_add(start / BLOCK_SLOTS);
-        let (begin, next, there) = self.place::<MIXED>(block);
-        let Ok(begin) = usize::try_from(begin) else { return Usual::Unusual };
+        let (begin, next, masks) = self.place::<MIXED>(block);
+        let Ok(begin) = usize::try_from(begin) else { return FastPath::Slow };
         let begin = if layer == 0 { begin } else { begin.wrapping_sub(self.left_out) };
-        let Some(window) = kernel::window(body, begin) else { return Usual::Unusual };
-        let shift = u32::try_from(start).unwrap_or_default();
+        let Some(window) = kernel::window(body, begin) else { return FastPath::Slow };
+        let shift = u32::try_from(start).expect("below a number of 32 bits");
         let key = Key { shift, coefficients, fingerprint };
-        Usual::Columns(FewColumns { window, next, there, key })
+        FastPath::Columns(FewColumns { window, next, masks, key })
     }
 
     #[inline]
@@ -314,31 +344,12 @@ impl ColumnLookup for RibbonView {
         let base = body.get(self.base_at..).unwrap_or_default();
         base::may_contain(base, self.base_seed, self.base_slots, self.layout.base_columns(), hash)
     }
-
-    /// Asks for what the key has in the first layer, and if that bumped it, in the second. (Of some filters
-    /// that are asked together, one is nearly sure to have bumped the key, and would be waited for.)
-    #[inline]
-    fn prefetch(&self, body: &[u8], hash: KeyHash) {
-        for (index, layer) in self.layers.iter().enumerate().skip(self.first_layer).take(2) {
-            let start = Shuffle::layer(index).start(hash, layer.starts);
-            thresholds::prefetch(body, layer.thresholds_at, start);
-            let block = layer.first_block.wrapping_add(start / BLOCK_SLOTS);
-            let begin = self.layout.column_at(block).wrapping_mul(COLUMN_LEN);
-            let len = u64::from(self.layout.columns_of(block)).wrapping_mul(COLUMN_LEN);
-            if let (Ok(begin), Ok(len)) = (usize::try_from(begin), usize::try_from(len)) {
-                kernel::prefetch_columns(body, begin.wrapping_sub(self.left_out), len);
-            }
-            if thresholds::bumped(body, layer.thresholds_at, start) != Some(true) {
-                break;
-            }
-        }
-    }
 }
 
 /// Returns where in its block a start is.
 #[inline]
 fn shift(start: u64) -> u32 {
-    u32::try_from(start % BLOCK_SLOTS).unwrap_or_default()
+    u32::try_from(start % BLOCK_SLOTS).expect("below 64")
 }
 
 /// Returns how many of so many starts are not in the last block, in which the last one is.

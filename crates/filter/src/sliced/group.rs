@@ -1,121 +1,98 @@
-//! Filters of one shape, of any kind: how they are recognised, laid side by side, and asked.
+//! Filters of one shape, of any kind: how they are recognised, bit-sliced, and probed.
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::bits::{BitSlices, Positions};
-use super::cuckoo::CuckooSlices;
-use super::dleft::DLeftSlices;
-use super::fuse::FuseSlices;
-use super::ribbon::RibbonSlices;
-use super::rows::Rows;
-use crate::format::View;
-use crate::{BuildError, KeyHash, StoredFilter};
+use crate::error::BuildError;
+use crate::hash::KeyHash;
+use crate::kinds::kinds;
+use crate::slices::{Rows, SlicedForm};
+use crate::stored::{StoredFilter, View};
 
-/// What decides where a key's fields are, and what is looked for there: filters in which all of that is the
-/// same can lie side by side. First the code of the kind, then its numbers.
+/// What decides where a key's fields are and what is compared there: filters in which all of that is equal can be
+/// sliced together. First the code of the kind, then its numbers.
 pub(super) type Shape = (u8, [u64; 3]);
 
-/// Returns the shape of a filter, or nothing if it cannot lie beside others.
-pub(super) fn shape<B: AsRef<[u8]>>(filter: &StoredFilter<B>) -> Option<Shape> {
-    let (header, body) = filter.parts();
-    if body.is_empty() {
-        return None;
-    }
-    let [small, count, _] = header.parameters;
-    let numbers = match filter.view() {
-        View::Classic(_) | View::Blocked(_) | View::Counting(_) | View::SplitBlock(_) => {
-            [small, body.len() as u64, 0]
+/// Generates [`Group`], which dispatches to the sliced form of a kind by a `match`.
+macro_rules! group {
+    ($(
+        $(#[$doc:meta])*
+        $kind:ident {
+            code: $code:literal, name: $name:literal, fills: $fills:ident,
+            filter: $filter:ty, stored: $stored:ty, sliced: $sliced:ty,
         }
-        View::BinaryFuse(_) => header.parameters,
-        View::Cuckoo(_) | View::DLeft(_) => [small, count, 0],
-        // That of a few keys has no first layer, and one from outside may have no columns.
-        View::Ribbon(view) if view.first_layer_blocks() > 0 && view.columns() > 0 => {
-            [view.first_layer_blocks(), view.columns().into(), 0]
+    )*) => {
+        /// Returns the shape of a filter; `None` if it cannot be sliced.
+        pub(super) fn shape<B: AsRef<[u8]>>(filter: &StoredFilter<B>) -> Option<Shape> {
+            let (header, body) = filter.parts();
+            if body.is_empty() {
+                return None;
+            }
+            let numbers = match filter.view() {
+                $(View::$kind(view) => <$sliced>::shape(view, header, body)?,)*
+            };
+            Some((header.kind, numbers))
         }
-        View::Ribbon(_) => return None,
-    };
-    Some((header.kind.code(), numbers))
-}
 
-/// Filters of one shape, side by side.
-#[derive(Clone, Debug)]
-pub(super) enum Group {
-    Bits(BitSlices),
-    Fuse(FuseSlices),
-    Cuckoo(CuckooSlices),
-    DLeft(Box<DLeftSlices>),
-    Ribbon(Box<RibbonSlices>),
+        /// Filters of one shape, bit-sliced.
+        #[derive(Clone, Debug)]
+        pub(super) enum Group {
+            $($kind($sliced),)*
+        }
+
+        impl Group {
+            /// Slices filters of one shape.
+            pub(super) fn new<B: AsRef<[u8]>>(
+                members: &[&StoredFilter<B>],
+            ) -> Result<Self, BuildError> {
+                let first = members.first().expect("a group has members");
+                Ok(match first.view() {
+                    $(View::$kind(_) => {
+                        let views = members.iter().map(|member| match member.view() {
+                            View::$kind(view) => (*view, member.parts().1),
+                            _ => panic!("filters of one shape are of one kind"),
+                        });
+                        Self::$kind(<$sliced>::new(&views.collect::<Vec<_>>())?)
+                    })*
+                })
+            }
+
+            /// Returns the table.
+            #[inline]
+            fn rows(&self) -> &Rows {
+                match self {
+                    $(Self::$kind(sliced) => sliced.rows(),)*
+                }
+            }
+
+            /// Returns how many bytes of memory it takes.
+            pub(super) fn memory_bytes(&self) -> u64 {
+                match self {
+                    $(Self::$kind(sliced) => sliced.memory_bytes(),)*
+                }
+            }
+
+            /// Prefetches what a key reads first.
+            #[inline]
+            pub(super) fn prefetch(&self, hash: KeyHash) {
+                match self {
+                    $(Self::$kind(sliced) => sliced.prefetch(hash),)*
+                }
+            }
+
+            /// Returns a bit for each filter of a stripe that may hold the key.
+            #[inline]
+            fn candidates(&self, hash: KeyHash, stripe: usize) -> u64 {
+                match self {
+                    $(Self::$kind(sliced) => sliced.candidates(hash, stripe),)*
+                }
+            }
+        }
+    };
 }
+kinds!(group);
 
 impl Group {
-    /// Lays filters of one shape side by side.
-    pub(super) fn new<B: AsRef<[u8]>>(members: &[&StoredFilter<B>]) -> Result<Self, BuildError> {
-        let bodies: Vec<&[u8]> = members.iter().map(|member| member.parts().1).collect();
-        let first = members.first().expect("a group has members");
-        Ok(match *first.view() {
-            View::Classic(view) => Self::Bits(BitSlices::new(Positions::Classic(view), &bodies)?),
-            View::Blocked(view) => Self::Bits(BitSlices::new(Positions::Blocked(view), &bodies)?),
-            View::Counting(view) => Self::Bits(BitSlices::new(Positions::Counting(view), &bodies)?),
-            View::SplitBlock(_) => Self::Bits(BitSlices::new(Positions::SplitBlock, &bodies)?),
-            View::BinaryFuse(view) => Self::Fuse(FuseSlices::new(view, &bodies)?),
-            View::Ribbon(view) => {
-                let ribbons = members.iter().filter_map(|member| match member.view() {
-                    View::Ribbon(view) => Some((*view, member.parts().1)),
-                    _ => None,
-                });
-                Self::Ribbon(Box::new(RibbonSlices::new(&view, &ribbons.collect::<Vec<_>>())?))
-            }
-            View::Cuckoo(view) => Self::Cuckoo(CuckooSlices::new(view, &bodies)?),
-            View::DLeft(ref view) => Self::DLeft(Box::new(DLeftSlices::new(view, &bodies)?)),
-        })
-    }
-
-    /// Returns the table.
-    fn rows(&self) -> &Rows {
-        match self {
-            Self::Bits(bits) => bits.rows(),
-            Self::Fuse(fuse) => fuse.rows(),
-            Self::Cuckoo(cuckoo) => cuckoo.rows(),
-            Self::DLeft(dleft) => dleft.rows(),
-            Self::Ribbon(ribbon) => ribbon.rows(),
-        }
-    }
-
-    /// Returns how many bytes of memory it takes.
-    pub(super) fn memory_bytes(&self) -> u64 {
-        match self {
-            Self::DLeft(dleft) => dleft.memory_bytes(),
-            Self::Ribbon(ribbon) => ribbon.memory_bytes(),
-            _ => self.rows().memory_bytes(),
-        }
-    }
-
-    /// Sends for what a key looks at first.
-    #[inline]
-    pub(super) fn prefetch(&self, hash: KeyHash) {
-        match self {
-            Self::Bits(bits) => bits.prefetch(hash),
-            Self::Fuse(fuse) => fuse.prefetch(hash),
-            Self::Cuckoo(cuckoo) => cuckoo.prefetch(hash),
-            Self::DLeft(dleft) => dleft.prefetch(hash),
-            Self::Ribbon(ribbon) => ribbon.prefetch(hash),
-        }
-    }
-
-    /// Returns a bit for each filter of a stripe that may hold the key.
-    #[inline]
-    fn candidates(&self, hash: KeyHash, stripe: usize) -> u64 {
-        match self {
-            Self::Bits(bits) => bits.candidates(hash, stripe),
-            Self::Fuse(fuse) => fuse.candidates(hash, stripe),
-            Self::Cuckoo(cuckoo) => cuckoo.candidates(hash, stripe),
-            Self::DLeft(dleft) => dleft.candidates(hash, stripe),
-            Self::Ribbon(ribbon) => ribbon.candidates(hash, stripe),
-        }
-    }
-
-    /// Calls `found` with the number of each filter that may hold the key, in order.
+    /// Calls `found` with the index of each filter that may hold the key, in order.
     #[inline]
     pub(super) fn probe(&self, hash: KeyHash, mut found: impl FnMut(usize)) {
         let rows = self.rows();

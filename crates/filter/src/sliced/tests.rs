@@ -4,7 +4,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::bloom::{Blocked, Classic, SplitBlock};
-use crate::format::{self, Header};
+use crate::counting::CountingView;
+use crate::header::Header;
+use crate::slices::BitPositions;
 use crate::{
     CountingBloom, Cuckoo, DLeft, ErrorRate, FilterKind, Insert, KeyHash, Membership, Seed, Sizing,
     StoredFilter, build,
@@ -207,9 +209,13 @@ fn keys_that_a_ribbon_bumped_are_looked_for_in_its_later_layers() {
 /// Bytes from outside may be filters that nobody would build, with the right checksum.
 #[test]
 fn filters_without_buckets_deny_everything_whatever_they_say() {
-    let header =
-        Header { kind: FilterKind::Cuckoo, seed: Seed::new(1), keys: 5, parameters: [8, 0, 0] };
-    let bytes = format::write(&header, 0, core::iter::empty());
+    let header = Header {
+        kind: FilterKind::Cuckoo as u8,
+        seed: Seed::new(1),
+        keys: 5,
+        parameters: [8, 0, 0],
+    };
+    let bytes = header.write(0, core::iter::empty());
     let filter = StoredFilter::parse(bytes).expect("it is let through");
     assert_eq!(sliced(&alloc::vec![filter; 9], 100), 0);
 }
@@ -259,7 +265,7 @@ proptest! {
     /// Counters are told from nought, eight at once.
     #[test]
     fn counters_in_use_are_seen(bytes in prop::array::uniform4(any::<u8>())) {
-        let used = crate::counting::CountingView::used(&bytes, 0);
+        let used = CountingView::bits(&bytes, 0);
         for counter in 0..8 {
             let value = bytes[counter / 2] >> (counter % 2 * 4) & 15;
             prop_assert_eq!(used >> counter & 1 != 0, value != 0);

@@ -1,14 +1,13 @@
 //! Which filter of ours a store file gets, and new filters for files that are there.
 //!
 //! A family whose filters have a budget in bytes shares it out among its files as Monkey does
-//! ([`allocate`]): many bits a row for small files, few for large ones, none where they would spare
+//! ([`allocate_bits`]): many bits a row for small files, few for large ones, none where they would spare
 //! too little. A file that is made gets what the whole set of files says at that moment; those that
 //! are there keep theirs until they are compacted, or until [`Maintenance::rebuild_filters`].
 
 use std::sync::Arc;
 
-use filter::theory::allocate;
-use filter::{FilterKind, HEADER_LEN, Sizing};
+use filter::{FilterKind, HEADER_LEN, Sizing, allocate_bits};
 use sstable::{BloomType, FileName, FilterOptions, Limits, WriterOptions, rebuild_filter};
 
 use super::background::Maintenance;
@@ -30,7 +29,7 @@ pub(crate) fn filter_of_new(
     };
     let mut counts: Vec<u64> = others.iter().map(|file| row_count(file)).collect();
     counts.push(rows()?);
-    let bits = allocate(&counts, bits_for_filters(budget), kind);
+    let bits = allocate_bits(&counts, bits_for_filters(budget), kind);
     Ok(bits.last().and_then(|bits| sized(kind, *bits)))
 }
 
@@ -51,7 +50,7 @@ pub(crate) fn row_count(file: &StoreFile) -> u64 {
 }
 
 /// The bits of a budget in bytes that filters themselves may take. A file's first header is known to
-/// [`allocate`]; one that is cut into blocks has another for each.
+/// [`allocate_bits`]; one that is cut into blocks has another for each.
 fn bits_for_filters(budget: u64) -> u64 {
     // Blocks are filled to one part in 32 at least.
     let filled = u64::from(WriterOptions::FILTER_BLOCK_SIZE) / 32 * 31;
@@ -75,7 +74,7 @@ impl Maintenance {
         let filters: Vec<_> = match family.options.filter {
             Some((kind, Sizing::Bytes(budget))) => {
                 let counts: Vec<u64> = files.iter().map(|file| row_count(file)).collect();
-                let bits = allocate(&counts, bits_for_filters(budget), kind);
+                let bits = allocate_bits(&counts, bits_for_filters(budget), kind);
                 bits.into_iter().map(|bits| sized(kind, bits)).collect()
             }
             filter => vec![filter; files.len()],

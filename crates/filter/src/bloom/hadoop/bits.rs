@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use super::shape::{EmptyKey, NotHadoop, Shape, ShapesDiffer, expect_end, take_slice};
 use crate::BuildError;
-use crate::kind::allocate;
+use crate::memory::allocate;
 
 /// Hadoop's `BloomFilter`: the same bits, the same serialised form.
 ///

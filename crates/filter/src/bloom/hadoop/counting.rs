@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use super::bits::share;
 use super::shape::{EmptyKey, NotHadoop, Shape, expect_end, take_slice};
-use crate::kind::allocate;
+use crate::memory::allocate;
 use crate::{Absent, BuildError};
 
 /// A counter that has got here stays: nobody knows how many keys it counts.

@@ -5,9 +5,10 @@ use alloc::vec::Vec;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::*;
+use super::compare::{COLUMN_LEN, ColumnMask, Columns, FewColumns, Key, Window};
+use super::lookup::{ColumnLookup, FastPath};
 use crate::KeyHash;
-use crate::kernel::{ColumnLookup, Usual, Vector};
+use crate::kernel::vector::Vector;
 
 /// What the columns give, bit by bit.
 fn give(columns: &Columns<'_>) -> u32 {
@@ -47,11 +48,11 @@ proptest! {
             for fingerprint in [given, given | beyond, given ^ 1 << wrong, other] {
                 columns.key.fingerprint = fingerprint;
                 let matches = (fingerprint ^ given) & !beyond == 0;
-                let is_usual = |_: &usize| len <= u8::MAX.into();
-                for usual_layer in [Some(0), Some(1), Some(2), None] {
-                    let usual_layer = usual_layer.filter(is_usual);
-                    let there = There::of(count);
-                    let asks = Asks { columns, blocks, there, usual_layer, is_mixed };
+                let is_fast = |_: &usize| len <= u8::MAX.into();
+                for fast_layer in [Some(0), Some(1), Some(2), None] {
+                    let fast_layer = fast_layer.filter(is_fast);
+                    let masks = ColumnMask::of(count);
+                    let asks = Asks { columns, blocks, masks, fast_layer, is_mixed };
                     let hash = KeyHash::from_u64(0);
                     // What comes after the columns is anything.
                     let body = [low, high, &[0x5a; size_of::<Window>()]].concat();
@@ -69,28 +70,28 @@ struct Asks<'a> {
     columns: Columns<'a>,
     /// Those in front of the one in which the key starts.
     blocks: u32,
-    there: [There; 2],
-    usual_layer: Option<usize>,
+    masks: [ColumnMask; 2],
+    fast_layer: Option<usize>,
     is_mixed: bool,
 }
 
 impl ColumnLookup for Asks<'_> {
-    fn usual<'a, const MIXED: bool>(
+    fn fast_path<'a, const MIXED: bool>(
         &'a self,
         layer: usize,
         body: &'a [u8],
         _: KeyHash,
-    ) -> Usual<'a> {
+    ) -> FastPath<'a> {
         let Columns { low, key, .. } = self.columns;
-        match self.usual_layer {
-            Some(usual) if usual == layer => Usual::Columns(FewColumns {
+        match self.fast_layer {
+            Some(fast) if fast == layer => FastPath::Columns(FewColumns {
                 window: body.first_chunk().expect("a window"),
                 next: low.len() as u8,
-                there: &self.there,
+                masks: &self.masks,
                 key: Key { shift: key.shift | self.blocks << 6, ..key },
             }),
-            Some(_) => Usual::Bumped,
-            None => Usual::Unusual,
+            Some(_) => FastPath::Bumped,
+            None => FastPath::Slow,
         }
     }
 
@@ -101,6 +102,4 @@ impl ColumnLookup for Asks<'_> {
     fn look_up(&self, _: &[u8], _: KeyHash, matches: impl Fn(&Columns<'_>) -> bool) -> bool {
         matches(&self.columns)
     }
-
-    fn prefetch(&self, _: &[u8], _: KeyHash) {}
 }

@@ -1,0 +1,66 @@
+//! Bit-sliced cuckoo filters: a row is a bucket, with a field for each bit of each of its slots.
+
+use super::bucket::Places;
+use super::stored::CuckooView;
+use crate::error::BuildError;
+use crate::hash::KeyHash;
+use crate::header::Header;
+use crate::slices::{Rows, SlicedForm, Wanted, for_unit};
+
+/// Cuckoo filters of equally many buckets, with fingerprints of equal length.
+#[derive(Clone, Debug)]
+pub(crate) struct CuckooSlices {
+    view: CuckooView,
+    rows: Rows,
+}
+
+impl SlicedForm for CuckooSlices {
+    type View = CuckooView;
+
+    fn shape(_: &CuckooView, header: &Header, _: &[u8]) -> Option<[u64; 3]> {
+        let [fingerprint_bits, buckets, _] = header.parameters;
+        Some([fingerprint_bits, buckets, 0])
+    }
+
+    fn new(members: &[(CuckooView, &[u8])]) -> Result<Self, BuildError> {
+        let [(view, _), ..] = *members else { panic!("a group has members") };
+        let slots = CuckooView::SLOTS;
+        let bits = view.fingerprint_bits() as usize;
+        let mut rows = Rows::zeroed(view.buckets(), bits * slots, members.len())?;
+        for bucket in 0..view.buckets() {
+            for slot in 0..slots {
+                for first in (0..bits).step_by(8) {
+                    let read = |filter: usize| {
+                        let (_, body) = members[filter];
+                        (view.fingerprint(body, bucket, slot as u32) >> first) as u8
+                    };
+                    let place = |bit| (bucket, (first + bit) * slots + slot);
+                    rows.write_bits(bits - first, read, place);
+                }
+            }
+        }
+        Ok(Self { view, rows })
+    }
+
+    fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    /// Prefetches both buckets of a key.
+    #[inline]
+    fn prefetch(&self, hash: KeyHash) {
+        let Places { first, second, .. } = self.view.places(hash);
+        self.rows.prefetch(first);
+        self.rows.prefetch(second);
+    }
+
+    #[inline]
+    fn candidates(&self, hash: KeyHash, stripe: usize) -> u64 {
+        let Places { fingerprint, first, second } = self.view.places(hash);
+        let wanted = [first, second].map(|row| Wanted { row, value: fingerprint as u32 });
+        // Four slots of so many bytes are as many words.
+        for_unit!(self.rows.unit(), UNIT => {
+            self.rows.holding::<UNIT, UNIT>(wanted.into_iter(), stripe)
+        })
+    }
+}

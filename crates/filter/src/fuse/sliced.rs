@@ -1,0 +1,74 @@
+//! Bit-sliced binary fuse filters: a row is a slot, with a field for each bit of its fingerprint.
+
+use super::shape::FuseArity;
+use super::stored::FuseView;
+use crate::error::BuildError;
+use crate::hash::KeyHash;
+use crate::header::Header;
+use crate::slices::{Rows, SlicedForm, for_unit};
+
+/// Fuse filters of equal segments, whose keys were peeled with the same seed.
+#[derive(Clone, Debug)]
+pub(crate) struct FuseSlices {
+    view: FuseView,
+    rows: Rows,
+}
+
+impl SlicedForm for FuseSlices {
+    type View = FuseView;
+
+    fn shape(_: &FuseView, header: &Header, _: &[u8]) -> Option<[u64; 3]> {
+        Some(header.parameters)
+    }
+
+    fn new(members: &[(FuseView, &[u8])]) -> Result<Self, BuildError> {
+        let [(view, first), ..] = *members else { panic!("a group has members") };
+        let fields = view.bits().bits() as usize;
+        let slot_len = fields / 8;
+        let slots = first.len() / slot_len;
+        let mut rows = Rows::zeroed(slots, fields, members.len())?;
+        for slot in 0..slots {
+            for byte in 0..slot_len {
+                let read = |filter: usize| members[filter].1[slot * slot_len + byte];
+                rows.write(read, |bit| (slot, byte * 8 + bit));
+            }
+        }
+        Ok(Self { view, rows })
+    }
+
+    fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    /// Prefetches all slots of a key.
+    #[inline]
+    fn prefetch(&self, hash: KeyHash) {
+        match self.view.arity() {
+            FuseArity::Three => self.prefetch_slots(self.view.slots::<3>(hash).0),
+            FuseArity::Four => self.prefetch_slots(self.view.slots::<4>(hash).0),
+        }
+    }
+
+    #[inline]
+    fn candidates(&self, hash: KeyHash, stripe: usize) -> u64 {
+        for_unit!(self.rows.unit(), UNIT => match self.view.arity() {
+            FuseArity::Three => self.matching::<UNIT, 3>(hash, stripe),
+            FuseArity::Four => self.matching::<UNIT, 4>(hash, stripe),
+        })
+    }
+}
+
+impl FuseSlices {
+    #[inline]
+    fn prefetch_slots<const ARITY: usize>(&self, slots: [usize; ARITY]) {
+        for slot in slots {
+            self.rows.prefetch(slot);
+        }
+    }
+
+    #[inline]
+    fn matching<const UNIT: usize, const ARITY: usize>(&self, hash: KeyHash, stripe: usize) -> u64 {
+        let (slots, fingerprint) = self.view.slots::<ARITY>(hash);
+        !self.rows.differing::<UNIT>(&slots.into_iter(), stripe, fingerprint, u64::MAX)
+    }
+}

@@ -1,0 +1,159 @@
+//! The stored form of every filter: a header of 64 bytes, then the body of its kind.
+//!
+//! All numbers are little-endian. The header is as long as a cache line, so that a body of lines is aligned if
+//! the whole is. Nothing depends on alignment.
+//!
+//! | at | bytes | field          | meaning                                                          |
+//! |---:|------:|----------------|------------------------------------------------------------------|
+//! |  0 |     8 | `magic`        | `89` `FILTER` `1a`                                               |
+//! |  8 |     1 | `version`      | 1                                                                |
+//! |  9 |     1 | `kind`         | the code of the kind, see [`kinds`](crate::kinds)                |
+//! | 10 |     1 | `hash`         | 1: XXH3-64 with `seed`                                           |
+//! | 11 |     1 | (reserved)     | 0                                                                |
+//! | 12 |     4 | `parameter_0`  | defined by the kind, as are the other two; see its module        |
+//! | 16 |     8 | `seed`         | the [`Seed`] of the key hashes                                   |
+//! | 24 |     8 | `keys`         | keys inserted, copies counted                                    |
+//! | 32 |     8 | `body_len`     | bytes after the header, to the end                               |
+//! | 40 |     8 | `parameter_1`  |                                                                  |
+//! | 48 |     8 | `parameter_2`  |                                                                  |
+//! | 56 |     8 | `checksum`     | XXH3-64 of bytes 0 to 55, seeded with the XXH3-64 of the body    |
+//!
+//! A reader allocates nothing: it checks the header once, and then borrows the bytes it was given.
+#![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
+
+use alloc::vec::Vec;
+
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use crate::error::FormatError;
+use crate::hash::Seed;
+
+/// Bytes of the header of a stored filter.
+pub const HEADER_LEN: usize = 64;
+
+const MAGIC: [u8; 8] = *b"\x89FILTER\x1a";
+const VERSION: u8 = 1;
+const HASH_XXH3: u8 = 1;
+/// Offset of the checksum, which covers the bytes before it.
+const CHECKSUM_AT: usize = 56;
+
+/// What the header says, its checksum and the length of the body already checked.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Header {
+    /// The code of the kind; not known to be one of ours.
+    pub(crate) kind: u8,
+    pub(crate) seed: Seed,
+    pub(crate) keys: u64,
+    /// The first is stored in 32 bits.
+    pub(crate) parameters: [u64; 3],
+}
+
+impl Header {
+    /// Writes a stored filter whose body has `body_len` bytes, in pieces.
+    ///
+    /// # Panics
+    ///
+    /// If the pieces are not as long as announced, or the first parameter takes more than 32 bits.
+    pub(crate) fn write<'a>(
+        &self,
+        body_len: usize,
+        body: impl Iterator<Item = &'a [u8]>,
+    ) -> Vec<u8> {
+        let [small, ref large @ ..] = self.parameters;
+        let small = u32::try_from(small).expect("a kind's first parameter fits its field");
+        let len =
+            HEADER_LEN.checked_add(body_len).expect("a body in memory leaves room for a header");
+
+        let mut bytes = Vec::with_capacity(len);
+        bytes.extend(MAGIC);
+        bytes.extend([VERSION, self.kind, HASH_XXH3, 0]);
+        bytes.extend(small.to_le_bytes());
+        bytes.extend(self.seed.get().to_le_bytes());
+        bytes.extend(self.keys.to_le_bytes());
+        bytes.extend(widened(body_len).to_le_bytes());
+        bytes.extend(large.iter().flat_map(|parameter| parameter.to_le_bytes()));
+        bytes.extend([0; 8]); // The checksum, filled in below.
+        for piece in body {
+            bytes.extend_from_slice(piece);
+        }
+
+        let (head, written) = bytes.split_at_mut(HEADER_LEN);
+        assert_eq!(written.len(), body_len, "the body is as long as announced");
+        let (head, place) = head.split_at_mut(CHECKSUM_AT);
+        place.copy_from_slice(&checksum(head, written).to_le_bytes());
+        bytes
+    }
+
+    /// Splits bytes into a header and its body, every length and the checksum checked.
+    ///
+    /// # Errors
+    ///
+    /// [`FormatError`] for everything but the kind and its parameters, which the kind checks.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<(Self, &[u8]), FormatError> {
+        let found = widened(bytes.len());
+        let header_len = widened(HEADER_LEN);
+        let (head, body) = bytes
+            .split_first_chunk::<HEADER_LEN>()
+            .ok_or(FormatError::Length { expected: header_len, found })?;
+        let (covered, _) = head.split_at(CHECKSUM_AT);
+
+        let mut fields = Fields(head);
+        if fields.take()? != MAGIC {
+            return Err(FormatError::Magic);
+        }
+        // Only the magic and the version mean the same in every version to come.
+        let [version, kind, hash, reserved] = fields.take()?;
+        if version != VERSION {
+            return Err(FormatError::Version(version));
+        }
+        let small = u32::from_le_bytes(fields.take()?);
+        let (seed, keys, body_len) = (fields.u64()?, fields.u64()?, fields.u64()?);
+        let parameters = [small.into(), fields.u64()?, fields.u64()?];
+        if widened(body.len()) != body_len {
+            // A length near 2^64 is reported as the largest there is.
+            let expected = body_len.checked_add(header_len).unwrap_or(u64::MAX);
+            return Err(FormatError::Length { expected, found });
+        }
+        if fields.u64()? != checksum(covered, body) {
+            return Err(FormatError::Checksum);
+        }
+        if hash != HASH_XXH3 {
+            return Err(FormatError::Hash(hash));
+        }
+        if reserved != 0 {
+            return Err(FormatError::Parameters("a reserved byte is not zero"));
+        }
+        Ok((Self { kind, seed: Seed::new(seed), keys, parameters }, body))
+    }
+}
+
+/// Returns the checksum in the header of a stored filter; `None` if there are too few bytes.
+pub(crate) fn stored_checksum(bytes: &[u8]) -> Option<u64> {
+    bytes.get(CHECKSUM_AT..)?.first_chunk().map(|stored| u64::from_le_bytes(*stored))
+}
+
+/// Returns a length or count in memory as 64 bits, which every `usize` fits.
+#[expect(clippy::as_conversions, reason = "no target has a `usize` of more than 64 bits")]
+pub(crate) const fn widened(len: usize) -> u64 {
+    const { assert!(usize::BITS <= u64::BITS) };
+    len as u64
+}
+
+fn checksum(head: &[u8], body: &[u8]) -> u64 {
+    xxh3_64_with_seed(head, xxh3_64(body))
+}
+
+/// Takes numbers off the front of a header.
+struct Fields<'a>(&'a [u8]);
+
+impl Fields<'_> {
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], FormatError> {
+        let (field, rest) = self.0.split_first_chunk().ok_or(FormatError::Magic)?;
+        self.0 = rest;
+        Ok(*field)
+    }
+
+    fn u64(&mut self) -> Result<u64, FormatError> {
+        self.take().map(u64::from_le_bytes)
+    }
+}

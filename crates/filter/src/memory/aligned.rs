@@ -1,0 +1,111 @@
+//! Bytes that begin where a cache line of the processor does, in huge pages where they fill some.
+
+use core::ops::{Deref, DerefMut};
+
+use super::storage::Storage;
+use crate::error::BuildError;
+
+/// Bytes that begin where a cache line does, so that a lookup in a filter touches one line and not
+/// two: the memory of our filters, and the best for a stored one.
+///
+/// On Linux, 2 MiB and more ask the system for huge pages. In pages of 4 KiB a large filter has more
+/// of them than the processor remembers, and a lookup waits for the page table before it waits for
+/// the line. Where there are no huge pages, everything else stays the same.
+///
+/// ```
+/// use filter::{AlignedBytes, ErrorRate, FilterKind, KeyHash, Seed, Sizing, StoredFilter, build};
+///
+/// let sizing = Sizing::ErrorRate(ErrorRate::HBASE);
+/// let keys = [KeyHash::new(Seed::new(7), b"row1")];
+/// let bytes = build(FilterKind::BlockedBloom, sizing, Seed::new(7), &keys)?;
+///
+/// let filter = StoredFilter::parse(AlignedBytes::copy_of(&bytes)?)?;
+/// assert_eq!(filter.as_bytes().as_ptr().addr() % 64, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct AlignedBytes {
+    /// May be longer than `len`.
+    storage: Storage,
+    start: usize,
+    len: usize,
+}
+
+impl AlignedBytes {
+    /// Allocates `len` bytes, all zero.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Memory`] if there is not enough memory.
+    pub fn zeroed(len: u64) -> Result<Self, BuildError> {
+        let (storage, start) = Storage::zeroed(len)?;
+        // There is as much memory, so the length is a `usize`.
+        Ok(Self { storage, start, len: len as usize })
+    }
+
+    /// Copies bytes to where a cache line begins.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Memory`] if there is not enough memory.
+    pub fn copy_of(bytes: &[u8]) -> Result<Self, BuildError> {
+        let mut copy = Self::zeroed(bytes.len() as u64)?;
+        copy.copy_from_slice(bytes);
+        Ok(copy)
+    }
+}
+
+impl Deref for AlignedBytes {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        &self.storage.bytes()[self.start..][..self.len]
+    }
+}
+
+impl DerefMut for AlignedBytes {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.storage.bytes_mut()[self.start..][..self.len]
+    }
+}
+
+impl AsRef<[u8]> for AlignedBytes {
+    #[inline]
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+impl Clone for AlignedBytes {
+    /// Copies the bytes, which stand elsewhere then, and are aligned there.
+    ///
+    /// # Panics
+    ///
+    /// If there is not enough memory, as a vector would.
+    fn clone(&self) -> Self {
+        Self::copy_of(self).expect("memory for a copy")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::storage::LINE_LEN;
+    use super::*;
+
+    #[test]
+    fn bytes_and_their_copies_begin_at_a_line() {
+        for len in [0, 1, 63, 64, 65, 1_000, 5_000_000] {
+            let mut bytes = AlignedBytes::zeroed(len).expect("little memory");
+            assert!(bytes.len() as u64 == len && bytes.iter().all(|byte| *byte == 0));
+            bytes.fill(7);
+            let copy = bytes.clone();
+            drop(bytes);
+            assert!(copy.len() as u64 == len && copy.iter().all(|byte| *byte == 7));
+            let is_aligned = copy.as_ptr().addr().is_multiple_of(LINE_LEN);
+            assert!(len == 0 || is_aligned || cfg!(miri), "{len}");
+        }
+        assert_eq!(AlignedBytes::zeroed(u64::MAX).expect_err("too much"), BuildError::Memory);
+    }
+}

@@ -1,0 +1,48 @@
+//! Where aligned bytes are stored: on the heap, or in huge pages of their own.
+
+use alloc::vec::Vec;
+
+use super::allocate::allocate;
+use super::huge_pages::HugePages;
+use crate::error::BuildError;
+
+/// Bytes of a cache line.
+pub(super) const LINE_LEN: usize = 64;
+
+/// Memory of at least the requested length.
+#[derive(Debug)]
+pub(super) enum Storage {
+    Heap(Vec<u8>),
+    Pages(HugePages),
+}
+
+impl Storage {
+    /// Allocates `len` zero bytes and returns the offset of the first aligned one.
+    pub(super) fn zeroed(len: u64) -> Result<(Self, usize), BuildError> {
+        if let Some((pages, start)) = HugePages::zeroed(len) {
+            return Ok((Self::Pages(pages), start));
+        }
+        let rest = if len == 0 { 0 } else { LINE_LEN as u64 - 1 };
+        let bytes: Vec<u8> = allocate(len.checked_add(rest).ok_or(BuildError::Memory)?, 0)?;
+        // An address that is a multiple of 64 is less than 64 away. A machine that will not tell how
+        // far (an interpreter, say) gets bytes that are right, if not aligned.
+        let start = bytes.as_ptr().align_offset(LINE_LEN).min(rest as usize);
+        Ok((Self::Heap(bytes), start))
+    }
+
+    #[inline]
+    pub(super) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Heap(bytes) => bytes,
+            Self::Pages(pages) => pages,
+        }
+    }
+
+    #[inline]
+    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
+        match self {
+            Self::Heap(bytes) => bytes,
+            Self::Pages(pages) => pages,
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Bit-sliced ribbon filters: a row is a slot of the first layer, with a field for each column.
+//!
+//! ```text
+//! slots    64 rows from the key's start on: do those that count add up to the fingerprint?
+//! blocks   a row for each block: which filters bumped its starts, and in which it has the last column
+//! later    the other layers of each filter: for the one or two of 32 filters that bumped the key
+//! ```
+//!
+//! The number of columns of a block can differ from filter to filter by one. A slot has fields for all; those
+//! that a filter has not do not count.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::first_layer::{FirstLook, LaterLayers};
+use super::stored::RibbonView;
+use crate::error::BuildError;
+use crate::hash::KeyHash;
+use crate::header::Header;
+use crate::slices::{Rows, SlicedForm, for_unit};
+
+/// The field of a block's row that says which filters have the last column there; those before it, which
+/// classes of starts they bumped.
+const HAS_LAST: usize = RibbonView::CLASSES;
+/// Fields of a block's row.
+const BLOCK_FIELDS: usize = HAS_LAST + 1;
+
+/// Ribbon filters whose first layers have equally many blocks.
+#[derive(Clone, Debug)]
+pub(crate) struct RibbonSlices {
+    /// The view of one filter: all first layers are read alike. Boxed: it is much larger than what other kinds
+    /// have beside their rows.
+    view: Box<RibbonView>,
+    slots: Rows,
+    blocks: Box<Rows>,
+    later: Vec<LaterLayers>,
+}
+
+impl SlicedForm for RibbonSlices {
+    type View = RibbonView;
+
+    fn shape(view: &RibbonView, _: &Header, _: &[u8]) -> Option<[u64; 3]> {
+        // A filter of a few keys has no first layer, and one from outside may have no columns.
+        let can_be_sliced = view.first_layer_blocks() > 0 && view.columns() > 0;
+        can_be_sliced.then(|| [view.first_layer_blocks(), view.columns().into(), 0])
+    }
+
+    fn new(members: &[(RibbonView, &[u8])]) -> Result<Self, BuildError> {
+        let [(ref view, _), ..] = *members else { panic!("a group has members") };
+        let count = usize::try_from(view.first_layer_blocks()).map_err(|_| BuildError::Memory)?;
+        let columns = view.columns() as usize;
+        // A key that starts in the last block is told nothing by 64 more slots.
+        let slots =
+            count.checked_add(1).and_then(|count| count.checked_mul(RibbonView::BLOCK_SLOTS));
+        let slots = slots.ok_or(BuildError::Memory)?;
+        let mut slots = Rows::zeroed(slots, columns, members.len())?;
+        let mut blocks = Rows::zeroed(count.next_multiple_of(2), BLOCK_FIELDS, members.len())?;
+        for block in 0..count {
+            for column in 0..columns {
+                for eighth in 0..8 {
+                    let first = block * RibbonView::BLOCK_SLOTS + eighth * 8;
+                    let read = |filter: usize| {
+                        let (view, body) = members[filter];
+                        view.slots_of(body, block as u64, column, eighth)
+                    };
+                    slots.write(read, |bit| (first + bit, column));
+                }
+            }
+        }
+        for pair in (0..count).step_by(2) {
+            let read = |filter: usize| {
+                let (view, body) = members[filter];
+                let [even, odd] = [pair as u64, pair as u64 + 1].map(|block| {
+                    view.bumped_classes(body, block)
+                        | u8::from(view.has_last_column(block)) << HAS_LAST
+                });
+                even | odd << BLOCK_FIELDS
+            };
+            blocks.write(read, |bit| (pair + bit / BLOCK_FIELDS, bit % BLOCK_FIELDS));
+        }
+        let later = members.iter().map(|(view, body)| view.later_layers(body));
+        let later = later.collect::<Result<_, _>>()?;
+        Ok(Self { view: Box::new(*view), slots, blocks: Box::new(blocks), later })
+    }
+
+    fn rows(&self) -> &Rows {
+        &self.slots
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        let later: usize = self.later.iter().map(LaterLayers::len).sum();
+        self.slots.memory_bytes() + self.blocks.memory_bytes() + later as u64
+    }
+
+    /// Prefetches all slots of a key in the first layer.
+    #[inline]
+    fn prefetch(&self, hash: KeyHash) {
+        let look = self.view.first_look(hash);
+        self.blocks.prefetch(look.block);
+        self.slots.prefetch_rows(look.start, RibbonView::BLOCK_SLOTS);
+    }
+
+    #[inline]
+    fn candidates(&self, hash: KeyHash, stripe: usize) -> u64 {
+        for_unit!(self.slots.unit(), UNIT => self.matching::<UNIT>(hash, stripe))
+    }
+}
+
+impl RibbonSlices {
+    /// Adds the slots up while the later layers are prefetched.
+    #[inline]
+    fn matching<const UNIT: usize>(&self, hash: KeyHash, stripe: usize) -> u64 {
+        let look = self.view.first_look(hash);
+        let FirstLook { start, block, class, coefficients, fingerprint } = look;
+        let bumped = self.blocks.field::<UNIT>(block, stripe, class);
+        let last = self.blocks.field::<UNIT>(block, stripe, HAS_LAST);
+        let later = &self.later[self.slots.first_filter(stripe)..];
+        for filter in ones(bumped) {
+            later[filter].prefetch(hash);
+        }
+        let rows = ones(coefficients).map(|slot| start + slot);
+        let differing = self.slots.differing::<UNIT>(&rows, stripe, fingerprint, last);
+        ones(bumped)
+            .filter(|filter| later[*filter].may_contain(hash))
+            .fold(!differing & !bumped, |found, filter| found | 1 << filter)
+    }
+}
+
+/// Goes over the bits that are set, from the lowest.
+#[inline]
+fn ones(mut word: u64) -> impl Iterator<Item = usize> + Clone {
+    core::iter::from_fn(move || {
+        let bit = word.trailing_zeros() as usize;
+        (word != 0).then(|| {
+            word &= word - 1;
+            bit
+        })
+    })
+}

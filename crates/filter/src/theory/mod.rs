@@ -1,0 +1,58 @@
+//! What a filter should cost and how often it should err: formulas without state.
+//!
+//! Notation: n keys, m bits, k bits a key, ε the error rate.
+//!
+//! | function                     | formula                    | source                               |
+//! |------------------------------|----------------------------|--------------------------------------|
+//! | [`bits_per_key_floor`]       | log2(1/ε)                  | Carter, Floyd, Gill, Markowsky,      |
+//! |                              |                            | Wegman 1978                          |
+//! | [`bloom_error_rate`]         | (1 − e^(−kn/m))^k          | Bloom 1970; Broder, Mitzenmacher     |
+//! |                              |                            | 2004                                 |
+//! | [`bloom_error_rate_exact`]   | the same with its spread   | Bose et al. 2008                     |
+//! | [`bloom_best_probe_count`]   | (m/n)·ln 2                 | the same                             |
+//! | [`bloom_best_error_rate`]    | 0.6185^(m/n)               | the same                             |
+//! | [`blocked_bloom_error_rate`] | Σ P(j keys in a line)·f(j) | Putze, Sanders, Singler 2007, made   |
+//! |                              |                            | exact below                          |
+//! | [`split_block_error_rate`]   | the same, other f          | Apple 2021                           |
+//! | [`cuckoo_error_rate`]        | 1 − (1 − 2/(B·(2^f − 1)))^n | Fan, Andersen, Kaminsky,            |
+//! |                              |                            | Mitzenmacher 2014, made exact below  |
+//! | [`cuckoo_bits_per_key`]      | (log2(1/ε) + 3)/0.95       | the same                             |
+//! | [`cuckoo_load_max`]          | 0.96·n/(n + 16)            | measured                             |
+//!
+//! And of the filters that count:
+//!
+//! | function                          | formula                    | source                          |
+//! |-----------------------------------|----------------------------|---------------------------------|
+//! | [`counting_bloom_error_rate`]     | Σ P(j keys in a line)·f(j) | Putze, Sanders, Singler 2007,   |
+//! |                                   |                            | exact                           |
+//! | [`counting_bloom_overflow_bound`] | m·(e·nk/(16m))^16          | Fan, Cao, Almeida, Broder 2000  |
+//! | [`d_left_error_rate`]             | 1 − (1 − 1/(B·2^r))^n      | Bonomi et al. 2006              |
+//! | [`d_left_overflow_share`]         | the fluid limit            | Mitzenmacher, Vöcking 1999      |
+//!
+//! And of those that are solved like equations:
+//!
+//! | function                       | formula                         | source                          |
+//! |--------------------------------|---------------------------------|---------------------------------|
+//! | [`fingerprint_error_rate`]     | 2^−r                            | Dillinger, Walzer 2021; Graf,   |
+//! |                                |                                 | Lemire 2022                     |
+//! | [`ribbon_bits_per_key`]        | 1.0016·(r + 1 − x) + 2/128      | Dillinger et al. 2022, measured |
+//! | [`binary_fuse_slots_per_key`]  | 1.125, 1.075, more for few keys | Graf, Lemire 2022               |
+
+mod bloom;
+mod counting;
+mod cuckoo;
+mod lower_bound;
+pub(crate) mod static_filters;
+
+pub use bloom::{
+    blocked_bloom_best, blocked_bloom_error_rate, bloom_best_error_rate, bloom_best_probe_count,
+    bloom_error_rate, bloom_error_rate_exact, split_block_error_rate,
+};
+pub(crate) use counting::counting_bloom_fewest_lines;
+pub use counting::{
+    counting_bloom_best, counting_bloom_error_rate, counting_bloom_overflow_bound,
+    counting_bloom_overflow_odds, d_left_error_rate, d_left_overflow_share,
+};
+pub use cuckoo::{cuckoo_bits_per_key, cuckoo_bucket_count, cuckoo_error_rate, cuckoo_load_max};
+pub use lower_bound::bits_per_key_floor;
+pub use static_filters::{binary_fuse_slots_per_key, fingerprint_error_rate, ribbon_bits_per_key};
