@@ -6,10 +6,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Context;
-use filter::bloom::{Blocked, Classic, SplitBlock};
 use filter::{
-    BinaryFuse, CountingBloom, Cuckoo, DLeft, ErrorRate, FilterKind, FilterStats, Insert, KeyHash,
-    Membership, Remove, Ribbon, Seed, Sizing,
+    BuildError, ErrorRate, FilterKind, FilterStats, Insert, KeyHash, KindVisitor, Membership,
+    Remove, Seed, Sizing,
 };
 use serde::Serialize;
 
@@ -120,62 +119,59 @@ struct Subjects {
     strangers: Vec<KeyHash>,
 }
 
-/// What filling and asking a filter showed.
+/// What filling and probing a filter showed.
 struct Counted {
     stats: FilterStats,
+    occupancy: Option<f64>,
     ns_insert: f64,
     ns_hit: f64,
     ns_miss: f64,
+    ns_remove: Option<f64>,
     false_negatives: usize,
     passed: usize,
+}
+
+/// Fills a filter of any kind with all members, and counts.
+struct Count<'a> {
+    subjects: &'a Subjects,
+    sizing: Sizing,
+}
+
+impl KindVisitor for Count<'_> {
+    type Output = anyhow::Result<Counted>;
+
+    fn inserts<F: Insert>(
+        self,
+        make: fn(Sizing, u64) -> Result<F, BuildError>,
+    ) -> anyhow::Result<Counted> {
+        let mut filter = make(self.sizing, self.subjects.members.len() as u64)?;
+        self.subjects.count(&mut filter)
+    }
+
+    fn removes<F: Remove>(
+        self,
+        make: fn(Sizing, u64) -> Result<F, BuildError>,
+    ) -> anyhow::Result<Counted> {
+        let mut filter = make(self.sizing, self.subjects.members.len() as u64)?;
+        let counted = self.subjects.count(&mut filter)?;
+        Ok(Counted { ns_remove: Some(self.subjects.remove_all(&mut filter)?), ..counted })
+    }
+
+    fn at_once<F: Membership>(
+        self,
+        build: fn(Sizing, &[KeyHash]) -> Result<F, BuildError>,
+    ) -> anyhow::Result<Counted> {
+        let start = Instant::now();
+        let filter = build(self.sizing, &self.subjects.members)?;
+        let ns_build = per_key(start, self.subjects.members.len());
+        Ok(self.subjects.ask(&filter, ns_build))
+    }
 }
 
 impl Subjects {
     fn measure(&self, kind: FilterKind, sizing: Sizing) -> anyhow::Result<MeasureReport> {
         let count = self.members.len() as u64;
-        let no_load = None;
-        let (counted, load, ns_remove) = match kind {
-            FilterKind::BlockedBloom => {
-                (self.count(&mut Blocked::new(sizing, count)?)?, no_load, None)
-            }
-            FilterKind::ClassicBloom => {
-                (self.count(&mut Classic::new(sizing, count)?)?, no_load, None)
-            }
-            FilterKind::SplitBlock => {
-                (self.count(&mut SplitBlock::new(sizing, count)?)?, no_load, None)
-            }
-            FilterKind::CountingBloom => {
-                let mut filter = CountingBloom::new(sizing, count)?;
-                let counted = self.count(&mut filter)?;
-                (counted, no_load, Some(self.remove_all(&mut filter)?))
-            }
-            FilterKind::DLeft => {
-                let mut filter = DLeft::new(sizing, count)?;
-                let counted = self.count(&mut filter)?;
-                let subtables = filter.subtable_loads().len().max(1) as f64;
-                let load = filter.subtable_loads().sum::<f64>() / subtables;
-                (counted, Some(load), Some(self.remove_all(&mut filter)?))
-            }
-            FilterKind::Cuckoo => {
-                let mut filter = Cuckoo::new(sizing, count)?;
-                let counted = self.count(&mut filter)?;
-                let load = filter.load();
-                (counted, Some(load), Some(self.remove_all(&mut filter)?))
-            }
-            FilterKind::Ribbon => {
-                let start = Instant::now();
-                let filter = Ribbon::from_keys(sizing, &self.members)?;
-                let ns_build = per_key(start, self.members.len());
-                (self.ask(&filter, ns_build), no_load, None)
-            }
-            FilterKind::BinaryFuse => {
-                let start = Instant::now();
-                let filter = BinaryFuse::from_keys(sizing, &self.members)?;
-                let ns_build = per_key(start, self.members.len());
-                (self.ask(&filter, ns_build), no_load, None)
-            }
-            other => anyhow::bail!("this build cannot measure {other}"),
-        };
+        let counted = kind.visit(Count { subjects: self, sizing })?;
         let probes = self.strangers.len();
         let predicted = counted.stats.error_rate;
         Ok(MeasureReport {
@@ -190,11 +186,11 @@ impl Subjects {
             error_rate_interval: interval(counted.passed, probes),
             probes: probes as u64,
             false_negatives: counted.false_negatives as u64,
-            load,
+            load: counted.occupancy,
             ns_insert: counted.ns_insert,
             ns_hit: counted.ns_hit,
             ns_miss: counted.ns_miss,
-            ns_remove,
+            ns_remove: counted.ns_remove,
         })
     }
 
@@ -218,7 +214,16 @@ impl Subjects {
         let (held, ns_hit) = ask(&may_contain, &self.members);
         let (passed, ns_miss) = ask(&may_contain, &self.strangers);
         let false_negatives = self.members.len() - held;
-        Counted { stats: filter.stats(), ns_insert, ns_hit, ns_miss, false_negatives, passed }
+        Counted {
+            stats: filter.stats(),
+            occupancy: filter.occupancy(),
+            ns_insert,
+            ns_hit,
+            ns_miss,
+            ns_remove: None,
+            false_negatives,
+            passed,
+        }
     }
 
     fn remove_all(&self, filter: &mut impl Remove) -> anyhow::Result<f64> {
