@@ -1,0 +1,106 @@
+//! The workloads whose functions `docs/call-path` lists: cached gets of one column, and puts up to a flushed file.
+//!
+//! Does the work as many times as it is told. `docs/call-path` runs this twice with different counts and
+//! subtracts, so that opening, warming and closing the store cancel out.
+//!
+//! ```text
+//! call_path DIRECTORY get 1000            1,000 gets over one file with HBase's Bloom filter, all blocks cached
+//! call_path DIRECTORY filtered-get 1000   the same with a blocked Bloom filter
+//! call_path DIRECTORY put 1000            1,000 puts, and a flush at the end
+//! call_path DIRECTORY flush 3             3 times 100 puts and a flush
+//! ```
+
+use std::error::Error;
+use std::path::Path;
+
+use filter::{ErrorRate, FilterKind, Sizing};
+use sstable::BloomType;
+use store::{Durability, FamilyOptions, Get, Put, Store, StoreOptions, WriteBatch};
+
+type Failure = Box<dyn Error + Send + Sync>;
+
+/// Rows of the one file that gets read: some 40 blocks of 64 KiB, one level of index.
+const ROWS: u64 = 20_000;
+/// After the first read of a block the cache holds it; after more, it is ready for searches.
+const WARM_ROUNDS: usize = 3;
+/// Puts before each of the flushes that are counted.
+const PUTS: u64 = 100;
+
+fn row(number: u64) -> String {
+    format!("row{number:013}")
+}
+
+fn value(number: u64) -> Vec<u8> {
+    number.to_be_bytes().repeat(12)
+}
+
+fn open(directory: &Path, work: &str) -> Result<Store, Failure> {
+    let store = Store::open(directory, StoreOptions::default().auto_compaction(false))?;
+    if store.families().is_empty() {
+        let blocked = (FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::HBASE));
+        let family = match work {
+            "filtered-get" => {
+                FamilyOptions::default().bloom_type(BloomType::None).filter(Some(blocked))
+            }
+            _ => FamilyOptions::default(),
+        };
+        store.create_family("f", family)?;
+    }
+    Ok(store)
+}
+
+/// Makes the store that gets read, if it is not there yet.
+fn fill(store: &Store) -> Result<(), Failure> {
+    if !store.get(&Get::row(row(0)).column("f", "q"))?.is_empty() {
+        return Ok(());
+    }
+    let mut batch = WriteBatch::new();
+    for number in 0..ROWS {
+        batch.put(Put::new(row(number)).column("f", "q", value(number)));
+    }
+    store.write(batch, Durability::SkipWal)?;
+    store.flush()?;
+    Ok(())
+}
+
+fn get(store: &Store, number: u64) -> Result<(), Failure> {
+    let cells = store.get(&Get::row(row(number)).column("f", "q"))?;
+    assert!(cells.len() == 1 && cells[0].value() == value(number), "row {number} as written");
+    Ok(())
+}
+
+fn gets(store: &Store, count: u64) -> Result<(), Failure> {
+    fill(store)?;
+    for _ in 0..WARM_ROUNDS {
+        for number in 0..ROWS {
+            get(store, number)?;
+        }
+    }
+    // A step that is prime to the number of rows visits them in no order.
+    (0..count).try_for_each(|number| get(store, number * 7919 % ROWS))
+}
+
+fn put(store: &Store, numbers: std::ops::Range<u64>) -> Result<(), Failure> {
+    for number in numbers {
+        store.put(Put::new(row(number)).column("f", "q", value(number)))?;
+    }
+    Ok(store.flush()?)
+}
+
+fn main() -> Result<(), Failure> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let usage = "usage: call_path DIRECTORY get|filtered-get|put|flush COUNT";
+    let [directory, work, count] = &arguments[..] else { return Err(usage.into()) };
+    let store = open(Path::new(directory), work)?;
+    match &work[..] {
+        "get" | "filtered-get" => gets(&store, count.parse()?),
+        "put" => put(&store, 0..count.parse()?),
+        "flush" => {
+            let rounds = 0..count.parse()?;
+            rounds
+                .map(|round| round * PUTS..(round + 1) * PUTS)
+                .try_for_each(|numbers| put(&store, numbers))
+        }
+        _ => Err(usage.into()),
+    }
+}

@@ -1,0 +1,167 @@
+//! Which functions a source file defines: their names, as the documentation writes them, and their lines.
+//!
+//! | defined as                              | name              |
+//! |-----------------------------------------|-------------------|
+//! | `fn name` at the top or in a function   | `name`            |
+//! | in `impl<T> Type<T>`                    | `Type::name`      |
+//! | in `impl Trait for Type<T>`             | `Type::name`      |
+//! | with a body in `trait Trait`            | `Trait::name`     |
+//! | in the text of a macro                  | `name`            |
+//!
+//! Closures belong to the function around them. Test code (`#[cfg(test)]`) is left out.
+
+use proc_macro2::{TokenStream, TokenTree};
+use syn::visit::{self, Visit};
+
+/// A function with its first and last line, counted from 1.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Function {
+    pub(crate) name: String,
+    pub(crate) first_line: usize,
+    pub(crate) last_line: usize,
+}
+
+/// Returns the functions of a source file, in order of their first lines.
+pub(crate) fn functions(source: &str) -> syn::Result<Vec<Function>> {
+    let file = syn::parse_file(source)?;
+    let mut visitor = Functions::default();
+    visitor.visit_file(&file);
+    visitor.found.sort_by_key(|function| (function.first_line, function.last_line));
+    Ok(visitor.found)
+}
+
+/// Whether an item is compiled for tests only.
+pub(crate) fn is_test_only(attributes: &[syn::Attribute]) -> bool {
+    attributes.iter().any(|attribute| match &attribute.meta {
+        syn::Meta::List(list) if list.path.is_ident("cfg") => {
+            list.tokens.to_string().replace(' ', "") == "test"
+        }
+        syn::Meta::Path(path) => path.is_ident("test"),
+        _ => false,
+    })
+}
+
+#[derive(Default)]
+struct Functions {
+    /// The types and traits around what is visited, innermost last.
+    owners: Vec<Option<String>>,
+    found: Vec<Function>,
+}
+
+impl Functions {
+    fn add(&mut self, signature: &syn::Signature, body: &syn::Block) {
+        let name = match self.owners.last() {
+            Some(Some(owner)) => format!("{owner}::{}", signature.ident),
+            _ => signature.ident.to_string(),
+        };
+        self.found.push(Function {
+            name,
+            first_line: signature.fn_token.span.start().line,
+            last_line: body.brace_token.span.close().end().line,
+        });
+    }
+
+    fn inside(&mut self, owner: Option<String>, visit: impl FnOnce(&mut Self)) {
+        self.owners.push(owner);
+        visit(self);
+        self.owners.pop();
+    }
+
+    /// Finds `fn name … { … }` in the text of a macro, where there is no syntax tree.
+    fn scan(&mut self, tokens: TokenStream) {
+        let mut open: Option<(proc_macro2::Ident, proc_macro2::Span)> = None;
+        let mut after_fn = None;
+        for token in tokens {
+            match token {
+                TokenTree::Ident(ident) if ident == "fn" => after_fn = Some(ident.span()),
+                TokenTree::Ident(ident) => {
+                    if let Some(span) = after_fn.take() {
+                        open = Some((ident, span));
+                    }
+                }
+                TokenTree::Group(group) => {
+                    after_fn = None;
+                    if group.delimiter() == proc_macro2::Delimiter::Brace
+                        && let Some((name, start)) = open.take()
+                    {
+                        self.found.push(Function {
+                            name: name.to_string(),
+                            first_line: start.start().line,
+                            last_line: group.span().end().line,
+                        });
+                    }
+                    self.scan(group.stream());
+                }
+                TokenTree::Punct(punct) => {
+                    after_fn = None;
+                    // A declaration without a body.
+                    if punct.as_char() == ';' {
+                        open = None;
+                    }
+                }
+                TokenTree::Literal(_) => after_fn = None,
+            }
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Functions {
+    fn visit_item(&mut self, item: &'ast syn::Item) {
+        let attributes = match item {
+            syn::Item::Fn(item) => &item.attrs,
+            syn::Item::Impl(item) => &item.attrs,
+            syn::Item::Mod(item) => &item.attrs,
+            syn::Item::Trait(item) => &item.attrs,
+            _ => return visit::visit_item(self, item),
+        };
+        if !is_test_only(attributes) {
+            visit::visit_item(self, item);
+        }
+    }
+
+    fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
+        self.inside(None, |visitor| {
+            visitor.add(&item.sig, &item.block);
+            visit::visit_item_fn(visitor, item);
+        });
+    }
+
+    fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
+        let owner = type_name(&item.self_ty);
+        self.inside(owner, |visitor| visit::visit_item_impl(visitor, item));
+    }
+
+    fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
+        let owner = Some(item.ident.to_string());
+        self.inside(owner, |visitor| visit::visit_item_trait(visitor, item));
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
+        if !is_test_only(&item.attrs) {
+            self.add(&item.sig, &item.block);
+            visit::visit_impl_item_fn(self, item);
+        }
+    }
+
+    fn visit_trait_item_fn(&mut self, item: &'ast syn::TraitItemFn) {
+        if let Some(block) = &item.default {
+            self.add(&item.sig, block);
+        }
+        visit::visit_trait_item_fn(self, item);
+    }
+
+    fn visit_macro(&mut self, item: &'ast syn::Macro) {
+        self.scan(item.tokens.clone());
+    }
+}
+
+/// The last name of a type's path: `Cursor` for `&mut block::Cursor<'_, T>`.
+fn type_name(of: &syn::Type) -> Option<String> {
+    match of {
+        syn::Type::Path(path) => path.path.segments.last().map(|last| last.ident.to_string()),
+        syn::Type::Reference(reference) => type_name(&reference.elem),
+        syn::Type::Paren(inner) => type_name(&inner.elem),
+        syn::Type::Group(inner) => type_name(&inner.elem),
+        _ => None,
+    }
+}
