@@ -8,7 +8,7 @@
 //! | with a body in `trait Trait`            | `Trait::name`     |
 //! | in the text of a macro                  | `name`            |
 //!
-//! Closures belong to the function around them. Test code (`#[cfg(test)]`) is left out.
+//! Closures belong to the function around them.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
@@ -28,17 +28,6 @@ pub(crate) fn functions(source: &str) -> syn::Result<Vec<Function>> {
     visitor.visit_file(&file);
     visitor.found.sort_by_key(|function| (function.first_line, function.last_line));
     Ok(visitor.found)
-}
-
-/// Whether an item is compiled for tests only.
-pub(crate) fn is_test_only(attributes: &[syn::Attribute]) -> bool {
-    attributes.iter().any(|attribute| match &attribute.meta {
-        syn::Meta::List(list) if list.path.is_ident("cfg") => {
-            list.tokens.to_string().replace(' ', "") == "test"
-        }
-        syn::Meta::Path(path) => path.is_ident("test"),
-        _ => false,
-    })
 }
 
 #[derive(Default)]
@@ -106,19 +95,6 @@ impl Functions {
 }
 
 impl<'ast> Visit<'ast> for Functions {
-    fn visit_item(&mut self, item: &'ast syn::Item) {
-        let attributes = match item {
-            syn::Item::Fn(item) => &item.attrs,
-            syn::Item::Impl(item) => &item.attrs,
-            syn::Item::Mod(item) => &item.attrs,
-            syn::Item::Trait(item) => &item.attrs,
-            _ => return visit::visit_item(self, item),
-        };
-        if !is_test_only(attributes) {
-            visit::visit_item(self, item);
-        }
-    }
-
     fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
         self.inside(None, |visitor| {
             visitor.add(&item.sig, &item.block);
@@ -137,10 +113,8 @@ impl<'ast> Visit<'ast> for Functions {
     }
 
     fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
-        if !is_test_only(&item.attrs) {
-            self.add(&item.sig, &item.block);
-            visit::visit_impl_item_fn(self, item);
-        }
+        self.add(&item.sig, &item.block);
+        visit::visit_impl_item_fn(self, item);
     }
 
     fn visit_trait_item_fn(&mut self, item: &'ast syn::TraitItemFn) {

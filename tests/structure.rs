@@ -1,0 +1,26 @@
+//! The structure of the source, and the pages of the documentation that name parts of it.
+
+#[path = "structure/cycles.rs"]
+mod cycles;
+#[path = "structure/invariants_page.rs"]
+mod invariants_page;
+#[path = "structure/modules.rs"]
+mod modules;
+#[path = "structure/names.rs"]
+mod names;
+#[path = "structure/no_cycles.rs"]
+mod no_cycles;
+#[path = "structure/pages.rs"]
+mod pages;
+#[path = "structure/path_page.rs"]
+mod path_page;
+#[path = "structure/source.rs"]
+mod source;
+
+use std::path::{Path, PathBuf};
+
+/// Returns the directory of the workspace.
+fn workspace() -> PathBuf {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    tests.parent().expect("the package is in the workspace").to_owned()
+}

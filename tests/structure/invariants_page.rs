@@ -1,0 +1,86 @@
+//! The table of invariants in the documentation.
+//!
+//! ```text
+//! <!-- invariants: at-least 15 rows 5 tests -->
+//!
+//! | number | invariant | established by | asserted by | test that breaks it |
+//! |--:|---|---|---|---|
+//! | 1 | The log … | `crates/store/src/a.rs: f` | `assert!` in `crates/store/src/b.rs: T::g` | `tests/crash.rs: h` |
+//! ```
+//!
+//! A function is named as `file: function`. Where a cell says `assert!` or `debug_assert!`, the function it names must contain
+//! one. A row has a test if its last cell names a function.
+
+/// A marker, and the rows under it.
+#[derive(Debug)]
+pub(crate) struct Invariants {
+    pub(crate) rows_min: usize,
+    pub(crate) tests_min: usize,
+    pub(crate) rows: Vec<Row>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) line: usize,
+    pub(crate) number: usize,
+    /// What establishes, asserts and tests the invariant.
+    pub(crate) cells: [Vec<Named>; 3],
+}
+
+/// A function that a cell names, and the macro that must be in it.
+#[derive(Debug, Eq, PartialEq)]
+pub(crate) struct Named {
+    pub(crate) file: String,
+    pub(crate) function: String,
+    pub(crate) asserts: Option<&'static str>,
+}
+
+/// Reads the table of a page.
+///
+/// # Errors
+///
+/// Says which line is not of the form.
+pub(crate) fn invariants(page: &str) -> Result<Invariants, String> {
+    let mut lines = (1..).zip(page.lines());
+    let marker = lines.by_ref().find_map(|(_, line)| line.trim().strip_prefix("<!-- invariants:"));
+    let mut invariants = marker.and_then(limits).ok_or("no marker of the form")?;
+    for (line, text) in lines.filter(|(_, text)| text.starts_with('|')) {
+        let cells: Vec<&str> = text.trim_matches('|').split(" | ").map(str::trim).collect();
+        if cells[0] == "number" || cells[0].starts_with("--") {
+            continue;
+        }
+        let [number, _, established, asserted, test] = cells[..] else {
+            return Err(format!("line {line}: {} cells, not 5: {text}", cells.len()));
+        };
+        let number = number.parse().map_err(|_| format!("line {line}: not a number: {number}"))?;
+        let cells = [named(established), named(asserted), named(test)];
+        invariants.rows.push(Row { line, number, cells });
+    }
+    Ok(invariants)
+}
+
+fn limits(marker: &str) -> Option<Invariants> {
+    let words: Vec<&str> = marker.strip_suffix("-->")?.split_whitespace().collect();
+    let ["at-least", rows_min, "rows", tests_min, "tests"] = words[..] else { return None };
+    let (rows_min, tests_min) = (rows_min.parse().ok()?, tests_min.parse().ok()?);
+    Some(Invariants { rows_min, tests_min, rows: Vec::new() })
+}
+
+/// The functions in a cell: what stands in backquotes with a colon in it, each with the macro named before.
+fn named(cell: &str) -> Vec<Named> {
+    let mut asserts = None;
+    let mut named = Vec::new();
+    for code in cell.split('`').skip(1).step_by(2) {
+        match code {
+            "assert!" => asserts = Some("assert"),
+            "debug_assert!" => asserts = Some("debug_assert"),
+            _ => {
+                if let Some((file, function)) = code.split_once(": ") {
+                    let (file, function) = (file.to_owned(), function.to_owned());
+                    named.push(Named { file, function, asserts: asserts.take() });
+                }
+            }
+        }
+    }
+    named
+}
