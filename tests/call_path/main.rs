@@ -26,8 +26,8 @@ use source::Function;
 
 type Failure = Box<dyn Error>;
 
-/// A function of at most so many lines counts as an accessor.
-const ACCESSOR_LINES: usize = 3;
+/// A function with at most so many lines between its braces counts as an accessor.
+const ACCESSOR_LINES: usize = 1;
 
 /// What fewer than this share of the rounds executes is shown apart: the last row of a block, a full buffer.
 const RARE: f64 = 0.1;
@@ -58,7 +58,7 @@ fn function_at(functions: &[Function], line: usize) -> Option<&Function> {
         .max_by_key(|function| function.first_line)
 }
 
-/// What one round executed: by file and name, the lines of the function and how often.
+/// What one round executed: by file and name, the lines between the function's braces and how often.
 type Executed = BTreeMap<(String, String), (usize, f64)>;
 
 fn executed(
@@ -79,11 +79,9 @@ fn executed(
             files.insert(file, source::functions(&source)?);
         }
         let (name, lines, own) = match function_at(&files[&file[..]], *line) {
-            Some(function) => (
-                function.name.clone(),
-                function.last_line - function.first_line + 1,
-                function.first_line == *line,
-            ),
+            Some(function) => {
+                (function.name.clone(), function.body_lines, function.first_line == *line)
+            }
             None => (format!("line {line}"), usize::MAX, true),
         };
         let (_, often) = executed.entry((file.clone(), name)).or_insert((lines, 0.0));
@@ -113,7 +111,7 @@ fn print(executed: &Executed) {
         let ((all, all_files), (long, long_files)) = (count(true), count(false));
         println!(
             "\n{all} functions in {all_files} files; {long} in {long_files} without accessors of up to \
-             {ACCESSOR_LINES} lines\n"
+             {ACCESSOR_LINES} line\n"
         );
     };
     shown("in most rounds, with how often in each", &|often| often >= RARE);

@@ -10,15 +10,25 @@
 //!
 //! Closures belong to the function around them.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::extra::DelimSpan;
+use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 
-/// A function with its first and last line, counted from 1.
+/// A function with its first and last line, counted from 1, and how many lines stand between its braces.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Function {
     pub(crate) name: String,
     pub(crate) first_line: usize,
     pub(crate) last_line: usize,
+    pub(crate) body_lines: usize,
+}
+
+impl Function {
+    fn new(name: String, start: Span, body: &DelimSpan) -> Self {
+        let (open, close) = (body.open().start().line, body.close().end().line);
+        let body_lines = (close - open).saturating_sub(1);
+        Self { name, first_line: start.start().line, last_line: close, body_lines }
+    }
 }
 
 /// Returns the functions of a source file, in order of their first lines.
@@ -43,11 +53,8 @@ impl Functions {
             Some(Some(owner)) => format!("{owner}::{}", signature.ident),
             _ => signature.ident.to_string(),
         };
-        self.found.push(Function {
-            name,
-            first_line: signature.fn_token.span.start().line,
-            last_line: body.brace_token.span.close().end().line,
-        });
+        let function = Function::new(name, signature.fn_token.span, &body.brace_token.span);
+        self.found.push(function);
     }
 
     fn inside(&mut self, owner: Option<String>, visit: impl FnOnce(&mut Self)) {
@@ -58,7 +65,7 @@ impl Functions {
 
     /// Finds `fn name … { … }` in the text of a macro, where there is no syntax tree.
     fn scan(&mut self, tokens: TokenStream) {
-        let mut open: Option<(proc_macro2::Ident, proc_macro2::Span)> = None;
+        let mut open: Option<(Ident, Span)> = None;
         let mut after_fn = None;
         for token in tokens {
             match token {
@@ -70,14 +77,11 @@ impl Functions {
                 }
                 TokenTree::Group(group) => {
                     after_fn = None;
-                    if group.delimiter() == proc_macro2::Delimiter::Brace
+                    if group.delimiter() == Delimiter::Brace
                         && let Some((name, start)) = open.take()
                     {
-                        self.found.push(Function {
-                            name: name.to_string(),
-                            first_line: start.start().line,
-                            last_line: group.span().end().line,
-                        });
+                        let function = Function::new(name.to_string(), start, &group.delim_span());
+                        self.found.push(function);
                     }
                     self.scan(group.stream());
                 }
