@@ -45,7 +45,8 @@ pub(crate) fn invariants(page: &str) -> Result<Invariants, String> {
     let marker = lines.by_ref().find_map(|(_, line)| line.trim().strip_prefix("<!-- invariants:"));
     let mut invariants = marker.and_then(limits).ok_or("no marker of the form")?;
     for (line, text) in lines.filter(|(_, text)| text.starts_with('|')) {
-        let cells: Vec<&str> = text.trim_matches('|').split(" | ").map(str::trim).collect();
+        let inner = text.trim_end().strip_suffix('|').unwrap_or(text);
+        let cells: Vec<&str> = inner.split('|').skip(1).map(str::trim).collect();
         if cells[0] == "number" || cells[0].starts_with("--") {
             continue;
         }

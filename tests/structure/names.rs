@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) fn is_test_only(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         syn::Meta::List(list) if list.path.is_ident("cfg") => {
-            list.tokens.to_string().replace(' ', "") == "test"
+            let condition = list.tokens.to_string().replace(' ', "");
+            condition == "test" || condition.starts_with("all(test,")
         }
         syn::Meta::Path(path) => path.is_ident("test"),
         _ => false,

@@ -145,7 +145,10 @@ impl<T> Iterator for Cursor<T> {
     fn next(&mut self) -> Option<T> { None }
 }
 trait Way { fn with_body(&self) {} fn without(&self); }
-fn free() { debug_assert_eq!(1, 1); fn inside() {} }
+fn free() {
+    debug_assert_eq!(1, 1);
+    fn inside() {}
+}
 macro_rules! made { () => { fn in_macro() { } } }
 #[cfg(test)]
 mod tests { fn a_test() {} proptest! { #[test] fn a_law(x in 0..1) { } } }
