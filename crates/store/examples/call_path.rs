@@ -6,6 +6,7 @@
 //! ```text
 //! call_path DIRECTORY get 1000            1,000 gets over one file with HBase's Bloom filter, all blocks cached
 //! call_path DIRECTORY filtered-get 1000   the same with a blocked Bloom filter
+//! call_path DIRECTORY scan 3              3 scans over all rows of that file
 //! call_path DIRECTORY put 1000            1,000 puts, and a flush at the end
 //! call_path DIRECTORY flush 3             3 times 100 puts and a flush
 //! ```
@@ -15,7 +16,7 @@ use std::path::Path;
 
 use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::BloomType;
-use store::{Durability, FamilyOptions, Get, Put, Store, StoreOptions, WriteBatch};
+use store::{Durability, FamilyOptions, Get, Put, Scan, Store, StoreOptions, WriteBatch};
 
 type Failure = Box<dyn Error + Send + Sync>;
 
@@ -80,6 +81,21 @@ fn gets(store: &Store, count: u64) -> Result<(), Failure> {
     (0..count).try_for_each(|number| get(store, number * 7919 % ROWS))
 }
 
+fn scans(store: &Store, count: u64) -> Result<(), Failure> {
+    fill(store)?;
+    // The first scan fills the cache.
+    for _ in 0..=count {
+        let mut cells = store.scan(Scan::family("f"))?;
+        let mut number = 0;
+        while let Some(cell) = cells.next_ref()? {
+            assert!(cell.row == row(number).as_bytes(), "row {number} is next");
+            number += 1;
+        }
+        assert_eq!(number, ROWS, "all rows");
+    }
+    Ok(())
+}
+
 fn put(store: &Store, numbers: std::ops::Range<u64>) -> Result<(), Failure> {
     for number in numbers {
         store.put(Put::new(row(number)).column("f", "q", value(number)))?;
@@ -89,11 +105,12 @@ fn put(store: &Store, numbers: std::ops::Range<u64>) -> Result<(), Failure> {
 
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let usage = "usage: call_path DIRECTORY get|filtered-get|put|flush COUNT";
+    let usage = "usage: call_path DIRECTORY get|filtered-get|scan|put|flush COUNT";
     let [directory, work, count] = &arguments[..] else { return Err(usage.into()) };
     let store = open(Path::new(directory), work)?;
     match &work[..] {
         "get" | "filtered-get" => gets(&store, count.parse()?),
+        "scan" => scans(&store, count.parse()?),
         "put" => put(&store, 0..count.parse()?),
         "flush" => {
             let rounds = 0..count.parse()?;
