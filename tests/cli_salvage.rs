@@ -135,30 +135,80 @@ fn the_text_names_rows_too() {
     assert!(!said.contains("can be trusted"), "{said}");
 }
 
+/// Where the blocks of a type begin.
+fn blocks_of(file: &str, block_type: &str) -> Vec<u64> {
+    let layout = json(&["layout", "--json", file]);
+    let blocks = layout["blocks"].as_array().expect("blocks").iter();
+    let of_type = blocks.filter(|block| field(block, "type") == block_type);
+    of_type.map(|block| block["offset"].as_u64().expect("a place")).collect()
+}
+
+/// Leaf and intermediate index blocks, and a Bloom filter.
+const LEAVES: [&str; 6] =
+    ["--index-block-size", "200B", "--index-min-entries", "2", "--bloom-type", "ROW"];
+
+/// `verify` and `salvage` go on at the block behind: what either names is what is lost.
 #[test]
 fn a_header_that_cannot_be_read_costs_its_block_alone() {
-    let (directory, file) = sound(&[]);
+    let (directory, file) = sound(&LEAVES);
     let all = rows(&file);
-    let blocks = data_blocks(&file);
-    flip(&file, blocks[5]);
-    let report = verified(&file);
-    // `verify` cannot tell where the block ends, and says so by an open end.
-    assert_eq!(report["errors"][0]["offset"], blocks[5]);
-    assert!(report["errors"][0]["first_row"].is_string());
-    assert_eq!(report["errors"][0]["last_row"], Value::Null);
-    let output = path(&directory, "saved.hfile");
-    let salvage = hfile(&["salvage", "--json", &file, "--output", &output]);
-    let salvage: Value = serde_json::from_slice(&salvage.stdout).expect("an object");
-    let lost = &salvage["lost"][0];
-    assert_eq!(
-        (&lost["offset"], &lost["bytes"]),
-        (&blocks[5].into(), &(blocks[6] - blocks[5]).into())
-    );
-    let saved = rows(&output);
-    for row in all.difference(&saved) {
-        assert!(row.as_str() > field(lost, "first_row") && row.as_str() < field(lost, "last_row"));
+    let (blocks, bytes) = (data_blocks(&file), fs::read(&file).expect("there"));
+    let last = blocks.len() - 1;
+    // The first, one in the middle, the last, two apart, two neighbours.
+    for damaged in [&[0][..], &[5], &[last], &[3, 20], &[7, 8]] {
+        fs::write(&file, &bytes).expect("writable");
+        damaged.iter().for_each(|index| flip(&file, blocks[*index]));
+        let output = path(&directory, "saved.hfile");
+        let salvage = hfile(&["salvage", "--json", "--force", &file, "--output", &output]);
+        let salvage: Value = serde_json::from_slice(&salvage.stdout).expect("an object");
+        let saved = rows(&output);
+        let missing: Vec<&String> = all.difference(&saved).collect();
+        assert!(missing.len() < 600 * damaged.len(), "{damaged:?}: {}", missing.len());
+
+        let report = verified(&file);
+        let errors = report["errors"].as_array().expect("errors");
+        assert_eq!(errors.len(), damaged.len(), "{report}");
+        assert_eq!(report["cells"], saved.len(), "{damaged:?}");
+        let mut between = BTreeSet::new();
+        for (error, index) in errors.iter().zip(damaged) {
+            assert_eq!(error["offset"], blocks[*index]);
+            let (first, last_row) = (error["first_row"].as_str(), error["last_row"].as_str());
+            assert_eq!((first.is_none(), last_row.is_none()), (*index == 0, *index == last));
+            let is_between = |row: &&String| {
+                first.is_none_or(|first| row.as_str() > first)
+                    && last_row.is_none_or(|last| row.as_str() < last)
+            };
+            between.extend(all.iter().filter(is_between));
+            let lost = salvage["lost"].as_array().expect("a list");
+            let is_same = |lost: &&Value| {
+                lost["first_row"] == error["first_row"] && lost["last_row"] == error["last_row"]
+            };
+            assert!(lost.iter().any(|lost| is_same(&lost)), "{error} in {lost:?}");
+        }
+        assert!(between.iter().copied().eq(missing), "{damaged:?}: the lost rows, and no others");
     }
-    assert!(saved.len() > 19_000);
+}
+
+/// Cells between damaged index blocks and filters are all there.
+#[test]
+fn a_header_of_an_index_block_or_a_filter_costs_no_rows() {
+    let (_directory, file) = sound(&LEAVES);
+    let bytes = fs::read(&file).expect("there");
+    for block_type in ["LEAF_INDEX", "BLOOM_CHUNK", "INTERMEDIATE_INDEX"] {
+        let places = blocks_of(&file, block_type);
+        for at in [places[0], places[places.len() - 1]] {
+            fs::write(&file, &bytes).expect("writable");
+            flip(&file, at);
+            let report = verified(&file);
+            let errors = report["errors"].as_array().expect("errors");
+            assert_eq!(errors.len(), 1, "{block_type}: {report}");
+            assert_eq!((&errors[0]["offset"], &report["cells"]), (&at.into(), &20_000.into()));
+            assert!(errors[0].get("first_row").is_none(), "{block_type}: {report}");
+            let said = text(&hfile(&["verify", &file]).stdout);
+            assert!(!said.contains("may be missing"), "{said}");
+        }
+        fs::write(&file, &bytes).expect("writable");
+    }
 }
 
 #[test]

@@ -94,7 +94,7 @@ impl Verifier<'_> {
             let what = format!("lists {} of {there} data blocks", there.saturating_sub(unlisted));
             self.found.report(Damage::in_block(BlockType::RootIndex, root_at, what));
         }
-        let leads_everywhere = self.is_all_read() && !walk.is_lost;
+        let leads_everywhere = self.unread.is_empty() && !walk.is_lost;
         let unreached = self.index_blocks.keys().filter(|at| !walk.walked.contains(at));
         for at in unreached.filter(|_| leads_everywhere) {
             let what = "no other index block leads here";
@@ -186,9 +186,13 @@ impl Verifier<'_> {
         let rest = self.data_blocks.iter().enumerate().skip(walk.next);
         let mut candidates = rest.skip_while(|(_, it)| it.seen.is_none() && it.at < place.offset);
         let Some((number, data)) = candidates.next().filter(|(_, it)| it.at == place.offset) else {
+            // One of several blocks that could not be read.
+            if self.is_unread(place.offset) {
+                return Ok(None);
+            }
             walk.is_lost = true;
             let what = format!("leads to {}, which is not the next data block", place.offset);
-            return Ok((!self.is_unread(place.offset)).then_some(what));
+            return Ok(Some(what));
         };
         let before = number.checked_sub(1).and_then(|before| self.data_blocks.get(before));
         walk.next = number + 1;

@@ -3,6 +3,7 @@
 mod cells;
 mod index;
 mod lost_rows;
+mod resume;
 mod salvage;
 mod verification;
 

@@ -21,8 +21,8 @@ use crate::{
     BlockOffset, BlockType, Cell, CellRef, Damage, Error, Header, Reader, Result, RowsBetween,
 };
 
-/// Bytes that are looked through at once for the beginning of a block.
-const WINDOW_LEN: u64 = 1 << 20;
+/// Bytes that a search for the beginning of a block reads at first, and at most at once.
+const WINDOW_LENS: (u64, u64) = (1 << 14, 1 << 20);
 /// Places behind damage that look like a block and are none, before the rest is given up: each may
 /// cost as much as a block, and hostile files could be full of them.
 const TRIES_MAX: u32 = 1000;
@@ -144,10 +144,11 @@ fn begins_block(blocks: &Blocks, at: BlockOffset, end: u64) -> Result<bool> {
 }
 
 /// The first place behind `at` where a sound block begins; else where the blocks end.
-fn next_block(blocks: &Blocks, at: BlockOffset, end: u64) -> Result<BlockOffset> {
+pub(super) fn next_block(blocks: &Blocks, at: BlockOffset, end: u64) -> Result<BlockOffset> {
     let (mut from, mut tries) = (at.plus(1), 0);
+    let (mut len_max, window_len_max) = WINDOW_LENS;
     while from.get() < end {
-        let len = WINDOW_LEN.min(end.saturating_sub(from.get()));
+        let len = len_max.min(end.saturating_sub(from.get()));
         let window = blocks.read_bytes(from, len)?;
         for (place, magic) in (0_u64..).zip(window.windows(8)) {
             let magic = <[u8; 8]>::try_from(magic).ok().and_then(BlockType::from_magic);
@@ -163,9 +164,10 @@ fn next_block(blocks: &Blocks, at: BlockOffset, end: u64) -> Result<BlockOffset>
                 return Ok(BlockOffset::new(end));
             }
         }
-        if len < WINDOW_LEN {
+        if len < len_max {
             break;
         }
+        len_max = len_max.saturating_mul(4).min(window_len_max);
         // A magic may lie across the end of the window.
         from = from.plus(len.saturating_sub(7));
     }

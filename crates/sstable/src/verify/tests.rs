@@ -3,8 +3,8 @@ use filter::{ErrorRate, FilterKind, Seed, Sizing};
 
 use super::*;
 use crate::{
-    CellRef, CellType, ChecksumType, FilterOptions, SequenceId, Timestamp, Trailer, Writer,
-    WriterOptions,
+    BloomType, CellRef, CellType, ChecksumType, FilterOptions, SequenceId, Timestamp, Trailer,
+    Writer, WriterOptions,
 };
 
 const FILES: [&[u8]; 4] = [
@@ -116,6 +116,133 @@ fn a_damaged_block_is_the_only_problem() {
             }
         }
     }
+}
+
+/// A file with a data block for each of 200 rows, `row000` …, and leaf index blocks, chunks of a Bloom
+/// filter and a filter of ours between and behind them.
+fn deep() -> Vec<u8> {
+    let options = WriterOptions::default()
+        .block_size(1)
+        .index_block_size(400)
+        .index_min_entries(2)
+        .bloom_type(BloomType::Row)
+        .bloom_block_size(64)
+        .filter(FilterOptions {
+            kind: FilterKind::BlockedBloom,
+            sizing: Sizing::ErrorRate(ErrorRate::new(0.001).unwrap()),
+            seed: Seed::default(),
+        });
+    let mut writer = Writer::new(Vec::new(), FileName::new("deep"), options).unwrap();
+    for number in 0..200 {
+        let row = format!("row{number:03}");
+        writer.append(CellRef::put(row.as_bytes(), b"f", b"q", Timestamp::new(7), b"v")).unwrap();
+    }
+    writer.finish().unwrap().0
+}
+
+/// Makes the headers at `damaged` unreadable, each in its own way.
+fn with_damaged_headers(file: &[u8], damaged: &[usize]) -> Verification {
+    let mut bytes = file.to_vec();
+    for (number, &at) in damaged.iter().enumerate() {
+        match number % 3 {
+            0 => bytes[at] ^= 1,
+            1 => bytes[at..at + 33].fill(0xff),
+            _ => bytes[at + 11] ^= 4,
+        }
+    }
+    check(bytes)
+}
+
+/// The offset of each lost block, and the numbers of the rows around it.
+fn lost(found: &Verification) -> Vec<(usize, Option<usize>, Option<usize>)> {
+    let number = |row: &Option<Vec<u8>>| {
+        row.as_ref().map(|row| std::str::from_utf8(&row[3..]).unwrap().parse().unwrap())
+    };
+    let lost = found.lost_rows.iter();
+    lost.map(|it| (it.at.get() as usize, number(&it.rows.first), number(&it.rows.last))).collect()
+}
+
+fn problem_offsets(found: &Verification) -> Vec<usize> {
+    found.problems.iter().map(|damage| damage.at.get() as usize).collect()
+}
+
+#[test]
+fn behind_an_unreadable_header_the_verification_goes_on_at_the_next_block() {
+    let file = deep();
+    assert!(check(file.clone()).is_sound());
+    let data = |number| block(&file, BlockType::Data, number).0;
+    // The rows in the damaged blocks: row N is in block N.
+    for rows in [&[0][..], &[100], &[199], &[20, 150], &[70, 71], &[0, 1, 2], &[197, 198, 199]] {
+        let damaged: Vec<usize> = rows.iter().map(|row| data(*row)).collect();
+        let found = with_damaged_headers(&file, &damaged);
+        assert_eq!(problem_offsets(&found), damaged, "{rows:?}: {:#?}", found.problems);
+        let is_lost = |row: &usize| rows.contains(row);
+        let expected = rows.iter().zip(&damaged).map(|(&row, &at)| {
+            let before = (0..row).rev().find(|row| !is_lost(row));
+            (at, before, (row + 1..200).find(|row| !is_lost(row)))
+        });
+        assert_eq!(lost(&found), expected.collect::<Vec<_>>(), "{rows:?}");
+        assert_eq!(found.cells, 200 - rows.len() as u64);
+        assert!(!found.totals_checked);
+    }
+}
+
+#[test]
+fn an_unreadable_header_of_a_block_without_cells_costs_no_rows() {
+    let file = deep();
+    for (block_type, number) in [
+        (BlockType::LeafIndex, 0),
+        (BlockType::LeafIndex, 3),
+        (BlockType::BloomChunk, 0),
+        (BlockType::BloomChunk, 1),
+        (BlockType::Meta, 0),
+        (BlockType::IntermediateIndex, 1),
+    ] {
+        let at = block(&file, block_type, number).0;
+        let found = with_damaged_headers(&file, &[at]);
+        assert_eq!(problem_offsets(&found), [at], "{block_type}: {:#?}", found.problems);
+        assert_eq!((found.cells, lost(&found)), (200, Vec::new()), "{block_type}");
+    }
+}
+
+/// No index has the length of such a block: the next sound block is searched for.
+#[test]
+fn what_no_index_lists_ends_at_the_next_sound_block() {
+    let file = deep();
+    let blocks = headers(&file);
+    let leaf = blocks.iter().position(|(_, it)| it.block_type == BlockType::LeafIndex).unwrap();
+    let leaf_at = blocks[leaf].0;
+    // In the leaf's part of the file.
+    let data = |number| block(&file, BlockType::Data, number).0;
+    assert!(data(4) < leaf_at);
+    let found = with_damaged_headers(&file, &[data(2), leaf_at]);
+    assert_eq!(problem_offsets(&found), [data(2), leaf_at], "{:#?}", found.problems);
+    assert_eq!((found.cells, lost(&found)), (199, vec![(data(2), Some(1), Some(3))]));
+    // Two neighbours are one loss.
+    let found = with_damaged_headers(&file, &[data(2), data(3), leaf_at]);
+    assert_eq!(problem_offsets(&found), [data(2), leaf_at], "{:#?}", found.problems);
+    assert_eq!((found.cells, lost(&found)), (198, vec![(data(2), Some(1), Some(4))]));
+}
+
+/// A value may hold a whole HFile, whose blocks are sound and none of this one.
+#[test]
+fn a_block_within_a_lost_block_is_no_place_to_go_on() {
+    let inner = rows('s');
+    let options = WriterOptions::default();
+    let mut writer = Writer::new(Vec::new(), FileName::new("outer"), options).unwrap();
+    for row in ["a", "b", "c"] {
+        // Longer than a block: each row is one.
+        let value = [&inner[..], &vec![0; 70_000]].concat();
+        let cell = CellRef::put(row.as_bytes(), b"f", b"q", Timestamp::new(7), &value);
+        writer.append(cell).unwrap();
+    }
+    let file = writer.finish().unwrap().0;
+    let at = block(&file, BlockType::Data, 1).0;
+    let found = with_damaged_headers(&file, &[at]);
+    assert_eq!(problem_offsets(&found), [at], "{:#?}", found.problems);
+    assert_eq!(found.cells, 2);
+    let rows = &found.lost_rows[0].rows;
+    assert_eq!((rows.first.as_deref(), rows.last.as_deref()), (Some(&b"a"[..]), Some(&b"c"[..])));
 }
 
 #[test]

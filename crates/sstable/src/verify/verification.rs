@@ -9,12 +9,13 @@
 //! filters    every key passes; keys counted
 //! ```
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::cells::CellChecks;
 use super::index::DataBlockSeen;
 use super::lost_rows::LostRows;
+use super::resume::{ListedBlocks, Unread};
 
 use crate::block::body::{Body, Buffers};
 use crate::block::data::DataBlock;
@@ -111,10 +112,10 @@ pub(super) struct Verifier<'a> {
     pub(super) found: &'a mut Verification,
     /// The last block of each chain; all blocks with cells are one.
     pub(super) last_of_chain: HashMap<BlockType, BlockOffset>,
-    /// Blocks that could not be read: not even their type is sure.
-    pub(super) unread: HashSet<BlockOffset>,
-    /// Where the blocks end that are known, if a header could not be read.
-    pub(super) known_until: Option<BlockOffset>,
+    /// What could not be read, ascending.
+    pub(super) unread: Vec<Unread>,
+    /// What the indexes list; read once something could not be read.
+    pub(super) listed: Option<ListedBlocks>,
     pub(super) section: Section,
     pub(super) cells: CellChecks,
     pub(super) data_blocks: Vec<DataBlockSeen>,
@@ -156,8 +157,8 @@ impl<'a> Verifier<'a> {
             file: reader.file(),
             found,
             last_of_chain: HashMap::new(),
-            unread: HashSet::new(),
-            known_until: None,
+            unread: Vec::new(),
+            listed: None,
             section: Section::Scanned,
             cells: CellChecks::new(reader.file()),
             data_blocks: Vec::new(),
@@ -174,11 +175,11 @@ impl<'a> Verifier<'a> {
         self.check_blocks(&mut progress)?;
         self.check_trailer_bytes()?;
         if let Some(damage) = file.filters.problem.clone()
-            && !self.unread.contains(&damage.at)
+            && !self.is_unread(damage.at)
         {
             self.found.report(damage);
         }
-        self.found.totals_checked = self.is_all_read();
+        self.found.totals_checked = self.unread.is_empty();
         self.found.lost_rows = self.lost_rows();
         self.check_row_filter()?;
         self.check_index()?;
@@ -210,56 +211,48 @@ impl<'a> Verifier<'a> {
         Ok(())
     }
 
-    /// Whether every block of the file was read, so that sums are known.
-    pub(super) fn is_all_read(&self) -> bool {
-        self.known_until.is_none() && self.unread.is_empty()
-    }
-
-    /// Whether nobody knows what stands here: a block that could not be read, or what is behind a
-    /// header that could not be.
-    pub(super) fn is_unread(&self, at: BlockOffset) -> bool {
-        self.unread.contains(&at) || self.known_until.is_some_and(|end| end <= at)
-    }
-
     /// Reads block by block.
     fn check_blocks(&mut self, progress: &mut impl FnMut(u64)) -> Result<()> {
         let file = self.file;
         let end = file.blocks.source.len().saturating_sub(file.trailer.len());
+        let end = BlockOffset::new(end);
         let mut at = BlockOffset::default();
-        while at.get() < end {
+        while at < end {
             progress(at.get());
-            let header = match file.blocks.read_header(at, end) {
-                Ok(header) => header,
-                // Where one block ends nobody knows but its header: the rest is out of reach.
+            at = match file.blocks.read_header(at, end.get()) {
+                Ok(header) => self.check_block_of(at, &header, end)?,
                 Err(error) => {
-                    self.known_until = Some(at);
-                    if file.trailer.last_data_block_offset.is_some_and(|last| at <= last) {
-                        self.add_damaged_data(at);
-                    }
-                    return self.take(error);
+                    self.take(error)?;
+                    self.pass_unread(at, None, end)?
                 }
             };
-            self.found.blocks += 1;
-            let bytes = file.blocks.read_bytes(at, header.len())?;
-            match file.blocks.parse(&bytes, at).and_then(|raw| self.check_block(at, &raw)) {
-                Ok(()) => self.check_place(at, &header),
-                // What else its header says may be as wrong; only where it ends is believed, and
-                // that what follows begins as a block shows it.
-                Err(damage) => {
-                    self.found.report(damage);
-                    self.unread.insert(at);
-                    self.data_blocks.push(DataBlockSeen::unread(at));
-                    if matches!(header.block_type, BlockType::Data | BlockType::EncodedData) {
-                        self.add_damaged_data(at);
-                    }
-                }
-            }
-            at = at.plus(header.len());
         }
         Ok(())
     }
 
-    fn add_damaged_data(&mut self, at: BlockOffset) {
+    /// Checks the block that the header belongs to. Returns where the next one begins.
+    fn check_block_of(
+        &mut self,
+        at: BlockOffset,
+        header: &Header,
+        end: BlockOffset,
+    ) -> Result<BlockOffset> {
+        let blocks = &self.file.blocks;
+        self.found.blocks += 1;
+        let bytes = blocks.read_bytes(at, header.len())?;
+        match blocks.parse(&bytes, at).and_then(|raw| self.check_block(at, &raw)) {
+            Ok(()) => {
+                self.check_place(at, header);
+                Ok(at.plus(header.len()))
+            }
+            Err(damage) => {
+                self.found.report(damage);
+                self.pass_unread(at, Some(header), end)
+            }
+        }
+    }
+
+    pub(super) fn add_damaged_data(&mut self, at: BlockOffset) {
         if self.damaged_data.len() < PROBLEMS_MAX {
             self.damaged_data.push(at);
         }
@@ -292,7 +285,7 @@ impl<'a> Verifier<'a> {
         }
         let chain = if block_type == BlockType::EncodedData { BlockType::Data } else { block_type };
         let previous = self.last_of_chain.insert(chain, at);
-        let follows_unread = header.previous_block.is_some_and(|it| self.unread.contains(&it));
+        let follows_unread = header.previous_block.is_some_and(|it| self.is_unread(it));
         if header.previous_block != previous && !follows_unread {
             let (stated, is) = (shown_place(header.previous_block), shown_place(previous));
             let what = format!("names {stated} as the previous block of its type, which is {is}");

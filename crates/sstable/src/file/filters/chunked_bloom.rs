@@ -8,6 +8,7 @@ use filter::bloom::hbase::{self, HashPair, HashType};
 
 use super::kept::{FilterBlock, offset_before};
 use crate::block::bloom::{BloomChunk, BloomMeta};
+use crate::block::index::BlockPlace;
 use crate::block::loaded::Block;
 use crate::file::blocks::{Blocks, Wanted};
 use crate::order::Comparator;
@@ -116,6 +117,11 @@ impl ChunkedBloom {
     /// What is wrong with one of its chunks, as far as reads have found out.
     pub(crate) fn problem(&self) -> Option<&Damage> {
         self.parts.iter().find_map(FilterBlock::damage)
+    }
+
+    /// Where its chunks are.
+    pub(crate) fn places(&self) -> impl Iterator<Item = BlockPlace> {
+        self.meta.chunks.iter().map(|chunk| chunk.block)
     }
 
     pub(crate) fn summary(&self) -> BloomSummary {
