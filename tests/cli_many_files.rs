@@ -7,7 +7,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use command_line::{command, data, directory, failure, hfile, json, path, text};
+use command_line::{command, data, directory, failure, hfile, json, path, stdout, text};
 
 const SOUND: &str = "s01-default.hfile";
 const ROW: &str = "row0000001728";
@@ -181,6 +181,37 @@ fn max_ts_is_the_time_before_which_cells_are_wanted() {
         let (status, said) = failure(&["find", SOUND, ROW, "--min-ts", min, "--max-ts", max]);
         assert!(status == 2 && said.contains("no time is from --min-ts"), "{said}");
     }
+}
+
+/// A range without times found nothing, and a program that mixed up the two took that for an answer.
+#[test]
+fn times_that_hold_none_are_wrong_usage_in_every_verb() {
+    let directory = directory();
+    let store = path(&directory, "store");
+    stdout(&["store", "create", &store, "f"]);
+    stdout(&["store", "append", &store, "f", "row", "q", "value"]);
+    let verbs = [
+        &["find", SOUND, ROW][..],
+        &["store", "get", &store, "row"],
+        &["store", "scan", &store],
+        &["store", "scan", &store, "f", "--raw"],
+        &["store", "explain", &store, "row"],
+    ];
+    for verb in verbs {
+        for times in [&["5", "5"][..], &["6", "5"], &["9223372036854775807"], &["-5", "-6"]] {
+            let [min, max] = ["--min-ts", "--max-ts"];
+            let times: Vec<String> =
+                [min, max].iter().zip(times).map(|(name, time)| format!("{name}={time}")).collect();
+            let times: Vec<&str> = times.iter().map(String::as_str).collect();
+            let (status, said) = failure(&[verb, &times[..]].concat());
+            assert!(status == 2 && said.contains("no time is from --min-ts"), "{verb:?}: {said}");
+        }
+    }
+    let (status, said) = failure(&["store", "scan", &store, "--max-ts", "0"]);
+    assert!(status == 2 && said.contains("from --min-ts 0 on and before --max-ts 0"), "{said}");
+    // Before the store is looked for.
+    assert_eq!(failure(&["store", "get", "nowhere", "row", "--max-ts", "0"]).0, 2);
+    assert_eq!(stdout(&["store", "scan", &store, "--min-ts", "1"]).lines().count(), 1);
 }
 
 #[test]

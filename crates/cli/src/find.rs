@@ -12,6 +12,7 @@ use crate::failure::{Answer, Usage};
 use crate::key_text::KeyText;
 use crate::output::{Audience, Report, write_table};
 use crate::reading_options::reader_options;
+use crate::times::time_range;
 
 /// Say which HFiles can hold a row, by range, times and filter; no data block is read.
 #[derive(clap::Args)]
@@ -75,12 +76,12 @@ impl Find {
 
     /// The times asked for. A file's own range has both ends, and that of the command line only its first.
     fn times(&self) -> Result<TimeRange, Usage> {
-        let (min, max) = (self.min_ts, self.max_ts.unwrap_or(i64::MAX));
-        if min >= max {
-            return Err(Usage("no time is from --min-ts on and before --max-ts".to_owned()));
-        }
-        let last = if self.max_ts.is_some() { max - 1 } else { max };
-        Ok(TimeRange { min: Timestamp::new(min), max: Timestamp::new(last) })
+        let (min, before) = time_range(Some(self.min_ts), self.max_ts)?;
+        let max = match self.max_ts {
+            Some(_) => Timestamp::new(before.get() - 1),
+            None => before,
+        };
+        Ok(TimeRange { min, max })
     }
 }
 

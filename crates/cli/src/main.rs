@@ -36,6 +36,7 @@ mod sizing;
 mod sorted;
 mod stderr;
 mod store;
+mod times;
 mod verify;
 mod writing_options;
 

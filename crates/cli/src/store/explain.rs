@@ -36,8 +36,8 @@ pub(super) struct Explain {
 impl Explain {
     /// Gets the row and reports the way.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
+        let get = self.versions.get(&self.row)?;
         let store = self.directory.open_read_only()?;
-        let get = self.versions.get(&self.row);
         let way = store.explain(&get)?;
         let found = !way.cells.is_empty();
         let report = ExplainReport {

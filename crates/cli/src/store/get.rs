@@ -41,12 +41,13 @@ pub(super) struct Get {
 impl Get {
     /// Prints the row.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
+        self.versions.time_range()?;
         let store = self.directory.open_read_only()?;
         let mut rows = self.rows;
         if let Some(path) = &self.from {
             rows.extend(read_rows(path)?);
         }
-        let gets: Vec<_> = rows.iter().map(|row| self.versions.get(row)).collect();
+        let gets = rows.iter().map(|row| self.versions.get(row)).collect::<Result<Vec<_>, _>>()?;
         let found = store.multi_get(&gets)?;
         let mut output = CellsOutput::new(stdout(), self.format).context(STDOUT)?;
         for cell in found.iter().flatten() {

@@ -27,6 +27,7 @@ use store::{Clock, Store, StoreOptions};
 
 use crate::failure::{Answer, Usage};
 use crate::key_text::KeyText;
+use crate::times::time_range;
 
 /// Work on a store directory: many HFiles, a log and a memstore behind one get.
 #[derive(clap::Args)]
@@ -177,14 +178,13 @@ struct Versions {
 
 impl Versions {
     /// A get of these versions of a row.
-    fn get(&self, row: &KeyText) -> store::Get {
-        let (min, max) = self.time_range();
-        store::Get::row(row.as_bytes()).versions(self.versions).time_range(min, max)
+    fn get(&self, row: &KeyText) -> Result<store::Get, Usage> {
+        let (min, max) = self.time_range()?;
+        Ok(store::Get::row(row.as_bytes()).versions(self.versions).time_range(min, max))
     }
 
     /// The times from which and before which versions are shown.
-    fn time_range(&self) -> (Timestamp, Timestamp) {
-        let min = Timestamp::new(self.min_ts.unwrap_or(0));
-        (min, self.max_ts.map_or(Timestamp::LATEST, Timestamp::new))
+    fn time_range(&self) -> Result<(Timestamp, Timestamp), Usage> {
+        time_range(self.min_ts, self.max_ts)
     }
 }

@@ -1,6 +1,7 @@
 //! `hfile store scan`: the visible cells of a family, row by row.
 
 use anyhow::Context;
+use sstable::Timestamp;
 
 use super::{Directory, Versions, warn_of_filters};
 use crate::cells_output::{CellsOutput, Format};
@@ -46,12 +47,13 @@ pub(super) struct Scan {
 impl Scan {
     /// Prints the cells.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
+        let times = self.versions.time_range()?;
         let store = self.directory.open_read_only()?;
         let families = Directory::families(&store, self.family.as_deref())?;
         let mut output = CellsOutput::new(stdout(), self.format).context(STDOUT)?;
         let mut left = self.limit.unwrap_or(u64::MAX);
         for family in &families {
-            for cell in store.scan(self.scan(family))? {
+            for cell in store.scan(self.scan(family, times))? {
                 if left == 0 {
                     break;
                 }
@@ -64,8 +66,7 @@ impl Scan {
         Ok(Answer::Sound)
     }
 
-    fn scan(&self, family: &str) -> store::Scan {
-        let (min, max) = self.versions.time_range();
+    fn scan(&self, family: &str, (min, max): (Timestamp, Timestamp)) -> store::Scan {
         let mut scan = store::Scan::family(family)
             .versions(self.versions.versions)
             .time_range(min, max)

@@ -1,0 +1,20 @@
+//! The times that `--min-ts` and `--max-ts` ask for.
+
+use sstable::Timestamp;
+
+use crate::failure::Usage;
+
+/// Returns the time from which and the one before which cells are wanted, as in HBase's `TimeRange`. Refuses
+/// a range without times.
+pub(crate) fn time_range(
+    min: Option<i64>,
+    max: Option<i64>,
+) -> Result<(Timestamp, Timestamp), Usage> {
+    let (from, before) = (min.unwrap_or(0), max.unwrap_or(Timestamp::LATEST.get()));
+    if from >= before {
+        return Err(Usage(format!(
+            "no time is from --min-ts {from} on and before --max-ts {before}"
+        )));
+    }
+    Ok((Timestamp::new(from), Timestamp::new(before)))
+}
