@@ -121,6 +121,60 @@ fn cells_out_of_order_are_refused_or_sorted() {
 }
 
 #[test]
+fn cells_of_families_that_hbase_refuses_are_refused_with_their_line() {
+    let directory = directory();
+    let (input, output) = (path(&directory, "cells"), path(&directory, "out"));
+    let store = path(&directory, "store");
+    stdout(&["store", "create", &store, "f"]);
+    let cell = |row: u8, family: &[u8]| {
+        format!(
+            "{{\"row\":\"{row:02x}\",\"family\":\"{}\",\"qualifier\":\"71\",\"ts\":5,\"type\":\"Put\",\"value\":\"76\",\"seq\":0}}\n",
+            support::hex(family)
+        )
+    };
+    let build = ["build", "--from", "cells", &input, "--output", &output];
+    for (family, what) in [
+        (&b""[..], "the family is empty"),
+        (b".f", "\".f\" cannot name a family: it begins with '.'"),
+        (b"../../f", "\"../../f\" cannot name a family: it begins with '.'"),
+        (b"a:b", "\"a:b\" cannot name a family: it has a control character, ':'"),
+        (b"a/b", "\"a/b\" cannot name a family"),
+        (b"a\nb", "\"a\\x0Ab\" cannot name a family"),
+        (b"recovered.edits", "is a directory of HBase's own"),
+    ] {
+        // Behind a sound cell and an empty line, also where the cells are sorted first.
+        fs::write(&input, format!("{}\n{}", cell(1, family), cell(2, family))).expect("writable");
+        let all = [
+            (&build[..], "line 1"),
+            (&["build", "--from", "cells", &input, "--output", &output, "--sort"], "line 1"),
+            (&["build", "--from", "cells", &input, "--output", &output, "--bulk-load"], "line 1"),
+            (&["store", "put", &store, "f", "--from", "cells", &input], "line 3"),
+        ];
+        for (args, line) in all {
+            if line == "line 3" {
+                let cells = format!("{}\n{}", cell(1, b"f"), cell(2, family));
+                fs::write(&input, cells).expect("writable");
+            }
+            let (status, said) = failure(args);
+            assert!(status == 3 && said.contains(what), "{args:?}: {said}");
+            assert!(said.contains(&format!("cells: {line}: ")), "{args:?}: {said}");
+            assert_eq!(entries(&directory), 2, "{said}: something is left");
+        }
+    }
+    // HBase takes more names than this tool gives to directories.
+    for family in [&b"my family"[..], b"\xc3\xa9", b"a.b"] {
+        let cells = cell(1, family);
+        fs::write(&input, &cells).expect("writable");
+        stdout(&[&build[..], &["--force"]].concat());
+        assert_eq!(stdout(&["cat", "--format", "cells", &output]), cells);
+        let csv = stdout(&["cat", "--format", "csv", &output]);
+        fs::write(&input, &csv).expect("writable");
+        stdout(&["build", "--from", "csv", &input, "--output", &output, "--force"]);
+        assert_eq!(stdout(&["cat", "--format", "csv", &output]), csv);
+    }
+}
+
+#[test]
 fn nothing_is_overwritten_without_force() {
     let directory = directory();
     let output = path(&directory, "precious");

@@ -4,10 +4,11 @@ use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use sstable::{Cell, FileName, Timestamp, ndjson};
+use sstable::{Cell, Error, FileName, Timestamp, ndjson};
 
 use crate::csv_input::{ColumnFamily, CsvCells, CsvContext, CsvOptions, Problem};
 use crate::failure::Usage;
+use crate::family_name::check_family;
 pub(crate) use crate::input_file::{display_name, open};
 use crate::size_text::show_number;
 use crate::stderr::say;
@@ -89,7 +90,8 @@ impl InputOptions {
                 From::Csv(Box::new(CsvCells::new(open(&self.input)?, &self.csv, context)?))
             }
         };
-        let input = Input { from, from_line, record_count: 0, place: Place::default() };
+        let input =
+            Input { from, name: self.name(), from_line, record_count: 0, place: Place::default() };
         if let From::Csv(csv) = &input.from
             && csv.fixed_timestamp() == Some(now)
         {
@@ -115,6 +117,7 @@ fn resolved(path: &Path) -> PathBuf {
 /// The cells of an input, in its order.
 pub(crate) struct Input {
     from: From,
+    name: FileName,
     from_line: u64,
     record_count: u64,
     place: Place,
@@ -234,7 +237,7 @@ impl Iterator for Input {
         let cell = match &mut self.from {
             From::Csv(csv) => csv.next(),
             From::Cells(cells) => {
-                let cell = cells.next();
+                let cell = cells.next().map(|cell| check(cell?, &self.name, cells.line_number()));
                 self.record_count += u64::from(matches!(cell, Some(Ok(_))));
                 cell
             }
@@ -242,6 +245,15 @@ impl Iterator for Input {
         self.place.0.set(self.line());
         cell
     }
+}
+
+/// Refuses a cell whose family HBase refuses.
+fn check(cell: Cell, name: &FileName, line: u64) -> sstable::Result<Cell> {
+    check_family(cell.family()).map_err(|what| Error::Invalid {
+        file: name.clone(),
+        what: format!("line {line}: {what}"),
+    })?;
+    Ok(cell)
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod diff;
 mod dry_run;
 mod each_file;
 mod failure;
+mod family_name;
 mod filter;
 mod find;
 mod get;

@@ -17,6 +17,7 @@ use super::options::CsvOptions;
 use super::records::Record;
 use super::time;
 use super::value::ValueType;
+use crate::family_name::check_family;
 
 /// The names that `ImportTsv` gives to columns that are no cells.
 const IMPORTTSV_ROW: &str = "HBASE_ROW_KEY";
@@ -187,7 +188,8 @@ impl Layout {
             return Err("no column is left that becomes a cell".to_owned());
         }
         for value in &values {
-            check_family(&value.family).map_err(|what| format!("{}: {what}", value.shown()))?;
+            check_plain_family(&value.family)
+                .map_err(|what| format!("{}: {what}", value.shown()))?;
         }
         values.sort_by(|one, other| {
             (&one.family, &one.qualifier).cmp(&(&other.family, &other.qualifier))
@@ -362,11 +364,10 @@ pub(super) fn check_row(row: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Refuses a family that HBase refuses.
-pub(super) fn check_family(family: &[u8]) -> Result<(), String> {
-    if family.is_empty() {
-        return Err("the family is empty".to_owned());
-    }
+/// Refuses a family that HBase refuses, or that is hardly meant as one: a column may be called
+/// `created at 12:30`.
+fn check_plain_family(family: &[u8]) -> Result<(), String> {
+    check_family(family)?;
     let name = String::from_utf8_lossy(family);
     store::check_hbase_family(&name).map_err(|error| error.to_string())
 }

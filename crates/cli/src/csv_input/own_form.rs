@@ -17,8 +17,9 @@ use std::borrow::Cow;
 use memchr::memchr;
 use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp, unescape};
 
-use super::layout::{check_family, check_row, check_width, in_column};
+use super::layout::{check_row, check_width, in_column};
 use super::records::Record;
+use crate::family_name::check_family;
 
 /// The columns there are.
 const COLUMNS: [&str; 7] = ["row", "family", "qualifier", "ts", "type", "value", "seq"];

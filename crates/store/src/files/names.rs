@@ -12,6 +12,9 @@ pub(super) const MANIFEST_TEMPORARY_NAME: &str = "MANIFEST.new";
 /// The mark of a directory in which a store is only being made.
 pub(crate) const UNFINISHED_NAME: &str = "UNFINISHED";
 
+/// The directory in a region that HBase keeps for edits.
+const RECOVERED_EDITS: &str = "recovered.edits";
+
 /// Refuses what no family of a store can be called.
 pub(crate) fn check_family_name(name: &str) -> Result<()> {
     check_hbase_family(name)?;
@@ -35,6 +38,11 @@ pub fn check_hbase_family(name: &str) -> Result<()> {
         return Err(Error::invalid(format!(
             "{name:?} cannot name a family: up to 127 letters, digits, '_', '-' and '.' can, \
              of which '.' is not the first"
+        )));
+    }
+    if name == RECOVERED_EDITS {
+        return Err(Error::invalid(format!(
+            "{name:?} cannot name a family: HBase keeps a directory of its own under that name"
         )));
     }
     Ok(())
