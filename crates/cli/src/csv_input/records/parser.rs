@@ -1,0 +1,255 @@
+//! Finds the fields of one record.
+
+use memchr::{memchr, memchr_iter, memchr2};
+
+use super::record::{Field, LINES_MAX, Problem, RECORD_FIELDS_MAX};
+
+/// The bytes that give CSV its structure.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dialect {
+    /// Stands between fields.
+    pub(crate) separator: u8,
+    /// Stands around fields; `None` if no byte does.
+    pub(crate) quote: Option<u8>,
+}
+
+/// Where the parser of a record stands. All places are counted from the record's first byte, so that a record can
+/// be moved in memory and more of it be read.
+pub(super) struct Parser {
+    dialect: Dialect,
+    field_size_max: usize,
+    state: State,
+    at: usize,
+    field_start: usize,
+    /// Line feeds passed.
+    pub(super) lines: u64,
+    /// Those before the quote that opened the current field.
+    quote_lines: u64,
+    /// Quotes of the current field that stand for one of two.
+    doubled_quotes: usize,
+    /// The first field that is too large.
+    too_large: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum State {
+    /// On the first byte of a field.
+    Start,
+    /// In a field without quotes.
+    Plain,
+    /// Between quotes.
+    Quoted,
+    /// Behind a quote between quotes: it closes the field, or is the first of two.
+    Quote,
+    /// Behind a quoted field and a carriage return.
+    Return,
+}
+
+pub(super) enum Parsed {
+    /// The bytes end in the record; or there are none.
+    Unfinished,
+    Record {
+        text_end: usize,
+        end: usize,
+    },
+    EmptyLine {
+        end: usize,
+    },
+    /// A record that ends where a record can, and is none all the same.
+    BadRecord {
+        problem: Problem,
+        text_end: usize,
+        end: usize,
+    },
+    /// Nobody knows where the record ends.
+    Bad(Problem),
+}
+
+impl Parser {
+    pub(super) const fn new(dialect: Dialect, field_size_max: usize) -> Self {
+        Self {
+            dialect,
+            field_size_max,
+            state: State::Start,
+            at: 0,
+            field_start: 0,
+            lines: 0,
+            quote_lines: 0,
+            doubled_quotes: 0,
+            too_large: None,
+        }
+    }
+
+    /// Goes on in the bytes of a record, from where it stands.
+    pub(super) fn parse(
+        &mut self,
+        bytes: &[u8],
+        fields: &mut Vec<Field>,
+        unescaped: &mut Vec<u8>,
+    ) -> Parsed {
+        let separator = self.dialect.separator;
+        while let Some(&byte) = bytes.get(self.at) {
+            match self.state {
+                State::Start if Some(byte) == self.dialect.quote => {
+                    self.state = State::Quoted;
+                    self.quote_lines = self.lines;
+                    self.doubled_quotes = 0;
+                    self.at += 1;
+                    self.field_start = self.at;
+                }
+                State::Start | State::Plain => {
+                    let end = memchr2(separator, b'\n', &bytes[self.at..]);
+                    self.state = State::Plain;
+                    self.at = end.map_or(bytes.len(), |end| self.at + end);
+                    let text = &bytes[self.field_start..self.at];
+                    // A carriage return before the end of a line is not of the field.
+                    let text = match bytes.get(self.at) {
+                        Some(byte) if *byte == separator => text,
+                        _ => without_return(text),
+                    };
+                    if let Some(problem) = self.size_problem(text.len(), fields.len()) {
+                        return Parsed::Bad(problem);
+                    }
+                    let Some(byte) = bytes.get(self.at) else { break };
+                    if *byte == b'\n' {
+                        return self.end_of_plain(&bytes[..self.at], self.at + 1, fields);
+                    }
+                    let text = self.field_start..self.at;
+                    fields.push(Field { text, is_quoted: false, is_unescaped: false });
+                    self.begin_field();
+                }
+                State::Quoted => {
+                    if let Some(problem) = self.pass_quoted(bytes, fields.len()) {
+                        return Parsed::Bad(problem);
+                    }
+                }
+                State::Quote | State::Return if byte == b'\n' => {
+                    let closing = self.at - usize::from(self.state == State::Return) - 1;
+                    self.push_quoted(bytes, closing, fields, unescaped);
+                    return self.record(closing + 1, self.at + 1);
+                }
+                State::Quote if Some(byte) == self.dialect.quote => {
+                    self.doubled_quotes += 1;
+                    self.state = State::Quoted;
+                    self.at += 1;
+                }
+                State::Quote if byte == separator => {
+                    self.push_quoted(bytes, self.at - 1, fields, unescaped);
+                    self.begin_field();
+                }
+                State::Quote if byte == b'\r' => {
+                    self.state = State::Return;
+                    self.at += 1;
+                }
+                State::Quote | State::Return => {
+                    return Parsed::Bad(Problem::TextBehindQuote(self.lines, self.quote_lines));
+                }
+            }
+        }
+        Parsed::Unfinished
+    }
+
+    /// The input ends behind `bytes`.
+    pub(super) fn finish(
+        &mut self,
+        bytes: &[u8],
+        fields: &mut Vec<Field>,
+        unescaped: &mut Vec<u8>,
+    ) -> Parsed {
+        match self.state {
+            State::Start if fields.is_empty() => Parsed::Unfinished,
+            State::Start | State::Plain => self.end_of_plain(bytes, bytes.len(), fields),
+            State::Quoted => Parsed::Bad(Problem::Unclosed(self.quote_lines)),
+            State::Quote | State::Return => {
+                let closing = self.at - usize::from(self.state == State::Return) - 1;
+                self.push_quoted(bytes, closing, fields, unescaped);
+                self.record(closing + 1, bytes.len())
+            }
+        }
+    }
+
+    /// The record ends with a field without quotes, which ends where `text` does.
+    fn end_of_plain(&self, text: &[u8], end: usize, fields: &mut Vec<Field>) -> Parsed {
+        let text_end = without_return(text).len();
+        if fields.is_empty() && text_end == 0 {
+            return Parsed::EmptyLine { end };
+        }
+        let text = self.field_start..text_end;
+        fields.push(Field { text, is_quoted: false, is_unescaped: false });
+        self.record(text_end, end)
+    }
+
+    /// A record that ends here, if no field of it was too large.
+    fn record(&self, text_end: usize, end: usize) -> Parsed {
+        match self.too_large.map(Problem::FieldTooLarge) {
+            Some(problem) => Parsed::BadRecord { problem, text_end, end },
+            None => Parsed::Record { text_end, end },
+        }
+    }
+
+    /// Goes behind the next quote, or to the end of the bytes.
+    fn pass_quoted(&mut self, bytes: &[u8], index: usize) -> Option<Problem> {
+        let rest = &bytes[self.at..];
+        let quote = self.dialect.quote.and_then(|quote| memchr(quote, rest));
+        let passed = &rest[..quote.unwrap_or(rest.len())];
+        self.lines += memchr_iter(b'\n', passed).count() as u64;
+        self.at += passed.len();
+        if self.lines >= LINES_MAX {
+            return Some(Problem::TooManyLines(self.quote_lines));
+        }
+        let len = self.at - self.field_start - self.doubled_quotes;
+        let problem = self.size_problem(len, index);
+        if quote.is_some() {
+            self.at += 1;
+            self.state = State::Quote;
+        }
+        problem
+    }
+
+    /// Notes a field of `len` bytes that is too large, whose record may still be well formed; returns what is wrong
+    /// with a record that is too large itself.
+    fn size_problem(&mut self, len: usize, index: usize) -> Option<Problem> {
+        if len > self.field_size_max {
+            self.too_large.get_or_insert(index);
+        }
+        let is_too_large = self.at > self.field_size_max.saturating_mul(RECORD_FIELDS_MAX);
+        let problem = self.too_large.map_or(Problem::RecordTooLarge, Problem::FieldTooLarge);
+        is_too_large.then_some(problem)
+    }
+
+    /// Goes behind the separator that it stands on.
+    const fn begin_field(&mut self) {
+        self.at += 1;
+        self.field_start = self.at;
+        self.state = State::Start;
+    }
+
+    /// Adds a quoted field, whose last quote stands at `closing`.
+    fn push_quoted(
+        &self,
+        bytes: &[u8],
+        closing: usize,
+        fields: &mut Vec<Field>,
+        unescaped: &mut Vec<u8>,
+    ) {
+        let text = self.field_start..closing;
+        let quote = match self.dialect.quote {
+            Some(quote) if self.doubled_quotes > 0 => quote,
+            _ => return fields.push(Field { text, is_quoted: true, is_unescaped: false }),
+        };
+        let start = unescaped.len();
+        let mut rest = &bytes[text];
+        while let Some(at) = memchr(quote, rest) {
+            unescaped.extend_from_slice(&rest[..=at]);
+            rest = rest.get(at + 2..).unwrap_or_default();
+        }
+        unescaped.extend_from_slice(rest);
+        let text = start..unescaped.len();
+        fields.push(Field { text, is_quoted: true, is_unescaped: true });
+    }
+}
+
+/// A line without the carriage return at its end.
+pub(super) fn without_return(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
+}

@@ -1,0 +1,292 @@
+//! Reads records one after the other, and finds the next one after a bad line.
+
+use std::io::{self, Read};
+use std::ops::Range;
+
+use memchr::memchr;
+
+use super::parser::{Dialect, Parsed, Parser, without_return};
+use super::record::{BadLine, Field, Found, Problem, Record};
+
+/// Bytes that the buffer has at first.
+const BUFFER_LEN: usize = 1 << 18;
+
+/// Reads records one after the other. Memory holds one record, and what was read behind it.
+pub(crate) struct Records<R> {
+    input: R,
+    dialect: Dialect,
+    field_size_max: usize,
+    buffer: Vec<u8>,
+    /// What the buffer holds from the current record on.
+    held: Range<usize>,
+    /// The line on which the current record begins, from 1.
+    line: u64,
+    /// Bytes and lines of the record that was returned last, to be passed over.
+    done: (usize, u64),
+    fields: Vec<Field>,
+    /// The texts of fields in which quotes were doubled.
+    unescaped: Vec<u8>,
+    has_begun: bool,
+    /// Whether the record that is read next is to be read again.
+    is_peeking: bool,
+}
+
+impl<R: Read> Records<R> {
+    /// Reads from the beginning of `input`.
+    pub(crate) fn new(input: R, dialect: Dialect, field_size_max: usize) -> Self {
+        Self {
+            input,
+            dialect,
+            field_size_max,
+            buffer: vec![0; BUFFER_LEN],
+            held: 0..0,
+            line: 1,
+            done: (0, 0),
+            fields: Vec::new(),
+            unescaped: Vec::new(),
+            has_begun: false,
+            is_peeking: false,
+        }
+    }
+
+    /// As [`read`](Self::read), which will return the same record.
+    pub(crate) fn peek(&mut self) -> io::Result<Option<Found<'_>>> {
+        self.is_peeking = true;
+        self.read()
+    }
+
+    /// The next record that is not an empty line; `None` at the end.
+    pub(crate) fn read(&mut self) -> io::Result<Option<Found<'_>>> {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            self.pass_byte_order_mark()?;
+        }
+        loop {
+            self.held.start += self.done.0;
+            self.line += self.done.1;
+            self.done = (0, 0);
+            let mut parser = Parser::new(self.dialect, self.field_size_max);
+            self.fields.clear();
+            self.unescaped.clear();
+            let found = loop {
+                let bytes = &self.buffer[self.held.clone()];
+                match parser.parse(bytes, &mut self.fields, &mut self.unescaped) {
+                    Parsed::Unfinished => {}
+                    found => break found,
+                }
+                if !self.fill()? {
+                    let bytes = &self.buffer[self.held.clone()];
+                    break parser.finish(bytes, &mut self.fields, &mut self.unescaped);
+                }
+            };
+            match found {
+                Parsed::Unfinished => return Ok(None),
+                Parsed::EmptyLine { end } => self.done = (end, 1),
+                Parsed::Record { text_end, end } => {
+                    if !std::mem::take(&mut self.is_peeking) {
+                        self.done = (end, parser.lines + 1);
+                    }
+                    let bytes = &self.buffer[self.held.start..self.held.start + text_end];
+                    let (line, unescaped, fields) = (self.line, &*self.unescaped, &*self.fields);
+                    return Ok(Some(Ok(Record { line, bytes, unescaped, fields })));
+                }
+                Parsed::BadRecord { problem, text_end, end } => {
+                    let bytes = self.buffer[self.held.start..self.held.start + text_end].to_vec();
+                    let what = problem.told(self.line, self.field_size_max);
+                    self.done = (end, parser.lines + 1);
+                    return Ok(Some(Err(BadLine { line: self.line, what, bytes })));
+                }
+                Parsed::Bad(problem) => return self.pass_over(&problem).map(|bad| Some(Err(bad))),
+            }
+        }
+    }
+
+    /// Passes over the mark that some programs put before UTF-8.
+    fn pass_byte_order_mark(&mut self) -> io::Result<()> {
+        const MARK: [u8; 3] = *b"\xef\xbb\xbf";
+        loop {
+            let held = &self.buffer[self.held.clone()];
+            if held.starts_with(&MARK) {
+                self.held.start += MARK.len();
+                return Ok(());
+            }
+            if !MARK.starts_with(held) || !self.fill()? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Passes over the first line of what is no record.
+    fn pass_over(&mut self, problem: &Problem) -> io::Result<BadLine> {
+        let what = problem.told(self.line, self.field_size_max);
+        let held = &self.buffer[self.held.clone()];
+        let end = memchr(b'\n', held);
+        let bytes = without_return(&held[..end.unwrap_or(held.len())]).to_vec();
+        let bad = BadLine { line: self.line, what, bytes };
+        self.line += 1;
+        if let Some(end) = end {
+            self.held.start += end + 1;
+            return Ok(bad);
+        }
+        // The rest of the line is not in memory.
+        loop {
+            self.held.start = self.held.end;
+            if !self.fill()? {
+                return Ok(bad);
+            }
+            if let Some(end) = memchr(b'\n', &self.buffer[self.held.clone()]) {
+                self.held.start += end + 1;
+                return Ok(bad);
+            }
+        }
+    }
+
+    /// Reads on behind what is held; `false` at the end of the input.
+    fn fill(&mut self) -> io::Result<bool> {
+        if self.held.is_empty() {
+            self.held = 0..0;
+        }
+        if self.held.end == self.buffer.len() {
+            if self.held.start > self.buffer.len() / 2 {
+                self.buffer.copy_within(self.held.clone(), 0);
+                self.held = 0..self.held.len();
+            } else {
+                self.buffer.resize(self.buffer.len() * 2, 0);
+            }
+        }
+        loop {
+            match self.input.read(&mut self.buffer[self.held.end..]) {
+                Ok(len) => {
+                    self.held.end += len;
+                    return Ok(len > 0);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COMMAS: Dialect = Dialect { separator: b',', quote: Some(b'"') };
+
+    /// Hands over one to three bytes at a time, so that records end in every place of the parser.
+    struct Drops<'b>(&'b [u8], usize);
+
+    impl Read for Drops<'_> {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            self.1 = self.1 % 3 + 1;
+            let len = self.1.min(self.0.len()).min(out.len());
+            out[..len].copy_from_slice(&self.0[..len]);
+            self.0 = &self.0[len..];
+            Ok(len)
+        }
+    }
+
+    /// Records as lists of texts and bad lines as their messages, each with its line; read at once and in drops.
+    fn read_all(
+        text: &[u8],
+        dialect: Dialect,
+        size_max: usize,
+    ) -> Vec<(u64, Result<String, String>)> {
+        fn collect(mut records: Records<impl Read>) -> Vec<(u64, Result<String, String>)> {
+            let mut all = Vec::new();
+            while let Some(record) = records.read().expect("memory can be read") {
+                all.push(match record {
+                    Ok(record) => {
+                        let texts: Vec<_> = record.fields().map(String::from_utf8_lossy).collect();
+                        (record.line, Ok(texts.join("|")))
+                    }
+                    Err(bad) => (bad.line, Err(bad.what)),
+                });
+            }
+            all
+        }
+        let whole = collect(Records::new(text, dialect, size_max));
+        let mut drops = Records::new(Drops(text, 0), dialect, size_max);
+        drops.buffer.truncate(1);
+        assert_eq!(collect(drops), whole, "{}", String::from_utf8_lossy(text));
+        whole
+    }
+
+    fn texts(text: &str) -> Vec<String> {
+        let all = read_all(text.as_bytes(), COMMAS, 100);
+        all.into_iter().map(|(_, record)| record.expect("sound")).collect()
+    }
+
+    #[test]
+    fn fields_are_plain_or_quoted() {
+        assert_eq!(texts("a,b\nc,d"), ["a|b", "c|d"]);
+        assert_eq!(texts("a,\"b,c\"\r\n\"d\",e\r\n"), ["a|b,c", "d|e"]);
+        assert_eq!(texts("\"a\"\"b\",\"\"\"\",\"\"\n"), ["a\"b|\"|"]);
+        assert_eq!(texts("5\" disk,x\"y\"\n"), ["5\" disk|x\"y\""]);
+        assert_eq!(texts("\"a\nb\",c\n,\n"), ["a\nb|c", "|"]);
+        assert_eq!(texts("\"a\"\r"), ["a"]);
+        assert_eq!(texts("a,\r\n\r\n\n\nb,"), ["a|", "b|"]);
+        assert_eq!(texts(""), [""; 0]);
+        assert_eq!(texts("\n\r\n"), [""; 0]);
+        assert_eq!(texts("\"\"\n"), [""]);
+        assert_eq!(texts("\u{feff}\"a\",b"), ["a|b"]);
+        assert_eq!(texts("\u{feff}"), [""; 0]);
+        let tabs = Dialect { separator: b'\t', quote: None };
+        assert_eq!(read_all(b"\"a\t,\"\n", tabs, 9), [(1, Ok("\"a|,\"".to_owned()))]);
+    }
+
+    #[test]
+    fn lines_are_counted_through_records_and_empty_lines() {
+        let all = read_all(b"a\n\n\"b\nb\nb\"\nc\n", COMMAS, 100);
+        let lines: Vec<u64> = all.iter().map(|(line, _)| *line).collect();
+        assert_eq!(lines, [1, 3, 6]);
+    }
+
+    #[test]
+    fn a_quote_that_is_not_closed_costs_its_line() {
+        let all = read_all(b"a,b\nc,\"d\ne,f\n", COMMAS, 100);
+        assert_eq!(all[0], (1, Ok("a|b".to_owned())));
+        let what = "the quote that opens a field on line 2 is not closed";
+        assert_eq!(all[1], (2, Err(what.to_owned())));
+        assert_eq!(all[2], (3, Ok("e|f".to_owned())));
+
+        let all = read_all(b"a,\"b\nc,\"d\",e\nf\n", COMMAS, 100);
+        let what = "text behind the quote on line 2 that closes the field opened on line 1";
+        assert!(all[0].1.as_ref().is_err_and(|error| error.starts_with(what)), "{all:?}");
+        assert_eq!(all[1..], [(2, Ok("c|d|e".to_owned())), (3, Ok("f".to_owned()))]);
+        assert!(read_all(b"\"a\"b\n", COMMAS, 100)[0].1.is_err());
+        assert!(read_all(b"\"a\"\rb\n", COMMAS, 100)[0].1.is_err());
+    }
+
+    #[test]
+    fn fields_records_and_lines_have_a_greatest_number() {
+        let lines = |count: usize| format!("a,\"{}\"\nb\n", "\n".repeat(count));
+        assert_eq!(read_all(lines(999).as_bytes(), COMMAS, 2000).len(), 2);
+        let all = read_all(lines(1000).as_bytes(), COMMAS, 2000);
+        assert!(all[0].1.as_ref().is_err_and(|what| what.contains("more than 1000 lines")));
+        assert!(all[0].1.as_ref().is_err_and(|what| what.contains("on line 1 is perhaps")));
+
+        for (field, is_sound) in
+            [("1234567890", true), ("\"1234567890\"", true), ("12345678901", false)]
+        {
+            let all = read_all(format!("a,{field},b\nc\n").as_bytes(), COMMAS, 10);
+            assert_eq!(all[0].1.is_ok(), is_sound, "{all:?}");
+            assert_eq!(all[1], (2, Ok("c".to_owned())), "{all:?}");
+        }
+        // A field's size is that of its own bytes; a record's, that of all of them.
+        for text in ["1234567890\r\n", "\"12345678\"\"9\"\n", "a,1234567890\r\n"] {
+            assert!(read_all(text.as_bytes(), COMMAS, 10)[0].1.is_ok(), "{text}");
+        }
+        let all = read_all(b"a,\"1234\n6789\n12\",b\nc\n", COMMAS, 10);
+        assert!(all[0].1.as_ref().is_err_and(|what| what.starts_with("column 2: a field of")));
+        assert_eq!(all[1..], [(4, Ok("c".to_owned()))], "skipped as a whole");
+        let all = read_all(&[b'x'; 3000], COMMAS, 10);
+        let what = "column 1: a field of more than 10 bytes; --field-size-max allows larger ones";
+        assert_eq!(all, [(1, Err(what.to_owned()))]);
+        let all = read_all(b"12345,12345,12345,12345,12345,12345,12345,12345\na\n", COMMAS, 10);
+        assert_eq!(
+            all[0].1,
+            Err("a record of more than 40 bytes, 4 times --field-size-max".into())
+        );
+        assert_eq!(all[1], (2, Ok("a".to_owned())));
+    }
+}
