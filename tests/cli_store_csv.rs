@@ -5,7 +5,7 @@ mod command_line;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
 use tempfile::TempDir;
 
@@ -18,6 +18,22 @@ fn with_store(csv: &str) -> (TempDir, String, String) {
     stdout(&["store", "create", &store, "f"]);
     fs::write(&input, csv).expect("disk takes it");
     (directory, store, input)
+}
+
+/// Starts a `store put` that reads CSV with the row key `id` from a pipe.
+fn start_put(store: &str, options: &[&str]) -> Child {
+    let put = ["store", "put", store, "f", "--from", "csv", "-", "--row", "id"];
+    let mut command = command(&[&put[..], options].concat());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("the binary runs")
+}
+
+/// Sends what Ctrl-C sends.
+#[cfg(unix)]
+fn interrupt(child: &Child) {
+    let killed =
+        std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(killed.expect("there is kill").success());
 }
 
 fn cells(store: &str) -> Vec<String> {
@@ -60,20 +76,9 @@ fn a_column_of_another_family_is_refused_before_anything_is_written() {
 fn a_run_that_stops_says_where_to_go_on() {
     let csv = "id,n\nr1,1\nr2,2\nr3,x\nr4,4\nr5,5\n";
     let (directory, store, input) = with_store(csv);
-    let put = [
-        "store",
-        "put",
-        &store,
-        "f",
-        "--from",
-        "csv",
-        &input,
-        "--row",
-        "id",
-        "--type",
-        "f:n=int16",
-    ];
-    let put = [&put[..], &["--timestamp", "5"]].concat();
+    let typed = ["--row", "id", "--type", "f:n=int16"];
+    let put = ["store", "put", &store, "f", "--from", "csv", &input, "--timestamp", "5"];
+    let put = [&put[..], &typed].concat();
     let (status, said) = failure(&put);
     assert_eq!(status, 3);
     let said = said.replace(&input, "in.csv");
@@ -93,20 +98,8 @@ fn a_run_that_stops_says_where_to_go_on() {
     assert_eq!(rows, ["r1", "r2", "r3", "r4", "r5"]);
 
     let (_directory, store, input) = with_store(csv);
-    let put = [
-        "store",
-        "put",
-        &store,
-        "f",
-        "--from",
-        "csv",
-        &input,
-        "--row",
-        "id",
-        "--type",
-        "f:n=int16",
-    ];
-    let skipping = hfile(&[&put[..], &["--bad-lines", "skip"]].concat());
+    let put = ["store", "put", &store, "f", "--from", "csv", &input, "--bad-lines", "skip"];
+    let skipping = hfile(&[&put[..], &typed].concat());
     assert!(skipping.status.success());
     assert!(text(&skipping.stderr).contains("passed over 1 line"), "{}", text(&skipping.stderr));
     assert_eq!(cells(&store).len(), 4);
@@ -164,12 +157,7 @@ fn a_truncated_input_goes_on_behind_what_is_stored() {
 #[test]
 fn ctrl_c_while_skipping_says_the_line_that_was_given() {
     let (_directory, store, _) = with_store("");
-    let put = ["store", "put", &store, "f", "--from", "csv", "-", "--row", "id"];
-    let mut child = command(&[&put[..], &["--from-line", "9"]].concat())
-        .stdin(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary runs");
+    let mut child = start_put(&store, &["--from-line", "9"]);
     let mut stdin = child.stdin.take().expect("piped");
     stdin.write_all(b"id,n\nr1,1\n").expect("it reads");
     // It says on stderr that it has read the header; the handler is set soon after that.
@@ -178,9 +166,7 @@ fn ctrl_c_while_skipping_says_the_line_that_was_given() {
     stderr.read_line(&mut said).expect("text");
     assert!(said.contains("the cells get the timestamp"), "{said}");
     std::thread::sleep(std::time::Duration::from_millis(500));
-    let id = child.id().to_string();
-    let killed = std::process::Command::new("kill").args(["-INT", &id]).status();
-    assert!(killed.expect("there is kill").success());
+    interrupt(&child);
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
     said.clear();
     stderr.read_line(&mut said).expect("text");
@@ -226,18 +212,12 @@ fn a_dry_run_of_put_opens_no_store() {
 #[test]
 fn ctrl_c_says_where_to_go_on() {
     let (_directory, store, _) = with_store("");
-    let put =
-        ["store", "put", &store, "f", "--from", "csv", "-", "--row", "id", "--ack", "--batch", "1"];
-    let mut command = command(&put);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("the binary runs");
+    let mut child = start_put(&store, &["--ack", "--batch", "1"]);
     let mut stdin = child.stdin.take().expect("piped");
     stdin.write_all(b"id,n\nr1,\"over\ntwo lines\"\nr2,2\n").expect("it reads");
     let acknowledged = BufReader::new(child.stdout.take().expect("piped")).lines().take(2);
     assert_eq!(acknowledged.last().expect("two lines").expect("text"), "ACK 2");
-    let id = child.id().to_string();
-    let killed = std::process::Command::new("kill").args(["-INT", &id]).status();
-    assert!(killed.expect("there is kill").success());
+    interrupt(&child);
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(130));
     let said = text(&output.stderr);
@@ -252,14 +232,7 @@ fn ctrl_c_says_where_to_go_on() {
 #[test]
 fn a_record_is_acknowledged_before_the_next_one_is_read() {
     let (_directory, store, _) = with_store("");
-    let put =
-        ["store", "put", &store, "f", "--from", "csv", "-", "--row", "id", "--ack", "--batch", "1"];
-    let mut child = command(&put)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the binary runs");
+    let mut child = start_put(&store, &["--ack", "--batch", "1"]);
     let mut stdin = child.stdin.take().expect("piped");
     let mut acknowledged = BufReader::new(child.stdout.take().expect("piped")).lines();
     stdin.write_all(b"id,n\n").expect("it reads");
