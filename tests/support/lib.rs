@@ -7,6 +7,7 @@ pub mod foreign;
 pub mod judge;
 pub mod mutants;
 pub mod parts;
+pub mod people;
 pub mod read_only;
 pub mod sound;
 pub mod spec;
@@ -21,6 +22,11 @@ pub fn say(what: &str) {
     let line = format!("{what}\n");
     // Where nobody can be told there is nobody to be told of that.
     let _ = std::io::stderr().write_all(line.as_bytes());
+}
+
+/// The CRC-32 of bytes.
+pub fn crc32(bytes: &[u8]) -> u32 {
+    crc32fast::hash(bytes)
 }
 
 /// Bytes in lower-case hex, as in the cells format.
