@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{OptionsBuilder, Weighter};
 
-use crate::block::loaded::Block;
+use crate::block::cached::CachedBlock;
 
 /// Blocks of many files, shared by their readers.
 ///
@@ -41,7 +41,7 @@ pub struct BlockCache {
     has_room: AtomicBool,
 }
 
-type Blocks = Cache<BlockKey, Arc<Block>, ByBytes, BuildHasherDefault<KeyHasher>>;
+type Blocks = Cache<BlockKey, CachedBlock, ByBytes, BuildHasherDefault<KeyHasher>>;
 
 /// What a cache holds at one moment.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -132,11 +132,11 @@ impl BlockCache {
         blocks.map(|(key, block)| ByBytes.weight(&key, &block)).sum()
     }
 
-    pub(crate) fn block(&self, key: BlockKey) -> Option<Arc<Block>> {
+    pub(crate) fn block(&self, key: BlockKey) -> Option<CachedBlock> {
         self.of(key).get(&key)
     }
 
-    pub(crate) fn insert(&self, key: BlockKey, block: Arc<Block>) {
+    pub(crate) fn insert(&self, key: BlockKey, block: CachedBlock) {
         self.of(key).insert(key, block);
         if key.is_preferred {
             self.share_out(*self.reserved());
@@ -145,7 +145,7 @@ impl BlockCache {
     }
 
     /// Puts another form of a block in its place, unless it has left meanwhile. It is not used by that.
-    pub(crate) fn replace(&self, key: BlockKey, block: Arc<Block>) {
+    pub(crate) fn replace(&self, key: BlockKey, block: CachedBlock) {
         let _left = self.of(key).replace(key, block, true);
         if key.is_preferred {
             self.share_out(*self.reserved());
@@ -232,8 +232,8 @@ impl Drop for Reservation {
 #[derive(Clone, Copy, Debug)]
 struct ByBytes;
 
-impl Weighter<BlockKey, Arc<Block>> for ByBytes {
-    fn weight(&self, _: &BlockKey, block: &Arc<Block>) -> u64 {
+impl Weighter<BlockKey, CachedBlock> for ByBytes {
+    fn weight(&self, _: &BlockKey, block: &CachedBlock) -> u64 {
         // What the cache itself keeps of a block: key, pointer, place in the order of use.
         const OVERHEAD: u64 = 64;
         block.bytes() as u64 + OVERHEAD
@@ -265,12 +265,11 @@ impl Hasher for KeyHasher {
 
 #[cfg(test)]
 mod tests {
-    use bytes::Bytes;
-
     use super::*;
+    use crate::block::bloom::BloomBits;
 
-    fn block(len: usize) -> Arc<Block> {
-        Arc::new(Block::Chunk(Bytes::from(vec![0; len])))
+    fn block(len: usize) -> CachedBlock {
+        CachedBlock::Bloom(Arc::new(BloomBits::new(&vec![0; len])))
     }
 
     #[test]

@@ -54,6 +54,18 @@ pub enum Error {
         /// Which rule was broken, and by what.
         what: String,
     },
+
+    /// An invariant of this crate does not hold: a defect of the program, not of the file. What was asked
+    /// for is not known.
+    #[error("{file}: at {at}: {what}; this is a bug in the program, please report it")]
+    Internal {
+        /// The file that was read.
+        file: FileName,
+        /// The block that was read.
+        at: BlockOffset,
+        /// Which invariant, and what was found instead.
+        what: String,
+    },
 }
 
 /// Where the bytes of a file contradict the format, and how.

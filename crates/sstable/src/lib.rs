@@ -1,6 +1,7 @@
 //! Apache HBase store files (HFile v3), written and read.
 
 mod block;
+mod buffers;
 mod cache;
 mod cell;
 mod checksum;

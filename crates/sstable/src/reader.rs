@@ -13,9 +13,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::block::branch::IndexBlock;
 use crate::block::header::Header;
 use crate::block::index::BlockPlace;
-use crate::block::loaded::Block;
 use crate::block::meta::MetaBlock;
 use crate::{
     BlockOffset, BlockType, BloomSummary, Caching, Comparator, Compression, Damage,
@@ -23,7 +23,6 @@ use crate::{
     ReadTrace, ReaderOptions, Result, RowProbe, Scanner, SequenceId, TimeRange, Trailer,
 };
 
-use crate::file::blocks::Wanted;
 use crate::file::filters::chunked_bloom::ChunkedBloom;
 use crate::file::filters::row_filter::RowFilter;
 use crate::file::open;
@@ -286,12 +285,10 @@ impl Reader {
             return Ok(None);
         };
         let blocks = &self.file().blocks;
+        let (place, block_type) = (metas[index].1, BlockType::Meta);
         let block =
-            blocks.load(metas[index].1, Wanted::Meta, Caching::Use, trace, |_, _| Ok(()))?;
-        match &*block {
-            Block::Meta(MetaBlock { body, .. }) => Ok(Some(body.clone())),
-            _ => Ok(None),
-        }
+            blocks.load::<MetaBlock>(place, block_type, Caching::Use, trace, |_, _| Ok(()))?;
+        Ok(Some(block.body().clone()))
     }
 
     /// The headers of all blocks one after the other, up to the trailer. Ends after an error.
@@ -323,12 +320,10 @@ impl Reader {
         };
         let number = middle.entry_in_leaf as usize;
         // Not into the cache: no entry led here by which the leaf could be checked.
-        let (wanted, caching) = (Wanted::LeafIndex, Caching::Bypass);
-        let leaf = blocks.load(middle.leaf, wanted, caching, trace, |_, _| Ok(()))?;
-        let key = match &*leaf {
-            Block::Index(leaf) => leaf.entry(number).map(|entry| leaf.keep(entry.key)),
-            _ => None,
-        };
+        let (block_type, caching) = (BlockType::LeafIndex, Caching::Bypass);
+        let leaf: Arc<IndexBlock> =
+            blocks.load(middle.leaf, block_type, caching, trace, |_, _| Ok(()))?;
+        let key = leaf.entry(number).map(|entry| leaf.keep(entry.key));
         let damage = || {
             let what = "the middle of the file is not in it";
             Damage::in_block(BlockType::LeafIndex, middle.leaf.offset, what).in_file(&blocks.name)

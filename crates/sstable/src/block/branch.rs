@@ -1,13 +1,9 @@
 //! A block of the data index as it is kept in memory: entries, and the heads of their rows.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use bytes::Bytes;
 
 use super::index::{BlockPlace, Branch, IndexEntry};
-use super::loaded::BlockSlot;
+use super::slot::BlockSlot;
 use crate::encoding::What;
 use crate::row_heads::RowHeads;
 use crate::{Comparator, KeyRef};
@@ -27,8 +23,7 @@ impl IndexBlock {
     /// Takes entries, whose keys and order it checks.
     pub(crate) fn new(branch: Branch, order: Comparator) -> Result<Self, What> {
         let mut previous: Option<(KeyRef<'_>, BlockPlace)> = None;
-        for number in 0..branch.len() {
-            let entry = branch.entry(number).ok_or("an index entry without a place")?;
+        for entry in branch.entries() {
             let key = KeyRef::parse(entry.key).ok_or("an index key is not a key")?;
             if let Some((previous_key, previous_block)) = previous {
                 if order.compare(&key, &previous_key).is_lt() {
@@ -40,8 +35,8 @@ impl IndexBlock {
             }
             previous = Some((key, entry.block));
         }
-        let heads = (order == Comparator::Bytes)
-            .then(|| RowHeads::new((0..branch.len()).map(|index| row(&branch, index))));
+        let rows = (0..branch.len()).map(|index| key_of(&branch, index).row);
+        let heads = (order == Comparator::Bytes).then(|| RowHeads::new(rows));
         let slots = (0..branch.len()).map(|_| BlockSlot::default()).collect();
         Ok(Self { branch, heads, order, slots })
     }
@@ -53,28 +48,47 @@ impl IndexBlock {
         let (mut start, mut end) = (candidates.start, candidates.end);
         while start < end {
             let middle = start.midpoint(end);
-            let entry = self.branch.entry(middle);
-            match entry.and_then(|entry| KeyRef::parse(entry.key)) {
-                Some(found) if self.order.compare(&found, key).is_le() => {
-                    start = middle.saturating_add(1);
-                }
-                _ => end = middle,
+            if self.order.compare(&key_of(&self.branch, middle), key).is_le() {
+                start = middle + 1;
+            } else {
+                end = middle;
             }
         }
-        start.saturating_sub(1)
+        debug_assert!(self.is_between(start, key), "index entries out of order around {start}");
+        // All keys are greater: the first block is the one to look into.
+        start.max(1) - 1
     }
 
+    /// Whether the entry before number `index` is not greater than `key`, and the one of it is.
+    fn is_between(&self, index: usize, key: &KeyRef<'_>) -> bool {
+        let is_le = |index| self.order.compare(&key_of(&self.branch, index), key).is_le();
+        (index == 0 || is_le(index - 1)) && (index == self.branch.len() || !is_le(index))
+    }
+
+    /// The entries; at least one.
     pub(crate) const fn len(&self) -> usize {
         self.branch.len()
     }
 
+    /// The entry of this number, counted from 0; `None` past the last.
+    #[inline]
     pub(crate) fn entry(&self, index: usize) -> Option<IndexEntry<'_>> {
         self.branch.entry(index)
     }
 
+    /// The last entry.
+    pub(crate) fn last_entry(&self) -> IndexEntry<'_> {
+        self.entry(self.branch.len() - 1).expect("an index block has an entry")
+    }
+
     /// Where in memory the data block is that an entry leads to.
-    pub(crate) fn slot(&self, index: usize) -> Option<&BlockSlot> {
-        self.slots.get(index)
+    ///
+    /// # Panics
+    ///
+    /// If there is no such entry.
+    #[inline]
+    pub(crate) fn slot(&self, index: usize) -> &BlockSlot {
+        &self.slots[index]
     }
 
     /// A key of this block that outlives a borrow of it.
@@ -84,17 +98,18 @@ impl IndexBlock {
 
     /// Bytes it takes in memory.
     pub(crate) fn bytes(&self) -> usize {
-        let body = self.branch.body().len();
         size_of::<Self>()
-            .saturating_add(body)
-            .saturating_add(self.heads.as_ref().map_or(0, RowHeads::bytes))
-            .saturating_add(size_of_val(&*self.slots))
+            + self.branch.body().len()
+            + self.heads.as_ref().map_or(0, RowHeads::bytes)
+            + size_of_val(&*self.slots)
     }
 }
 
-/// The row in an entry's key.
-fn row(branch: &Branch, index: usize) -> &[u8] {
-    branch.entry(index).and_then(|entry| KeyRef::parse(entry.key)).map_or(&[], |key| key.row)
+/// The key of an entry.
+#[inline]
+fn key_of(branch: &Branch, index: usize) -> KeyRef<'_> {
+    let entry = branch.entry(index).expect("the entry is one of the block's");
+    KeyRef::parse(entry.key).expect("keys are checked when the block is made")
 }
 
 #[cfg(test)]

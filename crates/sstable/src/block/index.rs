@@ -50,6 +50,12 @@ impl BlockPlace {
     /// The bytes a place takes in an entry.
     pub(crate) const LEN: usize = 12;
 
+    /// How many bytes the block takes in the file.
+    #[inline]
+    pub(crate) fn byte_len(self) -> usize {
+        usize::try_from(self.len).expect("a usize has 32 bits or more")
+    }
+
     fn read(input: &mut Input<'_>) -> Option<Self> {
         let offset = u64::try_from(i64::from_be_bytes(input.array()?)).ok()?;
         let len = u32::try_from(input.len_i32()?).ok()?;
@@ -63,6 +69,9 @@ impl BlockPlace {
 }
 
 impl<'a> IndexEntry<'a> {
+    /// The bytes of an entry of a root whose key is empty.
+    pub(crate) const ROOT_LEN_MIN: usize = BlockPlace::LEN + 1;
+
     /// Reads an entry of a root.
     pub(crate) fn read_root(input: &mut Input<'a>) -> Result<Self, What> {
         let block = BlockPlace::read(input).ok_or("an index entry without a place")?;
@@ -74,14 +83,18 @@ impl<'a> IndexEntry<'a> {
     /// Appends an entry of a root.
     pub(crate) fn write_root(&self, out: &mut Vec<u8>) {
         self.block.write(out);
-        write_hvlong(out, i64::try_from(self.key.len()).unwrap_or(i64::MAX));
+        write_hvlong(out, i64::try_from(self.key.len()).expect("a key is shorter than 2 GiB"));
         out.extend_from_slice(self.key);
     }
 
     /// The bytes that [`write_root`](Self::write_root) appends for a key of this length.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "the key is in memory, and no more is added"
+    )]
     pub(crate) fn root_len(key_len: usize) -> usize {
-        let len = i64::try_from(key_len).unwrap_or(i64::MAX);
-        BlockPlace::LEN.saturating_add(hvlong_len(len)).saturating_add(key_len)
+        let len = i64::try_from(key_len).expect("a key is shorter than 2 GiB");
+        BlockPlace::LEN + hvlong_len(len) + key_len
     }
 }
 
@@ -114,8 +127,9 @@ pub(crate) fn write_branch<'a>(
     let mut offset = 0_u32;
     out.extend_from_slice(&offset.to_be_bytes());
     for entry in entries.clone() {
-        let len = u32::try_from(entry.key.len().saturating_add(BlockPlace::LEN));
-        offset = offset.saturating_add(len.expect("keys are shorter than 2 GiB"));
+        let end = entry.key.len().checked_add(BlockPlace::LEN);
+        let end = end.and_then(|len| u32::try_from(len).ok()?.checked_add(offset));
+        offset = end.expect("an index block is shorter than 2 GiB");
         out.extend_from_slice(&offset.to_be_bytes());
     }
     for entry in entries {
@@ -123,6 +137,9 @@ pub(crate) fn write_branch<'a>(
         out.extend_from_slice(entry.key);
     }
 }
+
+/// Where the first offset of an entry stands, behind the count.
+const FIRST_OFFSET_AT: usize = 4;
 
 /// A leaf or intermediate block, checked when it is made and searched as it stands.
 #[derive(Clone, Debug)]
@@ -133,30 +150,38 @@ pub(crate) struct Branch {
 }
 
 impl Branch {
-    /// Takes the body of a block, whose offsets it checks.
+    /// Takes the body of a block, whose offsets and places it checks.
     pub(crate) fn new(body: Bytes) -> Result<Self, What> {
         let mut input = Input::new(&body);
         let count = input.len_i32().ok_or("no count of index entries")?;
         let offsets_len = count.checked_add(1).and_then(|offsets| offsets.checked_mul(4));
         let offsets = offsets_len.and_then(|len| input.take(len));
         let (offsets, _) = offsets.ok_or("the index entries go past the block")?.as_chunks::<4>();
-        let entries_len = input.len();
-        let entries_at = body.len().saturating_sub(entries_len);
         if count == 0 {
             return Err("no index entries".into());
         }
-        let mut end = None;
+        let entries = input.rest();
+        let mut start = None;
         for offset in offsets {
-            let offset = usize::try_from(i32::from_be_bytes(*offset)).unwrap_or(usize::MAX);
-            let least = end.map_or(0, |end: usize| end.saturating_add(BlockPlace::LEN));
-            if offset < least || offset > entries_len || (end.is_none() && offset != 0) {
-                return Err("index entries overlap or leave the block".into());
+            let overlap = "index entries overlap or leave the block";
+            let end = usize::try_from(i32::from_be_bytes(*offset)).map_err(|_| overlap)?;
+            match start {
+                None if end != 0 => return Err(overlap.into()),
+                None => {}
+                Some(start) => {
+                    let entry = entries.get(start..end).ok_or(overlap)?;
+                    let entry = entry.first_chunk::<{ BlockPlace::LEN }>().ok_or(overlap)?;
+                    let place = BlockPlace::read(&mut Input::new(entry));
+                    place.ok_or("an index entry without a place")?;
+                }
             }
-            end = Some(offset);
+            start = Some(end);
         }
-        if end != Some(entries_len) {
+        if start != Some(entries.len()) {
             return Err("bytes behind the index entries".into());
         }
+        let entries_at = FIRST_OFFSET_AT.checked_add(offsets.as_flattened().len());
+        let entries_at = entries_at.expect("both are in memory");
         Ok(Self { body, count, entries_at })
     }
 
@@ -171,24 +196,32 @@ impl Branch {
     }
 
     /// The entry of this number, counted from 0; `None` past the last.
+    #[inline]
     pub(crate) fn entry(&self, index: usize) -> Option<IndexEntry<'_>> {
-        let at = |index: usize| {
-            let start = index.checked_add(1)?.checked_mul(4)?;
-            let offset = self.body.get(start..)?.first_chunk()?;
-            usize::try_from(i32::from_be_bytes(*offset)).ok()?.checked_add(self.entries_at)
-        };
-        if index >= self.count {
-            return None;
-        }
-        let (start, end) = (at(index)?, at(index.checked_add(1)?)?);
-        let mut input = Input::new(self.body.get(start..end)?);
-        let block = BlockPlace::read(&mut input)?;
-        Some(IndexEntry { block, key: input.rest() })
+        (index < self.count).then(|| self.entry_within(index))
+    }
+
+    #[inline]
+    #[expect(
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing,
+        reason = "the offsets were checked when the block was made"
+    )]
+    fn entry_within(&self, index: usize) -> IndexEntry<'_> {
+        let at = FIRST_OFFSET_AT + 4 * index;
+        let (offsets, _) = self.body[at..at + 8].as_chunks::<4>();
+        let [start, end] = [offsets[0], offsets[1]].map(|offset| {
+            let offset = u32::from_be_bytes(offset);
+            self.entries_at + usize::try_from(offset).expect("a usize has 32 bits or more")
+        });
+        let mut input = Input::new(&self.body[start..end]);
+        let block = BlockPlace::read(&mut input).expect("places are checked");
+        IndexEntry { block, key: input.rest() }
     }
 
     /// Every entry, in the order of the keys.
     pub(crate) fn entries(&self) -> impl Iterator<Item = IndexEntry<'_>> {
-        (0..self.count).map_while(|index| self.entry(index))
+        (0..self.count).map(|index| self.entry_within(index))
     }
 }
 

@@ -7,13 +7,64 @@
 use bytes::Bytes;
 use filter::StoredFilter;
 
+use super::aligned::aligned;
+use crate::encoding::What;
+
 /// The name of the META block that holds a filter over the rows of its file.
 pub(crate) const ROW_FILTER_NAME: &str = "filter.row";
 
 /// A META block as it is kept in memory.
 #[derive(Debug)]
 pub(crate) struct MetaBlock {
-    pub(crate) body: Bytes,
-    /// The same bytes as a filter, where they were read as one.
-    pub(crate) filter: Option<StoredFilter<Bytes>>,
+    body: Bytes,
+}
+
+impl MetaBlock {
+    /// Copies the body of a block.
+    pub(super) fn new(body: &[u8]) -> Self {
+        Self { body: aligned(body) }
+    }
+
+    /// The bytes that were written under its name.
+    pub(crate) const fn body(&self) -> &Bytes {
+        &self.body
+    }
+
+    /// Bytes it takes in memory.
+    pub(crate) const fn bytes(&self) -> usize {
+        size_of::<Self>() + self.body.len()
+    }
+}
+
+/// A META block that holds a filter of ours.
+#[derive(Debug)]
+pub(crate) struct FilterBlock {
+    body: Bytes,
+    filter: StoredFilter<Bytes>,
+}
+
+impl FilterBlock {
+    /// Copies and parses the body of a block.
+    pub(super) fn new(body: &[u8]) -> Result<Self, What> {
+        let body = aligned(body);
+        let filter = StoredFilter::parse(body.clone()).map_err(|error| error.to_string())?;
+        Ok(Self { body, filter })
+    }
+
+    /// The filter.
+    #[inline]
+    pub(crate) const fn filter(&self) -> &StoredFilter<Bytes> {
+        &self.filter
+    }
+
+    /// The same block as bytes.
+    pub(super) fn as_meta(&self) -> MetaBlock {
+        MetaBlock { body: self.body.clone() }
+    }
+
+    /// Bytes it takes in memory.
+    #[inline]
+    pub(crate) const fn bytes(&self) -> usize {
+        size_of::<Self>() + self.body.len()
+    }
 }

@@ -17,7 +17,7 @@
 use std::cmp::Ordering;
 
 use super::plain::{LENGTHS_LEN, TIME_LEN, read_behind_value, read_cell};
-use super::{CellLayout, Decoded, What};
+use super::{CellLayout, PlainCells, What};
 use crate::input::Input;
 use crate::{CellRef, CellType, Comparator, KeyRef, SequenceId, Timestamp};
 
@@ -219,16 +219,16 @@ fn what_is_wrong(rest: &[u8], layout: CellLayout) -> What {
 impl RowPart {
     /// Compares the row with that of another cell of the block.
     #[inline]
-    pub(crate) fn compare(&self, other: &Self, cells: &Decoded, order: Comparator) -> Ordering {
+    pub(crate) fn compare(&self, other: &Self, cells: &PlainCells, order: Comparator) -> Ordering {
         if order == Comparator::Bytes && self.head < other.head {
             return Ordering::Less;
         }
         order.compare_rows(self.row(cells), other.row(cells))
     }
 
-    fn row<'a>(&self, cells: &'a Decoded) -> &'a [u8] {
+    fn row<'a>(&self, cells: &'a PlainCells) -> &'a [u8] {
         let row_at = self.cell_at.wrapping_add(ROW_AT);
-        cells.cells().between(row_at, row_at.wrapping_add(self.len)).unwrap_or_default()
+        cells.body().between(row_at, row_at.wrapping_add(self.len))
     }
 }
 
@@ -321,7 +321,7 @@ mod tests {
             for row in [&left, &right] {
                 write_cell(&mut cells, &CellRef::put(row, b"f", b"", Timestamp::new(1), b""), layout);
             }
-            let decoded = Decoded::plain(cells.clone().into());
+            let decoded = PlainCells::new(cells.clone().into());
             let first = CellParts::read(&cells, 0, layout).expect("a cell");
             let second = CellParts::read(&cells[first.end()..], first.end(), layout).expect("a cell");
             let order = first.row().compare(&second.row(), &decoded, layout.order);

@@ -25,16 +25,17 @@ use std::ops::Range;
 
 pub(super) use self::cell_input::{CellFlags, CellInput, Lengths};
 use self::key_buffer::KeyBuffer;
-use super::block::DELTA_PREFIX_LEN;
+use super::cells::DELTA_HEADER_LEN;
 use super::plain::TIME_LEN;
-use super::{CellLayout, DataBlockEncoding, Deltas, What, diff, fast_diff, prefix, tag_dictionary};
-use crate::block::walk::Step;
+use super::{
+    CellLayout, DataBlockEncoding, DeltaCells, Step, What, diff, fast_diff, prefix, tag_dictionary,
+};
 use crate::input::Input;
 use crate::{CellRef, CellType, SequenceId, Timestamp};
 
 /// A place in a block: on a cell.
 #[derive(Clone, Debug)]
-pub(crate) struct DeltaWalk {
+pub(crate) struct DeltaCursor {
     encoding: DataBlockEncoding,
     layout: CellLayout,
     /// Where the next cell starts in the body.
@@ -67,9 +68,9 @@ pub(crate) struct DeltaWalk {
     tags_decoded: Vec<u8>,
 }
 
-impl DeltaWalk {
+impl DeltaCursor {
     /// Begins on the first cell.
-    pub(super) fn begin(deltas: &Deltas, layout: CellLayout) -> Result<Self, What> {
+    pub(super) fn begin(deltas: &DeltaCells, layout: CellLayout) -> Result<Self, What> {
         let mut walk = Self {
             encoding: deltas.encoding,
             layout,
@@ -92,7 +93,7 @@ impl DeltaWalk {
             tags_decoded: Vec::new(),
         };
         let body = deltas.body();
-        let mut input = Input::new(body.get(DELTA_PREFIX_LEN..).unwrap_or_default());
+        let mut input = Input::new(body.get(DELTA_HEADER_LEN..).unwrap_or_default());
         if walk.encoding == DataBlockEncoding::Diff {
             walk.set_family(diff::decode_family(&mut input)?);
         }
@@ -108,7 +109,7 @@ impl DeltaWalk {
     /// Goes to the next cell.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
-    pub(crate) fn step(&mut self, deltas: &Deltas) -> Result<Step, What> {
+    pub(crate) fn step(&mut self, deltas: &DeltaCells) -> Result<Step, What> {
         let at = self.next_at;
         let usual = match self.encoding {
             // To find out that it is not one takes as long as a part of what comes then.
@@ -126,19 +127,19 @@ impl DeltaWalk {
 
     /// Reads the tags of the cell that starts at `at`, and what follows them.
     #[inline(never)]
-    fn read_behind_value(&mut self, deltas: &Deltas, at: usize) -> Result<(), What> {
+    fn read_behind_value(&mut self, deltas: &DeltaCells, at: usize) -> Result<(), What> {
         let body = deltas.body();
-        let input = Input::new(body.behind(self.next_at).unwrap_or_default());
+        let input = Input::new(body.behind(self.next_at));
         let mut cell = CellInput { walk: self, input, body_len: body.len() };
         cell.read_end().map_err(|what| located(at, &what))
     }
 
     /// Goes to the next cell, whatever it is like.
     #[inline(never)]
-    fn step_in_all_steps(&mut self, deltas: &Deltas) -> Result<Step, What> {
+    fn step_in_all_steps(&mut self, deltas: &DeltaCells) -> Result<Step, What> {
         let body = deltas.body();
         let at = self.next_at;
-        let input = Input::new(body.behind(at).unwrap_or_default());
+        let input = Input::new(body.behind(at));
         if input.is_empty() {
             return self.check_size().map(|()| Step::End);
         }
@@ -152,7 +153,7 @@ impl DeltaWalk {
 
     /// Goes on to the first cell whose row is not less than `row`; returns how that row compares with
     /// it. Where all rows are less it ends on the last cell.
-    pub(crate) fn go_to_row(&mut self, deltas: &Deltas, row: &[u8]) -> Result<Ordering, What> {
+    pub(crate) fn go_to_row(&mut self, deltas: &DeltaCells, row: &[u8]) -> Result<Ordering, What> {
         loop {
             let found = self.layout.order.compare_rows(self.row(), row);
             if found.is_ge() {
@@ -161,7 +162,7 @@ impl DeltaWalk {
             loop {
                 match self.step(deltas)? {
                     Step::SameRow => {}
-                    Step::NextRow | Step::Cell => break,
+                    Step::NextRow => break,
                     Step::End => return Ok(found),
                 }
             }
@@ -189,8 +190,18 @@ impl DeltaWalk {
     }
 
     /// The cell it stands on.
+    ///
+    /// # Panics
+    ///
+    /// If `cells` are not those that it was made for.
     #[inline(never)]
-    pub(crate) fn cell<'a>(&'a self, deltas: &'a Deltas) -> Option<CellRef<'a>> {
+    pub(crate) fn cell<'a>(&'a self, cells: &'a DeltaCells) -> CellRef<'a> {
+        self.cell_in(cells).expect("a delta cursor stands on a cell that it has checked")
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it has one caller")]
+    fn cell_in<'a>(&'a self, deltas: &'a DeltaCells) -> Option<CellRef<'a>> {
         let columns = self.key.part(0, self.key_len.wrapping_sub(TIME_LEN));
         let (row, columns) = columns.split_at_checked(self.row_end)?;
         let (family, qualifier) = columns.split_at_checked(self.family_field_len)?;
@@ -200,14 +211,14 @@ impl DeltaWalk {
             qualifier,
             timestamp: Timestamp::new(self.timestamp),
             cell_type: self.cell_type,
-            value: deltas.body().between(self.value.start, self.value.end)?,
+            value: deltas.body().get(self.value.clone())?,
             tags: if self.tags.is_empty() { &[] } else { self.some_tags(deltas)? },
             sequence_id: self.sequence_id,
         })
     }
 
     #[inline(never)]
-    fn some_tags<'a>(&'a self, deltas: &'a Deltas) -> Option<&'a [u8]> {
+    fn some_tags<'a>(&'a self, deltas: &'a DeltaCells) -> Option<&'a [u8]> {
         let body = deltas.body();
         let tagged: &[u8] = if self.layout.compressed_tags { &self.tags_decoded } else { body };
         tagged.get(self.tags.clone())

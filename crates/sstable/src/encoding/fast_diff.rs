@@ -19,10 +19,9 @@
 )]
 
 use super::delta::{Key, write_len};
-use super::delta_walk::{CellFlags, CellInput, DeltaWalk};
-use super::{Deltas, What};
+use super::delta_walk::{CellFlags, CellInput, DeltaCursor};
+use super::{DeltaCells, Step, What};
 use crate::CellRef;
-use crate::block::walk::Step;
 use crate::input::Input;
 
 const SHARED_TIMESTAMP_LEN: u8 = 0x07;
@@ -95,7 +94,7 @@ pub(super) fn decode(cell: &mut CellInput<'_, '_>) -> Result<(), What> {
 
 /// The same for a usual cell.
 #[inline(never)]
-pub(super) fn decode_usual(walk: &mut DeltaWalk, deltas: &Deltas) -> Option<Step> {
+pub(super) fn decode_usual(walk: &mut DeltaCursor, deltas: &DeltaCells) -> Option<Step> {
     let mut cell = CellInput::usual(walk, deltas)?;
     let flags = Flags::read(&mut cell.input).ok()?;
     cell.take_differences(flags)

@@ -8,24 +8,32 @@
 //! | `FAST_DIFF`    |  4 | the same with whole bytes of timestamps, and repeated values        |
 //! | `ROW_INDEX_V1` |  7 | cells as they are, and behind them where each row starts            |
 //!
-//! The body of an encoded block is `u16 BE id || payload`. A block that is used again and again is
-//! decoded once, into [plain cells](plain), and cached in that form: so there is one search whatever
-//! the encoding, which undoes no differences. A scan that passes the cache by, and the first get that
-//! reads a block, do not need all cells at once: they undo the differences [as they go](delta_walk).
+//! The body of an encoded block is `u16 BE id || payload`. A block that is used again is decoded once,
+//! into [plain cells](plain), and cached in that form: one search serves every encoding. A scan past the
+//! cache, and the first get that reads a block, do not need all cells at once: they decode cell by cell,
+//! with a [cursor](DeltaCursor).
 
-mod block;
 mod cell_parts;
+mod cells;
 mod delta;
 mod delta_walk;
 mod diff;
+mod encoder;
 mod fast_diff;
 mod kind;
+mod layout;
 pub(crate) mod plain;
+mod plain_cursor;
 mod prefix;
 mod row_index;
+mod row_starts;
 mod tag_dictionary;
 
-pub(crate) use block::{BlockEncoder, CellLayout, Cells, Decoded, Deltas, What, open};
 pub(crate) use cell_parts::CellParts;
-pub(crate) use delta_walk::DeltaWalk;
+pub(crate) use cells::{Cells, DeltaCells, PlainCells};
+pub(crate) use delta_walk::DeltaCursor;
+pub(crate) use encoder::BlockEncoder;
 pub use kind::DataBlockEncoding;
+pub(crate) use layout::{CellLayout, Step, What};
+pub(crate) use plain_cursor::{CheckingCursor, PlainCursor};
+pub(crate) use row_starts::RowStarts;

@@ -15,10 +15,9 @@
 )]
 
 use super::delta::{Key, write_len};
-use super::delta_walk::{CellInput, DeltaWalk, Lengths};
-use super::{Deltas, What};
+use super::delta_walk::{CellInput, DeltaCursor, Lengths};
+use super::{DeltaCells, Step, What};
 use crate::CellRef;
-use crate::block::walk::Step;
 
 /// Appends a cell up to its value.
 pub(super) fn encode(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &Key, previous: Option<&Key>) {
@@ -43,7 +42,7 @@ pub(super) fn decode(cell: &mut CellInput<'_, '_>) -> Result<(), What> {
 
 /// The same for a usual cell.
 #[inline(never)]
-pub(super) fn decode_usual(walk: &mut DeltaWalk, deltas: &Deltas) -> Option<Step> {
+pub(super) fn decode_usual(walk: &mut DeltaCursor, deltas: &DeltaCells) -> Option<Step> {
     let mut cell = CellInput::usual(walk, deltas)?;
     let Lengths { key_len, value_len, common } = read_lengths(&mut cell).ok()?;
     let (step, time) = cell.take_key(key_len, common)?;

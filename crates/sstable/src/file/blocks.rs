@@ -1,28 +1,35 @@
-//! Blocks of an open file: from the cache, or read, taken apart and kept there.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
+//! Blocks of an open file: from the cache, or read, parsed and kept there.
+//!
+//! ```text
+//! cache ──typed block──→ matched once ──→ caller
+//!   └ miss → file → verify, decompress → parse → check against what led there → cache, caller
+//! ```
+//!
+//! | a data block is loaded for | and from the cache, or for it, is               | past the cache is |
+//! |----------------------------|-------------------------------------------------|-------------------|
+//! | a search                   | decoded                                         | decoded           |
+//! | the row of a get           | decoded; delta-encoded if just read and the cache is full | decoded, or delta-encoded |
+//! | a scan                     | decoded                                         | as it was read    |
+//!
+//! An encoded block in the cache is decoded when it is found there; the decoded one takes its place.
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-use filter::StoredFilter;
-
 use super::options::Caching;
-use super::raw_blocks::{RawBlock, RawData};
-use crate::block::body::{Body, Buffers};
-use crate::block::branch::IndexBlock;
-use crate::block::data::DataBlock;
+use super::raw_blocks::RawData;
+use crate::block::cached::{CachedBlock, Found, TypedBlock};
+use crate::block::data::{BlockOrigin, DataBlock, DataRef};
+use crate::block::decoded::DecodedBlock;
+use crate::block::encoded::EncodedBlock;
 use crate::block::header::Header;
-use crate::block::index::{BlockPlace, Branch};
-use crate::block::loaded::Block;
-use crate::block::meta::MetaBlock;
+use crate::block::index::BlockPlace;
+use crate::block::row_index::RowLookup;
+use crate::buffers::{Body, Buffers};
 use crate::cache::{BlockCache, BlockKey};
-use crate::encoding::{self, CellLayout, Cells};
+use crate::encoding::{CellLayout, Cells, What};
 use crate::{
-    BlockKind, BlockSource, BlockType, ChecksumType, Comparator, Compression, Damage,
-    DataBlockEncoding, Error, FileName, Limits, ReadAt, ReadTrace, Result,
+    BlockKind, BlockSource, BlockType, ChecksumType, Compression, Damage, DataBlockEncoding, Error,
+    FileName, Limits, ReadAt, ReadTrace, Result,
 };
 
 /// The blocks of one open file.
@@ -46,126 +53,200 @@ pub(crate) struct Blocks {
     pub(crate) blocks_end: u64,
 }
 
-/// What a block that holds no cells is wanted as.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Wanted {
-    LeafIndex,
-    IntermediateIndex,
-    BloomChunk,
-    Meta,
-    /// A META block that holds a filter.
-    Filter,
-}
-
-impl Wanted {
-    pub(crate) const fn kind(self) -> BlockKind {
-        match self {
-            Self::LeafIndex | Self::IntermediateIndex => BlockKind::Index,
-            Self::BloomChunk => BlockKind::Bloom,
-            Self::Meta | Self::Filter => BlockKind::Meta,
-        }
-    }
-
-    const fn block_type(self) -> BlockType {
-        match self {
-            Self::LeafIndex => BlockType::LeafIndex,
-            Self::IntermediateIndex => BlockType::IntermediateIndex,
-            Self::BloomChunk => BlockType::BloomChunk,
-            Self::Meta | Self::Filter => BlockType::Meta,
-        }
-    }
-
-    /// Whether a block from the cache is what it is wanted as. A META block that was read as bytes
-    /// is read again when it is wanted as a filter.
-    const fn is(self, block: &Block) -> bool {
-        match self {
-            Self::LeafIndex | Self::IntermediateIndex => matches!(block, Block::Index(_)),
-            Self::BloomChunk => matches!(block, Block::Chunk(_)),
-            Self::Meta => matches!(block, Block::Meta(_)),
-            Self::Filter => matches!(block, Block::Meta(MetaBlock { filter: Some(_), .. })),
-        }
-    }
-}
-
-/// What a data block is wanted for.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum DataUse {
-    /// A walk from its first cell on, as far as a get needs it. That alone does not pay for making all
-    /// its cells plain and listing its rows: the block may leave the cache before it is used again.
-    Walk,
-    /// Any: its cells are plain and checked.
-    Search,
-}
-
 impl Blocks {
-    /// The block at `place`, from the cache or from the file. `check` checks a block just read against
-    /// what else is known of it.
-    pub(crate) fn load(
+    /// Returns the block of type `block_type` at `place`, from the cache or from the file. `check` compares a
+    /// block just read with what else is known of it.
+    pub(crate) fn load<T: TypedBlock>(
         &self,
         place: BlockPlace,
-        wanted: Wanted,
+        block_type: BlockType,
         caching: Caching,
         trace: &mut ReadTrace,
-        check: impl FnOnce(&Block, &Header) -> Result<(), &'static str>,
-    ) -> Result<Arc<Block>> {
-        let cache = self.cache.as_ref().filter(|_| caching == Caching::Use);
-        let is_wanted = |block: &Block| wanted.is(block);
-        if let Some(block) = self.cached(place, wanted.kind(), cache, is_wanted, trace) {
-            return Ok(block);
+        check: impl FnOnce(&T, &Header) -> Result<(), &'static str>,
+    ) -> Result<Arc<T>> {
+        let cache = self.cache_for(caching);
+        let mut other_type = None;
+        if let Some(found) = cache.and_then(|cache| cache.block(self.key(place))) {
+            match T::from_cached(found) {
+                Found::Block(block) => {
+                    trace.touch(T::KIND, BlockSource::Cache, block.bytes());
+                    return Ok(block);
+                }
+                Found::OtherForm => {}
+                Found::OtherType(found) => other_type = Some(found),
+            }
         }
         let raw = self.read(place)?;
-        trace.touch(wanted.kind(), BlockSource::File, usize::try_from(place.len).unwrap_or(0));
-        self.check_type(place, &raw.header, wanted.block_type())?;
-        let header = raw.header;
-        let damaged = |what| self.damaged(place, header.block_type, what);
-        let block = take_apart(raw, wanted, self.layout.order).map_err(damaged)?;
-        check(&block, &header).map_err(|what| damaged(what.into()))?;
+        trace.touch(T::KIND, BlockSource::File, place.byte_len());
+        self.check_type(place, &raw.header, block_type)?;
+        if let Some(found) = other_type {
+            return Err(self.wrong_type(place, block_type, &found));
+        }
+        let damaged = |what| self.damaged(place, block_type, what);
+        let block = T::parse(&raw.body, self.layout.order).map_err(damaged)?;
+        check(&block, &raw.header).map_err(|what| damaged(what.into()))?;
         let block = Arc::new(block);
         if let Some(cache) = cache {
-            cache.insert(self.key(place), Arc::clone(&block));
+            cache.insert(self.key(place), T::into_cached(Arc::clone(&block)));
         }
         Ok(block)
     }
 
-    /// The data block at `place`, from the cache or from the file, through `buffers`. `check` holds a
-    /// block just read or made searchable against what else is known of it.
-    ///
-    /// A block of differences goes into a full cache as it was read if it is wanted for a walk; when it
-    /// is found there it is made searchable. What is wanted for more is so at once. What does not go
-    /// into the cache stays as it was read, and the caller may check it.
-    pub(crate) fn load_data(
+    /// Returns the data block at `place` decoded, through `buffers`. `check` compares a block just decoded
+    /// with what else is known of it.
+    pub(crate) fn load_decoded(
         &self,
         place: BlockPlace,
-        wanted: DataUse,
         caching: Caching,
         buffers: &mut Buffers,
         trace: &mut ReadTrace,
-        check: impl FnOnce(&DataBlock) -> Result<(), encoding::What>,
-    ) -> Result<Arc<Block>> {
-        let cache = self.cache.as_ref().filter(|_| caching == Caching::Use);
-        let is_data = |block: &Block| matches!(block, Block::Data(_));
-        if let Some(block) = self.cached(place, BlockKind::Data, cache, is_data, trace) {
-            return self.searchable(block, caching, buffers, check);
+        mut check: impl FnMut(&DecodedBlock) -> Result<(), What>,
+    ) -> Result<Arc<DecodedBlock>> {
+        let cache = self.cache_for(caching);
+        if let Some(cache) = cache
+            && let Some(block) = self.cached_decoded(cache, place, buffers, trace, &mut check)?
+        {
+            return Ok(block);
         }
-        let raw = self.read_data(place, buffers)?;
-        trace.touch(BlockKind::Data, BlockSource::File, usize::try_from(place.len).unwrap_or(0));
-        let mut data = self.open_data(raw)?;
-        let block_type = data.block_type();
-        let damaged = |what| self.damaged(place, block_type, what);
+        let block = self.read_encoded(place, buffers, trace)?;
+        let block = self.decode(block, buffers)?;
+        check(&block).map_err(|what| self.damaged_at(block.origin(), what))?;
+        let block = Arc::new(block);
         if let Some(cache) = cache {
-            // Where there is room it will be used again: the sooner it is searchable, the better.
-            // Whether there is, is asked last, for it takes the locks of the cache.
-            let is_to_walk = wanted == DataUse::Walk && data.as_read().is_some();
-            if !(is_to_walk && cache.is_full(self.key(place))) {
-                data = data.into_searchable(buffers).map_err(damaged)?;
-            }
-        }
-        check(&data).map_err(damaged)?;
-        let block = Arc::new(Block::Data(data));
-        if let Some(cache) = cache {
-            cache.insert(self.key(place), Arc::clone(&block));
+            cache.insert(self.key(place), CachedBlock::Decoded(Arc::clone(&block)));
         }
         Ok(block)
+    }
+
+    /// Returns the data block at `place` for the row of a get, as the table above says. `check` compares a
+    /// block just read or decoded with what else is known of it; of an encoded one no cell is checked yet.
+    ///
+    /// A get reads one row. That alone does not pay for decoding all cells and listing all rows, since the
+    /// block may leave a full cache before it is used again.
+    pub(crate) fn load_for_row(
+        &self,
+        place: BlockPlace,
+        buffers: &mut Buffers,
+        trace: &mut ReadTrace,
+        mut check: impl FnMut(DataRef<'_>) -> Result<(), What>,
+    ) -> Result<DataBlock> {
+        let cache = self.cache.as_deref();
+        let mut check_decoded = |block: &_| check(DataRef::Decoded(block));
+        if let Some(cache) = cache
+            && let Some(block) =
+                self.cached_decoded(cache, place, buffers, trace, &mut check_decoded)?
+        {
+            return Ok(DataBlock::Decoded(block));
+        }
+        let block = self.read_encoded(place, buffers, trace)?;
+        // Whether the cache is full is asked last, because that takes its locks.
+        let stays_encoded =
+            block.is_delta_encoded() && cache.is_none_or(|cache| cache.is_full(self.key(place)));
+        let block = if stays_encoded {
+            DataBlock::Encoded(Arc::new(block))
+        } else {
+            DataBlock::Decoded(Arc::new(self.decode(block, buffers)?))
+        };
+        let found = block.as_ref();
+        check(found).map_err(|what| self.damaged_at(found.origin(), what))?;
+        if let Some(cache) = cache {
+            cache.insert(self.key(place), block.clone().into());
+        }
+        Ok(block)
+    }
+
+    /// Returns the data block at `place` for a scan, as the table above says. `check` is that of
+    /// [`load_for_row`](Self::load_for_row).
+    pub(crate) fn load_for_scan(
+        &self,
+        place: BlockPlace,
+        caching: Caching,
+        buffers: &mut Buffers,
+        trace: &mut ReadTrace,
+        mut check: impl FnMut(DataRef<'_>) -> Result<(), What>,
+    ) -> Result<DataBlock> {
+        if self.cache_for(caching).is_some() {
+            let check = |block: &_| check(DataRef::Decoded(block));
+            return self
+                .load_decoded(place, caching, buffers, trace, check)
+                .map(DataBlock::Decoded);
+        }
+        let block = self.read_encoded(place, buffers, trace)?;
+        let found = DataRef::Encoded(&block);
+        check(found).map_err(|what| self.damaged_at(found.origin(), what))?;
+        Ok(DataBlock::Encoded(Arc::new(block)))
+    }
+
+    /// Returns a data block that the cache has, decoded. An encoded one is decoded and checked, and the
+    /// decoded one takes its place in the cache.
+    fn cached_decoded(
+        &self,
+        cache: &BlockCache,
+        place: BlockPlace,
+        buffers: &mut Buffers,
+        trace: &mut ReadTrace,
+        check: &mut impl FnMut(&DecodedBlock) -> Result<(), What>,
+    ) -> Result<Option<Arc<DecodedBlock>>> {
+        let Some(found) = cache.block(self.key(place)) else { return Ok(None) };
+        match found {
+            CachedBlock::Decoded(block) => {
+                trace.touch(BlockKind::Data, BlockSource::Cache, block.bytes());
+                Ok(Some(block))
+            }
+            CachedBlock::Encoded(block) => {
+                trace.touch(BlockKind::Data, BlockSource::Cache, block.bytes());
+                self.replace_by_decoded(cache, &block, buffers, check).map(Some)
+            }
+            other => {
+                let raw = self.read_data(place, buffers)?;
+                trace.touch(BlockKind::Data, BlockSource::File, place.byte_len());
+                self.check_type(place, &raw.header, self.data_type())?;
+                Err(self.wrong_type(place, self.data_type(), &other))
+            }
+        }
+    }
+
+    /// Decodes and checks an encoded block of the cache; the decoded one takes its place there.
+    fn replace_by_decoded(
+        &self,
+        cache: &BlockCache,
+        block: &EncodedBlock,
+        buffers: &mut Buffers,
+        check: &mut impl FnMut(&DecodedBlock) -> Result<(), What>,
+    ) -> Result<Arc<DecodedBlock>> {
+        let damaged = |what| self.damaged_at(block.origin(), what);
+        let decoded = block.decode_copy(RowLookup::ByHash, buffers).map_err(damaged)?;
+        check(&decoded).map_err(damaged)?;
+        let decoded = Arc::new(decoded);
+        let key = self.key(block.origin().place);
+        cache.replace(key, CachedBlock::Decoded(Arc::clone(&decoded)));
+        Ok(decoded)
+    }
+
+    /// Returns a block that a scanner holds decoded and checked.
+    ///
+    /// A block past the cache is checked each time, since the scan has compared only its first key with the
+    /// index. An encoded block of the cache is replaced there.
+    pub(crate) fn held_decoded(
+        &self,
+        held: DataBlock,
+        caching: Caching,
+        buffers: &mut Buffers,
+        mut check: impl FnMut(&DecodedBlock) -> Result<(), What>,
+    ) -> Result<Arc<DecodedBlock>> {
+        match (self.cache_for(caching), held) {
+            (Some(_), DataBlock::Decoded(block)) => Ok(block),
+            (Some(cache), DataBlock::Encoded(block)) => {
+                self.replace_by_decoded(cache, &block, buffers, &mut check)
+            }
+            (None, held) => {
+                let origin = *held.as_ref().origin();
+                let damaged = |what| self.damaged_at(&origin, what);
+                let block = held.into_decoded(buffers).map_err(damaged)?;
+                check(&block).map_err(damaged)?;
+                Ok(block)
+            }
+        }
     }
 
     /// Whether there is a cache, and it has room.
@@ -174,68 +255,81 @@ impl Blocks {
         self.cache.as_ref().is_some_and(|cache| cache.has_room())
     }
 
-    /// A data block that was read, whose cells are still to be checked.
-    pub(crate) fn open_data(&self, raw: RawData) -> Result<DataBlock> {
-        let RawData { place, header, body } = raw;
-        let expected = match self.encoding {
-            DataBlockEncoding::None => BlockType::Data,
-            _ => BlockType::EncodedData,
-        };
-        self.check_type(place, &header, expected)?;
-        let cells = self.open_cells(body);
-        let data = cells.and_then(|cells| self.data_block(place, &header, cells));
-        data.map_err(|what| self.damaged(place, header.block_type, what))
+    /// The cache, if there is one and it is to be used.
+    fn cache_for(&self, caching: Caching) -> Option<&BlockCache> {
+        self.cache.as_deref().filter(|_| caching == Caching::Use)
     }
 
-    /// The error for a block at `place` of which that is wrong.
-    pub(crate) fn damaged(
+    /// Reads the data block at `place`, and checks none of its cells.
+    fn read_encoded(
         &self,
         place: BlockPlace,
-        block: BlockType,
-        what: encoding::What,
-    ) -> Error {
+        buffers: &mut Buffers,
+        trace: &mut ReadTrace,
+    ) -> Result<EncodedBlock> {
+        let raw = self.read_data(place, buffers)?;
+        trace.touch(BlockKind::Data, BlockSource::File, place.byte_len());
+        self.open_data(raw)
+    }
+
+    fn decode(&self, block: EncodedBlock, buffers: &mut Buffers) -> Result<DecodedBlock> {
+        let origin = *block.origin();
+        let decoded = block.decode(RowLookup::ByHash, buffers);
+        decoded.map_err(|what| self.damaged_at(&origin, what))
+    }
+
+    /// Returns a data block that was read, whose cells are still to be checked.
+    pub(crate) fn open_data(&self, raw: RawData) -> Result<EncodedBlock> {
+        let RawData { place, header, body } = raw;
+        self.check_type(place, &header, self.data_type())?;
+        let origin = BlockOrigin::new(place, &header);
+        self.encoded_block(origin, body).map_err(|what| self.damaged_at(&origin, what))
+    }
+
+    /// Returns the block with this body, whose cells are still to be checked.
+    pub(crate) fn encoded_block(
+        &self,
+        origin: BlockOrigin,
+        body: Body,
+    ) -> Result<EncodedBlock, What> {
+        let size_max = self.limits.plain_len_max(body.len(), self.source.len());
+        let cells = Cells::open(self.encoding, body, size_max)?;
+        let block = EncodedBlock::new(origin, cells, self.layout);
+        // Where an address has 32 bits, no block is as long as a greater limit.
+        let cell_len_max = usize::try_from(self.limits.cell_len_max).unwrap_or(usize::MAX);
+        if block.longest_cell_len(cell_len_max)? > cell_len_max {
+            return Err(format!("a cell of more than the {cell_len_max} bytes allowed").into());
+        }
+        Ok(block)
+    }
+
+    /// The type of the file's data blocks.
+    const fn data_type(&self) -> BlockType {
+        match self.encoding {
+            DataBlockEncoding::None => BlockType::Data,
+            _ => BlockType::EncodedData,
+        }
+    }
+
+    /// The error for a block of which `what` is wrong.
+    #[cold]
+    pub(crate) fn damaged_at(&self, origin: &BlockOrigin, what: What) -> Error {
+        self.damaged(origin.place, origin.block_type, what)
+    }
+
+    /// The error for a block at `place` of which `what` is wrong.
+    #[cold]
+    pub(crate) fn damaged(&self, place: BlockPlace, block: BlockType, what: What) -> Error {
         Damage::in_block(block, place.offset, what).in_file(&self.name)
     }
 
-    /// A data block that can be searched, for one that was to be walked; it takes that one's place in
-    /// the cache. `check` checks it against what else is known of it. A block past the cache is checked,
-    /// and returned as it is.
-    pub(crate) fn searchable(
-        &self,
-        block: Arc<Block>,
-        caching: Caching,
-        buffers: &mut Buffers,
-        check: impl FnOnce(&DataBlock) -> Result<(), encoding::What>,
-    ) -> Result<Arc<Block>> {
-        let cache = self.cache.as_ref().filter(|_| caching == Caching::Use);
-        let Block::Data(data) = &*block else { return Ok(block) };
-        let Some(cache) = cache else {
-            let damaged = |what| self.damaged(data.place(), data.block_type(), what);
-            check(data).map_err(damaged)?;
-            return Ok(block);
-        };
-        let make = || match data.to_searchable(buffers)? {
-            Some(searchable) => check(&searchable).map(|()| Some(searchable)),
-            None => Ok(None),
-        };
-        let damaged = |what| self.damaged(data.place(), data.block_type(), what);
-        let Some(searchable) = make().map_err(damaged)? else { return Ok(block) };
-        let searchable = Arc::new(Block::Data(searchable));
-        cache.replace(self.key(data.place()), Arc::clone(&searchable));
-        Ok(searchable)
-    }
-
-    fn cached(
-        &self,
-        place: BlockPlace,
-        kind: BlockKind,
-        cache: Option<&Arc<BlockCache>>,
-        is_wanted: impl Fn(&Block) -> bool,
-        trace: &mut ReadTrace,
-    ) -> Option<Arc<Block>> {
-        let block = cache?.block(self.key(place)).filter(|block| is_wanted(block))?;
-        trace.touch(kind, BlockSource::Cache, block.bytes());
-        Some(block)
+    /// The error for a cache that holds another block than the file has at `place`, where the file was
+    /// found to have one of type `expected`. Only a defect of ours makes that.
+    #[cold]
+    fn wrong_type(&self, place: BlockPlace, expected: BlockType, found: &CachedBlock) -> Error {
+        let found = found.kind().name();
+        let what = format!("the cache has a block of kind {found} where the file has {expected}");
+        Error::Internal { file: self.name.clone(), at: place.offset, what }
     }
 
     fn check_type(&self, place: BlockPlace, header: &Header, expected: BlockType) -> Result<()> {
@@ -249,57 +343,5 @@ impl Blocks {
     pub(crate) const fn key(&self, place: BlockPlace) -> BlockKey {
         let (file, is_preferred) = (self.file_id, self.in_memory);
         BlockKey { file, offset: place.offset.get(), is_preferred }
-    }
-
-    /// The cells in the body of a data block.
-    pub(crate) fn open_cells(&self, body: Body) -> Result<Cells, encoding::What> {
-        let size_max = self.limits.plain_len_max(body.len(), self.source.len());
-        encoding::open(self.encoding, body, size_max)
-    }
-
-    /// A data block, whose cells are still to be checked.
-    pub(crate) fn data_block(
-        &self,
-        place: BlockPlace,
-        header: &Header,
-        cells: Cells,
-    ) -> Result<DataBlock, encoding::What> {
-        let data = DataBlock::new(place, header, cells, self.layout);
-        let cell_len_max = usize::try_from(self.limits.cell_len_max).unwrap_or(usize::MAX);
-        if data.longest_cell_len(cell_len_max)? > cell_len_max {
-            return Err(format!("a cell of more than the {cell_len_max} bytes allowed").into());
-        }
-        Ok(data)
-    }
-}
-
-/// The block that is wanted, from its body.
-fn take_apart(raw: RawBlock, wanted: Wanted, order: Comparator) -> Result<Block, encoding::What> {
-    Ok(match wanted {
-        Wanted::LeafIndex | Wanted::IntermediateIndex => {
-            Block::Index(IndexBlock::new(Branch::new(raw.body)?, order)?)
-        }
-        Wanted::BloomChunk => Block::Chunk(aligned(&raw.body)),
-        Wanted::Meta => Block::Meta(MetaBlock { body: aligned(&raw.body), filter: None }),
-        Wanted::Filter => {
-            let body = aligned(&raw.body);
-            let filter = StoredFilter::parse(body.clone()).map_err(|error| error.to_string())?;
-            Block::Meta(MetaBlock { body, filter: Some(filter) })
-        }
-    })
-}
-
-/// A copy that starts where a cache line does, so that what a filter puts into one line is in one.
-fn aligned(body: &[u8]) -> Bytes {
-    const LINE: usize = 64;
-    let mut bytes = vec![0; body.len().saturating_add(LINE)];
-    let start = bytes.as_ptr().align_offset(LINE);
-    let end = start.saturating_add(body.len());
-    match bytes.get_mut(start..end) {
-        Some(place) => {
-            place.copy_from_slice(body);
-            Bytes::from(bytes).slice(start..end)
-        }
-        None => Bytes::copy_from_slice(body),
     }
 }

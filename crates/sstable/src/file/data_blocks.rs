@@ -1,8 +1,7 @@
-//! Data blocks as scanners ask for them: the one for a key, the next, the one before, the last.
+//! Data blocks as gets and scanners ask for them: the one for a key, the next, the one before, the last.
 
 use std::sync::Arc;
 
-use super::blocks::DataUse;
 use super::index::{
     BlockBefore, DataIndex, DataPlace, check_data_keys, check_first_key, check_later_key,
     check_previous, first_key_is_unambiguous,
@@ -10,13 +9,13 @@ use super::index::{
 use super::index_cursor::{IndexCursor, IndexRead};
 use super::open_file::OpenFile;
 use super::options::Caching;
-use crate::block::body::Buffers;
-use crate::block::data::DataBlock;
+use crate::block::data::{BlockOrigin, DataBlock, DataRef};
+use crate::block::decoded::DecodedBlock;
+use crate::block::encoded::{EncodedBlock, EncodedCursor};
 use crate::block::index::BlockPlace;
-use crate::block::loaded::{Block, BlockSlot};
-use crate::block::searchable::Searchable;
-use crate::block::walk::{Step, Walk};
-use crate::encoding::{Deltas, What};
+use crate::block::slot::BlockSlot;
+use crate::buffers::Buffers;
+use crate::encoding::What;
 use crate::{
     BlockKind, BlockOffset, BlockSource, BlockType, Damage, Error, FileInfo, KeyRef, ReadTrace,
     Result,
@@ -29,41 +28,40 @@ impl OpenFile {
         caching: Caching,
         buffers: &mut Buffers,
         trace: &mut ReadTrace,
-    ) -> Result<Option<Arc<Block>>> {
+    ) -> Result<Option<Arc<DecodedBlock>>> {
         let before_all = KeyRef::before_row(b"");
         self.data_block_for(&before_all, None, caching, buffers, trace)
     }
 
-    /// The block in which the first cell stands that is not less than `key`, unless that is the
-    /// first cell of the block behind it. `held` is returned again if it is that block. What comes from
-    /// the cache or goes there can be searched.
+    /// The block that has the first cell that is not less than `key`, unless that is the first cell of the
+    /// block behind it. `None` in a file without cells. `held` is used again if it is that block.
     pub(crate) fn data_block_for(
         &self,
         key: &KeyRef<'_>,
-        held: Option<&Arc<Block>>,
+        held: Option<DataBlock>,
         caching: Caching,
         buffers: &mut Buffers,
         trace: &mut ReadTrace,
-    ) -> Result<Option<Arc<Block>>> {
+    ) -> Result<Option<Arc<DecodedBlock>>> {
         let Some(index) = &self.index else { return Ok(None) };
         let block = index.find(&self.blocks, key, caching, trace, |place, trace| match held {
-            Some(block) if is_at(block, place.block.offset) => {
-                let check = |data: &_| self.check_data(data, place);
-                self.blocks.searchable(Arc::clone(block), caching, buffers, check)
+            Some(held) if held.as_ref().origin().place.offset == place.block.offset => {
+                let check = |block: &_| self.check_data(block, place);
+                self.blocks.held_decoded(held, caching, buffers, check)
             }
-            _ => self.load_data(place, DataUse::Search, caching, buffers, trace),
+            _ => self.load_decoded(place, caching, buffers, trace),
         })?;
         Ok(Some(block))
     }
 
-    /// A cursor over the index on the entry of `data`, a block that was loaded through the index.
+    /// A cursor over the index on the entry of `block`, which was loaded through the index.
     pub(crate) fn cursor_on(
         &self,
-        data: &DataBlock,
+        block: DataRef<'_>,
         caching: Caching,
         trace: &mut ReadTrace,
     ) -> Result<IndexCursor> {
-        self.index_cursor_on(data, &self.index_read(caching), trace)
+        self.index_cursor_on(block, &self.index_read(caching), trace)
     }
 
     /// Moves a cursor to the next data block; `None` behind the last one.
@@ -86,66 +84,61 @@ impl OpenFile {
         cursor.into_previous(&self.index_read(caching), trace)
     }
 
-    /// The data block that a cursor stands on. All cells of a block from the cache, or for it, were
-    /// checked; of any other block, the `previous` offset and the first key.
+    /// The data block that a cursor stands on, for a scan. All cells of a block from the cache, or for it,
+    /// were checked; of any other block, the `previous` offset and the first key.
     pub(crate) fn data_block_at(
         &self,
         cursor: &IndexCursor,
         caching: Caching,
         buffers: &mut Buffers,
         trace: &mut ReadTrace,
-    ) -> Result<Arc<Block>> {
+    ) -> Result<DataBlock> {
         let place = cursor.entry(self.data_index());
-        let check = |data: &DataBlock| match data.searchable() {
-            Some(_) => {
-                check_previous(data.previous(), place.before)?;
-                self.check_data(data, place)
+        let check = |block: DataRef<'_>| match block {
+            DataRef::Decoded(decoded) => {
+                check_previous(decoded.origin().previous, place.before)?;
+                self.check_data(decoded, place)
             }
-            None => self.check_first(data, place),
+            DataRef::Encoded(_) => self.check_first(block, place),
         };
-        self.blocks.load_data(place.block, DataUse::Search, caching, buffers, trace, check)
+        self.blocks.load_for_scan(place.block, caching, buffers, trace, check)
     }
 
-    /// The same with all cells checked, whether or not it goes into the cache.
+    /// The data block that a cursor stands on, with all cells checked, whether or not it goes into the cache.
     pub(crate) fn whole_data_block_at(
         &self,
         cursor: &IndexCursor,
         caching: Caching,
         buffers: &mut Buffers,
         trace: &mut ReadTrace,
-    ) -> Result<Arc<Block>> {
+    ) -> Result<Arc<DecodedBlock>> {
         let place = cursor.entry(self.data_index());
-        self.load_data(place, DataUse::Search, caching, buffers, trace)
+        self.load_decoded(place, caching, buffers, trace)
     }
 
-    /// The block that a cursor stands on, which was read ahead. Runs the same checks as a read past the
+    /// Checks a block that was read ahead, on which a cursor stands. Runs the same checks as a read past the
     /// cache, so that both report damage at the same cell.
-    pub(crate) fn check_read_ahead(
-        &self,
-        data: DataBlock,
-        cursor: &IndexCursor,
-    ) -> Result<Arc<Block>> {
-        let place = cursor.entry(self.data_index());
-        self.check_first(&data, place).map_err(|what| self.damage_in(&data, what))?;
-        Ok(Arc::new(Block::Data(data)))
+    pub(crate) fn check_read_ahead(&self, block: &DataBlock, cursor: &IndexCursor) -> Result<()> {
+        let (place, block) = (cursor.entry(self.data_index()), block.as_ref());
+        self.check_first(block, place).map_err(|what| self.damage_in(block.origin(), what))
     }
 
     /// Checks a key in the block that a cursor stands on against the next index key or, in the last block,
     /// against the last key of the file.
     pub(crate) fn check_upper_bound(
         &self,
-        data: &DataBlock,
-        key: Option<KeyRef<'_>>,
+        origin: &BlockOrigin,
+        key: &KeyRef<'_>,
         cursor: &IndexCursor,
     ) -> Result<()> {
         let checked = self.check_upper_bound_at(key, cursor.entry(self.data_index()));
-        checked.map_err(|what| self.damage_in(data, what.into()))
+        checked.map_err(|what| self.damage_in(origin, what.into()))
     }
 
     /// Checks the last key of the last data block.
-    pub(crate) fn check_last(&self, data: &DataBlock, last_key: Option<KeyRef<'_>>) -> Result<()> {
-        let checked = self.check_last_key(data.place(), last_key);
-        checked.map_err(|what| self.damage_in(data, what.into()))
+    pub(crate) fn check_last(&self, origin: &BlockOrigin, last_key: &KeyRef<'_>) -> Result<()> {
+        let checked = self.check_last_key(origin.place, last_key);
+        checked.map_err(|what| self.damage_in(origin, what.into()))
     }
 
     fn index_read(&self, caching: Caching) -> IndexRead<'_> {
@@ -158,27 +151,29 @@ impl OpenFile {
         caching: Caching,
         buffers: &mut Buffers,
         trace: &mut ReadTrace,
-    ) -> Result<Option<Arc<Block>>> {
+    ) -> Result<Option<Arc<DecodedBlock>>> {
         let Some(index) = &self.index else { return Ok(None) };
-        let visit = |place: DataPlace<'_>, trace: &mut _| {
-            self.load_data(place, DataUse::Search, caching, buffers, trace)
-        };
+        let visit =
+            |place: DataPlace<'_>, trace: &mut _| self.load_decoded(place, caching, buffers, trace);
         index.find_last(&self.blocks, caching, trace, visit).map(Some)
     }
 
-    /// A block that a scanner holds, so that it can be searched. One that is as it was read stays so in
-    /// the cache, and what is returned is the scanner's own: whoever searches the cached one next has to
-    /// hold it against the index, which the scanner has left.
-    pub(crate) fn searchable(&self, held: Arc<Block>, buffers: &mut Buffers) -> Result<Arc<Block>> {
-        let Block::Data(data) = &*held else { return Ok(held) };
-        let searchable = data.to_searchable(buffers).map_err(|what| self.damage_in(data, what))?;
-        Ok(searchable.map_or(held, |own| Arc::new(Block::Data(own))))
+    /// Returns a block that a scanner holds decoded. An encoded one stays so in the cache, and the
+    /// scanner gets its own: the next search of the cached one has to compare it with the index, which the
+    /// scanner has left.
+    pub(crate) fn decoded(
+        &self,
+        held: DataBlock,
+        buffers: &mut Buffers,
+    ) -> Result<Arc<DecodedBlock>> {
+        let origin = *held.as_ref().origin();
+        held.into_decoded(buffers).map_err(|what| self.damage_in(&origin, what))
     }
 
-    /// Checks all cells of a block, unless that was done before; then it can be searched.
-    #[inline]
-    pub(crate) fn check<'b>(&self, data: &'b DataBlock) -> Result<Searchable<'b>> {
-        data.check().map_err(|what| self.damage_in(data, what))
+    /// The error for a block of whose cells `what` is wrong.
+    #[cold]
+    pub(crate) fn damage_in(&self, origin: &BlockOrigin, what: What) -> Error {
+        self.blocks.damaged_at(origin, what)
     }
 
     /// The error for a file whose cells are not as many as it says.
@@ -200,169 +195,230 @@ impl OpenFile {
         self.index.as_ref().expect("data blocks are loaded through the index")
     }
 
-    /// The data block that the index has at `place`, with all its cells checked unless it is wanted for
-    /// a walk: that checks them as far as it goes.
-    pub(crate) fn load_data(
+    /// Returns the data block that the index has at `place`, with all its cells checked.
+    pub(crate) fn load_decoded(
         &self,
         place: DataPlace<'_>,
-        wanted: DataUse,
         caching: Caching,
         buffers: &mut Buffers,
         trace: &mut ReadTrace,
-    ) -> Result<Arc<Block>> {
-        // Only while the cache has room for more, and so has no need to know what is used.
-        let has_room = caching == Caching::Use && self.blocks.cache_has_room();
-        let slot = place.slot.filter(|_| has_room);
+    ) -> Result<Arc<DecodedBlock>> {
+        let slot = self.slot_of(place, caching);
         if let Some((block, bytes)) = slot.and_then(BlockSlot::block) {
             trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
             return Ok(block);
         }
-        let mut before_read: Option<(ReadTrace, Option<Error>)> = None;
-        let check = |data: &DataBlock| {
-            let mut before = place.before;
-            if before == BlockBefore::InOtherLeaf {
-                let (read, failure) = before_read.insert((ReadTrace::default(), None));
-                match self.block_before(data, caching, read) {
-                    Ok(found) => before = found,
-                    // A damaged leaf is no reason to lose the first block of the next one, whose keys
-                    // show that it is in its place.
-                    Err(Error::Corrupt { .. }) => {}
-                    Err(error) => {
-                        *failure = Some(error);
-                        return Err("the index block in front of its own cannot be read".into());
-                    }
-                }
-            }
-            check_previous(data.previous(), before)?;
-            if wanted == DataUse::Walk && data.as_read().is_some() {
-                return Ok(());
-            }
-            self.check_data(data, place)
+        let mut before = BlockInFront::default();
+        let check = |block: &DecodedBlock| {
+            before.check(self, DataRef::Decoded(block), place, caching)?;
+            self.check_data(block, place)
         };
-        let block = self.blocks.load_data(place.block, wanted, caching, buffers, trace, check);
-        if let Some((read, failure)) = before_read {
-            trace.add(&read);
-            if let Some(error) = failure {
-                return Err(error);
-            }
-        }
-        let block = block?;
+        let block = self.blocks.load_decoded(place.block, caching, buffers, trace, check);
+        let block = before.counted(block, trace)?;
         if let Some(slot) = slot {
             slot.remember(&block);
         }
         Ok(block)
     }
 
-    /// Checks all cells of a data block, and holds it against the index and the file info.
-    fn check_data(&self, data: &DataBlock, place: DataPlace<'_>) -> Result<(), What> {
-        check_data_keys(data, place.key, place.next_key, self.trailer.comparator)?;
+    /// Returns the data block that the index has at `place`, for the row of a get: with all its cells
+    /// checked, or delta-encoded with none of them checked.
+    pub(crate) fn load_for_row(
+        &self,
+        place: DataPlace<'_>,
+        buffers: &mut Buffers,
+        trace: &mut ReadTrace,
+    ) -> Result<DataBlock> {
+        let slot = self.slot_of(place, Caching::Use);
+        if let Some((block, bytes)) = slot.and_then(BlockSlot::block) {
+            trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
+            return Ok(DataBlock::Decoded(block));
+        }
+        let mut before = BlockInFront::default();
+        let check = |block: DataRef<'_>| {
+            before.check(self, block, place, Caching::Use)?;
+            match block {
+                DataRef::Decoded(block) => self.check_data(block, place),
+                DataRef::Encoded(_) => Ok(()),
+            }
+        };
+        let block = self.blocks.load_for_row(place.block, buffers, trace, check);
+        let block = before.counted(block, trace)?;
+        if let (Some(slot), DataBlock::Decoded(block)) = (slot, &block) {
+            slot.remember(block);
+        }
+        Ok(block)
+    }
+
+    /// The slot of a place, only while the cache has room for more: else it has to know which blocks are
+    /// used.
+    fn slot_of<'a>(&self, place: DataPlace<'a>, caching: Caching) -> Option<&'a BlockSlot> {
+        let has_room = caching == Caching::Use && self.blocks.cache_has_room();
+        has_room.then_some(place.slot)
+    }
+
+    /// Checks the keys of a data block whose cells were checked against the index and the file info.
+    fn check_data(&self, block: &DecodedBlock, place: DataPlace<'_>) -> Result<(), What> {
+        check_data_keys(block, place.key, place.next_key, self.trailer.comparator)?;
         if place.next_key.is_none() {
-            self.check_last_key(data.place(), data.check()?.last_key())?;
+            self.check_last_key(block.origin().place, &block.last_key())?;
         }
         Ok(())
     }
 
-    /// A cursor on the entry of `data`, a block that was loaded through the index.
+    /// A cursor on the entry of `block`, which was loaded through the index.
     fn index_cursor_on(
         &self,
-        data: &DataBlock,
+        block: DataRef<'_>,
         read: &IndexRead<'_>,
         trace: &mut ReadTrace,
     ) -> Result<IndexCursor> {
-        let first = data.walk().map_err(|what| self.damage_in(data, what))?;
-        let first_key = data.cell(&first).map_or(KeyRef::before_row(b""), |cell| cell.key());
-        IndexCursor::on_block(data, &first_key, read, trace)
+        let origin = block.origin();
+        let cursor =
+            block.with_first_key(|first| IndexCursor::on_block(origin, first, read, trace));
+        cursor.map_err(|what| self.blocks.damaged_at(origin, what))?
     }
 
-    /// Finds the data block in front of `data`, whose entry is the first of its index block.
+    /// Finds the data block in front of `block`, whose entry is the first of its index block.
     fn block_before(
         &self,
-        data: &DataBlock,
+        block: DataRef<'_>,
         caching: Caching,
         trace: &mut ReadTrace,
     ) -> Result<BlockBefore> {
         let read = IndexRead { index: self.data_index(), blocks: &self.blocks, caching };
-        let cursor = self.index_cursor_on(data, &read, trace)?;
+        let cursor = self.index_cursor_on(block, &read, trace)?;
         let before = cursor.into_previous(&read, trace)?;
         Ok(before.map_or(BlockBefore::First, |before| BlockBefore::At(before.block_place().offset)))
     }
 
-    /// What is wrong with the cells of a block, as an error.
-    #[cold]
-    pub(crate) fn damage_in(&self, data: &DataBlock, what: What) -> Error {
-        self.blocks.damaged(data.place(), data.block_type(), what)
-    }
-
     /// Checks that a data block is the one that the index has at `place`, by its first key; all cells are
     /// checked only where that is not enough.
-    fn check_first(&self, data: &DataBlock, place: DataPlace<'_>) -> Result<(), What> {
-        check_previous(data.previous(), place.before)?;
+    fn check_first(&self, block: DataRef<'_>, place: DataPlace<'_>) -> Result<(), What> {
+        check_previous(block.origin().previous, place.before)?;
         let order = self.trailer.comparator;
-        let walk = data.walk()?;
-        let first = data.cell(&walk).map(|cell| cell.key());
-        check_first_key(first, place.key, order)?;
-        self.check_upper_bound_at(first, place)?;
-        if first_key_is_unambiguous(first, place.next_key, order) {
+        let is_unambiguous = block.with_first_key(|first| {
+            check_first_key(first, place.key, order)?;
+            self.check_upper_bound_at(first, place)?;
+            Ok::<_, What>(first_key_is_unambiguous(first, place.next_key, order))
+        })??;
+        if is_unambiguous {
             return Ok(());
         }
-        self.check_data(data, place)
+        match block {
+            DataRef::Decoded(block) => self.check_data(block, place),
+            DataRef::Encoded(block) => self.check_end(block, block.cursor()?, place),
+        }
+    }
+
+    /// Checks all further cells of a block, and the last key against the upper bound.
+    fn check_end(
+        &self,
+        block: &EncodedBlock,
+        mut cursor: EncodedCursor,
+        place: DataPlace<'_>,
+    ) -> Result<(), What> {
+        block.go_to_last(&mut cursor)?;
+        Ok(self.check_upper_bound_at(&block.cell(&cursor).key(), place)?)
     }
 
     /// Checks a key of the data block at `place` against the next index key or, in the last block, against
     /// the last key of the file.
     fn check_upper_bound_at(
         &self,
-        found: Option<KeyRef<'_>>,
+        found: &KeyRef<'_>,
         place: DataPlace<'_>,
     ) -> Result<(), &'static str> {
-        let end = place.next_key.or_else(|| self.file_info.value(FileInfo::LAST_KEY));
+        let end = place.next_key.unwrap_or_else(|| self.stated_last_key());
         check_later_key(found, end, self.trailer.comparator)
     }
 
-    /// Walks a block as it was read to a row, if the row is there. What it comes to is checked as in a
-    /// block that is checked whole; what stands behind the row is not looked at.
-    pub(crate) fn walk_to_row(
+    /// Moves through an encoded block to a row, if the row is there. Each cell that it comes to is checked as
+    /// in a block that is decoded; what follows the row is not looked at.
+    pub(crate) fn find_row_in_encoded(
         &self,
-        deltas: &Deltas,
+        block: &EncodedBlock,
         place: DataPlace<'_>,
         row: &[u8],
-    ) -> Result<Option<Walk>, What> {
+    ) -> Result<Option<EncodedCursor>, What> {
         let order = self.trailer.comparator;
-        let mut walk = deltas.walk(self.blocks.layout)?;
-        let first = walk.cell(deltas).map(|cell| cell.key());
-        check_first_key(first, place.key, order)?;
-        if !first_key_is_unambiguous(first, place.next_key, order) {
-            let mut to_end = walk.clone();
-            while to_end.step(deltas)? != Step::End {}
-            self.check_upper_bound_at(to_end.cell(deltas).map(|cell| cell.key()), place)?;
+        let mut cursor = block.cursor()?;
+        let is_unambiguous = {
+            let first = block.cell(&cursor).key();
+            check_first_key(&first, place.key, order)?;
+            first_key_is_unambiguous(&first, place.next_key, order)
+        };
+        if !is_unambiguous {
+            self.check_end(block, cursor.clone(), place)?;
         }
-        let found = walk.go_to_row(deltas, row)?;
-        let reached = walk.cell(deltas).map(|cell| cell.key());
-        self.check_upper_bound_at(reached, place)?;
+        let found = block.go_to_row(&mut cursor, row)?;
+        let reached = block.cell(&cursor).key();
+        self.check_upper_bound_at(&reached, place)?;
         if found.is_lt() && place.next_key.is_none() {
-            self.check_last_key(place.block, reached)?;
+            self.check_last_key(block.origin().place, &reached)?;
         }
-        Ok(found.is_eq().then(|| Walk::Deltas(Box::new(walk))))
+        Ok(found.is_eq().then_some(cursor))
     }
 
     /// Checks the last data block against the trailer and the file info. The last key in the file info
     /// decides which rows are out of range, so it must be right.
-    fn check_last_key(
-        &self,
-        place: BlockPlace,
-        found: Option<KeyRef<'_>>,
-    ) -> Result<(), &'static str> {
+    fn check_last_key(&self, place: BlockPlace, found: &KeyRef<'_>) -> Result<(), &'static str> {
         if self.trailer.last_data_block_offset != Some(place.offset) {
             return Err("is the last data block of the index, and not that of the trailer");
         }
-        if found == self.file_info.value(FileInfo::LAST_KEY).and_then(KeyRef::parse) {
+        if KeyRef::parse(self.stated_last_key()).as_ref() == Some(found) {
             Ok(())
         } else {
             Err("its last key is not the last key of the file info")
         }
     }
+
+    /// The last key of a file with cells, as the file info has it.
+    fn stated_last_key(&self) -> &[u8] {
+        let last_key = self.file_info.value(FileInfo::LAST_KEY);
+        last_key.expect("a file with cells is opened only if it states its last key")
+    }
 }
 
-fn is_at(block: &Block, offset: BlockOffset) -> bool {
-    matches!(block, Block::Data(data) if data.place().offset == offset)
+/// The check of a block's `previous` offset, and what had to be read for it.
+#[derive(Default)]
+struct BlockInFront {
+    trace: ReadTrace,
+    failure: Option<Error>,
+}
+
+impl BlockInFront {
+    /// Checks the `previous` offset of the block at `place`. If the entry of the block in front is in
+    /// another leaf, reads that leaf.
+    fn check(
+        &mut self,
+        file: &OpenFile,
+        block: DataRef<'_>,
+        place: DataPlace<'_>,
+        caching: Caching,
+    ) -> Result<(), What> {
+        let mut before = place.before;
+        if before == BlockBefore::InOtherLeaf {
+            match file.block_before(block, caching, &mut self.trace) {
+                Ok(found) => before = found,
+                // A damaged leaf is no reason to lose the first block of the next one, whose keys
+                // show that it is in its place.
+                Err(Error::Corrupt { .. }) => {}
+                Err(error) => {
+                    self.failure = Some(error);
+                    return Err("the index block in front of its own cannot be read".into());
+                }
+            }
+        }
+        Ok(check_previous(block.origin().previous, before)?)
+    }
+
+    /// Adds what was read to `trace`. Returns the failure to read the leaf in place of its consequence.
+    fn counted<T>(self, loaded: Result<T>, trace: &mut ReadTrace) -> Result<T> {
+        trace.add(&self.trace);
+        match self.failure {
+            Some(failure) => Err(failure),
+            None => loaded,
+        }
+    }
 }

@@ -3,23 +3,19 @@
 //! ```text
 //! root, in memory ──→ intermediate blocks, none to fourteen levels ──→ leaf ──→ data block
 //! ```
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::blocks::{Blocks, Wanted};
+use super::blocks::Blocks;
 use super::options::Caching;
 use crate::block::branch::IndexBlock;
-use crate::block::data::DataBlock;
+use crate::block::decoded::DecodedBlock;
 use crate::block::index::{BlockPlace, IndexEntry};
-use crate::block::loaded::{Block, BlockSlot};
+use crate::block::slot::BlockSlot;
 use crate::encoding::What;
-use crate::{BlockOffset, BlockType, Comparator, Damage, KeyRef, ReadTrace, Result};
+use crate::{BlockOffset, BlockType, Comparator, KeyRef, ReadTrace, Result};
 
 /// The root of the index, and how many levels it has.
 #[derive(Debug)]
@@ -37,7 +33,7 @@ pub(crate) struct DataPlace<'a> {
     /// Not less than the block's last key; `None` for the last block of the file.
     pub(crate) next_key: Option<&'a [u8]>,
     pub(crate) before: BlockBefore,
-    pub(crate) slot: Option<&'a BlockSlot>,
+    pub(crate) slot: &'a BlockSlot,
 }
 
 /// The block of the same type in front of another, as far as the index tells.
@@ -101,7 +97,7 @@ impl DataIndex {
         trace: &mut ReadTrace,
         visit: impl FnOnce(DataPlace<'_>, &mut ReadTrace) -> Result<R>,
     ) -> Result<R> {
-        self.descend(blocks, |node| node.len().saturating_sub(1), caching, trace, visit)
+        self.descend(blocks, |node| node.len() - 1, caching, trace, visit)
     }
 
     fn descend<R>(
@@ -112,37 +108,28 @@ impl DataIndex {
         trace: &mut ReadTrace,
         visit: impl FnOnce(DataPlace<'_>, &mut ReadTrace) -> Result<R>,
     ) -> Result<R> {
-        let mut held: Option<Arc<Block>> = None;
-        let mut at = BlockOffset::default();
+        let mut held: Option<Arc<IndexBlock>> = None;
         let mut above: Option<Bytes> = None;
         let mut level = 1_u32;
         let mut is_leftmost = true;
         loop {
-            let node = match held.as_deref() {
-                Some(Block::Index(node)) => node,
-                _ => &self.root,
-            };
+            let node = held.as_deref().unwrap_or(&self.root);
             let index = choose(node);
-            let entry = node.entry(index).ok_or_else(|| {
-                Damage::in_block(BlockType::RootIndex, at, "no entries").in_file(&blocks.name)
-            })?;
-            let next = index.checked_add(1).and_then(|next| node.entry(next));
+            let entry = node.entry(index).expect("an entry is chosen among those of its node");
+            let next = node.entry(index + 1);
+            let before = BlockBefore::of_entry(node, index, is_leftmost);
             if level >= self.levels {
                 let next_key = next.map(|next| next.key).or(above.as_deref());
                 let (block, key, slot) = (entry.block, entry.key, node.slot(index));
-                let before = BlockBefore::of_entry(node, index, is_leftmost);
                 return visit(DataPlace { block, key, next_key, before, slot }, trace);
             }
-            level = level.saturating_add(1);
-            let before = BlockBefore::of_entry(node, index, is_leftmost);
+            level += 1;
             is_leftmost &= index == 0;
             if let Some(next) = next {
                 above = Some(node.keep(next.key));
             }
             let place = NodePlace { entry, next_key: above.as_deref(), before };
-            let below = self.load_below(blocks, place, level, caching, trace)?;
-            at = entry.block.offset;
-            held = Some(below);
+            held = Some(self.load_below(blocks, place, level, caching, trace)?);
         }
     }
 
@@ -155,14 +142,13 @@ impl DataIndex {
         level: u32,
         caching: Caching,
         trace: &mut ReadTrace,
-    ) -> Result<Arc<Block>> {
-        let wanted =
-            if level == self.levels { Wanted::LeafIndex } else { Wanted::IntermediateIndex };
-        blocks.load(place.entry.block, wanted, caching, trace, |block, header| {
-            let Block::Index(found) = block else { return Err("no index block") };
+    ) -> Result<Arc<IndexBlock>> {
+        let is_leaf = level == self.levels;
+        let block_type = if is_leaf { BlockType::LeafIndex } else { BlockType::IntermediateIndex };
+        blocks.load(place.entry.block, block_type, caching, trace, |found, header| {
             // Intermediate blocks of all levels are one chain, of which the first of a level follows the last
             // of the level below it.
-            let is_known = wanted == Wanted::LeafIndex || place.before != BlockBefore::First;
+            let is_known = is_leaf || place.before != BlockBefore::First;
             if is_known && check_previous(header.previous_block, place.before).is_err() {
                 return Err("does not follow the index block that the index has in front of it");
             }
@@ -190,8 +176,15 @@ fn check_index_keys(
     if found.entry(0).is_none_or(|first| first.key != key) {
         return Err("does not start with the key of the entry that leads to it");
     }
-    let last = found.len().checked_sub(1).and_then(|last| found.entry(last));
-    check_later_key(last.and_then(|entry| KeyRef::parse(entry.key)), next_key, order)
+    match next_key {
+        Some(next_key) => check_later_key(&checked_key(found.last_entry().key), next_key, order),
+        None => Ok(()),
+    }
+}
+
+/// Parses a key of the index, or the last key of the file.
+fn checked_key(key: &[u8]) -> KeyRef<'_> {
+    KeyRef::parse(key).expect("keys of index blocks, and of the file info, are checked when read")
 }
 
 /// Checks the `previous` offset in a data block's header against the block that the index has there.
@@ -210,36 +203,37 @@ pub(crate) fn check_previous(
     Err("does not follow the data block that the index has in front of it")
 }
 
-/// Checks the cells of a data block, and holds it against the entry that leads to it.
+/// Checks the keys of a data block whose cells were checked against the entry that leads to it.
 pub(crate) fn check_data_keys(
-    found: &DataBlock,
+    found: &DecodedBlock,
     key: &[u8],
     next_key: Option<&[u8]>,
     order: Comparator,
 ) -> Result<(), What> {
-    let found = found.check()?;
-    check_first_key(found.first_key(), key, order)?;
-    Ok(check_later_key(found.last_key(), next_key, order)?)
+    check_first_key(&found.first_key(), key, order)?;
+    if let Some(next_key) = next_key {
+        check_later_key(&found.last_key(), next_key, order)?;
+    }
+    Ok(())
 }
 
 /// Returns whether the first key alone identifies the block: it is less than the next entry's key, and
 /// the key ranges of blocks are disjoint.
 pub(crate) fn first_key_is_unambiguous(
-    first: Option<KeyRef<'_>>,
+    first: &KeyRef<'_>,
     next_key: Option<&[u8]>,
     order: Comparator,
 ) -> bool {
-    let next = next_key.and_then(KeyRef::parse);
-    first.zip(next).is_none_or(|(first, next)| order.compare(&first, &next).is_lt())
+    next_key.is_none_or(|next| order.compare(first, &checked_key(next)).is_lt())
 }
 
 /// Checks the first key of a block against the entry that leads to it.
 pub(crate) fn check_first_key(
-    first: Option<KeyRef<'_>>,
+    first: &KeyRef<'_>,
     key: &[u8],
     order: Comparator,
 ) -> Result<(), &'static str> {
-    if order.in_order(KeyRef::parse(key), first) {
+    if order.compare(&checked_key(key), first).is_le() {
         return Ok(());
     }
     Err("its first key is less than the index says")
@@ -247,16 +241,14 @@ pub(crate) fn check_first_key(
 
 /// Checks a key of a block against an upper bound: the key of the entry behind, or the file's last key.
 pub(crate) fn check_later_key(
-    found: Option<KeyRef<'_>>,
-    next_key: Option<&[u8]>,
+    found: &KeyRef<'_>,
+    end: &[u8],
     order: Comparator,
 ) -> Result<(), &'static str> {
-    match next_key.map(KeyRef::parse) {
-        Some(next) if !order.in_order(found, next) => {
-            Err("a key in it is greater than the index, or the last key of the file, allows")
-        }
-        _ => Ok(()),
+    if order.compare(found, &checked_key(end)).is_le() {
+        return Ok(());
     }
+    Err("a key in it is greater than the index, or the last key of the file, allows")
 }
 
 #[cfg(test)]
@@ -272,7 +264,7 @@ mod tests {
         };
         let (first, next) = (flat(b"row3"), flat(b"row4"));
         let is_unambiguous = |first: &[u8], next: Option<&[u8]>| {
-            first_key_is_unambiguous(KeyRef::parse(first), next, Comparator::Bytes)
+            first_key_is_unambiguous(&checked_key(first), next, Comparator::Bytes)
         };
         assert!(is_unambiguous(&first, Some(&next)));
         assert!(!is_unambiguous(&next, Some(&next)));

@@ -3,10 +3,6 @@
 //! Scans in both directions find the next block and its key range through the index, never through the
 //! header of the current block. A misplaced block has valid checksums, and its header would make the
 //! scan skip the blocks between.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use std::sync::Arc;
 
@@ -14,9 +10,8 @@ use super::blocks::Blocks;
 use super::index::{BlockBefore, DataIndex, DataPlace, NodePlace};
 use super::options::Caching;
 use crate::block::branch::IndexBlock;
-use crate::block::data::DataBlock;
+use crate::block::data::BlockOrigin;
 use crate::block::index::{BlockPlace, IndexEntry};
-use crate::block::loaded::Block;
 use crate::{Damage, Error, KeyRef, ReadTrace, Result};
 
 /// A position in the data index: on the entry of a data block.
@@ -25,7 +20,7 @@ pub(crate) struct IndexCursor {
     /// The chosen entry of the root.
     root_entry: usize,
     /// The nodes below the root, down to the one that leads to data blocks, each with its entry.
-    below: Vec<(Arc<Block>, usize)>,
+    below: Vec<(Arc<IndexBlock>, usize)>,
     /// Where the block of the entry is.
     block: BlockPlace,
     before: BlockBefore,
@@ -39,15 +34,15 @@ pub(crate) struct IndexRead<'a> {
 }
 
 impl IndexCursor {
-    /// Goes to the entry of `data`, whose first key is `first_key`.
+    /// Goes to the entry of a block whose first key is `first_key`.
     pub(crate) fn on_block(
-        data: &DataBlock,
+        origin: &BlockOrigin,
         first_key: &KeyRef<'_>,
         read: &IndexRead<'_>,
         trace: &mut ReadTrace,
     ) -> Result<Self> {
         let find = |node: &IndexBlock| node.find(first_key);
-        let (root_entry, wanted) = (find(&read.index.root), data.place());
+        let (root_entry, wanted) = (find(&read.index.root), origin.place);
         let mut cursor =
             Self { root_entry, below: Vec::new(), block: wanted, before: BlockBefore::InOtherLeaf };
         cursor.descend(find, read, trace)?;
@@ -59,7 +54,7 @@ impl IndexCursor {
             let before = if is_equal { cursor.into_previous(read, trace)? } else { None };
             let missing = || {
                 let what = "is not the block that the index has for its first key";
-                read.blocks.damaged(wanted, data.block_type(), what.into())
+                read.blocks.damaged(wanted, origin.block_type, what.into())
             };
             cursor = before.ok_or_else(missing)?;
         }
@@ -86,10 +81,10 @@ impl IndexCursor {
         trace: &mut ReadTrace,
     ) -> Result<Option<Self>> {
         let from = self.block.offset;
-        let has_next = |node: &IndexBlock, entry: usize| entry.saturating_add(1) < node.len();
+        let has_next = |node: &IndexBlock, entry: usize| entry + 1 < node.len();
         while let Some((block, entry)) = self.below.last_mut() {
-            if has_next(node_of(block), *entry) {
-                *entry = entry.saturating_add(1);
+            if has_next(block, *entry) {
+                *entry += 1;
                 break;
             }
             self.below.pop();
@@ -98,7 +93,7 @@ impl IndexCursor {
             if !has_next(&read.index.root, self.root_entry) {
                 return Ok(None);
             }
-            self.root_entry = self.root_entry.saturating_add(1);
+            self.root_entry += 1;
         }
         self.descend(|_| 0, read, trace)?;
         if self.block.offset <= from {
@@ -126,7 +121,7 @@ impl IndexCursor {
             let Some(before) = self.root_entry.checked_sub(1) else { return Ok(None) };
             self.root_entry = before;
         }
-        self.descend(|node| node.len().saturating_sub(1), read, trace)?;
+        self.descend(|node| node.len() - 1, read, trace)?;
         if self.block.offset >= from {
             return Err(self.out_of_order(read));
         }
@@ -150,15 +145,16 @@ impl IndexCursor {
         trace: &mut ReadTrace,
     ) -> Result<()> {
         let IndexRead { index, blocks, caching } = *read;
-        let mut level = self.below.iter().fold(1_u32, |level, _| level.saturating_add(1));
+        let below = u32::try_from(self.below.len()).expect("the trailer allows sixteen levels");
+        let mut level = 1 + below;
         while level < index.levels {
-            level = level.saturating_add(1);
+            level += 1;
             let (node, number) = self.last_node(index);
             let (entry, next_key) = (entry_of(node, number), self.next_key(index));
             let before = BlockBefore::of_entry(node, number, self.is_leftmost());
             let place = NodePlace { entry, next_key, before };
             let below = index.load_below(blocks, place, level, caching, trace)?;
-            let chosen = choose(node_of(&below));
+            let chosen = choose(&below);
             self.below.push((below, chosen));
         }
         let (node, number) = self.last_node(index);
@@ -171,7 +167,7 @@ impl IndexCursor {
     /// The node on the lowest level that is loaded, and the chosen entry in it.
     fn last_node<'a>(&'a self, index: &'a DataIndex) -> (&'a IndexBlock, usize) {
         match self.below.last() {
-            Some((block, entry)) => (node_of(block), *entry),
+            Some((node, entry)) => (node, *entry),
             None => (&index.root, self.root_entry),
         }
     }
@@ -184,17 +180,9 @@ impl IndexCursor {
 
     /// The key of the entry behind the chosen one, in the node or in those above it.
     fn next_key<'a>(&'a self, index: &'a DataIndex) -> Option<&'a [u8]> {
-        let levels = self.below.iter().rev().map(|(block, entry)| (node_of(block), *entry));
+        let levels = self.below.iter().rev().map(|(block, entry)| (&**block, *entry));
         let mut levels = levels.chain([(&index.root, self.root_entry)]);
-        levels.find_map(|(node, entry)| node.entry(entry.checked_add(1)?)).map(|next| next.key)
-    }
-}
-
-/// The node in a block of the index.
-fn node_of(block: &Block) -> &IndexBlock {
-    match block {
-        Block::Index(node) => node,
-        _ => unreachable!("the index loads index blocks only"),
+        levels.find_map(|(node, entry)| node.entry(entry + 1)).map(|next| next.key)
     }
 }
 

@@ -305,7 +305,7 @@ fn read_root_entries<'a>(
     blocks_max: usize,
 ) -> Result<Vec<IndexEntry<'a>>, What> {
     let count = usize::try_from(count).unwrap_or(usize::MAX);
-    if count > input.len().checked_div(IndexEntry::root_len(0)).unwrap_or(0) {
+    if count > input.len() / IndexEntry::ROOT_LEN_MIN {
         return Err(format!("{count} index entries in {} bytes", input.len()).into());
     }
     if count > blocks_max {

@@ -14,9 +14,9 @@ use std::ops::Range;
 use bytes::Bytes;
 
 use super::blocks::Blocks;
-use crate::block::body::{Body, Buffers};
 use crate::block::header::Header;
 use crate::block::index::BlockPlace;
+use crate::buffers::{Body, Buffers};
 use crate::{BlockOffset, Compression, Damage, Error, Result, compression, encoding};
 
 /// A block as the file has it, verified and decompressed.

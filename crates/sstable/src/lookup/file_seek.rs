@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use filter::KeyHash;
 
-use crate::block::body::Buffers;
-use crate::block::data::DataBlock;
-use crate::block::loaded::{Block, BlockSlot};
-use crate::block::searchable::{ROW_HASH_SEED, row_hash};
-use crate::file::blocks::DataUse;
+use crate::block::data::{DataBlock, DataRef};
+use crate::block::decoded::DecodedBlock;
+use crate::block::row_table::{ROW_HASH_SEED, row_hash};
+use crate::block::slot::BlockSlot;
+use crate::buffers::Buffers;
 use crate::file::filters::file_filters::FilterAnswer;
 use crate::file::open_file::OpenFile;
 use crate::scan::scanner::Place;
@@ -43,7 +43,7 @@ struct InIndex {
 
 #[derive(Debug)]
 struct InBlock {
-    block: Arc<Block>,
+    block: Arc<DecodedBlock>,
     hash: KeyHash,
     /// Where the row most likely starts, once that was found out.
     likely: Option<u32>,
@@ -96,11 +96,8 @@ impl FileSeek {
 
     /// Prefetches the row's cell, if the block was loaded.
     pub(super) fn prefetch_cell(&mut self) {
-        if let Step::Cell(InBlock { block, hash, likely, .. }) = &mut self.step
-            && let Block::Data(data) = &**block
-            && let Some(all) = data.searchable()
-        {
-            *likely = all.prefetch_cell(*hash);
+        if let Step::Cell(InBlock { block, hash, likely, .. }) = &mut self.step {
+            *likely = block.prefetch_cell(*hash);
         }
     }
 
@@ -144,15 +141,13 @@ impl InBlock {
         row: &[u8],
         trace: &mut ReadTrace,
     ) -> Result<Option<Place>, Box<Error>> {
-        let Block::Data(data) = &*self.block else { unreachable!("a data block") };
-        let all = file.check(data)?;
-        let at = self.likely.and_then(|at| all.row_at(at, row));
-        let at = at.or_else(|| all.row_start(row, self.hash));
-        match at.and_then(|at| data.walk_from(at)) {
+        let at = self.likely.and_then(|at| self.block.row_at(at, row));
+        match at.or_else(|| self.block.row_start(row, self.hash)) {
+            Some(at) => Ok(Some(Place::decoded(self.block, at))),
             None if self.next_block.may_begin(file, row) => {
-                Ok(find_in_next_block(file, data, row, trace)?)
+                Ok(find_in_next_block(file, DataRef::Decoded(&self.block), row, trace)?)
             }
-            walk => Ok(walk.map(|walk| Place::new(self.block, walk))),
+            None => Ok(None),
         }
     }
 }
@@ -180,7 +175,8 @@ fn begins_with(next_key: Option<&[u8]>, row: &[u8]) -> bool {
 /// need not know which blocks are used.
 #[inline]
 fn slot(file: &OpenFile, root_entry: usize) -> Option<&BlockSlot> {
-    file.index.as_ref().filter(|_| file.blocks.cache_has_room())?.root.slot(root_entry)
+    let index = file.index.as_ref().filter(|_| file.blocks.cache_has_room())?;
+    Some(index.root.slot(root_entry))
 }
 
 /// Loads the block in which a row would begin, by the index.
@@ -197,43 +193,41 @@ fn load_through_index(
     index.find_from_root(&file.blocks, &key, root_entry, trace, |place, trace| {
         let buffers = &mut Buffers::default();
         let begins_next = begins_with(place.next_key, row);
-        let wanted = if begins_next { DataUse::Search } else { DataUse::Walk };
-        let block = file.load_data(place, wanted, Caching::Use, buffers, trace)?;
-        let Block::Data(data) = &*block else { unreachable!("a data block") };
-        let Some(deltas) = data.as_read() else {
-            if let Some(all) = data.searchable() {
-                all.prefetch_place(hash);
-            }
-            let next_block = NextBlock::Known(begins_next);
-            return Ok(Step::Cell(InBlock { block, hash, likely: None, next_block }));
+        let block = if begins_next {
+            DataBlock::Decoded(file.load_decoded(place, Caching::Use, buffers, trace)?)
+        } else {
+            file.load_for_row(place, buffers, trace)?
         };
-        let walk = file.walk_to_row(deltas, place, row);
-        match walk.map_err(|what| file.damage_in(data, what))? {
-            None if begins_next => {
-                let found = find_in_next_block(file, data, row, trace)?;
-                Ok(Step::Done(found.map(Box::new)))
+        match block {
+            DataBlock::Decoded(block) => {
+                block.prefetch_row_start(hash);
+                let next_block = NextBlock::Known(begins_next);
+                Ok(Step::Cell(InBlock { block, hash, likely: None, next_block }))
             }
-            walk => Ok(Step::Done(walk.map(|walk| Box::new(Place::new(block, walk))))),
+            DataBlock::Encoded(block) => {
+                let cursor = file.find_row_in_encoded(&block, place, row);
+                let cursor = cursor.map_err(|what| file.damage_in(block.origin(), what))?;
+                let place = cursor.map(|cursor| Place::Encoded { block, cursor });
+                Ok(Step::Done(place.map(Box::new)))
+            }
         }
     })
 }
 
-/// Finds the first cell of a row that may begin in the block behind `data`.
+/// Finds the first cell of a row that may begin in the block behind `block`.
 #[cold]
 fn find_in_next_block(
     file: &OpenFile,
-    data: &DataBlock,
+    block: DataRef<'_>,
     row: &[u8],
     trace: &mut ReadTrace,
 ) -> Result<Option<Place>> {
     let caching = Caching::Use;
-    let cursor = file.cursor_on(data, caching, trace)?;
+    let cursor = file.cursor_on(block, caching, trace)?;
     let Some(next) = file.next_cursor(cursor, caching, trace)? else { return Ok(None) };
     let block = file.whole_data_block_at(&next, caching, &mut Buffers::default(), trace)?;
-    let Block::Data(found) = &*block else { unreachable!("a data block") };
-    let at = file.check(found)?.row_start(row, row_hash(row));
-    let walk = at.and_then(|at| found.walk_from(at));
-    Ok(walk.map(|walk| Place::new(block, walk)))
+    let at = block.row_start(row, row_hash(row));
+    Ok(at.map(|at| Place::decoded(block, at)))
 }
 
 /// Returns whether a filter over columns was asked in vain: its row, whose first cell is at `place`, has

@@ -1,6 +1,9 @@
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 
 use super::*;
+use crate::block::bloom::BloomBits;
+use crate::block::cached::CachedBlock;
+use crate::buffers::Buffers;
 use crate::cache::BlockKey;
 use crate::{
     BlockCache, BlockKind, BlockSource, BloomType, CellRef, FilterAnswer, FilterOptions, FilterUse,
@@ -364,8 +367,8 @@ fn the_cache_counts_its_blocks_as_they_are() {
                 // Full, so that blocks come as they were read.
                 for offset in 0..120 {
                     let key = BlockKey { file: u64::MAX, offset, is_preferred: false };
-                    let chunk = Block::Chunk(Bytes::from_static(&[0; 10_000]));
-                    cache.insert(key, Arc::new(chunk));
+                    let chunk = CachedBlock::Bloom(Arc::new(BloomBits::new(&[0; 10_000])));
+                    cache.insert(key, chunk);
                 }
                 let reader = open(&bytes, ReaderOptions::default().cache(Arc::clone(&cache)));
                 let row = row(start);
@@ -380,4 +383,63 @@ fn the_cache_counts_its_blocks_as_they_are() {
             }
         }
     }
+}
+
+/// Whoever asked for the block gets neither a wrong answer nor none.
+#[test]
+fn a_block_of_another_type_in_the_cache_is_an_internal_error() {
+    let bytes =
+        write(WriterOptions::default().block_size(300).index_block_size(600).index_min_entries(4));
+    let sound = open(&bytes, ReaderOptions::default());
+    let places: Vec<_> = sound
+        .blocks()
+        .map(|found| found.expect("our own file"))
+        .filter(|(_, header)| !matches!(header.block_type, BlockType::BloomChunk))
+        .collect();
+    let row = row(3000);
+    let mut failures = 0;
+    for (at, header) in &places {
+        let cache = Arc::new(BlockCache::new(1 << 20));
+        let reader = open(&bytes, ReaderOptions::default().cache(Arc::clone(&cache)));
+        let place = BlockPlace { offset: *at, len: header.len() as u32 };
+        let other = CachedBlock::Bloom(Arc::new(BloomBits::new(b"other")));
+        cache.insert(reader.file().blocks.key(place), other);
+        let probe = RowProbe::new(&row, SEED);
+        match reader.get_row(&probe, &mut ReadTrace::default()) {
+            Ok(found) => assert_eq!(found.expect("it is there").cell().expect("a cell").row, row),
+            Err(error) => {
+                assert!(matches!(error, Error::Internal { at: found, .. } if found == *at));
+                let text = error.to_string();
+                let expected = format!(
+                    "at {at}: the cache has a block of kind bloom where the file has {}; \
+                     this is a bug in the program, please report it",
+                    header.block_type
+                );
+                assert!(text.contains(&expected), "{text}");
+                failures += 1;
+            }
+        }
+    }
+    // A row is found through a block on each level.
+    assert_eq!(failures, sound.index_levels(), "of {} blocks", places.len());
+}
+
+/// Two entries of a damaged file may lead to one block: that is damage, whichever was read first.
+#[test]
+fn a_block_of_another_type_in_the_file_is_damage_whatever_the_cache_holds() {
+    let bytes = write(WriterOptions::default().block_size(300));
+    let cache = Arc::new(BlockCache::new(1 << 20));
+    let reader = open(&bytes, ReaderOptions::default().cache(cache));
+    let blocks = &reader.file().blocks;
+    let trace = &mut ReadTrace::default();
+    let (at, header) = reader.blocks().next().expect("a block").expect("our own file");
+    let place = BlockPlace { offset: at, len: header.len() as u32 };
+    blocks
+        .load_decoded(place, Caching::Use, &mut Buffers::default(), trace, |_| Ok(()))
+        .expect("a data block");
+    let wrong =
+        blocks.load::<MetaBlock>(place, BlockType::Meta, Caching::Use, trace, |_, _| Ok(()));
+    let error = wrong.expect_err("no META block");
+    assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+    assert!(error.to_string().contains("where the index has META"), "{error}");
 }

@@ -27,13 +27,14 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use crate::Caching;
-use crate::block::body::Buffers;
 use crate::block::data::DataBlock;
+use crate::block::encoded::EncodedBlock;
 use crate::block::index::BlockPlace;
+use crate::block::row_index::RowLookup;
+use crate::buffers::Buffers;
 use crate::file::index_cursor::IndexCursor;
 use crate::file::open_file::OpenFile;
-use crate::{BlockKind, BlockSource, ReadTrace, Result};
+use crate::{BlockKind, BlockSource, Caching, ReadTrace, Result};
 
 /// Block edges that a scan crosses before the thread is started: a short scan needs none.
 const EDGES_BEFORE: u32 = 2;
@@ -185,7 +186,9 @@ impl Running {
                 return None;
             };
             let read = self.frontier.read(claimed, buffers)?;
-            let ready = Ready::new(claimed, read, Buffers::default());
+            let (is_read, block) = read;
+            let block = block.map(Arc::new).map(DataBlock::Encoded);
+            let ready = Ready { place: claimed, is_read, block, buffers: Buffers::default() };
             if claimed == place {
                 return Some(ready);
             }
@@ -247,16 +250,10 @@ impl fmt::Debug for Running {
 }
 
 impl Ready {
-    fn new(place: BlockPlace, read: (bool, Result<DataBlock>), buffers: Buffers) -> Self {
-        let (is_read, block) = read;
-        Self { place, is_read, block, buffers }
-    }
-
     /// Counts that it was read.
     fn count(&self, trace: &mut ReadTrace) {
         if self.is_read {
-            let len = usize::try_from(self.place.len).unwrap_or(0);
-            trace.touch(BlockKind::Data, BlockSource::File, len);
+            trace.touch(BlockKind::Data, BlockSource::File, self.place.byte_len());
         }
     }
 }
@@ -269,14 +266,14 @@ impl Frontier {
         {
             let Some((is_read, block)) = self.read(place, &mut buffers) else { return };
             let block = match block {
-                Ok(data) if self.ready.load(Ordering::Relaxed) >= READY_TO_DECODE => {
-                    Ok(decoded(data, &mut buffers))
+                Ok(block) if self.ready.load(Ordering::Relaxed) >= READY_TO_DECODE => {
+                    Ok(decoded(block, &mut buffers))
                 }
-                block => block,
+                block => block.map(Arc::new).map(DataBlock::Encoded),
             };
             let goes_on = block.is_ok();
             self.ready.fetch_add(1, Ordering::Relaxed);
-            let sent = ready.send(Ready::new(place, (is_read, block), buffers));
+            let sent = ready.send(Ready { place, is_read, block, buffers });
             if sent.is_err() || !goes_on {
                 return;
             }
@@ -300,7 +297,11 @@ impl Frontier {
 
     /// Reads the block at a place that was claimed; also says whether its bytes could be read. `None` if
     /// it is too large to be read ahead; nothing is then read ahead any more.
-    fn read(&self, place: BlockPlace, buffers: &mut Buffers) -> Option<(bool, Result<DataBlock>)> {
+    fn read(
+        &self,
+        place: BlockPlace,
+        buffers: &mut Buffers,
+    ) -> Option<(bool, Result<EncodedBlock>)> {
         let blocks = &self.file.blocks;
         match blocks.read_data_of_at_most(BLOCK_LEN_MAX, place, buffers) {
             Ok(Some(raw)) => Some((true, blocks.open_data(raw))),
@@ -318,18 +319,15 @@ impl Frontier {
     }
 }
 
-/// A block with its differences undone, if it has any and they can be: if not, the scan finds out at
-/// which cell.
-fn decoded(data: DataBlock, buffers: &mut Buffers) -> DataBlock {
-    let len_max = usize::try_from(BLOCK_LEN_MAX).unwrap_or(usize::MAX);
-    if data.as_read().is_none_or(|deltas| deltas.plain_len() > len_max) {
-        return data;
+/// Decodes a delta-encoded block, if it can be decoded: if not, the scan finds out at which cell.
+fn decoded(block: EncodedBlock, buffers: &mut Buffers) -> DataBlock {
+    let is_short = u32::try_from(block.plain_len()).is_ok_and(|len| len <= BLOCK_LEN_MAX);
+    if block.is_delta_encoded()
+        && is_short
+        && let Ok(decoded) = block.decode_copy(RowLookup::ByOrder, buffers)
+    {
+        block.give_back(buffers);
+        return DataBlock::Decoded(Arc::new(decoded));
     }
-    match data.to_walkable(buffers) {
-        Ok(Some(plain)) => {
-            data.give_back(buffers);
-            plain
-        }
-        _ => data,
-    }
+    DataBlock::Encoded(Arc::new(block))
 }

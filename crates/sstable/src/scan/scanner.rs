@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use super::ahead::ReadAhead;
-use crate::block::body::Buffers;
-use crate::block::data::DataBlock;
-use crate::block::loaded::Block;
-use crate::block::walk::{Step, Walk};
-use crate::encoding::What;
+use crate::block::data::{BlockOrigin, DataBlock, DataRef};
+use crate::block::decoded::DecodedBlock;
+use crate::block::encoded::{EncodedBlock, EncodedCursor};
+use crate::buffers::Buffers;
+use crate::encoding::{PlainCursor, Step, What};
 use crate::file::index_cursor::IndexCursor;
 use crate::file::open_file::OpenFile;
 use crate::{Caching, CellRef, Error, KeyRef, ReadTrace, Result};
 
 /// A place in a file: on a cell, or behind the last one.
 ///
-/// It lends the cell it stands on, straight from the block; nothing is copied. What it reads it
+/// It returns a reference to the cell it stands on, straight from the block; nothing is copied. What it reads it
 /// counts by itself, in [`trace`](Self::trace).
 #[derive(Debug)]
 pub struct Scanner {
@@ -36,29 +36,70 @@ pub struct Scanner {
     cells_passed: Option<u64>,
 }
 
-/// On a cell of a block.
+/// On a cell of a data block.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
-    /// Always a data block.
-    block: Arc<Block>,
-    walk: Walk,
+pub(crate) enum Place {
+    /// All cells of the block were checked.
+    Decoded { block: Arc<DecodedBlock>, cursor: PlainCursor },
+    /// The cells up to this one were checked.
+    Encoded { block: Arc<EncodedBlock>, cursor: EncodedCursor },
 }
 
 impl Place {
-    /// Where a walk through a data block stands.
-    pub(crate) const fn new(block: Arc<Block>, walk: Walk) -> Self {
-        Self { block, walk }
+    /// On the cell that starts at `at`.
+    #[inline]
+    pub(crate) fn decoded(block: Arc<DecodedBlock>, at: usize) -> Self {
+        let cursor = block.cursor_at(at);
+        Self::Decoded { block, cursor }
     }
 
-    #[cfg(test)]
-    pub(crate) const fn block(&self) -> &Arc<Block> {
-        &self.block
+    /// On the first cell of a block.
+    fn first_of(block: DataBlock) -> Result<Self, (BlockOrigin, What)> {
+        match block {
+            DataBlock::Decoded(block) => Ok(Self::decoded(block, 0)),
+            DataBlock::Encoded(block) => match block.cursor() {
+                Ok(cursor) => Ok(Self::Encoded { block, cursor }),
+                Err(what) => Err((*block.origin(), what)),
+            },
+        }
     }
 
-    fn data(&self) -> Option<&DataBlock> {
-        match &*self.block {
-            Block::Data(data) => Some(data),
-            _ => None,
+    #[inline]
+    fn cell(&self) -> CellRef<'_> {
+        match self {
+            Self::Decoded { block, cursor } => block.cell(cursor),
+            Self::Encoded { block, cursor } => block.cell(cursor),
+        }
+    }
+
+    /// Goes to the next cell. Returns `false` behind the last one of the block, where it stays.
+    #[inline]
+    fn advance(&mut self) -> Result<bool, What> {
+        match self {
+            Self::Decoded { block, cursor } => Ok(block.advance(cursor)),
+            Self::Encoded { block, cursor } => block.step(cursor).map(|step| step != Step::End),
+        }
+    }
+
+    /// Where the cell starts in the block, or would if the block was plain.
+    const fn position(&self) -> usize {
+        match self {
+            Self::Decoded { cursor, .. } => cursor.position(),
+            Self::Encoded { cursor, .. } => cursor.position(),
+        }
+    }
+
+    fn block(&self) -> DataRef<'_> {
+        match self {
+            Self::Decoded { block, .. } => DataRef::Decoded(block),
+            Self::Encoded { block, .. } => DataRef::Encoded(block),
+        }
+    }
+
+    fn into_block(self) -> DataBlock {
+        match self {
+            Self::Decoded { block, .. } => DataBlock::Decoded(block),
+            Self::Encoded { block, .. } => DataBlock::Encoded(block),
         }
     }
 }
@@ -105,8 +146,9 @@ impl Scanner {
         self.leave();
         self.place = None;
         self.cells_passed = Some(0);
-        let block = self.file.first_data_block(self.caching, &mut self.buffers, &mut self.trace)?;
-        self.enter(block)
+        let first = self.file.first_data_block(self.caching, &mut self.buffers, &mut self.trace)?;
+        self.place = first.map(|block| Place::decoded(block, 0));
+        Ok(())
     }
 
     /// Goes to the first cell that is not before `key`, forwards or back.
@@ -116,14 +158,11 @@ impl Scanner {
     /// If a block cannot be read; the scanner then stands nowhere.
     pub fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
         let Some(block) = self.leave_for(&key)? else { return Ok(()) };
-        let Block::Data(data) = &*block else { return Ok(()) };
-        let searchable = self.file.check(data)?;
-        if let Some(at) = searchable.seek(&key) {
-            self.stand(block, at);
+        if let Some(at) = block.seek(&key) {
+            self.place = Some(Place::decoded(block, at));
             return Ok(());
         }
-        let last = searchable.last_key();
-        let next = self.next_block(data, last)?;
+        let next = self.next_block(DataRef::Decoded(&block), &block.last_key())?;
         self.enter(next)
     }
 
@@ -134,12 +173,11 @@ impl Scanner {
     /// If a block cannot be read; the scanner then stands nowhere.
     pub fn seek_before(&mut self, key: KeyRef<'_>) -> Result<()> {
         let Some(block) = self.leave_for(&key)? else { return Ok(()) };
-        let Block::Data(data) = &*block else { return Ok(()) };
-        if let Some(at) = self.file.check(data)?.last_before(&key) {
-            self.stand(block, at);
+        if let Some(at) = block.last_before(&key) {
+            self.place = Some(Place::decoded(block, at));
             return Ok(());
         }
-        self.enter_previous(data)
+        self.enter_previous(&block)
     }
 
     /// Goes to the last cell of the file.
@@ -151,7 +189,10 @@ impl Scanner {
         self.leave();
         self.place = None;
         let last = self.file.last_data_block(self.caching, &mut self.buffers, &mut self.trace)?;
-        self.enter_at_end(last)
+        if let Some(block) = last {
+            self.enter_at_end(block);
+        }
+        Ok(())
     }
 
     /// Goes to the cell before. Before the first one the scanner stands nowhere.
@@ -162,17 +203,17 @@ impl Scanner {
     pub fn retreat(&mut self) -> Result<()> {
         self.cells_passed = None;
         self.stop_ahead();
-        let Some(Place { block, walk }) = self.place.take() else { return Ok(()) };
-        let block = self.file.searchable(block, &mut self.buffers)?;
-        let Block::Data(data) = &*block else { return Ok(()) };
+        let Some(place) = self.place.take() else { return Ok(()) };
+        let position = place.position();
+        let block = self.file.decoded(place.into_block(), &mut self.buffers)?;
         if self.before.is_empty() {
-            self.file.check(data)?.row_cells_before(walk.position(), &mut self.before);
+            block.row_cells_before(position, &mut self.before);
         }
         if let Some(at) = self.before.pop() {
-            self.stand(block, at);
+            self.place = Some(Place::decoded(block, at));
             return Ok(());
         }
-        self.enter_previous(data)
+        self.enter_previous(&block)
     }
 
     /// The cell it stands on; `None` behind the last, and before the first seek.
@@ -182,8 +223,7 @@ impl Scanner {
         reason = "a call, and a copy of the cell, for each cell of a scan"
     )]
     pub fn cell(&self) -> Option<CellRef<'_>> {
-        let place = self.place.as_ref()?;
-        place.data()?.cell(&place.walk)
+        self.place.as_ref().map(Place::cell)
     }
 
     /// Goes to the next cell. Behind the last one it stays where it is.
@@ -196,13 +236,12 @@ impl Scanner {
     pub fn advance(&mut self) -> Result<()> {
         self.before.clear();
         let Some(place) = &mut self.place else { return Ok(()) };
-        let Block::Data(data) = &*place.block else { return Ok(()) };
         if let Some(passed) = &mut self.cells_passed {
             *passed += 1;
         }
-        match data.step(&mut place.walk) {
-            Ok(Step::SameRow | Step::NextRow | Step::Cell) => Ok(()),
-            Ok(Step::End) => self.enter_next(),
+        match place.advance() {
+            Ok(true) => Ok(()),
+            Ok(false) => self.enter_next(),
             Err(what) => Err(self.leave_damaged(what)),
         }
     }
@@ -211,16 +250,13 @@ impl Scanner {
     #[cold]
     fn leave_damaged(&mut self, what: What) -> Error {
         let place = self.place.take().expect("the scanner stands on the cell before");
-        match &*place.block {
-            Block::Data(data) => self.file.damage_in(data, what),
-            _ => unreachable!("a scanner stands in data blocks"),
-        }
+        self.file.damage_in(place.block().origin(), what)
     }
 
-    /// The block that it stands in.
+    /// The place that it stands at.
     #[cfg(test)]
-    pub(crate) fn block(&self) -> Option<&Arc<Block>> {
-        self.place.as_ref().map(Place::block)
+    pub(crate) fn place(&self) -> Option<&Place> {
+        self.place.as_ref()
     }
 
     /// Checks the key of the current cell against the next index key.
@@ -234,13 +270,12 @@ impl Scanner {
     /// If the cell belongs behind the block's range.
     pub fn check_place(&mut self) -> Result<()> {
         let Some(place) = &self.place else { return Ok(()) };
-        let Some(data) = place.data() else { unreachable!("a scanner stands in data blocks") };
+        let block = place.block();
         let cursor = match self.cursor.take() {
             Some(cursor) => cursor,
-            None => self.file.cursor_on(data, self.caching, &mut self.trace)?,
+            None => self.file.cursor_on(block, self.caching, &mut self.trace)?,
         };
-        let key = data.cell(&place.walk).map(|cell| cell.key());
-        let checked = self.file.check_upper_bound(data, key, &cursor);
+        let checked = self.file.check_upper_bound(block.origin(), &place.cell().key(), &cursor);
         self.cursor = Some(cursor);
         checked
     }
@@ -256,11 +291,10 @@ impl Scanner {
     }
 
     /// Leaves the place it stands at, and loads the block in which `key` is to be looked for.
-    fn leave_for(&mut self, key: &KeyRef<'_>) -> Result<Option<Arc<Block>>> {
+    fn leave_for(&mut self, key: &KeyRef<'_>) -> Result<Option<Arc<DecodedBlock>>> {
         self.leave();
-        let held = self.place.take().map(|place| place.block);
-        let (held, buffers) = (held.as_ref(), &mut self.buffers);
-        self.file.data_block_for(key, held, self.caching, buffers, &mut self.trace)
+        let held = self.place.take().map(Place::into_block);
+        self.file.data_block_for(key, held, self.caching, &mut self.buffers, &mut self.trace)
     }
 
     /// Forgets what holds only where it stands.
@@ -278,26 +312,13 @@ impl Scanner {
         }
     }
 
-    /// Stands on a cell of a block that was checked.
-    fn stand(&mut self, block: Arc<Block>, at: usize) {
-        let walk = match &*block {
-            Block::Data(data) => data.walk_from(at),
-            _ => None,
-        };
-        self.place = walk.map(|walk| Place { block, walk });
-    }
-
     /// Goes to the first cell of the next block: cold, so that the step to the next cell of the same block
     /// stays short.
     #[cold]
     fn enter_next(&mut self) -> Result<()> {
-        let Some(Place { block, walk }) = self.place.take() else { return Ok(()) };
-        let Block::Data(data) = &*block else { return Ok(()) };
-        let last = data.cell(&walk).map(|cell| cell.key());
-        let next = self.next_block(data, last)?;
-        if let Some(Block::Data(data)) = Arc::into_inner(block) {
-            data.give_back(&mut self.buffers);
-        }
+        let Some(place) = self.place.take() else { return Ok(()) };
+        let next = self.next_block(place.block(), &place.cell().key())?;
+        place.into_block().give_back(&mut self.buffers);
         if let (Some(ahead), Some(cursor)) = (&mut self.ahead, &self.cursor) {
             ahead.cross_edge(&self.file, cursor);
         }
@@ -308,60 +329,58 @@ impl Scanner {
         }
     }
 
-    /// The data block behind `data`, whose last key is `last`.
-    fn next_block(
-        &mut self,
-        data: &DataBlock,
-        last: Option<KeyRef<'_>>,
-    ) -> Result<Option<Arc<Block>>> {
-        let cursor = self.take_cursor(data)?;
+    /// The data block behind `block`, whose last key is `last`.
+    fn next_block(&mut self, block: DataRef<'_>, last: &KeyRef<'_>) -> Result<Option<DataBlock>> {
+        let cursor = self.take_cursor(block)?;
         let Self { file, caching, buffers, trace, .. } = self;
-        file.check_upper_bound(data, last, &cursor)?;
+        file.check_upper_bound(block.origin(), last, &cursor)?;
         let Some(cursor) = file.next_cursor(cursor, *caching, trace)? else {
-            file.check_last(data, last)?;
+            file.check_last(block.origin(), last)?;
             return Ok(None);
         };
         let read = self.ahead.as_mut().and_then(|it| it.take(cursor.block_place(), buffers, trace));
         let next = match read {
-            Some(data) => file.check_read_ahead(data?, &cursor)?,
+            Some(block) => {
+                let block = block?;
+                file.check_read_ahead(&block, &cursor)?;
+                block
+            }
             None => file.data_block_at(&cursor, *caching, buffers, trace)?,
         };
         self.cursor = Some(cursor);
         Ok(Some(next))
     }
 
-    /// Takes the cursor, or looks up the entry of `data`, the block that the scan leaves.
-    fn take_cursor(&mut self, data: &DataBlock) -> Result<IndexCursor> {
+    /// Takes the cursor, or looks up the entry of `block`, which the scan leaves.
+    fn take_cursor(&mut self, block: DataRef<'_>) -> Result<IndexCursor> {
         match self.cursor.take() {
             Some(cursor) => Ok(cursor),
-            None => self.file.cursor_on(data, self.caching, &mut self.trace),
+            None => self.file.cursor_on(block, self.caching, &mut self.trace),
         }
     }
 
     /// Stands on the first cell of a block.
-    fn enter(&mut self, block: Option<Arc<Block>>) -> Result<()> {
+    fn enter(&mut self, block: Option<DataBlock>) -> Result<()> {
         let Some(block) = block else { return Ok(()) };
-        let Block::Data(data) = &*block else { return Ok(()) };
-        let walk = data.walk().map_err(|what| self.file.damage_in(data, what))?;
-        self.place = Some(Place { block, walk });
+        let place = Place::first_of(block);
+        let damage = |(origin, what)| self.file.damage_in(&origin, what);
+        self.place = Some(place.map_err(damage)?);
         Ok(())
     }
 
-    fn enter_previous(&mut self, data: &DataBlock) -> Result<()> {
-        let cursor = self.take_cursor(data)?;
+    fn enter_previous(&mut self, block: &DecodedBlock) -> Result<()> {
+        let cursor = self.take_cursor(DataRef::Decoded(block))?;
         let Self { file, caching, buffers, trace, .. } = self;
         let Some(cursor) = file.previous_cursor(cursor, *caching, trace)? else { return Ok(()) };
         let block = file.whole_data_block_at(&cursor, *caching, buffers, trace)?;
         self.cursor = Some(cursor);
-        self.enter_at_end(Some(block))
+        self.enter_at_end(block);
+        Ok(())
     }
 
-    fn enter_at_end(&mut self, block: Option<Arc<Block>>) -> Result<()> {
-        let Some(block) = block else { return Ok(()) };
-        let Block::Data(data) = &*block else { return Ok(()) };
-        let at = self.file.check(data)?.last_cell_at();
-        self.stand(block, at);
-        Ok(())
+    fn enter_at_end(&mut self, block: Arc<DecodedBlock>) {
+        let at = block.last_cell_at();
+        self.place = Some(Place::decoded(block, at));
     }
 }
 

@@ -5,12 +5,10 @@ use std::collections::HashSet;
 
 use super::verification::{Verifier, shown};
 use crate::Caching;
-use crate::block::body::Buffers;
 use crate::block::branch::IndexBlock;
+use crate::block::decoded::DecodedBlock;
 use crate::block::index::BlockPlace;
-use crate::block::loaded::Block;
-use crate::block::searchable::Searchable;
-use crate::file::blocks::{DataUse, Wanted};
+use crate::buffers::Buffers;
 use crate::{BlockOffset, BlockType, Damage, KeyRef, ReadTrace, Result};
 
 /// A block of which the index has to say something: one with cells, or one that could not be read
@@ -34,7 +32,7 @@ impl DataBlockSeen {
     /// Longer keys are not kept for every block of a file: hostile ones are as long as their block.
     const KEPT_LEN_MAX: usize = 4096;
 
-    pub(super) fn new(place: BlockPlace, block: &Searchable<'_>) -> Self {
+    pub(super) fn new(place: BlockPlace, block: &DecodedBlock) -> Self {
         let keys = Some(keys(block))
             .filter(|(first, last)| first.len().max(last.len()) <= Self::KEPT_LEN_MAX);
         Self { at: place.offset, seen: Some(Seen { place, keys }) }
@@ -56,12 +54,10 @@ impl DataBlockSeen {
 }
 
 /// The first and the last key.
-fn keys(block: &Searchable<'_>) -> Keys {
-    let flat = |key: Option<KeyRef<'_>>| {
+fn keys(block: &DecodedBlock) -> Keys {
+    let flat = |key: KeyRef<'_>| {
         let mut flat = Vec::new();
-        if let Some(key) = key {
-            key.write_flat(&mut flat);
-        }
+        key.write_flat(&mut flat);
         flat
     };
     (flat(block.first_key()), flat(block.last_key()))
@@ -103,9 +99,9 @@ impl Verifier<'_> {
         if let Some(middle) = &file.middle {
             let trace = &mut ReadTrace::default();
             let number = middle.entry_in_leaf as usize;
-            let wanted = Wanted::LeafIndex;
-            match file.blocks.load(middle.leaf, wanted, Caching::Use, trace, |_, _| Ok(())) {
-                Ok(leaf) if matches!(&*leaf, Block::Index(leaf) if number < leaf.len()) => {}
+            let (block_type, caching) = (BlockType::LeafIndex, Caching::Use);
+            match file.blocks.load(middle.leaf, block_type, caching, trace, |_, _| Ok(())) {
+                Ok(leaf) if number < IndexBlock::len(&leaf) => {}
                 Err(_) if self.is_unread(middle.leaf.offset) => {}
                 _ => {
                     let what = "the middle of the file is not in it";
@@ -144,29 +140,22 @@ impl Verifier<'_> {
                 walk.is_lost = true;
                 continue;
             }
-            let below =
-                if level + 1 == levels { Wanted::LeafIndex } else { Wanted::IntermediateIndex };
+            let is_leaf = level + 1 == levels;
+            let below = if is_leaf { BlockType::LeafIndex } else { BlockType::IntermediateIndex };
             let trace = &mut ReadTrace::default();
-            let loaded =
-                file.blocks.load(entry.block, below, Caching::Bypass, trace, |block, _| {
-                    let first = match block {
-                        Block::Index(node) => node.entry(0).map(|first| first.key),
-                        _ => None,
-                    };
-                    if first == Some(entry.key) { Ok(()) } else { Err("starts with another key") }
-                });
-            match loaded.as_deref() {
-                Ok(Block::Index(node)) => {
-                    self.check_entries(node, entry.block.offset, level + 1, walk)?;
+            let loaded = file.blocks.load(entry.block, below, Caching::Bypass, trace, |node, _| {
+                let first = IndexBlock::entry(node, 0).map(|first| first.key);
+                if first == Some(entry.key) { Ok(()) } else { Err("starts with another key") }
+            });
+            match loaded {
+                Ok(node) => self.check_entries(&node, entry.block.offset, level + 1, walk)?,
+                Err(error) => {
+                    walk.is_lost = true;
+                    // What is wrong with a block that could not be read was said where it stands.
+                    if !self.is_unread(entry.block.offset) {
+                        self.take(error)?;
+                    }
                 }
-                Ok(_) => {}
-                Err(_) => walk.is_lost = true,
-            }
-            // What is wrong with a block that could not be read was said where it stands.
-            if let Err(error) = loaded
-                && !self.is_unread(entry.block.offset)
-            {
-                self.take(error)?;
             }
         }
         Ok(())
@@ -230,12 +219,8 @@ impl Verifier<'_> {
         }
         let (blocks, trace) = (&self.file.blocks, &mut ReadTrace::default());
         let buffers = &mut Buffers::default();
-        let (wanted, caching) = (DataUse::Search, Caching::Bypass);
-        let block = blocks.load_data(seen.place, wanted, caching, buffers, trace, |_| Ok(()))?;
-        let Block::Data(data) = &*block else { return Ok(Cow::Owned(Keys::default())) };
-        let searchable = data.check().map_err(|what| {
-            Damage { at: seen.place.offset, block: None, what }.in_file(&blocks.name)
-        })?;
-        Ok(Cow::Owned(keys(&searchable)))
+        let caching = Caching::Bypass;
+        let block = blocks.load_decoded(seen.place, caching, buffers, trace, |_| Ok(()))?;
+        Ok(Cow::Owned(keys(&block)))
     }
 }

@@ -12,8 +12,6 @@ use super::salvage::next_block;
 use super::verification::Verifier;
 use crate::block::branch::IndexBlock;
 use crate::block::index::BlockPlace;
-use crate::block::loaded::Block;
-use crate::file::blocks::Wanted;
 use crate::file::filters::chunked_bloom::ChunkedBloom;
 use crate::file::open_file::OpenFile;
 use crate::{BlockOffset, BlockType, Caching, Error, Header, ReadTrace, Result};
@@ -81,11 +79,14 @@ impl ListedBlocks {
             if is_data || !visited.insert(place.offset) {
                 continue;
             }
-            let below =
-                if level + 1 == levels { Wanted::LeafIndex } else { Wanted::IntermediateIndex };
+            let below = if level + 1 == levels {
+                BlockType::LeafIndex
+            } else {
+                BlockType::IntermediateIndex
+            };
             let (caching, trace) = (Caching::Bypass, &mut ReadTrace::default());
             let loaded = file.blocks.load(place, below, caching, trace, |_, _| Ok(()));
-            if let Ok(Block::Index(node)) = loaded.as_deref() {
+            if let Ok(node) = &loaded {
                 self.add_node(file, node, level + 1, visited);
             }
         }

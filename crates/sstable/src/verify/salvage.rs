@@ -11,9 +11,10 @@
 
 use std::borrow::Cow;
 
-use crate::block::body::{Body, Buffers};
+use crate::block::data::BlockOrigin;
 use crate::block::index::BlockPlace;
-use crate::block::walk::Step;
+use crate::block::row_index::RowLookup;
+use crate::buffers::{Body, Buffers};
 use crate::encoding::What;
 use crate::file::blocks::Blocks;
 use crate::file::raw_blocks::RawBlock;
@@ -215,15 +216,14 @@ fn cells_of(reader: &Reader, at: BlockOffset, raw: &RawBlock) -> Result<Vec<Cell
     let blocks = &reader.file().blocks;
     let len = u32::try_from(raw.header.len()).unwrap_or(u32::MAX);
     let place = BlockPlace { offset: at, len };
-    let body = blocks.open_cells(Body::from(raw.body.to_vec()))?;
-    let data = blocks.data_block(place, &raw.header, body)?;
-    let data = data.into_searchable(&mut Buffers::default())?;
-    let (mut walk, mut cells) = (data.walk()?, Vec::new());
-    while let Some(cell) = data.cell(&walk) {
-        cells.push(cell.to_cell());
-        if data.step(&mut walk)? == Step::End {
-            break;
+    let origin = BlockOrigin::new(place, &raw.header);
+    let block = blocks.encoded_block(origin, Body::from(raw.body.to_vec()))?;
+    let block = block.decode(RowLookup::ByOrder, &mut Buffers::default())?;
+    let (mut cursor, mut cells) = (block.cursor(), Vec::new());
+    loop {
+        cells.push(block.cell(&cursor).to_cell());
+        if !block.advance(&mut cursor) {
+            return Ok(cells);
         }
     }
-    Ok(cells)
 }

@@ -17,11 +17,11 @@ use super::index::DataBlockSeen;
 use super::lost_rows::LostRows;
 use super::resume::{ListedBlocks, Unread};
 
-use crate::block::body::{Body, Buffers};
-use crate::block::data::DataBlock;
+use crate::block::data::BlockOrigin;
+use crate::block::decoded::DecodedBlock;
 use crate::block::index::BlockPlace;
-use crate::block::walk::Step;
-use crate::encoding::What;
+use crate::block::row_index::RowLookup;
+use crate::buffers::{Body, Buffers};
 use crate::file::open_file::OpenFile;
 use crate::file::raw_blocks::RawBlock;
 use crate::{
@@ -322,32 +322,32 @@ impl<'a> Verifier<'a> {
         let block_type = raw.header.block_type;
         let len = u32::try_from(raw.header.len()).unwrap_or(u32::MAX);
         let place = BlockPlace { offset: at, len };
-        let body = Body::from(raw.body.to_vec());
-        let checked = blocks
-            .open_cells(body)
-            .and_then(|cells| blocks.data_block(place, &raw.header, cells))
-            .and_then(|data| data.into_searchable(&mut Buffers::default()))
-            .and_then(|data| self.check_cells(&data));
-        checked.map_err(|what| Damage { at, block: Some(block_type), what })
+        let (origin, body) = (BlockOrigin::new(place, &raw.header), Body::from(raw.body.to_vec()));
+        let decoded = blocks
+            .encoded_block(origin, body)
+            .and_then(|block| block.decode(RowLookup::ByOrder, &mut Buffers::default()))
+            .map_err(|what| Damage { at, block: Some(block_type), what })?;
+        self.check_cells(&decoded);
+        Ok(())
     }
 
     /// The cells of a block.
-    fn check_cells(&mut self, data: &DataBlock) -> Result<(), What> {
-        let searchable = data.check()?;
-        self.found.cells += searchable.cell_count();
-        self.data_blocks.push(DataBlockSeen::new(data.place(), &searchable));
-        let mut walk = data.walk()?;
-        while let Some(cell) = data.cell(&walk) {
+    fn check_cells(&mut self, block: &DecodedBlock) {
+        let BlockOrigin { place, block_type, .. } = *block.origin();
+        self.found.cells += block.cell_count();
+        self.data_blocks.push(DataBlockSeen::new(place, block));
+        let mut cursor = block.cursor();
+        loop {
+            let cell = block.cell(&cursor);
             for what in self.cells.check(self.file, &cell) {
-                let (at, key) = (walk.position(), shown(&cell.key()));
+                let (at, key) = (cursor.position(), shown(&cell.key()));
                 let what = format!("cell at {at} in the block, {key}: {what}");
-                self.found.report(Damage::in_block(data.block_type(), data.place().offset, what));
+                self.found.report(Damage::in_block(block_type, place.offset, what));
             }
-            if data.step(&mut walk)? == Step::End {
-                break;
+            if !block.advance(&mut cursor) {
+                return;
             }
         }
-        Ok(())
     }
 
     /// Whether the trailer is its fields and zeros behind them. One of version 2 is all fields.

@@ -16,7 +16,7 @@
 
 use std::cmp::Ordering;
 
-use super::DeltaWalk;
+use super::DeltaCursor;
 use super::key_buffer::SHORT_LEN;
 use crate::encoding::What;
 use crate::encoding::plain::{self, LENGTHS_LEN, TAGS_LEN_MAX, TIME_LEN, unknown_type};
@@ -25,7 +25,7 @@ use crate::{CellType, Comparator, KeyRef, SequenceId};
 
 /// A cell while it is read, and the one before it, from which it becomes itself.
 pub(crate) struct CellInput<'w, 'b> {
-    pub(super) walk: &'w mut DeltaWalk,
+    pub(super) walk: &'w mut DeltaCursor,
     pub(crate) input: Input<'b>,
     pub(super) body_len: usize,
 }
@@ -280,7 +280,7 @@ impl CellInput<'_, '_> {
 const KEY_CONTRADICTS: &str = "the lengths in the key contradict its length";
 const KEY_ENDS: &str = "the key goes past the block";
 
-impl DeltaWalk {
+impl DeltaCursor {
     /// Takes the family that all cells share.
     pub(super) fn set_family(&mut self, family: &[u8]) {
         self.family_field_len = family.len().saturating_add(1);

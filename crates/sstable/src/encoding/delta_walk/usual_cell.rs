@@ -19,10 +19,9 @@
 
 use std::ops::Range;
 
-use super::{CellFlags, CellInput, DeltaWalk, Lengths};
-use crate::block::walk::Step;
-use crate::encoding::Deltas;
+use super::{CellFlags, CellInput, DeltaCursor, Lengths};
 use crate::encoding::plain::{LENGTHS_LEN, TIME_LEN};
+use crate::encoding::{DeltaCells, Step};
 use crate::input::{Input, hvlong_len};
 use crate::{CellType, Comparator, SequenceId};
 
@@ -44,12 +43,12 @@ impl Time {
 impl<'w, 'b> CellInput<'w, 'b> {
     /// The cell behind the one that a walk stands on, if it may be a usual one.
     #[inline(always)]
-    pub(crate) fn usual(walk: &'w mut DeltaWalk, deltas: &'b Deltas) -> Option<Self> {
+    pub(crate) fn usual(walk: &'w mut DeltaCursor, deltas: &'b DeltaCells) -> Option<Self> {
         let body = deltas.body();
         if walk.layout.order != Comparator::Bytes {
             return None;
         }
-        let input = Input::new(body.behind(walk.next_at)?);
+        let input = Input::new(body.behind(walk.next_at));
         Some(Self { walk, input, body_len: body.len() })
     }
 
@@ -182,7 +181,7 @@ impl<'w, 'b> CellInput<'w, 'b> {
     }
 }
 
-impl DeltaWalk {
+impl DeltaCursor {
     /// Whether the next key, whose bytes behind the first `common` begin with `own`, is of another row
     /// than the key before, if that is how usual cells are.
     #[inline(always)]

@@ -6,16 +6,15 @@
 
 use filter::bloom::hbase::{self, HashPair, HashType};
 
-use super::kept::{FilterBlock, offset_before};
-use crate::block::bloom::{BloomChunk, BloomMeta};
+use super::kept::{FilterPart, offset_before};
+use crate::block::bloom::{BloomBits, BloomChunk, BloomMeta};
 use crate::block::index::BlockPlace;
-use crate::block::loaded::Block;
-use crate::file::blocks::{Blocks, Wanted};
+use crate::file::blocks::Blocks;
 use crate::order::Comparator;
 use crate::row_heads::RowHeads;
 use crate::{
-    BlockKind, BlockOffset, BlockSource, BloomType, Damage, FileInfo, KeyRef, ReadTrace, Result,
-    RowProbe,
+    BlockKind, BlockOffset, BlockSource, BlockType, BloomType, Damage, FileInfo, KeyRef, ReadTrace,
+    Result, RowProbe,
 };
 
 /// A Bloom filter in chunks, the chunks loaded when they are asked.
@@ -28,7 +27,7 @@ pub(crate) struct ChunkedBloom {
     heads: RowHeads,
     last_key: Option<Vec<u8>>,
     /// One for each chunk of `meta`.
-    parts: Box<[FilterBlock]>,
+    parts: Box<[FilterPart<BloomBits>]>,
 }
 
 /// HBase's Bloom filter of a file, in numbers.
@@ -101,7 +100,7 @@ impl ChunkedBloom {
             return Err("no last key, which a filter over columns must have".to_owned());
         }
         let part = |chunk: &BloomChunk| {
-            FilterBlock::new(chunk.block, offset_before(chain, chunk.block.offset))
+            FilterPart::new(chunk.block, offset_before(chain, chunk.block.offset))
         };
         let parts = meta.chunks.iter().map(part).collect();
         let rows = if flat { &[] } else { &meta.chunks[..] };
@@ -116,7 +115,7 @@ impl ChunkedBloom {
 
     /// What is wrong with one of its chunks, as far as reads have found out.
     pub(crate) fn problem(&self) -> Option<&Damage> {
-        self.parts.iter().find_map(FilterBlock::damage)
+        self.parts.iter().find_map(FilterPart::damage)
     }
 
     /// Where its chunks are.
@@ -156,8 +155,8 @@ impl ChunkedBloom {
             return Some(false);
         }
         let Some(index) = self.find(row) else { return Some(false) };
-        let kept = self.parts[index].kept()?;
-        let bits = kept.chunk()?;
+        let kept = self.parts[index].kept()?.block();
+        let bits = kept.bits();
         trace.touch(BlockKind::Bloom, BlockSource::Cache, kept.bytes());
         Some(hbase::may_contain(bits, self.meta.hash_count, probe.hash_pair(self.hash_type)))
     }
@@ -233,7 +232,7 @@ impl ChunkedBloom {
     /// Loads all chunks. What cannot be read now is met again by who asks it.
     pub(crate) fn load(&self, blocks: &Blocks) {
         for part in &self.parts {
-            let _ = part.load(blocks, Wanted::BloomChunk, &mut ReadTrace::default(), |_| Ok(()));
+            let _ = part.load(blocks, BlockType::BloomChunk, &mut ReadTrace::default(), |_| Ok(()));
         }
     }
 
@@ -264,28 +263,20 @@ impl ChunkedBloom {
     ) -> Result<bool> {
         let Some(index) = chunk else { return Ok(false) };
         let ribbon = self.meta.ribbon.get(index);
-        let check = |block: &Block| {
-            let is_whole = ribbon.is_none_or(|it| bits_of(block).len() as u64 == it.byte_len());
+        let check = |block: &BloomBits| {
+            let is_whole = ribbon.is_none_or(|it| block.bits().len() as u64 == it.byte_len());
             if is_whole {
                 Ok(())
             } else {
                 Err("is not as large as the ribbon that the meta block describes")
             }
         };
-        let block = self.parts[index].load(blocks, Wanted::BloomChunk, trace, check)?;
-        let bits = bits_of(block.as_ref());
+        let block = self.parts[index].load(blocks, BlockType::BloomChunk, trace, check)?;
+        let bits = block.bits();
         Ok(match ribbon {
             Some(ribbon) => ribbon.may_contain(bits, pair),
             None => hbase::may_contain(bits, self.meta.hash_count, pair),
         })
-    }
-}
-
-/// The bits of a chunk.
-fn bits_of(block: &Block) -> &[u8] {
-    match block {
-        Block::Chunk(bits) => bits,
-        _ => unreachable!("what is loaded as a Bloom chunk is one"),
     }
 }
 

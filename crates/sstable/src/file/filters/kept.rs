@@ -1,33 +1,29 @@
 //! Filter blocks that a reader keeps once it has read them, as long as the cache grants the room for
 //! them, or for good if they are pinned.
 
+use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use bytes::Bytes;
-use filter::StoredFilter;
-
-use super::file_filters::ResidentFilter;
+use crate::block::cached::TypedBlock;
 use crate::block::header::Header;
 use crate::block::index::BlockPlace;
-use crate::block::loaded::Block;
-use crate::block::meta::MetaBlock;
 use crate::cache::Reservation;
-use crate::file::blocks::{Blocks, Wanted};
+use crate::file::blocks::Blocks;
 use crate::file::options::Caching;
-use crate::{BlockOffset, BlockSource, Damage, Error, ReadTrace, Result};
+use crate::{BlockOffset, BlockSource, BlockType, Damage, Error, ReadTrace, Result};
 
 /// One block of a filter: where it is, and what is known of it so far.
 #[derive(Debug)]
-pub(crate) struct FilterBlock {
+pub(crate) struct FilterPart<T> {
     place: BlockPlace,
     /// The offset that the block's header must give as `previous`.
     previous: Option<BlockOffset>,
-    kept: OnceLock<Kept>,
+    kept: OnceLock<Kept<T>>,
     /// What is wrong with the block; set once, so that it is not read again.
     damage: OnceLock<Damage>,
 }
 
-impl FilterBlock {
+impl<T: TypedBlock> FilterPart<T> {
     pub(crate) const fn new(place: BlockPlace, previous: Option<BlockOffset>) -> Self {
         Self { place, previous, kept: OnceLock::new(), damage: OnceLock::new() }
     }
@@ -38,7 +34,7 @@ impl FilterBlock {
 
     /// The block, if the reader keeps it.
     #[inline]
-    pub(crate) fn kept(&self) -> Option<&Kept> {
+    pub(crate) fn kept(&self) -> Option<&Kept<T>> {
         self.kept.get()
     }
 
@@ -58,35 +54,35 @@ impl FilterBlock {
     pub(crate) fn load(
         &self,
         blocks: &Blocks,
-        wanted: Wanted,
+        block_type: BlockType,
         trace: &mut ReadTrace,
-        check: impl FnOnce(&Block) -> Result<(), &'static str>,
-    ) -> Result<Held<'_>> {
+        check: impl FnOnce(&T) -> Result<(), &'static str>,
+    ) -> Result<Held<'_, T>> {
         if let Some(kept) = self.kept.get() {
-            trace.touch(wanted.kind(), BlockSource::Cache, kept.block.bytes());
+            trace.touch(T::KIND, BlockSource::Cache, kept.block.bytes());
             return Ok(Held::Kept(&kept.block));
         }
-        self.load_block(blocks, wanted, trace, check)
+        self.load_block(blocks, block_type, trace, check)
     }
 
     #[inline(never)]
     fn load_block(
         &self,
         blocks: &Blocks,
-        wanted: Wanted,
+        block_type: BlockType,
         trace: &mut ReadTrace,
-        check: impl FnOnce(&Block) -> Result<(), &'static str>,
-    ) -> Result<Held<'_>> {
+        check: impl FnOnce(&T) -> Result<(), &'static str>,
+    ) -> Result<Held<'_, T>> {
         if let Some(damage) = self.damage.get() {
             return Err(damage.clone().in_file(&blocks.name));
         }
-        let check = |block: &Block, header: &Header| {
+        let check = |block: &T, header: &Header| {
             if header.previous_block != self.previous {
                 return Err("is not the block that the file has here: it follows another one");
             }
             check(block)
         };
-        let loaded = blocks.load(self.place, wanted, Caching::Use, trace, check);
+        let loaded = blocks.load(self.place, block_type, Caching::Use, trace, check);
         if let Err(Error::Corrupt { damage, .. }) = &loaded {
             // If another thread was first, it found the same.
             let _ = self.damage.set(damage.clone());
@@ -95,7 +91,7 @@ impl FilterBlock {
     }
 
     /// Keeps a block if there is room for it.
-    fn keep(&self, blocks: &Blocks, block: Arc<Block>) -> Held<'_> {
+    fn keep(&self, blocks: &Blocks, block: Arc<T>) -> Held<'_, T> {
         let cache = blocks.cache.as_ref();
         let room = cache.and_then(|cache| {
             let bytes = block.bytes() as u64;
@@ -118,57 +114,35 @@ impl FilterBlock {
 
 /// A filter block that the reader keeps, and the room for it in the cache's budget.
 #[derive(Debug)]
-pub(crate) struct Kept {
-    block: Arc<Block>,
+pub(crate) struct Kept<T> {
+    block: Arc<T>,
     /// A block that is pinned is kept even where there is none.
     _room: Option<Reservation>,
 }
 
-impl Kept {
-    /// The filter of ours, if the block is one.
-    pub(crate) fn filter(&self) -> Option<ResidentFilter<'_>> {
-        Some(ResidentFilter { filter: filter_in(&self.block)?, bytes: self.bytes() })
-    }
-
-    /// The bits of a Bloom chunk.
+impl<T> Kept<T> {
+    /// The block.
     #[inline]
-    pub(crate) fn chunk(&self) -> Option<&[u8]> {
-        match &*self.block {
-            Block::Chunk(bits) => Some(bits),
-            _ => None,
-        }
-    }
-
-    #[inline]
-    pub(crate) fn bytes(&self) -> usize {
-        self.block.bytes()
+    pub(crate) fn block(&self) -> &T {
+        &self.block
     }
 }
 
 /// A block without a count of references where the reader keeps it anyway.
-pub(crate) enum Held<'a> {
-    Kept(&'a Block),
-    Loaded(Arc<Block>),
+pub(crate) enum Held<'a, T> {
+    Kept(&'a T),
+    Loaded(Arc<T>),
 }
 
-impl Held<'_> {
-    pub(crate) fn as_ref(&self) -> &Block {
+impl<T> Deref for Held<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
         match self {
             Self::Kept(block) => block,
             Self::Loaded(block) => block,
         }
-    }
-
-    pub(crate) fn filter(&self) -> Option<&StoredFilter<Bytes>> {
-        filter_in(self.as_ref())
-    }
-}
-
-/// The filter of ours that a block holds.
-pub(crate) fn filter_in(block: &Block) -> Option<&StoredFilter<Bytes>> {
-    match block {
-        Block::Meta(MetaBlock { filter, .. }) => filter.as_ref(),
-        _ => None,
     }
 }
 

@@ -17,16 +17,15 @@ use bytes::Bytes;
 use filter::{FilterKind, Membership, StoredFilter};
 
 use super::file_filters::ResidentFilter;
-use super::kept::{FilterBlock, filter_in, offset_before};
+use super::kept::{FilterPart, offset_before};
 use crate::block::filter_index::{
     FILTER_INDEX_NAME, FilterIndex, Partition, index_checksum, partition_name,
 };
 use crate::block::header::Header;
 use crate::block::index::BlockPlace;
-use crate::block::loaded::Block;
-use crate::block::meta::{MetaBlock, ROW_FILTER_NAME};
+use crate::block::meta::{FilterBlock, MetaBlock, ROW_FILTER_NAME};
 use crate::cache::Reservation;
-use crate::file::blocks::{Blocks, Wanted};
+use crate::file::blocks::Blocks;
 use crate::file::open_file::MetaIndex;
 use crate::file::options::Caching;
 use crate::{BlockOffset, BlockType, Damage, Error, ReadTrace, Result, RowProbe};
@@ -60,7 +59,7 @@ pub(crate) struct RowFilter {
 #[derive(Debug)]
 enum Layout {
     Whole {
-        part: FilterBlock,
+        part: FilterPart<FilterBlock>,
         /// Keys and checksum, if the file says.
         id: Option<(u64, u64)>,
     },
@@ -86,7 +85,7 @@ struct Partitioned {
 #[derive(Debug)]
 struct Partitions {
     index: FilterIndex,
-    parts: Box<[FilterBlock]>,
+    parts: Box<[FilterPart<FilterBlock>]>,
     /// The index is small and always kept; its bytes are taken off the budget if there is room.
     _room: Option<Reservation>,
 }
@@ -106,7 +105,7 @@ impl RowFilter {
             Some((place, offset_before(&chain, place.offset)))
         };
         let layout = if let Some((whole, previous)) = place(ROW_FILTER_NAME) {
-            Layout::Whole { part: FilterBlock::new(whole, previous), id }
+            Layout::Whole { part: FilterPart::new(whole, previous), id }
         } else {
             let (index, previous) = place(FILTER_INDEX_NAME)?;
             let places = (0..).map_while(|number| place(&partition_name(number))).collect();
@@ -129,7 +128,7 @@ impl RowFilter {
             Layout::Whole { part, .. } => part.damage(),
             Layout::Partitioned(it) => {
                 let parts = it.loaded.get().map_or(&[][..], |loaded| &loaded.parts);
-                it.damage.get().or_else(|| parts.iter().find_map(FilterBlock::damage))
+                it.damage.get().or_else(|| parts.iter().find_map(FilterPart::damage))
             }
         }
     }
@@ -161,10 +160,11 @@ impl RowFilter {
     /// Returns the filter or the partition that answers for a row, if it is in memory.
     pub(crate) fn resident(&self, probe: &RowProbe<'_>) -> Option<ResidentFilter<'_>> {
         match &self.layout {
-            Layout::Whole { part, .. } => part.kept()?.filter(),
+            Layout::Whole { part, .. } => resident(part),
             Layout::Partitioned(it) => {
                 let partitions = it.loaded.get()?;
-                partitions.parts[partitions.index.find(probe.row())?].kept()?.filter()
+                let part = &partitions.parts[partitions.index.find(probe.row())?];
+                resident(part)
             }
         }
     }
@@ -172,7 +172,7 @@ impl RowFilter {
     /// Returns the filter, if it is one block for the whole file and in memory.
     pub(crate) fn resident_whole(&self) -> Option<ResidentFilter<'_>> {
         let Layout::Whole { part, .. } = &self.layout else { return None };
-        part.kept()?.filter()
+        resident(part)
     }
 
     /// The filter in numbers; `None` if it is damaged.
@@ -242,7 +242,7 @@ impl RowFilter {
                 for number in 0..partitions.parts.len() {
                     partitions.ask(number, blocks, trace, |_| ())?;
                 }
-                let damaged = partitions.parts.iter().filter_map(FilterBlock::damage);
+                let damaged = partitions.parts.iter().filter_map(FilterPart::damage);
                 (it.index, Some(partitions.index.key_count()), damaged.cloned().collect())
             }
         };
@@ -279,6 +279,13 @@ impl RowFilter {
     }
 }
 
+/// Returns the filter of a block, if that is in memory for as long as the file is open.
+#[inline]
+fn resident(part: &FilterPart<FilterBlock>) -> Option<ResidentFilter<'_>> {
+    let block = part.kept()?.block();
+    Some(ResidentFilter { filter: block.filter(), bytes: block.bytes() })
+}
+
 /// What the file says about a filter, to recognise it.
 #[derive(Clone, Copy, Debug, Default)]
 struct ExpectedFilter {
@@ -307,7 +314,7 @@ impl ExpectedFilter {
 
 /// Asks the filter in one block; `None` if that is damaged.
 fn ask<R>(
-    part: &FilterBlock,
+    part: &FilterPart<FilterBlock>,
     expected: ExpectedFilter,
     blocks: &Blocks,
     trace: &mut ReadTrace,
@@ -316,9 +323,9 @@ fn ask<R>(
     if part.damage().is_some() {
         return Ok(None);
     }
-    let check = |block: &Block| expected.check(filter_in(block).ok_or("is no filter")?);
-    match part.load(blocks, Wanted::Filter, trace, check) {
-        Ok(held) => Ok(held.filter().map(question)),
+    let check = |block: &FilterBlock| expected.check(block.filter());
+    match part.load(blocks, BlockType::Meta, trace, check) {
+        Ok(held) => Ok(Some(question(held.filter()))),
         Err(Error::Corrupt { .. }) => Ok(None),
         Err(error) => Err(error),
     }
@@ -331,16 +338,14 @@ impl Partitions {
         blocks: &Blocks,
         trace: &mut ReadTrace,
     ) -> Result<Self> {
-        let check = |_: &Block, header: &Header| {
+        let check = |_: &MetaBlock, header: &Header| {
             if header.previous_block == it.previous {
                 return Ok(());
             }
             Err("is not the filter index that the file has here: it follows another block")
         };
-        let block = blocks.load(it.index, Wanted::Meta, Caching::Bypass, trace, check)?;
-        let Block::Meta(MetaBlock { body, .. }) = &*block else {
-            unreachable!("what is loaded as a META block is one")
-        };
+        let block = blocks.load(it.index, BlockType::Meta, Caching::Bypass, trace, check)?;
+        let body = block.body();
         let damaged = |what| blocks.damaged(it.index, BlockType::Meta, what);
         let index = FilterIndex::parse(body).map_err(damaged)?;
         let own_id = (index.key_count(), index_checksum(body));
@@ -358,7 +363,7 @@ impl Partitions {
         }
         let bytes = (block.bytes() + index.bytes()) as u64;
         let room = blocks.cache.as_ref().and_then(|cache| cache.reserve(bytes));
-        let part = |(place, previous): &(BlockPlace, _)| FilterBlock::new(*place, *previous);
+        let part = |(place, previous): &(BlockPlace, _)| FilterPart::new(*place, *previous);
         let parts = it.places.iter().map(part).collect();
         Ok(Self { index, parts, _room: room })
     }

@@ -8,8 +8,8 @@ use bytes::Bytes;
 use filter::bloom::hbase_ribbon::RibbonChunk;
 
 use super::*;
+use crate::block::bloom::ribbon;
 use crate::block::header::Header;
-use crate::block::ribbon;
 use crate::reader::tests::{ROWS, SEED, cached, look_up_all, open, row, write};
 use crate::{
     BlockOffset, BlockType, ChecksumType, FileName, Limits, Trailer, WriterOptions, verify,

@@ -7,11 +7,6 @@
 //! A scan that passes the cache by is done with each block before it reads the next one. Its
 //! buffers go round: memory that was just used is still in the processor's cache, and need not be
 //! filled with zeros again.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
-
 use std::ops::{Deref, Range};
 
 use bytes::Bytes;
@@ -25,30 +20,46 @@ pub(crate) struct Body {
 }
 
 impl Body {
-    /// A part of a buffer; nothing, if it does not have that part.
+    /// Takes a part of a buffer.
+    ///
+    /// # Panics
+    ///
+    /// If the buffer does not have that part.
     pub(crate) fn new(buffer: Vec<u8>, range: Range<usize>) -> Self {
-        let end = range.end.min(buffer.len());
-        Self { start: range.start.min(end), end, buffer }
+        let Range { start, end } = range;
+        assert!(start <= end && end <= buffer.len(), "{start}..{end} of {}", buffer.len());
+        Self { buffer, start, end }
     }
 
-    /// What stands behind the first `at` bytes; `None` if it does not have so many.
+    /// Returns what follows the first `at` bytes.
+    ///
+    /// # Panics
+    ///
+    /// If it has fewer.
     #[inline]
-    pub(crate) fn behind(&self, at: usize) -> Option<&[u8]> {
-        self.buffer.get(self.start.wrapping_add(at)..self.end)
+    pub(crate) fn behind(&self, at: usize) -> &[u8] {
+        match self.buffer.get(self.start + at..self.end) {
+            Some(bytes) => bytes,
+            None => past_the_end(at, self.len()),
+        }
     }
 
-    /// The part of it from one place to another, neither of which is behind its end.
+    /// Returns the bytes from `at` to `end`, neither of which is past its end.
     #[inline]
-    pub(crate) fn between(&self, at: usize, end: usize) -> Option<&[u8]> {
-        self.buffer.get(self.start.wrapping_add(at)..self.start.wrapping_add(end))
+    pub(crate) fn between(&self, at: usize, end: usize) -> &[u8] {
+        debug_assert!(end <= self.len(), "{at}..{end} of {}", self.len());
+        match self.buffer.get(self.start + at..self.start + end) {
+            Some(bytes) => bytes,
+            None => past_the_end(end, self.len()),
+        }
     }
 
     #[inline]
     pub(crate) const fn len(&self) -> usize {
-        self.end.wrapping_sub(self.start)
+        self.end - self.start
     }
 
-    /// All of the buffer.
+    /// The whole buffer.
     pub(crate) const fn buffer(&self) -> &[u8] {
         self.buffer.as_slice()
     }
@@ -69,12 +80,17 @@ impl Body {
     }
 }
 
+#[cold]
+fn past_the_end(at: usize, len: usize) -> ! {
+    panic!("a step to {at}, past the end of a block of {len} bytes")
+}
+
 impl Deref for Body {
     type Target = [u8];
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        self.buffer.get(self.start..self.end).unwrap_or_default()
+        &self.buffer[self.start..self.end]
     }
 }
 
@@ -118,7 +134,7 @@ impl Buffers {
         match self.kept.pop() {
             Some(buffer) if buffer.len() >= len => buffer,
             // Blocks differ a little in length: this one shall do for the others as well.
-            Some(_) => vec![0; len.saturating_add(len / 8)],
+            Some(_) => vec![0; len + len / 8],
             None => vec![0; len],
         }
     }
@@ -156,8 +172,18 @@ mod tests {
         let body = Body::new(b"header-body-sums".to_vec(), 7..11);
         assert_eq!(&*body, b"body");
         assert_eq!(Bytes::from(body), b"body"[..]);
-        assert_eq!(&*Body::new(b"short".to_vec(), 3..99), b"rt");
-        assert_eq!(&*Body::new(b"short".to_vec(), 9..99), b"");
+    }
+
+    #[test]
+    #[should_panic(expected = "3..99 of 5")]
+    fn a_body_past_its_buffer_is_a_broken_invariant() {
+        let _ = Body::new(b"short".to_vec(), 3..99);
+    }
+
+    #[test]
+    #[should_panic(expected = "past the end of a block")]
+    fn a_step_past_the_end_of_a_body_is_a_broken_invariant() {
+        let _ = Body::new(b"header-body-sums".to_vec(), 7..11).behind(5);
     }
 
     #[test]

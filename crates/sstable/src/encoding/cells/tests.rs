@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use super::*;
-use crate::block::walk::PlainWalk;
-use crate::{Cell, CellType, Compression, SequenceId, Timestamp, compression};
+use crate::encoding::{BlockEncoder, CheckingCursor};
+use crate::{Cell, CellRef, CellType, Comparator, Compression, SequenceId, Timestamp, compression};
 
 fn unhex(text: &str) -> Vec<u8> {
     let digits: Vec<u32> = text.chars().filter_map(|digit| digit.to_digit(16)).collect();
@@ -84,50 +84,50 @@ fn decode_all(
     layout: CellLayout,
     body: &[u8],
 ) -> Result<Vec<Cell>, What> {
-    let cells = open(encoding, Body::from(body.to_vec()), 1 << 30)?;
+    let cells = Cells::open(encoding, Body::from(body.to_vec()), 1 << 30)?;
     let walked = match &cells {
         Cells::Plain(_) => None,
-        Cells::Deltas(deltas) => Some(walk_deltas(deltas, layout)),
+        Cells::Delta(delta) => Some(walk_delta(delta, layout)),
     };
     let found = plain(cells, layout).and_then(|plain| walk(&plain, layout));
     if let Some(walked) = walked {
-        assert_eq!(walked, found, "a walk that undoes differences, and one over plain cells");
+        assert_eq!(walked, found, "a cursor that decodes, and one over plain cells");
     }
     found
 }
 
-/// All cells as plain ones; of differences it is held against the cells where rows start.
-fn plain(cells: Cells, layout: CellLayout) -> Result<Decoded, What> {
+/// All cells as plain ones; where rows start is compared with what a check of the plain cells finds.
+fn plain(cells: Cells, layout: CellLayout) -> Result<PlainCells, What> {
     let deltas = match cells {
         Cells::Plain(plain) => return Ok(plain),
-        Cells::Deltas(deltas) => deltas,
+        Cells::Delta(delta) => delta,
     };
     let (plain, starts) = deltas.to_plain(layout, &mut Buffers::default())?;
-    assert_eq!(RowStarts::walk(&plain, layout), Ok(starts));
+    assert_eq!(plain.check(layout), Ok(starts));
     Ok(plain)
 }
 
 /// The cells of a block of plain ones.
-fn walk(decoded: &Decoded, layout: CellLayout) -> Result<Vec<Cell>, What> {
-    let mut walk = PlainWalk::begin(decoded, layout)?;
+fn walk(plain: &PlainCells, layout: CellLayout) -> Result<Vec<Cell>, What> {
+    let mut cursor = CheckingCursor::begin(plain, layout)?;
     let mut cells = Vec::new();
     loop {
-        cells.extend(walk.cell(decoded).map(|cell| cell.to_cell()));
-        if walk.step(decoded, layout)? == Step::End {
+        cells.push(cursor.cell(plain).to_cell());
+        if cursor.step(plain, layout)? == Step::End {
             return Ok(cells);
         }
     }
 }
 
-/// The cells of a block, whose differences are undone on the way.
-fn walk_deltas(deltas: &Deltas, layout: CellLayout) -> Result<Vec<Cell>, What> {
-    let mut walk = deltas.walk(layout)?;
+/// The cells of a delta-encoded block.
+fn walk_delta(delta: &DeltaCells, layout: CellLayout) -> Result<Vec<Cell>, What> {
+    let mut cursor = delta.cursor(layout)?;
     let mut cells = Vec::new();
     loop {
-        let cell = walk.cell(deltas).expect("a walk stands on a cell");
-        assert_eq!(walk.cell_len(), plain::cell_len(&cell, layout));
+        let cell = cursor.cell(delta);
+        assert_eq!(cursor.cell_len(), plain::cell_len(&cell, layout));
         cells.push(cell.to_cell());
-        if walk.step(deltas)? == Step::End {
+        if cursor.step(delta)? == Step::End {
             return Ok(cells);
         }
     }
@@ -225,14 +225,14 @@ fn a_damaged_block_never_panics_or_grows_past_its_stated_size() {
                 let mut changed = flipped.clone();
                 changed[bit / 8] = if bit % 8 == 0 { byte } else { flipped[bit / 8] };
                 let changed = Body::from(changed);
-                let Ok(cells) = open(encoding, changed, 1 << 20) else { continue };
+                let Ok(cells) = Cells::open(encoding, changed, 1 << 20) else { continue };
                 let mut walked = None;
-                if let Cells::Deltas(deltas) = &cells {
-                    walked = walk_deltas(deltas, layout).ok();
-                    check_ways_to_rows(deltas, layout, walked.as_deref());
+                if let Cells::Delta(delta) = &cells {
+                    walked = walk_delta(delta, layout).ok();
+                    check_ways_to_rows(delta, layout, walked.as_deref());
                 }
                 let Ok(plain) = plain(cells, layout) else { continue };
-                let len = plain.cells().len();
+                let len = plain.body().len();
                 assert!(len <= 1 << 20);
                 let found = walk(&plain, layout).ok();
                 assert!(found.as_ref().is_none_or(|cells| cells.len() <= len / 20 + 1));
@@ -242,13 +242,13 @@ fn a_damaged_block_never_panics_or_grows_past_its_stated_size() {
     }
 }
 
-/// Walks to some rows; where the block is sound the walk has to end where a walk over all cells finds
+/// Goes to some rows; where the block is sound the cursor has to end where one over all cells finds
 /// the row, or finds that it is not there.
-fn check_ways_to_rows(deltas: &Deltas, layout: CellLayout, walked: Option<&[Cell]>) {
+fn check_ways_to_rows(delta: &DeltaCells, layout: CellLayout, walked: Option<&[Cell]>) {
     for row in [&b"row1"[..], b"row2", b"row15", b"s"] {
-        let found = deltas.walk(layout).and_then(|mut walk| {
-            let order = walk.go_to_row(deltas, row)?;
-            Ok((order, walk.cell(deltas).map(|cell| cell.to_cell())))
+        let found = delta.cursor(layout).and_then(|mut cursor| {
+            let order = cursor.go_to_row(delta, row)?;
+            Ok((order, Some(cursor.cell(delta).to_cell())))
         });
         let Some(cells) = walked else { continue };
         let compare = |cell: &Cell| layout.order.compare_rows(cell.row(), row);

@@ -5,7 +5,7 @@
 //! |      4 | version          | i32 BE; 101                                                      |
 //! |      8 | total byte size  | i64 BE; of all chunks                                            |
 //! |      4 | bandwidth        | i32 BE; 64                                                       |
-//! |      4 | hash type        | i32 BE; as in a [Bloom meta block](super::bloom)                 |
+//! |      4 | hash type        | i32 BE; as in a [Bloom meta block](super::meta)                 |
 //! |      8 | overhead         | f64 BE; slots that were added to the keys, as a share of them    |
 //! |      8 | key count        | i64 BE                                                           |
 //! |      8 | slot count       | i64 BE; in all chunks                                            |
@@ -24,7 +24,7 @@
 use bytes::Bytes;
 use filter::bloom::hbase_ribbon::RibbonChunk;
 
-use super::bloom::{BloomMeta, number, read_chunks, read_comparator};
+use super::meta::{BloomMeta, number, read_chunks, read_comparator};
 use crate::encoding::What;
 use crate::input::Input;
 
@@ -48,7 +48,7 @@ pub(super) fn read(
     let (key_count, slot_count) = (number(input)?, number(input)?);
     let count = input.len_i32().ok_or("no count of chunks")?;
     let comparator = read_comparator(input)?;
-    if count > input.len().checked_div(SHAPE_LEN).unwrap_or(0) {
+    if count > input.len() / SHAPE_LEN {
         return Err(format!("{count} chunks in {} bytes", input.len()).into());
     }
     let mut slots = Vec::with_capacity(count);

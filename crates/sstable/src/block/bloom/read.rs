@@ -1,0 +1,111 @@
+//! Reads the meta block of a Bloom filter, or of the ribbon that may stand in its place.
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
+
+use bytes::Bytes;
+
+use super::meta::{BloomMeta, number, read_chunks, read_comparator};
+use super::ribbon;
+use crate::encoding::What;
+use crate::input::Input;
+
+impl BloomMeta {
+    /// Reads the body of the block, in a file that has room for `chunks_max` chunks.
+    pub(crate) fn read(body: &Bytes, chunks_max: usize) -> Result<Self, What> {
+        let mut input = Input::new(body);
+        let ends = "ends in the numbers about the filter";
+        let version = input.array().map(i32::from_be_bytes).ok_or(ends)?;
+        match version {
+            Self::VERSION => {}
+            ribbon::VERSION => return ribbon::read(&mut input, body, chunks_max),
+            _ => return Err(format!("Bloom filter of version {version}").into()),
+        }
+        let total_byte_size = number(&mut input)?;
+        let hash_count = input.len_i32().and_then(|count| u32::try_from(count).ok());
+        let hash_count = hash_count.filter(|count| (1..=Self::HASH_COUNT_MAX).contains(count));
+        let hash_count = hash_count.ok_or("an impossible number of hashes")?;
+        let hash_type = input.array().map(i32::from_be_bytes).ok_or(ends)?;
+        let (key_count, max_keys) = (number(&mut input)?, number(&mut input)?);
+        let count = input.len_i32().ok_or("no count of chunks")?;
+        let comparator = read_comparator(&mut input)?;
+        let chunks = read_chunks(&mut input, body, count, chunks_max)?;
+        let ribbon = Vec::new();
+        Ok(Self {
+            total_byte_size,
+            hash_count,
+            hash_type,
+            key_count,
+            max_keys,
+            comparator,
+            chunks,
+            ribbon,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The body of the Bloom meta block of a file that HBase wrote.
+    fn real(file: &[u8]) -> Bytes {
+        let at = file.windows(8).position(|magic| magic == b"BLMFMET2").unwrap();
+        let len = u32::from_be_bytes(file[at + 29..at + 33].try_into().unwrap()) as usize;
+        Bytes::copy_from_slice(&file[at + 33..at + len])
+    }
+
+    fn rows() -> Bytes {
+        real(include_bytes!("../../../../../tests/data/hfile/s06-many-bloom-chunks.hfile"))
+    }
+
+    #[test]
+    fn metas_of_hbase_are_read_and_written_again() {
+        let columns =
+            real(include_bytes!("../../../../../tests/data/hfile/p13-fastdiff-none-rowcol.hfile"));
+        for (body, comparator) in [(rows(), &b""[..]), (columns, BloomMeta::CELL_COMPARATOR)] {
+            let meta = BloomMeta::read(&body, 1000).unwrap();
+            assert!(!meta.chunks.is_empty());
+            assert_eq!(meta.comparator, comparator);
+            assert!(meta.chunks.is_sorted_by_key(|chunk| chunk.block.offset));
+            let mut written = Vec::new();
+            meta.write(&mut written);
+            assert_eq!(written, body);
+        }
+    }
+
+    #[test]
+    fn a_cut_anywhere_is_damage() {
+        let body = rows();
+        for len in 0..body.len() {
+            assert!(BloomMeta::read(&body.slice(..len), 1000).is_err(), "{len}");
+        }
+    }
+
+    #[test]
+    fn more_chunks_than_the_file_has_room_for_are_damage() {
+        let count = BloomMeta::read(&rows(), 1000).unwrap().chunks.len();
+        assert!(BloomMeta::read(&rows(), count).is_ok());
+        assert!(BloomMeta::read(&rows(), count - 1).is_err());
+    }
+
+    #[test]
+    fn impossible_numbers_are_damage() {
+        for (at, bytes) in [
+            (0, &[0, 0, 0, 4][..]),
+            (4, &[0x80]),
+            (12, &[0, 0, 0, 0]),
+            (12, &[0, 0, 1, 1]),
+            (20, &[0x80]),
+            (28, &[0x80]),
+            (36, &[0x7f]),
+            (36, &[0, 0, 0, 1]),
+            (40, &[0xff]),
+        ] {
+            let mut bad = rows().to_vec();
+            bad[at..at + bytes.len()].copy_from_slice(bytes);
+            assert!(BloomMeta::read(&bad.into(), 1000).is_err(), "bytes at {at}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Where the rows of a decoded block start: the table for gets, the heads for seeks.
+//!
+//! ```text
+//! table    ▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪    4 bytes a row and some free slots, see `row_table`: for gets
+//! heads    ▪▪▪▪▪▪▪▪▪▪▪▪       8 bytes a row, see `row_heads`: for seeks
+//! offsets  ▪▪▪▪▪▪▪▪▪▪▪▪       where each row's first cell starts
+//! ```
+//!
+//! The second seek makes the heads. In a cache that is much smaller than what is read, most blocks are
+//! searched once, and mostly by gets: a binary search costs less than making the heads. Their bytes count
+//! from the beginning, because a block in the cache must not change its size.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::row_table::RowTable;
+use crate::Comparator;
+use crate::encoding::{CellLayout, PlainCells, RowStarts};
+use crate::row_heads::{RowHeads, common_prefix_len};
+
+/// How rows are to be looked up in a decoded block.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum RowLookup {
+    /// By their hash, where the rows have one: for gets.
+    ByHash,
+    /// By their order alone: for a scan, which asks for one row after the other.
+    ByOrder,
+}
+
+/// Where the rows of a block start.
+#[derive(Debug)]
+pub(super) struct RowIndex {
+    /// Of each row's first cell, ascending; at least one.
+    offsets: Box<[u32]>,
+    /// `None` if rows are looked up by their order.
+    pub(super) table: Option<RowTable>,
+    was_sought: AtomicBool,
+    /// None in it where rows are not in the order of their bytes.
+    heads: OnceLock<Option<RowHeads>>,
+    pub(super) last_cell_at: usize,
+    /// At least 1.
+    pub(super) cell_count: u64,
+    /// Bytes that a cell takes on average.
+    pub(super) usual_cell_len: usize,
+    /// Bytes that it takes in memory, with those of the heads.
+    bytes: usize,
+}
+
+impl RowIndex {
+    /// Takes the row starts of a block whose cells were all checked.
+    pub(super) fn new(
+        cells: &PlainCells,
+        layout: CellLayout,
+        starts: RowStarts,
+        lookup: RowLookup,
+    ) -> Self {
+        let RowStarts { offsets, last_cell_at, cell_count } = starts;
+        let cells = &**cells.body();
+        assert!(
+            offsets.first() == Some(&0) && last_cell_at < cells.len() && cell_count > 0,
+            "a checked block has a cell: {cell_count} cells, the last at {last_cell_at}"
+        );
+        debug_assert!(offsets.is_sorted(), "rows follow each other");
+        let mut bytes = size_of_val(&*offsets);
+        let mut table = None;
+        if layout.order == Comparator::Bytes && lookup == RowLookup::ByHash {
+            let rows = rows_at(cells, &offsets);
+            table = RowTable::new(
+                cells.len(),
+                offsets.len(),
+                rows.clone().zip(offsets.iter().copied()),
+            );
+            let (first, last) = (rows.clone().next(), rows.clone().next_back());
+            let (first, last) = first.zip(last).expect("a block has a row");
+            bytes += table.as_ref().map_or(0, RowTable::bytes);
+            bytes += RowHeads::bytes_of(common_prefix_len(first, last), offsets.len());
+        }
+        let count = usize::try_from(cell_count).expect("fewer cells than bytes in memory");
+        Self {
+            offsets: offsets.into(),
+            table,
+            was_sought: AtomicBool::new(false),
+            heads: OnceLock::new(),
+            last_cell_at,
+            cell_count,
+            usual_cell_len: cells.len() / count,
+            bytes,
+        }
+    }
+
+    /// Bytes that it takes in memory, or will.
+    pub(super) const fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Finds a row, or where it would be.
+    pub(super) fn find(&self, cells: &[u8], order: Comparator, row: &[u8]) -> RowPlace {
+        let heads = self.heads(cells, order);
+        let candidates = heads.map_or(0..self.offsets.len(), |heads| heads.candidates(row));
+        let start = candidates.start;
+        let found = self.offsets[candidates]
+            .binary_search_by(|at| order.compare_rows(row_at(cells, offset(*at)), row));
+        match found {
+            Ok(index) => RowPlace::Here(offset(self.offsets[start + index])),
+            Err(index) => match self.offsets.get(start + index) {
+                Some(at) => RowPlace::Before(offset(*at)),
+                None => RowPlace::Behind,
+            },
+        }
+    }
+
+    /// Where the last row starts that starts before `at`; `None` for 0.
+    pub(super) fn row_start_before(&self, at: usize) -> Option<usize> {
+        let count = self.offsets.partition_point(|start| offset(*start) < at);
+        Some(offset(self.offsets[count.checked_sub(1)?]))
+    }
+
+    /// The heads, from the second call on.
+    fn heads(&self, cells: &[u8], order: Comparator) -> Option<&RowHeads> {
+        if let Some(heads) = self.heads.get() {
+            return heads.as_ref();
+        }
+        // Two threads may both take theirs for the first call: the heads are then made at the third.
+        if !self.was_sought.swap(true, Ordering::Relaxed) {
+            return None;
+        }
+        let make =
+            || (order == Comparator::Bytes).then(|| RowHeads::new(rows_at(cells, &self.offsets)));
+        self.heads.get_or_init(make).as_ref()
+    }
+
+    #[cfg(test)]
+    pub(super) fn has_heads(&self) -> bool {
+        self.heads.get().is_some()
+    }
+}
+
+/// Where a row is in a block, or would be.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum RowPlace {
+    /// Its first cell starts here.
+    Here(usize),
+    /// It is not in the block; the next greater row starts here.
+    Before(usize),
+    /// All rows of the block are less.
+    Behind,
+}
+
+/// A place in a block, as tables and lists of rows hold it.
+#[inline]
+pub(super) fn offset(at: u32) -> usize {
+    usize::try_from(at).expect("a usize has 32 bits or more")
+}
+
+/// The rows of the cells that start at these places.
+fn rows_at<'a>(
+    cells: &'a [u8],
+    offsets: &'a [u32],
+) -> impl DoubleEndedIterator<Item = &'a [u8]> + Clone {
+    offsets.iter().map(|at| row_at(cells, offset(*at)))
+}
+
+/// The row of the cell that starts at `at`, read without the rest of the cell.
+///
+/// # Panics
+///
+/// If no cell starts there.
+#[inline]
+pub(super) fn row_at(cells: &[u8], at: usize) -> &[u8] {
+    /// The two lengths of the cell, in front of the row's.
+    const LENGTHS_LEN: usize = 8;
+    let key = &cells[at + LENGTHS_LEN..];
+    let len = u16::from_be_bytes([key[0], key[1]]);
+    &key[2..2 + usize::from(len)]
+}

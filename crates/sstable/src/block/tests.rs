@@ -1,0 +1,233 @@
+//! Data blocks read cell by cell, decoded and searched in every encoding.
+
+use super::data::{BlockOrigin, DataBlock};
+use super::decoded::DecodedBlock;
+use super::encoded::EncodedBlock;
+use super::index::BlockPlace;
+use super::row_index::{RowLookup, RowPlace};
+use super::row_table::row_hash;
+use crate::buffers::{Body, Buffers};
+use crate::encoding::{BlockEncoder, CellLayout, Cells, Step, What};
+use crate::{
+    BlockOffset, BlockType, CellRef, CellType, Comparator, DataBlockEncoding, KeyRef, SequenceId,
+    Timestamp,
+};
+
+const LAYOUT: CellLayout =
+    CellLayout { tags: true, mvcc: true, compressed_tags: false, order: Comparator::Bytes };
+
+fn cell<'a>(row: &'a [u8], qualifier: &'a [u8]) -> CellRef<'a> {
+    CellRef {
+        row,
+        family: b"f",
+        qualifier,
+        timestamp: Timestamp::new(5),
+        cell_type: CellType::Put,
+        value: b"value",
+        tags: b"\0\x02\x40t",
+        sequence_id: SequenceId::new(300),
+    }
+}
+
+const ORIGIN: BlockOrigin = BlockOrigin {
+    place: BlockPlace { offset: BlockOffset::new(0), len: 0 },
+    block_type: BlockType::Data,
+    previous: None,
+};
+
+fn encoded(encoding: DataBlockEncoding, cells: &[CellRef<'_>]) -> EncodedBlock {
+    let mut encoder = BlockEncoder::new(encoding, LAYOUT);
+    for cell in cells {
+        encoder.append(cell);
+    }
+    with_body(encoding, encoder.finish().to_vec())
+}
+
+fn with_body(encoding: DataBlockEncoding, body: Vec<u8>) -> EncodedBlock {
+    let cells = Cells::open(encoding, Body::from(body), usize::MAX).unwrap();
+    EncodedBlock::new(ORIGIN, cells, LAYOUT)
+}
+
+fn decode(block: EncodedBlock) -> Result<DecodedBlock, What> {
+    block.decode(RowLookup::ByHash, &mut Buffers::default())
+}
+
+fn block(cells: &[CellRef<'_>]) -> DecodedBlock {
+    decode(encoded(DataBlockEncoding::None, cells)).unwrap()
+}
+
+/// Where the cell behind the first one starts.
+fn second(block: &DecodedBlock) -> usize {
+    let mut cursor = block.cursor();
+    assert!(block.advance(&mut cursor));
+    cursor.position()
+}
+
+#[test]
+fn cells_come_back_one_after_the_other_from_a_block_in_either_state() {
+    let cells = [cell(b"a", b"1"), cell(b"a", b"2"), cell(b"b", b"1")];
+    for encoding in DataBlockEncoding::ALL {
+        let block = encoded(encoding, &cells);
+        let mut cursor = block.cursor().unwrap();
+        assert_eq!(block.cell(&cursor), cells[0]);
+        assert_eq!(block.step(&mut cursor), Ok(Step::SameRow));
+        assert_eq!(block.cell(&cursor), cells[1]);
+        assert_eq!(block.step(&mut cursor), Ok(Step::NextRow));
+        assert_eq!(block.step(&mut cursor), Ok(Step::End));
+        assert_eq!(block.cell(&cursor), cells[2]);
+        let last_cell_at = cursor.position();
+
+        let copy = block.decode_copy(RowLookup::ByHash, &mut Buffers::default()).unwrap();
+        let by_order = block.decode_copy(RowLookup::ByOrder, &mut Buffers::default()).unwrap();
+        for decoded in [copy, by_order, decode(block).unwrap()] {
+            let mut cursor = decoded.cursor();
+            for (number, cell) in cells.iter().enumerate() {
+                assert_eq!(decoded.cell(&cursor), *cell);
+                assert_eq!(decoded.advance(&mut cursor), number + 1 < cells.len());
+            }
+            assert_eq!(decoded.cell(&cursor), cells[2]);
+            assert_eq!(decoded.cell_count(), 3);
+            assert_eq!(decoded.first_key(), cells[0].key());
+            assert_eq!(decoded.last_key(), cells[2].key());
+            assert_eq!(decoded.last_cell_at(), last_cell_at);
+            assert_eq!(decoded.row_start(b"b", row_hash(b"b")), Some(last_cell_at));
+        }
+    }
+}
+
+/// The cache counts a block's bytes when it comes and when it goes.
+#[test]
+fn a_shared_block_is_decoded_into_a_copy_and_an_own_one_in_its_place() {
+    let cells = [cell(b"a", b"1"), cell(b"b", b"1")];
+    for encoding in DataBlockEncoding::ALL {
+        let cached = std::sync::Arc::new(encoded(encoding, &cells));
+        let bytes = cached.bytes();
+        let held = DataBlock::Encoded(std::sync::Arc::clone(&cached));
+        let decoded = held.into_decoded(&mut Buffers::default()).unwrap();
+        assert_eq!(decoded.first_key(), cells[0].key());
+        assert_eq!(cached.bytes(), bytes);
+        assert_eq!(cached.cell(&cached.cursor().unwrap()), cells[0]);
+        let own = DataBlock::Encoded(cached).into_decoded(&mut Buffers::default()).unwrap();
+        assert_eq!(own.last_key(), cells[1].key());
+    }
+}
+
+#[test]
+#[should_panic(expected = "where no checked cell is")]
+fn a_cursor_that_is_put_between_cells_is_a_broken_invariant() {
+    let block = block(&[cell(b"b", b"1"), cell(b"d", b"1")]);
+    let _ = block.cursor_at(second(&block) + 1);
+}
+
+#[test]
+#[should_panic(expected = "past the end of a block")]
+fn a_step_past_the_end_of_a_block_is_a_broken_invariant() {
+    let (long, short) = (block(&[cell(b"b", b"1"), cell(b"d", b"1")]), block(&[cell(b"b", b"1")]));
+    let mut cursor = long.cursor();
+    assert!(long.advance(&mut cursor));
+    short.advance(&mut cursor);
+}
+
+#[test]
+#[should_panic(expected = "another block than its own")]
+fn a_cursor_of_another_block_is_a_broken_invariant() {
+    let cells = [cell(b"b", b"1"), cell(b"d", b"1")];
+    let mut cursor = encoded(DataBlockEncoding::None, &cells).cursor().unwrap();
+    let _ = encoded(DataBlockEncoding::FastDiff, &cells).step(&mut cursor);
+}
+
+#[test]
+fn rows_are_found_or_their_place_is() {
+    let block = block(&[cell(b"b", b"1"), cell(b"b", b"2"), cell(b"d", b"1")]);
+    let second_row = block.last_cell_at();
+    assert_eq!(block.find_row(b"a"), RowPlace::Before(0));
+    assert_eq!(block.find_row(b"b"), RowPlace::Here(0));
+    assert_eq!(block.find_row(b"c"), RowPlace::Before(second_row));
+    assert_eq!(block.find_row(b"d"), RowPlace::Here(second_row));
+    assert_eq!(block.find_row(b"e"), RowPlace::Behind);
+    let starts = [b"a", b"b", b"c", b"d", b"e"].map(|row| block.row_start(row, row_hash(row)));
+    assert_eq!(starts, [None, Some(0), None, Some(second_row), None]);
+}
+
+/// Their room counts from the beginning, so that a cache's budget holds.
+#[test]
+fn the_second_seek_makes_the_heads_and_finds_the_same() {
+    let rows: Vec<_> = (0..40).map(|row| format!("row{row:02}").into_bytes()).collect();
+    let cells: Vec<_> = rows.iter().map(|row| cell(row, b"q")).collect();
+    for row in &rows {
+        let block = block(&cells);
+        let bytes = block.bytes();
+        let start = block.row_start(row, row_hash(row)).unwrap();
+        for has_heads in [false, true] {
+            assert_eq!(block.find_row(row), RowPlace::Here(start));
+            assert_eq!(block.has_heads(), has_heads);
+        }
+        assert_eq!(block.bytes(), bytes);
+    }
+}
+
+#[test]
+fn a_seek_ends_at_the_first_cell_that_is_not_less() {
+    let block = block(&[cell(b"b", b"1"), cell(b"b", b"3"), cell(b"d", b"1")]);
+    let second = second(&block);
+    let seek = |row, qualifier| block.seek(&KeyRef::before_column(row, b"f", qualifier));
+    assert_eq!(seek(b"a", b"9"), Some(0));
+    assert_eq!(seek(b"b", b"1"), Some(0));
+    assert_eq!(seek(b"b", b"2"), Some(second));
+    assert_eq!(seek(b"b", b"4"), Some(block.last_cell_at()));
+    assert_eq!(block.seek(&KeyRef::after_row(b"d")), None);
+}
+
+#[test]
+fn the_last_cell_before_a_place_is_found() {
+    let block = block(&[cell(b"b", b"1"), cell(b"b", b"3"), cell(b"d", b"1")]);
+    let second = second(&block);
+    let before = |row, qualifier| block.last_before(&KeyRef::before_column(row, b"f", qualifier));
+    assert_eq!(before(b"a", b"9"), None);
+    assert_eq!(before(b"b", b"1"), None);
+    assert_eq!(before(b"b", b"2"), Some(0));
+    assert_eq!(before(b"b", b"4"), Some(second));
+    assert_eq!(before(b"d", b"1"), Some(second));
+    assert_eq!(before(b"e", b""), Some(block.last_cell_at()));
+}
+
+#[test]
+fn rows_out_of_order_and_empty_blocks_are_damage_in_either_state() {
+    for encoding in DataBlockEncoding::ALL {
+        // Rows of one length share bytes with each other, those of different lengths do not.
+        for (first, second) in [(b"b", &b"a"[..]), (b"b", b"aa"), (b"b", b"")] {
+            let cells = [cell(first, b"1"), cell(second, b"1")];
+            let disordered = encoded(encoding, &cells);
+            let mut cursor = disordered.cursor().unwrap();
+            let what = disordered.step(&mut cursor).unwrap_err();
+            assert!(what.contains("its row is out of order"), "{what}");
+            assert_eq!(decode(disordered).map(|_| ()), Err(what));
+        }
+        let empty = encoded(encoding, &[]);
+        assert!(empty.cursor().is_err());
+        assert!(decode(empty).is_err());
+    }
+}
+
+#[test]
+fn a_stored_row_index_is_compared_with_the_rows_in_either_state() {
+    let cells = [cell(b"a", b"1"), cell(b"a", b"2"), cell(b"b", b"1")];
+    let mut encoder = BlockEncoder::new(DataBlockEncoding::RowIndexV1, LAYOUT);
+    for cell in &cells {
+        encoder.append(cell);
+    }
+    let sound = encoder.finish().to_vec();
+    let rows_at = sound.len() - 16;
+    // The first row's offset, the second's, and a row too many.
+    for (at, bytes) in [(rows_at + 7, &[1][..]), (rows_at + 11, &[1]), (rows_at, &[0, 0, 0, 3])] {
+        let mut body = sound.clone();
+        body[at..at + bytes.len()].copy_from_slice(bytes);
+        if bytes.len() == 4 {
+            body.splice(rows_at + 12..rows_at + 12, [0, 0, 0, 200]);
+        }
+        let block = with_body(DataBlockEncoding::RowIndexV1, body);
+        let stepped = block.cursor().and_then(|mut cursor| block.go_to_last(&mut cursor));
+        let expected = Err("the row index contradicts the rows".into());
+        assert_eq!((stepped, decode(block).map(|_| ())), (expected.clone(), expected));
+    }
+}

@@ -1,0 +1,133 @@
+//! The encoder of data blocks: makes a body of cells. The layout stands at [`cells`](super::cells).
+
+use std::mem;
+
+use super::cells::{DELTA_HEADER_LEN, ID_LEN};
+use super::delta::{Key, write_len};
+use super::{
+    CellLayout, DataBlockEncoding, diff, fast_diff, plain, prefix, row_index, tag_dictionary,
+};
+use crate::CellRef;
+use crate::input::write_hvlong;
+
+/// Makes the body of one data block after another.
+#[derive(Debug)]
+pub(crate) struct BlockEncoder {
+    encoding: DataBlockEncoding,
+    layout: CellLayout,
+    body: Vec<u8>,
+    cell_count: u64,
+    encoded_len: usize,
+    unencoded_len: usize,
+    current: Key,
+    previous: Key,
+    row_index: row_index::Encoder,
+    tags: tag_dictionary::Encoder,
+}
+
+impl BlockEncoder {
+    pub(crate) fn new(encoding: DataBlockEncoding, layout: CellLayout) -> Self {
+        let mut encoder = Self {
+            encoding,
+            layout,
+            body: Vec::new(),
+            cell_count: 0,
+            encoded_len: 0,
+            unencoded_len: 0,
+            current: Key::default(),
+            previous: Key::default(),
+            row_index: row_index::Encoder::default(),
+            tags: tag_dictionary::Encoder::default(),
+        };
+        encoder.clear();
+        encoder
+    }
+
+    /// Appends a cell, whose lengths the writer has checked.
+    pub(crate) fn append(&mut self, cell: &CellRef<'_>) {
+        let before = self.body.len();
+        let mut behind = 0;
+        match self.encoding {
+            DataBlockEncoding::None => plain::write_cell(&mut self.body, cell, self.layout),
+            DataBlockEncoding::RowIndexV1 => {
+                behind = self.row_index.append(&mut self.body, ID_LEN, cell, self.layout);
+            }
+            DataBlockEncoding::Prefix | DataBlockEncoding::Diff | DataBlockEncoding::FastDiff => {
+                self.append_delta(cell);
+            }
+        }
+        self.encoded_len += self.body.len() - before + behind;
+        self.unencoded_len += plain::cell_len(cell, self.layout);
+        self.cell_count += 1;
+    }
+
+    fn append_delta(&mut self, cell: &CellRef<'_>) {
+        self.current.set(cell);
+        let (out, key) = (&mut self.body, &mut self.current);
+        let previous = (self.cell_count > 0).then_some(&self.previous);
+        match self.encoding {
+            DataBlockEncoding::Prefix => prefix::encode(out, cell, key, previous),
+            DataBlockEncoding::Diff => diff::encode(out, cell, key, previous),
+            _ => fast_diff::encode(out, cell, key, previous),
+        }
+        if self.layout.tags {
+            write_len(out, cell.tags.len());
+            if self.layout.compressed_tags {
+                self.tags.write(out, cell.tags);
+            } else {
+                out.extend_from_slice(cell.tags);
+            }
+        }
+        if self.layout.mvcc {
+            write_hvlong(out, cell.sequence_id.get().cast_signed());
+        }
+        mem::swap(&mut self.current, &mut self.previous);
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.cell_count == 0
+    }
+
+    /// Bytes that the cells take in the block, as HBase counts them when it decides to cut.
+    pub(crate) const fn encoded_len(&self) -> usize {
+        self.encoded_len
+    }
+
+    /// Bytes that the cells take as plain cells.
+    pub(crate) const fn unencoded_len(&self) -> usize {
+        self.unencoded_len
+    }
+
+    /// Completes the body; [`clear`](Self::clear) begins the next.
+    pub(crate) fn finish(&mut self) -> &[u8] {
+        match self.encoding {
+            DataBlockEncoding::None => {}
+            DataBlockEncoding::RowIndexV1 => self.row_index.finish(&mut self.body, ID_LEN),
+            DataBlockEncoding::Prefix | DataBlockEncoding::Diff | DataBlockEncoding::FastDiff => {
+                let size = i32::try_from(self.unencoded_len);
+                let size = size.expect("the writer cuts blocks long before 2 GiB").to_be_bytes();
+                self.body[ID_LEN..DELTA_HEADER_LEN].copy_from_slice(&size);
+            }
+        }
+        &self.body
+    }
+
+    /// Begins a block.
+    pub(crate) fn clear(&mut self) {
+        self.body.clear();
+        if self.encoding != DataBlockEncoding::None {
+            self.body.extend_from_slice(&self.encoding.id().to_be_bytes());
+        }
+        if self.is_delta() {
+            self.body.resize(DELTA_HEADER_LEN, 0);
+        }
+        self.cell_count = 0;
+        self.encoded_len = 0;
+        self.unencoded_len = 0;
+        self.tags.clear();
+    }
+
+    const fn is_delta(&self) -> bool {
+        !matches!(self.encoding, DataBlockEncoding::None | DataBlockEncoding::RowIndexV1)
+    }
+}
