@@ -52,15 +52,20 @@ impl Cells {
         if id != encoding.id() {
             return Err(format!("encoding id {id} in a file of {encoding}").into());
         }
-        if encoding == DataBlockEncoding::RowIndexV1 {
-            let (cells, rows) = row_index::decode(input.rest(), ID_LEN)?;
-            return Ok(Self::Plain(PlainCells::with_rows(body, cells, rows)));
-        }
+        let delta = match encoding {
+            DataBlockEncoding::None | DataBlockEncoding::RowIndexV1 => {
+                let (cells, rows) = row_index::decode(input.rest(), ID_LEN)?;
+                return Ok(Self::Plain(PlainCells::with_rows(body, cells, rows)));
+            }
+            DataBlockEncoding::Prefix => DeltaEncoding::Prefix,
+            DataBlockEncoding::Diff => DeltaEncoding::Diff,
+            DataBlockEncoding::FastDiff => DeltaEncoding::FastDiff,
+        };
         let size = input.len_i32().ok_or("bad unencoded size")?;
         if size > size_max {
             return Err(format!("{size} bytes of cells where {size_max} are allowed").into());
         }
-        Ok(Self::Delta(DeltaCells { encoding, body, size }))
+        Ok(Self::Delta(DeltaCells { encoding: delta, body, size }))
     }
 
     /// Bytes that they take in memory.
@@ -176,13 +181,21 @@ impl PlainCells {
 
 const ROWS_CONTRADICT: &str = "the row index contradicts the rows";
 
+/// The encodings that store differences between cells.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum DeltaEncoding {
+    Prefix,
+    Diff,
+    FastDiff,
+}
+
 /// The body of a `PREFIX`, `DIFF` or `FAST_DIFF` block.
 #[derive(Debug)]
 pub(crate) struct DeltaCells {
-    pub(super) encoding: DataBlockEncoding,
+    encoding: DeltaEncoding,
     body: Body,
     /// The bytes that the block says its cells take as plain cells.
-    pub(super) size: usize,
+    size: usize,
 }
 
 impl DeltaCells {
@@ -214,12 +227,18 @@ impl DeltaCells {
         }
     }
 
+    pub(super) const fn encoding(&self) -> DeltaEncoding {
+        self.encoding
+    }
+
+    /// The bytes that the block says its cells take as plain cells.
+    pub(super) const fn plain_len(&self) -> usize {
+        self.size
+    }
+
     /// The whole body.
     #[inline]
     pub(super) const fn body(&self) -> &Body {
         &self.body
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -3,10 +3,8 @@
 use std::mem;
 
 use super::cells::{DELTA_HEADER_LEN, ID_LEN};
-use super::delta::{Key, write_len};
-use super::{
-    CellLayout, DataBlockEncoding, diff, fast_diff, plain, prefix, row_index, tag_dictionary,
-};
+use super::delta::{Key, encode_diff, encode_fast_diff, encode_prefix, write_len};
+use super::{CellLayout, DataBlockEncoding, plain, row_index, tag_dictionary};
 use crate::CellRef;
 use crate::input::write_hvlong;
 
@@ -66,9 +64,9 @@ impl BlockEncoder {
         let (out, key) = (&mut self.body, &mut self.current);
         let previous = (self.cell_count > 0).then_some(&self.previous);
         match self.encoding {
-            DataBlockEncoding::Prefix => prefix::encode(out, cell, key, previous),
-            DataBlockEncoding::Diff => diff::encode(out, cell, key, previous),
-            _ => fast_diff::encode(out, cell, key, previous),
+            DataBlockEncoding::Prefix => encode_prefix(out, cell, key, previous),
+            DataBlockEncoding::Diff => encode_diff(out, cell, key, previous),
+            _ => encode_fast_diff(out, cell, key, previous),
         }
         if self.layout.tags {
             write_len(out, cell.tags.len());

@@ -16,24 +16,23 @@
 mod cell_parts;
 mod cells;
 mod delta;
-mod delta_walk;
-mod diff;
 mod encoder;
-mod fast_diff;
 mod kind;
 mod layout;
 pub(crate) mod plain;
 mod plain_cursor;
-mod prefix;
 mod row_index;
 mod row_starts;
 mod tag_dictionary;
 
 pub(crate) use cell_parts::CellParts;
-pub(crate) use cells::{Cells, DeltaCells, PlainCells};
-pub(crate) use delta_walk::DeltaCursor;
+pub(crate) use cells::{Cells, PlainCells};
+pub(crate) use delta::DeltaCursor;
 pub(crate) use encoder::BlockEncoder;
 pub use kind::DataBlockEncoding;
 pub(crate) use layout::{CellLayout, Step, What};
 pub(crate) use plain_cursor::{CheckingCursor, PlainCursor};
 pub(crate) use row_starts::RowStarts;
+
+#[cfg(test)]
+mod tests;

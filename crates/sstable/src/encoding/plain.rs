@@ -23,6 +23,9 @@ use crate::{CellRef, CellType, KeyRef, SequenceId};
 /// The bytes of the two lengths in front of a cell.
 pub(super) const LENGTHS_LEN: usize = 8;
 
+/// The bytes of the length of the tags.
+pub(super) const TAGS_LEN_LEN: usize = 2;
+
 /// The bytes of time and type, with which a key ends.
 pub(super) const TIME_LEN: usize = 9;
 

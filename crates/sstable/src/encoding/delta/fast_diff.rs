@@ -13,15 +13,15 @@
 //!
 //! In the first cell flags and `c` are 0, and rest, timestamp and type are the whole flat key,
 //! family included. HBase: `FastDiffDeltaEncoder`.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
+#![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::as_conversions))]
 
-use super::delta::{Key, write_len};
-use super::delta_walk::{CellFlags, CellInput, DeltaCursor};
-use super::{DeltaCells, Step, What};
+use super::cell_reader::{CellFlags, CellReader};
+use super::cursor::DeltaCursor;
+use super::written_key::{Key, write_len};
+use super::wrong::Wrong;
 use crate::CellRef;
+use crate::encoding::Step;
+use crate::encoding::cells::DeltaCells;
 use crate::input::Input;
 
 const SHARED_TIMESTAMP_LEN: u8 = 0x07;
@@ -34,7 +34,12 @@ const SAME_VALUE: u8 = 0x40;
 const UNUSED: u8 = 0x80;
 
 /// Appends a cell up to its value, and notes in `key` where the value stands.
-pub(super) fn encode(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &mut Key, previous: Option<&Key>) {
+pub(in crate::encoding) fn encode(
+    out: &mut Vec<u8>,
+    cell: &CellRef<'_>,
+    key: &mut Key,
+    previous: Option<&Key>,
+) {
     let Some(previous) = previous else {
         out.push(0);
         write_len(out, key.len());
@@ -53,7 +58,7 @@ pub(super) fn encode(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &mut Key, previ
     let same_value_len = key.value_len == previous.value_len;
     let same_value =
         same_value_len && out.get(previous.value_at.clone()).is_some_and(|old| old == cell.value);
-    let flags = u8::try_from(shared).unwrap_or(SHARED_TIMESTAMP_LEN)
+    let flags = u8::try_from(shared).expect("at most 7 of 8 bytes are shared")
         | flag(SAME_KEY_LEN, key.len() == previous.len())
         | flag(SAME_VALUE_LEN, same_value_len)
         | flag(SAME_TYPE, key.type_code == previous.type_code)
@@ -80,39 +85,34 @@ pub(super) fn encode(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &mut Key, previ
 }
 
 fn push_value(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &mut Key) {
-    key.value_at = out.len()..out.len().saturating_add(cell.value.len());
+    key.value_at = out.len()..out.len() + cell.value.len();
     out.extend_from_slice(cell.value);
 }
 
-/// Reads a cell up to its value, if it is not the first.
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
-pub(super) fn decode(cell: &mut CellInput<'_, '_>) -> Result<(), What> {
+/// Reads the next cell.
+#[inline(never)]
+pub(super) fn decode(cursor: &mut DeltaCursor, cells: &DeltaCells) -> Result<Step, Wrong> {
+    let mut cell = CellReader::new(cursor, cells);
     let flags = Flags::read(&mut cell.input)?;
     cell.read_differences(flags)
 }
 
-/// The same for a usual cell.
-#[inline(never)]
-pub(super) fn decode_usual(walk: &mut DeltaCursor, deltas: &DeltaCells) -> Option<Step> {
-    let mut cell = CellInput::usual(walk, deltas)?;
-    let flags = Flags::read(&mut cell.input).ok()?;
-    cell.take_differences(flags)
-}
-
-/// Reads the first cell up to its value.
-pub(super) fn decode_first(cell: &mut CellInput<'_, '_>) -> Result<(), What> {
+/// Reads the first cell, whose key is whole.
+pub(super) fn decode_first(cursor: &mut DeltaCursor, cells: &DeltaCells) -> Result<Step, Wrong> {
+    let mut cell = CellReader::new(cursor, cells);
     if Flags::read(&mut cell.input)?.0 != 0 {
-        return Err("the first cell refers to one before it".into());
+        return Err(Wrong::RefersBack);
     }
-    let key_len = cell.input.vint().ok_or("bad key length")?;
-    let value_len = cell.input.vint().ok_or("bad value length")?;
+    let key_len = cell.input.vint().ok_or(Wrong::BadKeyLen)?;
+    let value_len = cell.input.vint().ok_or(Wrong::BadValueLen)?;
     if cell.input.vint() != Some(0) {
-        return Err("the first cell refers to one before it".into());
+        return Err(Wrong::RefersBack);
     }
-    cell.begin(key_len, value_len)?;
-    cell.read_key(key_len, 0)?;
-    cell.read_value(value_len)
+    let (step, time) = cell.read_key(key_len, 0)?;
+    cell.keep_family();
+    let value = cell.read_value(value_len)?;
+    cell.finish(key_len, time, value)?;
+    Ok(step)
 }
 
 #[derive(Clone, Copy)]
@@ -121,10 +121,10 @@ struct Flags(u8);
 impl Flags {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
-    fn read(input: &mut Input<'_>) -> Result<Self, What> {
-        let flags = input.u8().ok_or("no flags")?;
+    fn read(input: &mut Input<'_>) -> Result<Self, Wrong> {
+        let flags = input.u8().ok_or(Wrong::NoFlags)?;
         if flags & UNUSED != 0 {
-            return Err(unknown(flags));
+            return Err(Wrong::UnknownFlags(flags));
         }
         Ok(Self(flags))
     }
@@ -150,17 +150,12 @@ impl CellFlags for Flags {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
     fn read_timestamp(self, input: &mut Input<'_>, previous: i64) -> Option<i64> {
-        // Fewer than 8.
+        // At most 7.
         let shared = self.0 & SHARED_TIMESTAMP_LEN;
-        let bytes = input.up_to_eight(8_usize.saturating_sub(shared.into()))?;
-        let shared_bits = u32::from(shared).saturating_mul(8);
-        let own_mask = u64::MAX.checked_shr(shared_bits)?;
-        let own = u64::from_be_bytes(bytes).checked_shr(shared_bits)?;
+        let bytes = input.up_to_eight(8 - usize::from(shared))?;
+        let shared_bits = 8 * u32::from(shared);
+        let own_mask = u64::MAX >> shared_bits;
+        let own = u64::from_be_bytes(bytes) >> shared_bits;
         Some((previous.cast_unsigned() & !own_mask | own).cast_signed())
     }
-}
-
-#[cold]
-fn unknown(flags: u8) -> What {
-    format!("unknown flags {flags:#04x}").into()
 }

@@ -14,15 +14,15 @@
 //! |       | value        |                                                                     |
 //!
 //! HBase: `DiffKeyDeltaEncoder`.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
+#![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::as_conversions))]
 
-use super::delta::{Key, write_len};
-use super::delta_walk::{CellFlags, CellInput, DeltaCursor};
-use super::{DeltaCells, Step, What};
+use super::cell_reader::{CellFlags, CellReader};
+use super::cursor::DeltaCursor;
+use super::written_key::{Key, write_len};
+use super::wrong::Wrong;
 use crate::CellRef;
+use crate::encoding::cells::DeltaCells;
+use crate::encoding::{Step, What};
 use crate::input::Input;
 
 const SAME_KEY_LEN: u8 = 0x01;
@@ -37,7 +37,12 @@ const TIMESTAMP_LEN_SHIFT: u32 = 4;
 const TIMESTAMP_NEGATIVE: u8 = 0x80;
 
 /// Appends a cell up to its value.
-pub(super) fn encode(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &Key, previous: Option<&Key>) {
+pub(in crate::encoding) fn encode(
+    out: &mut Vec<u8>,
+    cell: &CellRef<'_>,
+    key: &Key,
+    previous: Option<&Key>,
+) {
     let timestamp = cell.timestamp.get();
     let mut stored = TimestampField::new(timestamp, 0);
     let mut common = 0;
@@ -93,8 +98,8 @@ impl TimestampField {
         let sign = if value < 0 { TIMESTAMP_NEGATIVE } else { 0 };
         let bytes = value.unsigned_abs().to_le_bytes();
         let zeros = bytes.iter().skip(1).rev().take_while(|byte| **byte == 0).count();
-        let len = bytes.len().saturating_sub(zeros);
-        let len_bits = u8::try_from(len.saturating_sub(1)).unwrap_or(7) << TIMESTAMP_LEN_SHIFT;
+        let len = bytes.len() - zeros;
+        let len_bits = u8::try_from(len - 1).expect("at most 8 bytes") << TIMESTAMP_LEN_SHIFT;
         Self { flags: flags | sign | len_bits, bytes, len }
     }
 }
@@ -106,24 +111,21 @@ pub(super) fn decode_family<'a>(input: &mut Input<'a>) -> Result<&'a [u8], What>
     Ok(family.ok_or("the family goes past the block")?)
 }
 
-/// Reads a cell up to its value.
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
-pub(super) fn decode(cell: &mut CellInput<'_, '_>) -> Result<(), What> {
-    let flags = Flags(cell.input.u8().ok_or("no flags")?);
-    let from_previous = SAME_KEY_LEN | SAME_VALUE_LEN | SAME_TYPE | TIMESTAMP_DIFFERENCE;
-    if cell.is_first() && flags.0 & from_previous != 0 {
-        return Err("the first cell refers to one before it".into());
-    }
+/// Reads the next cell.
+#[inline(never)]
+pub(super) fn decode(cursor: &mut DeltaCursor, cells: &DeltaCells) -> Result<Step, Wrong> {
+    let mut cell = CellReader::new(cursor, cells);
+    let flags = Flags(cell.input.u8().ok_or(Wrong::NoFlags)?);
     cell.read_differences(flags)
 }
 
-/// The same for a usual cell.
-#[inline(never)]
-pub(super) fn decode_usual(walk: &mut DeltaCursor, deltas: &DeltaCells) -> Option<Step> {
-    let mut cell = CellInput::usual(walk, deltas)?;
-    let flags = Flags(cell.input.u8()?);
-    cell.take_differences(flags)
+/// Reads the first cell, which must not take anything from one before it.
+pub(super) fn decode_first(cursor: &mut DeltaCursor, cells: &DeltaCells) -> Result<Step, Wrong> {
+    let flags = CellReader::new(cursor, cells).input.u8().ok_or(Wrong::NoFlags)?;
+    if flags & (SAME_KEY_LEN | SAME_VALUE_LEN | SAME_TYPE | TIMESTAMP_DIFFERENCE) != 0 {
+        return Err(Wrong::RefersBack);
+    }
+    decode(cursor, cells)
 }
 
 #[derive(Clone, Copy)]
@@ -149,11 +151,12 @@ impl CellFlags for Flags {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
     fn read_timestamp(self, input: &mut Input<'_>, previous: i64) -> Option<i64> {
-        let len = ((self.0 & TIMESTAMP_LEN) >> TIMESTAMP_LEN_SHIFT).saturating_add(1);
+        // 1 to 8.
+        let len = ((self.0 & TIMESTAMP_LEN) >> TIMESTAMP_LEN_SHIFT) + 1;
         let bytes = input.up_to_eight(len.into())?;
-        let unused_bits = 64_u32.saturating_sub(u32::from(len).saturating_mul(8));
-        let mask = u64::MAX.checked_shr(unused_bits)?;
+        let mask = u64::MAX >> (64 - 8 * u32::from(len));
         let mut value = (u64::from_le_bytes(bytes) & mask).cast_signed();
+        // Both wrap in the format, as Java's numbers do: times may be further apart than an i64 holds.
         if self.0 & TIMESTAMP_NEGATIVE != 0 {
             value = value.wrapping_neg();
         }

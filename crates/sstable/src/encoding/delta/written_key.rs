@@ -7,7 +7,7 @@ use crate::{CellRef, KeyRef};
 
 /// The flat key of a cell, with the lengths of its parts.
 #[derive(Debug, Default)]
-pub(super) struct Key {
+pub(in crate::encoding) struct Key {
     flat: Vec<u8>,
     row_len: usize,
     family_len: usize,
@@ -20,7 +20,7 @@ pub(super) struct Key {
 
 impl Key {
     /// Becomes the key of `cell`.
-    pub(super) fn set(&mut self, cell: &CellRef<'_>) {
+    pub(in crate::encoding) fn set(&mut self, cell: &CellRef<'_>) {
         self.flat.clear();
         cell.key().write_flat(&mut self.flat);
         self.row_len = cell.row.len();
@@ -30,12 +30,12 @@ impl Key {
         self.value_len = cell.value.len();
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::encoding) fn len(&self) -> usize {
         self.flat.len()
     }
 
     /// The key from byte `at` on.
-    pub(super) fn tail(&self, at: usize) -> &[u8] {
+    pub(in crate::encoding) fn tail(&self, at: usize) -> &[u8] {
         &self.flat[at..]
     }
 
@@ -44,7 +44,7 @@ impl Key {
     /// The family is the same in all cells of a file and is never compared, so a count that
     /// reaches the qualifier has passed the family whole. Timestamp and type are compared only for
     /// `with_time`, and only where the columns are the same.
-    pub(super) fn common(&self, previous: &Self, with_time: bool) -> usize {
+    pub(in crate::encoding) fn common(&self, previous: &Self, with_time: bool) -> usize {
         if self.row_len != previous.row_len {
             return usize::from(self.flat[0] == previous.flat[0]);
         }
@@ -64,7 +64,12 @@ impl Key {
     }
 
     /// Appends what is left of row length, row and qualifier behind the first `common` bytes.
-    pub(super) fn write_rest(&self, out: &mut Vec<u8>, cell: &CellRef<'_>, common: usize) {
+    pub(in crate::encoding) fn write_rest(
+        &self,
+        out: &mut Vec<u8>,
+        cell: &CellRef<'_>,
+        common: usize,
+    ) {
         if let Some(shared) = common.checked_sub(self.qualifier_start()) {
             out.extend_from_slice(&cell.qualifier[shared..]);
         } else {
@@ -88,6 +93,6 @@ fn common_prefix(a: &[u8], b: &[u8]) -> usize {
 }
 
 /// Appends a length as a vint.
-pub(super) fn write_len(out: &mut Vec<u8>, len: usize) {
+pub(in crate::encoding) fn write_len(out: &mut Vec<u8>, len: usize) {
     write_vint(out, u32::try_from(len).expect("lengths of cells are checked"));
 }

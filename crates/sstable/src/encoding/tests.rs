@@ -4,8 +4,9 @@ use std::cmp::Ordering;
 use std::fs;
 use std::path::Path;
 
+use super::cells::DeltaCells;
 use super::*;
-use crate::encoding::{BlockEncoder, CheckingCursor};
+use crate::buffers::{Body, Buffers};
 use crate::{Cell, CellRef, CellType, Comparator, Compression, SequenceId, Timestamp, compression};
 
 fn unhex(text: &str) -> Vec<u8> {

@@ -1,0 +1,316 @@
+//! One cell, read and checked part by part over the cell before.
+//!
+//! Each part is read by one function, which is inlined into the decoders: for each encoding they become one
+//! piece of straight code. What is rare is a call: a row of another length, the first cell, tags, damage.
+#![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::as_conversions))]
+#![expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+
+use std::ops::Range;
+
+use super::cursor::DeltaCursor;
+use super::wrong::Wrong;
+use crate::encoding::cells::DeltaCells;
+use crate::encoding::plain::{self, LENGTHS_LEN, TAGS_LEN_MAX, TIME_LEN};
+use crate::encoding::{Step, What};
+use crate::input::{Input, hvlong_len};
+use crate::{CellType, KeyRef, SequenceId};
+
+/// A cell while it is read, and the cursor on the cell before, which becomes it.
+pub(super) struct CellReader<'c, 'b> {
+    cursor: &'c mut DeltaCursor,
+    pub(super) input: Input<'b>,
+    body_len: usize,
+}
+
+/// The lengths that a cell begins with.
+pub(super) struct Lengths {
+    pub(super) key_len: usize,
+    pub(super) value_len: usize,
+    /// Bytes of the key that it shares with the key before.
+    pub(super) common: usize,
+}
+
+/// Time and type of a cell.
+#[derive(Clone, Copy)]
+pub(super) struct Time {
+    timestamp: i64,
+    cell_type: CellType,
+}
+
+impl Time {
+    #[inline(always)]
+    fn new(timestamp: i64, type_code: u8) -> Result<Self, Wrong> {
+        let cell_type = CellType::from_code(type_code).ok_or(Wrong::UnknownType(type_code))?;
+        if timestamp < 0 {
+            return Err(Wrong::NegativeTimestamp);
+        }
+        Ok(Self { timestamp, cell_type })
+    }
+}
+
+/// What the flags say with which a cell of `DIFF` or `FAST_DIFF` begins: which parts are those of the cell
+/// before.
+pub(super) trait CellFlags: Copy {
+    fn same_key_len(self) -> bool;
+    fn same_value_len(self) -> bool;
+    fn same_type(self) -> bool;
+    fn same_value(self) -> bool;
+
+    /// Reads the timestamp, of which the one before may be a part.
+    fn read_timestamp(self, input: &mut Input<'_>, previous: i64) -> Option<i64>;
+}
+
+impl<'c, 'b> CellReader<'c, 'b> {
+    /// Begins behind the bytes that the cursor has read.
+    #[inline(always)]
+    pub(super) fn new(cursor: &'c mut DeltaCursor, cells: &'b DeltaCells) -> Self {
+        let body = cells.body();
+        let input = Input::new(body.behind(cursor.next_at));
+        Self { cursor, input, body_len: body.len() }
+    }
+
+    /// Reads a cell of `DIFF` or `FAST_DIFF` behind its flags.
+    #[inline(always)]
+    pub(super) fn read_differences(&mut self, flags: impl CellFlags) -> Result<Step, Wrong> {
+        let Lengths { key_len, value_len, common } = self.read_lengths(flags)?;
+        let step = self.read_columns(key_len, common)?;
+        let time = self.read_time(key_len, flags)?;
+        let value = if flags.same_value() {
+            self.value_before(value_len)?
+        } else {
+            self.read_value(value_len)?
+        };
+        self.finish(key_len, time, value)?;
+        Ok(step)
+    }
+
+    /// Reads the lengths of key and value, where they are not those of the cell before, and how much the
+    /// keys share.
+    #[inline(always)]
+    fn read_lengths(&mut self, flags: impl CellFlags) -> Result<Lengths, Wrong> {
+        let key_len = if flags.same_key_len() {
+            self.cursor.key_len
+        } else {
+            self.input.vint().ok_or(Wrong::BadKeyLen)?
+        };
+        let value_len = if flags.same_value_len() {
+            self.cursor.value.len()
+        } else {
+            self.input.vint().ok_or(Wrong::BadValueLen)?
+        };
+        let common = self.input.vint().ok_or(Wrong::BadSharedLen)?;
+        Ok(Lengths { key_len, value_len, common })
+    }
+
+    /// Reads a whole key of `key_len` bytes behind the first `common`, which it shares.
+    #[inline(always)]
+    pub(super) fn read_key(
+        &mut self,
+        key_len: usize,
+        common: usize,
+    ) -> Result<(Step, Time), Wrong> {
+        if key_len < KeyRef::FIXED_LEN {
+            return Err(Wrong::key_too_short(key_len));
+        }
+        let cursor = &mut *self.cursor;
+        if common > cursor.key_len || common > key_len {
+            return Err(Wrong::shares_too_much(common));
+        }
+        let rest = self.input.rest();
+        let step = cursor.enter_row(common, rest)?;
+        let own = self.input.take(key_len - common).ok_or(Wrong::KeyEnds)?;
+        // Where the length of the family is shared, it is that of the key before.
+        if let Some(family_at) = cursor.row_end.checked_sub(common) {
+            let family_len = usize::from(*own.get(family_at).ok_or(Wrong::KeyContradicts)?);
+            if family_len > KeyRef::FAMILY_LEN_MAX {
+                return Err(Wrong::KeyContradicts);
+            }
+            cursor.family_field_len = 1 + family_len;
+        }
+        if key_len < cursor.qualifier_at() + TIME_LEN {
+            return Err(Wrong::KeyContradicts);
+        }
+        cursor.key.make_room(key_len);
+        cursor.key.put(common, rest, own.len());
+        // Time and type are mostly among the bytes that were just read.
+        let end = own.last_chunk().or_else(|| cursor.key.part(0, key_len).last_chunk());
+        let [time @ .., type_code]: [u8; TIME_LEN] = *end.expect("the key is longer");
+        Ok((step, Time::new(i64::from_be_bytes(time), type_code)?))
+    }
+
+    /// Reads row and qualifier of a key of `key_len` bytes behind the first `common`, which it shares;
+    /// the family is that of the block.
+    #[inline(always)]
+    fn read_columns(&mut self, key_len: usize, common: usize) -> Result<Step, Wrong> {
+        if key_len < KeyRef::FIXED_LEN {
+            return Err(Wrong::key_too_short(key_len));
+        }
+        let cursor = &mut *self.cursor;
+        let time_at = key_len - TIME_LEN;
+        let own = self.input.rest();
+        let is_in_row = common >= cursor.row_end;
+        let step = cursor.enter_row(common, own)?;
+        let qualifier_at = cursor.qualifier_at();
+        if is_in_row {
+            // Neither what is shared nor what is not may reach into time and type.
+            let is_in_columns =
+                common >= qualifier_at && common <= time_at && common + TIME_LEN <= cursor.key_len;
+            if !is_in_columns {
+                return Err(self.wrong_share(key_len, common));
+            }
+            let own_len = time_at - common;
+            self.input.take(own_len).ok_or(Wrong::KeyEnds)?;
+            cursor.key.make_room(key_len);
+            cursor.key.put(common, own, own_len);
+        } else {
+            let row_len = cursor.row_end - common;
+            let qualifier_len = time_at.checked_sub(qualifier_at).ok_or(Wrong::RowTooLong)?;
+            let columns = self.input.take(row_len + qualifier_len).ok_or(Wrong::KeyEnds)?;
+            let (_, qualifier) = own.split_at_checked(row_len).ok_or(Wrong::KeyEnds)?;
+            debug_assert_eq!(columns.len(), row_len + qualifier_len, "both were taken");
+            cursor.key.make_room(key_len);
+            cursor.key.put(common, own, row_len);
+            cursor.key.put(cursor.row_end, &cursor.family, cursor.family_field_len);
+            cursor.key.put(qualifier_at, qualifier, qualifier_len);
+        }
+        Ok(step)
+    }
+
+    /// Why a key of `key_len` bytes may not share its first `common` with the key before, of whose row it is.
+    #[cold]
+    fn wrong_share(&self, key_len: usize, common: usize) -> Wrong {
+        if common > self.cursor.key_len || common > key_len {
+            Wrong::shares_too_much(common)
+        } else if common < self.cursor.qualifier_at() {
+            Wrong::SharesFamily
+        } else {
+            Wrong::SharesTime
+        }
+    }
+
+    /// Reads time and type of a key of `key_len` bytes, whose columns were read.
+    #[inline(always)]
+    fn read_time(&mut self, key_len: usize, flags: impl CellFlags) -> Result<Time, Wrong> {
+        let cursor = &mut *self.cursor;
+        let timestamp = flags.read_timestamp(&mut self.input, cursor.timestamp);
+        let timestamp = timestamp.ok_or(Wrong::NoTimestamp)?;
+        let type_code = if flags.same_type() {
+            cursor.cell_type.code()
+        } else {
+            self.input.u8().ok_or(Wrong::NoType)?
+        };
+        cursor.key.put_time(key_len - TIME_LEN, timestamp, type_code);
+        Time::new(timestamp, type_code)
+    }
+
+    /// Reads the value.
+    #[inline(always)]
+    pub(super) fn read_value(&mut self, len: usize) -> Result<Range<usize>, Wrong> {
+        let start = self.at();
+        self.input.take(len).ok_or(Wrong::ValueEnds)?;
+        Ok(start..start + len)
+    }
+
+    /// Takes the value of the cell before once more, whose length the cell must have.
+    #[inline(always)]
+    fn value_before(&self, len: usize) -> Result<Range<usize>, Wrong> {
+        let value = self.cursor.value.clone();
+        if len == value.len() { Ok(value) } else { Err(Wrong::OtherValueLen) }
+    }
+
+    /// Moves the cursor to the cell whose key and value were read. Reads what follows the value, unless
+    /// there are tags: then [`read_tail`](Self::read_tail) has to follow.
+    #[inline(always)]
+    pub(super) fn finish(
+        &mut self,
+        key_len: usize,
+        time: Time,
+        value: Range<usize>,
+    ) -> Result<(), Wrong> {
+        let layout = self.cursor.layout;
+        // Key and value are in memory, so that their lengths add up.
+        let mut plain_len = LENGTHS_LEN + key_len + value.len();
+        let mut sequence_id = SequenceId::default();
+        if layout.mvcc && !layout.tags {
+            let (number, len) = self.read_sequence_id()?;
+            sequence_id = number;
+            plain_len += len;
+        }
+        let next_at = self.at();
+        let cursor = &mut *self.cursor;
+        let plain_end = cursor.plain.end + plain_len;
+        if plain_end > cursor.size {
+            return Err(Wrong::MoreThanStated);
+        }
+        cursor.next_at = next_at;
+        cursor.key_len = key_len;
+        cursor.timestamp = time.timestamp;
+        cursor.cell_type = time.cell_type;
+        cursor.value = value;
+        cursor.sequence_id = sequence_id;
+        cursor.plain = cursor.plain.end..plain_end;
+        Ok(())
+    }
+
+    /// Reads a sequence id; also returns how many bytes it takes in a plain cell.
+    #[inline(always)]
+    fn read_sequence_id(&mut self) -> Result<(SequenceId, usize), Wrong> {
+        let number = self.input.hvlong().ok_or(Wrong::BadSequenceId)?;
+        let sequence_id = u64::try_from(number).map_err(|_| Wrong::BadSequenceId)?;
+        let len = if number < 0x80 { 1 } else { hvlong_len(number) };
+        Ok((SequenceId::new(sequence_id), len))
+    }
+
+    /// Reads what follows the value in files with tags: tags and sequence id.
+    pub(super) fn read_tail(&mut self) -> Result<(), What> {
+        self.read_tags()?;
+        if self.cursor.layout.mvcc {
+            let read = self.read_sequence_id();
+            let (sequence_id, len) = read.map_err(|wrong| wrong.what(self.cursor))?;
+            self.cursor.sequence_id = sequence_id;
+            self.take_plain(len)?;
+        }
+        self.cursor.next_at = self.at();
+        Ok(())
+    }
+
+    fn read_tags(&mut self) -> Result<(), What> {
+        let len = self.input.vint().filter(|len| *len <= TAGS_LEN_MAX);
+        let len = len.ok_or("bad tags length")?;
+        self.take_plain(len + plain::TAGS_LEN_LEN)?;
+        let cursor = &mut *self.cursor;
+        if cursor.layout.compressed_tags {
+            let start = cursor.tags_decoded.len();
+            cursor.dictionary.read(&mut self.input, len, &mut cursor.tags_decoded)?;
+            cursor.tags = start..start + len;
+        } else {
+            let start = self.at();
+            plain::check_tags(self.input.take(len).ok_or("the tags go past the block")?)?;
+            self.cursor.tags = start..start + len;
+        }
+        Ok(())
+    }
+
+    /// Adds bytes to the plain cell.
+    fn take_plain(&mut self, len: usize) -> Result<(), What> {
+        let cursor = &mut *self.cursor;
+        cursor.plain.end += len;
+        if cursor.plain.end > cursor.size {
+            return Err(Wrong::MoreThanStated.what(cursor));
+        }
+        Ok(())
+    }
+
+    /// Takes the family of the key that was read, for the cells that follow.
+    pub(super) fn keep_family(&mut self) {
+        let cursor = &mut *self.cursor;
+        let family = cursor.key.part(cursor.row_end + 1, cursor.qualifier_at()).to_vec();
+        cursor.set_family(&family);
+    }
+
+    /// Where it stands in the body.
+    #[inline]
+    const fn at(&self) -> usize {
+        self.body_len - self.input.len()
+    }
+}

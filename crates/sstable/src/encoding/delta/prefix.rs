@@ -1,0 +1,51 @@
+//! `PREFIX`: leaves out what a key shares with the key before it.
+//!
+//! | bytes  | field                | meaning                                                      |
+//! |-------:|----------------------|--------------------------------------------------------------|
+//! |  1..5  | key length − `c`     | vint                                                         |
+//! |  1..5  | value length         | vint                                                         |
+//! |  1..5  | `c`                  | vint; bytes shared with the key before, 0 in the first cell  |
+//! |        | the rest of the key  |                                                              |
+//! |        | value                |                                                              |
+//!
+//! HBase: `PrefixKeyDeltaEncoder`.
+#![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::as_conversions))]
+
+use super::cell_reader::CellReader;
+use super::cursor::DeltaCursor;
+use super::written_key::{Key, write_len};
+use super::wrong::Wrong;
+use crate::CellRef;
+use crate::encoding::Step;
+use crate::encoding::cells::DeltaCells;
+
+/// Appends a cell up to its value.
+pub(in crate::encoding) fn encode(
+    out: &mut Vec<u8>,
+    cell: &CellRef<'_>,
+    key: &Key,
+    previous: Option<&Key>,
+) {
+    let common = previous.map_or(0, |previous| key.common(previous, true));
+    let rest = key.tail(common);
+    write_len(out, rest.len());
+    write_len(out, cell.value.len());
+    write_len(out, common);
+    out.extend_from_slice(rest);
+    out.extend_from_slice(cell.value);
+}
+
+/// Reads the next cell, or the first.
+#[inline(never)]
+pub(super) fn decode(cursor: &mut DeltaCursor, cells: &DeltaCells) -> Result<Step, Wrong> {
+    let mut cell = CellReader::new(cursor, cells);
+    let own_len = cell.input.vint().ok_or(Wrong::BadKeyLen)?;
+    let value_len = cell.input.vint().ok_or(Wrong::BadValueLen)?;
+    let common = cell.input.vint().ok_or(Wrong::BadSharedLen)?;
+    // Each is at most `i32::MAX`.
+    let key_len = common + own_len;
+    let (step, time) = cell.read_key(key_len, common)?;
+    let value = cell.read_value(value_len)?;
+    cell.finish(key_len, time, value)?;
+    Ok(step)
+}
