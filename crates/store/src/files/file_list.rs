@@ -90,3 +90,62 @@ impl Files {
         Self::new(kept)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+    use crate::store::Parts;
+    use crate::{FamilyOptions, Put, Store, StoreOptions};
+
+    /// Three files, each newer than the one before it.
+    fn three(directory: &std::path::Path) -> Files {
+        let options = StoreOptions::default().background(false).auto_compaction(false);
+        let store = Store::open(directory, options.clone()).unwrap();
+        store.create_family("f", FamilyOptions::default()).unwrap();
+        for time in 1..4 {
+            let time = Timestamp::new(time);
+            store.put(Put::new("row").column_at("f", "q", time, "value")).unwrap();
+            store.flush().unwrap();
+        }
+        drop(store);
+        let parts = Parts::open(directory, options).unwrap();
+        parts.catalog.version().families[0].files.clone()
+    }
+
+    fn is_accepted(files: &[RankedFile]) -> bool {
+        let files = AssertUnwindSafe(Files(files.into()));
+        catch_unwind(|| files.assert_in_order()).is_ok()
+    }
+
+    /// A read that relied on it would stop too early, or show the older of two equal cells.
+    #[test]
+    fn a_list_that_is_out_of_order_is_never_used() {
+        let directory = tempfile::tempdir().unwrap();
+        let files = three(directory.path());
+        let sound = files.by_time().to_vec();
+        assert!(is_accepted(&sound));
+        for (left, right) in [(0, 1), (1, 2), (0, 2)] {
+            let mut swapped = sound.clone();
+            swapped.swap(left, right);
+            assert!(!is_accepted(&swapped), "files {left} and {right} by time");
+            let mut swapped = sound.clone();
+            (swapped[left].rank, swapped[right].rank) = (sound[right].rank, sound[left].rank);
+            assert!(!is_accepted(&swapped), "files {left} and {right} by rank");
+        }
+        let mut twice = sound.clone();
+        twice[1].rank = 1;
+        assert!(!is_accepted(&twice));
+    }
+
+    #[test]
+    fn what_is_replaced_must_be_in_the_list() {
+        let directory = tempfile::tempdir().unwrap();
+        let files = three(directory.path());
+        let oldest = Arc::clone(&files.by_time()[2].file);
+        let without = files.replace(&[Arc::clone(&oldest)], None);
+        assert_eq!(without.by_time().len(), 2);
+        assert!(catch_unwind(AssertUnwindSafe(|| without.replace(&[oldest], None))).is_err());
+    }
+}

@@ -349,6 +349,26 @@ mod tests {
         manifest
     }
 
+    fn changed(change: impl Fn(&mut Manifest)) -> bool {
+        let before = Manifest { flushed: SequenceId::new(5), ..full() };
+        let mut after = before.clone();
+        change(&mut after);
+        std::panic::catch_unwind(|| before.assert_may_become(&after)).is_ok()
+    }
+
+    #[test]
+    fn a_change_of_the_manifest_takes_nothing_back() {
+        assert!(changed(|_| {}));
+        assert!(changed(|it| it.flushed = SequenceId::new(it.flushed.get() + 1)));
+        assert!(changed(|it| it.log_end = it.log_end.next()));
+        assert!(!changed(|it| it.store ^= 1));
+        assert!(!changed(|it| it.flushed = SequenceId::new(it.flushed.get() - 1)));
+        assert!(!changed(|it| it.first_segment.0 -= 1));
+        assert!(!changed(|it| it.first_segment = it.log_end.next()));
+        assert!(!changed(|it| drop(it.families.pop())));
+        assert!(!changed(|it| it.families.swap(0, 1)));
+    }
+
     #[test]
     fn a_manifest_reads_back() {
         for manifest in [Manifest::new().unwrap(), full()] {

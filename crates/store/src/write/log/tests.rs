@@ -1,10 +1,12 @@
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp};
 
 use super::recovery::Recovered;
 use super::segment::{SegmentWriter, WalIdentity};
+use super::writer::Writer;
 use super::*;
 use crate::error::{Error, Result};
 use crate::files::segment_number::SegmentNumber;
@@ -340,4 +342,30 @@ fn places_that_only_look_like_records_are_not_searched_for_ever() {
     fs::write(FIRST.path(directory.path()), bytes).unwrap();
     let refused = read_back(directory.path()).unwrap_err().to_string();
     assert!(refused.contains("too many places behind damage"), "{refused}");
+}
+
+#[test]
+fn sequence_ids_and_segments_come_in_their_order() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut end = LogEnd::new(STORE, FIRST, PreviousSegment::default());
+    end.begin(&RealFiles, directory.path()).unwrap();
+    let mut again = AssertUnwindSafe(&mut end);
+    let begun = catch_unwind(move || again.begin(&RealFiles, directory.path()).is_ok());
+    assert!(begun.is_err(), "a segment is open");
+    let mut writer = Writer::new(end, SequenceId::new(7), 1000);
+    writer.give_up_to(SequenceId::new(9));
+    let mut writer = AssertUnwindSafe(writer);
+    assert!(catch_unwind(move || writer.give_up_to(SequenceId::new(8))).is_err());
+}
+
+#[test]
+fn a_log_ends_behind_its_last_segment() {
+    let directory = tempfile::tempdir().unwrap();
+    assert_eq!(SegmentNumber::from_name(&SegmentNumber::END.to_string()), None);
+    let last = SegmentNumber(u64::MAX - 1);
+    let mut end = LogEnd::new(STORE, last, PreviousSegment::default());
+    end.begin(&RealFiles, directory.path()).unwrap();
+    end.close().unwrap();
+    let refused = end.begin(&RealFiles, directory.path()).unwrap_err();
+    assert!(matches!(refused, Error::Invalid { .. }), "{refused}");
 }

@@ -37,7 +37,7 @@ impl Writer {
         self.newest
     }
 
-    /// Gives the sequence ids up to `newest` to files from elsewhere.
+    /// Notes that the sequence ids up to `newest` are given, to a batch or to files from elsewhere.
     pub(crate) fn give_up_to(&mut self, newest: SequenceId) {
         assert!(self.newest <= newest, "sequence ids are given in their order");
         self.newest = newest;
