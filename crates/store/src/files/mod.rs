@@ -1,4 +1,12 @@
 //! What belongs to a store: the manifest, the files that it names, and the version that readers see.
+//!
+//! ```text
+//! catalog ─┬─ manifest   what belongs to the store, as it is on disk
+//!          ├─ version    what readers see: memstores, and a file_list in two orders
+//!          └─ opener     how each store_file is opened
+//! new_file, region_files      how files are made, for the store and for HBase
+//! names, own_directory, unfinished, identity, segment_number, sequence      what is called how
+//! ```
 
 pub(crate) mod catalog;
 pub(crate) mod file_list;
