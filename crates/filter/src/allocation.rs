@@ -16,7 +16,7 @@ const BITS_MAX: f64 = 24.0;
 /// Above so many keys a filter's error rate hangs on its bits per key alone.
 const KEYS_MANY: u64 = 1 << 20;
 
-/// Returns how many bits per key the filter of each set is to have, so that a stranger who is looked
+/// Returns how many bits per key the filter of each set is to have, so that an absent key who is looked
 /// up in all of them is let through by as few as possible, and all filters together, headers
 /// included, have no more than `budget_bits`. Nought is no filter at all.
 ///

@@ -49,20 +49,17 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Writes a stored filter whose body has `body_len` bytes, in pieces.
+    /// Writes a stored filter whose body comes in pieces.
     ///
     /// # Panics
     ///
-    /// If the pieces are not as long as announced, or the first parameter takes more than 32 bits.
-    pub(crate) fn write<'a>(
-        &self,
-        body_len: usize,
-        body: impl Iterator<Item = &'a [u8]>,
-    ) -> Vec<u8> {
+    /// If the first parameter takes more than 32 bits.
+    pub(crate) fn write(&self, body: &[&[u8]]) -> Vec<u8> {
         let [small, ref large @ ..] = self.parameters;
         let small = u32::try_from(small).expect("a kind's first parameter fits its field");
-        let len =
-            HEADER_LEN.checked_add(body_len).expect("a body in memory leaves room for a header");
+        let body_len = body.iter().try_fold(0_usize, |sum, piece| sum.checked_add(piece.len()));
+        let body_len = body_len.expect("all pieces are in memory");
+        let len = HEADER_LEN.checked_add(body_len).expect("a body leaves room for a header");
 
         let mut bytes = Vec::with_capacity(len);
         bytes.extend(MAGIC);
@@ -78,7 +75,6 @@ impl Header {
         }
 
         let (head, written) = bytes.split_at_mut(HEADER_LEN);
-        assert_eq!(written.len(), body_len, "the body is as long as announced");
         let (head, place) = head.split_at_mut(CHECKSUM_AT);
         place.copy_from_slice(&checksum(head, written).to_le_bytes());
         bytes
@@ -111,7 +107,7 @@ impl Header {
         let parameters = [small.into(), fields.u64()?, fields.u64()?];
         if widened(body.len()) != body_len {
             // A length near 2^64 is reported as the largest there is.
-            let expected = body_len.checked_add(header_len).unwrap_or(u64::MAX);
+            let expected = body_len.saturating_add(header_len);
             return Err(FormatError::Length { expected, found });
         }
         if fields.u64()? != checksum(covered, body) {

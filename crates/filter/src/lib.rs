@@ -13,7 +13,7 @@
 //! let members: Vec<KeyHash> =
 //!     (0..10_000).map(|row| KeyHash::new(seed, format!("row{row}").as_bytes())).collect();
 //!
-//! // One maybe in a hundred strangers, in about ten bits a key.
+//! // One maybe in a hundred absent keys, in about ten bits a key.
 //! let sizing = Sizing::ErrorRate(ErrorRate::new(0.01)?);
 //! let bytes = build(FilterKind::BlockedBloom, sizing, seed, &members)?;
 //!
@@ -21,8 +21,8 @@
 //! let filter = StoredFilter::parse(bytes.as_slice())?;
 //! assert!(members.iter().all(|member| filter.may_contain(*member)));
 //!
-//! let strangers = (0..10_000).map(|row| KeyHash::new(seed, format!("other{row}").as_bytes()));
-//! let passed = strangers.filter(|stranger| filter.may_contain(*stranger)).count();
+//! let others = (0..10_000).map(|row| KeyHash::new(seed, format!("other{row}").as_bytes()));
+//! let passed = others.filter(|other| filter.may_contain(*other)).count();
 //! assert!(passed < 150, "{passed} of 10,000");
 //! assert!(filter.bits_per_key() < 10.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

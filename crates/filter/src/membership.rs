@@ -112,7 +112,7 @@ pub trait Insert: Membership {
 /// A filter that gives keys up again.
 pub trait Remove: Insert {
     /// Takes one copy of a key out. Only a key that was inserted may be removed: a filter cannot
-    /// always tell a stranger from a member, and removing a stranger may deny a member later.
+    /// always tell an absent key from a member, and removing an absent key may deny a member later.
     ///
     /// # Errors
     ///
@@ -127,7 +127,7 @@ pub struct FilterStats {
     pub keys: u64,
     /// How many bytes its bits take, without the header of its stored form.
     pub bytes: u64,
-    /// How often it is expected to say "maybe" about a stranger, from 0 for an empty filter to 1.
+    /// How often it is expected to say "maybe" about an absent key, from 0 for an empty filter to 1.
     pub error_rate: f64,
 }
 

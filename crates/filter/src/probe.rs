@@ -1,17 +1,18 @@
 //! One key against many filters: the question of a point read over many files.
 
-use crate::{KeyHash, Membership};
+use crate::hash::KeyHash;
+use crate::membership::Membership;
 
-/// Filters that are sent for together: as many as a word has bits, and few enough that no line is driven
-/// out of the nearest cache before it is looked at.
+/// Filters that are prefetched together: as many as a word has bits, and few enough that no line is evicted from
+/// L1 before it is read.
 const FILTERS_AT_ONCE: usize = u64::BITS as usize;
 
 /// Calls `found` with the index of each filter that may hold the key, in order.
 ///
 /// All filters are prefetched before the first is asked, so that a read over many files waits for
 /// memory about once, and not once a file. Where a few lines mostly tell that a key is not there, the
-/// others are sent for only if they did not. Filters that were made for equally many keys are asked many
-/// times faster side by side: see [`SlicedFilters`](crate::SlicedFilters).
+/// others are prefetched only if they did not. Filters that were made for equally many keys are probed many
+/// times faster bit-sliced: see [`SlicedFilters`](crate::SlicedFilters).
 ///
 /// ```
 /// use filter::{FilterKind, KeyHash, Seed, Sizing, StoredFilter, build, probe_many};

@@ -58,7 +58,6 @@ macro_rules! view {
             }
 
             #[inline(always)]
-            #[expect(clippy::inline_always, reason = "a `match` and nothing else")]
             fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
                 match self {
                     $(Self::$kind(view) => view.may_contain(body, hash),)*
@@ -66,7 +65,6 @@ macro_rules! view {
             }
 
             #[inline(always)]
-            #[expect(clippy::inline_always, reason = "a `match` and nothing else")]
             fn prefetch(&self, body: &[u8], hash: KeyHash) {
                 match self {
                     $(Self::$kind(view) => view.prefetch(body, hash),)*
@@ -74,7 +72,6 @@ macro_rules! view {
             }
 
             #[inline(always)]
-            #[expect(clippy::inline_always, reason = "a `match` and nothing else")]
             fn prefetch_next(&self, body: &[u8], hash: KeyHash) -> bool {
                 match self {
                     $(Self::$kind(view) => view.prefetch_next(body, hash),)*
@@ -147,7 +144,7 @@ impl<B: AsRef<[u8]>> StoredFilter<B> {
         self.stats().bits_per_key()
     }
 
-    /// Returns how often the filter is expected to say "maybe" about a stranger: what
+    /// Returns how often the filter is expected to say "maybe" about an absent key: what
     /// [`theory`](crate::theory) says of a filter of this shape with so many keys.
     pub fn error_rate(&self) -> f64 {
         self.stats().error_rate
@@ -234,7 +231,7 @@ mod tests {
         let known: Vec<u8> = FilterKind::ALL.iter().map(|kind| *kind as u8).collect();
         for kind in (0..=u8::MAX).filter(|kind| !known.contains(kind)) {
             let header = Header { kind, seed: Seed::new(1), keys: 0, parameters: [0; 3] };
-            let bytes = header.write(0, core::iter::empty());
+            let bytes = header.write(&[]);
             let refused = StoredFilter::parse(&bytes).expect_err("not a kind");
             assert_eq!(refused, FormatError::Kind(kind));
         }

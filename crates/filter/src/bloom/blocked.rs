@@ -118,7 +118,7 @@ impl Blocked {
             keys: self.keys,
             parameters: [self.view.probe_count().into(), 0, 0],
         };
-        header.write(self.lines.len(), core::iter::once(&*self.lines))
+        header.write(&[&self.lines])
     }
 }
 
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
     use crate::{ErrorRate, HEADER_LEN, StoredFilter};
 
-    /// Hashes of the numbers from nought; streams with different numbers share none.
+    /// Hashes of the numbers from zero; streams with different numbers share none.
     fn keys(stream: u64, count: u64) -> impl Iterator<Item = KeyHash> {
         let seed = Seed::new(stream);
         (0..count).map(move |key| KeyHash::new(seed, &key.to_le_bytes()))

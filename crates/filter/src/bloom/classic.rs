@@ -225,7 +225,7 @@ impl Classic {
             keys: self.keys,
             parameters: [self.probes.into(), 0, 0],
         };
-        header.write(self.bits.len(), core::iter::once(self.bits.as_slice()))
+        header.write(&[&self.bits])
     }
 }
 

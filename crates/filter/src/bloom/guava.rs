@@ -35,7 +35,7 @@ use alloc::vec::Vec;
 use core::f64::consts::LN_2;
 use core::num::NonZeroU8;
 
-use crate::ErrorRate;
+use crate::sizing::ErrorRate;
 
 /// How probes are made from a key's hash. The names are Guava's.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]

@@ -134,7 +134,7 @@ impl HashPair {
         sizes.map(move |(size, _)| mask.map_or_else(|| size % bit_count, |mask| size & mask))
     }
 
-    /// Goes over the numbers whose remainders are the positions of the key's bits, without end: |v mod m|
+    /// Iterates over the numbers whose remainders are the positions of the key's bits, without end: |v mod m|
     /// with Java's truncated remainder is |v| mod m, also for the least `int`.
     #[inline]
     fn sizes(self) -> impl Iterator<Item = u32> {
@@ -263,7 +263,7 @@ impl ChunkBuilder {
         for bit in pair.bits(self.sizing.hash_count, self.sizing.bytes * 8) {
             self.bits[(bit >> 3) as usize] |= 1 << (bit & 7);
         }
-        self.key_count = self.key_count.saturating_add(1);
+        self.key_count += 1;
     }
 
     /// Returns how many keys were added.
@@ -352,7 +352,7 @@ pub fn may_contain(bits: &[u8], hash_count: u32, pair: HashPair) -> bool {
 fn all_set(bits: &[u8], hash_count: u32, pair: HashPair, place: impl Fn(u32) -> u32) -> bool {
     let mut positions = pair.sizes().map(place);
     let mut is_next_set = || {
-        let bit = positions.next().unwrap_or(0);
+        let bit = positions.next().expect("sizes have no end");
         bits.get((bit >> 3) as usize).is_some_and(|byte| byte >> (bit & 7) & 1 != 0)
     };
     // By fours without a look at each: the bits of an absent key are read side by side, and where

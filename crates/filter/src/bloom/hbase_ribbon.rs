@@ -9,7 +9,7 @@
 //! column       one bit a slot, solved so that the bits that a key looks at are even in number
 //! ```
 //!
-//! A stranger passes a column with probability ½, so `c` columns let 2^−c of them through. Between
+//! An absent key passes a column with probability ½, so `c` columns let 2^−c of them through. Between
 //! two powers of two the blocks (64 slots each) from `upper_start_block` on have one column more.
 //! The segments of a block, one of 64 slots for each column, stand together as i64 BE.
 
@@ -135,7 +135,7 @@ impl RibbonChunk {
         self.first_segment(self.slots / WIDTH) * 8
     }
 
-    /// How often a stranger passes.
+    /// How often an absent key passes.
     pub fn error_rate(self) -> f64 {
         let blocks = f64::from(self.slots / WIDTH);
         let lower = f64::from(self.upper_start_block) / blocks;

@@ -103,7 +103,7 @@ impl SplitBlock {
     pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
         let header =
             Header { kind: SplitBlockView::CODE, seed, keys: self.keys, parameters: [0; 3] };
-        header.write(self.blocks.len(), core::iter::once(&*self.blocks))
+        header.write(&[&self.blocks])
     }
 }
 
@@ -112,7 +112,7 @@ fn block_count(sizing: Sizing, keys: u64) -> Result<u64, BuildError> {
     let blocks = match sizing {
         _ if keys == 0 => 0,
         Sizing::ErrorRate(rate) => {
-            // With a block a key, what errs is the hash: a stranger's lower half may equal a member's.
+            // With a block a key, what errs is the hash: an absent key's lower half may equal a member's.
             let errs = |blocks| theory::split_block_error_rate(keys, blocks) > rate.get();
             if errs(keys) {
                 return Err(BuildError::ErrorRate(rate.get()));

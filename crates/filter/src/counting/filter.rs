@@ -154,7 +154,7 @@ impl CountingBloom {
             keys: self.keys,
             parameters: [self.probe_count().into(), 0, 0],
         };
-        header.write(self.lines.len(), core::iter::once(&*self.lines))
+        header.write(&[&self.lines])
     }
 }
 

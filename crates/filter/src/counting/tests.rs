@@ -12,7 +12,7 @@ use crate::{
 
 const SEED: Seed = Seed::new(1);
 
-/// Hashes of the numbers from nought; streams with different numbers share none.
+/// Hashes of the numbers from zero; streams with different numbers share none.
 fn keys(stream: u64, count: u64) -> impl Iterator<Item = KeyHash> {
     let seed = Seed::new(stream);
     (0..count).map(move |key| KeyHash::new(seed, &key.to_le_bytes()))

@@ -15,9 +15,9 @@ use crate::theory;
 /// Fingerprints that one insert may kick out of their places before it gives up.
 const KICKS_MAX: usize = 500;
 
-/// Returns how many copies of one key take slots; more are counted aside.
+/// Returns how many copies of one key take slots; more are counted in the overflow.
 ///
-/// With short fingerprints strangers look like copies: at 8 bits three keys in a hundred look like a
+/// With short fingerprints absent keys look like copies: at 8 bits three keys in a hundred look like a
 /// second copy, and one in 7,000 like a third, which must not cost an entry of 16 bytes each. At 4 bits
 /// a limit of 3 would cost half a bit a key. On the other hand, slots that copies take are missing in the
 /// only two buckets where other keys could be.
@@ -29,8 +29,8 @@ const fn copies_in_slots(fingerprint_bits: u32) -> u32 {
     }
 }
 
-/// Bytes that a key with copies aside takes in the stored form.
-pub(super) const ASIDE_LEN: usize = 16;
+/// Bytes that a key with overflow copies takes in the stored form.
+pub(super) const OVERFLOW_ENTRY_LEN: usize = 16;
 
 /// A cuckoo filter in memory: keys can be added and removed.
 ///
@@ -67,9 +67,9 @@ pub struct Cuckoo {
     /// Keys in the filter, copies counted.
     pub(super) keys: u64,
     /// By identity, the copies of a key beyond those in slots. Who is here is in a slot as well.
-    pub(super) aside: BTreeMap<u64, u64>,
+    pub(super) overflow: BTreeMap<u64, u64>,
     /// The sum of the above.
-    pub(super) keys_aside: u64,
+    pub(super) overflow_keys: u64,
 }
 
 impl Cuckoo {
@@ -127,8 +127,8 @@ impl Cuckoo {
     pub(super) fn with_shape(shape: Shape) -> Result<Self, BuildError> {
         let count = usize::try_from(shape.count).map_err(|_| BuildError::Memory)?;
         let table = allocate(shape.len(), 0)?;
-        let (buckets, aside) = (shape.buckets, BTreeMap::new());
-        Ok(Self { buckets, count, table, keys: 0, aside, keys_aside: 0 })
+        let (buckets, overflow) = (shape.buckets, BTreeMap::new());
+        Ok(Self { buckets, count, table, keys: 0, overflow, overflow_keys: 0 })
     }
 
     /// Fills buckets of so many slots (1, 2, 4 or 8) with keys up to the first that finds no room, and
@@ -170,7 +170,7 @@ impl Cuckoo {
     /// Builds a filter that holds the keys.
     ///
     /// If they do not fit, it is made again: larger if it was sized by error rate, else with shorter
-    /// fingerprints. What copies aside take is taken from the buckets, unless it was sized by bits
+    /// fingerprints. What the overflow takes is taken from the buckets, unless it was sized by bits
     /// per key and they take too much: then they come on top.
     ///
     /// # Errors
@@ -258,22 +258,22 @@ impl Cuckoo {
         if self.count == 0 { 1.0 } else { self.slots_taken() as f64 / self.slot_count() as f64 }
     }
 
-    /// Returns how many copies of a key the filter holds. It may be too many, as often as strangers
+    /// Returns how many copies of a key the filter holds. It may be too many, as often as absent keys
     /// pass, but never too few.
     pub fn copies(&self, hash: KeyHash) -> u64 {
         let places = self.places(hash);
-        let aside = self.aside.get(&places.identity()).copied().unwrap_or(0);
-        aside + u64::from(self.copies_in_slots(places))
+        let overflow = self.overflow.get(&places.identity()).copied().unwrap_or(0);
+        overflow + u64::from(self.copies_in_slots(places))
     }
 
     /// Bytes of the body of the stored form.
     fn len(&self) -> u64 {
-        (self.table.len() + self.aside.len() * ASIDE_LEN) as u64
+        (self.table.len() + self.overflow.len() * OVERFLOW_ENTRY_LEN) as u64
     }
 
     fn slots_taken(&self) -> u64 {
-        debug_assert!(self.keys_aside <= self.keys, "copies aside are keys");
-        self.keys - self.keys_aside
+        debug_assert!(self.overflow_keys <= self.keys, "overflow copies are keys");
+        self.keys - self.overflow_keys
     }
 
     pub(super) fn places(&self, hash: KeyHash) -> Places {
@@ -404,8 +404,8 @@ impl Insert for Cuckoo {
             if copies == 0 {
                 return Err(Full);
             }
-            *self.aside.entry(places.identity()).or_insert(0) += 1;
-            self.keys_aside += 1;
+            *self.overflow.entry(places.identity()).or_insert(0) += 1;
+            self.overflow_keys += 1;
         }
         self.keys = keys;
         Ok(())
@@ -415,12 +415,12 @@ impl Insert for Cuckoo {
 impl Remove for Cuckoo {
     fn remove(&mut self, hash: KeyHash) -> Result<(), Absent> {
         let places = self.places(hash);
-        if let Some(copies) = self.aside.get_mut(&places.identity()) {
+        if let Some(copies) = self.overflow.get_mut(&places.identity()) {
             *copies -= 1;
             if *copies == 0 {
-                self.aside.remove(&places.identity());
+                self.overflow.remove(&places.identity());
             }
-            self.keys_aside -= 1;
+            self.overflow_keys -= 1;
         } else if !self.replace(places.first, places.fingerprint, 0)
             && !self.replace(places.second, places.fingerprint, 0)
         {

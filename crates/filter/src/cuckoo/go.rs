@@ -105,6 +105,10 @@ impl GoCuckoo {
     ///
     /// [`Full`] if there is no room; the filter is then as it was before. (`Insert` of the Go package
     /// returns false, and has lost another key.)
+    ///
+    /// # Panics
+    ///
+    /// Never: there are fewer keys than slots.
     pub fn insert(&mut self, key: &[u8]) -> Result<Placement, Full> {
         let Place { fingerprint, first, second } = self.place(key);
         let placement =
@@ -114,7 +118,7 @@ impl GoCuckoo {
                 self.move_others(fingerprint, first)?;
                 Placement::Moved
             };
-        self.keys = self.keys.saturating_add(1);
+        self.keys = self.keys.checked_add(1).expect("fewer keys than slots");
         Ok(placement)
     }
 
@@ -129,12 +133,16 @@ impl GoCuckoo {
     /// # Errors
     ///
     /// [`Absent`] if neither of its buckets holds its fingerprint; the filter is then as it was.
+    ///
+    /// # Panics
+    ///
+    /// Never: a key that is removed was counted.
     pub fn remove(&mut self, key: &[u8]) -> Result<(), Absent> {
         let Place { fingerprint, first, second } = self.place(key);
         if !self.replace(first, fingerprint, 0) && !self.replace(second, fingerprint, 0) {
             return Err(Absent);
         }
-        self.keys = self.keys.saturating_sub(1);
+        self.keys = self.keys.checked_sub(1).expect("a key was in a slot");
         Ok(())
     }
 
@@ -183,7 +191,7 @@ impl GoCuckoo {
 
     fn place(&self, key: &[u8]) -> Place {
         let hash = metro64(key, SEED);
-        let fingerprint = u8::try_from((hash % 255).saturating_add(1)).expect("1 to 255");
+        let fingerprint = u8::try_from((hash % 255).wrapping_add(1)).expect("1 to 255");
         let first = self.slot_of(hash >> 32);
         Place { fingerprint, first, second: self.other(fingerprint, first) }
     }
@@ -196,7 +204,7 @@ impl GoCuckoo {
     /// Reduces a hash to the index of a bucket.
     fn slot_of(&self, hash: u64) -> usize {
         // A power of two of buckets: the mask is one less.
-        let mask = length(&self.buckets).saturating_sub(1);
+        let mask = length(&self.buckets).checked_sub(1).expect("there is a bucket");
         usize::try_from(hash & mask).expect("below the number of buckets")
     }
 

@@ -1,7 +1,7 @@
 //! The stored form of a cuckoo filter.
 //!
 //! Header parameter 0 is the bits of a fingerprint (4 to 16), parameter 1 the number of
-//! buckets, parameter 2 the number of keys with copies aside. The body:
+//! buckets, parameter 2 the number of keys with overflow. The body:
 //!
 //! | bytes            | what                                                                     |
 //! |-----------------:|--------------------------------------------------------------------------|
@@ -9,7 +9,7 @@
 //! |                  | a little-endian word; 0 is an empty slot. If f is odd, every second bucket |
 //! |                  | begins at bit 4 of a byte; the upper half of the last byte is then 0 if the |
 //! |                  | number of buckets is odd                                                 |
-//! | keys aside · 16  | by `identity`, ascending: `identity` (u64 LE), the lower of the two      |
+//! | overflow · 16    | by `identity`, ascending: `identity` (u64 LE), the lower of the two      |
 //! |                  | buckets times 2^16, plus the fingerprint; `copies` (u64 LE) beyond those |
 //! |                  | in slots, at least 1                                                     |
 //!
@@ -21,7 +21,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::bucket::{Buckets, Places};
-use super::filter::{ASIDE_LEN, Cuckoo};
+use super::filter::{Cuckoo, OVERFLOW_ENTRY_LEN};
 use super::shape;
 use crate::error::FormatError;
 use crate::hash::{KeyHash, Seed};
@@ -39,45 +39,49 @@ pub(crate) struct CuckooView {
     /// Bytes of all buckets.
     table_len: usize,
     /// Keys that are not in slots.
-    keys_aside: u64,
+    overflow_keys: u64,
 }
 
 impl StoredView for CuckooView {
     const CODE: u8 = 6;
 
-    /// Checks what the header says against the body, and the copies aside against the buckets.
+    /// Checks what the header says against the body, and the overflow against the buckets.
     fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
         let wrong = FormatError::Parameters;
-        let [bits, count, aside] = header.parameters;
+        let [bits, count, overflow] = header.parameters;
         let buckets = shape::layout(bits).ok_or(wrong("a fingerprint has 4 to 16 bits"))?;
         let table_len = usize::try_from(buckets.table_len(count)).ok();
-        let aside_len = usize::try_from(aside).ok().and_then(|aside| aside.checked_mul(ASIDE_LEN));
-        let both = table_len.zip(aside_len).and_then(|(table, aside)| table.checked_add(aside));
+        let overflow_len = usize::try_from(overflow)
+            .ok()
+            .and_then(|overflow| overflow.checked_mul(OVERFLOW_ENTRY_LEN));
+        let both =
+            table_len.zip(overflow_len).and_then(|(table, overflow)| table.checked_add(overflow));
         let (Some(table_len), true) = (table_len, both == Some(body.len())) else {
-            return Err(wrong("the body is not as long as its buckets and its copies aside"));
+            return Err(wrong("the body is not as long as its buckets and its overflow copies"));
         };
         let count = usize::try_from(count).map_err(|_| wrong("too many buckets"))?;
 
-        let (table, aside) = body.split_at(table_len);
+        let (table, overflow) = body.split_at(table_len);
         if !buckets.ends_clean(table, count) {
             return Err(wrong("the bits after the last bucket are not zero"));
         }
-        let (mut keys_aside, mut previous) = (0_u64, None);
-        for (identity, copies) in entries(aside) {
+        let (mut overflow_keys, mut previous) = (0_u64, None);
+        for (identity, copies) in entries(overflow) {
             let places = Places::from_identity(identity, buckets, count);
             if previous >= Some(identity)
                 || copies == 0
                 || !places.is_some_and(|places| buckets.holds(table, places))
             {
-                return Err(wrong("the copies aside are not those of keys in buckets"));
+                return Err(wrong("the overflow copies are not those of keys in buckets"));
             }
-            keys_aside = keys_aside.checked_add(copies).ok_or(wrong("more copies than keys"))?;
+            overflow_keys =
+                overflow_keys.checked_add(copies).ok_or(wrong("more copies than keys"))?;
             previous = Some(identity);
         }
-        if keys_aside > header.keys {
+        if overflow_keys > header.keys {
             return Err(wrong("more copies than keys"));
         }
-        Ok(Self { buckets, count, table_len, keys_aside })
+        Ok(Self { buckets, count, table_len, overflow_keys })
     }
 
     fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
@@ -95,7 +99,7 @@ impl StoredView for CuckooView {
 
     fn stats(&self, body: &[u8], keys: u64) -> FilterStats {
         let bits = self.buckets.fingerprint_bits();
-        let in_slots = keys.checked_sub(self.keys_aside).expect("checked when it was parsed");
+        let in_slots = keys.checked_sub(self.overflow_keys).expect("checked when it was parsed");
         FilterStats {
             keys,
             bytes: widened(body.len()),
@@ -125,16 +129,16 @@ impl CuckooView {
         self.buckets.get(self.buckets.word(body, bucket), slot)
     }
 
-    /// Returns a key's fingerprint and the two buckets in which it may be. What is aside lies in slots, too.
+    /// Returns a key's fingerprint and the two buckets in which it may be. Keys with overflow are in slots, too.
     #[inline]
     pub(super) fn places(self, hash: KeyHash) -> Places {
         Places::new(hash, self.buckets, self.count)
     }
 }
 
-/// Reads the copies aside.
-fn entries(aside: &[u8]) -> impl Iterator<Item = (u64, u64)> {
-    let (entries, _) = aside.as_chunks::<ASIDE_LEN>();
+/// Reads the overflow copies.
+fn entries(overflow: &[u8]) -> impl Iterator<Item = (u64, u64)> {
+    let (entries, _) = overflow.as_chunks::<OVERFLOW_ENTRY_LEN>();
     entries.iter().map(|entry| {
         let (numbers, _) = entry.as_chunks::<8>();
         let mut numbers = numbers.iter().copied().map(u64::from_le_bytes);
@@ -154,16 +158,15 @@ impl Cuckoo {
             parameters: [
                 self.buckets.fingerprint_bits().into(),
                 widened(self.count),
-                widened(self.aside.len()),
+                widened(self.overflow.len()),
             ],
         };
-        let mut aside = Vec::new();
-        for (identity, copies) in &self.aside {
-            aside.extend(identity.to_le_bytes());
-            aside.extend(copies.to_le_bytes());
+        let mut overflow = Vec::new();
+        for (identity, copies) in &self.overflow {
+            overflow.extend(identity.to_le_bytes());
+            overflow.extend(copies.to_le_bytes());
         }
-        let len = self.table.len().checked_add(aside.len()).expect("both are in memory");
-        header.write(len, [self.table.as_slice(), &aside].into_iter())
+        header.write(&[&self.table, &overflow])
     }
 
     /// Copies the body of a stored filter into memory, and checks that it holds as many keys as the header says.
@@ -171,16 +174,24 @@ impl Cuckoo {
         if header.kind != CuckooView::CODE {
             return Err(FormatError::Parameters("the filter is not a cuckoo filter"));
         }
-        let CuckooView { buckets, count, table_len, keys_aside } = CuckooView::parse(header, body)?;
-        let (table, aside) = body.split_at(table_len);
-        let aside: BTreeMap<u64, u64> = entries(aside).collect();
+        let CuckooView { buckets, count, table_len, overflow_keys } =
+            CuckooView::parse(header, body)?;
+        let (table, overflow) = body.split_at(table_len);
+        let overflow: BTreeMap<u64, u64> = entries(overflow).collect();
 
         let taken =
             |bucket| buckets.slots().abs_diff(buckets.count(buckets.word(table, bucket), 0));
         let taken: u64 = (0..count).map(|bucket| u64::from(taken(bucket))).sum();
-        if taken.checked_add(keys_aside) != Some(header.keys) {
+        if taken.checked_add(overflow_keys) != Some(header.keys) {
             return Err(FormatError::Parameters("the buckets do not hold as many keys as it says"));
         }
-        Ok(Self { buckets, count, table: table.to_vec(), keys: header.keys, aside, keys_aside })
+        Ok(Self {
+            buckets,
+            count,
+            table: table.to_vec(),
+            keys: header.keys,
+            overflow,
+            overflow_keys,
+        })
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     Membership, Remove, Seed, Sizing, StoredFilter, build, theory,
 };
 
-/// Hashes of the numbers from nought; streams with different numbers share none.
+/// Hashes of the numbers from zero; streams with different numbers share none.
 fn keys(stream: u64, count: u64) -> impl Iterator<Item = KeyHash> {
     let seed = Seed::new(stream);
     (0..count).map(move |key| KeyHash::new(seed, &key.to_le_bytes()))
@@ -95,7 +95,7 @@ fn strangers_pass_as_often_as_theory_says() {
         let (expected, probes) = (rate * probes as f64, probes as f64);
         println!("{bits} bits, load {load}: {rate:.6} promised, {:.6} measured", passed / probes);
         assert!((passed - expected).abs() < 3.0 * expected.sqrt(), "{passed}, not {expected}");
-        // Keys aside pass as little as those in slots: at 4 bits they are one in a thousand.
+        // Overflow keys pass as little as those in slots: at 4 bits they are one in a thousand.
         assert!((filter.stats().error_rate / rate - 1.0).abs() < 0.01, "{bits} bits");
     }
     assert!((theory::cuckoo_error_rate(120_000, 31_250, 8) - 0.03).abs() < 0.001);
@@ -348,7 +348,7 @@ fn a_filter_grows_from_the_hashes_of_its_keys() {
     assert!(keys(10, 1_000).all(|key| filter.insert(key).is_ok()));
 }
 
-/// A sound stored filter with copies aside.
+/// A sound stored filter with overflow.
 fn sound() -> Vec<u8> {
     sound_at(12)
 }
@@ -403,7 +403,7 @@ fn a_hundred_thousand_hostile_mutants_do_no_harm() {
     for _ in 0..100_000 {
         let mut mutant = sounds[random(sounds.len())].clone();
         for _ in 0..=random(4) {
-            // The header's numbers and the copies aside are where harm could come from.
+            // The header's numbers and the overflow copies are where harm could come from.
             let at = match random(4) {
                 0 => random(mutant.len()),
                 1 => mutant.len() - 1 - random(48),
@@ -425,7 +425,7 @@ fn what_contradicts_itself_is_refused() {
         bytes[56..64].copy_from_slice(&checksum.to_le_bytes());
         StoredFilter::parse(bytes).and_then(|stored| Cuckoo::from_stored(&stored))
     };
-    let (keys_at, count_at, aside_at) = (24, 40, 48);
+    let (keys_at, count_at, overflow_at) = (24, 40, 48);
     let copies_at = sound.len() - 8;
     assert!(with(keys_at, 68).is_ok());
     for (at, number) in [
@@ -433,8 +433,8 @@ fn what_contradicts_itself_is_refused() {
         (keys_at, u64::MAX),      // More.
         (count_at, 19),           // Does not agree with the length.
         (count_at, u64::MAX),     // Overflows.
-        (aside_at, 0),            // Does not agree with the length.
-        (aside_at, u64::MAX),     // Overflows.
+        (overflow_at, 0),         // Does not agree with the length.
+        (overflow_at, u64::MAX),  // Overflows.
         (copies_at, 0),           // No copies.
         (copies_at, u64::MAX),    // More copies than keys.
         (copies_at - 8, 0),       // No fingerprint, and not ascending.
@@ -512,10 +512,13 @@ fn every_width_holds_its_keys_at_the_planned_load() {
             assert!(keys(size, size).all(|key| filter.may_contain(key)), "{size}, {bits} bits");
             let stored = parsed(&filter);
             assert!(keys(size, size).all(|key| stored.may_contain(key)), "{size}, {bits} bits");
-            // What stands aside comes on top: of the shortest fingerprints hardly anything.
+            // The overflow comes on top: of the shortest fingerprints hardly anything.
             let stats = filter.stats();
-            let aside = stats.bytes - planned.bytes;
-            assert!(aside as f64 * 8.0 <= size as f64 * 0.02 + 128.0, "{aside} bytes, {bits} bits");
+            let overflow = stats.bytes - planned.bytes;
+            assert!(
+                overflow as f64 * 8.0 <= size as f64 * 0.02 + 128.0,
+                "{overflow} bytes, {bits} bits"
+            );
             if size >= 10_000 {
                 let per_key = stats.bits_per_key();
                 assert!(per_key <= f64::from(bits) / 0.94, "{per_key} at {bits} bits");

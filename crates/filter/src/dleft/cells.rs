@@ -5,7 +5,7 @@
 //! bucket begins and ends at a byte, whatever c is; cell i stands at bit c·i, bytes little-endian.
 //!
 //! A bucket is worked on as words of 64 bits: two words of four cells each, or four of two where cells
-//! have more than 16 bits. That a field is not nought shows for all cells of a word at once: adding the
+//! have more than 16 bits. That a field is not zero shows for all cells of a word at once: adding the
 //! largest value of its f bits carries into the bit above exactly if it is at least 1. No carry goes
 //! further, since the fields in between are cleared.
 #![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
@@ -166,7 +166,7 @@ impl Cells {
         marks.fold(0, |all, marks| all | marks) != 0
     }
 
-    /// Goes over the cells that hold the remainder.
+    /// Iterates over the cells that hold the remainder.
     pub(super) fn find(&self, bucket: Bucket, place: Place) -> impl Iterator<Item = Cell> {
         let repeated = self.ones * u64::from(place.remainder);
         marked(bucket.words.map(|word| self.matches(word, repeated)))
@@ -232,7 +232,7 @@ const fn read(bit: u32) -> (usize, u32) {
     ((bit / 8) as usize, bit % 8)
 }
 
-/// Goes over the cells whose lowest bit is marked.
+/// Iterates over the cells whose lowest bit is marked.
 fn marked(words: [u64; WORDS_MAX]) -> impl Iterator<Item = Cell> {
     words.into_iter().enumerate().flat_map(|(word, mut marks)| {
         core::iter::from_fn(move || {

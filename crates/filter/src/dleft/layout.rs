@@ -10,7 +10,7 @@ use crate::kernel::{self, CACHED_LEN, CellTarget};
 
 pub(super) use super::shape::CELLS;
 
-/// How many keys of a batch are sent for at once: with four buckets each, they keep a core's line
+/// How many keys of a batch are prefetched together: with four buckets each, they keep a core's line
 /// buffers busy.
 const BATCH: usize = 8;
 
@@ -64,7 +64,7 @@ impl Layout {
         subtable * self.shape.buckets as usize + bucket as usize
     }
 
-    /// Goes over the places of a number, one a subtable: which bucket, and the remainder there.
+    /// Iterates over the places of a number, one a subtable: which bucket, and the remainder there.
     #[inline]
     pub(super) fn places(&self, number: u64) -> impl Iterator<Item = (usize, u32)> {
         (0..self.shape.subtables as usize).map(move |subtable| {
@@ -101,7 +101,7 @@ impl Layout {
     }
 
     /// Says for each of many keys what [`contain`](Self::contain) would: finds the places of a few
-    /// keys and sends for their buckets, then looks into them.
+    /// keys and prefetches their buckets, then reads them.
     pub(super) fn contain_batch(&self, table: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
         assert_eq!(hashes.len(), answers.len(), "one answer for each hash");
         if table.len() <= CACHED_LEN {

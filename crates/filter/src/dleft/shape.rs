@@ -116,7 +116,7 @@ impl Shape {
         self.remainder_bits + self.counter_bits.get()
     }
 
-    /// Returns the bytes of all subtables.
+    /// Returns the bytes of all subtables; `u64::MAX` for more than 64 bits count, which is only ever planned.
     pub(super) fn table_len(self) -> u64 {
         let row = u64::from(self.subtables) * u64::from(self.cell_bits());
         self.buckets.saturating_mul(row)
@@ -124,7 +124,8 @@ impl Shape {
 
     /// Returns the cells of one subtable.
     pub(super) const fn subtable_cells(self) -> u64 {
-        self.buckets.saturating_mul(BUCKET_CELLS)
+        debug_assert!(self.buckets <= BUCKETS_MAX, "the filter exists");
+        self.buckets * BUCKET_CELLS
     }
 
     /// Returns how often a filter of this shape errs with so many different keys.
@@ -155,11 +156,12 @@ impl Shape {
         REMAINDER_BITS.contains(&remainder_bits).then(|| shape.with_buckets(buckets))
     }
 
-    /// Returns how many keys may be put aside: far more than the target load should ever need, and
+    /// Returns how many keys the stash may hold: far more than the target load should ever need, and
     /// few enough to be searched.
     pub(super) fn stash_max(self) -> usize {
-        let buckets = self.buckets.saturating_mul(self.subtables.into());
-        usize::try_from(buckets / 64).unwrap_or(usize::MAX).saturating_add(16)
+        debug_assert!(self.buckets <= BUCKETS_MAX, "the filter exists");
+        let buckets = self.buckets * u64::from(self.subtables);
+        usize::try_from(buckets / 64).expect("2^29 at most") + 16
     }
 }
 

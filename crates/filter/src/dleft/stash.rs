@@ -34,6 +34,7 @@ impl Stashed {
 }
 
 /// Returns whether a number is in a stored stash.
+#[inline]
 pub(super) fn contains(stash: &[[u8; 8]], number: u64) -> bool {
     let stashed = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes) >> COPIES_BITS;
     !stash.is_empty() && stash.binary_search_by_key(&number, stashed).is_ok()

@@ -37,8 +37,7 @@ impl DLeft {
         };
         let stash: Vec<[u8; 8]> = self.stash.iter().map(|stashed| stashed.to_bytes()).collect();
         let stash = stash.as_flattened();
-        let len = self.table.len().checked_add(stash.len()).expect("both are in memory");
-        header.write(len, [self.table.as_slice(), stash].into_iter())
+        header.write(&[&self.table, stash])
     }
 
     /// Copies the body of a stored filter into memory.
@@ -177,13 +176,13 @@ impl DLeftView {
         self.layout.permutations.number(hash)
     }
 
-    /// Goes over the places of a number: in which bucket, and the remainder that it has there.
+    /// Iterates over the places of a number: in which bucket, and the remainder that it has there.
     #[inline]
     pub(super) fn places(&self, number: u64) -> impl Iterator<Item = (usize, u32)> {
         self.layout.places(number)
     }
 
-    /// Goes over the numbers that found no cell.
+    /// Iterates over the numbers that found no cell.
     pub(super) fn stash(&self, body: &[u8]) -> impl Iterator<Item = u64> {
         let (_, stash) = self.split(body);
         stash.iter().map(|bytes| Stashed::from_bytes(*bytes).number)

@@ -14,7 +14,7 @@ use crate::{
 
 const SEED: Seed = Seed::new(1);
 
-/// Hashes of the numbers from nought; streams with different numbers share none.
+/// Hashes of the numbers from zero; streams with different numbers share none.
 fn keys(stream: u64, count: u64) -> impl Iterator<Item = KeyHash> {
     let seed = Seed::new(stream);
     (0..count).map(move |key| KeyHash::new(seed, &key.to_le_bytes()))
@@ -41,7 +41,7 @@ fn of_shape(buckets: u64, remainder_bits: u32, counter_bits: CounterBits) -> DLe
     DLeft::with_shape(shape).expect("fits into memory")
 }
 
-/// Counts the strangers that pass, and holds them against theory.
+/// Counts the absent keys that pass, and holds them against theory.
 fn assert_errs_as_promised(filter: &DLeft, probes: u64, what: &str) {
     let expected = filter.layout.shape.error_rate(filter.keys);
     let held = filter.stats().error_rate;

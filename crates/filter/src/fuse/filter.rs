@@ -101,7 +101,7 @@ impl BinaryFuse {
             keys: self.keys,
             parameters: self.view.to_header(),
         };
-        header.write(self.bytes.len(), core::iter::once(&*self.bytes))
+        header.write(&[&self.bytes])
     }
 }
 

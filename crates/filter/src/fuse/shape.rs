@@ -11,9 +11,9 @@ pub(super) use crate::theory::static_filters::FuseArity;
 /// How long a fingerprint is.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum FuseBits {
-    /// Eight bits: one stranger in 256 passes.
+    /// Eight bits: one absent key in 256 passes.
     Eight,
-    /// Sixteen bits: one stranger in 65,536 passes.
+    /// Sixteen bits: one absent key in 65,536 passes.
     Sixteen,
 }
 
@@ -34,7 +34,7 @@ impl FuseBits {
         }
     }
 
-    /// Returns how often a stranger passes.
+    /// Returns how often an absent key passes.
     fn error_rate(self) -> f64 {
         libm::exp2(-f64::from(self.bits()))
     }
@@ -113,7 +113,7 @@ impl Shape {
     /// Returns a shape with a sixteenth more segments.
     pub(super) fn enlarged(self) -> Self {
         let more = self.first_segments.div_ceil(16);
-        Self { first_segments: self.first_segments.saturating_add(more), ..self }
+        Self { first_segments: self.first_segments + more, ..self }
     }
 
     /// Returns the number of slots of a segment.

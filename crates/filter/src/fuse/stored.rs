@@ -184,7 +184,8 @@ impl FuseView {
     #[inline]
     fn prefetch_places<const ARITY: usize>(self, body: &[u8], places: &Places<ARITY>) {
         for slot in places.slots {
-            let at = usize::try_from(slot.wrapping_mul(self.shape.bits.len())).unwrap_or_default();
+            let at = usize::try_from(slot.wrapping_mul(self.shape.bits.len()));
+            let at = at.expect("a slot of a body in memory");
             kernel::prefetch_at(body, at);
         }
     }

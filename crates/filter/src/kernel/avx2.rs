@@ -21,7 +21,7 @@ use super::portable::{
     BLOCK_SALTS, Block, LINE_MULTIPLIERS, Line, Probes, block_index, line_index, line_seeds,
 };
 use super::x86::Avx2;
-use crate::KeyHash;
+use crate::hash::KeyHash;
 
 #[expect(clippy::unused_self, reason = "`self` is the proof that the call is sound")]
 impl Avx2 {

@@ -1,6 +1,6 @@
 //! The inner loops in plain Rust: right on every machine, and what vector code must agree with.
 
-use crate::KeyHash;
+use crate::hash::KeyHash;
 
 /// A cache line: 512 bits, or 128 counters of 4 bits.
 pub(crate) type Line = [u8; 64];
@@ -13,9 +13,14 @@ pub(crate) const LINE_PROBES_MAX: u32 = 32;
 pub(crate) struct Probes(u32);
 
 impl Probes {
-    /// So many; at least one, and at most [`LINE_PROBES_MAX`].
+    /// Takes a count.
+    ///
+    /// # Panics
+    ///
+    /// If it is 0 or more than [`LINE_PROBES_MAX`].
     pub(crate) const fn new(count: u32) -> Self {
-        Self(u32::MAX >> LINE_PROBES_MAX.saturating_sub(if count == 0 { 1 } else { count }))
+        assert!(count >= 1 && count <= LINE_PROBES_MAX, "a key has 1 to 32 places in a line");
+        Self(u32::MAX >> (LINE_PROBES_MAX - count))
     }
 
     /// How many they are.

@@ -38,10 +38,10 @@ impl Vector {
 
     /// Returns the best that this processor has.
     pub(crate) fn detect() -> Self {
-        Self::all().last().unwrap_or(Self::baseline())
+        Self::all().last().expect("plain Rust is always there")
     }
 
-    /// Goes over all that this processor has, the best last.
+    /// Iterates over all that this processor has, the best last.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         #[cfg(all(target_arch = "x86_64", feature = "std"))]
         let vectors = [
@@ -213,7 +213,7 @@ mod tests {
     }
 
     proptest! {
-        /// Of strangers, of members, and of members that lack one bit.
+        /// Of absent keys, of members, and of members that lack one bit.
         #[test]
         fn lines_are_read_alike(
             fill in prop_oneof![Just(0_u8), Just(0xff), any::<u8>()],
@@ -232,7 +232,7 @@ mod tests {
             lines_agree::<1>((&full, &line), (&members, &all), probes)?;
         }
 
-        /// Of strangers, of members, and of members one of whose counters is zero.
+        /// Of absent keys, of members, and of members one of whose counters is zero.
         #[test]
         fn counters_are_read_alike(
             fill in prop_oneof![Just(0_u8), Just(0xff), any::<u8>()],

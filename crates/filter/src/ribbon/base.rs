@@ -121,7 +121,7 @@ pub(super) const fn len(slots: u64, columns: u32, seed: u8) -> u64 {
 /// Returns the equation of a key in a base of so many slots: where there are fewer than 64, all
 /// start at the first.
 fn equation(shuffle: Shuffle, key: KeyHash, slots: u64) -> Equation {
-    let starts = slots.saturating_sub(u64::BITS.into()).saturating_add(1);
+    let starts = slots.saturating_sub(u64::BITS.into()) + 1;
     shuffle.equation(key, starts).within(slots)
 }
 

@@ -128,7 +128,7 @@ impl Ribbon {
             keys: self.keys,
             parameters: self.parameters.to_header(),
         };
-        header.write(self.body.len(), core::iter::once(&*self.body))
+        header.write(&[&self.body])
     }
 }
 

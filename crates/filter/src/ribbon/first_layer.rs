@@ -80,7 +80,7 @@ impl RibbonView {
 
     /// Returns eight slots of a block in one of its columns; zero if it has not so many.
     pub(super) fn slots_of(&self, body: &[u8], block: u64, column: usize, eighth: usize) -> u8 {
-        let columns = self.block(body, block).map_or(&[][..], |(columns, _)| columns);
+        let (columns, _) = self.block(body, block).expect("the body has all blocks");
         let (columns, _) = columns.as_chunks::<{ size_of::<u64>() }>();
         columns.get(column).and_then(|slots| slots.get(eighth)).copied().unwrap_or(0)
     }

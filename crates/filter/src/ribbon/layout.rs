@@ -48,9 +48,10 @@ impl Layout {
         self.columns + (self.narrow < self.blocks) as u32
     }
 
-    /// Returns how many bytes all blocks take.
+    /// Returns how many bytes all blocks take; `u64::MAX` for more than 64 bits count, which is only ever planned.
     pub(super) const fn len(self) -> u64 {
-        let wide = self.blocks.saturating_sub(self.narrow);
+        debug_assert!(self.narrow <= self.blocks, "narrow blocks are blocks");
+        let wide = self.blocks - self.narrow;
         let columns = self.blocks.saturating_mul(self.columns as u64).saturating_add(wide);
         columns.saturating_mul(COLUMN_LEN)
     }

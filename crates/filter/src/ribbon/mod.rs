@@ -12,7 +12,7 @@
 //!
 //! Building means to find a solution for which that holds of every key: Gaussian elimination, in
 //! which every row is a band of 64 bits, so that it takes linear time and stays in the caches. A
-//! stranger passes if r bits agree by chance, 2^−r; and a slot costs r bits, one for each key.
+//! absent key passes if r bits agree by chance, 2^−r; and a slot costs r bits, one for each key.
 //!
 //! As many equations as slots have no solution: some keys are too many wherever they meet. The usual
 //! ribbon filter therefore has 5 to 10 % more slots than keys. **Bumped** ribbon retrieval goes the

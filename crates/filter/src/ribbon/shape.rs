@@ -41,20 +41,20 @@ pub(super) fn blocks(layer: usize, keys: u64) -> u64 {
     blocks - u64::from(blocks.is_multiple_of(2))
 }
 
-/// Blocks that strangers ask equally often.
+/// Blocks that absent keys ask equally often.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
     pub(super) blocks: u64,
-    /// How large a share of all strangers ends in each of these blocks.
+    /// How large a share of all absent keys ends in each of these blocks.
     pub(super) share: f64,
 }
 
-/// What is known of a filter before its columns are: where strangers end, and its slots.
+/// What is known of a filter before its columns are: where absent keys end, and its slots.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Census {
     /// The blocks of all layers, in order.
     pub(super) runs: Vec<Run>,
-    /// How large a share of all strangers goes on after the last layer.
+    /// How large a share of all absent keys goes on after the last layer.
     pub(super) base_share: f64,
     pub(super) thresholds_len: u64,
     pub(super) base_slots: u64,
@@ -100,7 +100,7 @@ impl Census {
         layout.len().saturating_add(self.thresholds_len).saturating_add(base)
     }
 
-    /// Returns how often a filter of that layout lets a stranger pass.
+    /// Returns how often a filter of that layout lets an absent key pass.
     pub(super) fn error_rate(&self, layout: Layout) -> f64 {
         let mut tally = Tally::new(layout);
         self.runs.iter().for_each(|run| tally.add(*run));
@@ -175,13 +175,13 @@ impl Census {
     }
 }
 
-/// Adds to the error rate that a stranger may have the hash of a member.
+/// Adds to the error rate that an absent key may have the hash of a member.
 pub(super) fn stats(keys: u64, bytes: u64, error_rate: f64) -> FilterStats {
     let error_rate = (error_rate + keys as f64 * libm::exp2(-64.0)).min(1.0);
     FilterStats { keys, bytes, error_rate }
 }
 
-/// Adds up how often strangers pass, block after block.
+/// Adds up how often absent keys pass, block after block.
 pub(super) struct Tally {
     layout: Layout,
     blocks: u64,
@@ -200,17 +200,17 @@ impl Tally {
         self.blocks += run.blocks;
     }
 
-    /// Returns the error rate, with a base that so large a share of all strangers comes to.
+    /// Returns the error rate, with a base that so large a share of all absent keys comes to.
     pub(super) fn error_rate(&self, base_share: f64, base_slots: u64, base_seed: u8) -> f64 {
         let rate = self.weight * libm::exp2(-f64::from(self.layout.columns));
         if base_slots == 0 || base_seed >= base::SEEDS {
-            return rate; // There are no equations that a stranger could fulfil.
+            return rate; // There are no equations that an absent key could fulfil.
         }
         rate + base_share * libm::exp2(-f64::from(self.layout.base_columns()))
     }
 }
 
-/// Goes over the blocks of a layer to which so large a share of all strangers comes, and returns how
+/// Iterates over the blocks of a layer to which so large a share of all absent keys comes, and returns how
 /// large a share goes on.
 pub(super) fn for_each_run(
     starts: u64,

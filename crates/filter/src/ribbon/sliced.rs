@@ -126,7 +126,7 @@ impl RibbonSlices {
     }
 }
 
-/// Goes over the bits that are set, from the lowest.
+/// Iterates over the bits that are set, from the lowest.
 #[inline]
 fn ones(mut word: u64) -> impl Iterator<Item = usize> + Clone {
     core::iter::from_fn(move || {

@@ -41,7 +41,7 @@ fn an_error_rate_is_kept_by_wide_blocks_for_the_rest() {
     let members = keys(1, 20_000);
     for rate in [0.9, 0.5, 0.3, 0.01, 0.005, 0.001, 1e-6, 3e-10] {
         let stats = built(error_rate(rate), &members).stats();
-        // That a stranger has the hash of a member comes on top: 20,000 · 2^−64.
+        // That an absent key has the hash of a member comes on top: 20,000 · 2^−64.
         assert!(stats.error_rate <= rate + 1e-14, "{} at {rate}", stats.error_rate);
         assert!(stats.error_rate > rate * 0.995, "{} at {rate}", stats.error_rate);
     }

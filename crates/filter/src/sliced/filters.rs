@@ -1,21 +1,26 @@
-//! The type that users make: any filters, of which those of one shape lie side by side.
+//! The type that users make: any filters, of which those of one shape are bit-sliced.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::group::{self, Group, Shape};
-use crate::{AlignedBytes, BuildError, KeyHash, Membership, StoredFilter, probe_many};
+use crate::error::BuildError;
+use crate::hash::KeyHash;
+use crate::membership::Membership;
+use crate::memory::AlignedBytes;
+use crate::probe::probe_many;
+use crate::stored::StoredFilter;
 
-/// The fewest filters that lie side by side: eight take as much memory there as fewer would.
+/// The fewest filters that are bit-sliced: eight take as much memory there as fewer would.
 const GROUP_MIN: usize = 8;
 
-/// Groups that are sent for together: few enough that no line is driven out before it is looked at.
+/// Groups that are prefetched together: few enough that no line is evicted before it is read.
 const GROUPS_AT_ONCE: usize = 4;
 
 /// A copy of many stored filters that is made to be asked for one key at once.
 ///
-/// Filters of the same *shape* are laid side by side, position by position, so that a key looks at a few
-/// lines of memory for all of them, where [`probe_many`] looks at one or more for each. The answers are
+/// Filters of the same *shape* are bit-sliced: interleaved position by position, so that a key reads a few cache
+/// lines for all of them, where [`probe_many`] reads one or more for each. The answers are
 /// exactly those of the filters themselves. Of 32 filters of a million keys each that no cache holds, a key
 /// takes a third to a fifteenth of the time of a loop, and 0.25 to 0.7 µs whatever the kind; more
 /// filters hardly add to that (`cargo bench -p benches --bench many`, two cores of an AMD EPYC, Zen 4). The
@@ -49,7 +54,7 @@ const GROUPS_AT_ONCE: usize = 4;
 /// # Memory
 ///
 /// As much as the filters, for each shape rounded up to a multiple of eight of them. Counters take a quarter
-/// of it, since only whether they are above nought counts here; d-left filters a bit less a cell. All blocks
+/// of it, since only whether they are above zero counts here; d-left filters a bit less a cell. All blocks
 /// of a ribbon take as many columns as the widest, 5 % more at an error rate of 1 %.
 /// [`memory_bytes`](Self::memory_bytes) has the sum, without the filters that were copied: they are not
 /// needed any more.

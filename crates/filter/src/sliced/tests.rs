@@ -36,7 +36,7 @@ fn found(sliced: &SlicedFilters, hash: KeyHash) -> Vec<usize> {
     found
 }
 
-/// Says of some keys, a few members of every file and strangers, what the filters say themselves; and how
+/// Says of some keys, a few members of every file and absent keys, what the filters say themselves; and how
 /// many of them lie side by side.
 fn sliced(filters: &[Filter], strangers: u64) -> usize {
     let sliced = SlicedFilters::new(filters).expect("little memory");
@@ -215,7 +215,7 @@ fn filters_without_buckets_deny_everything_whatever_they_say() {
         keys: 5,
         parameters: [8, 0, 0],
     };
-    let bytes = header.write(0, core::iter::empty());
+    let bytes = header.write(&[]);
     let filter = StoredFilter::parse(bytes).expect("it is let through");
     assert_eq!(sliced(&alloc::vec![filter; 9], 100), 0);
 }
@@ -262,7 +262,7 @@ proptest! {
         sliced(&filters, 50);
     }
 
-    /// Counters are told from nought, eight at once.
+    /// Counters are told from zero, eight at once.
     #[test]
     fn counters_in_use_are_seen(bytes in prop::array::uniform4(any::<u8>())) {
         let used = CountingView::bits(&bytes, 0);

@@ -5,7 +5,7 @@ use core::f64::consts::LN_2;
 /// Bits of a cache line, and of a block of [`bloom::Blocked`](crate::bloom::Blocked).
 const LINE_BITS: f64 = 512.0;
 
-/// Returns (1 − e^(−kn/m))^k: how often a Bloom filter lets a stranger pass.
+/// Returns (1 − e^(−kn/m))^k: how often a Bloom filter lets an absent key pass.
 ///
 /// ```
 /// use filter::theory::bloom_error_rate;
@@ -17,7 +17,7 @@ pub fn bloom_error_rate(keys: f64, bits: f64, probes: f64) -> f64 {
     libm::pow(-libm::expm1(-probes * keys / bits), probes)
 }
 
-/// Returns how often a Bloom filter with whole numbers of keys, bits and probes lets a stranger pass.
+/// Returns how often a Bloom filter with whole numbers of keys, bits and probes lets an absent key pass.
 ///
 /// [`bloom_error_rate`] takes the mean of the bits that are set; this one adds their spread, which
 /// counts in small filters, and two keys with the same 64-bit hash, n·2^−64. (Bose et al., "On the
@@ -56,7 +56,7 @@ pub fn bloom_best_error_rate(bits_per_key: f64) -> f64 {
 /// V X = m(m−1)·b + m·a − (m·a)²      b = (1 − 2/m)^jk
 /// ```
 ///
-/// and a stranger passes with E (X/m)^k, which is (E X/m)^k·(1 + k(k−1)/2 · V X/(E X)²) up to terms
+/// and an absent key passes with E (X/m)^k, which is (E X/m)^k·(1 + k(k−1)/2 · V X/(E X)²) up to terms
 /// of the third order. Two keys with the same 64-bit hash, n·2^−64, are added.
 ///
 /// ```
@@ -105,7 +105,7 @@ fn mean_over_bins(keys: u64, bins: u64, error_rate: impl Fn(f64) -> f64) -> f64 
 }
 
 /// Returns how often a split-block Bloom filter errs: its blocks have eight words of 32 bits, and a
-/// key sets one bit in each, so that j keys in a block let a stranger pass with
+/// key sets one bit in each, so that j keys in a block let an absent key pass with
 /// (1 − (31/32)^j)^8, or because its lower 32 bits are a member's, j·2^−32. (Apple: "Split block Bloom filters", 2021.)
 ///
 /// ```
@@ -128,7 +128,7 @@ pub fn split_block_error_rate(keys: u64, blocks: u64) -> f64 {
     })
 }
 
-/// How often bits that all keys share let a stranger pass, given the keys.
+/// How often bits that all keys share let an absent key pass, given the keys.
 struct BitRates {
     bits: f64,
     probes: f64,
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_single_line_holds_all_keys() {
-        // One key, k probes: a stranger finds its k bits among the at most k set.
+        // One key, k probes: an absent key finds its k bits among the at most k set.
         let rate = blocked_bloom_error_rate(1, 1, 1);
         assert!((rate - 1.0 / 512.0).abs() < 1e-9, "{rate}");
         assert!((blocked_bloom_error_rate(1_000_000, 1, 4) - 1.0).abs() < 1e-9);

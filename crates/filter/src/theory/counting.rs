@@ -9,8 +9,8 @@ const LINE_COUNTERS: usize = 128;
 /// Returns how often a counting Bloom filter errs whose keys have k probes at 128 counters, all in
 /// one of `lines` lines.
 ///
-/// A line that got j keys has X of its 128 counters above nought, and a stranger passes with
-/// (X/128)^k. How X is distributed follows probe by probe: the next one finds a counter at nought
+/// A line that got j keys has X of its 128 counters above zero, and an absent key passes with
+/// (X/128)^k. How X is distributed follows probe by probe: the next one finds a counter at zero
 /// with 1 − X/128. How many keys a line gets is binomial over the n keys and 1/lines. Nothing is
 /// approximated but that two keys may have the same 64-bit hash, for which n·2^−64 is added.
 ///
@@ -79,12 +79,12 @@ fn share(above: usize) -> f64 {
     above as f64 / LINE_COUNTERS as f64
 }
 
-/// How often a line lets a stranger pass, by the number of keys in it; worked out as far as asked.
+/// How often a line lets an absent key pass, by the number of keys in it; worked out as far as asked.
 struct LineRates {
     probes: u32,
-    /// How likely x counters are above nought, after as many keys as there are rates but one.
+    /// How likely x counters are above zero, after as many keys as there are rates but one.
     distribution: [f64; LINE_COUNTERS + 1],
-    /// How likely a stranger passes where x counters are above nought: (x/128)^k.
+    /// How likely an absent key passes where x counters are above zero: (x/128)^k.
     passes: [f64; LINE_COUNTERS + 1],
     /// The error rates of lines with 0, 1, 2 … keys.
     rates: Vec<f64>,
@@ -103,7 +103,7 @@ impl LineRates {
         if keys == 0 {
             return 0.0;
         }
-        // Past 32 throws a counter none is left at nought. (A header from outside may claim any
+        // Past 32 throws a counter none is left at zero. (A header from outside may claim any
         // number of keys; the sums below would not end.)
         if keys as f64 * f64::from(self.probes) >= 32.0 * LINE_COUNTERS as f64 * lines as f64 {
             return 1.0;
@@ -213,11 +213,11 @@ pub fn counting_bloom_overflow_odds(keys: u64, counters: u64, probes: u32, limit
     sum.min(1.0)
 }
 
-/// Returns how often a d-left filter lets a stranger pass: 1 − (1 − 1/(B·2^r))^n for n different
+/// Returns how often a d-left filter lets an absent key pass: 1 − (1 − 1/(B·2^r))^n for n different
 /// keys, B buckets in each subtable, and remainders of r bits.
 ///
 /// A key is one of the B·2^r numbers that a bucket and a remainder can tell apart, and the
-/// permutations lose nothing of it; so a stranger passes exactly if some key is the same number,
+/// permutations lose nothing of it; so an absent key passes exactly if some key is the same number,
 /// whatever the number of subtables. At a load of 6 of 8 cells and 4 subtables, n = 24·B, this is the
 /// 24·2^−r of Bonomi, Mitzenmacher, Panigrahy, Singh, Varghese: "An Improved Construction for
 /// Counting Bloom Filters", 2006.
@@ -237,7 +237,7 @@ pub fn d_left_error_rate(keys: u64, buckets: u64, remainder_bits: u32) -> f64 {
 
 /// Returns the share of buckets with more than 8 keys, when `load` keys a bucket are put, each into
 /// the least loaded of its buckets in `subtables` subtables, ties to the left: what a d-left filter
-/// has to put aside, in the limit of many buckets.
+/// has to stash, in the limit of many buckets.
 ///
 /// Let x(i, j) be the share of subtable j's buckets with i keys or more. The next key makes one of
 /// those if its bucket there has i − 1, those to the left have i or more, and those to the right
@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn a_line_with_one_key_lets_pass_who_meets_it_everywhere() {
         let rate = counting_bloom_error_rate(1, 1, 3);
-        // Three probes leave 1, 2 or 3 counters above nought: E (X/128)^3.
+        // Three probes leave 1, 2 or 3 counters above zero: E (X/128)^3.
         let [one, two, three] = [1.0, 3.0 * 127.0, 127.0 * 126.0].map(|ways| ways / 16_384.0);
         let expected = (one + two * 8.0 + three * 27.0) / 2_097_152.0;
         assert!((rate / expected - 1.0).abs() < 1e-9, "{rate}, not {expected}");

@@ -2,10 +2,10 @@
 
 use super::lower_bound::bits_per_key_floor;
 
-/// Returns how often a cuckoo filter lets a stranger pass that has so many keys in `buckets` buckets
+/// Returns how often a cuckoo filter lets an absent key pass that has so many keys in `buckets` buckets
 /// and fingerprints of so many bits.
 ///
-/// To the filter a stranger is a key that it holds if their fingerprints agree, one of 2^f − 1 (none
+/// To the filter an absent key is a key that it holds if their fingerprints agree, one of 2^f − 1 (none
 /// is 0), and their pairs of buckets: any of the two buckets of the one decides it, 2/B. That goes
 /// for each of n keys, wherever the kicks have put it; the size b of a bucket does not matter but
 /// through n ≤ bB, which makes it the 1 − (1 − 2^−f)^2b ≈ 2b/2^f of the paper for full buckets.

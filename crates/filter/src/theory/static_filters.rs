@@ -1,6 +1,6 @@
 //! What the static filters cost and how often they err: ribbon and binary fuse.
 //!
-//! Both give every key slots whose exclusive or is the key's fingerprint. A stranger's is anything, so
+//! Both give every key slots whose exclusive or is the key's fingerprint. An absent key's is anything, so
 //! it passes with 2^−r; what differs is how many slots a key costs.
 
 /// How many slots a key has.
@@ -22,7 +22,7 @@ impl FuseArity {
     }
 }
 
-/// Returns 2^−r: how often a stranger passes whose fingerprint of r bits is compared once; and adds
+/// Returns 2^−r: how often an absent key passes whose fingerprint of r bits is compared once; and adds
 /// that it may have the 64-bit hash of a key, n·2^−64.
 pub fn fingerprint_error_rate(keys: u64, fingerprint_bits: u32) -> f64 {
     if keys == 0 {

@@ -9,7 +9,7 @@
 use alloc::vec::Vec;
 
 use super::shape::{EmptyKey, NotHadoop, Shape, ShapesDiffer, expect_end, take_slice};
-use crate::BuildError;
+use crate::error::BuildError;
 use crate::memory::allocate;
 
 /// Hadoop's `BloomFilter`: the same bits, the same serialised form.
@@ -145,7 +145,6 @@ const fn place(position: usize) -> (usize, u8) {
 
 /// How often an absent key passes if this share of the positions is taken.
 pub(super) fn share(taken: u64, shape: Shape) -> f64 {
-    // At most 2^31: exact.
-    let taken = f64::from(u32::try_from(taken).unwrap_or(u32::MAX));
+    let taken = f64::from(u32::try_from(taken).expect("2^31 at most"));
     libm::pow(taken / f64::from(shape.bits()), f64::from(shape.hash_count()))
 }

@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 
 use super::bits::share;
 use super::shape::{EmptyKey, NotHadoop, Shape, expect_end, take_slice};
+use crate::error::{Absent, BuildError};
 use crate::memory::allocate;
-use crate::{Absent, BuildError};
 
 /// A counter that has got here stays: nobody knows how many keys it counts.
 const COUNTER_MAX: u64 = 15;

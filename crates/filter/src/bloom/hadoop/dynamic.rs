@@ -12,7 +12,8 @@ use core::num::NonZeroU32;
 
 use super::bits::BloomFilter;
 use super::shape::{EmptyKey, NotHadoop, Shape, expect_end, read_i32};
-use crate::BuildError;
+use crate::error::BuildError;
+use crate::header::widened;
 
 /// Hadoop's `DynamicBloomFilter`: the same rows, the same serialised form.
 ///
@@ -70,7 +71,7 @@ impl DynamicBloomFilter {
             self.last_keys = 0;
         }
         self.rows.last_mut().expect("there is a row").insert(key)?;
-        self.last_keys = self.last_keys.saturating_add(1);
+        self.last_keys = self.last_keys.checked_add(1).expect("at most `row_keys`");
         Ok(())
     }
 
@@ -98,7 +99,8 @@ impl DynamicBloomFilter {
     /// Returns how many keys were inserted, copies counted, as far as the counts of the rows say: bytes that
     /// Hadoop wrote after a union of filters count too few.
     pub fn len(&self) -> u64 {
-        let full = u64::try_from(self.rows.len()).unwrap_or(u64::MAX).saturating_sub(1);
+        let full = widened(self.rows.len()).checked_sub(1).expect("there is a row");
+        // Bytes from outside may claim any number of keys a row.
         full.saturating_mul(self.row_keys.get().into()).saturating_add(self.last_keys.into())
     }
 

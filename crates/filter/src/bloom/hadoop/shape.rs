@@ -8,8 +8,8 @@
 use alloc::vec::Vec;
 use core::f64::consts::LN_2;
 
-use crate::ErrorRate;
 use crate::hash::{hadoop_murmur, jenkins};
+use crate::sizing::ErrorRate;
 
 /// The version that Hadoop writes.
 const VERSION: i32 = -1;

@@ -6,7 +6,7 @@
 //! for each column j    parity(slots & coefficients) == bit j of the fingerprint
 //! ```
 //!
-//! A stranger fails at the second column on average; but a loop that stops there is mispredicted for
+//! An absent key fails at the second column on average; but a loop that stops there is mispredicted for
 //! every key, which costs more than all columns together. Columns are compared eight by eight, by the vectors
 //! of the processor or in plain Rust.
 
@@ -37,7 +37,7 @@ pub(crate) struct Key {
 ///
 /// What a lookup costs is how many instructions it takes, so that none is spent on the end of blocks:
 /// whole vectors are read, and what is no column does not count in the end. Where there are more columns,
-/// hardly a stranger comes to them.
+/// hardly an absent key comes to them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FewColumns<'a> {
     /// The block in which the key starts, and what follows it.

@@ -9,7 +9,7 @@
 //!
 //! As assembly, of which a compiler makes a quarter more instructions: where a lookup waits for memory, a
 //! processor goes on to the next keys until it has some three hundred under way. For the same reason the
-//! second four columns have a jump before them, which fifteen strangers of sixteen take.
+//! second four columns have a jump before them, which fifteen absent keys of sixteen take.
 #![allow(unsafe_code, reason = "assembly")]
 
 use core::arch::asm;
