@@ -105,6 +105,7 @@ fn stats(keys: u64, bytes: u64, probes: u32) -> FilterStats {
     FilterStats { keys, bytes, error_rate: rate(keys, bytes, probes) }
 }
 
+#[inline]
 fn contains(bits: &[u8], hash: KeyHash, probes: u32) -> bool {
     // A position is below the count of bits, whose bytes a `usize` counts.
     !bits.is_empty()
@@ -284,6 +285,7 @@ impl StoredView for ClassicView {
         Ok(Self { probes })
     }
 
+    #[inline]
     fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
         contains(body, hash, self.probes)
     }
