@@ -4,54 +4,17 @@
 
 #[path = "support/command_line.rs"]
 mod command_line;
+#[path = "support/csv_build.rs"]
+mod csv_build;
 
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
 use serde_json::Value;
-use tempfile::TempDir;
 
 use command_line::{command, directory, entries, failure, hfile, json, path, stdout, text};
-
-/// A directory with `in.csv`.
-fn with_csv(csv: impl AsRef<[u8]>) -> (TempDir, String) {
-    let directory = directory();
-    let input = path(&directory, "in.csv");
-    fs::write(&input, csv).expect("disk takes it");
-    (directory, input)
-}
-
-/// Builds one file of CSV and gives its cells as text, without what `cat` says of lengths.
-fn cells(csv: impl AsRef<[u8]>, options: &[&str]) -> Vec<String> {
-    let (directory, input) = with_csv(csv);
-    let output = path(&directory, "out.hfile");
-    stdout(&[&["build", "--from", "csv", &input, "--output", &output], options].concat());
-    shown(&output)
-}
-
-fn shown(file: &str) -> Vec<String> {
-    let all = stdout(&["cat", file]);
-    let line = |line: &str| {
-        let (key, value) = line.split_once("/Put/vlen=").expect("a put");
-        let value = value.split_once(" V: ").expect("a value").1;
-        format!("{} {value}", key.trim_start_matches("K: "))
-    };
-    all.lines().map(line).collect()
-}
-
-/// Builds a file that cannot be built, leaves nothing behind, and gives what was said.
-fn refusal(csv: impl AsRef<[u8]>, options: &[&str]) -> (i32, String) {
-    let (directory, input) = with_csv(csv);
-    let output = path(&directory, "out.hfile");
-    let (status, said) =
-        failure(&[&["build", "--from", "csv", &input, "--output", &output], options].concat());
-    assert_eq!(entries(&directory), 1, "{said}: something is left");
-    assert!(!said.contains("out.hfile"), "the output is not at fault: {said}");
-    (status, said.replace(&input, "in.csv"))
-}
-
-const AT_5: [&str; 2] = ["--timestamp", "5"];
+use csv_build::{AT_5, cells, refusal, shown, with_csv};
 
 #[test]
 fn columns_become_cells_by_their_names_and_options() {

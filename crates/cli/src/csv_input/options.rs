@@ -38,6 +38,7 @@ pub(crate) struct CsvOptions {
     pub(super) columns: Vec<String>,
     /// Skip the header line; --columns names the columns instead
     #[arg(help_heading = "CSV", long, requires = "columns")]
+    #[arg(conflicts_with_all = ["row", "column", "ignore", "no_header"])]
     pub(super) header: bool,
     /// Take the first line for a record; columns are called 1, 2, 3, …
     #[arg(help_heading = "CSV", long)]
