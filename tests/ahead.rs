@@ -82,7 +82,7 @@ fn cells_and_counts_are_those_of_a_scan_by_itself_in_every_encoding_and_codec() 
     let files = files();
     for (name, bytes) in &files {
         let reader = open(bytes.clone()).unwrap();
-        assert!(reader.index_levels() >= 3, "{name}: {} levels", reader.index_levels());
+        assert!(reader.index().levels() >= 3, "{name}: {} levels", reader.index().levels());
         let (cells, error) = scan_both(&reader, name);
         assert_eq!((cells.len(), error), (2 * ROWS, None), "{name}");
     }
@@ -145,7 +145,7 @@ fn first_cells(reader: &Reader) -> HashSet<usize> {
 /// The data blocks of a file, and their lengths.
 fn data_blocks(reader: &Reader) -> Vec<(BlockOffset, u64)> {
     let is_data = |block_type| matches!(block_type, BlockType::Data | BlockType::EncodedData);
-    let blocks = reader.blocks().map(Result::unwrap);
+    let blocks = reader.blocks().headers().map(Result::unwrap);
     blocks.filter(|(_, it)| is_data(it.block_type)).map(|(at, it)| (at, it.len())).collect()
 }
 

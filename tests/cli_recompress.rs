@@ -197,9 +197,10 @@ fn file_with_a_filter_of_other_rows(directory: &TempDir) -> String {
     write(5000..5100, WriterOptions::default().filter(filter), &[]);
     let other = Reader::open_file(&place, ReaderOptions::default()).expect("sound");
     let filters: Vec<_> = other
-        .meta_block_names()
+        .blocks()
+        .meta_names()
         .map(|name| {
-            let body = other.meta_block(name, &mut ReadTrace::default()).expect("sound");
+            let body = other.blocks().meta(name, &mut ReadTrace::default()).expect("sound");
             (std::str::from_utf8(name).expect("text"), body.expect("it is there").to_vec())
         })
         .collect();

@@ -153,7 +153,7 @@ fn a_flipped_bit_is_an_error_or_changes_no_answer() {
 fn damage_names_the_block_and_its_place() {
     let sound = Sound::of_hbase("s15-extra-file-info");
     let reader = open(sound.bytes.clone()).unwrap();
-    for block in reader.blocks() {
+    for block in reader.blocks().headers() {
         let (at, header) = block.unwrap();
         let is_filter = matches!(
             header.block_type,
@@ -177,12 +177,15 @@ fn a_damaged_filter_hides_nothing_and_is_counted() {
     let reader = open(sound.bytes.clone()).unwrap();
     let filters = [BlockType::BloomChunk, BlockType::GeneralBloomMeta];
     for wanted in filters {
-        let found = reader.blocks().map(|block| block.unwrap());
+        let found = reader.blocks().headers().map(|block| block.unwrap());
         let (at, _) = found.into_iter().find(|(_, header)| header.block_type == wanted).unwrap();
         let mut bytes = sound.bytes.clone();
         bytes[usize::try_from(at.get()).unwrap() + 33] ^= 4;
         let damaged = open(bytes).unwrap();
-        assert_eq!(damaged.bloom_problem().is_some(), wanted == BlockType::GeneralBloomMeta);
+        assert_eq!(
+            damaged.filters().bloom_problem().is_some(),
+            wanted == BlockType::GeneralBloomMeta
+        );
         for row in sound.rows.iter().filter(|row| sound.first_of(row).is_some()) {
             let mut trace = ReadTrace::default();
             let probe = RowProbe::new(row, Seed::default());
@@ -201,6 +204,7 @@ fn blocks_that_are_not_where_they_were_are_noticed() {
     let reader = open(sound.bytes.clone()).unwrap();
     let data: Vec<_> = reader
         .blocks()
+        .headers()
         .map(|block| block.unwrap())
         .filter(|(_, header)| header.block_type == BlockType::Data)
         .map(|(at, header)| {

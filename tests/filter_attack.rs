@@ -178,7 +178,7 @@ fn a_filter_that_cannot_be_read_means_maybe_and_is_counted_and_reported() {
         drop(store_of(&directory, with_filter(FilterKind::Ribbon, 0.01), &members, used));
         let path = file_of(&directory);
         let reader = Reader::open_file(&path, ReaderOptions::default()).unwrap();
-        let mut blocks = reader.blocks().map(Result::unwrap);
+        let mut blocks = reader.blocks().headers().map(Result::unwrap);
         let (at, _) = blocks.find(|(_, header)| header.block_type == wanted).unwrap();
         let mut bytes = fs::read(&path).unwrap();
         bytes[usize::try_from(at.get()).unwrap() + 50] ^= 1;

@@ -57,19 +57,19 @@ fn files_say_of_themselves_what_hbase_says_of_them() {
         let (expect, trailer) = (&fixture.expect, reader.trailer());
         let number = |name: &str| expect["trailer"][name].as_u64();
         let offset = |offset: Option<sstable::BlockOffset>| offset.map(sstable::BlockOffset::get);
-        assert_eq!(Some(reader.cell_count()), expect["entries"].as_u64(), "{name}");
+        assert_eq!(Some(reader.trailer().entry_count), expect["entries"].as_u64(), "{name}");
         assert_eq!(Some(reader.len()), expect["size"].as_u64(), "{name}");
-        assert_eq!(Some(reader.index_levels().into()), number("numDataIndexLevels"), "{name}");
+        assert_eq!(Some(reader.index().levels().into()), number("numDataIndexLevels"), "{name}");
         assert_eq!(Some(trailer.data_index_count.into()), number("dataIndexCount"), "{name}");
         assert_eq!(Some(trailer.meta_index_count.into()), number("metaIndexCount"), "{name}");
         assert_eq!(offset(Some(trailer.file_info_offset)), number("fileInfoOffset"), "{name}");
         assert_eq!(offset(trailer.last_data_block_offset), number("lastDataBlockOffset"), "{name}");
-        assert_eq!(Some(reader.compression().name()), expect["compression"].as_str(), "{name}");
         assert_eq!(
-            Some(reader.data_block_encoding().name()),
-            expect["encoding"].as_str(),
+            Some(reader.blocks().compression().name()),
+            expect["compression"].as_str(),
             "{name}"
         );
+        assert_eq!(Some(reader.blocks().encoding().name()), expect["encoding"].as_str(), "{name}");
 
         let entries = expect["fileInfo"].as_object().unwrap();
         let ours = reader
@@ -81,7 +81,7 @@ fn files_say_of_themselves_what_hbase_says_of_them() {
         assert_eq!(ours.collect::<Vec<_>>(), theirs.collect::<Vec<_>>(), "{name}");
 
         let mut kinds = std::collections::BTreeMap::new();
-        for block in reader.blocks() {
+        for block in reader.blocks().headers() {
             *kinds.entry(block.unwrap().1.block_type.name()).or_insert(0_u64) += 1;
         }
         let theirs = expect["blocks"].as_object().unwrap();
@@ -96,9 +96,9 @@ fn bloom_filters_have_the_numbers_that_hbase_gives_them() {
     for fixture in Fixture::all() {
         let name = &fixture.name;
         let reader = Reader::open_file(&fixture.path, ReaderOptions::default()).unwrap();
-        assert_eq!(reader.bloom_problem(), None, "{name}");
+        assert_eq!(reader.filters().bloom_problem(), None, "{name}");
         let expect = &fixture.expect["bloom"];
-        let Some(bloom) = reader.bloom() else {
+        let Some(bloom) = reader.filters().bloom() else {
             assert!(expect.is_null(), "{name} has a Bloom filter");
             continue;
         };
@@ -182,7 +182,7 @@ fn every_column_passes_the_filters_over_columns() {
     for golden in Golden::all() {
         let reader =
             golden.open(ReaderOptions::default().cache(Arc::new(BlockCache::new(1 << 20))));
-        if reader.bloom().map(|bloom| bloom.bloom_type) != Some(BloomType::RowCol) {
+        if reader.filters().bloom().map(|bloom| bloom.bloom_type) != Some(BloomType::RowCol) {
             continue;
         }
         for cell in &golden.cells {
@@ -210,7 +210,8 @@ fn absent_rows_are_not_found_and_filters_spare_most_of_their_blocks() {
     for golden in Golden::all() {
         let cache = Arc::new(BlockCache::new(4 << 20));
         let reader = golden.open(ReaderOptions::default().cache(cache));
-        let is_row_bloom = reader.bloom().is_some_and(|bloom| bloom.bloom_type == BloomType::Row);
+        let is_row_bloom =
+            reader.filters().bloom().is_some_and(|bloom| bloom.bloom_type == BloomType::Row);
         for row in golden.rows() {
             // Between two rows of the file, unless it is one of them.
             let absent = [row[0].row(), b"\x00"].concat();
@@ -227,7 +228,7 @@ fn absent_rows_are_not_found_and_filters_spare_most_of_their_blocks() {
             if is_row_bloom {
                 asked += trace.filter_checks;
                 passed += trace.filter_false_positives;
-                promised += reader.bloom().map_or(0.0, |bloom| bloom.error_rate());
+                promised += reader.filters().bloom().map_or(0.0, |bloom| bloom.error_rate());
                 assert_eq!(trace.filter_checks, 1, "{}", golden.name);
                 // A row that could begin the next block is looked for in both.
                 assert!(trace.data_blocks() <= 2 * trace.filter_false_positives);
@@ -312,7 +313,7 @@ fn seeks_before_a_key_end_on_the_cell_before_it() {
 fn the_middle_of_a_file_is_in_its_middle() {
     for golden in Golden::all() {
         let reader = golden.open(ReaderOptions::default());
-        let middle = reader.middle_key(&mut ReadTrace::default()).unwrap();
+        let middle = reader.index().middle_key(&mut ReadTrace::default()).unwrap();
         let Some(middle) = middle else {
             assert!(golden.cells.is_empty(), "{}", golden.name);
             continue;

@@ -114,9 +114,9 @@ fn filter_bytes(directory: &Path) -> (u64, u64) {
     for entry in fs::read_dir(directory.join("f")).expect("it is there") {
         let path = entry.expect("it is there").path();
         let reader = Reader::open_file(path, ReaderOptions::default()).expect("sound");
-        rows += reader.cell_count();
-        bytes += reader.bloom().map_or(0, |bloom| bloom.byte_size);
-        bytes += reader.filter().expect("sound").map_or(0, |filter| filter.byte_size);
+        rows += reader.trailer().entry_count;
+        bytes += reader.filters().bloom().map_or(0, |bloom| bloom.byte_size);
+        bytes += reader.filters().row_filter().expect("sound").map_or(0, |filter| filter.byte_size);
     }
     (bytes, rows)
 }

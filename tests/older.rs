@@ -61,6 +61,7 @@ fn exchanged_partitions_without_checksums_deny_no_row() {
     let reader = open(&sound);
     let metas: Vec<_> = reader
         .blocks()
+        .headers()
         .map(|block| block.expect("sound headers"))
         .filter(|(_, header)| header.block_type == BlockType::Meta)
         .map(|(at, header)| {

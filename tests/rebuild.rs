@@ -38,7 +38,7 @@ fn data_end(reader: &Reader) -> usize {
         use BlockType::{BloomChunk, Data, EncodedData, LeafIndex};
         matches!(block_type, Data | EncodedData | LeafIndex | BloomChunk)
     };
-    let blocks = reader.blocks().map(|block| block.expect("it is sound"));
+    let blocks = reader.blocks().headers().map(|block| block.expect("it is sound"));
     let data = blocks.take_while(|(_, header)| is_data(header.block_type));
     data.last().map_or(0, |(at, header)| usize::try_from(at.get() + header.len()).expect("small"))
 }
@@ -78,7 +78,7 @@ fn hbases_files_keep_their_data_and_come_back_whole() {
         let with = open(&ours);
         assert_eq!(data_end(&with), end, "{name}");
         assert_eq!(cells_of(&with), cells_of(&reader), "{name}");
-        let summary = with.filter().expect("it is sound").expect("it was made");
+        let summary = with.filters().row_filter().expect("it is sound").expect("it was made");
         assert_eq!(summary.kind, kind, "{name}");
         let entries = with.file_info().iter().filter(|(key, _)| *key != FileInfo::ROW_FILTER_ID);
         assert!(entries.eq(reader.file_info().iter()), "{name}");
@@ -119,7 +119,7 @@ fn a_deep_index_is_moved_and_blocks_of_others_are_kept() {
         let finer = filter(kind, 1e-4);
         let written = write(options.clone());
         let reader = open(&written);
-        assert!(reader.index_levels() >= 4, "{}", reader.index_levels());
+        assert!(reader.index().levels() >= 4, "{}", reader.index().levels());
         let again = rebuilt(&written, finer);
         assert!(again == write(options.filter(finer)), "{kind}: other bytes");
         assert_sound(&again, kind.name());

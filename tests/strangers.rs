@@ -169,7 +169,7 @@ fn a_file_says_under_which_name_it_was_written() {
             let reader = Reader::open_file(&file, ReaderOptions::default()).unwrap();
             let id = reader.file_info().value(FileInfo::STORE_FILE_ID).unwrap();
             assert_eq!(file.file_name().unwrap().to_str().unwrap(), hex(id));
-            assert!(reader.file_info().value(FileInfo::LAST_KEY) == reader.last_key());
+            assert!(reader.file_info().value(FileInfo::LAST_KEY) == reader.index().last_key());
         }
         assert_eq!(open(place).unwrap().get(&Get::row("b")).unwrap()[0].value(), b"2");
     }

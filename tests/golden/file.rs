@@ -44,7 +44,7 @@ impl Golden {
 
     /// How many cells come before a key.
     pub(crate) fn before(&self, reader: &Reader, key: &KeyRef<'_>) -> usize {
-        let order = reader.comparator();
+        let order = reader.trailer().comparator;
         self.cells.partition_point(|cell| order.compare(&cell.as_ref().key(), key).is_lt())
     }
 

@@ -294,10 +294,10 @@ fn read(bytes: Vec<u8>) -> bool {
 
 fn read_all(bytes: Bytes) -> Result<()> {
     let reader = open(bytes)?;
-    reader.middle_key(&mut ReadTrace::default())?;
-    let names: Vec<_> = reader.meta_block_names().map(<[u8]>::to_vec).collect();
+    reader.index().middle_key(&mut ReadTrace::default())?;
+    let names: Vec<_> = reader.blocks().meta_names().map(<[u8]>::to_vec).collect();
     for name in names {
-        reader.meta_block(&name, &mut ReadTrace::default())?;
+        reader.blocks().meta(&name, &mut ReadTrace::default())?;
     }
     let mut scanner = reader.scanner(Caching::Use);
     scanner.seek_to_first()?;
@@ -318,7 +318,7 @@ fn read_all(bytes: Bytes) -> Result<()> {
         scanner.seek(cell.as_ref().key())?;
         scanner.seek_before(cell.as_ref().key())?;
     }
-    for block in reader.blocks() {
+    for block in reader.blocks().headers() {
         block?;
     }
     Ok(())

@@ -132,7 +132,7 @@ impl Sound {
             .index_min_entries(4)
             .bloom_type(BloomType::RowCol);
         let made = Self::written("three-index-levels", options);
-        assert_eq!(open(made.bytes.clone()).expect("sound").index_levels(), 3);
+        assert_eq!(open(made.bytes.clone()).expect("sound").index().levels(), 3);
         made
     }
 
@@ -147,7 +147,7 @@ impl Sound {
         let absent: Vec<_> = rows.iter().map(|row| [&row[..], b"\0"].concat()).collect();
         let rows = rows.into_iter().zip(absent).flat_map(<[_; 2]>::from).collect();
         let reader = open(bytes.clone()).expect("a sound file");
-        let blocks = reader.blocks().collect::<Result<_>>().expect("sound headers");
+        let blocks = reader.blocks().headers().collect::<Result<_>>().expect("sound headers");
         let sound = Self { name: name.to_owned(), bytes, cells, rows, blocks };
         sound.judge(sound.bytes.clone(), "no damage").expect("a sound file");
         sound
@@ -204,10 +204,10 @@ impl Sound {
         if let Some(lie) = self.wrong_row(reader)? {
             return Ok(Some(lie));
         }
-        for block in reader.blocks() {
+        for block in reader.blocks().headers() {
             block?;
         }
-        reader.middle_key(&mut ReadTrace::default())?;
+        reader.index().middle_key(&mut ReadTrace::default())?;
         Ok(None)
     }
 

@@ -168,7 +168,7 @@ impl Questions {
         let stride = (known.len() / 10).clamp(1, 10);
         let rows = known.step_by(stride).flatten().cloned().collect();
         let reader = open(sound.bytes.clone()).expect("a sound file");
-        let prefix_len = reader.bloom().and_then(|bloom| match bloom.bloom_type {
+        let prefix_len = reader.filters().bloom().and_then(|bloom| match bloom.bloom_type {
             BloomType::RowPrefixFixedLength(len) => Some(usize::from(len)),
             _ => None,
         });
@@ -215,7 +215,7 @@ impl Questions {
 
     fn ask_reader(&self, way: Way, reader: &Reader) -> Vec<Answer> {
         // What this reads must not stand in the cache unchecked when the questions come.
-        let _ = reader.middle_key(&mut ReadTrace::default());
+        let _ = reader.index().middle_key(&mut ReadTrace::default());
         let all = || self.sound.cells.clone();
         let back = || self.sound.cells.iter().rev().cloned().collect();
         let whole = |expected, read| vec![Answer::new(way.to_string(), expected, read)];

@@ -119,7 +119,7 @@ impl Engine for Ours {
         let files = std::fs::read_dir(&self.directory).ok()?.flatten();
         let bytes = files.map(|file| {
             let reader = Reader::open_file(file.path(), ReaderOptions::default()).ok()?;
-            Some(reader.filter().ok()??.byte_size)
+            Some(reader.filters().row_filter().ok()??.byte_size)
         });
         bytes.sum()
     }

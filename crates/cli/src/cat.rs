@@ -88,7 +88,7 @@ impl Cat {
 
     fn forward(&self, file: &Path, printer: &mut Printer) -> anyhow::Result<()> {
         let reader = Reader::open_file(file, reader_options())?;
-        let order = reader.comparator();
+        let order = reader.trailer().comparator;
         self.check_range(order)?;
         let mut scanner = reader.bulk_scanner();
         match &self.start {
@@ -111,7 +111,7 @@ impl Cat {
 
     fn backward(&self, file: &Path, printer: &mut Printer) -> anyhow::Result<()> {
         let reader = Reader::open_file(file, reader_options())?;
-        let order = reader.comparator();
+        let order = reader.trailer().comparator;
         self.check_range(order)?;
         let start = self.start.as_ref().map(KeyText::as_bytes);
         let mut rows = Backward::new(&reader, start)?;

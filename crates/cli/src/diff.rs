@@ -46,8 +46,8 @@ impl Diff {
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let open = |file: &Path| Reader::open_file(file, reader_options());
         let (left, right) = (open(&self.left)?, open(&self.right)?);
-        let order = left.comparator();
-        if order != right.comparator() {
+        let order = left.trailer().comparator;
+        if order != right.trailer().comparator {
             let what = "one file is of hbase:meta, whose rows have an order of their own";
             return Err(Usage(what.to_owned()).into());
         }

@@ -131,7 +131,7 @@ impl FileReport {
             Why::Empty
         } else if !reader.spans_row(probe.row()) {
             Why::OutOfRange
-        } else if !reader.spans_times(times) {
+        } else if reader.file_info().time_range().is_some_and(|own| !own.overlaps(times)) {
             Why::OutOfTime
         } else {
             match reader.ask_filter(probe, &mut trace) {

@@ -120,10 +120,10 @@ impl FileReport {
     fn new(file: &Path, reader: &Reader) -> Self {
         let (trailer, info) = (reader.trailer(), reader.file_info());
         let row = |row: Option<&[u8]>| row.map(|row| escape(row).to_string());
-        let names = reader.meta_block_names();
+        let names = reader.blocks().meta_names();
         let mut problems: Vec<String> =
-            reader.bloom_problem().map(ToString::to_string).into_iter().collect();
-        let filter = reader.filter().unwrap_or_else(|error| {
+            reader.filters().bloom_problem().map(ToString::to_string).into_iter().collect();
+        let filter = reader.filters().row_filter().unwrap_or_else(|error| {
             problems.push(error.to_string());
             None
         });
@@ -132,24 +132,27 @@ impl FileReport {
             file: file.display().to_string(),
             size: reader.len(),
             version: format!("{}.{}", trailer.major_version, trailer.minor_version),
-            cells: reader.cell_count(),
+            cells: reader.trailer().entry_count,
             first_row: row(reader.first_row()),
             last_row: row(reader.last_row()),
-            time_range: reader.time_range().map(|TimeRange { min, max }| [min.get(), max.get()]),
-            max_sequence_id: reader.sequence_id_max().map(sstable::SequenceId::get),
+            time_range: reader
+                .file_info()
+                .time_range()
+                .map(|TimeRange { min, max }| [min.get(), max.get()]),
+            max_sequence_id: reader.file_info().sequence_id_max().map(sstable::SequenceId::get),
             create_time: info.create_time().map(sstable::Timestamp::get),
             major_compaction: info.is_major_compaction(),
             average_key_bytes: info.average_key_len(),
             average_value_bytes: info.average_value_len(),
-            compression: reader.compression().name(),
-            encoding: reader.data_block_encoding().name(),
-            checksum: reader.checksum_type().name(),
+            compression: reader.blocks().compression().name(),
+            encoding: reader.blocks().encoding().name(),
+            checksum: reader.blocks().checksum_type().name(),
             includes_tags: info.includes_tags(),
             includes_mvcc: info.includes_mvcc(),
-            index_levels: reader.index_levels(),
+            index_levels: reader.index().levels(),
             index_root_entries: trailer.data_index_count,
             meta_blocks: names.map(|name| escape(name).to_string()).collect(),
-            bloom: reader.bloom().map(|bloom| BloomReport {
+            bloom: reader.filters().bloom().map(|bloom| BloomReport {
                 r#type: bloom.bloom_type.name(),
                 prefix_length: match bloom.bloom_type {
                     sstable::BloomType::RowPrefixFixedLength(bytes) => Some(bytes),

@@ -38,7 +38,7 @@ impl Layout {
         let mut is_first = true;
         for_each_file(&self.files, |file| {
             let reader = Reader::open_file(file, reader_options())?;
-            let blocks = reader.blocks().map(|block| block.map(BlockReport::from));
+            let blocks = reader.blocks().headers().map(|block| block.map(BlockReport::from));
             let blocks = blocks.collect::<Result<_, _>>()?;
             if !std::mem::take(&mut is_first) && !self.audience.is_program() {
                 writeln!(stdout()).context(STDOUT)?;

@@ -111,12 +111,12 @@ impl Recompress {
     fn rewrite(&self, file: &Path, place: &Path, wanted: &Wanted) -> anyhow::Result<()> {
         let reader = Reader::open_file(file, reader_options())?;
         let options = wanted.options(&reader)?;
-        let codec = wanted.codec.unwrap_or(reader.compression());
-        let encoding = wanted.encoding.unwrap_or(reader.data_block_encoding());
+        let codec = wanted.codec.unwrap_or(reader.blocks().compression());
+        let encoding = wanted.encoding.unwrap_or(reader.blocks().encoding());
         let options = options.compression(codec).data_block_encoding(encoding);
         let output = Output::create(place, self.force)?;
         let mut writer = Writer::new(output, FileName::new(place.display().to_string()), options)?;
-        let progress = Progress::new("cells written", reader.cell_count());
+        let progress = Progress::new("cells written", reader.trailer().entry_count);
         let mut scanner = scan(&reader)?;
         while let Some(cell) = scanner.cell() {
             writer.append(cell)?;
@@ -150,7 +150,7 @@ impl Recompress {
             .collect();
 
         let scratch = ScratchDirectory::create(None)?;
-        let steps = reader.cell_count().saturating_mul(variants.len() as u64);
+        let steps = reader.trailer().entry_count.saturating_mul(variants.len() as u64);
         let progress = Progress::new("cells written", steps);
         let sample = Sample::of(&reader)?;
         let mut report = FileReport::new(file, &reader, sample.cell_bytes);
@@ -186,8 +186,8 @@ fn copy_meta_blocks<W: std::io::Write>(
     reader: &Reader,
     writer: &mut Writer<W>,
 ) -> anyhow::Result<()> {
-    for name in reader.meta_block_names() {
-        let body = reader.meta_block(name, &mut ReadTrace::default())?;
+    for name in reader.blocks().meta_names() {
+        let body = reader.blocks().meta(name, &mut ReadTrace::default())?;
         let name = std::str::from_utf8(name)
             .with_context(|| format!("{}: a META block whose name is no text", reader.name()))?;
         writer.append_meta(name, body.unwrap_or_default())?;

@@ -54,7 +54,7 @@ impl Salvage {
         let output = Output::create(&self.output, self.force)?;
         let name = FileName::new(self.output.display().to_string());
         let mut writer = Writer::new(output, name, options)?;
-        let progress = Progress::new("cells", reader.cell_count());
+        let progress = Progress::new("cells", reader.trailer().entry_count);
         let (mut kept, mut refused, mut first_refusal) = (0, 0, None);
         let lost = sstable::salvage(&reader, |cell| {
             progress.advance(1);
@@ -83,13 +83,13 @@ impl Salvage {
             ),
         }
         output.finish()?;
-        let is_whole = kept == reader.cell_count() && refused == 0;
+        let is_whole = kept == reader.trailer().entry_count && refused == 0;
         let report = SalvageReport {
             schema: 1,
             file: self.input.display().to_string(),
             output: self.output.display().to_string(),
             cells: kept,
-            cells_stated: reader.cell_count(),
+            cells_stated: reader.trailer().entry_count,
             cells_refused: refused,
             lost: lost.iter().map(|lost| LostReport::of(lost, is_whole)).collect(),
             notes,
@@ -117,10 +117,10 @@ impl Salvage {
 /// How the file was written, as far as that can be told.
 fn options(reader: &Reader, notes: &mut Vec<String>) -> anyhow::Result<WriterOptions> {
     let mut options = reader.writer_options_of_damaged().map_err(Unsalvageable::of)?;
-    if let Some(problem) = reader.bloom_problem() {
+    if let Some(problem) = reader.filters().bloom_problem() {
         notes.push(format!("the Bloom filter is made anew with HBase's error rate: {problem}"));
     }
-    match reader.filter() {
+    match reader.filters().row_filter() {
         Ok(None) => {}
         Ok(Some(filter)) => {
             let rate = ErrorRate::new(filter.error_rate).unwrap_or(ErrorRate::HBASE);
@@ -140,12 +140,12 @@ fn copy_meta_blocks<W: Write>(
     writer: &mut Writer<W>,
     notes: &mut Vec<String>,
 ) -> anyhow::Result<()> {
-    for name in reader.meta_block_names() {
+    for name in reader.blocks().meta_names() {
         let shown = String::from_utf8_lossy(name);
         if shown == "filter.row" || shown.starts_with("filter.row.") {
             continue;
         }
-        match (reader.meta_block(name, &mut ReadTrace::default()), std::str::from_utf8(name)) {
+        match (reader.blocks().meta(name, &mut ReadTrace::default()), std::str::from_utf8(name)) {
             (Ok(Some(body)), Ok(name)) => writer.append_meta(name, body)?,
             (Err(error @ sstable::Error::Io { .. }), _) => return Err(error.into()),
             (Err(error), _) => notes.push(format!("META block {shown} is left out: {error}")),

@@ -42,6 +42,7 @@ pub use file::filters::chunked_bloom::BloomSummary;
 pub use file::filters::file_filters::FilterAnswer;
 pub use file::filters::row_filter::FilterSummary;
 pub use file::options::{Caching, FilterUse, ReaderOptions};
+pub use file::parts::{FileBlocks, FileFilters, FileIndex};
 pub use file::trailer::Trailer;
 pub use half::{Half, HalfReader, HalfScanner, Reference};
 pub use key::{CellType, KeyRef};

@@ -11,22 +11,14 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use bytes::Bytes;
-
-use crate::block::branch::IndexBlock;
-use crate::block::header::Header;
-use crate::block::index::BlockPlace;
-use crate::block::meta::MetaBlock;
 use crate::{
-    BlockOffset, BlockType, BloomSummary, Caching, Comparator, Compression, Damage,
-    DataBlockEncoding, Error, FileInfo, FileName, FileSource, FilterAnswer, FilterSummary, ReadAt,
-    ReadTrace, ReaderOptions, Result, RowProbe, Scanner, SequenceId, TimeRange, Trailer,
+    Caching, Comparator, Error, FileInfo, FileName, FileSource, FilterAnswer, ReadAt, ReadTrace,
+    ReaderOptions, Result, RowProbe, Scanner, Trailer,
 };
 
-use crate::file::filters::chunked_bloom::ChunkedBloom;
-use crate::file::filters::row_filter::RowFilter;
 use crate::file::open;
 use crate::file::open_file::OpenFile;
+use crate::file::parts::{FileBlocks, FileFilters, FileIndex};
 use crate::lookup::{LookupFile, RowLookup};
 
 /// An open file. Cloning it is cheap, and all clones are one file; threads may share it.
@@ -120,7 +112,7 @@ impl Reader {
     /// considered, and why it was skipped if it was.
     pub fn may_contain_prefix(&self, prefix: &[u8], trace: &mut ReadTrace) -> bool {
         trace.files_considered += 1;
-        let by_bytes = self.comparator() == Comparator::Bytes;
+        let by_bytes = self.trailer().comparator == Comparator::Bytes;
         let spans = self.file().rows.as_ref().is_some_and(|rows| {
             let reaches_prefix = *rows.last >= *prefix;
             let begins_by_prefix = *rows.first <= *prefix || rows.first.starts_with(prefix);
@@ -148,11 +140,6 @@ impl Reader {
         &self.file().file_info
     }
 
-    /// How many cells it holds.
-    pub fn cell_count(&self) -> u64 {
-        self.file().trailer.entry_count
-    }
-
     /// Bytes of the file.
     pub fn len(&self) -> u64 {
         self.file().blocks.source.len()
@@ -160,7 +147,7 @@ impl Reader {
 
     /// Whether it holds no cells.
     pub fn is_empty(&self) -> bool {
-        self.cell_count() == 0
+        self.trailer().entry_count == 0
     }
 
     /// The first row, unless there are no cells.
@@ -173,162 +160,24 @@ impl Reader {
         self.file().rows.as_ref().map(|rows| &*rows.last)
     }
 
-    /// The flat key of the first cell, as the index has it, unless there are no cells.
-    pub fn first_key(&self) -> Option<&[u8]> {
-        self.file().index.as_ref()?.root.entry(0).map(|entry| entry.key)
-    }
-
-    /// The flat key of the last cell, as the file info has it, unless there are no cells.
-    pub fn last_key(&self) -> Option<&[u8]> {
-        self.file().rows.as_ref()?;
-        self.file().file_info.value(FileInfo::LAST_KEY)
-    }
-
-    /// Whether `row` lies between the first row and the last.
-    #[inline]
+    /// Returns whether `row` lies between the first row and the last.
     pub fn spans_row(&self, row: &[u8]) -> bool {
         self.file().spans_row(row)
     }
 
-    /// The times of its cells, if the file says.
-    pub fn time_range(&self) -> Option<TimeRange> {
-        self.file().file_info.time_range()
+    /// Returns the file's blocks as such.
+    pub fn blocks(&self) -> FileBlocks<'_> {
+        FileBlocks(self.file())
     }
 
-    /// Whether it may hold cells of these times. A file that does not say its times may hold any.
-    pub fn spans_times(&self, times: TimeRange) -> bool {
-        self.time_range().is_none_or(|own| own.min <= times.max && times.min <= own.max)
+    /// Returns the file's data index.
+    pub fn index(&self) -> FileIndex<'_> {
+        FileIndex(self.file())
     }
 
-    /// The last write that is in it, if the file says.
-    pub fn sequence_id_max(&self) -> Option<SequenceId> {
-        self.file().file_info.sequence_id_max()
-    }
-
-    /// The order of its rows.
-    pub fn comparator(&self) -> Comparator {
-        self.file().trailer.comparator
-    }
-
-    /// How its data blocks are encoded.
-    pub fn data_block_encoding(&self) -> DataBlockEncoding {
-        self.file().blocks.encoding
-    }
-
-    /// How its blocks are compressed.
-    pub fn compression(&self) -> Compression {
-        self.file().blocks.compression
-    }
-
-    /// What guards its blocks.
-    pub fn checksum_type(&self) -> crate::ChecksumType {
-        self.file().blocks.checksum_type.unwrap_or_default()
-    }
-
-    /// How many levels its data index has.
-    pub fn index_levels(&self) -> u32 {
-        self.file().trailer.num_data_index_levels
-    }
-
-    /// Its HBase Bloom filter, unless it has none that can be used.
-    pub fn bloom(&self) -> Option<BloomSummary> {
-        self.file().filters.bloom.as_ref().map(ChunkedBloom::summary)
-    }
-
-    /// Its HBase Bloom filter over rows with family deletes.
-    pub fn delete_family_bloom(&self) -> Option<BloomSummary> {
-        self.file().filters.delete_family_bloom.as_ref().map(ChunkedBloom::summary)
-    }
-
-    /// Why one of HBase's Bloom filters in the file, or a chunk of it, cannot be used, as far as reads have
-    /// found out. They do without it.
-    pub fn bloom_problem(&self) -> Option<&Damage> {
-        let filters = &self.file().filters;
-        let blooms = [&filters.bloom, &filters.delete_family_bloom];
-        let in_chunk = || blooms.into_iter().flatten().find_map(ChunkedBloom::problem);
-        filters.problem.as_ref().or_else(in_chunk)
-    }
-
-    /// Our own filter in META blocks, if it has one. Reads its block, or the index of its blocks.
-    ///
-    /// # Errors
-    ///
-    /// If the block cannot be read, or is no filter.
-    pub fn filter(&self) -> Result<Option<FilterSummary>> {
-        let Some(filter) = &self.file().filters.row_filter else { return Ok(None) };
-        let summary = filter.summary(&self.file().blocks)?;
-        match filter.problem().filter(|_| summary.is_none()) {
-            Some(problem) => Err(problem.clone().in_file(self.name())),
-            None => Ok(summary),
-        }
-    }
-
-    /// Why our own filter, or a partition of it, cannot be used, as far as reads have found out.
-    /// They do without it.
-    pub fn filter_problem(&self) -> Option<&Damage> {
-        self.file().filters.row_filter.as_ref().and_then(RowFilter::problem)
-    }
-
-    /// The names of its META blocks, in their order.
-    pub fn meta_block_names(&self) -> impl Iterator<Item = &[u8]> {
-        self.file().metas.iter().map(|(name, _)| &name[..])
-    }
-
-    /// The bytes of the META block of this name.
-    ///
-    /// # Errors
-    ///
-    /// If the block cannot be read.
-    pub fn meta_block(&self, name: &[u8], trace: &mut ReadTrace) -> Result<Option<Bytes>> {
-        let metas = &self.file().metas;
-        let Ok(index) = metas.binary_search_by(|(known, _)| known[..].cmp(name)) else {
-            return Ok(None);
-        };
-        let blocks = &self.file().blocks;
-        let (place, block_type) = (metas[index].1, BlockType::Meta);
-        let block =
-            blocks.load::<MetaBlock>(place, block_type, Caching::Use, trace, |_, _| Ok(()))?;
-        Ok(Some(block.body().clone()))
-    }
-
-    /// The headers of all blocks one after the other, up to the trailer. Ends after an error.
-    pub fn blocks(&self) -> impl Iterator<Item = Result<(BlockOffset, Header)>> {
-        let blocks = &self.file().blocks;
-        let end = self.blocks_end();
-        let mut next = Some(BlockOffset::default());
-        std::iter::from_fn(move || {
-            let at = next.take().filter(|at| at.get() < end)?;
-            let header = blocks.read_header(at, end);
-            next = header.as_ref().ok().map(|header| at + header.len());
-            Some(header.map(|header| (at, header)))
-        })
-    }
-
-    /// A key near the middle of the file, at which it can be split in halves of about the same size;
-    /// `None` if there are no cells.
-    ///
-    /// # Errors
-    ///
-    /// If the index block that holds it cannot be read.
-    pub fn middle_key(&self, trace: &mut ReadTrace) -> Result<Option<Bytes>> {
-        let OpenFile { index: Some(index), middle, blocks, .. } = &**self.file() else {
-            return Ok(None);
-        };
-        let Some(middle) = middle else {
-            let entry = index.root.entry(index.root.len() / 2);
-            return Ok(entry.map(|entry| index.root.keep(entry.key)));
-        };
-        let number = middle.entry_in_leaf as usize;
-        // Not into the cache: no entry led here by which the leaf could be checked.
-        let (block_type, caching) = (BlockType::LeafIndex, Caching::Bypass);
-        let leaf: Arc<IndexBlock> =
-            blocks.load(middle.leaf, block_type, caching, trace, |_, _| Ok(()))?;
-        let key = leaf.entry(number).map(|entry| leaf.keep(entry.key));
-        let damage = || {
-            let what = "the middle of the file is not in it";
-            Damage::in_block(BlockType::LeafIndex, middle.leaf.offset, what).in_file(&blocks.name)
-        };
-        key.ok_or_else(damage).map(Some)
+    /// Returns the file's filters.
+    pub fn filters(&self) -> FileFilters<'_> {
+        FileFilters(self.file())
     }
 
     /// A scanner that stands nowhere yet.
@@ -350,37 +199,6 @@ impl Reader {
     /// For scans that are many at once, as those of a merge, there are only so many processors.
     pub fn bulk_scanner(&self) -> Scanner {
         Scanner::reading_ahead(Arc::clone(self.file()))
-    }
-}
-
-/// What a writer asks for that makes the file anew.
-impl Reader {
-    /// The names of its META blocks in their order, and where the blocks are.
-    pub(crate) fn meta_places(&self) -> &[(Bytes, BlockPlace)] {
-        &self.file().metas
-    }
-
-    /// The header of the block at `at`.
-    pub(crate) fn read_header(&self, at: BlockOffset) -> Result<Header> {
-        self.file().blocks.read_header(at, self.blocks_end())
-    }
-
-    /// A block as it is stored, checked, and its body.
-    pub(crate) fn raw_block(&self, at: BlockOffset, header: &Header) -> Result<(Bytes, Bytes)> {
-        let blocks = &self.file().blocks;
-        let bytes = blocks.read_bytes(at, header.len())?;
-        let raw = blocks.parse(&bytes, at).map_err(|damage| damage.in_file(self.name()))?;
-        Ok((bytes, raw.body))
-    }
-
-    /// Bytes of the file.
-    pub(crate) fn read_bytes(&self, at: BlockOffset, len: u64) -> Result<Bytes> {
-        self.file().blocks.read_bytes(at, len)
-    }
-
-    /// Where the trailer stands.
-    fn blocks_end(&self) -> u64 {
-        self.len().saturating_sub(self.file().trailer.len())
     }
 }
 

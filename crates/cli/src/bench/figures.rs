@@ -26,9 +26,9 @@ pub(super) fn figures(readers: &[Reader]) -> sstable::Result<FilterFigures> {
     let (mut keys, mut bits, mut errors) = (0.0, 0.0, 0.0);
     let (mut name, mut bloom_type) = (None, None);
     for reader in readers {
-        let (kind, count, bytes, rate) = if let Some(ours) = reader.filter()? {
+        let (kind, count, bytes, rate) = if let Some(ours) = reader.filters().row_filter()? {
             (ours.kind.name(), ours.key_count, ours.byte_size, ours.error_rate)
-        } else if let Some(bloom) = reader.bloom() {
+        } else if let Some(bloom) = reader.filters().bloom() {
             bloom_type = Some(bloom.bloom_type.name());
             ("hbase-bloom", bloom.key_count, bloom.byte_size, bloom.error_rate())
         } else {

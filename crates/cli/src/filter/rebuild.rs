@@ -77,7 +77,8 @@ impl Rebuild {
         let (output, size) = rebuild_filter(source, file, limits(), filter, None, output)?;
         output.finish()?;
         if self.output != Path::new("-") {
-            let filter = Reader::open_file(&self.output, reader_options())?.filter()?;
+            let filter =
+                Reader::open_file(&self.output, reader_options())?.filters().row_filter()?;
             self.audience.print(&RebuildReport::new(&self.output, size, filter))?;
         }
         Ok(Answer::Sound)

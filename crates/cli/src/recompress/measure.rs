@@ -45,7 +45,7 @@ pub(super) struct Measured {
 impl Sample {
     /// Reads all cells of a file.
     pub(super) fn of(reader: &Reader) -> anyhow::Result<Self> {
-        let stride = reader.cell_count().div_ceil(ROWS_MAX).max(1);
+        let stride = reader.trailer().entry_count.div_ceil(ROWS_MAX).max(1);
         let (mut cell_bytes, mut rows) = (0, Vec::new());
         let mut scanner = scan(reader)?;
         let mut number = 0;

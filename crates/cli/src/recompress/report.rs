@@ -44,10 +44,10 @@ impl FileReport {
             schema: 1,
             file: file.display().to_string(),
             size: reader.len(),
-            cells: reader.cell_count(),
+            cells: reader.trailer().entry_count,
             cell_bytes,
-            encoding: reader.data_block_encoding().name(),
-            compression: reader.compression().name(),
+            encoding: reader.blocks().encoding().name(),
+            compression: reader.blocks().compression().name(),
             variants: Vec::new(),
         }
     }

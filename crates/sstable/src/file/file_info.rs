@@ -32,6 +32,14 @@ pub struct TimeRange {
     pub max: Timestamp,
 }
 
+impl TimeRange {
+    /// Returns whether a time is in both ranges.
+    #[must_use]
+    pub fn overlaps(self, other: Self) -> bool {
+        self.min <= other.max && other.min <= self.max
+    }
+}
+
 /// The names HBase gives to entries.
 impl FileInfo {
     /// Key of the last cell.

@@ -16,5 +16,6 @@ pub(crate) mod index_cursor;
 pub(crate) mod open;
 pub(crate) mod open_file;
 pub(crate) mod options;
+pub(crate) mod parts;
 pub(crate) mod raw_blocks;
 pub(crate) mod trailer;

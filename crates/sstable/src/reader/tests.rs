@@ -68,7 +68,7 @@ pub(crate) fn look_up_all(reader: &Reader) -> ReadTrace {
 #[test]
 fn a_filter_of_ours_is_asked_before_any_other_block() {
     let reader = open(&write(with_filter()), cached());
-    let summary = reader.filter().unwrap().unwrap();
+    let summary = reader.filters().row_filter().unwrap().unwrap();
     assert_eq!((summary.kind, summary.key_count), (FilterKind::BlockedBloom, ROWS.into()));
     let trace = look_up_all(&reader);
     let absent = u64::from(ROWS);
@@ -105,13 +105,13 @@ fn indexes_of_any_height_find_every_row() {
             .index_min_entries(4);
         let bytes = write(options);
         let reader = open(&bytes, cached());
-        assert_eq!(reader.index_levels(), levels);
+        assert_eq!(reader.index().levels(), levels);
         let trace = look_up_all(&reader);
         let index_blocks = trace.blocks(BlockKind::Index, BlockSource::Cache)
             + trace.blocks(BlockKind::Index, BlockSource::File);
         let looked_into = u64::from(ROWS) + trace.filter_false_positives;
         // Once for each leaf but the first: which block is in front of the leaf's first, when that is read.
-        let leaves = reader.blocks().filter(|block| {
+        let leaves = reader.blocks().headers().filter(|block| {
             block.as_ref().is_ok_and(|(_, header)| header.block_type == BlockType::LeafIndex)
         });
         let steps_back = (leaves.count() as u64).saturating_sub(1);
@@ -139,7 +139,7 @@ fn an_index_of_sixteen_levels_finds_rows_and_is_scanned() {
         writer.append(CellRef::put(&row, b"f", b"q", Timestamp::new(1), b"")).unwrap();
     }
     let reader = open(&writer.finish().unwrap().0, cached());
-    assert_eq!(reader.index_levels(), 16);
+    assert_eq!(reader.index().levels(), 16);
     let mut trace = ReadTrace::default();
     for number in (0..count).step_by(997) {
         for (row, is_there) in [(row(number * 2), true), (row(number * 2 + 1), false)] {
@@ -259,7 +259,7 @@ fn a_damaged_filter_of_ours_hides_nothing() {
     let mut damaged = bytes;
     damaged[meta + 40] ^= 1;
     let reader = open(&damaged, cached());
-    assert!(reader.filter().is_err());
+    assert!(reader.filters().row_filter().is_err());
     let trace = look_up_all(&reader);
     assert_eq!(trace.filters_unreadable, u64::from(2 * ROWS - 1));
     assert_eq!((trace.filter_checks, trace.filter_false_positives), (0, 0));
@@ -273,10 +273,10 @@ fn meta_blocks_are_found_by_name() {
         writer.append_meta(name, body).unwrap();
     }
     let reader = open(&writer.finish().unwrap().0, cached());
-    assert!(reader.meta_block_names().eq([b"one", b"two"]));
+    assert!(reader.blocks().meta_names().eq([b"one", b"two"]));
     let mut trace = ReadTrace::default();
-    assert_eq!(reader.meta_block(b"two", &mut trace).unwrap().unwrap(), &b"second"[..]);
-    assert_eq!(reader.meta_block(b"three", &mut trace).unwrap(), None);
+    assert_eq!(reader.blocks().meta(b"two", &mut trace).unwrap().unwrap(), &b"second"[..]);
+    assert_eq!(reader.blocks().meta(b"three", &mut trace).unwrap(), None);
     assert_eq!(trace.blocks(BlockKind::Meta, BlockSource::File), 1);
 }
 
@@ -302,7 +302,7 @@ fn opening_reads_the_end_of_the_file_and_nothing_else() {
 #[test]
 fn filter_blocks_start_where_cache_lines_do() {
     let reader = open(&write(with_filter()), cached());
-    let filter = reader.meta_block(b"filter.row", &mut ReadTrace::default()).unwrap().unwrap();
+    let filter = reader.blocks().meta(b"filter.row", &mut ReadTrace::default()).unwrap().unwrap();
     assert_eq!(filter.as_ptr().align_offset(64), 0);
 }
 
@@ -317,7 +317,7 @@ fn files_of_version_2_3_are_read() {
     assert_eq!(old.len(), bytes.len() - 4096 + 212);
     let old = open(&old, cached());
     assert_eq!((old.trailer().major_version, old.trailer().minor_version), (2, 3));
-    assert_eq!(old.blocks().count(), reader.blocks().count());
+    assert_eq!(old.blocks().headers().count(), reader.blocks().headers().count());
     look_up_all(&old);
 }
 
@@ -335,7 +335,7 @@ fn bloom_filters_of_hbase_meta_are_not_asked() {
         writer.append(CellRef::put(row, b"info", b"q", Timestamp::new(1), b"")).unwrap();
     }
     let reader = open(&writer.finish().unwrap().0, cached());
-    assert_eq!((reader.bloom(), reader.bloom_problem()), (None, None));
+    assert_eq!((reader.filters().bloom(), reader.filters().bloom_problem()), (None, None));
     let mut trace = ReadTrace::default();
     for row in rows {
         assert!(reader.get_row(&RowProbe::new(row, SEED), &mut trace).unwrap().is_some());
@@ -393,6 +393,7 @@ fn a_block_of_another_type_in_the_cache_is_an_internal_error() {
     let sound = open(&bytes, ReaderOptions::default());
     let places: Vec<_> = sound
         .blocks()
+        .headers()
         .map(|found| found.expect("our own file"))
         .filter(|(_, header)| !matches!(header.block_type, BlockType::BloomChunk))
         .collect();
@@ -421,7 +422,7 @@ fn a_block_of_another_type_in_the_cache_is_an_internal_error() {
         }
     }
     // A row is found through a block on each level.
-    assert_eq!(failures, sound.index_levels(), "of {} blocks", places.len());
+    assert_eq!(failures, sound.index().levels(), "of {} blocks", places.len());
 }
 
 /// Two entries of a damaged file may lead to one block: that is damage, whichever was read first.
@@ -432,7 +433,7 @@ fn a_block_of_another_type_in_the_file_is_damage_whatever_the_cache_holds() {
     let reader = open(&bytes, ReaderOptions::default().cache(cache));
     let blocks = &reader.file().blocks;
     let trace = &mut ReadTrace::default();
-    let (at, header) = reader.blocks().next().expect("a block").expect("our own file");
+    let (at, header) = reader.blocks().headers().next().expect("a block").expect("our own file");
     let place = BlockPlace { offset: at, len: header.len() as u32 };
     blocks
         .load_decoded(place, Caching::Use, &mut Buffers::default(), trace, |_| Ok(()))

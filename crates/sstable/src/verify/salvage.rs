@@ -193,7 +193,7 @@ fn hand_over<E: From<Error>>(
         Ok(cells) => cells,
         Err(what) => return damaged(what),
     };
-    let order = reader.comparator();
+    let order = reader.trailer().comparator;
     let in_order = |before: &Cell, behind: &Cell| {
         before.family() == behind.family()
             && order.compare(&before.as_ref().key(), &behind.as_ref().key()).is_le()

@@ -23,7 +23,12 @@ fn check(bytes: impl Into<Bytes>) -> Verification {
 fn headers(bytes: &[u8]) -> Vec<(usize, Header)> {
     let source = Arc::new(Bytes::copy_from_slice(bytes));
     let reader = Reader::open(source, FileName::new("file"), ReaderOptions::default()).unwrap();
-    reader.blocks().map(|block| block.unwrap()).map(|(at, it)| (at.get() as usize, it)).collect()
+    reader
+        .blocks()
+        .headers()
+        .map(|block| block.unwrap())
+        .map(|(at, it)| (at.get() as usize, it))
+        .collect()
 }
 
 /// A file with a block's bytes changed, and its checksums made anew.

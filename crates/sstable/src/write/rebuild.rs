@@ -73,17 +73,17 @@ pub fn rebuild_filter<W: Write>(
     sink: W,
 ) -> Result<(W, u64)> {
     let reader = Reader::open(source, name, ReaderOptions::default().limits(limits))?;
-    if reader.comparator() == Comparator::Meta {
-        let found = reader.comparator().class_name().to_owned();
+    if reader.trailer().comparator == Comparator::Meta {
+        let found = reader.trailer().comparator.class_name().to_owned();
         let feature = "order of rows for a filter of ours";
         return Err(Error::Unsupported { file: reader.name().clone(), feature, found });
     }
     let blocks = Layout::read(&reader)?;
-    let (stored, _) = reader.raw_block(blocks.data_root.0, &blocks.data_root.1)?;
+    let (stored, _) = reader.blocks().raw_block(blocks.data_root.0, &blocks.data_root.1)?;
     let mut options = WriterOptions::default()
-        .compression(reader.compression())
+        .compression(reader.blocks().compression())
         .zstd_framing(compression::zstd_framing(stored.get(HEADER_LEN..).unwrap_or_default()))
-        .checksum(reader.checksum_type())
+        .checksum(reader.blocks().checksum_type())
         .bytes_per_checksum(blocks.data_root.1.bytes_per_checksum);
     options.filter = filter;
     let Metas { blocks: metas, filter_id } = metas(&reader, &options)?;
@@ -114,7 +114,7 @@ impl Layout {
         let mut data_end = BlockOffset::default();
         let (mut metas, mut intermediates) = (Vec::new(), Vec::new());
         let (mut roots, mut file_info, mut blooms) = (Vec::new(), None, Vec::new());
-        for block in reader.blocks() {
+        for block in reader.blocks().headers() {
             let (at, header) = block?;
             match header.block_type {
                 BlockType::Data
@@ -164,6 +164,7 @@ struct Metas {
 fn metas(reader: &Reader, options: &WriterOptions) -> Result<Metas> {
     let invalid = |what| Error::Invalid { file: reader.name().clone(), what };
     let mut metas: Vec<(Bytes, Meta)> = reader
+        .blocks()
         .meta_places()
         .iter()
         .filter(|(name, _)| !is_filter_name(name))
@@ -217,7 +218,7 @@ impl<W: Write> Rebuild<'_, W> {
             let (block, len) = match meta {
                 Meta::New(body) => (self.written.write(BlockType::Meta, body)?, body.len() as u64),
                 Meta::Kept(place) => {
-                    let header = self.reader.read_header(place.offset)?;
+                    let header = self.reader.blocks().read_header(place.offset)?;
                     let block = self.copy(&(place.offset, header))?;
                     (block, header.uncompressed_size.into())
                 }
@@ -226,7 +227,7 @@ impl<W: Write> Rebuild<'_, W> {
             meta_len += len + u64::from(Header::LEN);
         }
         for block in std::mem::take(&mut self.blocks.intermediates) {
-            let body = self.reader.raw_block(block.0, &block.1)?.1;
+            let body = self.reader.blocks().raw_block(block.0, &block.1)?.1;
             let place = match self.moved_branch(&body) {
                 Ok(None) => self.copy(&block)?,
                 Ok(Some(body)) => {
@@ -272,7 +273,7 @@ impl<W: Write> Rebuild<'_, W> {
         let mut at = 0;
         while at < end {
             let len = (end - at).min(CHUNK_LEN as u64);
-            let bytes = self.reader.read_bytes(BlockOffset::new(at), len)?;
+            let bytes = self.reader.blocks().read_bytes(BlockOffset::new(at), len)?;
             self.written.write_raw(&bytes)?;
             at += len;
         }
@@ -281,7 +282,7 @@ impl<W: Write> Rebuild<'_, W> {
 
     /// Copies a block to where the next one stands.
     fn copy(&mut self, (at, header): &Found) -> Result<BlockPlace> {
-        let (bytes, _) = self.reader.raw_block(*at, header)?;
+        let (bytes, _) = self.reader.blocks().raw_block(*at, header)?;
         self.written.write_stored(header, &bytes)
     }
 
@@ -327,7 +328,7 @@ impl<W: Write> Rebuild<'_, W> {
         if self.moved.is_empty() {
             return self.copy(&root);
         }
-        let old = self.reader.raw_block(root.0, &root.1)?.1;
+        let old = self.reader.blocks().raw_block(root.0, &root.1)?.1;
         let mut input = Input::new(&old);
         let mut body = Vec::with_capacity(old.len());
         for _ in 0..self.reader.trailer().data_index_count {

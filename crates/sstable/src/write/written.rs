@@ -24,7 +24,7 @@ impl Reader {
     ///
     /// If the file cannot be read, or is damaged.
     pub fn writer_options(&self) -> Result<WriterOptions> {
-        if let Some(problem) = self.bloom_problem() {
+        if let Some(problem) = self.filters().bloom_problem() {
             return Err(problem.clone().in_file(self.name()));
         }
         let options = self.options_of_root()?.block_size(self.block_size()?);
@@ -45,16 +45,16 @@ impl Reader {
     fn options_of_root(&self) -> Result<WriterOptions> {
         let info = self.file_info();
         let first = self.file().trailer.load_on_open_data_offset;
-        let root = self.read_header(first)?;
-        let (stored, _) = self.raw_block(first, &root)?;
+        let root = self.blocks().read_header(first)?;
+        let (stored, _) = self.blocks().raw_block(first, &root)?;
         let mut options = WriterOptions::default()
-            .data_block_encoding(self.data_block_encoding())
-            .compression(self.compression())
+            .data_block_encoding(self.blocks().encoding())
+            .compression(self.blocks().compression())
             .zstd_framing(compression::zstd_framing(
                 stored.get(Header::LEN as usize..).unwrap_or_default(),
             ))
-            .checksum(self.checksum_type())
-            .comparator(self.comparator())
+            .checksum(self.blocks().checksum_type())
+            .comparator(self.trailer().comparator)
             .includes_mvcc(info.includes_mvcc())
             .includes_tags(info.includes_tags())
             .compress_tags(info.compresses_tags());
@@ -82,9 +82,9 @@ impl Reader {
         let has_deletes = self.file_info().delete_family_count().is_some_and(|count| count > 0);
         let mut options = options.bloom_type(bloom_type);
         if has_deletes && bloom_type != BloomType::RowCol {
-            options = options.delete_family_bloom(self.delete_family_bloom().is_some());
+            options = options.delete_family_bloom(self.filters().delete_family_bloom().is_some());
         }
-        let bloom = self.bloom().or_else(|| self.delete_family_bloom());
+        let bloom = self.filters().bloom().or_else(|| self.filters().delete_family_bloom());
         if let Some(bloom) = bloom.filter(|bloom| bloom.ribbon_error_rate.is_none()) {
             options = options.bloom_hash(bloom.hash_type);
             if let Some(rate) = asked_error_rate(&bloom) {
@@ -104,7 +104,7 @@ impl Reader {
             tags: info.includes_tags(),
             mvcc: info.includes_mvcc(),
             compressed_tags: info.compresses_tags(),
-            order: self.comparator(),
+            order: self.trailer().comparator,
         };
         let (mut above, mut at_most) = (0, None);
         let (mut block, mut len, mut last_key) = (0, 0, Vec::new());

@@ -31,5 +31,5 @@ pub(crate) fn after(newest: SequenceId) -> Result<SequenceId> {
 
 /// The newest id in a file, as it says itself; `None` also if no store gives such a one.
 pub(crate) fn carried(file: &Reader) -> Option<SequenceId> {
-    file.sequence_id_max().filter(|id| check(*id).is_ok())
+    file.file_info().sequence_id_max().filter(|id| check(*id).is_ok())
 }

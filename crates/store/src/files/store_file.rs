@@ -58,7 +58,11 @@ impl StoreFile {
 
     /// Returns why a filter of the file cannot be used, as far as that is known.
     pub(crate) fn filter_problem(&self, family: &str) -> Option<FilterProblem> {
-        let problem = self.reader.filter_problem().or_else(|| self.reader.bloom_problem())?;
+        let problem = self
+            .reader
+            .filters()
+            .row_filter_problem()
+            .or_else(|| self.reader.filters().bloom_problem())?;
         let (family, file) = (family.to_owned(), self.entry.name.clone());
         Some(FilterProblem { family, file, what: problem.to_string() })
     }

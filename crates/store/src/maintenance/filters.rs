@@ -40,10 +40,12 @@ pub(crate) fn filter_of_leaving(family: &Family) -> Option<(FilterKind, Sizing)>
 
 /// How many rows a file has, as far as its filters know; at most as many as its cells.
 pub(crate) fn row_count(file: &StoreFile) -> u64 {
-    if let Some(bloom) = file.reader.bloom().filter(|bloom| bloom.bloom_type == BloomType::Row) {
+    if let Some(bloom) =
+        file.reader.filters().bloom().filter(|bloom| bloom.bloom_type == BloomType::Row)
+    {
         return bloom.key_count;
     }
-    match file.reader.filter() {
+    match file.reader.filters().row_filter() {
         Ok(Some(filter)) => filter.key_count,
         _ => file.entry.cells,
     }

@@ -154,7 +154,7 @@ impl Import<'_> {
         let source = self.catalog.opener.vfs().open(path).map_err(Error::io(path, "open"))?;
         let shown = FileName::new(path.display().to_string());
         let reader = Reader::open(Arc::clone(&source), shown.clone(), ReaderOptions::default())?;
-        if reader.comparator() != Comparator::Bytes {
+        if reader.trailer().comparator != Comparator::Bytes {
             return Err(Error::invalid(format!(
                 "{}: is of hbase:meta, whose rows have an order of their own",
                 path.display()
@@ -204,7 +204,7 @@ impl Import<'_> {
             sequence_max: SequenceId::default(),
             has_tags: reader.file_info().includes_tags(),
             is_major_compaction: false,
-            filter: filter_of_new(self.family, &others, || Ok(reader.cell_count()))?,
+            filter: filter_of_new(self.family, &others, || Ok(reader.trailer().entry_count))?,
         };
         let mut part = NewFile::create(self.catalog, self.family, purpose)?;
         let mut cells = reader.scanner(Caching::Bypass);

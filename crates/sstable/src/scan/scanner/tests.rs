@@ -7,7 +7,7 @@ fn with_a_cell_behind_its_block() -> (Vec<u8>, Vec<u8>) {
     let mut bytes = write(WriterOptions::default().block_size(300));
     let reader = open(&bytes, ReaderOptions::default());
     let (at, header): (_, Header) =
-        reader.blocks().nth(1).expect("a second block").expect("our own file");
+        reader.blocks().headers().nth(1).expect("a second block").expect("our own file");
     let start = usize::try_from(at.get()).expect("a short file");
     let end = start + usize::try_from(header.on_disk_data_size_with_header).expect("a short block");
     let mut scanner = reader.scanner(Caching::Use);

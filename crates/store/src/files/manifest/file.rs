@@ -72,13 +72,13 @@ impl FileEntry {
             id: FileId::of(file.file_info()),
             length: file.len(),
             checksum,
-            cells: file.cell_count(),
+            cells: file.trailer().entry_count,
             sequence_min: SequenceId::default(),
             sequence_max: carried.unwrap_or_default(),
             carries_sequence_ids: carried.is_some(),
-            times: file.time_range().map(|range| (range.min, range.max)),
-            first_key: FlatKey::parse(file.first_key()?)?,
-            last_key: FlatKey::parse(file.last_key()?)?,
+            times: file.file_info().time_range().map(|range| (range.min, range.max)),
+            first_key: FlatKey::parse(file.index().first_key()?)?,
+            last_key: FlatKey::parse(file.index().last_key()?)?,
         })
     }
 
@@ -110,12 +110,12 @@ impl FileEntry {
         if id != self.id {
             return Some(differ("its id is", &shown_id(id), &shown_id(self.id)));
         }
-        if file.cell_count() != self.cells {
-            return Some(differ("its cells are", &file.cell_count(), &self.cells));
+        if file.trailer().entry_count != self.cells {
+            return Some(differ("its cells are", &file.trailer().entry_count, &self.cells));
         }
         for (what, found, listed) in [
-            ("its first key is", file.first_key(), &self.first_key),
-            ("its last key is", file.last_key(), &self.last_key),
+            ("its first key is", file.index().first_key(), &self.first_key),
+            ("its last key is", file.index().last_key(), &self.last_key),
         ] {
             if found != Some(&listed.0) {
                 let found = found.and_then(KeyRef::parse);

@@ -30,7 +30,7 @@ fn with_ribbon(options: WriterOptions, type_name: &str) -> Vec<u8> {
     let mut meta = bloom.meta.clone();
     let mut bytes = Vec::new();
     let (mut roots, mut moved) = (0_u64, 0_u64);
-    for block in reader.blocks() {
+    for block in reader.blocks().headers() {
         let (at, header) = block.unwrap();
         let start = at.get() as usize;
         let body = &old[start + 33..start + header.on_disk_data_size_with_header as usize];
@@ -100,8 +100,8 @@ fn the_ribbon_filter_of_the_trunk_is_asked_under_both_names() {
     for name in ["ROW", "RIBBON_ROW"] {
         let bytes = with_ribbon(WriterOptions::default(), name);
         let reader = open(&bytes, cached());
-        assert_eq!(reader.bloom_problem(), None);
-        let summary = reader.bloom().unwrap();
+        assert_eq!(reader.filters().bloom_problem(), None);
+        let summary = reader.filters().bloom().unwrap();
         assert_eq!((summary.bloom_type, summary.hash_count), (BloomType::Row, 0));
         assert!((0.005..=0.01).contains(&summary.error_rate()), "{}", summary.error_rate());
         assert!(summary.bits_per_key() < 7.7, "{}", summary.bits_per_key());
@@ -117,7 +117,7 @@ fn the_ribbon_filter_over_columns_is_asked_for_a_column_and_for_deletes() {
     let options = || WriterOptions::default().bloom_type(BloomType::RowCol);
     for name in ["ROWCOL", "RIBBON_ROWCOL"] {
         let reader = open(&with_ribbon(options(), name), cached());
-        assert_eq!(reader.bloom_problem(), None);
+        assert_eq!(reader.filters().bloom_problem(), None);
         let mut trace = ReadTrace::default();
         let mut passed = 0;
         for number in 0..ROWS {
@@ -154,7 +154,7 @@ fn a_filter_of_an_unknown_version_means_maybe_and_is_reported() {
     ChecksumType::Crc32c.append(&mut sums, 0, 16_384);
     bytes[at..at + sums.len()].copy_from_slice(&sums);
     let reader = open(&bytes, cached());
-    let problem = reader.bloom_problem().unwrap().to_string();
+    let problem = reader.filters().bloom_problem().unwrap().to_string();
     assert!(problem.ends_with("Bloom filter of version 102"), "{problem}");
     let trace = look_up_all(&reader);
     assert_eq!((trace.filter_checks, trace.files_skipped_by_filter), (0, 0));

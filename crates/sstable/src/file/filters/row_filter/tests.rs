@@ -35,7 +35,7 @@ impl ReadAt for Counted {
 fn meta_blocks(bytes: &[u8]) -> Vec<(BlockOffset, Header)> {
     let reader = open(bytes, ReaderOptions::default());
     let is_meta = |(_, header): &(_, Header)| header.block_type == BlockType::Meta;
-    reader.blocks().map(|block| block.expect("our own file")).filter(is_meta).collect()
+    reader.blocks().headers().map(|block| block.expect("our own file")).filter(is_meta).collect()
 }
 
 fn problems(bytes: &[u8]) -> Vec<String> {
@@ -48,7 +48,7 @@ fn problems(bytes: &[u8]) -> Vec<String> {
 fn partitions_answer_as_one_filter_does() {
     let bytes = write(in_partitions());
     let reader = open(&bytes, cached());
-    let names: Vec<_> = reader.meta_block_names().collect();
+    let names: Vec<_> = reader.blocks().meta_names().collect();
     assert_eq!(names[..2], [&b"filter.row.00000000"[..], b"filter.row.00000001"]);
     assert_eq!(names.last(), Some(&&b"filter.row.index"[..]));
     assert!(names.len() > 8, "{names:?}");
@@ -59,8 +59,8 @@ fn partitions_answer_as_one_filter_does() {
     assert_eq!(trace.blocks(BlockKind::Meta, BlockSource::File), names.len() as u64);
     assert_eq!(trace.filters_unreadable, 0);
 
-    let whole = open(&write(with_filter()), cached()).filter().unwrap().unwrap();
-    let summary = reader.filter().unwrap().unwrap();
+    let whole = open(&write(with_filter()), cached()).filters().row_filter().unwrap().unwrap();
+    let summary = reader.filters().row_filter().unwrap().unwrap();
     assert_eq!((summary.kind, summary.key_count), (whole.kind, whole.key_count));
     assert_eq!((summary.block_count, whole.block_count), (names.len() - 1, 1));
     assert!((summary.bits_per_key / whole.bits_per_key - 1.0).abs() < 0.1);
@@ -117,7 +117,7 @@ fn a_damaged_filter_is_read_once_and_hbases_asked_in_its_place() {
             let source: Arc<dyn ReadAt> = counted.clone();
             let options = cached();
             let reader = Reader::open(source, FileName::new("rows"), options).unwrap();
-            assert_eq!(reader.filter_problem(), None);
+            assert_eq!(reader.filters().row_filter_problem(), None);
             let trace = look_up_all(&reader);
             let reads = counted.1.load(Ordering::Relaxed);
             let again = look_up_all(&reader);
@@ -127,7 +127,7 @@ fn a_damaged_filter_is_read_once_and_hbases_asked_in_its_place() {
             assert_eq!(again.filters_unreadable, trace.filters_unreadable);
             assert_eq!(trace.filter_checks, u64::from(2 * ROWS) - 1);
             assert!(trace.files_skipped_by_filter > u64::from(ROWS) * 97 / 100);
-            assert_eq!(reader.filter_problem().map(|damage| damage.at), Some(at));
+            assert_eq!(reader.filters().row_filter_problem().map(|damage| damage.at), Some(at));
             let named = format!("META block at {at}");
             assert!(problems(&bytes).iter().any(|what| what.contains(&named)), "{at}");
         }
@@ -189,7 +189,7 @@ fn an_index_that_contradicts_the_file_hides_no_row_and_is_reported() {
             assert_eq!(answer, FilterAnswer::NotAsked, "{what}");
         }
         assert_eq!((trace.filters_unreadable, trace.filter_checks), (4, 0));
-        assert!(reader.filter().is_err());
+        assert!(reader.filters().row_filter().is_err());
         let problems = problems(&bytes);
         assert!(problems.iter().any(|problem| problem.contains(what)), "{problems:?}");
     }
@@ -236,7 +236,7 @@ fn exchanged_partitions_deny_no_row_even_if_their_chain_was_made_right() {
         let reader = open(&bytes, cached());
         let trace = look_up_all(&reader);
         assert!(trace.filters_unreadable > 100, "{trace:?}");
-        let problem = reader.filter_problem().expect("it was found out").to_string();
+        let problem = reader.filters().row_filter_problem().expect("it was found out").to_string();
         assert!(problem.contains(what), "{problem}");
         assert!(problems(&bytes).iter().any(|found| found.contains(what)), "{what}");
     }
@@ -260,6 +260,6 @@ fn the_filter_of_another_file_is_told_by_the_file_info() {
     let reader = open(&bytes, cached());
     let trace = look_up_all(&reader);
     assert_eq!(trace.filters_unreadable, trace.filter_checks, "HBase's filter is asked instead");
-    let problem = reader.filter_problem().expect("it was found out").to_string();
+    let problem = reader.filters().row_filter_problem().expect("it was found out").to_string();
     assert!(problem.contains("another filter than the file has"), "{problem}");
 }

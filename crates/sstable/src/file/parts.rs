@@ -1,0 +1,196 @@
+//! The parts of an open file: its blocks, its data index, its filters, each with its own questions.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::filters::chunked_bloom::{BloomSummary, ChunkedBloom};
+use super::filters::row_filter::{FilterSummary, RowFilter};
+use super::open_file::OpenFile;
+use super::options::Caching;
+use crate::block::branch::IndexBlock;
+use crate::block::header::Header;
+use crate::block::index::BlockPlace;
+use crate::block::meta::MetaBlock;
+use crate::{
+    BlockOffset, BlockType, ChecksumType, Compression, Damage, DataBlockEncoding, FileInfo,
+    ReadTrace, Result,
+};
+
+/// The blocks of a file. Returned by [`Reader::blocks`](crate::Reader::blocks).
+#[derive(Clone, Copy, Debug)]
+pub struct FileBlocks<'a>(pub(crate) &'a OpenFile);
+
+impl<'a> FileBlocks<'a> {
+    /// How its data blocks are encoded.
+    pub fn encoding(self) -> DataBlockEncoding {
+        self.0.blocks.encoding
+    }
+
+    /// How its blocks are compressed.
+    pub fn compression(self) -> Compression {
+        self.0.blocks.compression
+    }
+
+    /// What guards its blocks.
+    pub fn checksum_type(self) -> ChecksumType {
+        self.0.blocks.checksum_type.unwrap_or_default()
+    }
+
+    /// The names of its META blocks, in their order.
+    pub fn meta_names(self) -> impl Iterator<Item = &'a [u8]> {
+        self.0.metas.iter().map(|(name, _)| &name[..])
+    }
+
+    /// The bytes of the META block of this name.
+    ///
+    /// # Errors
+    ///
+    /// If the block cannot be read.
+    pub fn meta(self, name: &[u8], trace: &mut ReadTrace) -> Result<Option<Bytes>> {
+        let metas = &self.0.metas;
+        let Ok(index) = metas.binary_search_by(|(known, _)| known[..].cmp(name)) else {
+            return Ok(None);
+        };
+        let blocks = &self.0.blocks;
+        let (place, block_type) = (metas[index].1, BlockType::Meta);
+        let block =
+            blocks.load::<MetaBlock>(place, block_type, Caching::Use, trace, |_, _| Ok(()))?;
+        Ok(Some(block.body().clone()))
+    }
+
+    /// The headers of all blocks one after the other, up to the trailer. Ends after an error.
+    pub fn headers(self) -> impl Iterator<Item = Result<(BlockOffset, Header)>> + 'a {
+        let blocks = &self.0.blocks;
+        let end = self.blocks_end();
+        let mut next = Some(BlockOffset::default());
+        std::iter::from_fn(move || {
+            let at = next.take().filter(|at| at.get() < end)?;
+            let header = blocks.read_header(at, end);
+            next = header.as_ref().ok().map(|header| at + header.len());
+            Some(header.map(|header| (at, header)))
+        })
+    }
+
+    /// The names of its META blocks in their order, and where the blocks are.
+    pub(crate) fn meta_places(self) -> &'a [(Bytes, BlockPlace)] {
+        &self.0.metas
+    }
+
+    /// The header of the block at `at`.
+    pub(crate) fn read_header(self, at: BlockOffset) -> Result<Header> {
+        self.0.blocks.read_header(at, self.blocks_end())
+    }
+
+    /// A block as it is stored, checked, and its body.
+    pub(crate) fn raw_block(self, at: BlockOffset, header: &Header) -> Result<(Bytes, Bytes)> {
+        let blocks = &self.0.blocks;
+        let bytes = blocks.read_bytes(at, header.len())?;
+        let raw = blocks.parse(&bytes, at).map_err(|damage| damage.in_file(&self.0.blocks.name))?;
+        Ok((bytes, raw.body))
+    }
+
+    /// Bytes of the file.
+    pub(crate) fn read_bytes(self, at: BlockOffset, len: u64) -> Result<Bytes> {
+        self.0.blocks.read_bytes(at, len)
+    }
+
+    /// Where the trailer stands.
+    fn blocks_end(self) -> u64 {
+        self.0.blocks.source.len() - self.0.trailer.len()
+    }
+}
+
+/// The data index of a file. Returned by [`Reader::index`](crate::Reader::index).
+#[derive(Clone, Copy, Debug)]
+pub struct FileIndex<'a>(pub(crate) &'a OpenFile);
+
+impl<'a> FileIndex<'a> {
+    /// How many levels its data index has.
+    pub fn levels(self) -> u32 {
+        self.0.trailer.num_data_index_levels
+    }
+
+    /// The flat key of the first cell, as the index has it, unless there are no cells.
+    pub fn first_key(self) -> Option<&'a [u8]> {
+        self.0.index.as_ref()?.root.entry(0).map(|entry| entry.key)
+    }
+
+    /// The flat key of the last cell, as the file info has it, unless there are no cells.
+    pub fn last_key(self) -> Option<&'a [u8]> {
+        self.0.rows.as_ref()?;
+        self.0.file_info.value(FileInfo::LAST_KEY)
+    }
+
+    /// A key near the middle of the file, at which it can be split in halves of about the same size;
+    /// `None` if there are no cells.
+    ///
+    /// # Errors
+    ///
+    /// If the index block that holds it cannot be read.
+    pub fn middle_key(self, trace: &mut ReadTrace) -> Result<Option<Bytes>> {
+        let OpenFile { index: Some(index), middle, blocks, .. } = self.0 else {
+            return Ok(None);
+        };
+        let Some(middle) = middle else {
+            let entry = index.root.entry(index.root.len() / 2);
+            return Ok(entry.map(|entry| index.root.keep(entry.key)));
+        };
+        let number = middle.entry_in_leaf as usize;
+        // Not into the cache: no entry led here by which the leaf could be checked.
+        let (block_type, caching) = (BlockType::LeafIndex, Caching::Bypass);
+        let leaf: Arc<IndexBlock> =
+            blocks.load(middle.leaf, block_type, caching, trace, |_, _| Ok(()))?;
+        let key = leaf.entry(number).map(|entry| leaf.keep(entry.key));
+        let damage = || {
+            let what = "the middle of the file is not in it";
+            Damage::in_block(BlockType::LeafIndex, middle.leaf.offset, what).in_file(&blocks.name)
+        };
+        key.ok_or_else(damage).map(Some)
+    }
+}
+
+/// The filters of a file. Returned by [`Reader::filters`](crate::Reader::filters).
+#[derive(Clone, Copy, Debug)]
+pub struct FileFilters<'a>(pub(crate) &'a OpenFile);
+
+impl<'a> FileFilters<'a> {
+    /// Its HBase Bloom filter, unless it has none that can be used.
+    pub fn bloom(self) -> Option<BloomSummary> {
+        self.0.filters.bloom.as_ref().map(ChunkedBloom::summary)
+    }
+
+    /// Its HBase Bloom filter over rows with family deletes.
+    pub fn delete_family_bloom(self) -> Option<BloomSummary> {
+        self.0.filters.delete_family_bloom.as_ref().map(ChunkedBloom::summary)
+    }
+
+    /// Why one of HBase's Bloom filters in the file, or a chunk of it, cannot be used, as far as reads have
+    /// found out. They do without it.
+    pub fn bloom_problem(self) -> Option<&'a Damage> {
+        let filters = &self.0.filters;
+        let blooms = [&filters.bloom, &filters.delete_family_bloom];
+        let in_chunk = || blooms.into_iter().flatten().find_map(ChunkedBloom::problem);
+        filters.problem.as_ref().or_else(in_chunk)
+    }
+
+    /// Our own filter in META blocks, if it has one. Reads its block, or the index of its blocks.
+    ///
+    /// # Errors
+    ///
+    /// If the block cannot be read, or is no filter.
+    pub fn row_filter(self) -> Result<Option<FilterSummary>> {
+        let Some(filter) = &self.0.filters.row_filter else { return Ok(None) };
+        let summary = filter.summary(&self.0.blocks)?;
+        match filter.problem().filter(|_| summary.is_none()) {
+            Some(problem) => Err(problem.clone().in_file(&self.0.blocks.name)),
+            None => Ok(summary),
+        }
+    }
+
+    /// Why our own filter, or a partition of it, cannot be used, as far as reads have found out.
+    /// They do without it.
+    pub fn row_filter_problem(self) -> Option<&'a Damage> {
+        self.0.filters.row_filter.as_ref().and_then(RowFilter::problem)
+    }
+}
