@@ -7,9 +7,6 @@ use crate::cycles::{Cycle, cycles};
 use crate::modules::{Use, uses};
 use crate::workspace;
 
-/// Crates that still have cycles, with the greatest number of modules in them. One that has none any more must leave the list.
-const ALLOWED: &[(&str, usize)] = &[("filter", 13), ("sstable", 5), ("store", 25)];
-
 /// The root files of all crates.
 fn roots() -> Vec<(String, PathBuf)> {
     let crates = workspace().join("crates");
@@ -29,17 +26,10 @@ fn roots() -> Vec<(String, PathBuf)> {
     roots
 }
 
-/// What is wrong with a crate of these cycles, of which so many modules are allowed to be in some.
-fn verdict(name: &str, cycles: &[Cycle<'_>], allowed: Option<usize>) -> Option<String> {
-    let modules: usize = cycles.iter().map(|cycle| cycle.modules.len()).sum();
-    match allowed {
-        Some(_) if modules == 0 => Some(format!("{name}: no cycle any more: take it off the list")),
-        allowed if modules > allowed.unwrap_or(0) => {
-            let reports: Vec<String> = cycles.iter().map(Cycle::report).collect();
-            Some(format!("{name}: {modules} modules in cycles\n{}", reports.join("\n")))
-        }
-        _ => None,
-    }
+/// What is wrong with a crate of these cycles.
+fn verdict(name: &str, cycles: &[Cycle<'_>]) -> Option<String> {
+    let reports: Vec<String> = cycles.iter().map(Cycle::report).collect();
+    (!reports.is_empty()).then(|| format!("{name}: modules in cycles\n{}", reports.join("\n")))
 }
 
 #[test]
@@ -48,8 +38,7 @@ fn no_crate_has_a_cycle_between_its_modules() {
     for (name, root) in roots() {
         match uses(&root, &workspace()) {
             Ok(uses) => {
-                let allowed = ALLOWED.iter().find(|(allowed, _)| *allowed == name);
-                wrong.extend(verdict(&name, &cycles(&uses), allowed.map(|(_, count)| *count)));
+                wrong.extend(verdict(&name, &cycles(&uses)));
             }
             Err(problems) => wrong.push(format!("{name}: not checked\n{}", problems.join("\n"))),
         }
@@ -91,15 +80,12 @@ fn a_cycle_is_found_and_says_which_lines_tie_it() {
     let uses = fixture(&files).expect("the fixture can be read");
     let cycles = cycles(&uses);
     assert_eq!(cycles.len(), 1);
-    let report = verdict("crate", &cycles, None).expect("a cycle is wrong");
+    let report = verdict("crate", &cycles).expect("a cycle is wrong");
     assert!(report.contains("2 modules: block, encoding"), "{report}");
     assert!(report.contains("block.rs:3 → encoding (crate::encoding::decode)"), "{report}");
     assert!(report.contains("encoding.rs:1 → block (crate::block::Block)"), "{report}");
     assert!(!report.contains("units"), "{report}");
-    assert_eq!(verdict("crate", &cycles, Some(2)), None, "allowed");
-    assert!(verdict("crate", &cycles, Some(1)).is_some(), "more than allowed");
-    assert!(verdict("crate", &[], Some(2)).is_some(), "the list is out of date");
-    assert_eq!(verdict("crate", &[], None), None);
+    assert_eq!(verdict("crate", &[]), None);
 }
 
 #[test]

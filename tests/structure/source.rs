@@ -24,7 +24,7 @@ pub(crate) struct Function {
 }
 
 impl Function {
-    fn new(name: String, start: Span, body: &DelimSpan) -> Self {
+    fn new(name: String, start: Span, body: DelimSpan) -> Self {
         let (open, close) = (body.open().start().line, body.close().end().line);
         let body_lines = (close - open).saturating_sub(1);
         Self { name, first_line: start.start().line, last_line: close, body_lines }
@@ -53,7 +53,7 @@ impl Functions {
             Some(Some(owner)) => format!("{owner}::{}", signature.ident),
             _ => signature.ident.to_string(),
         };
-        let function = Function::new(name, signature.fn_token.span, &body.brace_token.span);
+        let function = Function::new(name, signature.fn_token.span, body.brace_token.span);
         self.found.push(function);
     }
 
@@ -80,7 +80,7 @@ impl Functions {
                     if group.delimiter() == Delimiter::Brace
                         && let Some((name, start)) = open.take()
                     {
-                        let function = Function::new(name.to_string(), start, &group.delim_span());
+                        let function = Function::new(name.to_string(), start, group.delim_span());
                         self.found.push(function);
                     }
                     self.scan(group.stream());

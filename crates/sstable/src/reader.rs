@@ -11,15 +11,14 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::{
-    Caching, Comparator, Error, FileInfo, FileName, FileSource, FilterAnswer, ReadAt, ReadTrace,
-    ReaderOptions, Result, RowProbe, Scanner, Trailer,
-};
-
 use crate::file::open;
 use crate::file::open_file::OpenFile;
 use crate::file::parts::{FileBlocks, FileFilters, FileIndex};
 use crate::lookup::{LookupFile, RowLookup};
+use crate::{
+    Caching, Comparator, Error, FileInfo, FileName, FileSource, FilterAnswer, ReadAt, ReadTrace,
+    ReaderOptions, Result, RowProbe, Scanner, Trailer,
+};
 
 /// An open file. Cloning it is cheap, and all clones are one file; threads may share it.
 ///

@@ -1,13 +1,17 @@
+use bytes::Bytes;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 
 use super::*;
 use crate::block::bloom::BloomBits;
 use crate::block::cached::CachedBlock;
+use crate::block::index::BlockPlace;
+use crate::block::meta::MetaBlock;
 use crate::buffers::Buffers;
 use crate::cache::BlockKey;
 use crate::{
-    BlockCache, BlockKind, BlockSource, BloomType, CellRef, FilterAnswer, FilterOptions, FilterUse,
-    KeyRef, RowProbe, Timestamp, Writer, WriterOptions,
+    BlockCache, BlockKind, BlockSource, BlockType, BloomType, CellRef, DataBlockEncoding,
+    FilterAnswer, FilterOptions, FilterUse, KeyRef, RowProbe, SequenceId, Timestamp, Writer,
+    WriterOptions,
 };
 
 pub(crate) const SEED: Seed = Seed::new(0x5eed);
