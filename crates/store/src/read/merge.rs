@@ -40,7 +40,9 @@ impl Merge {
     /// The cell that comes next.
     #[inline]
     pub(crate) fn cell(&self) -> Option<CellRef<'_>> {
-        self.heap.first().map(|first| self.sources[first.source].cell().expect(IN_HEAP))
+        let cell = self.heap.first().and_then(|first| self.sources[first.source].cell());
+        debug_assert_eq!(cell.is_some(), !self.heap.is_empty(), "{IN_HEAP}");
+        cell
     }
 
     /// Goes on from a cell to the next.

@@ -133,7 +133,9 @@ impl Cells {
             return Ok(None);
         }
         self.standing = Standing::Shown;
-        Ok(Some(self.chosen()))
+        let cell = self.merge.cell();
+        debug_assert!(cell.is_some(), "the merge stands on the chosen cell");
+        Ok(cell)
     }
 
     /// The next cells, up to `limit`, all of one row, so that a long row comes in parts (HBase's
