@@ -157,7 +157,9 @@ fn a_header_that_cannot_be_read_costs_its_block_alone() {
     // The first, one in the middle, the last, two apart, two neighbours.
     for damaged in [&[0][..], &[5], &[last], &[3, 20], &[7, 8]] {
         fs::write(&file, &bytes).expect("writable");
-        damaged.iter().for_each(|index| flip(&file, blocks[*index]));
+        for &index in damaged {
+            flip(&file, blocks[index]);
+        }
         let output = path(&directory, "saved.hfile");
         let salvage = hfile(&["salvage", "--json", "--force", &file, "--output", &output]);
         let salvage: Value = serde_json::from_slice(&salvage.stdout).expect("an object");
@@ -179,11 +181,11 @@ fn a_header_that_cannot_be_read_costs_its_block_alone() {
                     && last_row.is_none_or(|last| row.as_str() < last)
             };
             between.extend(all.iter().filter(is_between));
-            let lost = salvage["lost"].as_array().expect("a list");
-            let is_same = |lost: &&Value| {
+            let is_same = |lost: &Value| {
                 lost["first_row"] == error["first_row"] && lost["last_row"] == error["last_row"]
             };
-            assert!(lost.iter().any(|lost| is_same(&lost)), "{error} in {lost:?}");
+            let saved_beside = salvage["lost"].as_array().expect("a list");
+            assert!(saved_beside.iter().any(is_same), "{error} in {salvage}");
         }
         assert!(between.iter().copied().eq(missing), "{damaged:?}: the lost rows, and no others");
     }

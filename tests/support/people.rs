@@ -35,7 +35,6 @@ pub struct Person {
 
 impl Person {
     /// Returns the row of a number, whose key has at least `digits` digits.
-    #[expect(clippy::cast_possible_truncation, reason = "an age is small")]
     pub fn new(number: u64, digits: usize) -> Self {
         Self {
             row: format!("row{number:0digits$}"),
