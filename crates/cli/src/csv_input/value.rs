@@ -131,6 +131,8 @@ mod tests {
             ("float64", "-0.1", b"\xbf\xb9\x99\x99\x99\x99\x99\x9a"),
             ("float64", "NaN", b"\x7f\xf8\0\0\0\0\0\0"),
             ("bool", "TRUE", b"\xff"),
+            ("bool", "false", b"\0"),
+            ("bool", "1", b"\xff"),
             ("bool", "0", b"\0"),
             ("binary-hex", "00fF", b"\0\xff"),
             ("binary-hex", "", b""),

@@ -265,9 +265,13 @@ mod tests {
         assert!(all[0].1.as_ref().is_err_and(|what| what.contains("more than 1000 lines")));
         assert!(all[0].1.as_ref().is_err_and(|what| what.contains("on line 1 is perhaps")));
 
-        for (field, is_sound) in
-            [("1234567890", true), ("\"1234567890\"", true), ("12345678901", false)]
-        {
+        for (field, is_sound) in [
+            ("1234567890", true),
+            ("\"1234567890\"", true),
+            ("12345678901", false),
+            // A carriage return before a separator is of the field.
+            ("1234567890\r", false),
+        ] {
             let all = read_all(format!("a,{field},b\nc\n").as_bytes(), COMMAS, 10);
             assert_eq!(all[0].1.is_ok(), is_sound, "{all:?}");
             assert_eq!(all[1], (2, Ok("c".to_owned())), "{all:?}");
