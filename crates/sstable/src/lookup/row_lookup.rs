@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use smallvec::SmallVec;
-
 use super::file_seek::FileSeek;
 use super::files::LookupFile;
 use crate::file::filters::file_filters::{FilterAnswer, ResidentFilter};
@@ -86,8 +84,9 @@ pub struct RowLookup<'a> {
     /// The index of the file that comes next.
     next: usize,
     /// What is known of the files from `window_start` on.
-    window: SmallVec<[FilterState<'a>; WINDOW]>,
+    window: [FilterState<'a>; WINDOW],
     window_start: usize,
+    window_end: usize,
     /// The file in which the row is being looked for, and how far that is.
     seek: Option<(usize, FileSeek)>,
     trace: ReadTrace,
@@ -96,7 +95,8 @@ pub struct RowLookup<'a> {
 impl<'a> RowLookup<'a> {
     /// Begins the lookup of a row; counts all files as considered. `files` are in the order of
     /// [`LookupFiles`](super::LookupFiles).
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is large, and would be moved")]
     pub fn new(files: &'a [LookupFile], probe: &'a RowProbe<'a>) -> Self {
         let mut trace = ReadTrace::default();
         trace.files_considered = files.len() as u64;
@@ -107,8 +107,9 @@ impl<'a> RowLookup<'a> {
             until: Timestamp::LATEST,
             settled: Timestamp::OLDEST,
             next: 0,
-            window: SmallVec::new(),
+            window: [FilterState::Ask; WINDOW],
             window_start: 0,
+            window_end: 0,
             seek: None,
             trace,
         }
@@ -116,9 +117,8 @@ impl<'a> RowLookup<'a> {
 
     /// Wants only cells from one time on and before another. Default: all.
     #[inline]
-    #[must_use]
-    pub fn times(self, from: Timestamp, until: Timestamp) -> Self {
-        Self { from, until, ..self }
+    pub fn times(&mut self, from: Timestamp, until: Timestamp) {
+        (self.from, self.until) = (from, until);
     }
 
     /// Sets the stop rule: files all of whose cells are older than this cannot change the answer.
@@ -177,7 +177,7 @@ impl<'a> RowLookup<'a> {
                 self.skip_rest(observer);
                 return;
             }
-            if index == self.window_start + self.window.len() {
+            if index == self.window_end {
                 self.prefetch_filters();
             }
             let filter = self.window[index - self.window_start];
@@ -221,10 +221,9 @@ impl<'a> RowLookup<'a> {
     /// Compares the next files' ranges with the row, and prefetches what their filters will read, so that the
     /// waits for memory overlap.
     pub(super) fn prefetch_filters(&mut self) {
-        self.window.clear();
-        self.window_start = self.next;
-        for file in self.files[self.next..].iter().take(WINDOW) {
-            let state = if !file.spans(self.probe) {
+        let files = &self.files[self.next..];
+        for (state, file) in self.window.iter_mut().zip(files) {
+            *state = if !file.spans(self.probe) {
                 FilterState::OutOfRange
             } else if let Some(filter) = file.resident_filter(self.probe) {
                 filter.prefetch(self.probe);
@@ -232,8 +231,9 @@ impl<'a> RowLookup<'a> {
             } else {
                 FilterState::Ask
             };
-            self.window.push(state);
         }
+        self.window_start = self.next;
+        self.window_end = self.next + files.len().min(WINDOW);
     }
 
     /// Gets the block of the file in which the row is being looked for. An error is returned by

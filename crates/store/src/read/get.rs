@@ -12,7 +12,6 @@
 use std::sync::{Arc, OnceLock};
 
 use filter::Seed;
-use smallvec::SmallVec;
 use sstable::{
     BATCH_MAX, Cell, KeyRef, ReadTrace, RowLookup, RowProbe, SequenceId, Timestamp, begin_together,
     row_head,
@@ -69,9 +68,9 @@ impl ReadView {
         observer: &mut impl GetObserver,
     ) -> Result<Vec<Cell>> {
         let mut shown = Vec::new();
-        for question in self.questions(get)? {
-            FamilyRead::begin(self, &question, observer).finish(&mut shown, trace, observer)?;
-        }
+        self.for_each_question(get, |question| {
+            FamilyRead::begin(self, &question, observer).finish(&mut shown, trace, observer)
+        })?;
         Ok(shown)
     }
 
@@ -87,9 +86,12 @@ impl ReadView {
         });
         let mut answers = vec![(Vec::new(), ReadTrace::default()); gets.len()];
         for batch in order.chunks(BATCH_MAX) {
-            let mut questions: SmallVec<[_; BATCH_MAX]> = SmallVec::new();
+            let mut questions = Vec::with_capacity(BATCH_MAX);
             for (_, get) in batch {
-                questions.extend(self.questions(&gets[*get])?.into_iter().map(|it| (*get, it)));
+                self.for_each_question(&gets[*get], |question| {
+                    questions.push((*get, question));
+                    Ok(())
+                })?;
             }
             let mut reads = Vec::with_capacity(questions.len());
             for (get, question) in &questions {
@@ -104,23 +106,23 @@ impl ReadView {
         Ok(answers)
     }
 
-    /// The families that a get asks, and for which of their columns.
-    fn questions<'g>(&'g self, get: &'g Get) -> Result<SmallVec<[Question<'g>; 1]>> {
-        let question = |family, columns: &'g Columns| {
-            // A filter over columns can be asked if there is just one column.
-            let probe = RowProbe::new(&get.row, self.seed);
-            let probe = match columns.only_one() {
-                Some(column) => probe.with_column(column),
-                None => probe,
-            };
-            Question { family, probe, columns, view: &get.view }
-        };
+    /// Hands over what a get asks, one family after the other.
+    #[inline]
+    fn for_each_question<'g>(
+        &'g self,
+        get: &'g Get,
+        mut visit: impl FnMut(Question<'g>) -> Result<()>,
+    ) -> Result<()> {
         if get.families.is_empty() {
-            let families = self.version.families.iter();
-            return Ok(families.map(|family| question(&**family, &Columns::All)).collect());
+            let mut families = self.version.families.iter();
+            return families.try_for_each(|family| {
+                visit(Question::new(family, get, &Columns::All, self.seed))
+            });
         }
-        let queries = get.families.iter();
-        queries.map(|it| Ok(question(self.family(&it.family)?, &it.columns))).collect()
+        get.families.iter().try_for_each(|query| {
+            let family = self.family(&query.family)?;
+            visit(Question::new(family, get, &query.columns, self.seed))
+        })
     }
 
     pub(crate) fn family(&self, name: &[u8]) -> Result<&Arc<FamilyVersion>> {
@@ -134,6 +136,19 @@ struct Question<'a> {
     probe: RowProbe<'a>,
     columns: &'a Columns,
     view: &'a View,
+}
+
+impl<'a> Question<'a> {
+    #[inline]
+    fn new(family: &'a FamilyVersion, get: &'a Get, columns: &'a Columns, seed: Seed) -> Self {
+        let probe = RowProbe::new(&get.row, seed);
+        // A filter over columns can be asked if there is just one column.
+        let probe = match columns.only_one() {
+            Some(column) => probe.with_column(column),
+            None => probe,
+        };
+        Self { family, probe, columns, view: &get.view }
+    }
 }
 
 /// A row of a family that is being read.
@@ -168,8 +183,8 @@ impl<'a> FamilyRead<'a> {
             _ => Timestamp::OLDEST,
         };
         let times = view.time_range;
-        let mut lookup =
-            RowLookup::new(family.files.lookup(), probe).times(times.min.max(unexpired), times.max);
+        let mut lookup = RowLookup::new(family.files.lookup(), probe);
+        lookup.times(times.min.max(unexpired), times.max);
         lookup.stop_below(row.settled());
         observer.begin_family(family, row.len(), lookup.trace());
         Self { family, row, lookup }
