@@ -14,7 +14,7 @@ use std::sync::Arc;
 use crate::file::open;
 use crate::file::open_file::OpenFile;
 use crate::file::parts::{FileBlocks, FileFilters, FileIndex};
-use crate::lookup::{LookupFile, RowLookup};
+use crate::lookup::LookupFile;
 use crate::{
     Caching, Comparator, Error, FileInfo, FileName, FileSource, FilterAnswer, ReadAt, ReadTrace,
     ReaderOptions, Result, RowProbe, Scanner, Trailer,
@@ -92,10 +92,7 @@ impl Reader {
     /// If a block cannot be read.
     #[inline]
     pub fn get_row(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> Result<Option<Scanner>> {
-        let mut lookup = RowLookup::new(std::slice::from_ref(&self.0), probe);
-        let found = lookup.next_file(&mut ());
-        trace.add(lookup.trace());
-        Ok(found?.map(|(_, scanner)| scanner))
+        self.0.get_row(probe, trace)
     }
 
     /// Asks the filter about a row; counts the question and the filter's blocks.

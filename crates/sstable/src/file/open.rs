@@ -7,7 +7,7 @@
 )]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bytes::Bytes;
 
@@ -252,7 +252,8 @@ fn assemble(
     if blocks.pin_filters {
         filters.load(&blocks);
     }
-    Ok(OpenFile { blocks, trailer, file_info, index, middle, metas, rows, filters })
+    let had_last_row = AtomicBool::new(false);
+    Ok(OpenFile { blocks, trailer, file_info, index, middle, metas, rows, filters, had_last_row })
 }
 
 /// Reads the root of the data index; `None` in a file without cells.

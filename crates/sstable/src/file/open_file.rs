@@ -1,6 +1,7 @@
 //! What is known of a file while it is open.
 
 use std::fmt;
+use std::sync::atomic::AtomicBool;
 
 use bytes::Bytes;
 
@@ -32,6 +33,8 @@ pub(crate) struct OpenFile {
     /// `None` in a file without cells.
     pub(crate) rows: Option<Rows>,
     pub(crate) filters: Filters,
+    /// Whether the filter let the row pass that was looked up last, in this file alone.
+    pub(crate) had_last_row: AtomicBool,
 }
 
 impl OpenFile {

@@ -16,10 +16,7 @@ use crate::{BlockKind, BlockSource, Caching, Error, KeyRef, ReadTrace, Result, R
 
 /// The lookup of a row in one file whose filter did not deny it.
 #[derive(Debug)]
-pub(super) struct FileSeek {
-    answer: FilterAnswer,
-    step: Step,
-}
+pub(super) struct FileSeek(Step);
 
 /// How far a lookup in a file is. Boxed: a small state is cheap to move.
 #[derive(Debug)]
@@ -62,7 +59,7 @@ impl FileSeek {
     /// Searches the index, as far as it is in memory for as long as the file is open. Prefetches the block, if
     /// the index knows where it is in memory.
     #[inline]
-    pub(super) fn begin(file: &OpenFile, answer: FilterAnswer, probe: &RowProbe<'_>) -> Self {
+    pub(super) fn begin(file: &OpenFile, probe: &RowProbe<'_>) -> Self {
         let hash = probe.key_hash(ROW_HASH_SEED);
         let index = file.index.as_ref();
         let root_entry =
@@ -70,7 +67,7 @@ impl FileSeek {
         if let Some(slot) = root_entry.and_then(|entry| slot(file, entry)) {
             slot.prefetch(hash);
         }
-        Self { answer, step: Step::Block(InIndex { root_entry, hash }) }
+        Self(Step::Block(InIndex { root_entry, hash }))
     }
 
     /// Gets the block: from memory, the cache or the file.
@@ -81,28 +78,28 @@ impl FileSeek {
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
     ) {
-        let Step::Block(InIndex { root_entry, hash }) = self.step else { return };
+        let Step::Block(InIndex { root_entry, hash }) = self.0 else { return };
         if let Some(entry) = root_entry
             && let Some((block, bytes)) = slot(file, entry).and_then(BlockSlot::block)
         {
             trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
             let next_block = NextBlock::AfterRootEntry(entry);
-            self.step = Step::Cell(InBlock { block, hash, likely: None, next_block });
+            self.0 = Step::Cell(InBlock { block, hash, likely: None, next_block });
             return;
         }
-        self.step = load_through_index(file, InIndex { root_entry, hash }, probe.row(), trace)
+        self.0 = load_through_index(file, InIndex { root_entry, hash }, probe.row(), trace)
             .unwrap_or_else(|error| Step::Failed(Box::new(error)));
     }
 
     /// Prefetches the row's cell, if the block was loaded.
     pub(super) fn prefetch_cell(&mut self) {
-        if let Step::Cell(InBlock { block, hash, likely, .. }) = &mut self.step {
+        if let Step::Cell(InBlock { block, hash, likely, .. }) = &mut self.0 {
             *likely = block.prefetch_cell(*hash);
         }
     }
 
-    /// Returns the row's first cell, if the file has the row. Counts a false positive if the filter said
-    /// "maybe" and the row is not there, nor, for a filter over columns, the column or a delete of its family.
+    /// Returns the row's first cell, if the file has the row. Counts a false positive if the filter's `answer`
+    /// was "maybe" and the row is not there, nor, for a filter over columns, the column or a delete of its family.
     ///
     /// Boxed: an inline error makes the compiler move `Place` bytewise, which stalls store forwarding.
     #[inline(always)]
@@ -110,17 +107,18 @@ impl FileSeek {
     pub(super) fn finish(
         mut self,
         file: &Arc<OpenFile>,
+        answer: FilterAnswer,
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
     ) -> Result<Option<Place>, Box<Error>> {
         self.load_block(file, probe, trace);
-        let found = match self.step {
+        let found = match self.0 {
             Step::Cell(in_block) => in_block.search(file, probe.row(), trace)?,
             Step::Done(place) => place.map(|place| *place),
             Step::Failed(error) => return Err(error),
             Step::Block(_) => unreachable!("the block was loaded"),
         };
-        if self.answer == FilterAnswer::Maybe {
+        if answer == FilterAnswer::Maybe {
             let is_false = match &found {
                 None => true,
                 Some(place) => probe.qualifier().is_some() && lacks_column(file, probe, place)?,

@@ -2,15 +2,17 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::ops::Deref;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use filter::StoredFilter;
 
-use crate::file::filters::file_filters::ResidentFilter;
+use super::file_seek::FileSeek;
+use crate::file::filters::file_filters::{FilterAnswer, ResidentFilter};
 use crate::file::open_file::OpenFile;
 use crate::row_head::{RowHead, row_head};
-use crate::{Comparator, RowProbe, Timestamp};
+use crate::{Comparator, ReadTrace, Result, RowProbe, Scanner, Timestamp};
 
 /// A file that lookups ask, and beside it what decides about most lookups: so a lookup passes over many files
 /// without touching the memory of any of them.
@@ -60,9 +62,67 @@ impl LookupFile {
         self.newest
     }
 
+    /// Looks a row up in this file alone. Returns a scanner on its first cell.
+    #[inline]
+    pub(crate) fn get_row(
+        &self,
+        probe: &RowProbe<'_>,
+        trace: &mut ReadTrace,
+    ) -> Result<Option<Scanner>> {
+        trace.files_considered += 1;
+        // A file that had the last row most likely has this one too. Its block is then prefetched before the
+        // filter is asked, so that their waits for memory overlap.
+        let had_last = self.file.had_last_row.load(Relaxed);
+        let early = had_last.then(|| FileSeek::begin(&self.file, probe));
+        let answer = self.ask(self.filter_state(probe), probe, trace);
+        if answer.is_some() != had_last {
+            self.file.had_last_row.store(answer.is_some(), Relaxed);
+        }
+        let Some(answer) = answer else { return Ok(None) };
+        let seek = early.unwrap_or_else(|| FileSeek::begin(&self.file, probe));
+        match seek.finish(&self.file, answer, probe, trace) {
+            // Made in place: a scanner is large, and moving it would cost a copy.
+            Ok(Some(place)) => Ok(Some(Scanner::at(Arc::clone(&self.file), place))),
+            Ok(None) => Ok(None),
+            Err(error) => Err(*error),
+        }
+    }
+
+    /// Compares the file's range with the row, and prefetches what its filter will read.
+    #[inline]
+    pub(super) fn filter_state(&self, probe: &RowProbe<'_>) -> FilterState<'_> {
+        if !self.spans(probe) {
+            FilterState::OutOfRange
+        } else if let Some(filter) = self.resident_filter(probe) {
+            filter.prefetch(probe);
+            FilterState::Resident(filter)
+        } else {
+            FilterState::Ask
+        }
+    }
+
+    /// Asks the filter; counts the question, and why the file was skipped if it was. `None`: it was.
+    #[inline]
+    pub(super) fn ask(
+        &self,
+        state: FilterState<'_>,
+        probe: &RowProbe<'_>,
+        trace: &mut ReadTrace,
+    ) -> Option<FilterAnswer> {
+        let answer = match state {
+            FilterState::OutOfRange => {
+                trace.files_skipped_by_range += 1;
+                return None;
+            }
+            FilterState::Resident(filter) => filter.ask(probe, trace),
+            FilterState::Ask => self.file.filters.ask(&self.file.blocks, probe, trace),
+        };
+        (answer != FilterAnswer::No).then_some(answer)
+    }
+
     /// Returns whether the row lies between the file's first row and its last.
     #[inline]
-    pub(crate) fn spans(&self, probe: &RowProbe<'_>) -> bool {
+    fn spans(&self, probe: &RowProbe<'_>) -> bool {
         let Some((first, last)) = self.heads else { return self.file.spans_row(probe.row()) };
         match (probe.head().cmp(&first), probe.head().cmp(&last)) {
             (Ordering::Less, _) | (_, Ordering::Greater) => false,
@@ -73,7 +133,7 @@ impl LookupFile {
 
     /// Returns the filter of ours that answers for a row, if it is in memory.
     #[inline]
-    pub(crate) fn resident_filter(&self, probe: &RowProbe<'_>) -> Option<ResidentFilter<'_>> {
+    fn resident_filter(&self, probe: &RowProbe<'_>) -> Option<ResidentFilter<'_>> {
         match self.filter.get() {
             Some(WholeFilter { filter, bytes }) => Some(ResidentFilter { filter, bytes: *bytes }),
             None => self.find_resident_filter(probe),
@@ -87,6 +147,17 @@ impl LookupFile {
         }
         self.file.filters.resident(probe)
     }
+}
+
+/// What is known of a file before its filter is asked.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum FilterState<'a> {
+    /// The row lies before its first row or behind its last.
+    OutOfRange,
+    /// Its filter is in memory, and was prefetched.
+    Resident(ResidentFilter<'a>),
+    /// It has no filter in memory: one may have to be read.
+    Ask,
 }
 
 /// Files in the order of their newest cell, the newest first. Cloning is cheap.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::file_seek::FileSeek;
-use super::files::LookupFile;
-use crate::file::filters::file_filters::{FilterAnswer, ResidentFilter};
+use super::files::{FilterState, LookupFile};
+use crate::file::filters::file_filters::FilterAnswer;
 use crate::{ReadTrace, Result, RowProbe, Scanner, Timestamp};
 
 /// What a lookup did with a file: it skipped the file for one of four reasons, or looked into it.
@@ -57,17 +57,6 @@ impl LookupObserver for () {
 /// Filters that are prefetched together: about as many loads as a core has under way at once.
 const WINDOW: usize = 16;
 
-/// What is known of a file before its turn.
-#[derive(Clone, Copy, Debug)]
-enum FilterState<'a> {
-    /// The row lies before its first row or behind its last.
-    OutOfRange,
-    /// Its filter is in memory, and was prefetched.
-    Resident(ResidentFilter<'a>),
-    /// It has no filter in memory: one may have to be read.
-    Ask,
-}
-
 /// The lookup of one row in an ordered list of files.
 ///
 /// Each call of [`next_file`](Self::next_file) returns the next file that has the row. What the caller found so far may
@@ -88,7 +77,7 @@ pub struct RowLookup<'a> {
     window_start: usize,
     window_end: usize,
     /// The file in which the row is being looked for, and how far that is.
-    seek: Option<(usize, FileSeek)>,
+    seek: Option<(usize, FilterAnswer, FileSeek)>,
     trace: ReadTrace,
 }
 
@@ -152,9 +141,9 @@ impl<'a> RowLookup<'a> {
     ) -> Result<Option<(usize, Scanner)>> {
         loop {
             self.find_file(observer);
-            let Some((index, seek)) = self.seek.take() else { return Ok(None) };
+            let Some((index, answer, seek)) = self.seek.take() else { return Ok(None) };
             let file = &self.files[index].file;
-            match seek.finish(file, self.probe, &mut self.trace) {
+            match seek.finish(file, answer, self.probe, &mut self.trace) {
                 // Made in place: a scanner is large, and moving it would cost a copy.
                 Ok(Some(place)) => {
                     return Ok(Some((index, Scanner::at(Arc::clone(file), place))));
@@ -180,30 +169,20 @@ impl<'a> RowLookup<'a> {
             if index == self.window_end {
                 self.prefetch_filters();
             }
-            let filter = self.window[index - self.window_start];
+            let state = self.window[index - self.window_start];
             self.next += 1;
             if candidate.oldest() >= self.until {
                 self.trace.files_skipped_by_time += 1;
                 observer.file(index, FileFate::TooNew, &self.trace);
                 continue;
             }
-            let answer = match filter {
-                FilterState::OutOfRange => {
-                    self.trace.files_skipped_by_range += 1;
-                    observer.file(index, FileFate::OutOfRange, &self.trace);
-                    continue;
-                }
-                FilterState::Resident(filter) => filter.ask(self.probe, &mut self.trace),
-                FilterState::Ask => {
-                    let file = &candidate.file;
-                    file.filters.ask(&file.blocks, self.probe, &mut self.trace)
-                }
-            };
-            if answer == FilterAnswer::No {
-                observer.file(index, FileFate::Denied, &self.trace);
+            let Some(answer) = candidate.ask(state, self.probe, &mut self.trace) else {
+                let is_in_range = !matches!(state, FilterState::OutOfRange);
+                let fate = if is_in_range { FileFate::Denied } else { FileFate::OutOfRange };
+                observer.file(index, fate, &self.trace);
                 continue;
-            }
-            self.seek = Some((index, FileSeek::begin(&candidate.file, answer, self.probe)));
+            };
+            self.seek = Some((index, answer, FileSeek::begin(&candidate.file, self.probe)));
             return;
         }
     }
@@ -223,14 +202,7 @@ impl<'a> RowLookup<'a> {
     pub(super) fn prefetch_filters(&mut self) {
         let files = &self.files[self.next..];
         for (state, file) in self.window.iter_mut().zip(files) {
-            *state = if !file.spans(self.probe) {
-                FilterState::OutOfRange
-            } else if let Some(filter) = file.resident_filter(self.probe) {
-                filter.prefetch(self.probe);
-                FilterState::Resident(filter)
-            } else {
-                FilterState::Ask
-            };
+            *state = file.filter_state(self.probe);
         }
         self.window_start = self.next;
         self.window_end = self.next + files.len().min(WINDOW);
@@ -239,14 +211,14 @@ impl<'a> RowLookup<'a> {
     /// Gets the block of the file in which the row is being looked for. An error is returned by
     /// [`next_file`](Self::next_file).
     pub(super) fn load_block(&mut self) {
-        if let Some((index, seek)) = &mut self.seek {
+        if let Some((index, _, seek)) = &mut self.seek {
             seek.load_block(&self.files[*index].file, self.probe, &mut self.trace);
         }
     }
 
     /// Prefetches the row's cell in the block that was loaded.
     pub(super) fn prefetch_cell(&mut self) {
-        if let Some((_, seek)) = &mut self.seek {
+        if let Some((_, _, seek)) = &mut self.seek {
             seek.prefetch_cell();
         }
     }
