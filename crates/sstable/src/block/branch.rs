@@ -144,8 +144,36 @@ mod tests {
         assert_eq!(index.find(&KeyRef::after_row(b"d")), 1);
     }
 
+    /// No other way leads to an index block, so that a search can rely on the order.
     #[test]
-    fn keys_out_of_order_are_damage() {
-        assert!(index(&[b"b", b"a"]).is_err());
+    fn entries_out_of_order_are_refused_when_a_block_is_made() {
+        let refused = |rows: &[&[u8]]| index(rows).expect_err("out of order");
+        assert_eq!(refused(&[b"b", b"a"]), "index keys out of order");
+        let mut key = Vec::new();
+        KeyRef::before_row(b"a").write_flat(&mut key);
+        let entry = |offset| {
+            let block = BlockPlace { offset: BlockOffset::new(offset), len: 100 };
+            IndexEntry { block, key: &key }
+        };
+        let mut body = Vec::new();
+        write_branch(&mut body, [entry(100), entry(0)].into_iter());
+        let branch = Branch::new(body.into()).expect("the entries lie in the block");
+        let what = IndexBlock::new(branch, Comparator::Bytes).expect_err("out of order");
+        assert_eq!(what, "blocks out of order in the index");
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "index entries out of order")]
+    fn heads_of_other_entries_are_a_broken_invariant() {
+        let mut index = index(&[b"b", b"d", b"f"]).expect("in order");
+        index.heads = self::index(&[b"x", b"y", b"z"]).expect("in order").heads;
+        let _ = index.find(&KeyRef::before_row(b"c"));
+    }
+
+    #[test]
+    #[should_panic(expected = "index out of bounds")]
+    fn a_slot_of_no_entry_is_a_broken_invariant() {
+        let _ = index(&[b"a", b"c"]).expect("in order").slot(2);
     }
 }

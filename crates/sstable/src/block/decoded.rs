@@ -8,8 +8,8 @@
 use filter::KeyHash;
 
 use super::data::BlockOrigin;
-use super::row_index::{RowIndex, RowLookup, RowPlace, offset, row_at};
-use super::row_table::{RowTable, TableAddress};
+use super::row_index::{RowIndex, RowLookup, RowPlace, row_at};
+use super::row_table::{RowTable, TableAddress, offset};
 use crate::buffers::Buffers;
 use crate::encoding::{CellLayout, PlainCells, PlainCursor, RowStarts};
 use crate::{CellRef, KeyRef};

@@ -108,10 +108,11 @@ impl FilterIndex {
             return Err("an error rate that is none".into());
         }
         let count = input.len_i32().ok_or(ENDS)?;
-        if count == 0 || count > input.len().checked_div(PARTITION_LEN_MIN).unwrap_or(0) {
+        if count == 0 || count > input.len() / PARTITION_LEN_MIN {
             return Err(format!("{count} partitions in {} bytes", input.len()).into());
         }
         let mut partitions: Vec<Partition> = Vec::with_capacity(count);
+        let mut key_count = 0_u64;
         for _ in 0..count {
             let keys = input.array().map(u64::from_be_bytes).ok_or(ENDS)?;
             let len = input.array().map(u32::from_be_bytes).ok_or(ENDS)?;
@@ -128,6 +129,7 @@ impl FilterIndex {
             if keys == 0 {
                 return Err("a partition without rows".into());
             }
+            key_count = key_count.checked_add(keys).ok_or("more rows than can be counted")?;
             partitions.push(Partition { keys, len, checksum, first_row });
         }
         if !input.is_empty() {
@@ -165,29 +167,26 @@ impl FilterIndex {
     /// The partition that has the row if one has it; `None` for a row before the first.
     pub(crate) fn find(&self, row: &[u8]) -> Option<usize> {
         let between = self.heads.candidates(row);
-        let equal = self.partitions.get(between.clone()).unwrap_or_default();
+        let start = between.start;
+        let equal = self.partitions.get(between).expect("candidates are partitions");
         let not_after = equal.partition_point(|partition| partition.first_row[..] <= *row);
-        between.start.saturating_add(not_after).checked_sub(1)
+        start.checked_add(not_after).expect("both count partitions").checked_sub(1)
     }
 
     /// Rows in all partitions.
     pub(crate) fn key_count(&self) -> u64 {
-        self.partitions.iter().fold(0, |sum, partition| sum.saturating_add(partition.keys))
+        self.partitions.iter().map(|partition| partition.keys).sum()
     }
 
     /// Bytes of all partitions.
     pub(crate) fn byte_size(&self) -> u64 {
-        self.partitions.iter().fold(0, |sum, partition| sum.saturating_add(partition.len.into()))
+        self.partitions.iter().map(|partition| u64::from(partition.len)).sum()
     }
 
     /// Bytes it takes in memory, those of the block it was read from among them.
     pub(crate) fn bytes(&self) -> usize {
-        let rows: usize = self
-            .partitions
-            .iter()
-            .map(|partition| partition.first_row.len())
-            .fold(0, usize::saturating_add);
-        rows.saturating_add(size_of_val(&self.partitions[..])).saturating_add(self.heads.bytes())
+        let rows = self.partitions.iter().map(|partition| partition.first_row.len());
+        rows.chain([size_of_val(&self.partitions[..]), self.heads.bytes()]).sum()
     }
 }
 

@@ -64,12 +64,13 @@ impl Header {
         let data_size = size(stored_len).and_then(|stored| stored.checked_add(Self::LEN));
         let data_size = data_size.expect("a block is shorter than 2 GiB");
         assert!(bytes_per_checksum > 0, "a checksum covers at least one byte");
-        let checksums = data_size.div_ceil(bytes_per_checksum).saturating_mul(4);
+        let checksums = data_size.div_ceil(bytes_per_checksum).checked_mul(4);
+        let behind_header = checksums.and_then(|sums| size(stored_len)?.checked_add(sums));
         Self {
             block_type,
-            on_disk_size_without_header: data_size
-                .saturating_sub(Self::LEN)
-                .saturating_add(checksums),
+            on_disk_size_without_header: behind_header
+                .filter(|len| i32::try_from(*len).is_ok())
+                .expect("a block is shorter than 2 GiB with its checksums"),
             uncompressed_size: size(uncompressed_len).expect("a block is shorter than 2 GiB"),
             previous_block,
             checksum_type,
@@ -125,7 +126,7 @@ impl Header {
             return Err(corrupt("a checksum for every 0 bytes"));
         }
         if header.on_disk_data_size_with_header < Self::LEN
-            || header.len() != header.data_len().saturating_add(header.checksums_len())
+            || Some(header.len()) != header.data_len().checked_add(header.checksums_len())
         {
             return Err(corrupt("its sizes contradict each other"));
         }
@@ -145,8 +146,9 @@ impl Header {
     }
 
     /// Bytes of the whole block in the file: header, data as stored, checksums.
+    #[expect(clippy::arithmetic_side_effects, reason = "two numbers of 32 bits")]
     pub fn len(&self) -> u64 {
-        u64::from(self.on_disk_size_without_header).saturating_add(Self::LEN.into())
+        u64::from(self.on_disk_size_without_header) + u64::from(Self::LEN)
     }
 
     /// Whether the block has no data at all, as the index of a file without cells.
@@ -160,8 +162,14 @@ impl Header {
     }
 
     /// Bytes of the checksums.
+    ///
+    /// # Panics
+    ///
+    /// If a checksum covers 0 bytes; no header that was read from a file says so.
+    #[expect(clippy::arithmetic_side_effects, reason = "four times a number of 32 bits")]
     pub fn checksums_len(&self) -> u64 {
-        self.data_len().div_ceil(u64::from(self.bytes_per_checksum).max(1)).saturating_mul(4)
+        assert!(self.bytes_per_checksum > 0, "a checksum covers at least one byte");
+        self.data_len().div_ceil(self.bytes_per_checksum.into()) * 4
     }
 }
 

@@ -13,7 +13,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::row_table::RowTable;
+use super::row_table::{RowTable, offset};
 use crate::Comparator;
 use crate::encoding::{CellLayout, PlainCells, RowStarts};
 use crate::row_heads::{RowHeads, common_prefix_len};
@@ -146,12 +146,6 @@ pub(super) enum RowPlace {
     Behind,
 }
 
-/// A place in a block, as tables and lists of rows hold it.
-#[inline]
-pub(super) fn offset(at: u32) -> usize {
-    usize::try_from(at).expect("a usize has 32 bits or more")
-}
-
 /// The rows of the cells that start at these places.
 fn rows_at<'a>(
     cells: &'a [u8],
@@ -169,7 +163,62 @@ fn rows_at<'a>(
 pub(super) fn row_at(cells: &[u8], at: usize) -> &[u8] {
     /// The two lengths of the cell, in front of the row's.
     const LENGTHS_LEN: usize = 8;
-    let key = &cells[at + LENGTHS_LEN..];
-    let len = u16::from_be_bytes([key[0], key[1]]);
-    &key[2..2 + usize::from(len)]
+    let row = cells.get(at + LENGTHS_LEN..).and_then(|key| {
+        let (len, rest) = key.split_first_chunk()?;
+        rest.get(..u16::from_be_bytes(*len).into())
+    });
+    match row {
+        Some(row) => row,
+        None => no_cell(at, cells.len()),
+    }
+}
+
+#[cold]
+fn no_cell(at: usize, len: usize) -> ! {
+    panic!("a row index has a row at {at}, where {len} bytes of cells have none")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::buffers::Body;
+    use crate::encoding::{BlockEncoder, Cells};
+    use crate::{CellRef, DataBlockEncoding, Timestamp};
+
+    fn cells() -> PlainCells {
+        let mut encoder = BlockEncoder::new(DataBlockEncoding::None, CellLayout::default());
+        for row in [b"a", b"b"] {
+            encoder.append(&CellRef::put(row, b"f", b"q", Timestamp::new(1), b"value"));
+        }
+        let body = Body::from(encoder.finish().to_vec());
+        match Cells::open(DataBlockEncoding::None, body, usize::MAX) {
+            Ok(Cells::Plain(cells)) => cells,
+            _ => panic!("plain cells"),
+        }
+    }
+
+    fn index(starts: RowStarts) -> RowIndex {
+        RowIndex::new(&cells(), CellLayout::default(), starts, RowLookup::ByOrder)
+    }
+
+    #[test]
+    #[should_panic(expected = "a row index has a row at 1000")]
+    fn a_row_beyond_the_cells_is_a_broken_invariant() {
+        let starts = RowStarts { offsets: vec![0, 1000], last_cell_at: 27, cell_count: 2 };
+        let cells = cells();
+        let _ = index(starts).find(cells.body(), Comparator::Bytes, b"b");
+    }
+
+    #[test]
+    #[should_panic(expected = "a checked block has a cell")]
+    fn a_block_without_cells_is_a_broken_invariant() {
+        let _ = index(RowStarts { offsets: Vec::new(), last_cell_at: 0, cell_count: 0 });
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "rows follow each other")]
+    fn rows_out_of_order_are_a_broken_invariant() {
+        let _ = index(RowStarts { offsets: vec![0, 27, 5], last_cell_at: 27, cell_count: 3 });
+    }
 }

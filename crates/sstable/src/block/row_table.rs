@@ -8,10 +8,6 @@
 //! A row is looked for in one line, mostly; only where a fingerprint agrees a cell is looked at. A
 //! search by halving or by heads would touch a line for each of its steps, each of which has to wait
 //! for the one before. A row that found its line full stands in the next one.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use filter::{KeyHash, Seed};
 
@@ -54,8 +50,7 @@ impl RowTable {
         }
         let line_count = row_count.div_ceil(ROWS_PER_LINE).max(1);
         // Once in some ten thousand blocks too many rows meet in one place, and twice the room helps.
-        Self::in_lines(line_count, rows.clone())
-            .or_else(|| Self::in_lines(line_count.saturating_mul(2), rows))
+        Self::in_lines(line_count, rows.clone()).or_else(|| Self::in_lines(2 * line_count, rows))
     }
 
     /// Puts the rows into so many lines; `None` if one finds all lines full where it is looked for.
@@ -66,9 +61,10 @@ impl RowTable {
         let mut lines = vec![Line([FREE; SLOTS]); line_count];
         for (row, at) in rows {
             let (first, fingerprint) = split(row_hash(row), line_count);
-            let slot = searched(first, line_count).find_map(|line| lines.get(line)?.free(line));
+            debug_assert!(at < PLACE, "a place of {PLACE_BITS} bits, and not that of a free slot");
+            let slot = searched(first, line_count).find_map(|line| lines[line].free(line));
             let (line, slot) = slot?;
-            *lines.get_mut(line)?.0.get_mut(slot)? = fingerprint | at;
+            lines[line].0[slot] = fingerprint | at;
         }
         Some(Self(lines.into()))
     }
@@ -86,7 +82,7 @@ impl RowTable {
     /// Where a row of this hash may start, as the line says in which it is looked for first.
     pub(super) fn candidate(&self, hash: KeyHash) -> Option<u32> {
         let (first, fingerprint) = split(hash, self.0.len());
-        let line = self.0.get(first)?;
+        let line = &self.0[first];
         line.place(line.agreeing(fingerprint).trailing_zeros())
     }
 
@@ -94,15 +90,14 @@ impl RowTable {
     /// may.
     pub(super) fn find(&self, hash: KeyHash, is_there: impl Fn(usize) -> bool) -> Option<usize> {
         let (first, fingerprint) = split(hash, self.0.len());
-        for line in searched(first, self.0.len()).filter_map(|line| self.0.get(line)) {
+        for line in searched(first, self.0.len()).map(|line| &self.0[line]) {
             let mut agreeing = line.agreeing(fingerprint);
             while agreeing != 0 {
-                let at = line.place(agreeing.trailing_zeros());
-                let at = at.and_then(|at| usize::try_from(at).ok());
+                let at = line.place(agreeing.trailing_zeros()).map(offset);
                 if let Some(at) = at.filter(|at| is_there(*at)) {
                     return Some(at);
                 }
-                agreeing &= agreeing.wrapping_sub(1);
+                agreeing &= agreeing - 1;
             }
             if line.0.last() == Some(&FREE) {
                 break;
@@ -129,7 +124,7 @@ impl TableAddress {
     #[inline]
     pub(super) fn prefetch(self, hash: KeyHash) {
         let (first, _) = split(hash, self.line_count);
-        let line = self.start.wrapping_add(first.wrapping_mul(size_of::<Line>()));
+        let line = self.start + first * size_of::<Line>();
         filter::prefetch_address(line, size_of::<Line>());
     }
 }
@@ -140,9 +135,9 @@ impl Line {
         self.0.iter().position(|slot| *slot == FREE).map(|slot| (line, slot))
     }
 
-    /// Where the row starts that has a slot.
+    /// Where the row starts that has a slot; `None` for a free slot, and for the one behind the last.
     fn place(&self, slot: u32) -> Option<u32> {
-        let slot = self.0.get(usize::try_from(slot).ok()?).filter(|slot| **slot != FREE)?;
+        let slot = self.0.get(offset(slot)).filter(|slot| **slot != FREE)?;
         Some(slot & PLACE)
     }
 
@@ -151,7 +146,7 @@ impl Line {
     #[inline]
     fn agreeing(&self, fingerprint: u32) -> u32 {
         self.0.iter().zip(0_u32..).fold(0, |bits, (slot, number)| {
-            bits | u32::from(slot & !PLACE == fingerprint).wrapping_shl(number)
+            bits | u32::from(slot & !PLACE == fingerprint) << number
         })
     }
 }
@@ -172,9 +167,16 @@ pub(crate) fn row_hash(row: &[u8]) -> KeyHash {
 fn split(hash: KeyHash, line_count: usize) -> (usize, u32) {
     let [a, b, c, d, low @ ..] = hash.get().to_be_bytes();
     let high = u64::from(u32::from_be_bytes([a, b, c, d]));
-    let line_count = u64::try_from(line_count).unwrap_or(u64::MAX);
-    let line = high.saturating_mul(line_count) >> 32;
-    (usize::try_from(line).unwrap_or(0), u32::from_be_bytes(low) & !PLACE)
+    // A part of `line_count`, for which 32 bits are enough: a table is smaller than its block.
+    debug_assert!(u32::try_from(line_count).is_ok(), "{line_count} lines");
+    let line = (high * line_count as u64) >> 32;
+    (line as usize, u32::from_be_bytes(low) & !PLACE)
+}
+
+/// A place in a block, as tables and lists of rows hold it.
+#[inline]
+pub(super) fn offset(at: u32) -> usize {
+    usize::try_from(at).expect("a usize has 32 bits or more")
 }
 
 /// The lines in which a row can stand: the first one, and those behind it, as in a ring.

@@ -84,24 +84,30 @@ impl CellParts {
 
     /// The same without a word on what is wrong.
     #[inline]
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "lengths of two bytes, and of what is known to be in the block"
+    )]
     fn go_on_to_sound(&mut self, rest: &[u8], layout: CellLayout) -> Option<()> {
         let [lengths @ .., high, low]: &[u8; ROW_AT] = rest.first_chunk()?;
         let lengths: [u32; 2] =
             [lengths.first_chunk()?, lengths.last_chunk()?].map(|len| u32::from_be_bytes(*len));
-        let [key_len, value_len] = lengths.map(|len| usize::try_from(len).unwrap_or(usize::MAX));
+        let [key_len, value_len] = lengths;
+        let (key_len, value_len) =
+            (usize::try_from(key_len).ok()?, usize::try_from(value_len).ok()?);
         // A negative one is more than any block has.
-        let len = LENGTHS_LEN.saturating_add(key_len).saturating_add(value_len);
+        let len = LENGTHS_LEN.checked_add(key_len)?.checked_add(value_len)?;
         let (cell, behind) = rest.split_at_checked(len)?;
         let row_len = usize::from(u16::from_be_bytes([*high, *low]));
-        let family_len = usize::from(*cell.get(ROW_AT.saturating_add(row_len))?);
-        let columns_len = row_len.saturating_add(family_len);
+        let family_len = usize::from(*cell.get(ROW_AT + row_len)?);
+        let columns_len = row_len + family_len;
         if row_len > KeyRef::ROW_LEN_MAX
             || family_len > KeyRef::FAMILY_LEN_MAX
-            || KeyRef::FIXED_LEN.saturating_add(columns_len) > key_len
+            || KeyRef::FIXED_LEN + columns_len > key_len
         {
             return None;
         }
-        let key_end = LENGTHS_LEN.saturating_add(key_len);
+        let key_end = LENGTHS_LEN + key_len;
         let [time @ .., type_code]: [u8; TIME_LEN] = *cell.get(..key_end)?.last_chunk()?;
         let cell_type = CellType::from_code(type_code)?;
         let timestamp = i64::from_be_bytes(time);
@@ -115,8 +121,7 @@ impl CellParts {
         let head = u64::from_be_bytes(*cell.get(ROW_AT..)?.first_chunk()?);
         let head = if row_len < size_of::<u64>() { cut_head(head, row_len) } else { head };
         self.row = RowPart { cell_at: self.end, len: row_len, head };
-        // All of it is a part of the rest.
-        self.end = self.end.wrapping_add(len).wrapping_add(tail.len);
+        self.end += len + tail.len;
         self.key_len = key_len;
         self.family_len = family_len;
         self.value_len = value_len;
@@ -143,16 +148,17 @@ impl CellParts {
         self.row
     }
 
-    /// The cell, from its bytes.
+    /// The cell, from its bytes; `None` if they are fewer.
     #[inline]
+    #[expect(clippy::arithmetic_side_effects, reason = "the lengths were checked when it was read")]
     pub(crate) fn cell<'a>(&self, bytes: &'a [u8]) -> Option<CellRef<'a>> {
         let mut input = Input::new(bytes);
         input.take(ROW_AT)?;
         let row = input.take(self.row.len)?;
         input.take(1)?;
         let family = input.take(self.family_len)?;
-        let other_len = KeyRef::FIXED_LEN.wrapping_add(self.row.len).wrapping_add(self.family_len);
-        let qualifier = input.take(self.key_len.wrapping_sub(other_len))?;
+        let other_len = KeyRef::FIXED_LEN + self.row.len + self.family_len;
+        let qualifier = input.take(self.key_len - other_len)?;
         input.take(TIME_LEN)?;
         let value = input.take(self.value_len)?;
         let mut tags = &[][..];
@@ -192,8 +198,7 @@ impl Tail {
         if layout.mvcc {
             sequence_id = u64::try_from(input.hvlong()?).ok()?;
         }
-        // The input is the end of the bytes.
-        let len = bytes.len().wrapping_sub(input.len());
+        let len = taken(bytes, &input);
         Some(Self { len, tags_len: 0, sequence_id: SequenceId::new(sequence_id) })
     }
 
@@ -202,9 +207,16 @@ impl Tail {
     fn read(bytes: &[u8], layout: CellLayout) -> Option<Self> {
         let mut input = Input::new(bytes);
         let (tags, sequence_id) = read_behind_value(&mut input, layout).ok()?;
-        let len = bytes.len().saturating_sub(input.len());
+        let len = taken(bytes, &input);
         Some(Self { len, tags_len: tags.len(), sequence_id })
     }
+}
+
+/// How many of the bytes an input has taken.
+#[inline]
+#[expect(clippy::arithmetic_side_effects, reason = "the input is the end of the bytes")]
+const fn taken(bytes: &[u8], input: &Input<'_>) -> usize {
+    bytes.len() - input.len()
 }
 
 /// Why no sound cell begins here.
@@ -226,17 +238,19 @@ impl RowPart {
         order.compare_rows(self.row(cells), other.row(cells))
     }
 
+    #[expect(clippy::arithmetic_side_effects, reason = "the row is in the block")]
     fn row<'a>(&self, cells: &'a PlainCells) -> &'a [u8] {
-        let row_at = self.cell_at.wrapping_add(ROW_AT);
-        cells.body().between(row_at, row_at.wrapping_add(self.len))
+        let row_at = self.cell_at + ROW_AT;
+        cells.body().between(row_at, row_at + self.len)
     }
 }
 
-/// Of the 8 bytes that begin with a row of so many, those of the row, and zeros.
+/// Of the 8 bytes that begin with a row of fewer, those of the row, and zeros.
 #[cold]
+#[expect(clippy::arithmetic_side_effects, reason = "seven bytes have 56 bits")]
 fn cut_head(head: u64, row_len: usize) -> u64 {
-    let bits = u32::try_from(row_len).unwrap_or(u32::MAX).saturating_mul(u8::BITS);
-    head & !u64::MAX.checked_shr(bits).unwrap_or(0)
+    let bits = u8::BITS * u32::try_from(row_len).expect("less than 8");
+    head & !(u64::MAX >> bits)
 }
 
 #[cfg(test)]

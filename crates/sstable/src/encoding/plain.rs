@@ -33,14 +33,14 @@ pub(super) const TIME_LEN: usize = 9;
 pub(crate) const TAGS_LEN_MAX: usize = 0x7fff;
 
 /// The bytes that [`write_cell`] appends.
+#[expect(clippy::arithmetic_side_effects, reason = "all are lengths of what is in memory")]
 pub(crate) fn cell_len(cell: &CellRef<'_>, layout: CellLayout) -> usize {
-    let mut len =
-        LENGTHS_LEN.saturating_add(cell.key().flat_len()).saturating_add(cell.value.len());
+    let mut len = LENGTHS_LEN + cell.key().flat_len() + cell.value.len();
     if layout.tags {
-        len = len.saturating_add(2).saturating_add(cell.tags.len());
+        len += TAGS_LEN_LEN + cell.tags.len();
     }
     if layout.mvcc {
-        len = len.saturating_add(hvlong_len(cell.sequence_id.get().cast_signed()));
+        len += hvlong_len(cell.sequence_id.get().cast_signed());
     }
     len
 }

@@ -36,7 +36,7 @@ impl Encoder {
     ) -> usize {
         let starts_row = self.offsets.is_empty() || self.row != cell.row;
         if starts_row {
-            let offset = u32::try_from(out.len().saturating_sub(start));
+            let offset = u32::try_from(len_from(out, start));
             self.offsets.push(offset.expect("a block is shorter than 2 GiB"));
             self.row.clear();
             self.row.extend_from_slice(cell.row);
@@ -47,7 +47,7 @@ impl Encoder {
 
     /// Appends what stands behind the cells, and forgets the block.
     pub(super) fn finish(&mut self, out: &mut Vec<u8>, start: usize) {
-        let cells_size = u32::try_from(out.len().saturating_sub(start));
+        let cells_size = u32::try_from(len_from(out, start));
         let row_count = u32::try_from(self.offsets.len());
         let numbers = std::iter::once(row_count.expect("fewer rows than bytes"))
             .chain(self.offsets.drain(..))
@@ -58,7 +58,14 @@ impl Encoder {
     }
 }
 
+/// Bytes of `out` from `start` on, to where it has come at least.
+#[expect(clippy::arithmetic_side_effects, reason = "the encoder put the id in front")]
+const fn len_from(out: &[u8], start: usize) -> usize {
+    out.len() - start
+}
+
 /// Cuts a payload that starts at `start` into the plain cells and the row offsets.
+#[expect(clippy::arithmetic_side_effects, reason = "all are lengths of parts of the payload")]
 pub(super) fn decode(payload: &[u8], start: usize) -> Result<(Range<usize>, Range<usize>), What> {
     let (front, cells_size) = payload.split_last_chunk::<4>().ok_or("no size of the cells")?;
     let cells_size = Input::new(cells_size).len_i32().ok_or("negative size of the cells")?;
@@ -68,7 +75,6 @@ pub(super) fn decode(payload: &[u8], start: usize) -> Result<(Range<usize>, Rang
     if row_count.checked_mul(4) != Some(index.len()) {
         return Err(format!("{row_count} rows in {} bytes of row offsets", index.len()).into());
     }
-    let end = start.saturating_add(front.len());
-    let rows = end.saturating_sub(index.len())..end;
-    Ok((start..start.saturating_add(cells_size), rows))
+    let end = start + front.len();
+    Ok((start..start + cells_size, end - index.len()..end))
 }

@@ -76,14 +76,18 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    /// Reads tags that take `len` bytes once decoded, and appends them to `out`.
+    /// Reads tags that take `len` bytes once decoded, at most 32,767, and appends them to `out`.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "a short length and one of what is in memory"
+    )]
     pub(super) fn read(
         &mut self,
         input: &mut Input<'_>,
         len: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), What> {
-        let end = out.len().saturating_add(len);
+        let end = out.len() + len;
         while out.len() < end {
             self.read_tag(input, end, out)?;
         }
@@ -107,8 +111,9 @@ impl Decoder {
                 }
                 let tag = input.take(len).ok_or("a tag goes past the block")?;
                 push_len(out, len)?;
-                let place = out.len()..out.len().saturating_add(len);
+                let start = out.len();
                 out.extend_from_slice(tag);
+                let place = start..out.len();
                 let index = self.order.admit();
                 match self.tags.get_mut(usize::from(index)) {
                     Some(old) => *old = place,

@@ -96,7 +96,7 @@ impl IndexWriter {
         };
         if is_due && !self.leaf.entries.is_empty() {
             let leaf = std::mem::take(&mut self.leaf);
-            let before = self.block_counts.last().copied().unwrap_or(0);
+            let before = self.block_counts.last().map_or(0, |count| *count);
             self.block_counts.push(before + leaf.entries.len() as u64);
             self.write_branch(blocks, BlockType::LeafIndex, leaf)?;
         }
@@ -171,8 +171,8 @@ impl IndexWriter {
 
     /// Where the middle one of all data blocks stands: by leaf, and by its place in that leaf.
     fn middle(&self) -> MiddleEntry {
-        let total = self.block_counts.last().copied().unwrap_or(0);
-        let middle = total.saturating_sub(1) / 2;
+        let total = *self.block_counts.last().expect("a leaf was written");
+        let middle = (total - 1) / 2;
         let leaf = self.block_counts.partition_point(|count| *count <= middle);
         let before = leaf.checked_sub(1).map_or(0, |index| self.block_counts[index]);
         let (place, _) = self.root.entries[leaf];

@@ -251,13 +251,19 @@ impl<W: Write> Rebuild<'_, W> {
             .sum();
         let old_root_len = u64::from(self.blocks.meta_root.1.uncompressed_size);
         let old_info_len = u64::from(self.blocks.file_info.1.uncompressed_size);
+        let old_len = old_meta_len + old_root_len + old_info_len;
+        let kept_len = old.total_uncompressed_bytes.checked_sub(old_len).ok_or_else(|| {
+            let at = BlockOffset::new(self.reader.len() - old.len());
+            let what = format!(
+                "total_uncompressed_bytes is {}, and {old_len} bytes of it are META blocks alone",
+                old.total_uncompressed_bytes
+            );
+            Damage::in_block(BlockType::Trailer, at, what).in_file(self.reader.name())
+        })?;
         let trailer = Trailer {
             file_info_offset: file_info.offset,
             load_on_open_data_offset: data_root.offset,
-            total_uncompressed_bytes: old
-                .total_uncompressed_bytes
-                .saturating_sub(old_meta_len + old_root_len + old_info_len)
-                .saturating_add(meta_len + meta_root.len() as u64 + info_len),
+            total_uncompressed_bytes: kept_len + meta_len + meta_root.len() as u64 + info_len,
             meta_index_count: metas.len() as u32,
             ..old.clone()
         };

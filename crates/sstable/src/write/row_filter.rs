@@ -136,5 +136,6 @@ fn keys_max(options: &FilterOptions, block_size: u32) -> usize {
         let middle = enough.midpoint(too_many);
         if fits(middle) { enough = middle } else { too_many = middle }
     }
+    // Where an address has 32 bits, no file has more rows in memory.
     usize::try_from(enough).unwrap_or(usize::MAX)
 }

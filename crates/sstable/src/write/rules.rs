@@ -49,7 +49,7 @@ impl<W> Writer<W> {
         let is_dated = last.is_some_and(|last| *last == cell.key());
         let before = if is_dated { self.block.unencoded_len() } else { 0 };
         let len = cell_len(cell, self.layout);
-        if before.saturating_add(len) > BLOCK_LEN_MAX {
+        if before + len > BLOCK_LEN_MAX {
             return Err(format!("{len} bytes, which would make the block larger than 1 GiB"));
         }
         Ok(())

@@ -79,6 +79,7 @@ impl Statistics {
     ) {
         let mut put = |key: &[u8], value: &[u8]| file_info.insert(key, value);
         let average = |sum: u64| {
+            // A file without cells states 0.
             let average = sum.checked_div(self.cell_count).unwrap_or(0);
             i32::try_from(average).expect("no cell is longer").to_be_bytes()
         };
@@ -133,7 +134,7 @@ pub(super) fn describe_bloom(bloom_type: BloomType, last_key: &[u8], file_info: 
 /// The time; 0 on a machine whose clock stands before 1970.
 fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Timestamp::new(i64::try_from(since.as_millis()).unwrap_or_default())
+    Timestamp::new(i64::try_from(since.as_millis()).expect("the year is below 292 million"))
 }
 
 /// A boolean as HBase's `Bytes` has it.

@@ -184,10 +184,9 @@ impl DeltaCursor {
 
     #[inline(never)]
     fn tags<'a>(&'a self, cells: &'a DeltaCells) -> &'a [u8] {
-        let tags = match self.layout.compressed_tags {
-            true => self.tags_decoded.get(self.tags.clone()),
-            false => cells.body().get(self.tags.clone()),
-        };
+        let decoded = self.layout.compressed_tags;
+        let tagged = if decoded { &self.tags_decoded[..] } else { cells.body() };
+        let tags = tagged.get(self.tags.clone());
         tags.expect("the tags of the cell were read")
     }
 
