@@ -4,28 +4,11 @@ use std::sync::Arc;
 
 use super::decoded::DecodedBlock;
 use super::encoded::EncodedBlock;
-use super::header::Header;
-use super::index::BlockPlace;
+use super::origin::BlockOrigin;
 use super::row_index::RowLookup;
+use crate::KeyRef;
 use crate::buffers::Buffers;
 use crate::encoding::What;
-use crate::{BlockOffset, BlockType, KeyRef};
-
-/// Where a block in memory came from.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct BlockOrigin {
-    pub(crate) place: BlockPlace,
-    pub(crate) block_type: BlockType,
-    /// The block of its type before it, as its header has it.
-    pub(crate) previous: Option<BlockOffset>,
-}
-
-impl BlockOrigin {
-    /// Takes what the header says of a block at `place`.
-    pub(crate) const fn new(place: BlockPlace, header: &Header) -> Self {
-        Self { place, block_type: header.block_type, previous: header.previous_block }
-    }
-}
 
 /// A data block in either state, shared by the cache and its readers.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@
 
 use filter::KeyHash;
 
-use super::data::BlockOrigin;
+use super::origin::BlockOrigin;
 use super::row_index::{RowIndex, RowLookup, RowPlace, row_at};
 use super::row_table::{RowTable, TableAddress, offset};
 use crate::buffers::Buffers;

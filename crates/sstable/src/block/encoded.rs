@@ -7,8 +7,8 @@
 
 use std::cmp::Ordering;
 
-use super::data::BlockOrigin;
 use super::decoded::DecodedBlock;
+use super::origin::BlockOrigin;
 use super::row_index::RowLookup;
 use crate::CellRef;
 use crate::buffers::Buffers;

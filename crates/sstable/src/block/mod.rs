@@ -11,6 +11,7 @@ pub(crate) mod filter_index;
 pub(crate) mod header;
 pub(crate) mod index;
 pub(crate) mod meta;
+pub(crate) mod origin;
 pub(crate) mod row_index;
 pub(crate) mod row_table;
 pub(crate) mod slot;

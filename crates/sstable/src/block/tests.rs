@@ -1,9 +1,10 @@
 //! Data blocks read cell by cell, decoded and searched in every encoding.
 
-use super::data::{BlockOrigin, DataBlock};
+use super::data::DataBlock;
 use super::decoded::DecodedBlock;
 use super::encoded::EncodedBlock;
 use super::index::BlockPlace;
+use super::origin::BlockOrigin;
 use super::row_index::{RowLookup, RowPlace};
 use super::row_table::row_hash;
 use crate::buffers::{Body, Buffers};

@@ -9,10 +9,11 @@ use super::index::{
 use super::index_cursor::{IndexCursor, IndexRead};
 use super::open_file::OpenFile;
 use super::options::Caching;
-use crate::block::data::{BlockOrigin, DataBlock, DataRef};
+use crate::block::data::{DataBlock, DataRef};
 use crate::block::decoded::DecodedBlock;
 use crate::block::encoded::{EncodedBlock, EncodedCursor};
 use crate::block::index::BlockPlace;
+use crate::block::origin::BlockOrigin;
 use crate::block::slot::BlockSlot;
 use crate::buffers::Buffers;
 use crate::encoding::What;

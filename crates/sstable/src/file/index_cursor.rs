@@ -10,8 +10,8 @@ use super::blocks::Blocks;
 use super::index::{BlockBefore, DataIndex, DataPlace, NodePlace};
 use super::options::Caching;
 use crate::block::branch::IndexBlock;
-use crate::block::data::BlockOrigin;
 use crate::block::index::{BlockPlace, IndexEntry};
+use crate::block::origin::BlockOrigin;
 use crate::{Damage, Error, KeyRef, ReadTrace, Result};
 
 /// A position in the data index: on the entry of a data block.

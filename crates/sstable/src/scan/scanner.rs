@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::ahead::ReadAhead;
-use crate::block::data::{BlockOrigin, DataBlock, DataRef};
+use crate::block::data::{DataBlock, DataRef};
 use crate::block::decoded::DecodedBlock;
 use crate::block::encoded::{EncodedBlock, EncodedCursor};
+use crate::block::origin::BlockOrigin;
 use crate::buffers::Buffers;
 use crate::encoding::{PlainCursor, Step, What};
 use crate::file::index_cursor::IndexCursor;

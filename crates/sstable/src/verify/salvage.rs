@@ -11,8 +11,8 @@
 
 use std::borrow::Cow;
 
-use crate::block::data::BlockOrigin;
 use crate::block::index::BlockPlace;
+use crate::block::origin::BlockOrigin;
 use crate::block::row_index::RowLookup;
 use crate::buffers::{Body, Buffers};
 use crate::encoding::What;

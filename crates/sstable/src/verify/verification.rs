@@ -17,9 +17,9 @@ use super::index::DataBlockSeen;
 use super::lost_rows::LostRows;
 use super::resume::{ListedBlocks, Unread};
 
-use crate::block::data::BlockOrigin;
 use crate::block::decoded::DecodedBlock;
 use crate::block::index::BlockPlace;
+use crate::block::origin::BlockOrigin;
 use crate::block::row_index::RowLookup;
 use crate::buffers::{Body, Buffers};
 use crate::file::open_file::OpenFile;
