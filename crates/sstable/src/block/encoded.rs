@@ -12,7 +12,9 @@ use super::origin::BlockOrigin;
 use super::row_index::RowLookup;
 use crate::CellRef;
 use crate::buffers::Buffers;
-use crate::encoding::{CellLayout, Cells, CheckingCursor, DeltaCursor, Step, What};
+use crate::encoding::{
+    CellLayout, Cells, CheckingCursor, DeltaCursor, RowStarts, Step, What, decode_delta,
+};
 
 /// A data block whose cells are still to be checked.
 #[derive(Debug)]
@@ -76,11 +78,11 @@ impl EncodedBlock {
         let Self { origin, cells, layout } = self;
         match cells {
             Cells::Plain(cells) => {
-                let starts = cells.check(layout)?;
+                let starts = RowStarts::of_plain(&cells, layout)?;
                 Ok(DecodedBlock::new(origin, cells, layout, starts, lookup))
             }
             Cells::Delta(_) => {
-                let decoded = self_decoded(&origin, &cells, layout, lookup, buffers);
+                let decoded = decoded_copy(&origin, &cells, layout, lookup, buffers);
                 buffers.give_back(cells.into_buffer());
                 decoded
             }
@@ -93,7 +95,7 @@ impl EncodedBlock {
         lookup: RowLookup,
         buffers: &mut Buffers,
     ) -> Result<DecodedBlock, What> {
-        self_decoded(&self.origin, &self.cells, self.layout, lookup, buffers)
+        decoded_copy(&self.origin, &self.cells, self.layout, lookup, buffers)
     }
 
     /// Returns a cursor on the first cell.
@@ -102,9 +104,8 @@ impl EncodedBlock {
             Cells::Plain(cells) => {
                 CheckingCursor::begin(cells, self.layout).map(EncodedCursor::Plain)
             }
-            Cells::Delta(cells) => {
-                cells.cursor(self.layout).map(|cursor| EncodedCursor::Delta(Box::new(cursor)))
-            }
+            Cells::Delta(cells) => DeltaCursor::begin(cells, self.layout)
+                .map(|cursor| EncodedCursor::Delta(Box::new(cursor))),
         }
     }
 
@@ -153,7 +154,7 @@ impl EncodedBlock {
     }
 }
 
-fn self_decoded(
+fn decoded_copy(
     origin: &BlockOrigin,
     cells: &Cells,
     layout: CellLayout,
@@ -162,10 +163,10 @@ fn self_decoded(
 ) -> Result<DecodedBlock, What> {
     let (plain, starts) = match cells {
         Cells::Plain(cells) => {
-            let starts = cells.check(layout)?;
+            let starts = RowStarts::of_plain(cells, layout)?;
             (cells.to_owned_in(buffers), starts)
         }
-        Cells::Delta(cells) => cells.to_plain(layout, buffers)?,
+        Cells::Delta(cells) => decode_delta(cells, layout, buffers)?,
     };
     Ok(DecodedBlock::new(*origin, plain, layout, starts, lookup))
 }

@@ -2,8 +2,10 @@
 
 use std::mem;
 
-use super::cells::{DELTA_HEADER_LEN, ID_LEN};
-use super::delta::{Key, encode_diff, encode_fast_diff, encode_prefix, write_len};
+use super::cells::ID_LEN;
+use super::delta::{
+    DELTA_HEADER_LEN, Key, encode_diff, encode_fast_diff, encode_prefix, write_len,
+};
 use super::{CellLayout, DataBlockEncoding, plain, row_index, tag_dictionary};
 use crate::CellRef;
 use crate::input::write_hvlong;

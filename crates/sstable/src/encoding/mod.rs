@@ -20,17 +20,19 @@ mod encoder;
 mod kind;
 mod layout;
 pub(crate) mod plain;
+mod plain_cells;
 mod plain_cursor;
 mod row_index;
 mod row_starts;
 mod tag_dictionary;
 
 pub(crate) use cell_parts::CellParts;
-pub(crate) use cells::{Cells, PlainCells};
-pub(crate) use delta::DeltaCursor;
+pub(crate) use cells::Cells;
+pub(crate) use delta::{DeltaCursor, decode_delta};
 pub(crate) use encoder::BlockEncoder;
 pub use kind::DataBlockEncoding;
 pub(crate) use layout::{CellLayout, Step, What};
+pub(crate) use plain_cells::PlainCells;
 pub(crate) use plain_cursor::{CheckingCursor, PlainCursor};
 pub(crate) use row_starts::RowStarts;
 

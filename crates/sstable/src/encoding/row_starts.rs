@@ -37,7 +37,7 @@ impl RowStarts {
     }
 
     /// Checks all cells of a block.
-    pub(super) fn of_plain(cells: &PlainCells, layout: CellLayout) -> Result<Self, What> {
+    pub(crate) fn of_plain(cells: &PlainCells, layout: CellLayout) -> Result<Self, What> {
         let mut cursor = CheckingCursor::begin(cells, layout)?;
         let mut starts = Self::begin(cells.body().len());
         loop {

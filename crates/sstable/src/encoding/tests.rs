@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::fs;
 use std::path::Path;
 
-use super::cells::DeltaCells;
+use super::delta::DeltaCells;
 use super::*;
 use crate::buffers::{Body, Buffers};
 use crate::{Cell, CellRef, CellType, Comparator, Compression, SequenceId, Timestamp, compression};
@@ -103,8 +103,8 @@ fn plain(cells: Cells, layout: CellLayout) -> Result<PlainCells, What> {
         Cells::Plain(plain) => return Ok(plain),
         Cells::Delta(delta) => delta,
     };
-    let (plain, starts) = deltas.to_plain(layout, &mut Buffers::default())?;
-    assert_eq!(plain.check(layout), Ok(starts));
+    let (plain, starts) = decode_delta(&deltas, layout, &mut Buffers::default())?;
+    assert_eq!(RowStarts::of_plain(&plain, layout), Ok(starts));
     Ok(plain)
 }
 
@@ -122,7 +122,7 @@ fn walk(plain: &PlainCells, layout: CellLayout) -> Result<Vec<Cell>, What> {
 
 /// The cells of a delta-encoded block.
 fn walk_delta(delta: &DeltaCells, layout: CellLayout) -> Result<Vec<Cell>, What> {
-    let mut cursor = delta.cursor(layout)?;
+    let mut cursor = DeltaCursor::begin(delta, layout)?;
     let mut cells = Vec::new();
     loop {
         let cell = cursor.cell(delta);
@@ -247,7 +247,7 @@ fn a_damaged_block_never_panics_or_grows_past_its_stated_size() {
 /// the row, or finds that it is not there.
 fn check_ways_to_rows(delta: &DeltaCells, layout: CellLayout, walked: Option<&[Cell]>) {
     for row in [&b"row1"[..], b"row2", b"row15", b"s"] {
-        let found = delta.cursor(layout).and_then(|mut cursor| {
+        let found = DeltaCursor::begin(delta, layout).and_then(|mut cursor| {
             let order = cursor.go_to_row(delta, row)?;
             Ok((order, Some(cursor.cell(delta).to_cell())))
         });

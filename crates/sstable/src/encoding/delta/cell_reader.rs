@@ -7,17 +7,17 @@
 
 use std::ops::Range;
 
-use super::cursor::DeltaCursor;
+use super::cells::DeltaCells;
+use super::current_cell::CurrentCell;
 use super::wrong::Wrong;
-use crate::encoding::cells::DeltaCells;
 use crate::encoding::plain::{self, LENGTHS_LEN, TAGS_LEN_MAX, TIME_LEN};
 use crate::encoding::{Step, What};
 use crate::input::{Input, hvlong_len};
 use crate::{CellType, KeyRef, SequenceId};
 
-/// A cell while it is read, and the cursor on the cell before, which becomes it.
+/// A cell while it is read, and the cell before, which becomes it.
 pub(super) struct CellReader<'c, 'b> {
-    cursor: &'c mut DeltaCursor,
+    current: &'c mut CurrentCell,
     pub(super) input: Input<'b>,
     body_len: usize,
 }
@@ -61,12 +61,12 @@ pub(super) trait CellFlags: Copy {
 }
 
 impl<'c, 'b> CellReader<'c, 'b> {
-    /// Begins behind the bytes that the cursor has read.
+    /// Begins behind the cell before.
     #[inline(always)]
-    pub(super) fn new(cursor: &'c mut DeltaCursor, cells: &'b DeltaCells) -> Self {
+    pub(super) fn new(current: &'c mut CurrentCell, cells: &'b DeltaCells) -> Self {
         let body = cells.body();
-        let input = Input::new(body.behind(cursor.next_at));
-        Self { cursor, input, body_len: body.len() }
+        let input = Input::new(body.behind(current.next_at));
+        Self { current, input, body_len: body.len() }
     }
 
     /// Reads a cell of `DIFF` or `FAST_DIFF` behind its flags.
@@ -89,12 +89,12 @@ impl<'c, 'b> CellReader<'c, 'b> {
     #[inline(always)]
     fn read_lengths(&mut self, flags: impl CellFlags) -> Result<Lengths, Wrong> {
         let key_len = if flags.same_key_len() {
-            self.cursor.key_len
+            self.current.key_len
         } else {
             self.input.vint().ok_or(Wrong::BadKeyLen)?
         };
         let value_len = if flags.same_value_len() {
-            self.cursor.value.len()
+            self.current.value.len()
         } else {
             self.input.vint().ok_or(Wrong::BadValueLen)?
         };
@@ -112,28 +112,28 @@ impl<'c, 'b> CellReader<'c, 'b> {
         if key_len < KeyRef::FIXED_LEN {
             return Err(Wrong::key_too_short(key_len));
         }
-        let cursor = &mut *self.cursor;
-        if common > cursor.key_len || common > key_len {
+        let current = &mut *self.current;
+        if common > current.key_len || common > key_len {
             return Err(Wrong::shares_too_much(common));
         }
         let rest = self.input.rest();
-        let step = cursor.enter_row(common, rest)?;
+        let step = current.enter_row(common, rest)?;
         let own = self.input.take(key_len - common).ok_or(Wrong::KeyEnds)?;
         // Where the length of the family is shared, it is that of the key before.
-        if let Some(family_at) = cursor.row_end.checked_sub(common) {
+        if let Some(family_at) = current.row_end.checked_sub(common) {
             let family_len = usize::from(*own.get(family_at).ok_or(Wrong::KeyContradicts)?);
             if family_len > KeyRef::FAMILY_LEN_MAX {
                 return Err(Wrong::KeyContradicts);
             }
-            cursor.family_field_len = 1 + family_len;
+            current.family_field_len = 1 + family_len;
         }
-        if key_len < cursor.qualifier_at() + TIME_LEN {
+        if key_len < current.qualifier_at() + TIME_LEN {
             return Err(Wrong::KeyContradicts);
         }
-        cursor.key.make_room(key_len);
-        cursor.key.put(common, rest, own.len());
+        current.key.make_room(key_len);
+        current.key.put(common, rest, own.len());
         // Time and type are mostly among the bytes that were just read.
-        let end = own.last_chunk().or_else(|| cursor.key.part(0, key_len).last_chunk());
+        let end = own.last_chunk().or_else(|| current.key.part(0, key_len).last_chunk());
         let [time @ .., type_code]: [u8; TIME_LEN] = *end.expect("the key is longer");
         Ok((step, Time::new(i64::from_be_bytes(time), type_code)?))
     }
@@ -145,33 +145,33 @@ impl<'c, 'b> CellReader<'c, 'b> {
         if key_len < KeyRef::FIXED_LEN {
             return Err(Wrong::key_too_short(key_len));
         }
-        let cursor = &mut *self.cursor;
+        let current = &mut *self.current;
         let time_at = key_len - TIME_LEN;
         let own = self.input.rest();
-        let is_in_row = common >= cursor.row_end;
-        let step = cursor.enter_row(common, own)?;
-        let qualifier_at = cursor.qualifier_at();
+        let is_in_row = common >= current.row_end;
+        let step = current.enter_row(common, own)?;
+        let qualifier_at = current.qualifier_at();
         if is_in_row {
             // Neither what is shared nor what is not may reach into time and type.
             let is_in_columns =
-                common >= qualifier_at && common <= time_at && common + TIME_LEN <= cursor.key_len;
+                common >= qualifier_at && common <= time_at && common + TIME_LEN <= current.key_len;
             if !is_in_columns {
                 return Err(self.wrong_share(key_len, common));
             }
             let own_len = time_at - common;
             self.input.take(own_len).ok_or(Wrong::KeyEnds)?;
-            cursor.key.make_room(key_len);
-            cursor.key.put(common, own, own_len);
+            current.key.make_room(key_len);
+            current.key.put(common, own, own_len);
         } else {
-            let row_len = cursor.row_end - common;
+            let row_len = current.row_end - common;
             let qualifier_len = time_at.checked_sub(qualifier_at).ok_or(Wrong::RowTooLong)?;
             let columns = self.input.take(row_len + qualifier_len).ok_or(Wrong::KeyEnds)?;
             let (_, qualifier) = own.split_at_checked(row_len).ok_or(Wrong::KeyEnds)?;
             debug_assert_eq!(columns.len(), row_len + qualifier_len, "both were taken");
-            cursor.key.make_room(key_len);
-            cursor.key.put(common, own, row_len);
-            cursor.key.put(cursor.row_end, &cursor.family, cursor.family_field_len);
-            cursor.key.put(qualifier_at, qualifier, qualifier_len);
+            current.key.make_room(key_len);
+            current.key.put(common, own, row_len);
+            current.key.put(current.row_end, &current.family, current.family_field_len);
+            current.key.put(qualifier_at, qualifier, qualifier_len);
         }
         Ok(step)
     }
@@ -179,9 +179,9 @@ impl<'c, 'b> CellReader<'c, 'b> {
     /// Why a key of `key_len` bytes may not share its first `common` with the key before, of whose row it is.
     #[cold]
     fn wrong_share(&self, key_len: usize, common: usize) -> Wrong {
-        if common > self.cursor.key_len || common > key_len {
+        if common > self.current.key_len || common > key_len {
             Wrong::shares_too_much(common)
-        } else if common < self.cursor.qualifier_at() {
+        } else if common < self.current.qualifier_at() {
             Wrong::SharesFamily
         } else {
             Wrong::SharesTime
@@ -191,15 +191,15 @@ impl<'c, 'b> CellReader<'c, 'b> {
     /// Reads time and type of a key of `key_len` bytes, whose columns were read.
     #[inline(always)]
     fn read_time(&mut self, key_len: usize, flags: impl CellFlags) -> Result<Time, Wrong> {
-        let cursor = &mut *self.cursor;
-        let timestamp = flags.read_timestamp(&mut self.input, cursor.timestamp);
+        let current = &mut *self.current;
+        let timestamp = flags.read_timestamp(&mut self.input, current.timestamp);
         let timestamp = timestamp.ok_or(Wrong::NoTimestamp)?;
         let type_code = if flags.same_type() {
-            cursor.cell_type.code()
+            current.cell_type.code()
         } else {
             self.input.u8().ok_or(Wrong::NoType)?
         };
-        cursor.key.put_time(key_len - TIME_LEN, timestamp, type_code);
+        current.key.put_time(key_len - TIME_LEN, timestamp, type_code);
         Time::new(timestamp, type_code)
     }
 
@@ -214,11 +214,11 @@ impl<'c, 'b> CellReader<'c, 'b> {
     /// Takes the value of the cell before once more, whose length the cell must have.
     #[inline(always)]
     fn value_before(&self, len: usize) -> Result<Range<usize>, Wrong> {
-        let value = self.cursor.value.clone();
+        let value = self.current.value.clone();
         if len == value.len() { Ok(value) } else { Err(Wrong::OtherValueLen) }
     }
 
-    /// Moves the cursor to the cell whose key and value were read. Reads what follows the value, unless
+    /// Becomes the cell whose key and value were read. Reads what follows the value, unless
     /// there are tags: then [`read_tail`](Self::read_tail) has to follow.
     #[inline(always)]
     pub(super) fn finish(
@@ -227,7 +227,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
         time: Time,
         value: Range<usize>,
     ) -> Result<(), Wrong> {
-        let layout = self.cursor.layout;
+        let layout = self.current.layout;
         // Key and value are in memory, so that their lengths add up.
         let mut plain_len = LENGTHS_LEN + key_len + value.len();
         let mut sequence_id = SequenceId::default();
@@ -237,18 +237,18 @@ impl<'c, 'b> CellReader<'c, 'b> {
             plain_len += len;
         }
         let next_at = self.at();
-        let cursor = &mut *self.cursor;
-        let plain_end = cursor.plain.end + plain_len;
-        if plain_end > cursor.size {
+        let current = &mut *self.current;
+        let plain_end = current.plain.end + plain_len;
+        if plain_end > current.size {
             return Err(Wrong::MoreThanStated);
         }
-        cursor.next_at = next_at;
-        cursor.key_len = key_len;
-        cursor.timestamp = time.timestamp;
-        cursor.cell_type = time.cell_type;
-        cursor.value = value;
-        cursor.sequence_id = sequence_id;
-        cursor.plain = cursor.plain.end..plain_end;
+        current.next_at = next_at;
+        current.key_len = key_len;
+        current.timestamp = time.timestamp;
+        current.cell_type = time.cell_type;
+        current.value = value;
+        current.sequence_id = sequence_id;
+        current.plain = current.plain.end..plain_end;
         Ok(())
     }
 
@@ -264,13 +264,13 @@ impl<'c, 'b> CellReader<'c, 'b> {
     /// Reads what follows the value in files with tags: tags and sequence id.
     pub(super) fn read_tail(&mut self) -> Result<(), What> {
         self.read_tags()?;
-        if self.cursor.layout.mvcc {
+        if self.current.layout.mvcc {
             let read = self.read_sequence_id();
-            let (sequence_id, len) = read.map_err(|wrong| wrong.what(self.cursor))?;
-            self.cursor.sequence_id = sequence_id;
+            let (sequence_id, len) = read.map_err(|wrong| wrong.what(self.current))?;
+            self.current.sequence_id = sequence_id;
             self.take_plain(len)?;
         }
-        self.cursor.next_at = self.at();
+        self.current.next_at = self.at();
         Ok(())
     }
 
@@ -278,34 +278,34 @@ impl<'c, 'b> CellReader<'c, 'b> {
         let len = self.input.vint().filter(|len| *len <= TAGS_LEN_MAX);
         let len = len.ok_or("bad tags length")?;
         self.take_plain(len + plain::TAGS_LEN_LEN)?;
-        let cursor = &mut *self.cursor;
-        if cursor.layout.compressed_tags {
-            let start = cursor.tags_decoded.len();
-            cursor.dictionary.read(&mut self.input, len, &mut cursor.tags_decoded)?;
-            cursor.tags = start..start + len;
+        let current = &mut *self.current;
+        if current.layout.compressed_tags {
+            let start = current.tags_decoded.len();
+            current.dictionary.read(&mut self.input, len, &mut current.tags_decoded)?;
+            current.tags = start..start + len;
         } else {
             let start = self.at();
             plain::check_tags(self.input.take(len).ok_or("the tags go past the block")?)?;
-            self.cursor.tags = start..start + len;
+            self.current.tags = start..start + len;
         }
         Ok(())
     }
 
     /// Adds bytes to the plain cell.
     fn take_plain(&mut self, len: usize) -> Result<(), What> {
-        let cursor = &mut *self.cursor;
-        cursor.plain.end += len;
-        if cursor.plain.end > cursor.size {
-            return Err(Wrong::MoreThanStated.what(cursor));
+        let current = &mut *self.current;
+        current.plain.end += len;
+        if current.plain.end > current.size {
+            return Err(Wrong::MoreThanStated.what(current));
         }
         Ok(())
     }
 
     /// Takes the family of the key that was read, for the cells that follow.
     pub(super) fn keep_family(&mut self) {
-        let cursor = &mut *self.cursor;
-        let family = cursor.key.part(cursor.row_end + 1, cursor.qualifier_at()).to_vec();
-        cursor.set_family(&family);
+        let current = &mut *self.current;
+        let family = current.key.part(current.row_end + 1, current.qualifier_at()).to_vec();
+        current.set_family(&family);
     }
 
     /// Where it stands in the body.

@@ -2,17 +2,16 @@
 #![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::as_conversions))]
 
 use std::cmp::Ordering;
-use std::ops::Range;
 
 use super::cell_reader::CellReader;
-use super::key_buffer::{KeyBuffer, SHORT_LEN};
+use super::cells::{DELTA_HEADER_LEN, DeltaCells, DeltaEncoding};
+use super::current_cell::CurrentCell;
 use super::wrong::Wrong;
 use super::{diff, fast_diff, prefix};
-use crate::encoding::cells::{DELTA_HEADER_LEN, DeltaCells, DeltaEncoding};
-use crate::encoding::plain::TIME_LEN;
-use crate::encoding::{CellLayout, Step, What, tag_dictionary};
+use crate::CellRef;
+use crate::buffers::Buffers;
+use crate::encoding::{CellLayout, PlainCells, RowStarts, Step, What, plain};
 use crate::input::Input;
-use crate::{CellRef, CellType, SequenceId, Timestamp};
 
 /// A cursor: on a cell that it has checked.
 ///
@@ -21,71 +20,30 @@ use crate::{CellRef, CellType, SequenceId, Timestamp};
 #[derive(Clone, Debug)]
 pub(crate) struct DeltaCursor {
     encoding: DeltaEncoding,
-    pub(super) layout: CellLayout,
-    /// Where the next cell starts in the body.
-    pub(super) next_at: usize,
-    pub(super) key: KeyBuffer,
-    /// The length of the key; while a cell is read, that of the key before. 0 before the first cell.
-    pub(super) key_len: usize,
-    /// Where in the key the row ends, and the family begins with its length.
-    pub(super) row_end: usize,
-    /// The bytes of the family, with its length in front.
-    pub(super) family_field_len: usize,
-    pub(super) timestamp: i64,
-    pub(super) cell_type: CellType,
-    /// Where the value stands in the body.
-    pub(super) value: Range<usize>,
-    /// Where the tags stand in the body, or among the tags decoded from the dictionary.
-    pub(super) tags: Range<usize>,
-    pub(super) sequence_id: SequenceId,
-    /// Where the cell would stand in a block of plain cells.
-    pub(super) plain: Range<usize>,
-    /// The bytes that the block says its cells take as plain cells.
-    pub(super) size: usize,
-    /// The family that all cells share, with its length in front, and room behind it.
-    pub(super) family: Vec<u8>,
-    pub(super) dictionary: tag_dictionary::Decoder,
-    pub(super) tags_decoded: Vec<u8>,
+    cell: CurrentCell,
 }
 
 impl DeltaCursor {
     /// Returns a cursor on the first cell.
-    pub(in crate::encoding) fn begin(cells: &DeltaCells, layout: CellLayout) -> Result<Self, What> {
-        let mut cursor = Self {
-            encoding: cells.encoding(),
-            layout,
-            next_at: DELTA_HEADER_LEN,
-            key: KeyBuffer::default(),
-            key_len: 0,
-            // Behind any place that a first cell may claim to share, so that it enters its row.
-            row_end: 1,
-            family_field_len: 0,
-            timestamp: 0,
-            cell_type: CellType::Put,
-            value: 0..0,
-            tags: 0..0,
-            sequence_id: SequenceId::default(),
-            plain: 0..0,
-            size: cells.plain_len(),
-            family: Vec::new(),
-            dictionary: tag_dictionary::Decoder::default(),
-            tags_decoded: Vec::new(),
-        };
-        if cursor.encoding == DeltaEncoding::Diff {
+    pub(crate) fn begin(cells: &DeltaCells, layout: CellLayout) -> Result<Self, What> {
+        let encoding = cells.encoding();
+        let mut cell = CurrentCell::before_first(cells, layout, DELTA_HEADER_LEN);
+        if encoding == DeltaEncoding::Diff {
             let mut input = Input::new(cells.body().behind(DELTA_HEADER_LEN));
-            cursor.set_family(diff::decode_family(&mut input)?);
-            cursor.next_at = cells.body().len() - input.len();
+            cell.set_family(diff::decode_family(&mut input)?);
+            cell.next_at = cells.body().len() - input.len();
         }
-        if cells.body().behind(cursor.next_at).is_empty() {
+        if cells.body().behind(cell.next_at).is_empty() {
             return Err("no cells".into());
         }
-        let at = cursor.next_at;
-        let first = match cursor.encoding {
-            DeltaEncoding::Prefix => prefix::decode(&mut cursor, cells),
-            DeltaEncoding::Diff => diff::decode_first(&mut cursor, cells),
-            DeltaEncoding::FastDiff => fast_diff::decode_first(&mut cursor, cells),
+        let at = cell.next_at;
+        let first = match encoding {
+            DeltaEncoding::Prefix => prefix::decode(&mut cell, cells),
+            DeltaEncoding::Diff => diff::decode_first(&mut cell, cells),
+            DeltaEncoding::FastDiff => fast_diff::decode_first(&mut cell, cells),
         };
-        first.map_err(|wrong| located(at, &wrong.what(&cursor)))?;
+        first.map_err(|wrong| located(at, &wrong.what(&cell)))?;
+        let mut cursor = Self { encoding, cell };
         if layout.tags {
             cursor.read_tail(cells, at)?;
         }
@@ -96,14 +54,14 @@ impl DeltaCursor {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
     pub(crate) fn step(&mut self, cells: &DeltaCells) -> Result<Step, What> {
-        let at = self.next_at;
+        let at = self.cell.next_at;
         let read = match self.encoding {
-            DeltaEncoding::Prefix => prefix::decode(self, cells),
-            DeltaEncoding::Diff => diff::decode(self, cells),
-            DeltaEncoding::FastDiff => fast_diff::decode(self, cells),
+            DeltaEncoding::Prefix => prefix::decode(&mut self.cell, cells),
+            DeltaEncoding::Diff => diff::decode(&mut self.cell, cells),
+            DeltaEncoding::FastDiff => fast_diff::decode(&mut self.cell, cells),
         };
         match read {
-            Ok(step) if !self.layout.tags => Ok(step),
+            Ok(step) if !self.cell.layout.tags => Ok(step),
             Ok(step) => self.read_tail(cells, at).map(|()| step),
             Err(wrong) => self.end(cells, at, wrong),
         }
@@ -112,17 +70,17 @@ impl DeltaCursor {
     /// Reads what follows the value of the cell that starts at `at`, in files with tags.
     #[inline(never)]
     fn read_tail(&mut self, cells: &DeltaCells, at: usize) -> Result<(), What> {
-        CellReader::new(self, cells).read_tail().map_err(|what| located(at, &what))
+        CellReader::new(&mut self.cell, cells).read_tail().map_err(|what| located(at, &what))
     }
 
     /// Ends at `at`, where no sound cell is: there is none, or it is damaged.
     #[cold]
     fn end(&self, cells: &DeltaCells, at: usize, wrong: Wrong) -> Result<Step, What> {
         if !cells.body().behind(at).is_empty() {
-            return Err(located(at, &wrong.what(self)));
+            return Err(located(at, &wrong.what(&self.cell)));
         }
-        if self.plain.end != self.size {
-            let (len, size) = (self.plain.end, self.size);
+        let (len, size) = (self.cell.plain.end, self.cell.size);
+        if len != size {
             return Err(format!("cells of {len} bytes where {size} are stated").into());
         }
         Ok(Step::End)
@@ -132,7 +90,7 @@ impl DeltaCursor {
     /// it. Where all rows are less it ends on the last cell.
     pub(crate) fn go_to_row(&mut self, cells: &DeltaCells, row: &[u8]) -> Result<Ordering, What> {
         loop {
-            let found = self.layout.order.compare_rows(self.row(), row);
+            let found = self.cell.layout.order.compare_rows(self.cell.row(), row);
             if found.is_ge() {
                 return Ok(found);
             }
@@ -148,62 +106,46 @@ impl DeltaCursor {
 
     /// Where the cell would start in a plain block.
     pub(crate) const fn position(&self) -> usize {
-        self.plain.start
+        self.cell.plain.start
     }
 
     /// Bytes of the cell in a plain block.
     pub(crate) const fn cell_len(&self) -> usize {
-        self.plain.end - self.plain.start
-    }
-
-    /// The flat key.
-    pub(in crate::encoding) fn key(&self) -> &[u8] {
-        self.key.part(0, self.key_len)
-    }
-
-    /// The row of the cell.
-    fn row(&self) -> &[u8] {
-        self.key.part(2, self.row_end)
+        self.cell.plain.end - self.cell.plain.start
     }
 
     /// The cell it stands on.
-    #[inline(never)]
     pub(crate) fn cell<'a>(&'a self, cells: &'a DeltaCells) -> CellRef<'a> {
-        let qualifier_at = self.qualifier_at();
-        CellRef {
-            row: self.row(),
-            family: self.key.part(self.row_end + 1, qualifier_at),
-            qualifier: self.key.part(qualifier_at, self.key_len - TIME_LEN),
-            timestamp: Timestamp::new(self.timestamp),
-            cell_type: self.cell_type,
-            value: cells.body().between(self.value.start, self.value.end),
-            tags: if self.tags.is_empty() { &[] } else { self.tags(cells) },
-            sequence_id: self.sequence_id,
+        self.cell.cell(cells)
+    }
+
+    /// The flat key of that cell.
+    #[cfg(test)]
+    pub(super) fn flat_key(&self) -> &[u8] {
+        self.cell.flat_key()
+    }
+}
+
+/// Decodes all cells into plain cells, and returns where their rows start.
+///
+/// The cursor checks each cell and compares its row with the one before, so that what is written here
+/// needs no second check.
+pub(crate) fn decode_delta(
+    cells: &DeltaCells,
+    layout: CellLayout,
+    buffers: &mut Buffers,
+) -> Result<(PlainCells, RowStarts), What> {
+    // The stated size is not proven yet; past this the vector grows with what is decoded.
+    let likely_len = cells.plain_len().min(cells.body().len().saturating_mul(8));
+    let mut out = buffers.take_empty(likely_len);
+    let mut cursor = DeltaCursor::begin(cells, layout)?;
+    let mut starts = RowStarts::begin(likely_len);
+    loop {
+        plain::write_cell_with(&mut out, cursor.cell.flat_key(), &cursor.cell(cells), layout);
+        match cursor.step(cells)? {
+            Step::End => return Ok((PlainCells::new(out.into()), starts)),
+            step => starts.pass(step == Step::NextRow, cursor.position())?,
         }
-    }
-
-    #[inline(never)]
-    fn tags<'a>(&'a self, cells: &'a DeltaCells) -> &'a [u8] {
-        let decoded = self.layout.compressed_tags;
-        let tagged = if decoded { &self.tags_decoded[..] } else { cells.body() };
-        let tags = tagged.get(self.tags.clone());
-        tags.expect("the tags of the cell were read")
-    }
-
-    /// Where in the key the qualifier starts.
-    #[inline]
-    pub(super) const fn qualifier_at(&self) -> usize {
-        self.row_end + self.family_field_len
-    }
-
-    /// Takes the family that all cells share, of at most 127 bytes.
-    pub(super) fn set_family(&mut self, family: &[u8]) {
-        let len = u8::try_from(family.len()).expect("a family has at most 127 bytes");
-        self.family_field_len = 1 + family.len();
-        self.family = Vec::with_capacity(self.family_field_len + SHORT_LEN);
-        self.family.push(len);
-        self.family.extend_from_slice(family);
-        self.family.resize(self.family_field_len + SHORT_LEN, 0);
     }
 }
 

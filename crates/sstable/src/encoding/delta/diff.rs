@@ -17,11 +17,11 @@
 #![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::as_conversions))]
 
 use super::cell_reader::{CellFlags, CellReader};
-use super::cursor::DeltaCursor;
+use super::cells::DeltaCells;
+use super::current_cell::CurrentCell;
 use super::written_key::{Key, write_len};
 use super::wrong::Wrong;
 use crate::CellRef;
-use crate::encoding::cells::DeltaCells;
 use crate::encoding::{Step, What};
 use crate::input::Input;
 
@@ -113,19 +113,19 @@ pub(super) fn decode_family<'a>(input: &mut Input<'a>) -> Result<&'a [u8], What>
 
 /// Reads the next cell.
 #[inline(never)]
-pub(super) fn decode(cursor: &mut DeltaCursor, cells: &DeltaCells) -> Result<Step, Wrong> {
-    let mut cell = CellReader::new(cursor, cells);
+pub(super) fn decode(before: &mut CurrentCell, cells: &DeltaCells) -> Result<Step, Wrong> {
+    let mut cell = CellReader::new(before, cells);
     let flags = Flags(cell.input.u8().ok_or(Wrong::NoFlags)?);
     cell.read_differences(flags)
 }
 
 /// Reads the first cell, which must not take anything from one before it.
-pub(super) fn decode_first(cursor: &mut DeltaCursor, cells: &DeltaCells) -> Result<Step, Wrong> {
-    let flags = CellReader::new(cursor, cells).input.u8().ok_or(Wrong::NoFlags)?;
+pub(super) fn decode_first(before: &mut CurrentCell, cells: &DeltaCells) -> Result<Step, Wrong> {
+    let flags = CellReader::new(before, cells).input.u8().ok_or(Wrong::NoFlags)?;
     if flags & (SAME_KEY_LEN | SAME_VALUE_LEN | SAME_TYPE | TIMESTAMP_DIFFERENCE) != 0 {
         return Err(Wrong::RefersBack);
     }
-    decode(cursor, cells)
+    decode(before, cells)
 }
 
 #[derive(Clone, Copy)]

@@ -16,12 +16,12 @@
 #![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::as_conversions))]
 
 use super::cell_reader::{CellFlags, CellReader};
-use super::cursor::DeltaCursor;
+use super::cells::DeltaCells;
+use super::current_cell::CurrentCell;
 use super::written_key::{Key, write_len};
 use super::wrong::Wrong;
 use crate::CellRef;
 use crate::encoding::Step;
-use crate::encoding::cells::DeltaCells;
 use crate::input::Input;
 
 const SHARED_TIMESTAMP_LEN: u8 = 0x07;
@@ -91,15 +91,15 @@ fn push_value(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &mut Key) {
 
 /// Reads the next cell.
 #[inline(never)]
-pub(super) fn decode(cursor: &mut DeltaCursor, cells: &DeltaCells) -> Result<Step, Wrong> {
-    let mut cell = CellReader::new(cursor, cells);
+pub(super) fn decode(before: &mut CurrentCell, cells: &DeltaCells) -> Result<Step, Wrong> {
+    let mut cell = CellReader::new(before, cells);
     let flags = Flags::read(&mut cell.input)?;
     cell.read_differences(flags)
 }
 
 /// Reads the first cell, whose key is whole.
-pub(super) fn decode_first(cursor: &mut DeltaCursor, cells: &DeltaCells) -> Result<Step, Wrong> {
-    let mut cell = CellReader::new(cursor, cells);
+pub(super) fn decode_first(before: &mut CurrentCell, cells: &DeltaCells) -> Result<Step, Wrong> {
+    let mut cell = CellReader::new(before, cells);
     if Flags::read(&mut cell.input)?.0 != 0 {
         return Err(Wrong::RefersBack);
     }

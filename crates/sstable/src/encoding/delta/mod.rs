@@ -13,6 +13,8 @@
 //! against the cell before. A decoder only names what is [wrong](wrong); a cold function makes the sentence.
 
 mod cell_reader;
+mod cells;
+mod current_cell;
 mod cursor;
 mod diff;
 mod fast_diff;
@@ -22,7 +24,9 @@ mod row;
 mod written_key;
 mod wrong;
 
-pub(crate) use cursor::DeltaCursor;
+pub(crate) use cells::DeltaCells;
+pub(super) use cells::{DELTA_HEADER_LEN, DeltaEncoding};
+pub(crate) use cursor::{DeltaCursor, decode_delta};
 pub(super) use prefix::encode as encode_prefix;
 pub(super) use written_key::{Key, write_len};
 pub(super) use {diff::encode as encode_diff, fast_diff::encode as encode_fast_diff};

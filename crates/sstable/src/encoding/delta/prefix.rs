@@ -12,12 +12,12 @@
 #![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::as_conversions))]
 
 use super::cell_reader::CellReader;
-use super::cursor::DeltaCursor;
+use super::cells::DeltaCells;
+use super::current_cell::CurrentCell;
 use super::written_key::{Key, write_len};
 use super::wrong::Wrong;
 use crate::CellRef;
 use crate::encoding::Step;
-use crate::encoding::cells::DeltaCells;
 
 /// Appends a cell up to its value.
 pub(in crate::encoding) fn encode(
@@ -37,8 +37,8 @@ pub(in crate::encoding) fn encode(
 
 /// Reads the next cell, or the first.
 #[inline(never)]
-pub(super) fn decode(cursor: &mut DeltaCursor, cells: &DeltaCells) -> Result<Step, Wrong> {
-    let mut cell = CellReader::new(cursor, cells);
+pub(super) fn decode(before: &mut CurrentCell, cells: &DeltaCells) -> Result<Step, Wrong> {
+    let mut cell = CellReader::new(before, cells);
     let own_len = cell.input.vint().ok_or(Wrong::BadKeyLen)?;
     let value_len = cell.input.vint().ok_or(Wrong::BadValueLen)?;
     let common = cell.input.vint().ok_or(Wrong::BadSharedLen)?;

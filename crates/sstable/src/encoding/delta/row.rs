@@ -2,12 +2,12 @@
 
 use std::cmp::Ordering;
 
-use super::cursor::DeltaCursor;
+use super::current_cell::CurrentCell;
 use super::wrong::Wrong;
 use crate::Comparator;
 use crate::encoding::Step;
 
-impl DeltaCursor {
+impl CurrentCell {
     /// Finds the row of a key that shares its first `common` bytes with the key before; `rest` follows
     /// them. Returns whether it is the row before; it may not be less.
     ///

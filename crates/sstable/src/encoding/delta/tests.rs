@@ -3,8 +3,9 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use super::cells::{DELTA_HEADER_LEN, DeltaCells};
+use super::cursor::DeltaCursor;
 use crate::buffers::Body;
-use crate::encoding::cells::{DELTA_HEADER_LEN, DeltaCells};
 use crate::encoding::plain::{cell_len, check_tags};
 use crate::encoding::{BlockEncoder, CellLayout, Cells, DataBlockEncoding, Step, tag_dictionary};
 use crate::input::Input;
@@ -111,13 +112,13 @@ proptest! {
 /// The cells up to the first damage, and whether there is none.
 fn decoded(delta: &DeltaCells, layout: CellLayout) -> (Vec<Cell>, bool) {
     let mut cells: Vec<Cell> = Vec::new();
-    let Ok(mut cursor) = delta.cursor(layout) else { return (cells, false) };
+    let Ok(mut cursor) = DeltaCursor::begin(delta, layout) else { return (cells, false) };
     let mut is_new_row = true;
     loop {
         let cell = cursor.cell(delta);
         let mut key = Vec::new();
         cell.key().write_flat(&mut key);
-        assert_eq!(cursor.key(), key);
+        assert_eq!(cursor.flat_key(), key);
         assert_eq!(cursor.cell_len(), cell_len(&cell, layout));
         assert_eq!(is_new_row, cells.last().is_none_or(|before| before.row() != cell.row));
         cells.push(cell.to_cell());

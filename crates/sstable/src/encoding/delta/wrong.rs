@@ -2,7 +2,7 @@
 //!
 //! A decoder returns a small number, which stays in a register; the sentence is made only once, for damage.
 
-use super::cursor::DeltaCursor;
+use super::current_cell::CurrentCell;
 use crate::encoding::What;
 use crate::encoding::plain::unknown_type;
 
@@ -46,9 +46,9 @@ impl Wrong {
         Self::SharesTooMuch(u32::try_from(common).expect("a vint is at most i32::MAX"))
     }
 
-    /// The sentence about a cell behind the one that `cursor` was on.
+    /// The sentence about the cell that follows `before`.
     #[cold]
-    pub(super) fn what(self, cursor: &DeltaCursor) -> What {
+    pub(super) fn what(self, before: &CurrentCell) -> What {
         match self {
             Self::NoFlags => "no flags".into(),
             Self::UnknownFlags(flags) => format!("unknown flags {flags:#04x}").into(),
@@ -58,7 +58,7 @@ impl Wrong {
             Self::BadSharedLen => "bad shared length".into(),
             Self::KeyTooShort(len) => format!("a key of {len} bytes").into(),
             Self::SharesTooMuch(len) => {
-                format!("shares {len} bytes with a key of {}", cursor.key_len).into()
+                format!("shares {len} bytes with a key of {}", before.key_len).into()
             }
             Self::SharesFamily => "shares a part of the family".into(),
             Self::SharesTime => "shares more than the qualifier".into(),
@@ -75,7 +75,7 @@ impl Wrong {
             Self::OtherValueLen => "a repeated value of another length".into(),
             Self::BadSequenceId => "bad sequence id".into(),
             Self::MoreThanStated => {
-                format!("cells of more than the {} bytes stated", cursor.size).into()
+                format!("cells of more than the {} bytes stated", before.size).into()
             }
         }
     }
