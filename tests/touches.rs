@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! first touch    from the file: in a full cache a walk through the block as it was read, up to the row
-//! second touch   from the cache: the block is made searchable
+//! second touch   from the cache: the block is decoded, and searched from then on
 //! third touch    from the cache: a search
 //! ```
 //!

@@ -114,7 +114,7 @@ pub(crate) struct Buffers {
 }
 
 impl Default for Buffers {
-    /// As many as a block passes through: as stored, decompressed, decoded.
+    /// Keeps as many as a block passes through: as stored, decompressed, decoded.
     fn default() -> Self {
         Self::at_most(3)
     }
@@ -124,7 +124,7 @@ impl Buffers {
     /// Larger ones are too rare to be kept.
     const LEN_MAX: usize = 4 << 20;
 
-    /// Keeps so many.
+    /// Keeps at most `count_max` buffers.
     pub(crate) const fn at_most(count_max: usize) -> Self {
         Self { kept: Vec::new(), count_max }
     }
@@ -155,7 +155,7 @@ impl Buffers {
         }
     }
 
-    /// Takes over one that others have kept.
+    /// Takes a buffer that `others` have kept.
     pub(crate) fn take_one(&mut self, others: &mut Self) {
         if self.kept.len() < self.count_max {
             self.kept.extend(others.kept.pop());

@@ -195,7 +195,7 @@ impl BlockCache {
     }
 }
 
-/// A cache of so many bytes.
+/// A cache of `capacity_bytes` bytes.
 fn blocks_for(capacity_bytes: u64) -> Blocks {
     /// What a block takes on average; the default block size of HBase.
     const BLOCK_BYTES_EXPECTED: u64 = 64 << 10;

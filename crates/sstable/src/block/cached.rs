@@ -7,7 +7,7 @@
 //! | Bloom chunk      | `Bloom`                            | `Arc<BloomBits>`                            |
 //! | META             | `Meta`, or `Filter` if it was read as a filter | `Arc<MetaBlock>`, `Arc<FilterBlock>` |
 //!
-//! A block is matched once, where it is loaded; whoever has it has its type.
+//! A block is matched once, where it is loaded; from there on its type is known.
 
 use std::sync::Arc;
 

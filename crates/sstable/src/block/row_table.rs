@@ -53,7 +53,7 @@ impl RowTable {
         Self::in_lines(line_count, rows.clone()).or_else(|| Self::in_lines(2 * line_count, rows))
     }
 
-    /// Puts the rows into so many lines; `None` if one finds all lines full where it is looked for.
+    /// Puts the rows into `line_count` lines; `None` if all lines that are searched for one are full.
     fn in_lines<'a>(
         line_count: usize,
         rows: impl Iterator<Item = (&'a [u8], u32)>,
@@ -74,7 +74,7 @@ impl RowTable {
         TableAddress { start: self.0.as_ptr().addr(), line_count: self.0.len() }
     }
 
-    /// Sends for the line in which a row of this hash is looked for first.
+    /// Prefetches the line in which a row of this hash is looked for first.
     pub(super) fn prefetch(&self, hash: KeyHash) {
         self.address().prefetch(hash);
     }
@@ -120,7 +120,7 @@ pub(crate) struct TableAddress {
 }
 
 impl TableAddress {
-    /// Sends for the line in which a row of this hash is looked for first.
+    /// Prefetches the line in which a row of this hash is looked for first.
     #[inline]
     pub(super) fn prefetch(self, hash: KeyHash) {
         let (first, _) = split(hash, self.line_count);
@@ -162,7 +162,7 @@ pub(crate) fn row_hash(row: &[u8]) -> KeyHash {
     KeyHash::new(ROW_HASH_SEED, row)
 }
 
-/// The line in which a row of this hash is looked for first, of so many, and its fingerprint.
+/// The line of `line_count` in which a row of this hash is looked for first, and its fingerprint.
 #[inline]
 fn split(hash: KeyHash, line_count: usize) -> (usize, u32) {
     let [a, b, c, d, low @ ..] = hash.get().to_be_bytes();

@@ -1,8 +1,8 @@
 //! Cursors over plain cells: one that checks each cell it comes to, one for cells that were checked.
 //!
-//! Both find each cell once, and remember where its parts are. The one that checks holds against each
-//! other: the cell's lengths, type, time and tags; its row and the row before it; and the row index that
-//! the block stores, if it does.
+//! Both find each cell once, and remember where its parts are. The one that checks compares
+//! the cell's lengths, type, time and tags with each other, its row with the row before it, and the row
+//! index, if the block stores one, with the rows.
 #![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::as_conversions))]
 
 use std::cmp::Ordering;

@@ -31,7 +31,7 @@ pub struct Scanner {
     /// On the index entry of the current block, once that was looked up.
     cursor: Option<IndexCursor>,
     /// Cells of the row the scanner stands in, or of the row before it, that come before its cell:
-    /// cells can only be walked forwards, so going back remembers them.
+    /// a cursor only moves forwards, so that going back has to remember them.
     before: Vec<usize>,
     /// Cells passed since the scan began at the first one: the file says how many there are.
     cells_passed: Option<u64>,
@@ -291,7 +291,7 @@ impl Scanner {
         std::mem::take(&mut self.trace)
     }
 
-    /// Leaves the place it stands at, and loads the block in which `key` is to be looked for.
+    /// Leaves the current place, and loads the block in which `key` is to be looked for.
     fn leave_for(&mut self, key: &KeyRef<'_>) -> Result<Option<Arc<DecodedBlock>>> {
         self.leave();
         let held = self.place.take().map(Place::into_block);

@@ -15,7 +15,7 @@
 //! |  8 · n | columns          | i32 BE, the most of a block; i32 BE, the first block with so many|
 //! |        | chunks           | root index entries with the first key of each                    |
 //!
-//! Not held against bytes that HBase wrote: no release writes such a filter.
+//! Not checked against bytes that HBase wrote: no release writes such a filter.
 #![cfg_attr(
     not(test),
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
