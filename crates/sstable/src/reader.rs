@@ -1,10 +1,11 @@
-//! An open file: what it says about itself, and the way from a key to its cells.
+//! An open file, as users of the crate see it.
 //!
-//! ```text
-//! row ─range→ outside: not here
-//!     ─filter→ "no": not here, and no other block was touched
-//!     ─index→ data block ─row index, or a walk→ first cell of the row, or not here
-//! ```
+//! | question                           | answered by                                                 |
+//! |------------------------------------|-------------------------------------------------------------|
+//! | has the file this row, and where?  | [`Reader::get_row`]: the module `lookup`                     |
+//! | can it have this row or prefix?    | [`Reader::ask_filter`], [`Reader::may_contain_prefix`]       |
+//! | which cells are in it, in order?   | [`Reader::scanner`], [`Reader::bulk_scanner`]                |
+//! | what does it consist of?           | [`Reader::blocks`], [`Reader::index`], [`Reader::filters`]   |
 
 use std::borrow::Cow;
 use std::fmt;

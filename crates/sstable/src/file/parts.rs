@@ -22,27 +22,27 @@ use crate::{
 pub struct FileBlocks<'a>(pub(crate) &'a OpenFile);
 
 impl<'a> FileBlocks<'a> {
-    /// How its data blocks are encoded.
+    /// Returns how data blocks are encoded.
     pub fn encoding(self) -> DataBlockEncoding {
         self.0.blocks.encoding
     }
 
-    /// How its blocks are compressed.
+    /// Returns how blocks are compressed.
     pub fn compression(self) -> Compression {
         self.0.blocks.compression
     }
 
-    /// What guards its blocks.
+    /// Returns the checksum that guards each block.
     pub fn checksum_type(self) -> ChecksumType {
         self.0.blocks.checksum_type.unwrap_or_default()
     }
 
-    /// The names of its META blocks, in their order.
+    /// Returns the names of the META blocks, in their order.
     pub fn meta_names(self) -> impl Iterator<Item = &'a [u8]> {
         self.0.metas.iter().map(|(name, _)| &name[..])
     }
 
-    /// The bytes of the META block of this name.
+    /// Returns the body of the META block of this name.
     ///
     /// # Errors
     ///
@@ -106,7 +106,7 @@ impl<'a> FileBlocks<'a> {
 pub struct FileIndex<'a>(pub(crate) &'a OpenFile);
 
 impl<'a> FileIndex<'a> {
-    /// How many levels its data index has.
+    /// Returns how many levels the data index has.
     pub fn levels(self) -> u32 {
         self.0.trailer.num_data_index_levels
     }

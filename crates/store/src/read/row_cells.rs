@@ -19,6 +19,7 @@ pub(crate) struct RowCells<'a> {
     options: &'a FamilyOptions,
     view: &'a View,
     moment: &'a ReadView,
+    /// Only cells that [concern](Self::concerns) the columns asked for: the stop rule counts them.
     found: SmallVec<[Found; 1]>,
     /// Which of those found are shown, if they were judged since the last was found.
     judged: Option<SmallVec<[bool; 16]>>,
@@ -51,7 +52,12 @@ impl<'a> RowCells<'a> {
     /// Takes what a memstore has of the row.
     #[inline]
     pub(crate) fn add_from_memstore(&mut self, cells: Vec<Cell>) {
-        self.found.extend(cells.into_iter().map(|cell| Found { cell, rank: 0 }));
+        for cell in cells {
+            if self.concerns(&cell.as_ref()) {
+                self.found.push(Found { cell, rank: 0 });
+                self.judged = None;
+            }
+        }
     }
 
     /// Cells that are passed over one by one before it is worth to seek a column.

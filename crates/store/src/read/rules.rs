@@ -338,8 +338,8 @@ impl<'c> Rules<'c> {
     }
 }
 
-/// Returns whether [`Rules`] for a read show a cell of a wanted column that is the only cell found of its row:
-/// `false` means that the rules have to be asked.
+/// Returns whether [`Rules`] for a read show a cell of a wanted column that is the only cell found of its row.
+/// `false` means that the rules have to be asked. The caller has compared the column.
 ///
 /// Most gets of one column find just one put. Without another cell no marker hides it, and it is the first
 /// version.

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use crate::{FamilyOptions, Get, Put, Store, StoreOptions, Timestamp};
+use crate::{FamilyOptions, Get, Increment, Put, Store, StoreOptions, Timestamp};
 
 fn open(directory: &Path) -> Store {
     let options = StoreOptions::default().auto_compaction(false).background(false);
@@ -85,4 +85,26 @@ fn a_get_returns_as_many_versions_as_are_wanted_kept_and_there() {
             }
         }
     }
+}
+
+/// The stop rule counts the cells that were found, so none of another column may be among them.
+#[test]
+fn a_cell_of_another_column_in_the_memstore_is_no_answer() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    store.put(Put::new("row").column("f", "wanted", 7_i64.to_be_bytes())).unwrap();
+    store.flush().unwrap();
+    store.put(Put::new("row").column("f", "other", "newer")).unwrap();
+    let wanted = Get::row("row").column("f", "wanted");
+    let cells = store.get(&wanted).unwrap();
+    assert_eq!(cells.len(), 1);
+    assert_eq!((cells[0].qualifier(), cells[0].value()), (&b"wanted"[..], &7_i64.to_be_bytes()[..]));
+    let many = store.multi_get(&[wanted.clone(), wanted]).unwrap();
+    assert!(many.iter().all(|found| *found == cells));
+    assert!(store.get(&Get::row("row").column("f", "absent")).unwrap().is_empty());
+    let two = store.get(&Get::row("row").column("f", "absent").column("f", "none")).unwrap();
+    assert!(two.is_empty());
+    let sum = store.increment(&Increment::new("row").column("f", "wanted", 1)).unwrap();
+    assert_eq!(sum[0].value(), 8_i64.to_be_bytes());
 }
