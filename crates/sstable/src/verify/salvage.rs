@@ -59,7 +59,7 @@ pub struct Lost {
 ///     Ok::<(), Error>(())
 /// })?;
 /// assert_eq!((lost.len(), lost[0].damage.at.get()), (1, 0));
-/// assert!(cells < reader.cell_count());
+/// assert!(cells < reader.trailer().entry_count);
 /// # Ok::<(), Error>(())
 /// ```
 ///

@@ -57,7 +57,7 @@ const CHUNK_LEN: usize = 1 << 20;
 ///     rebuild_filter(source, name.clone(), Limits::default(), Some(filter), None, Vec::new())?;
 ///
 /// let reader = Reader::open(Arc::new(Bytes::from(bytes)), name, ReaderOptions::default())?;
-/// assert_eq!(reader.filter()?.map(|filter| filter.key_count), Some(1));
+/// assert_eq!(reader.filters().row_filter()?.map(|filter| filter.key_count), Some(1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

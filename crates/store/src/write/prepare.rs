@@ -18,8 +18,14 @@ pub(crate) fn prepare(version: &StoreVersion, cells: Vec<Cell>) -> Result<Vec<Ce
     for cell in &cells {
         let cell = cell.as_ref();
         check(&cell)?;
-        bytes += cell.key().flat_len() + 32 + cell.value.len() + cell.tags.len();
+        let len = cell.key().flat_len() + 32 + cell.value.len() + cell.tags.len();
         let all_families = cell.family.is_empty() && cell.cell_type == CellType::DeleteFamily;
+        bytes += if all_families {
+            let names = version.families.iter().map(|it| it.family.name.len());
+            names.map(|name| len + name).sum()
+        } else {
+            len
+        };
         deletes_rows |= all_families;
         if !all_families && cell.family != family {
             let known = version.family(cell.family).ok_or_else(|| {
