@@ -1,3 +1,4 @@
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::*;
@@ -7,8 +8,9 @@ use crate::cache::BlockKey;
 use crate::reader::tests::{ROWS, SEED, cached, open, row, with_filter, write};
 use crate::scan::scanner::Place;
 use crate::{
-    BlockCache, BlockKind, BlockSource, DataBlockEncoding, FilterUse, ReadTrace, Reader,
-    ReaderOptions, RowProbe, Scanner, WriterOptions,
+    BlockCache, BlockKind, BlockSource, BlockType, BloomType, CellRef, DataBlockEncoding, FileName,
+    FilterUse, ReadTrace, Reader, ReaderOptions, RowProbe, Scanner, Timestamp, Writer,
+    WriterOptions,
 };
 
 /// Numbers of rows in no order, those that are there and those between them.
@@ -145,5 +147,80 @@ fn a_block_is_found_without_the_cache_as_long_as_there_is_room_and_the_block() {
         let root = &reader.file().index.as_ref().unwrap().root;
         let remembered = (0..root.len()).filter(|entry| root.slot(*entry).block().is_some());
         assert_eq!(remembered.count(), usize::from(has_room));
+    }
+}
+
+/// A lookup stops at the first file that is too old, and would never ask the newer one behind it.
+#[test]
+#[should_panic(expected = "in the order of their newest cells")]
+fn files_out_of_order_are_a_broken_invariant() {
+    let reader = open(&write(WriterOptions::default()), ReaderOptions::default());
+    let file = |newest| reader.lookup_file().times(Timestamp::OLDEST, Timestamp::new(newest));
+    let _ = LookupFiles::new(vec![file(2), file(1), file(3)]);
+}
+
+/// The rows of `numbers`, in a file whose only filter is ours.
+fn write_rows(numbers: impl Iterator<Item = u32>) -> Vec<u8> {
+    let options = with_filter().bloom_type(BloomType::None);
+    let mut writer = Writer::new(Vec::new(), FileName::new("rows"), options).unwrap();
+    for number in numbers {
+        let row = row(number);
+        writer.append(CellRef::put(&row, b"f", b"q", Timestamp::new(1), b"value")).unwrap();
+    }
+    writer.finish().unwrap().0
+}
+
+/// The bytes that the only filter block of a file takes.
+fn filter_range(bytes: &[u8]) -> Range<usize> {
+    let reader = open(bytes, ReaderOptions::default());
+    let blocks = reader.blocks().headers().map(|block| block.expect("our own file"));
+    let metas: Vec<_> = blocks.filter(|(_, header)| header.block_type == BlockType::Meta).collect();
+    let [(at, header)] = metas[..] else { panic!("one META block") };
+    let start = usize::try_from(at.get()).unwrap();
+    start..start + usize::try_from(header.len()).unwrap()
+}
+
+/// Each filter is sound, of the right kind and length, and at its right place: only the file info
+/// tells that it belongs to the other file. If it was used, it would deny every row of its file.
+#[test]
+fn filters_exchanged_between_two_files_of_a_lookup_deny_no_row_and_are_counted() {
+    let rows_each = 300;
+    let mut files =
+        [0, 1, 2].map(|first| write_rows((0..rows_each).map(move |number| 3 * number + first)));
+    let [one, other, _] = files.each_ref().map(|bytes| filter_range(bytes));
+    let [first, second, _] = &mut files;
+    first[one].swap_with_slice(&mut second[other]);
+
+    let rows: Vec<_> = (0..3 * rows_each).map(row).collect();
+    let probes: Vec<_> = rows.iter().map(|row| RowProbe::new(row, SEED)).collect();
+    let expected: Vec<_> = (0..rows.len()).map(|number| (number, number % 3)).collect();
+    for options in [ReaderOptions::default(), cached(), cached().pin_filters(true)] {
+        let readers = files.each_ref().map(|bytes| open(bytes, options.clone()));
+        let list = LookupFiles::new(readers.iter().map(Reader::lookup_file).collect());
+
+        let (mut found, mut trace) = (Vec::new(), ReadTrace::default());
+        for (number, probe) in probes.iter().enumerate() {
+            let mut lookup = RowLookup::new(&list, probe);
+            while let Some((file, scanner)) = lookup.next_file(&mut ()).unwrap() {
+                assert_eq!(scanner.cell().unwrap().row, probe.row());
+                found.push((number, file));
+            }
+            trace.add(lookup.trace());
+        }
+        assert_eq!(found, expected, "each row is in its own file and in no other");
+        // A file spans all rows of the three but two.
+        let asked = u64::from(3 * rows_each - 2);
+        let counted = |trace: &ReadTrace| (trace.filters_unreadable, trace.filter_checks);
+        assert_eq!(counted(&trace), (2 * asked, asked));
+
+        let mut lookup = Lookup::rows(&list, &probes);
+        let found = lookup.by_ref().map(|found| found.map(|found| (found.row, found.file)));
+        assert_eq!(found.collect::<Result<Vec<_>, _>>().unwrap(), expected);
+        assert_eq!(counted(lookup.trace()), counted(&trace));
+        for (reader, is_sound) in readers.iter().zip([false, false, true]) {
+            let problem = reader.filters().row_filter_problem().map(ToString::to_string);
+            assert_eq!(problem.is_none(), is_sound, "{problem:?}");
+            assert!(is_sound || problem.is_some_and(|what| what.contains("another filter")));
+        }
     }
 }
