@@ -80,6 +80,22 @@ proptest! {
     }
 }
 
+/// Answers left as they were would deny members.
+#[test]
+fn fewer_answers_than_hashes_are_a_broken_invariant() {
+    let members = hashes(1, 100);
+    for kind in FilterKind::ALL {
+        let bytes = build(*kind, Sizing::BitsPerKey(12.0), Seed::new(1), &members);
+        let filter = StoredFilter::parse(bytes.expect("possible")).expect("sound");
+        for count in [0, 99, 101] {
+            let answered = std::panic::catch_unwind(|| {
+                filter.may_contain_batch(&members, &mut vec![false; count]);
+            });
+            assert!(answered.is_err(), "{kind} answers {count} of 100");
+        }
+    }
+}
+
 /// Fingerprints of a cuckoo filter and remainders of a d-left filter, in bits.
 const WIDTHS: std::ops::RangeInclusive<u32> = 4..=16;
 

@@ -56,6 +56,16 @@ fn assert_errs_as_promised(filter: &DLeft, probes: u64, what: &str) {
 }
 
 #[test]
+#[should_panic(expected = "the table has all buckets of its shape")]
+fn a_table_without_a_bucket_of_its_shape_is_a_broken_invariant() {
+    let shape =
+        Shape { subtables: 4, buckets: 8, remainder_bits: 12, counter_bits: CounterBits::Two };
+    let layout = layout::Layout::new(shape);
+    let table = vec![0; usize::try_from(shape.table_len()).expect("short") / 2];
+    let _ = layout.search(&table, 0);
+}
+
+#[test]
 fn a_million_keys_in_eighteen_and_a_half_bits_each_err_less_than_eighteen_times_in_ten_thousand() {
     let filter = filled(rate(0.0018), 1_000_000);
     let stats = filter.stats();

@@ -107,3 +107,12 @@ fn what_cannot_be_made_is_an_error() {
     let huge = BinaryFuse::plan(Sizing::BitsPerKey(20.0), u64::MAX);
     assert!(huge.is_ok_and(|stats| stats.bytes > 0));
 }
+
+#[test]
+#[cfg(debug_assertions)]
+#[should_panic(expected = "checked when it was parsed or sized")]
+fn a_segment_of_more_than_2_to_the_18_slots_is_a_broken_invariant() {
+    let (arity, bits) = (FuseArity::Three, FuseBits::Eight);
+    let shape = shape::Shape { arity, bits, segment_bits: 19, first_segments: 1 };
+    let _ = FuseView::new(shape, 0);
+}

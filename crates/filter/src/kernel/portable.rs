@@ -187,3 +187,20 @@ pub(crate) fn block_insert(block: &mut Block, hash: u64) {
         *word = (u32::from_le_bytes(*word) | mask).to_le_bytes();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "1 to 32 places")]
+    fn a_key_without_a_place_in_its_line_is_a_broken_invariant() {
+        let _ = Probes::new(0);
+    }
+
+    #[test]
+    #[should_panic(expected = "1 to 32 places")]
+    fn a_key_with_33_places_in_its_line_is_a_broken_invariant() {
+        let _ = Probes::new(33);
+    }
+}

@@ -240,6 +240,22 @@ fn memory_is_that_of_the_filters_and_for_counters_less() {
     }
 }
 
+#[test]
+#[should_panic(expected = "equal shapes")]
+fn a_group_of_filters_of_different_lengths_is_a_broken_invariant() {
+    let [short, long] = [100, 10_000]
+        .map(|count| filter(FilterKind::BlockedBloom, Sizing::BitsPerKey(12.0), count, count));
+    let _ = group::Group::new(&[&short, &long]);
+}
+
+#[test]
+#[should_panic(expected = "of one kind")]
+fn a_group_of_filters_of_two_kinds_is_a_broken_invariant() {
+    let [one, other] = [FilterKind::BlockedBloom, FilterKind::SplitBlock]
+        .map(|kind| filter(kind, Sizing::BitsPerKey(12.0), 0, 100));
+    let _ = group::Group::new(&[&one, &other]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
