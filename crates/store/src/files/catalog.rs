@@ -115,11 +115,11 @@ impl Catalog {
         replace: impl FnOnce(&StoreVersion) -> StoreVersion,
     ) -> Result<()> {
         self.change(manifest, change)?;
-        self.replace_version(replace);
-        debug_assert!(
-            lists_files_of(manifest, &self.version()),
-            "readers see what the manifest lists"
-        );
+        self.replace_version(|version| {
+            let version = replace(version);
+            assert!(lists_files_of(manifest, &version), "readers see what the manifest lists");
+            version
+        });
         Ok(())
     }
 
@@ -205,4 +205,71 @@ fn lists_files_of(manifest: &Manifest, version: &StoreVersion) -> bool {
         })
     };
     manifest.families.len() == version.families.len() && version.families.iter().all(has_files_of)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::path::Path;
+
+    use super::*;
+    use crate::files::file_list::Files;
+    use crate::store::Parts;
+    use crate::{Put, Store};
+
+    /// A store with one file.
+    fn with_a_file(directory: &Path) -> Parts {
+        let options = StoreOptions::default().background(false);
+        let store = Store::open(directory, options.clone()).unwrap();
+        store.create_family("f", FamilyOptions::default()).unwrap();
+        store.put(Put::new("row").column("f", "q", "value")).unwrap();
+        store.flush().unwrap();
+        drop(store);
+        Parts::open(directory, options).unwrap()
+    }
+
+    fn panics(work: impl FnOnce()) -> bool {
+        catch_unwind(AssertUnwindSafe(work)).is_err()
+    }
+
+    #[test]
+    fn visible_writes_stay_visible() {
+        let directory = tempfile::tempdir().unwrap();
+        let parts = with_a_file(directory.path());
+        let visible = parts.catalog.visible();
+        parts.catalog.publish(visible);
+        let before = SequenceId::new(visible.get() - 1);
+        assert!(panics(|| parts.catalog.publish(before)));
+        assert_eq!(parts.catalog.visible(), visible);
+    }
+
+    /// Its rows would be absent without an error.
+    #[test]
+    fn a_version_without_a_listed_file_is_never_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let parts = with_a_file(directory.path());
+        let without_files = |version: &StoreVersion| {
+            version.map(|family| {
+                let changed = FamilyVersion { files: Files::default(), ..(**family).clone() };
+                Arc::new(changed)
+            })
+        };
+        assert!(panics(|| drop(parts.catalog.install(|_| {}, without_files))));
+        assert!(
+            panics(|| drop(parts.catalog.version())),
+            "a read panics, and finds nothing absent"
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_replaced_is_in_the_manifest_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let parts = with_a_file(directory.path());
+        let version = parts.catalog.version();
+        let family = &version.families[0];
+        let file = &family.files.by_time()[0].file;
+        let twice = [Arc::clone(file), Arc::clone(file)];
+        assert!(panics(|| drop(parts.catalog.replace_files(&family.family, &twice, None))));
+        assert_eq!(parts.catalog.version().families[0].files.by_time().len(), 1);
+    }
 }

@@ -33,3 +33,22 @@ pub(crate) fn after(newest: SequenceId) -> Result<SequenceId> {
 pub(crate) fn carried(file: &Reader) -> Option<SequenceId> {
     file.file_info().sequence_id_max().filter(|id| check(*id).is_ok())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_id_that_a_write_gets_is_one_before_the_greatest() {
+        let last = SequenceId::new(SequenceId::MAX.get() - 1);
+        assert_eq!(after(SequenceId::new(last.get() - 1)).unwrap(), last);
+        let refused = after(last).unwrap_err().to_string();
+        assert!(refused.contains("sequence ids are used up"), "{refused}");
+    }
+
+    #[test]
+    #[should_panic(expected = "given to no write")]
+    fn a_write_with_the_greatest_id_is_a_broken_invariant() {
+        let _ = after(SequenceId::MAX);
+    }
+}

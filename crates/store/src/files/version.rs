@@ -117,3 +117,23 @@ pub(crate) struct Family {
     /// What all reads did.
     pub(crate) reads: ReadCounters,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "no two families share a name")]
+    fn a_name_of_two_families_is_a_broken_invariant() {
+        let family = |id| {
+            let (name, options) = ("f".to_owned(), FamilyOptions::default());
+            Arc::new(FamilyVersion {
+                family: Arc::new(Family { id, name, options, reads: ReadCounters::default() }),
+                active: Arc::new(Memstore::new()),
+                flushing: Vec::new(),
+                files: Files::default(),
+            })
+        };
+        let _ = StoreVersion::new(vec![family(0), family(1)], Clock::default());
+    }
+}

@@ -225,3 +225,17 @@ impl MemoryCursor {
         self.memstore.collect(place, self.visible, Self::BATCH, &mut self.cells, |_| true);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "a source in the heap stands on a cell")]
+    fn a_source_at_its_end_in_the_heap_is_a_broken_invariant() {
+        let cursor = MemoryCursor::new(Arc::new(Memstore::new()), SequenceId::MAX);
+        let heap = vec![Standing { head: row_head(b"row"), source: 0 }];
+        let _ = Merge { sources: vec![Source::Memory(cursor)], heap }.cell();
+    }
+}
