@@ -166,7 +166,7 @@ fn hbase_accepts_its_own_files_with_a_filter_put_in() {
         let path = files.path(&format!("{}.hfile", fixture.name));
         let sink = File::create(&path).expect("the directory is ours");
         let (name, filter) = (FileName::new(fixture.name.clone()), Some(filter_of(kind)));
-        match rebuild_filter(source, name, Limits::default(), filter, None, sink) {
+        match rebuild_filter(source, name, Limits::default(), filter, &[], sink) {
             // Filters of ours are over rows in the order of their bytes; `hbase:meta` has another.
             Err(Error::Unsupported { .. }) => continue,
             rebuilt => rebuilt.expect("HBase's is sound"),

@@ -21,7 +21,7 @@ fn rebuilt(bytes: &[u8], filter: impl Into<Option<FilterOptions>>) -> Vec<u8> {
     let source = Arc::new(Bytes::copy_from_slice(bytes));
     let name = FileName::new("file");
     let filter = filter.into();
-    let (bytes, len) = rebuild_filter(source, name, Limits::default(), filter, None, Vec::new())
+    let (bytes, len) = rebuild_filter(source, name, Limits::default(), filter, &[], Vec::new())
         .expect("the file is sound");
     assert_eq!(len, bytes.len() as u64);
     bytes

@@ -167,7 +167,7 @@ fn a_file_says_under_which_name_it_was_written() {
     for place in [&here, &backup] {
         for file in files(&place.join("f")) {
             let reader = Reader::open_file(&file, ReaderOptions::default()).unwrap();
-            let id = reader.file_info().value(FileInfo::STORE_FILE_ID).unwrap();
+            let id = reader.file_info().value(store::FILE_ID_KEY).unwrap();
             assert_eq!(file.file_name().unwrap().to_str().unwrap(), hex(id));
             assert!(reader.file_info().value(FileInfo::LAST_KEY) == reader.index().last_key());
         }
@@ -212,7 +212,7 @@ fn a_file_gets_a_new_id_with_its_new_filter() {
     for file in &after {
         assert!(!before.contains(file));
         let reader = Reader::open_file(file, ReaderOptions::default()).unwrap();
-        let id = reader.file_info().value(FileInfo::STORE_FILE_ID).unwrap();
+        let id = reader.file_info().value(store::FILE_ID_KEY).unwrap();
         assert_eq!(file.file_name().unwrap().to_str().unwrap(), hex(id));
     }
     let store = open(directory.path()).unwrap();

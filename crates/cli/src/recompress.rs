@@ -170,7 +170,7 @@ impl Recompress {
 impl Wanted {
     /// How the file was written, but for what is wanted otherwise; encoding and codec as they were.
     fn options(&self, reader: &Reader) -> anyhow::Result<WriterOptions> {
-        let mut options = reader.writer_options()?;
+        let mut options = reader.writer_options(&[store::FILE_ID_KEY])?;
         if let Some(framing) = self.framing {
             options = options.zstd_framing(framing);
         }

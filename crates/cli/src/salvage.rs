@@ -116,7 +116,8 @@ impl Salvage {
 
 /// How the file was written, as far as that can be told.
 fn options(reader: &Reader, notes: &mut Vec<String>) -> anyhow::Result<WriterOptions> {
-    let mut options = reader.writer_options_of_damaged().map_err(Unsalvageable::of)?;
+    let left_out = [store::FILE_ID_KEY];
+    let mut options = reader.writer_options_of_damaged(&left_out).map_err(Unsalvageable::of)?;
     if let Some(problem) = reader.filters().bloom_problem() {
         notes.push(format!("the Bloom filter is made anew with HBase's error rate: {problem}"));
     }

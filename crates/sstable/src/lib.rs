@@ -62,6 +62,8 @@ pub use text::{escape, unescape};
 pub use trace::{BlockKind, BlockSource, ReadCounters, ReadTrace};
 pub use units::{BlockOffset, SequenceId, Timestamp};
 pub use verify::{Lost, LostRows, PROBLEMS_MAX, Verification, salvage, verify};
-pub use write::{FileSummary, FilterOptions, Writer, WriterOptions, rebuild_filter};
+pub use write::{
+    FileInfoChange, FileSummary, FilterOptions, Writer, WriterOptions, rebuild_filter,
+};
 
 pub use filter::bloom::hbase::HashType;

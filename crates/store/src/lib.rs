@@ -42,6 +42,7 @@ mod write;
 
 pub use clock::Clock;
 pub use error::{Error, Result};
+pub use files::manifest::FILE_ID_KEY;
 pub use files::names::check_hbase_family;
 pub use files::region_files::RegionFiles;
 pub use inspect::{Part, PartKind, Problem, Step, salvage, verify};

@@ -74,7 +74,8 @@ impl Rebuild {
             Arc::new(source.with_context(|| format!("{name}: cannot open"))?);
         let output = Output::create(&self.output, self.force)?;
         let file = FileName::new(name);
-        let (output, size) = rebuild_filter(source, file, limits(), filter, None, output)?;
+        let without_id = (store::FILE_ID_KEY, None);
+        let (output, size) = rebuild_filter(source, file, limits(), filter, &[without_id], output)?;
         output.finish()?;
         if self.output != Path::new("-") {
             let filter =

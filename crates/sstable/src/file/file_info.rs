@@ -84,9 +84,6 @@ impl FileInfo {
     pub const BULKLOAD_TIMESTAMP: &'static [u8] = b"BULKLOAD_TIMESTAMP";
     /// Whether the file holds only what newer files hide.
     pub const HISTORICAL: &'static [u8] = b"HISTORICAL";
-    /// What the store of this project that wrote the file calls it: 16 bytes, and no other file has the
-    /// same. HBase passes over it.
-    pub const STORE_FILE_ID: &'static [u8] = b"STORE_FILE_ID";
     /// Which row filter of ours is in the file's META blocks: its keys (u64 BE), then the checksum in the
     /// filter's header or, if it is in partitions, the XXH3-64 of the body of their index (u64 BE). HBase
     /// ignores it.

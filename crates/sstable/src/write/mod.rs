@@ -14,5 +14,5 @@ mod writer;
 mod written;
 
 pub use options::{FilterOptions, WriterOptions};
-pub use rebuild::rebuild_filter;
+pub use rebuild::{FileInfoChange, rebuild_filter};
 pub use writer::{FileSummary, Writer};

@@ -5,7 +5,7 @@
 //! rewritten                  META blocks: ours anew, those of others as they were
 //! moved                      intermediate index blocks, root of the data index, file info, Bloom
 //!                            metas: the same content, where entries do not point to what moved, but
-//!                            for the file's id
+//!                            for the file info that the caller changes
 //! made anew                  meta index, trailer
 //! ```
 //!
@@ -20,6 +20,7 @@ use bytes::Bytes;
 
 use super::blocks::{BlockWriter, HEADER_LEN};
 use super::row_filter::{FilterBlocks, FilterWriter};
+use super::rules::is_writers_own;
 use crate::block::filter_index::is_filter_name;
 use crate::block::header::Header;
 use crate::block::index::{BlockPlace, Branch, IndexEntry, write_branch};
@@ -27,8 +28,11 @@ use crate::encoding::What;
 use crate::input::Input;
 use crate::{
     BlockOffset, BlockType, Comparator, Damage, Error, FileInfo, FileName, FilterOptions, Limits,
-    ReadAt, Reader, ReaderOptions, Result, Trailer, WriterOptions, compression,
+    ReadAt, Reader, ReaderOptions, Result, Trailer, WriterOptions, compression, escape,
 };
+
+/// A change to a file's info: a key and its new value; `None` removes the key.
+pub type FileInfoChange<'a> = (&'a [u8], Option<&'a [u8]>);
 
 /// Bytes of the file that are copied at once.
 const CHUNK_LEN: usize = 1 << 20;
@@ -38,8 +42,9 @@ const CHUNK_LEN: usize = 1 << 20;
 /// bytes and their places; all cells are read, so damage to them is found. Returns the sink, flushed,
 /// and the length of the new file.
 ///
-/// An id that a store gave to the file ([`FileInfo::STORE_FILE_ID`]) stays behind: these are other
-/// bytes. `file_id` stands in its place, if there is one.
+/// Entries of the file info are kept, except for `changes`: each is a key and its new value, or `None`
+/// to remove the key. Whoever identifies a file by an entry has to change that entry, because the new
+/// file has other bytes.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -54,7 +59,7 @@ const CHUNK_LEN: usize = 1 << 20;
 /// let filter = FilterOptions { kind: FilterKind::BlockedBloom, sizing, seed: Seed::new(7) };
 /// let name = FileName::new("4f1c.hfile");
 /// let (bytes, _) =
-///     rebuild_filter(source, name.clone(), Limits::default(), Some(filter), None, Vec::new())?;
+///     rebuild_filter(source, name.clone(), Limits::default(), Some(filter), &[], Vec::new())?;
 ///
 /// let reader = Reader::open(Arc::new(Bytes::from(bytes)), name, ReaderOptions::default())?;
 /// assert_eq!(reader.filters().row_filter()?.map(|filter| filter.key_count), Some(1));
@@ -63,16 +68,21 @@ const CHUNK_LEN: usize = 1 << 20;
 ///
 /// # Errors
 ///
-/// If the file cannot be read or is damaged, if the filter cannot be made, or if the sink fails.
+/// If the file cannot be read or is damaged, if the filter cannot be made, if `changes` has a key that only
+/// the writer may set, or if the sink fails.
 pub fn rebuild_filter<W: Write>(
     source: Arc<dyn ReadAt>,
     name: FileName,
     limits: Limits,
     filter: Option<FilterOptions>,
-    file_id: Option<[u8; 16]>,
+    changes: &[FileInfoChange<'_>],
     sink: W,
 ) -> Result<(W, u64)> {
     let reader = Reader::open(source, name, ReaderOptions::default().limits(limits))?;
+    if let Some((key, _)) = changes.iter().find(|(key, _)| is_writers_own(key)) {
+        let what = format!("file info {} is the writer's own", escape(key));
+        return Err(Error::Invalid { file: reader.name().clone(), what });
+    }
     if reader.trailer().comparator == Comparator::Meta {
         let found = reader.trailer().comparator.class_name().to_owned();
         let feature = "order of rows for a filter of ours";
@@ -90,7 +100,7 @@ pub fn rebuild_filter<W: Write>(
     let name = reader.name().clone();
     let written = BlockWriter::resume(sink, name, &options, blocks.data_end);
     let moved = HashMap::new();
-    Rebuild { reader: &reader, blocks, file_id, filter_id, written, moved }.run(&metas)
+    Rebuild { reader: &reader, blocks, changes, filter_id, written, moved }.run(&metas)
 }
 
 /// A block, and where it stands.
@@ -202,7 +212,7 @@ fn metas(reader: &Reader, options: &WriterOptions) -> Result<Metas> {
 struct Rebuild<'a, W> {
     reader: &'a Reader,
     blocks: Layout,
-    file_id: Option<[u8; 16]>,
+    changes: &'a [FileInfoChange<'a>],
     filter_id: Option<Vec<u8>>,
     written: BlockWriter<W>,
     /// Where intermediate index blocks were, and where they are now.
@@ -292,14 +302,16 @@ impl<W: Write> Rebuild<'_, W> {
         self.written.write_stored(header, &bytes)
     }
 
-    /// Writes the file info with the ids of the new file and its filter; also returns its length before
+    /// Writes the file info with its changes and the id of the new filter; also returns its length before
     /// compression.
     fn write_file_info(&mut self) -> Result<(BlockPlace, u64)> {
         let (block, old) = (self.blocks.file_info, self.reader.file_info());
         let mut new = old.clone();
-        match self.file_id {
-            Some(id) => new.insert(FileInfo::STORE_FILE_ID, id),
-            None => new.remove(FileInfo::STORE_FILE_ID),
+        for (key, value) in self.changes {
+            match value {
+                Some(value) => new.insert(key, *value),
+                None => new.remove(key),
+            }
         }
         match self.filter_id.take() {
             Some(id) => new.insert(FileInfo::ROW_FILTER_ID, id),

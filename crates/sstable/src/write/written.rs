@@ -8,7 +8,7 @@ use filter::ErrorRate;
 use super::rules::is_writers_own;
 use crate::encoding::CellLayout;
 use crate::encoding::plain::cell_len;
-use crate::{BloomSummary, BloomType, Error, FileInfo, Header, Result, WriterOptions, compression};
+use crate::{BloomSummary, BloomType, Error, Header, Result, WriterOptions, compression};
 use crate::{Caching, Reader};
 
 impl Reader {
@@ -18,16 +18,17 @@ impl Reader {
     ///
     /// A file does not tell the sizes of its index blocks and of its Bloom chunks, so those are
     /// HBase's. META blocks, such as a filter of ours, are no options: who writes the file anew with
-    /// the same rows can copy them. The id that a store gave to the file stays behind.
+    /// the same rows can copy them. Entries of the file info under the keys `left_out` are not among the
+    /// options, for example an id that must not be in two files.
     ///
     /// # Errors
     ///
     /// If the file cannot be read, or is damaged.
-    pub fn writer_options(&self) -> Result<WriterOptions> {
+    pub fn writer_options(&self, left_out: &[&[u8]]) -> Result<WriterOptions> {
         if let Some(problem) = self.filters().bloom_problem() {
             return Err(problem.clone().in_file(self.name()));
         }
-        let options = self.options_of_root()?.block_size(self.block_size()?);
+        let options = self.options_of_root(left_out)?.block_size(self.block_size()?);
         self.with_blooms(options)
     }
 
@@ -37,12 +38,12 @@ impl Reader {
     /// # Errors
     ///
     /// If the root of the index cannot be read, or the file is of a kind that cannot be written.
-    pub fn writer_options_of_damaged(&self) -> Result<WriterOptions> {
-        self.with_blooms(self.options_of_root()?)
+    pub fn writer_options_of_damaged(&self, left_out: &[&[u8]]) -> Result<WriterOptions> {
+        self.with_blooms(self.options_of_root(left_out)?)
     }
 
     /// What trailer, file info and the root of the index tell.
-    fn options_of_root(&self) -> Result<WriterOptions> {
+    fn options_of_root(&self, left_out: &[&[u8]]) -> Result<WriterOptions> {
         let info = self.file_info();
         let first = self.file().trailer.load_on_open_data_offset;
         let root = self.blocks().read_header(first)?;
@@ -65,7 +66,7 @@ impl Reader {
             options = options.create_time(time);
         }
         for (key, value) in info.iter() {
-            if key != FileInfo::STORE_FILE_ID && !is_writers_own(key) {
+            if !left_out.contains(&key) && !is_writers_own(key) {
                 options = options.file_info(key, value);
             }
         }

@@ -9,14 +9,13 @@ use std::sync::Arc;
 
 use filter::{FilterKind, Sizing};
 use sstable::{
-    CellRef, CellType, FileInfo, FileName, FilterOptions, SequenceId, Timestamp, Writer,
-    WriterOptions,
+    CellRef, CellType, FileName, FilterOptions, SequenceId, Timestamp, Writer, WriterOptions,
 };
 
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
 use crate::files::identity::random_name;
-use crate::files::manifest::{FileEntry, FileId, FlatKey};
+use crate::files::manifest::{FILE_ID_KEY, FileEntry, FileId, FlatKey};
 use crate::files::version::Family;
 use crate::vfs::{AppendFile, Vfs};
 
@@ -98,9 +97,8 @@ impl NewFile {
     pub(crate) fn create(catalog: &Catalog, family: &Family, purpose: FilePurpose) -> Result<Self> {
         let (place, sink) = NewPlace::create(catalog, family)?;
         let shown = FileName::new(format!("{}/{}", family.name, place.name));
-        let options = catalog
-            .writer_options(family, purpose)
-            .file_info(FileInfo::STORE_FILE_ID, place.id().to_bytes());
+        let options =
+            catalog.writer_options(family, purpose).file_info(FILE_ID_KEY, place.id().to_bytes());
         let writer = Writer::new(sink, shown, options)?;
         Ok(Self { place, writer, purpose, sequence_min: purpose.sequence_max, times: None })
     }

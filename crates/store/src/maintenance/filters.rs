@@ -13,7 +13,7 @@ use sstable::{BloomType, FileName, FilterOptions, Limits, WriterOptions, rebuild
 use super::background::Maintenance;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
-use crate::files::manifest::FileEntry;
+use crate::files::manifest::{FILE_ID_KEY, FileEntry};
 use crate::files::new_file::NewPlace;
 use crate::files::store_file::StoreFile;
 use crate::files::version::{Family, FamilyVersion};
@@ -103,7 +103,9 @@ fn copy_with_filter(
     let shown = FileName::new(format!("{}/{}", family.name, file.entry.name));
     let (place, sink) = NewPlace::create(catalog, family)?;
     let (limits, id) = (Limits::default(), place.id());
-    let (sink, length) = rebuild_filter(source, shown, limits, filter, Some(id.to_bytes()), sink)?;
+    let id_bytes = id.to_bytes();
+    let changes = [(FILE_ID_KEY, Some(&id_bytes[..]))];
+    let (sink, length) = rebuild_filter(source, shown, limits, filter, &changes, sink)?;
     let (name, checksum) = place.finish(sink)?;
     Ok(FileEntry { name, id: Some(id), length, checksum, ..file.entry.clone() })
 }

@@ -13,7 +13,7 @@
 //! |   4+n | `first key`     | u32 BE length, and the flat key of the first cell               |
 //! |   4+n | `last key`      | u32 BE length, and the flat key of the last cell                |
 //!
-//! Files of this store have their id in their file info, under [`FileInfo::STORE_FILE_ID`], which
+//! Files of this store have their id in their file info, under [`FILE_ID_KEY`], which
 //! HBase passes over. Files from elsewhere have none, or that of another store; they are told from others by the
 //! rest. See `docs/src/decisions/0007-files-are-told-from-each-other.md`.
 
@@ -31,6 +31,10 @@ use sstable::{Comparator, FileInfo, KeyRef, Reader, SequenceId, Timestamp};
 use super::bytes::{Wrong, read_bytes, read_flag};
 use crate::files::identity::is_store_file_name;
 use crate::files::sequence;
+
+/// The key of the file info under which a store writes the id of a file: 16 bytes, and no other file has
+/// the same. HBase ignores it. Whoever copies the cells of a store file into another file leaves it out.
+pub const FILE_ID_KEY: &[u8] = b"STORE_FILE_ID";
 
 /// A store file, as the manifest lists it.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -193,7 +197,7 @@ impl FileId {
 
     /// The id of a file, from what it says of itself.
     pub(crate) fn of(file_info: &FileInfo) -> Option<Self> {
-        file_info.value(FileInfo::STORE_FILE_ID)?.try_into().ok().map(Self)
+        file_info.value(FILE_ID_KEY)?.try_into().ok().map(Self)
     }
 
     pub(crate) const fn to_bytes(self) -> [u8; 16] {

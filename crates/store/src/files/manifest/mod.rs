@@ -11,5 +11,6 @@ mod file;
 mod list;
 mod options;
 
+pub use file::FILE_ID_KEY;
 pub(crate) use file::{FileEntry, FileId, FlatKey};
 pub(crate) use list::{FamilyEntry, Manifest};
