@@ -114,6 +114,26 @@ impl FilterWriter {
 /// ones would cost more in the index than in themselves.
 const KEYS_MIN: u64 = 256;
 
+/// The number of rows of a partition is searched until it is exact to one part in this many.
+const KEYS_PARTS: u64 = 64;
+
+/// The least bytes of a full partition of at most `block_size` bytes: the search for its rows leaves up to
+/// two parts free, one for its own step and one for the step in which the filter's size grows.
+fn filled(block_size: u32) -> u64 {
+    u64::from(block_size) / KEYS_PARTS * (KEYS_PARTS - 2)
+}
+
+impl FilterOptions {
+    /// Returns the bytes that further headers take in filters of `bytes` bytes in all.
+    ///
+    /// A writer cuts a filter into partitions of at most `block_size` bytes
+    /// ([`WriterOptions::filter_block_size`]), and each partition has a header. The header of a file's first
+    /// partition does not count, because a filter in one block has it too.
+    pub fn further_header_bytes(bytes: u64, block_size: u32) -> u64 {
+        bytes / filled(block_size).max(1) * HEADER_LEN as u64
+    }
+}
+
 /// The most rows whose filter fits into a block of so many bytes, but [`KEYS_MIN`] at least.
 ///
 /// A budget in bytes is for all rows, and how many those are is known only at the end: such a filter
@@ -127,15 +147,48 @@ fn keys_max(options: &FilterOptions, block_size: u32) -> usize {
     let fits = |keys: u64| {
         plan(keys).is_ok_and(|plan| plan.bytes + HEADER_LEN as u64 <= block_size.into())
     };
-    // Doubled until they do not fit, then sought in between, to one part in 64.
+    // Doubled until they do not fit, then searched in between.
     let (mut enough, mut too_many) = (KEYS_MIN, 2 * KEYS_MIN);
     while fits(too_many) && too_many < u64::MAX / 4 {
         (enough, too_many) = (too_many, too_many * 2);
     }
-    while too_many - enough > enough / 64 + 1 {
+    while too_many - enough > enough / KEYS_PARTS + 1 {
         let middle = enough.midpoint(too_many);
         if fits(middle) { enough = middle } else { too_many = middle }
     }
     // Where an address has 32 bits, no file has more rows in memory.
     usize::try_from(enough).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use filter::{FilterKind, Seed};
+
+    use super::*;
+
+    #[test]
+    fn a_full_partition_takes_as_many_bytes_as_a_budget_counts_on() {
+        let block_size = WriterOptions::FILTER_BLOCK_SIZE;
+        for &kind in FilterKind::ALL {
+            for bits in [6.0, 10.0, 13.7] {
+                let sizing = Sizing::BitsPerKey(bits);
+                let options = FilterOptions { kind, sizing, seed: Seed::new(0) };
+                let keys = keys_max(&options, block_size) as u64;
+                // A kind that cannot be made with so few bits is refused later.
+                let Ok(plan) = filter::plan(kind, sizing, keys) else { continue };
+                let bytes = plan.bytes + HEADER_LEN as u64;
+                assert!(bytes <= block_size.into(), "{kind:?} {bits}: {bytes}");
+                assert!(bytes >= filled(block_size), "{kind:?} {bits}: {bytes}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_further_partitions_have_a_further_header() {
+        let header = HEADER_LEN as u64;
+        assert_eq!(FilterOptions::further_header_bytes(0, 64_000), 0);
+        assert_eq!(FilterOptions::further_header_bytes(61_999, 64_000), 0);
+        assert_eq!(FilterOptions::further_header_bytes(62_000, 64_000), header);
+        assert_eq!(FilterOptions::further_header_bytes(124_000, 64_000), 2 * header);
+    }
 }

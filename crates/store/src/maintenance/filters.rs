@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use filter::{FilterKind, HEADER_LEN, Sizing, allocate_bits};
+use filter::{FilterKind, Sizing, allocate_bits};
 use sstable::{BloomType, FileName, FilterOptions, Limits, WriterOptions, rebuild_filter};
 
 use super::background::Maintenance;
@@ -51,13 +51,11 @@ pub(crate) fn row_count(file: &StoreFile) -> u64 {
     }
 }
 
-/// The bits of a budget in bytes that filters themselves may take. A file's first header is known to
-/// [`allocate_bits`]; one that is cut into blocks has another for each.
+/// Returns the bits of a budget in bytes that the filters themselves may take. [`allocate_bits`] counts one
+/// header a file; a filter that the writer cuts into partitions has more.
 fn bits_for_filters(budget: u64) -> u64 {
-    // Blocks are filled to one part in 32 at least.
-    let filled = u64::from(WriterOptions::FILTER_BLOCK_SIZE) / 32 * 31;
-    let later_blocks = budget / filled;
-    (budget - later_blocks * HEADER_LEN as u64).saturating_mul(8)
+    let headers = FilterOptions::further_header_bytes(budget, WriterOptions::FILTER_BLOCK_SIZE);
+    (budget - headers).saturating_mul(8)
 }
 
 fn sized(kind: FilterKind, bits_per_key: f64) -> Option<(FilterKind, Sizing)> {
