@@ -82,7 +82,7 @@ pub use error::{Absent, BuildError, FormatError, Full};
 pub use fuse::{BinaryFuse, FuseBits};
 pub use hash::{KeyHash, Seed};
 pub use header::HEADER_LEN;
-pub use kernel::{prefetch_address, prefetch_line};
+pub use kernel::{PrefetchHint, prefetch_line};
 pub use kinds::{FilterKind, KindVisitor, build, plan};
 pub use membership::{FilterStats, Insert, Membership, Remove};
 pub use memory::AlignedBytes;

@@ -41,7 +41,7 @@ pub(crate) use portable::{
     Block, LINE_PROBES_MAX, Line, Probes, block_index, block_insert, block_places, counters_lower,
     counters_raise, line_index, line_insert, line_places,
 };
+pub use prefetch::{PrefetchHint, prefetch_line};
 pub(crate) use prefetch::{prefetch, prefetch_at};
-pub use prefetch::{prefetch_address, prefetch_line};
 pub(crate) use substitution::Slots;
 pub(crate) use vector::Vector;

@@ -9,7 +9,7 @@
 //! search by halving or by heads would touch a line for each of its steps, each of which has to wait
 //! for the one before. A row that found its line full stands in the next one.
 
-use filter::{KeyHash, Seed};
+use filter::{KeyHash, PrefetchHint, Seed};
 
 /// A hash table of row starts.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl RowTable {
 
     /// Where it is in memory.
     pub(super) fn address(&self) -> TableAddress {
-        TableAddress { start: self.0.as_ptr().addr(), line_count: self.0.len() }
+        TableAddress(PrefetchHint::of_slice(&self.0))
     }
 
     /// Prefetches the line in which a row of this hash is looked for first.
@@ -114,18 +114,14 @@ impl RowTable {
 
 /// Where a table is in memory, or was.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TableAddress {
-    start: usize,
-    line_count: usize,
-}
+pub(crate) struct TableAddress(PrefetchHint<Line>);
 
 impl TableAddress {
     /// Prefetches the line in which a row of this hash is looked for first.
     #[inline]
     pub(super) fn prefetch(self, hash: KeyHash) {
-        let (first, _) = split(hash, self.line_count);
-        let line = self.start + first * size_of::<Line>();
-        filter::prefetch_address(line, size_of::<Line>());
+        let (first, _) = split(hash, self.0.count());
+        self.0.at(first).prefetch();
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock, Weak};
 
-use filter::KeyHash;
+use filter::{KeyHash, PrefetchHint};
 
 use super::decoded::DecodedBlock;
 use super::row_table::TableAddress;
@@ -33,12 +33,9 @@ impl BlockSlot {
     /// to find out where that is.
     #[inline]
     pub(crate) fn prefetch(&self, hash: KeyHash) {
-        /// Bytes of the two counts that an `Arc` has in front of its value.
-        const COUNTS_LEN: usize = 2 * size_of::<usize>();
         let Some(Remembered { block, table, .. }) = self.0.get() else { return };
-        // The address is only prefetched: the block may be gone.
-        let start = block.as_ptr().addr().wrapping_sub(COUNTS_LEN);
-        filter::prefetch_address(start, COUNTS_LEN + size_of::<DecodedBlock>());
+        // The block may be gone.
+        PrefetchHint::of_weak(block).prefetch();
         if let Some(table) = table {
             table.prefetch(hash);
         }
