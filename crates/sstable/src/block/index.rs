@@ -28,9 +28,9 @@
 
 use bytes::Bytes;
 
-use crate::BlockOffset;
 use crate::encoding::What;
 use crate::input::{Input, hvlong_len, write_hvlong};
+use crate::{BlockOffset, BlockType};
 
 /// Where a block is, and the first key in it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -46,7 +46,19 @@ pub(crate) struct BlockPlace {
     pub(crate) len: u32,
 }
 
+/// Where a block of a known type is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TypedPlace {
+    pub(crate) place: BlockPlace,
+    pub(crate) block_type: BlockType,
+}
+
 impl BlockPlace {
+    /// Returns the place of a block that has to be of type `block_type`.
+    pub(crate) const fn of_type(self, block_type: BlockType) -> TypedPlace {
+        TypedPlace { place: self, block_type }
+    }
+
     /// The bytes a place takes in an entry.
     pub(crate) const LEN: usize = 12;
 

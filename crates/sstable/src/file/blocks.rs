@@ -17,12 +17,13 @@ use std::sync::Arc;
 
 use super::options::Caching;
 use super::raw_blocks::RawData;
+use super::read_context::ReadContext;
 use crate::block::cached::{CachedBlock, Found, TypedBlock};
 use crate::block::data::{DataBlock, DataRef};
 use crate::block::decoded::DecodedBlock;
 use crate::block::encoded::EncodedBlock;
 use crate::block::header::Header;
-use crate::block::index::BlockPlace;
+use crate::block::index::{BlockPlace, TypedPlace};
 use crate::block::origin::BlockOrigin;
 use crate::block::row_index::RowLookup;
 use crate::buffers::{Body, Buffers};
@@ -55,12 +56,11 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// Returns the block of type `block_type` at `place`, from the cache or from the file. `check` compares a
-    /// block just read with what else is known of it.
+    /// Returns the block that an entry leads to, from the cache or from the file. `check` compares a block
+    /// just read with what else is known of it.
     pub(crate) fn load<T: TypedBlock>(
         &self,
-        place: BlockPlace,
-        block_type: BlockType,
+        TypedPlace { place, block_type }: TypedPlace,
         caching: Caching,
         trace: &mut ReadTrace,
         check: impl FnOnce(&T, &Header) -> Result<(), &'static str>,
@@ -98,19 +98,17 @@ impl Blocks {
     pub(crate) fn load_decoded(
         &self,
         place: BlockPlace,
-        caching: Caching,
-        buffers: &mut Buffers,
-        trace: &mut ReadTrace,
+        context: &mut ReadContext<'_>,
         mut check: impl FnMut(&DecodedBlock) -> Result<(), What>,
     ) -> Result<Arc<DecodedBlock>> {
-        let cache = self.cache_for(caching);
+        let cache = self.cache_for(context.caching);
         if let Some(cache) = cache
-            && let Some(block) = self.cached_decoded(cache, place, buffers, trace, &mut check)?
+            && let Some(block) = self.cached_decoded(cache, place, context, &mut check)?
         {
             return Ok(block);
         }
-        let block = self.read_encoded(place, buffers, trace)?;
-        let block = self.decode(block, buffers)?;
+        let block = self.read_encoded(place, context)?;
+        let block = self.decode(block, context.buffers)?;
         check(&block).map_err(|what| self.damaged_at(block.origin(), what))?;
         let block = Arc::new(block);
         if let Some(cache) = cache {
@@ -127,26 +125,24 @@ impl Blocks {
     pub(crate) fn load_for_row(
         &self,
         place: BlockPlace,
-        buffers: &mut Buffers,
-        trace: &mut ReadTrace,
+        context: &mut ReadContext<'_>,
         mut check: impl FnMut(DataRef<'_>) -> Result<(), What>,
     ) -> Result<DataBlock> {
-        let cache = self.cache.as_deref();
+        let cache = self.cache_for(context.caching);
         let mut check_decoded = |block: &_| check(DataRef::Decoded(block));
         if let Some(cache) = cache
-            && let Some(block) =
-                self.cached_decoded(cache, place, buffers, trace, &mut check_decoded)?
+            && let Some(block) = self.cached_decoded(cache, place, context, &mut check_decoded)?
         {
             return Ok(DataBlock::Decoded(block));
         }
-        let block = self.read_encoded(place, buffers, trace)?;
+        let block = self.read_encoded(place, context)?;
         // Whether the cache is full is asked last, because that takes its locks.
         let stays_encoded =
             block.is_delta_encoded() && cache.is_none_or(|cache| cache.is_full(self.key(place)));
         let block = if stays_encoded {
             DataBlock::Encoded(Arc::new(block))
         } else {
-            DataBlock::Decoded(Arc::new(self.decode(block, buffers)?))
+            DataBlock::Decoded(Arc::new(self.decode(block, context.buffers)?))
         };
         let found = block.as_ref();
         check(found).map_err(|what| self.damaged_at(found.origin(), what))?;
@@ -161,18 +157,14 @@ impl Blocks {
     pub(crate) fn load_for_scan(
         &self,
         place: BlockPlace,
-        caching: Caching,
-        buffers: &mut Buffers,
-        trace: &mut ReadTrace,
+        context: &mut ReadContext<'_>,
         mut check: impl FnMut(DataRef<'_>) -> Result<(), What>,
     ) -> Result<DataBlock> {
-        if self.cache_for(caching).is_some() {
+        if self.cache_for(context.caching).is_some() {
             let check = |block: &_| check(DataRef::Decoded(block));
-            return self
-                .load_decoded(place, caching, buffers, trace, check)
-                .map(DataBlock::Decoded);
+            return self.load_decoded(place, context, check).map(DataBlock::Decoded);
         }
-        let block = self.read_encoded(place, buffers, trace)?;
+        let block = self.read_encoded(place, context)?;
         let found = DataRef::Encoded(&block);
         check(found).map_err(|what| self.damaged_at(found.origin(), what))?;
         Ok(DataBlock::Encoded(Arc::new(block)))
@@ -184,23 +176,22 @@ impl Blocks {
         &self,
         cache: &BlockCache,
         place: BlockPlace,
-        buffers: &mut Buffers,
-        trace: &mut ReadTrace,
+        context: &mut ReadContext<'_>,
         check: &mut impl FnMut(&DecodedBlock) -> Result<(), What>,
     ) -> Result<Option<Arc<DecodedBlock>>> {
         let Some(found) = cache.block(self.key(place)) else { return Ok(None) };
         match found {
             CachedBlock::Decoded(block) => {
-                trace.touch(BlockKind::Data, BlockSource::Cache, block.bytes());
+                context.trace.touch(BlockKind::Data, BlockSource::Cache, block.bytes());
                 Ok(Some(block))
             }
             CachedBlock::Encoded(block) => {
-                trace.touch(BlockKind::Data, BlockSource::Cache, block.bytes());
-                self.replace_by_decoded(cache, &block, buffers, check).map(Some)
+                context.trace.touch(BlockKind::Data, BlockSource::Cache, block.bytes());
+                self.replace_by_decoded(cache, &block, context.buffers, check).map(Some)
             }
             other => {
-                let raw = self.read_data(place, buffers)?;
-                trace.touch(BlockKind::Data, BlockSource::File, place.byte_len());
+                let raw = self.read_data(place, context.buffers)?;
+                context.trace.touch(BlockKind::Data, BlockSource::File, place.byte_len());
                 self.check_type(place, &raw.header, self.data_type())?;
                 Err(self.wrong_type(place, self.data_type(), &other))
             }
@@ -231,19 +222,18 @@ impl Blocks {
     pub(crate) fn held_decoded(
         &self,
         held: DataBlock,
-        caching: Caching,
-        buffers: &mut Buffers,
+        context: &mut ReadContext<'_>,
         mut check: impl FnMut(&DecodedBlock) -> Result<(), What>,
     ) -> Result<Arc<DecodedBlock>> {
-        match (self.cache_for(caching), held) {
+        match (self.cache_for(context.caching), held) {
             (Some(_), DataBlock::Decoded(block)) => Ok(block),
             (Some(cache), DataBlock::Encoded(block)) => {
-                self.replace_by_decoded(cache, &block, buffers, &mut check)
+                self.replace_by_decoded(cache, &block, context.buffers, &mut check)
             }
             (None, held) => {
                 let origin = *held.as_ref().origin();
                 let damaged = |what| self.damaged_at(&origin, what);
-                let block = held.into_decoded(buffers).map_err(damaged)?;
+                let block = held.into_decoded(context.buffers).map_err(damaged)?;
                 check(&block).map_err(damaged)?;
                 Ok(block)
             }
@@ -265,11 +255,10 @@ impl Blocks {
     fn read_encoded(
         &self,
         place: BlockPlace,
-        buffers: &mut Buffers,
-        trace: &mut ReadTrace,
+        context: &mut ReadContext<'_>,
     ) -> Result<EncodedBlock> {
-        let raw = self.read_data(place, buffers)?;
-        trace.touch(BlockKind::Data, BlockSource::File, place.byte_len());
+        let raw = self.read_data(place, context.buffers)?;
+        context.trace.touch(BlockKind::Data, BlockSource::File, place.byte_len());
         self.open_data(raw)
     }
 

@@ -6,9 +6,11 @@ use super::index::{
     BlockBefore, DataIndex, DataPlace, check_data_keys, check_first_key, check_later_key,
     check_previous, first_key_is_unambiguous,
 };
-use super::index_cursor::{IndexCursor, IndexRead};
+use super::index_cursor::IndexCursor;
 use super::open_file::OpenFile;
 use super::options::Caching;
+use super::read_context::ReadContext;
+use crate::block::branch::IndexBlock;
 use crate::block::data::{DataBlock, DataRef};
 use crate::block::decoded::DecodedBlock;
 use crate::block::encoded::{EncodedBlock, EncodedCursor};
@@ -26,12 +28,10 @@ impl OpenFile {
     /// The first data block.
     pub(crate) fn first_data_block(
         &self,
-        caching: Caching,
-        buffers: &mut Buffers,
-        trace: &mut ReadTrace,
+        context: &mut ReadContext<'_>,
     ) -> Result<Option<Arc<DecodedBlock>>> {
         let before_all = KeyRef::before_row(b"");
-        self.data_block_for(&before_all, None, caching, buffers, trace)
+        self.data_block_for(&before_all, None, context)
     }
 
     /// The block that has the first cell that is not less than `key`, unless that is the first cell of the
@@ -40,49 +40,18 @@ impl OpenFile {
         &self,
         key: &KeyRef<'_>,
         held: Option<DataBlock>,
-        caching: Caching,
-        buffers: &mut Buffers,
-        trace: &mut ReadTrace,
+        context: &mut ReadContext<'_>,
     ) -> Result<Option<Arc<DecodedBlock>>> {
         let Some(index) = &self.index else { return Ok(None) };
-        let block = index.find(&self.blocks, key, caching, trace, |place, trace| match held {
+        let choose = |node: &IndexBlock| node.find(key);
+        let block = index.find(&self.blocks, choose, context, |place, context| match held {
             Some(held) if held.as_ref().origin().place.offset == place.block.offset => {
                 let check = |block: &_| self.check_data(block, place);
-                self.blocks.held_decoded(held, caching, buffers, check)
+                self.blocks.held_decoded(held, context, check)
             }
-            _ => self.load_decoded(place, caching, buffers, trace),
+            _ => self.load_decoded(place, context),
         })?;
         Ok(Some(block))
-    }
-
-    /// A cursor over the index on the entry of `block`, which was loaded through the index.
-    pub(crate) fn cursor_on(
-        &self,
-        block: DataRef<'_>,
-        caching: Caching,
-        trace: &mut ReadTrace,
-    ) -> Result<IndexCursor> {
-        self.index_cursor_on(block, &self.index_read(caching), trace)
-    }
-
-    /// Moves a cursor to the next data block; `None` behind the last one.
-    pub(crate) fn next_cursor(
-        &self,
-        cursor: IndexCursor,
-        caching: Caching,
-        trace: &mut ReadTrace,
-    ) -> Result<Option<IndexCursor>> {
-        cursor.into_next(&self.index_read(caching), trace)
-    }
-
-    /// Moves a cursor to the data block before; `None` in front of the first one.
-    pub(crate) fn previous_cursor(
-        &self,
-        cursor: IndexCursor,
-        caching: Caching,
-        trace: &mut ReadTrace,
-    ) -> Result<Option<IndexCursor>> {
-        cursor.into_previous(&self.index_read(caching), trace)
     }
 
     /// The data block that a cursor stands on, for a scan. All cells of a block from the cache, or for it,
@@ -90,9 +59,7 @@ impl OpenFile {
     pub(crate) fn data_block_at(
         &self,
         cursor: &IndexCursor,
-        caching: Caching,
-        buffers: &mut Buffers,
-        trace: &mut ReadTrace,
+        context: &mut ReadContext<'_>,
     ) -> Result<DataBlock> {
         let place = cursor.entry(self.data_index());
         let check = |block: DataRef<'_>| match block {
@@ -102,19 +69,17 @@ impl OpenFile {
             }
             DataRef::Encoded(_) => self.check_first(block, place),
         };
-        self.blocks.load_for_scan(place.block, caching, buffers, trace, check)
+        self.blocks.load_for_scan(place.block, context, check)
     }
 
     /// The data block that a cursor stands on, with all cells checked, whether or not it goes into the cache.
     pub(crate) fn whole_data_block_at(
         &self,
         cursor: &IndexCursor,
-        caching: Caching,
-        buffers: &mut Buffers,
-        trace: &mut ReadTrace,
+        context: &mut ReadContext<'_>,
     ) -> Result<Arc<DecodedBlock>> {
         let place = cursor.entry(self.data_index());
-        self.load_decoded(place, caching, buffers, trace)
+        self.load_decoded(place, context)
     }
 
     /// Checks a block that was read ahead, on which a cursor stands. Runs the same checks as a read past the
@@ -142,21 +107,16 @@ impl OpenFile {
         checked.map_err(|what| self.damage_in(origin, what.into()))
     }
 
-    fn index_read(&self, caching: Caching) -> IndexRead<'_> {
-        IndexRead { index: self.data_index(), blocks: &self.blocks, caching }
-    }
-
     /// The last data block.
     pub(crate) fn last_data_block(
         &self,
-        caching: Caching,
-        buffers: &mut Buffers,
-        trace: &mut ReadTrace,
+        context: &mut ReadContext<'_>,
     ) -> Result<Option<Arc<DecodedBlock>>> {
         let Some(index) = &self.index else { return Ok(None) };
-        let visit =
-            |place: DataPlace<'_>, trace: &mut _| self.load_decoded(place, caching, buffers, trace);
-        index.find_last(&self.blocks, caching, trace, visit).map(Some)
+        let choose = |node: &IndexBlock| node.len() - 1;
+        let load =
+            |place: DataPlace<'_>, context: &mut ReadContext<'_>| self.load_decoded(place, context);
+        index.find(&self.blocks, choose, context, load).map(Some)
     }
 
     /// Returns a block that a scanner holds decoded. An encoded one stays so in the cache, and the
@@ -200,22 +160,20 @@ impl OpenFile {
     pub(crate) fn load_decoded(
         &self,
         place: DataPlace<'_>,
-        caching: Caching,
-        buffers: &mut Buffers,
-        trace: &mut ReadTrace,
+        context: &mut ReadContext<'_>,
     ) -> Result<Arc<DecodedBlock>> {
-        let slot = self.slot_of(place, caching);
+        let slot = self.slot_of(place, context.caching);
         if let Some((block, bytes)) = slot.and_then(BlockSlot::block) {
-            trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
+            context.trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
             return Ok(block);
         }
-        let mut before = BlockInFront::default();
+        let (mut before, caching) = (BlockInFront::default(), context.caching);
         let check = |block: &DecodedBlock| {
             before.check(self, DataRef::Decoded(block), place, caching)?;
             self.check_data(block, place)
         };
-        let block = self.blocks.load_decoded(place.block, caching, buffers, trace, check);
-        let block = before.counted(block, trace)?;
+        let block = self.blocks.load_decoded(place.block, context, check);
+        let block = before.counted(block, context.trace)?;
         if let Some(slot) = slot {
             slot.remember(&block);
         }
@@ -227,24 +185,23 @@ impl OpenFile {
     pub(crate) fn load_for_row(
         &self,
         place: DataPlace<'_>,
-        buffers: &mut Buffers,
-        trace: &mut ReadTrace,
+        context: &mut ReadContext<'_>,
     ) -> Result<DataBlock> {
-        let slot = self.slot_of(place, Caching::Use);
+        let slot = self.slot_of(place, context.caching);
         if let Some((block, bytes)) = slot.and_then(BlockSlot::block) {
-            trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
+            context.trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
             return Ok(DataBlock::Decoded(block));
         }
-        let mut before = BlockInFront::default();
+        let (mut before, caching) = (BlockInFront::default(), context.caching);
         let check = |block: DataRef<'_>| {
-            before.check(self, block, place, Caching::Use)?;
+            before.check(self, block, place, caching)?;
             match block {
                 DataRef::Decoded(block) => self.check_data(block, place),
                 DataRef::Encoded(_) => Ok(()),
             }
         };
-        let block = self.blocks.load_for_row(place.block, buffers, trace, check);
-        let block = before.counted(block, trace)?;
+        let block = self.blocks.load_for_row(place.block, context, check);
+        let block = before.counted(block, context.trace)?;
         if let (Some(slot), DataBlock::Decoded(block)) = (slot, &block) {
             slot.remember(block);
         }
@@ -267,16 +224,15 @@ impl OpenFile {
         Ok(())
     }
 
-    /// A cursor on the entry of `block`, which was loaded through the index.
-    fn index_cursor_on(
+    /// Returns a cursor over the index on the entry of `block`, which was loaded through the index.
+    pub(crate) fn cursor_on(
         &self,
         block: DataRef<'_>,
-        read: &IndexRead<'_>,
-        trace: &mut ReadTrace,
+        context: &mut ReadContext<'_>,
     ) -> Result<IndexCursor> {
         let origin = block.origin();
         let cursor =
-            block.with_first_key(|first| IndexCursor::on_block(origin, first, read, trace));
+            block.with_first_key(|first| IndexCursor::on_block(origin, first, self, context));
         cursor.map_err(|what| self.blocks.damaged_at(origin, what))?
     }
 
@@ -284,12 +240,10 @@ impl OpenFile {
     fn block_before(
         &self,
         block: DataRef<'_>,
-        caching: Caching,
-        trace: &mut ReadTrace,
+        context: &mut ReadContext<'_>,
     ) -> Result<BlockBefore> {
-        let read = IndexRead { index: self.data_index(), blocks: &self.blocks, caching };
-        let cursor = self.index_cursor_on(block, &read, trace)?;
-        let before = cursor.into_previous(&read, trace)?;
+        let cursor = self.cursor_on(block, context)?;
+        let before = cursor.into_previous(self, context)?;
         Ok(before.map_or(BlockBefore::First, |before| BlockBefore::At(before.block_place().offset)))
     }
 
@@ -400,7 +354,8 @@ impl BlockInFront {
     ) -> Result<(), What> {
         let mut before = place.before;
         if before == BlockBefore::InOtherLeaf {
-            match file.block_before(block, caching, &mut self.trace) {
+            let (buffers, trace) = (&mut Buffers::default(), &mut self.trace);
+            match file.block_before(block, &mut ReadContext { caching, buffers, trace }) {
                 Ok(found) => before = found,
                 // A damaged leaf is no reason to lose the first block of the next one, whose keys
                 // show that it is in its place.

@@ -9,13 +9,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::blocks::Blocks;
-use super::options::Caching;
+use super::read_context::ReadContext;
 use crate::block::branch::IndexBlock;
 use crate::block::decoded::DecodedBlock;
 use crate::block::index::{BlockPlace, IndexEntry};
 use crate::block::slot::BlockSlot;
 use crate::encoding::What;
-use crate::{BlockOffset, BlockType, Comparator, KeyRef, ReadTrace, Result};
+use crate::{BlockOffset, BlockType, Comparator, KeyRef, Result};
 
 /// The root of the index, and how many levels it has.
 #[derive(Debug)]
@@ -58,55 +58,23 @@ impl BlockBefore {
 }
 
 impl DataIndex {
-    /// Finds the last data block whose index key is not greater than `key`, or the first of all,
-    /// and hands it to `visit`.
-    pub(crate) fn find<R>(
-        &self,
-        blocks: &Blocks,
-        key: &KeyRef<'_>,
-        caching: Caching,
-        trace: &mut ReadTrace,
-        visit: impl FnOnce(DataPlace<'_>, &mut ReadTrace) -> Result<R>,
-    ) -> Result<R> {
-        self.descend(blocks, |node| node.find(key), caching, trace, visit)
-    }
-
     /// The entry of the root for a key, where the root leads to data blocks.
     pub(crate) fn find_in_root(&self, key: &KeyRef<'_>) -> Option<usize> {
         (self.levels <= 1).then(|| self.root.find(key))
     }
 
-    /// As [`find`](Self::find), through the cache, for what [`find_in_root`](Self::find_in_root) found.
-    pub(crate) fn find_from_root<R>(
-        &self,
-        blocks: &Blocks,
-        key: &KeyRef<'_>,
-        in_root: Option<usize>,
-        trace: &mut ReadTrace,
-        visit: impl FnOnce(DataPlace<'_>, &mut ReadTrace) -> Result<R>,
-    ) -> Result<R> {
-        let choose = |node: &IndexBlock| in_root.unwrap_or_else(|| node.find(key));
-        self.descend(blocks, choose, Caching::Use, trace, visit)
-    }
-
-    /// Finds the last data block of the file.
-    pub(crate) fn find_last<R>(
-        &self,
-        blocks: &Blocks,
-        caching: Caching,
-        trace: &mut ReadTrace,
-        visit: impl FnOnce(DataPlace<'_>, &mut ReadTrace) -> Result<R>,
-    ) -> Result<R> {
-        self.descend(blocks, |node| node.len() - 1, caching, trace, visit)
-    }
-
-    fn descend<R>(
+    /// Goes down from the root by the entry that `choose` takes of each node, and hands the data block of the
+    /// last one to `visit`.
+    ///
+    /// [`IndexCursor`](super::index_cursor::IndexCursor) goes down too, and keeps the nodes and entries on its
+    /// way in a list. A get needs only the last node and does not allocate a list. Both load each node by
+    /// [`load_below`](Self::load_below).
+    pub(crate) fn find<R>(
         &self,
         blocks: &Blocks,
         choose: impl Fn(&IndexBlock) -> usize,
-        caching: Caching,
-        trace: &mut ReadTrace,
-        visit: impl FnOnce(DataPlace<'_>, &mut ReadTrace) -> Result<R>,
+        context: &mut ReadContext<'_>,
+        visit: impl FnOnce(DataPlace<'_>, &mut ReadContext<'_>) -> Result<R>,
     ) -> Result<R> {
         let mut held: Option<Arc<IndexBlock>> = None;
         let mut above: Option<Bytes> = None;
@@ -121,7 +89,7 @@ impl DataIndex {
             if level >= self.levels {
                 let next_key = next.map(|next| next.key).or(above.as_deref());
                 let (block, key, slot) = (entry.block, entry.key, node.slot(index));
-                return visit(DataPlace { block, key, next_key, before, slot }, trace);
+                return visit(DataPlace { block, key, next_key, before, slot }, context);
             }
             level += 1;
             is_leftmost &= index == 0;
@@ -129,7 +97,7 @@ impl DataIndex {
                 above = Some(node.keep(next.key));
             }
             let place = NodePlace { entry, next_key: above.as_deref(), before };
-            held = Some(self.load_below(blocks, place, level, caching, trace)?);
+            held = Some(self.load_below(blocks, place, level, context)?);
         }
     }
 
@@ -140,12 +108,12 @@ impl DataIndex {
         blocks: &Blocks,
         place: NodePlace<'_>,
         level: u32,
-        caching: Caching,
-        trace: &mut ReadTrace,
+        context: &mut ReadContext<'_>,
     ) -> Result<Arc<IndexBlock>> {
         let is_leaf = level == self.levels;
         let block_type = if is_leaf { BlockType::LeafIndex } else { BlockType::IntermediateIndex };
-        blocks.load(place.entry.block, block_type, caching, trace, |found, header| {
+        let wanted = place.entry.block.of_type(block_type);
+        blocks.load(wanted, context.caching, context.trace, |found, header| {
             // Intermediate blocks of all levels are one chain, of which the first of a level follows the last
             // of the level below it.
             let is_known = is_leaf || place.before != BlockBefore::First;

@@ -6,13 +6,13 @@
 
 use std::sync::Arc;
 
-use super::blocks::Blocks;
 use super::index::{BlockBefore, DataIndex, DataPlace, NodePlace};
-use super::options::Caching;
+use super::open_file::OpenFile;
+use super::read_context::ReadContext;
 use crate::block::branch::IndexBlock;
 use crate::block::index::{BlockPlace, IndexEntry};
 use crate::block::origin::BlockOrigin;
-use crate::{Damage, Error, KeyRef, ReadTrace, Result};
+use crate::{Damage, Error, KeyRef, Result};
 
 /// A position in the data index: on the entry of a data block.
 #[derive(Clone, Debug)]
@@ -26,35 +26,29 @@ pub(crate) struct IndexCursor {
     before: BlockBefore,
 }
 
-/// How an [`IndexCursor`] reads index blocks.
-pub(crate) struct IndexRead<'a> {
-    pub(crate) index: &'a DataIndex,
-    pub(crate) blocks: &'a Blocks,
-    pub(crate) caching: Caching,
-}
-
 impl IndexCursor {
     /// Goes to the entry of a block whose first key is `first_key`.
     pub(crate) fn on_block(
         origin: &BlockOrigin,
         first_key: &KeyRef<'_>,
-        read: &IndexRead<'_>,
-        trace: &mut ReadTrace,
+        file: &OpenFile,
+        context: &mut ReadContext<'_>,
     ) -> Result<Self> {
         let find = |node: &IndexBlock| node.find(first_key);
-        let (root_entry, wanted) = (find(&read.index.root), origin.place);
+        let index = file.data_index();
+        let (root_entry, wanted) = (find(&index.root), origin.place);
         let mut cursor =
             Self { root_entry, below: Vec::new(), block: wanted, before: BlockBefore::InOtherLeaf };
-        cursor.descend(find, read, trace)?;
+        cursor.descend(find, file, context)?;
         // A damaged index can have equal keys, of which the search finds the last.
         while cursor.block != wanted {
-            let key = KeyRef::parse(cursor.entry(read.index).key);
+            let key = KeyRef::parse(cursor.entry(index).key);
             let is_equal =
-                key.is_some_and(|key| read.blocks.layout.order.compare(&key, first_key).is_eq());
-            let before = if is_equal { cursor.into_previous(read, trace)? } else { None };
+                key.is_some_and(|key| file.blocks.layout.order.compare(&key, first_key).is_eq());
+            let before = if is_equal { cursor.into_previous(file, context)? } else { None };
             let missing = || {
                 let what = "is not the block that the index has for its first key";
-                read.blocks.damaged(wanted, origin.block_type, what.into())
+                file.blocks.damaged(wanted, origin.block_type, what.into())
             };
             cursor = before.ok_or_else(missing)?;
         }
@@ -77,8 +71,8 @@ impl IndexCursor {
     /// Moves to the next data block; `None` behind the last one.
     pub(crate) fn into_next(
         mut self,
-        read: &IndexRead<'_>,
-        trace: &mut ReadTrace,
+        file: &OpenFile,
+        context: &mut ReadContext<'_>,
     ) -> Result<Option<Self>> {
         let from = self.block.offset;
         let has_next = |node: &IndexBlock, entry: usize| entry + 1 < node.len();
@@ -90,14 +84,14 @@ impl IndexCursor {
             self.below.pop();
         }
         if self.below.is_empty() {
-            if !has_next(&read.index.root, self.root_entry) {
+            if !has_next(&file.data_index().root, self.root_entry) {
                 return Ok(None);
             }
             self.root_entry += 1;
         }
-        self.descend(|_| 0, read, trace)?;
+        self.descend(|_| 0, file, context)?;
         if self.block.offset <= from {
-            return Err(self.out_of_order(read));
+            return Err(self.out_of_order(file));
         }
         self.before = BlockBefore::At(from);
         Ok(Some(self))
@@ -106,8 +100,8 @@ impl IndexCursor {
     /// Moves to the data block before; `None` in front of the first one.
     pub(crate) fn into_previous(
         mut self,
-        read: &IndexRead<'_>,
-        trace: &mut ReadTrace,
+        file: &OpenFile,
+        context: &mut ReadContext<'_>,
     ) -> Result<Option<Self>> {
         let from = self.block.offset;
         while let Some((_, entry)) = self.below.last_mut() {
@@ -121,9 +115,9 @@ impl IndexCursor {
             let Some(before) = self.root_entry.checked_sub(1) else { return Ok(None) };
             self.root_entry = before;
         }
-        self.descend(|node| node.len() - 1, read, trace)?;
+        self.descend(|node| node.len() - 1, file, context)?;
         if self.block.offset >= from {
-            return Err(self.out_of_order(read));
+            return Err(self.out_of_order(file));
         }
         Ok(Some(self))
     }
@@ -131,9 +125,9 @@ impl IndexCursor {
     /// The error for an entry that leads to a block on the wrong side of its neighbour. A single index
     /// block is checked for that when it is loaded; this is for entries in two of them.
     #[cold]
-    fn out_of_order(&self, read: &IndexRead<'_>) -> Error {
+    fn out_of_order(&self, file: &OpenFile) -> Error {
         let what = "is out of order in the index";
-        Damage { at: self.block.offset, block: None, what: what.into() }.in_file(&read.blocks.name)
+        Damage { at: self.block.offset, block: None, what: what.into() }.in_file(&file.blocks.name)
     }
 
     /// Loads the nodes below the last one, down to the one that leads to data blocks, and takes its
@@ -141,10 +135,10 @@ impl IndexCursor {
     fn descend(
         &mut self,
         choose: impl Fn(&IndexBlock) -> usize,
-        read: &IndexRead<'_>,
-        trace: &mut ReadTrace,
+        file: &OpenFile,
+        context: &mut ReadContext<'_>,
     ) -> Result<()> {
-        let IndexRead { index, blocks, caching } = *read;
+        let index = file.data_index();
         let below = u32::try_from(self.below.len()).expect("the trailer allows sixteen levels");
         let mut level = 1 + below;
         while level < index.levels {
@@ -153,7 +147,7 @@ impl IndexCursor {
             let (entry, next_key) = (entry_of(node, number), self.next_key(index));
             let before = BlockBefore::of_entry(node, number, self.is_leftmost());
             let place = NodePlace { entry, next_key, before };
-            let below = index.load_below(blocks, place, level, caching, trace)?;
+            let below = index.load_below(&file.blocks, place, level, context)?;
             let chosen = choose(&below);
             self.below.push((below, chosen));
         }

@@ -18,4 +18,5 @@ pub(crate) mod open_file;
 pub(crate) mod options;
 pub(crate) mod parts;
 pub(crate) mod raw_blocks;
+pub(crate) mod read_context;
 pub(crate) mod trailer;

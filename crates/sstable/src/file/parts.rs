@@ -53,9 +53,8 @@ impl<'a> FileBlocks<'a> {
             return Ok(None);
         };
         let blocks = &self.0.blocks;
-        let (place, block_type) = (metas[index].1, BlockType::Meta);
-        let block =
-            blocks.load::<MetaBlock>(place, block_type, Caching::Use, trace, |_, _| Ok(()))?;
+        let wanted = metas[index].1.of_type(BlockType::Meta);
+        let block = blocks.load::<MetaBlock>(wanted, Caching::Use, trace, |_, _| Ok(()))?;
         Ok(Some(block.body().clone()))
     }
 
@@ -138,9 +137,8 @@ impl<'a> FileIndex<'a> {
         };
         let number = middle.entry_in_leaf as usize;
         // Not into the cache: no entry led here by which the leaf could be checked.
-        let (block_type, caching) = (BlockType::LeafIndex, Caching::Bypass);
-        let leaf: Arc<IndexBlock> =
-            blocks.load(middle.leaf, block_type, caching, trace, |_, _| Ok(()))?;
+        let wanted = middle.leaf.of_type(BlockType::LeafIndex);
+        let leaf: Arc<IndexBlock> = blocks.load(wanted, Caching::Bypass, trace, |_, _| Ok(()))?;
         let key = leaf.entry(number).map(|entry| leaf.keep(entry.key));
         let damage = || {
             let what = "the middle of the file is not in it";

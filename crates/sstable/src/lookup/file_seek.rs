@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use filter::KeyHash;
 
+use crate::block::branch::IndexBlock;
 use crate::block::data::{DataBlock, DataRef};
 use crate::block::decoded::DecodedBlock;
 use crate::block::row_table::{ROW_HASH_SEED, row_hash};
@@ -11,6 +12,7 @@ use crate::block::slot::BlockSlot;
 use crate::buffers::Buffers;
 use crate::file::filters::file_filters::FilterAnswer;
 use crate::file::open_file::OpenFile;
+use crate::file::read_context::ReadContext;
 use crate::scan::scanner::Place;
 use crate::{BlockKind, BlockSource, Caching, Error, KeyRef, ReadTrace, Result, RowProbe, Scanner};
 
@@ -188,13 +190,15 @@ fn load_through_index(
     let Some(index) = &file.index else { return Ok(Step::Done(None)) };
     let InIndex { root_entry, hash } = in_index;
     let key = KeyRef::before_row(row);
-    index.find_from_root(&file.blocks, &key, root_entry, trace, |place, trace| {
-        let buffers = &mut Buffers::default();
+    let choose = |node: &IndexBlock| root_entry.unwrap_or_else(|| node.find(&key));
+    let context =
+        &mut ReadContext { caching: Caching::Use, buffers: &mut Buffers::default(), trace };
+    index.find(&file.blocks, choose, context, |place, context| {
         let begins_next = begins_with(place.next_key, row);
         let block = if begins_next {
-            DataBlock::Decoded(file.load_decoded(place, Caching::Use, buffers, trace)?)
+            DataBlock::Decoded(file.load_decoded(place, context)?)
         } else {
-            file.load_for_row(place, buffers, trace)?
+            file.load_for_row(place, context)?
         };
         match block {
             DataBlock::Decoded(block) => {
@@ -220,10 +224,11 @@ fn find_in_next_block(
     row: &[u8],
     trace: &mut ReadTrace,
 ) -> Result<Option<Place>> {
-    let caching = Caching::Use;
-    let cursor = file.cursor_on(block, caching, trace)?;
-    let Some(next) = file.next_cursor(cursor, caching, trace)? else { return Ok(None) };
-    let block = file.whole_data_block_at(&next, caching, &mut Buffers::default(), trace)?;
+    let context =
+        &mut ReadContext { caching: Caching::Use, buffers: &mut Buffers::default(), trace };
+    let cursor = file.cursor_on(block, context)?;
+    let Some(next) = cursor.into_next(file, context)? else { return Ok(None) };
+    let block = file.whole_data_block_at(&next, context)?;
     let at = block.row_start(row, row_hash(row));
     Ok(at.map(|at| Place::decoded(block, at)))
 }

@@ -8,6 +8,7 @@ use crate::block::index::BlockPlace;
 use crate::block::meta::MetaBlock;
 use crate::buffers::Buffers;
 use crate::cache::BlockKey;
+use crate::file::read_context::ReadContext;
 use crate::{
     BlockCache, BlockKind, BlockSource, BlockType, BloomType, CellRef, DataBlockEncoding,
     FilterAnswer, FilterOptions, FilterUse, KeyRef, RowProbe, SequenceId, Timestamp, Writer,
@@ -439,11 +440,11 @@ fn a_block_of_another_type_in_the_file_is_damage_whatever_the_cache_holds() {
     let trace = &mut ReadTrace::default();
     let (at, header) = reader.blocks().headers().next().expect("a block").expect("our own file");
     let place = BlockPlace { offset: at, len: header.len() as u32 };
-    blocks
-        .load_decoded(place, Caching::Use, &mut Buffers::default(), trace, |_| Ok(()))
-        .expect("a data block");
-    let wrong =
-        blocks.load::<MetaBlock>(place, BlockType::Meta, Caching::Use, trace, |_, _| Ok(()));
+    let (caching, buffers) = (Caching::Use, &mut Buffers::default());
+    let context = &mut ReadContext { caching, buffers, trace };
+    blocks.load_decoded(place, context, |_| Ok(())).expect("a data block");
+    let wanted = place.of_type(BlockType::Meta);
+    let wrong = blocks.load::<MetaBlock>(wanted, caching, context.trace, |_, _| Ok(()));
     let error = wrong.expect_err("no META block");
     assert!(matches!(error, Error::Corrupt { .. }), "{error}");
     assert!(error.to_string().contains("where the index has META"), "{error}");

@@ -34,6 +34,7 @@ use crate::block::row_index::RowLookup;
 use crate::buffers::Buffers;
 use crate::file::index_cursor::IndexCursor;
 use crate::file::open_file::OpenFile;
+use crate::file::read_context::ReadContext;
 use crate::{BlockKind, BlockSource, Caching, ReadTrace, Result};
 
 /// Block edges that a scan crosses before the thread is started: a short scan needs none.
@@ -285,8 +286,9 @@ impl Frontier {
         let mut reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
         let cursor = reached.take()?;
         // If an index block is damaged, the scan gets that error when its own cursor reads it.
-        let trace = &mut ReadTrace::default();
-        let next = self.file.next_cursor(cursor, Caching::Bypass, trace).ok().flatten()?;
+        let (buffers, trace) = (&mut Buffers::default(), &mut ReadTrace::default());
+        let context = &mut ReadContext { caching: Caching::Bypass, buffers, trace };
+        let next = cursor.into_next(&self.file, context).ok().flatten()?;
         let place = next.block_place();
         if place.len > BLOCK_LEN_MAX {
             return None;

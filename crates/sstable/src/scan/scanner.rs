@@ -11,6 +11,7 @@ use crate::buffers::Buffers;
 use crate::encoding::{PlainCursor, Step, What};
 use crate::file::index_cursor::IndexCursor;
 use crate::file::open_file::OpenFile;
+use crate::file::read_context::ReadContext;
 use crate::{Caching, CellRef, Error, KeyRef, ReadTrace, Result};
 
 /// A place in a file: on a cell, or behind the last one.
@@ -147,7 +148,8 @@ impl Scanner {
         self.leave();
         self.place = None;
         self.cells_passed = Some(0);
-        let first = self.file.first_data_block(self.caching, &mut self.buffers, &mut self.trace)?;
+        let (file, mut context) = self.read();
+        let first = file.first_data_block(&mut context)?;
         self.place = first.map(|block| Place::decoded(block, 0));
         Ok(())
     }
@@ -189,8 +191,8 @@ impl Scanner {
     pub fn seek_to_last(&mut self) -> Result<()> {
         self.leave();
         self.place = None;
-        let last = self.file.last_data_block(self.caching, &mut self.buffers, &mut self.trace)?;
-        if let Some(block) = last {
+        let (file, mut context) = self.read();
+        if let Some(block) = file.last_data_block(&mut context)? {
             self.enter_at_end(block);
         }
         Ok(())
@@ -274,7 +276,10 @@ impl Scanner {
         let block = place.block();
         let cursor = match self.cursor.take() {
             Some(cursor) => cursor,
-            None => self.file.cursor_on(block, self.caching, &mut self.trace)?,
+            None => {
+                let Self { file, caching, buffers, trace, .. } = self;
+                file.cursor_on(block, &mut ReadContext { caching: *caching, buffers, trace })?
+            }
         };
         let checked = self.file.check_upper_bound(block.origin(), &place.cell().key(), &cursor);
         self.cursor = Some(cursor);
@@ -291,11 +296,18 @@ impl Scanner {
         std::mem::take(&mut self.trace)
     }
 
+    /// Returns the file, and how this scanner reads it.
+    fn read(&mut self) -> (&OpenFile, ReadContext<'_>) {
+        let Self { file, caching, buffers, trace, .. } = self;
+        (file, ReadContext { caching: *caching, buffers, trace })
+    }
+
     /// Leaves the current place, and loads the block in which `key` is to be looked for.
     fn leave_for(&mut self, key: &KeyRef<'_>) -> Result<Option<Arc<DecodedBlock>>> {
         self.leave();
         let held = self.place.take().map(Place::into_block);
-        self.file.data_block_for(key, held, self.caching, &mut self.buffers, &mut self.trace)
+        let (file, mut context) = self.read();
+        file.data_block_for(key, held, &mut context)
     }
 
     /// Forgets what holds only where it stands.
@@ -333,20 +345,22 @@ impl Scanner {
     /// The data block behind `block`, whose last key is `last`.
     fn next_block(&mut self, block: DataRef<'_>, last: &KeyRef<'_>) -> Result<Option<DataBlock>> {
         let cursor = self.take_cursor(block)?;
-        let Self { file, caching, buffers, trace, .. } = self;
+        let Self { file, caching, buffers, trace, ahead, .. } = self;
+        let context = &mut ReadContext { caching: *caching, buffers, trace };
         file.check_upper_bound(block.origin(), last, &cursor)?;
-        let Some(cursor) = file.next_cursor(cursor, *caching, trace)? else {
+        let Some(cursor) = cursor.into_next(file, context)? else {
             file.check_last(block.origin(), last)?;
             return Ok(None);
         };
-        let read = self.ahead.as_mut().and_then(|it| it.take(cursor.block_place(), buffers, trace));
+        let place = cursor.block_place();
+        let read = ahead.as_mut().and_then(|it| it.take(place, context.buffers, context.trace));
         let next = match read {
             Some(block) => {
                 let block = block?;
                 file.check_read_ahead(&block, &cursor)?;
                 block
             }
-            None => file.data_block_at(&cursor, *caching, buffers, trace)?,
+            None => file.data_block_at(&cursor, context)?,
         };
         self.cursor = Some(cursor);
         Ok(Some(next))
@@ -356,7 +370,10 @@ impl Scanner {
     fn take_cursor(&mut self, block: DataRef<'_>) -> Result<IndexCursor> {
         match self.cursor.take() {
             Some(cursor) => Ok(cursor),
-            None => self.file.cursor_on(block, self.caching, &mut self.trace),
+            None => {
+                let (file, mut context) = self.read();
+                file.cursor_on(block, &mut context)
+            }
         }
     }
 
@@ -371,9 +388,9 @@ impl Scanner {
 
     fn enter_previous(&mut self, block: &DecodedBlock) -> Result<()> {
         let cursor = self.take_cursor(DataRef::Decoded(block))?;
-        let Self { file, caching, buffers, trace, .. } = self;
-        let Some(cursor) = file.previous_cursor(cursor, *caching, trace)? else { return Ok(()) };
-        let block = file.whole_data_block_at(&cursor, *caching, buffers, trace)?;
+        let (file, mut context) = self.read();
+        let Some(cursor) = cursor.into_previous(file, &mut context)? else { return Ok(()) };
+        let block = file.whole_data_block_at(&cursor, &mut context)?;
         self.cursor = Some(cursor);
         self.enter_at_end(block);
         Ok(())

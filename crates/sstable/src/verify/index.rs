@@ -9,6 +9,7 @@ use crate::block::branch::IndexBlock;
 use crate::block::decoded::DecodedBlock;
 use crate::block::index::BlockPlace;
 use crate::buffers::Buffers;
+use crate::file::read_context::ReadContext;
 use crate::{BlockOffset, BlockType, Damage, KeyRef, ReadTrace, Result};
 
 /// A block of which the index has to say something: one with cells, or one that could not be read
@@ -99,8 +100,8 @@ impl Verifier<'_> {
         if let Some(middle) = &file.middle {
             let trace = &mut ReadTrace::default();
             let number = middle.entry_in_leaf as usize;
-            let (block_type, caching) = (BlockType::LeafIndex, Caching::Use);
-            match file.blocks.load(middle.leaf, block_type, caching, trace, |_, _| Ok(())) {
+            let wanted = middle.leaf.of_type(BlockType::LeafIndex);
+            match file.blocks.load(wanted, Caching::Use, trace, |_, _| Ok(())) {
                 Ok(leaf) if number < IndexBlock::len(&leaf) => {}
                 Err(_) if self.is_unread(middle.leaf.offset) => {}
                 _ => {
@@ -142,8 +143,8 @@ impl Verifier<'_> {
             }
             let is_leaf = level + 1 == levels;
             let below = if is_leaf { BlockType::LeafIndex } else { BlockType::IntermediateIndex };
-            let trace = &mut ReadTrace::default();
-            let loaded = file.blocks.load(entry.block, below, Caching::Bypass, trace, |node, _| {
+            let (wanted, trace) = (entry.block.of_type(below), &mut ReadTrace::default());
+            let loaded = file.blocks.load(wanted, Caching::Bypass, trace, |node, _| {
                 let first = IndexBlock::entry(node, 0).map(|first| first.key);
                 if first == Some(entry.key) { Ok(()) } else { Err("starts with another key") }
             });
@@ -217,10 +218,9 @@ impl Verifier<'_> {
         if let Some(keys) = &seen.keys {
             return Ok(Cow::Borrowed(keys));
         }
-        let (blocks, trace) = (&self.file.blocks, &mut ReadTrace::default());
-        let buffers = &mut Buffers::default();
-        let caching = Caching::Bypass;
-        let block = blocks.load_decoded(seen.place, caching, buffers, trace, |_| Ok(()))?;
+        let (buffers, trace) = (&mut Buffers::default(), &mut ReadTrace::default());
+        let context = &mut ReadContext { caching: Caching::Bypass, buffers, trace };
+        let block = self.file.blocks.load_decoded(seen.place, context, |_| Ok(()))?;
         Ok(Cow::Owned(keys(&block)))
     }
 }

@@ -85,7 +85,7 @@ impl ListedBlocks {
                 BlockType::IntermediateIndex
             };
             let (caching, trace) = (Caching::Bypass, &mut ReadTrace::default());
-            let loaded = file.blocks.load(place, below, caching, trace, |_, _| Ok(()));
+            let loaded = file.blocks.load(place.of_type(below), caching, trace, |_, _| Ok(()));
             if let Ok(node) = &loaded {
                 self.add_node(file, node, level + 1, visited);
             }

@@ -82,7 +82,7 @@ impl<T: TypedBlock> FilterPart<T> {
             }
             check(block)
         };
-        let loaded = blocks.load(self.place, block_type, Caching::Use, trace, check);
+        let loaded = blocks.load(self.place.of_type(block_type), Caching::Use, trace, check);
         if let Err(Error::Corrupt { damage, .. }) = &loaded {
             // If another thread was first, it found the same.
             let _ = self.damage.set(damage.clone());

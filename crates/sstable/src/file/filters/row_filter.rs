@@ -344,7 +344,8 @@ impl Partitions {
             }
             Err("is not the filter index that the file has here: it follows another block")
         };
-        let block = blocks.load(it.index, BlockType::Meta, Caching::Bypass, trace, check)?;
+        let block =
+            blocks.load(it.index.of_type(BlockType::Meta), Caching::Bypass, trace, check)?;
         let body = block.body();
         let damaged = |what| blocks.damaged(it.index, BlockType::Meta, what);
         let index = FilterIndex::parse(body).map_err(damaged)?;
