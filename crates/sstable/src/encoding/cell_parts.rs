@@ -24,6 +24,9 @@ use crate::{CellRef, CellType, Comparator, KeyRef, SequenceId, Timestamp};
 /// The bytes in front of a row: the two lengths of the cell, and the row's own.
 const ROW_AT: usize = LENGTHS_LEN + 2;
 
+/// The bytes in front of tags: their length.
+const TAGS_LEN_LEN: usize = 2;
+
 /// Where the parts of a cell stand in a plain block.
 ///
 /// Time and sequence id do not stand side by side: a processor that has just stored two numbers waits
@@ -52,43 +55,32 @@ pub(crate) struct RowPart {
 }
 
 impl CellParts {
-    /// Reads and checks the cell that starts at `at`, with which `rest` begins.
-    #[inline]
-    pub(crate) fn read(rest: &[u8], at: usize, layout: CellLayout) -> Result<Self, What> {
-        let mut parts = Self::before(at);
-        parts.go_on(rest, layout)?;
-        Ok(parts)
-    }
+    /// No cell.
+    const NONE: Self = Self {
+        row: RowPart { cell_at: 0, len: 0, head: 0 },
+        end: 0,
+        key_len: 0,
+        timestamp: Timestamp::new(0),
+        family_len: 0,
+        sequence_id: SequenceId::new(0),
+        value_len: 0,
+        tags_len: 0,
+        cell_type: CellType::Put,
+    };
 
     /// No cell, behind which one starts at `at`.
-    fn before(at: usize) -> Self {
-        Self {
-            row: RowPart::default(),
-            end: at,
-            key_len: 0,
-            timestamp: Timestamp::default(),
-            family_len: 0,
-            sequence_id: SequenceId::default(),
-            value_len: 0,
-            tags_len: 0,
-            cell_type: CellType::Put,
-        }
+    pub(crate) const fn before(at: usize) -> Self {
+        Self { end: at, ..Self::NONE }
     }
 
-    /// Reads and checks the cell behind this one, with which `rest` begins, and becomes it. If it cannot,
-    /// it stays as it is.
-    #[inline]
-    pub(crate) fn go_on(&mut self, rest: &[u8], layout: CellLayout) -> Result<(), What> {
-        self.go_on_to_sound(rest, layout).ok_or_else(|| what_is_wrong(rest, layout))
-    }
-
-    /// The same without a word on what is wrong.
+    /// Reads and checks the cell behind this one, with which `rest` begins, and becomes it. `None`: no sound
+    /// cell begins there, as [`what_is_wrong`] explains, and this one stays as it is.
     #[inline]
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "lengths of two bytes, and of what is known to be in the block"
     )]
-    fn go_on_to_sound(&mut self, rest: &[u8], layout: CellLayout) -> Option<()> {
+    pub(crate) fn go_on(&mut self, rest: &[u8], layout: CellLayout) -> Option<()> {
         let [lengths @ .., high, low]: &[u8; ROW_AT] = rest.first_chunk()?;
         let lengths: [u32; 2] =
             [lengths.first_chunk()?, lengths.last_chunk()?].map(|len| u32::from_be_bytes(*len));
@@ -114,20 +106,24 @@ impl CellParts {
         if timestamp < 0 {
             return None;
         }
-        let tail = match Tail::read_untagged(behind, layout) {
-            Some(tail) => tail,
-            None => Tail::read(behind, layout)?,
+        // Most cells have no tags, and many a sequence id of one byte, which is the id itself.
+        let (tail_len, tags_len, sequence_id) = match (layout.tags, layout.mvcc, behind) {
+            (false, false, _) => (0, 0, 0),
+            (false, true, [id @ ..0x80, ..]) => (1, 0, u64::from(*id)),
+            (true, false, [0, 0, ..]) => (2, 0, 0),
+            (true, true, [0, 0, id @ ..0x80, ..]) => (3, 0, u64::from(*id)),
+            _ => read_tail(behind, layout)?,
         };
         let head = u64::from_be_bytes(*cell.get(ROW_AT..)?.first_chunk()?);
         let head = if row_len < size_of::<u64>() { cut_head(head, row_len) } else { head };
         self.row = RowPart { cell_at: self.end, len: row_len, head };
-        self.end += len + tail.len;
+        self.end += len + tail_len;
         self.key_len = key_len;
         self.family_len = family_len;
         self.value_len = value_len;
-        self.tags_len = tail.tags_len;
+        self.tags_len = tags_len;
         self.timestamp = Timestamp::new(timestamp);
-        self.sequence_id = tail.sequence_id;
+        self.sequence_id = SequenceId::new(sequence_id);
         self.cell_type = cell_type;
         Some(())
     }
@@ -148,80 +144,53 @@ impl CellParts {
         self.row
     }
 
-    /// The cell, from its bytes; `None` if they are fewer.
+    /// The cell, from the bytes that begin with it.
+    ///
+    /// # Panics
+    ///
+    /// If they are fewer than the cell has.
     #[inline]
-    #[expect(clippy::arithmetic_side_effects, reason = "the lengths were checked when it was read")]
-    pub(crate) fn cell<'a>(&self, bytes: &'a [u8]) -> Option<CellRef<'a>> {
-        let mut input = Input::new(bytes);
-        input.take(ROW_AT)?;
-        let row = input.take(self.row.len)?;
-        input.take(1)?;
-        let family = input.take(self.family_len)?;
-        let other_len = KeyRef::FIXED_LEN + self.row.len + self.family_len;
-        let qualifier = input.take(self.key_len - other_len)?;
-        input.take(TIME_LEN)?;
-        let value = input.take(self.value_len)?;
-        let mut tags = &[][..];
-        if self.tags_len > 0 {
-            input.take(2)?;
-            tags = input.take(self.tags_len)?;
-        }
-        Some(CellRef {
+    #[expect(
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing,
+        reason = "the lengths were checked when it was read; other bytes must not pass for its cell"
+    )]
+    pub(crate) fn cell<'a>(&self, bytes: &'a [u8]) -> CellRef<'a> {
+        let key = &bytes[ROW_AT..LENGTHS_LEN + self.key_len];
+        let (row, columns) = key.split_at(self.row.len);
+        // The family's length and the family, the qualifier, time and type.
+        let family_end = 1 + self.family_len;
+        let tail = &bytes[LENGTHS_LEN + self.key_len..];
+        CellRef {
             row,
-            family,
-            qualifier,
+            family: &columns[1..family_end],
+            qualifier: &columns[family_end..columns.len() - TIME_LEN],
             timestamp: self.timestamp,
             cell_type: self.cell_type,
-            value,
-            tags,
+            value: &tail[..self.value_len],
+            tags: if self.tags_len > 0 {
+                &tail[self.value_len + TAGS_LEN_LEN..][..self.tags_len]
+            } else {
+                &[]
+            },
             sequence_id: self.sequence_id,
-        })
-    }
-}
-
-/// What stands behind a value.
-struct Tail {
-    len: usize,
-    tags_len: usize,
-    sequence_id: SequenceId,
-}
-
-impl Tail {
-    /// A sequence id without tags in front of it, if there is either.
-    #[inline]
-    fn read_untagged(bytes: &[u8], layout: CellLayout) -> Option<Self> {
-        let mut input = Input::new(bytes);
-        if layout.tags && input.u16()? != 0 {
-            return None;
         }
-        let mut sequence_id = 0;
-        if layout.mvcc {
-            sequence_id = u64::try_from(input.hvlong()?).ok()?;
-        }
-        let len = taken(bytes, &input);
-        Some(Self { len, tags_len: 0, sequence_id: SequenceId::new(sequence_id) })
-    }
-
-    /// Any; a call, so that the rest of the cell stays in registers.
-    #[inline(never)]
-    fn read(bytes: &[u8], layout: CellLayout) -> Option<Self> {
-        let mut input = Input::new(bytes);
-        let (tags, sequence_id) = read_behind_value(&mut input, layout).ok()?;
-        let len = taken(bytes, &input);
-        Some(Self { len, tags_len: tags.len(), sequence_id })
     }
 }
 
-/// How many of the bytes an input has taken.
-#[inline]
+/// Reads any tags and sequence id: the bytes they take, those of the tags, and the id. A call, so that the rest
+/// of the cell stays in registers.
+#[inline(never)]
 #[expect(clippy::arithmetic_side_effects, reason = "the input is the end of the bytes")]
-const fn taken(bytes: &[u8], input: &Input<'_>) -> usize {
-    bytes.len() - input.len()
+fn read_tail(bytes: &[u8], layout: CellLayout) -> Option<(usize, usize, u64)> {
+    let mut input = Input::new(bytes);
+    let (tags, sequence_id) = read_behind_value(&mut input, layout).ok()?;
+    Some((bytes.len() - input.len(), tags.len(), sequence_id.get()))
 }
 
 /// Why no sound cell begins here.
 #[cold]
-fn what_is_wrong(rest: &[u8], layout: CellLayout) -> What {
+pub(super) fn what_is_wrong(rest: &[u8], layout: CellLayout) -> What {
     match read_cell(&mut Input::new(rest), layout) {
         Err(what) => what,
         Ok(_) => "a cell that cannot be read".into(),
@@ -310,15 +279,17 @@ mod tests {
             let mut input = Input::new(&rest);
             match read_cell(&mut input, layout) {
                 Ok(cell) => {
-                    prop_assert_eq!(read, Ok(()));
+                    prop_assert_eq!(read, Some(()));
                     let len = rest.len() - input.len();
                     prop_assert_eq!((parts.at(), parts.end()), (at, at + len));
-                    prop_assert_eq!(parts.cell(&rest[..len]), Some(cell));
+                    prop_assert_eq!(parts.cell(&rest[..len]), cell);
+                    prop_assert_eq!(parts.cell(&rest), cell);
                     prop_assert!(change.is_some() || len == bytes.len());
                 }
                 Err(what) => {
                     prop_assert!(change.is_some());
-                    prop_assert_eq!(read, Err(what));
+                    prop_assert_eq!(read, None);
+                    prop_assert_eq!(what_is_wrong(&rest, layout), what);
                     prop_assert_eq!(parts, before);
                 }
             }
@@ -336,8 +307,10 @@ mod tests {
                 write_cell(&mut cells, &CellRef::put(row, b"f", b"", Timestamp::new(1), b""), layout);
             }
             let decoded = PlainCells::new(cells.clone().into());
-            let first = CellParts::read(&cells, 0, layout).expect("a cell");
-            let second = CellParts::read(&cells[first.end()..], first.end(), layout).expect("a cell");
+            let mut first = CellParts::before(0);
+            first.go_on(&cells, layout).expect("a cell");
+            let mut second = first;
+            second.go_on(&cells[first.end()..], layout).expect("a cell");
             let order = first.row().compare(&second.row(), &decoded, layout.order);
             prop_assert_eq!(order, left.cmp(&right));
             prop_assert_eq!(second.row().compare(&first.row(), &decoded, layout.order), right.cmp(&left));
