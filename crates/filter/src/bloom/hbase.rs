@@ -21,7 +21,7 @@ use core::fmt;
 
 use crate::hash;
 
-/// Which of HBase's hashes a filter uses: `hbase.hash.type`.
+/// Which of HBase's hashes a filter uses: `hbase.hash.type`. In the order of their codes.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum HashType {
@@ -46,12 +46,7 @@ impl HashType {
 
     /// Returns the number that stands in a file's Bloom meta block.
     pub const fn code(self) -> i32 {
-        match self {
-            Self::Jenkins => 0,
-            Self::Murmur => 1,
-            #[cfg(feature = "std")]
-            Self::Murmur3 => 2,
-        }
+        self as i32
     }
 
     /// Returns the hash with that number, if there is one.
@@ -346,13 +341,14 @@ pub fn may_contain(bits: &[u8], hash_count: u32, pair: HashPair) -> bool {
     }
 }
 
-/// Whether all bits of a key are set; `place` is the remainder that makes a position of a size.
+/// Returns whether all bits of a key are set; `place` is the remainder that makes a position of a size.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "each way to a position is a loop of its own")]
 fn all_set(bits: &[u8], hash_count: u32, pair: HashPair, place: impl Fn(u32) -> u32) -> bool {
-    let mut positions = pair.sizes().map(place);
+    let mut composite = pair.h1;
     let mut is_next_set = || {
-        let bit = positions.next().expect("sizes have no end");
+        let bit = place(composite.unsigned_abs());
+        composite = composite.wrapping_add(pair.h2);
         bits.get((bit >> 3) as usize).is_some_and(|byte| byte >> (bit & 7) & 1 != 0)
     };
     // By fours without a look at each: the bits of an absent key are read side by side, and where

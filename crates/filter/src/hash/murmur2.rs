@@ -50,9 +50,9 @@ pub(crate) fn murmur2_twice(key: &[u8]) -> [u32; 2] {
     [first, finish(second, tail)]
 }
 
+/// Returns the hash before the first word. Java's array length is an `int`: no key there is longer.
 #[inline]
 fn begin(key: &[u8], seed: u32) -> u32 {
-    // Java's array length is an `int`; a longer key cannot exist there.
     seed ^ key.len() as u32
 }
 
