@@ -117,24 +117,12 @@ impl<'a> KeyRef<'a> {
 
     /// The place before the first cell of `row`.
     pub const fn before_row(row: &'a [u8]) -> Self {
-        Self {
-            row,
-            family: b"",
-            qualifier: b"",
-            timestamp: Timestamp::LATEST,
-            type_code: Self::MAXIMUM,
-        }
+        Self::before_column(row, b"", b"")
     }
 
     /// The place after the last cell of `row`.
     pub const fn after_row(row: &'a [u8]) -> Self {
-        Self {
-            row,
-            family: b"",
-            qualifier: b"",
-            timestamp: Timestamp::OLDEST,
-            type_code: Self::MINIMUM,
-        }
+        Self::after_column(row, b"", b"")
     }
 
     /// The place before the first cell of a column.

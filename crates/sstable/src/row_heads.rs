@@ -73,13 +73,32 @@ impl RowHeads {
     /// The rows between which `row` lies: those before the range are less, those behind it are
     /// greater, and those in it have to be compared.
     pub(crate) fn candidates(&self, row: &[u8]) -> Range<usize> {
-        if !self.begins(row) {
+        let len = self.prefix.len();
+        let begins_with_prefix = if len > 8 || row.len() < len {
+            row.starts_with(&self.prefix)
+        } else {
+            let beyond = u64::MAX.checked_shr(8 * len as u32).unwrap_or(0);
+            head(row) & !beyond == self.prefix_head
+        };
+        if !begins_with_prefix {
             let common = common_prefix_len(row, &self.prefix);
             let end = if row.get(common) < self.prefix.get(common) { 0 } else { self.count };
             return end..end;
         }
-        let target = head(&row[self.prefix.len()..]);
-        let start = self.less_than(target);
+        let target = head(&row[len..]);
+        // How many heads are less than `target`, level by level.
+        let mut start = 0;
+        for level in self.levels[..=self.level_count].windows(2).rev() {
+            let lines = level[0] as usize..level[1] as usize;
+            // Behind the last group of a level all heads are less.
+            let Some(line) = self.lines[lines].get(start) else {
+                return self.count..self.count;
+            };
+            // Counted without a branch: the compiler makes it a few vector instructions.
+            let less: usize = line.iter().map(|number| usize::from(*number < target)).sum();
+            start = start * 8 + less;
+        }
+        let start = start.min(self.count);
         let heads = &self.lines.as_flattened()[start..self.count];
         let equal = match heads {
             [first, ..] if *first != target => 0,
@@ -87,30 +106,6 @@ impl RowHeads {
             heads => heads.partition_point(|head| *head == target),
         };
         start..start + equal
-    }
-
-    /// Whether `row` begins with the prefix.
-    fn begins(&self, row: &[u8]) -> bool {
-        let len = self.prefix.len();
-        if len > 8 || row.len() < len {
-            return row.starts_with(&self.prefix);
-        }
-        let beyond = u64::MAX.checked_shr(8 * len as u32).unwrap_or(0);
-        head(row) & !beyond == self.prefix_head
-    }
-
-    /// How many heads are less than `target`.
-    fn less_than(&self, target: u64) -> usize {
-        let mut group = 0;
-        for level in self.levels[..=self.level_count].windows(2).rev() {
-            let lines = level[0] as usize..level[1] as usize;
-            // Behind the last group of a level all heads are less.
-            let Some(line) = self.lines[lines].get(group) else { return self.count };
-            // Counted without a branch: the compiler makes it a few vector instructions.
-            let less: usize = line.iter().map(|number| usize::from(*number < target)).sum();
-            group = group * 8 + less;
-        }
-        group.min(self.count)
     }
 
     /// Bytes it takes in memory.

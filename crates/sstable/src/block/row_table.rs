@@ -83,7 +83,8 @@ impl RowTable {
     pub(super) fn candidate(&self, hash: KeyHash) -> Option<u32> {
         let (first, fingerprint) = split(hash, self.0.len());
         let line = &self.0[first];
-        line.place(line.agreeing(fingerprint).trailing_zeros())
+        let slot = line.0.get(offset(line.agreeing(fingerprint).trailing_zeros()))?;
+        (*slot != FREE).then_some(slot & PLACE)
     }
 
     /// Where a row of this hash starts, if `is_there` says that it starts at one of the places where it
@@ -93,9 +94,9 @@ impl RowTable {
         for line in searched(first, self.0.len()).map(|line| &self.0[line]) {
             let mut agreeing = line.agreeing(fingerprint);
             while agreeing != 0 {
-                let at = line.place(agreeing.trailing_zeros()).map(offset);
-                if let Some(at) = at.filter(|at| is_there(*at)) {
-                    return Some(at);
+                let slot = line.0[offset(agreeing.trailing_zeros())];
+                if slot != FREE && is_there(offset(slot & PLACE)) {
+                    return Some(offset(slot & PLACE));
                 }
                 agreeing &= agreeing - 1;
             }
@@ -129,12 +130,6 @@ impl Line {
     /// Its number, which is `line`, and its first free slot.
     fn free(&self, line: usize) -> Option<(usize, usize)> {
         self.0.iter().position(|slot| *slot == FREE).map(|slot| (line, slot))
-    }
-
-    /// Where the row starts that has a slot; `None` for a free slot, and for the one behind the last.
-    fn place(&self, slot: u32) -> Option<u32> {
-        let slot = self.0.get(offset(slot)).filter(|slot| **slot != FREE)?;
-        Some(slot & PLACE)
     }
 
     /// A bit for each slot with this fingerprint. Without a branch: the compiler makes it a few

@@ -25,8 +25,7 @@ impl BlockSlot {
     /// The block, and the bytes it takes in memory, if it was remembered and is still in memory.
     #[inline]
     pub(crate) fn block(&self) -> Option<(Arc<DecodedBlock>, usize)> {
-        let Remembered { block, bytes, .. } = self.0.get()?;
-        Some((block.upgrade()?, *bytes))
+        self.0.get().and_then(|it| Some((it.block.upgrade()?, it.bytes)))
     }
 
     /// Prefetches what a lookup of the row of this hash reads first in the block. Does not read the block
