@@ -85,9 +85,7 @@ impl<'k> RowProbe<'k> {
     /// The hashes that HBase's filters over rows are asked for.
     #[inline]
     pub fn hash_pair(&self, hash_type: HashType) -> HashPair {
-        let pair = self.row_pairs.get(slot(hash_type));
-        let compute = || HashPair::new(hash_type, self.row);
-        pair.map_or_else(compute, |pair| *pair.get_or_init(compute))
+        *self.row_pairs[slot(hash_type)].get_or_init(|| HashPair::new(hash_type, self.row))
     }
 
     /// The keys and hashes that HBase's filters over columns are asked for, if a column is wanted.
@@ -99,15 +97,14 @@ impl<'k> RowProbe<'k> {
         });
         let [key, deletes] = &column.keys;
         let compute = || [HashPair::new(hash_type, key), HashPair::new(hash_type, deletes)];
-        let pairs = column.pairs.get(slot(hash_type));
-        let pairs = pairs.map_or_else(compute, |pairs| *pairs.get_or_init(compute));
+        let pairs = column.pairs[slot(hash_type)].get_or_init(compute);
         Some([(key, pairs[0]), (deletes, pairs[1])])
     }
 }
 
 /// Each hash of HBase has its place.
 fn slot(hash_type: HashType) -> usize {
-    usize::try_from(hash_type.code()).unwrap_or(usize::MAX)
+    usize::try_from(hash_type.code()).expect("the codes of hashes are 0, 1, 2")
 }
 
 /// The bytes that stand for a column in a `ROWCOL` filter: a flat key without family or time.

@@ -115,7 +115,17 @@ impl FileSeek {
     ) -> Result<Option<Place>, Box<Error>> {
         self.load_block(file, probe, trace);
         let found = match self.0 {
-            Step::Cell(in_block) => in_block.search(file, probe.row(), trace)?,
+            Step::Cell(InBlock { block, hash, likely, next_block }) => {
+                let row = probe.row();
+                let at = likely.and_then(|at| block.row_at(at, row));
+                match at.or_else(|| block.row_start(row, hash)) {
+                    Some(at) => Some(Place::decoded(block, at)),
+                    None if next_block.may_begin(file, row) => {
+                        find_in_next_block(file, DataRef::Decoded(&block), row, trace)?
+                    }
+                    None => None,
+                }
+            }
             Step::Done(place) => place.map(|place| *place),
             Step::Failed(error) => return Err(error),
             Step::Block(_) => unreachable!("the block was loaded"),
@@ -123,32 +133,11 @@ impl FileSeek {
         if answer == FilterAnswer::Maybe {
             let is_false = match &found {
                 None => true,
-                Some(place) => probe.qualifier().is_some() && lacks_column(file, probe, place)?,
+                Some(place) => file.filters.is_over_columns() && lacks_column(file, probe, place)?,
             };
             trace.filter_false_positives += u64::from(is_false);
         }
         Ok(found)
-    }
-}
-
-impl InBlock {
-    /// Finds the row in the block, or in the one behind if the row may begin there.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "what it returns is large, and would be moved")]
-    fn search(
-        self,
-        file: &OpenFile,
-        row: &[u8],
-        trace: &mut ReadTrace,
-    ) -> Result<Option<Place>, Box<Error>> {
-        let at = self.likely.and_then(|at| self.block.row_at(at, row));
-        match at.or_else(|| self.block.row_start(row, self.hash)) {
-            Some(at) => Ok(Some(Place::decoded(self.block, at))),
-            None if self.next_block.may_begin(file, row) => {
-                Ok(find_in_next_block(file, DataRef::Decoded(&self.block), row, trace)?)
-            }
-            None => Ok(None),
-        }
     }
 }
 
@@ -175,8 +164,7 @@ fn begins_with(next_key: Option<&[u8]>, row: &[u8]) -> bool {
 /// need not know which blocks are used.
 #[inline]
 fn slot(file: &OpenFile, root_entry: usize) -> Option<&BlockSlot> {
-    let index = file.index.as_ref().filter(|_| file.blocks.cache_has_room())?;
-    Some(index.root.slot(root_entry))
+    Some(file.index.as_ref().filter(|_| file.blocks.cache_has_room())?.root.slot(root_entry))
 }
 
 /// Loads the block in which a row would begin, by the index.
@@ -237,8 +225,7 @@ fn find_in_next_block(
 /// neither the column nor a family delete.
 #[inline(never)]
 fn lacks_column(file: &Arc<OpenFile>, probe: &RowProbe<'_>, place: &Place) -> Result<bool> {
-    let is_over_columns = file.filters.is_over_columns();
-    let Some(wanted) = probe.qualifier().filter(|_| is_over_columns) else { return Ok(false) };
+    let Some(wanted) = probe.qualifier() else { return Ok(false) };
     // A scanner of its own: what it reads is not part of what the caller asked for.
     let mut scanner = Scanner::at(Arc::clone(file), place.clone());
     while let Some(cell) = scanner.cell().filter(|cell| cell.row == probe.row()) {

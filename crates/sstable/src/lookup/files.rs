@@ -92,13 +92,16 @@ impl LookupFile {
     #[inline]
     pub(super) fn filter_state(&self, probe: &RowProbe<'_>) -> FilterState<'_> {
         if !self.spans(probe) {
-            FilterState::OutOfRange
-        } else if let Some(filter) = self.resident_filter(probe) {
-            filter.prefetch(probe);
-            FilterState::Resident(filter)
-        } else {
-            FilterState::Ask
+            return FilterState::OutOfRange;
         }
+        let resident = match self.filter.get() {
+            Some(WholeFilter { filter, bytes }) => Some(ResidentFilter { filter, bytes: *bytes }),
+            None if self.file.filters.row_filter().is_none() => None,
+            None => self.find_resident_filter(probe),
+        };
+        let Some(filter) = resident else { return FilterState::Ask };
+        filter.prefetch(probe);
+        FilterState::Resident(filter)
     }
 
     /// Asks the filter; counts the question, and why the file was skipped if it was. `None`: it was.
@@ -131,15 +134,7 @@ impl LookupFile {
         }
     }
 
-    /// Returns the filter of ours that answers for a row, if it is in memory.
-    #[inline]
-    fn resident_filter(&self, probe: &RowProbe<'_>) -> Option<ResidentFilter<'_>> {
-        match self.filter.get() {
-            Some(WholeFilter { filter, bytes }) => Some(ResidentFilter { filter, bytes: *bytes }),
-            None => self.find_resident_filter(probe),
-        }
-    }
-
+    /// Returns the filter of ours that answers for a row, if it is in memory; keeps that of the whole file.
     #[inline(never)]
     fn find_resident_filter(&self, probe: &RowProbe<'_>) -> Option<ResidentFilter<'_>> {
         if let Some(ResidentFilter { filter, bytes }) = self.file.filters.resident_whole() {

@@ -51,8 +51,7 @@ impl Place {
     /// On the cell that starts at `at`.
     #[inline]
     pub(crate) fn decoded(block: Arc<DecodedBlock>, at: usize) -> Self {
-        let cursor = block.cursor_at(at);
-        Self::Decoded { block, cursor }
+        Self::Decoded { cursor: block.cursor_at(at), block }
     }
 
     /// On the first cell of a block.

@@ -118,6 +118,11 @@ impl ChunkedBloom {
         self.parts.iter().find_map(FilterPart::damage)
     }
 
+    /// Whether it is over columns, and not over rows.
+    pub(crate) const fn is_over_columns(&self) -> bool {
+        matches!(self.bloom_type, BloomType::RowCol)
+    }
+
     /// Where its chunks are.
     pub(crate) fn places(&self) -> impl Iterator<Item = BlockPlace> {
         self.meta.chunks.iter().map(|chunk| chunk.block)
@@ -164,8 +169,7 @@ impl ChunkedBloom {
     /// Whether a row is greater than all that the filter holds.
     #[inline]
     fn is_behind(&self, row: &[u8]) -> bool {
-        let last_key = self.last_key.as_deref();
-        last_key.is_some_and(|last| Comparator::Bytes.compare_rows(row, last).is_gt())
+        self.last_key.as_ref().is_some_and(|last| Comparator::Bytes.compare_rows(row, last).is_gt())
     }
 
     /// Asks about the row, or about the column if the probe has one. `None` if the filter knows

@@ -87,9 +87,12 @@ pub(crate) struct Filters {
 impl Filters {
     /// Returns our own filter, if it is to be used.
     #[inline]
-    fn row_filter(&self) -> Option<&RowFilter> {
-        let wanted = matches!(self.filter_use, FilterUse::Best | FilterUse::MetaFilter);
-        self.row_filter.as_ref().filter(|_| wanted)
+    pub(crate) fn row_filter(&self) -> Option<&RowFilter> {
+        self.row_filter.as_ref().filter(|_| self.uses_row_filter())
+    }
+
+    const fn uses_row_filter(&self) -> bool {
+        matches!(self.filter_use, FilterUse::Best | FilterUse::MetaFilter)
     }
 
     /// Returns HBase's filter, if it is to be used.
@@ -162,8 +165,7 @@ impl Filters {
 
     /// Returns whether the filter that is to be used is over columns, and not over rows.
     pub(crate) fn is_over_columns(&self) -> bool {
-        self.row_filter().is_none()
-            && self.bloom().is_some_and(|bloom| bloom.bloom_type == BloomType::RowCol)
+        self.row_filter().is_none() && self.bloom().is_some_and(ChunkedBloom::is_over_columns)
     }
 
     /// Asks about all rows that begin with `prefix`, which only a Bloom filter over prefixes no
