@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use sstable::{ReadCounters, ReadTrace};
+use sstable::ReadCounters;
 
 use crate::clock::Clock;
 use crate::error::{Error, Result};
@@ -37,9 +37,7 @@ impl StoreVersion {
 
     /// The family of this name; an error says that there is none.
     pub(crate) fn known_family(&self, name: &[u8]) -> Result<&Arc<FamilyVersion>> {
-        self.family(name).ok_or_else(|| {
-            Error::invalid(format!("the store has no family \"{}\"", sstable::escape(name)))
-        })
+        self.family(name).ok_or_else(|| unknown_family(name))
     }
 
     /// The same with each family changed.
@@ -75,6 +73,11 @@ impl StoreVersion {
     }
 }
 
+#[cold]
+fn unknown_family(name: &[u8]) -> Error {
+    Error::invalid(format!("the store has no family \"{}\"", sstable::escape(name)))
+}
+
 /// One family at one moment.
 #[derive(Clone, Debug)]
 pub(crate) struct FamilyVersion {
@@ -87,16 +90,9 @@ pub(crate) struct FamilyVersion {
 }
 
 impl FamilyVersion {
-    /// Logs the filters that cannot be used, if a read has met one.
-    #[inline]
-    pub(crate) fn log_filter_problems(&self, trace: &ReadTrace) {
-        if trace.filters_unreadable > 0 {
-            self.log_all_filter_problems();
-        }
-    }
-
+    /// Logs the filters that cannot be used, each once: for a read that has met one.
     #[cold]
-    fn log_all_filter_problems(&self) {
+    pub(crate) fn log_filter_problems(&self) {
         for file in self.files.by_time() {
             file.file.log_filter_problem(&self.family.name);
         }

@@ -18,6 +18,7 @@ use sstable::{
 };
 
 use crate::error::Result;
+use crate::files::catalog::Catalog;
 use crate::files::version::{FamilyVersion, StoreVersion};
 use crate::memstore::Place;
 use crate::read::explain::{Explanation, FileFate, GetObserver, Recorder};
@@ -36,6 +37,14 @@ pub(crate) struct ReadView {
 }
 
 impl ReadView {
+    /// The store as it is now.
+    pub(crate) fn of(catalog: &Catalog) -> Self {
+        // In this order: a version has all that was visible before it, never less.
+        let version = catalog.version();
+        let visible = catalog.visible();
+        Self { version, visible, seed: catalog.seed, now: OnceLock::new() }
+    }
+
     /// The view's time: that of the first call.
     pub(crate) fn now(&self) -> Timestamp {
         *self.now.get_or_init(|| self.version.clock.now())
@@ -203,7 +212,9 @@ impl<'a> FamilyRead<'a> {
         trace.add(self.lookup.trace());
         found?;
         self.row.show(shown);
-        self.family.log_filter_problems(self.lookup.trace());
+        if self.lookup.trace().filters_unreadable > 0 {
+            self.family.log_filter_problems();
+        }
         self.family.family.reads.record(self.lookup.trace());
         Ok(())
     }

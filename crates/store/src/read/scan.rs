@@ -92,7 +92,9 @@ impl Cells {
         let below = [below, prefix.and_then(first_behind)].into_iter().flatten().min();
         let merge = Merge::new(sources, KeyRef::before_row(start))?;
         let is_empty = scan.rows_max == Some(0) || scan.cells_per_row_max == Some(0);
-        family.log_filter_problems(&trace);
+        if trace.filters_unreadable > 0 {
+            family.log_filter_problems();
+        }
         let family = Arc::clone(&family.family);
         family.reads.record(&trace);
         Ok(Self {

@@ -1,24 +1,11 @@
 //! The store as it was at one moment.
 
-use std::sync::OnceLock;
-
 use sstable::{Cell, ReadTrace};
 
 use crate::error::Result;
-use crate::files::catalog::Catalog;
 use crate::read::get::ReadView;
 use crate::read::query::{Get, Scan};
 use crate::read::scan::Cells;
-
-impl ReadView {
-    /// The store as it is now.
-    pub(crate) fn of(catalog: &Catalog) -> Self {
-        // In this order: a version has all that was visible before it, never less.
-        let version = catalog.version();
-        let visible = catalog.visible();
-        Self { version, visible, seed: catalog.seed, now: OnceLock::new() }
-    }
-}
 
 /// The store as it was at one moment. It keeps the memstores and files of that moment, so do not
 /// keep it for long.
