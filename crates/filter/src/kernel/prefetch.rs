@@ -21,7 +21,10 @@ pub(crate) fn prefetch<const N: usize>(bytes: &[u8; N]) {
 /// it where there is something else to do meanwhile; elsewhere it does nothing.
 #[inline]
 pub fn prefetch_line<T>(value: &T) {
-    prefetch_address(core::ptr::from_ref(value).addr(), 1);
+    #[cfg(all(target_arch = "x86_64", feature = "std"))]
+    x86::prefetch_address(ptr::from_ref(value).addr());
+    #[cfg(not(all(target_arch = "x86_64", feature = "std")))]
+    let _ = value; // No other target has a stable way to ask.
 }
 
 /// Where one or more values of a type are in memory, or were.

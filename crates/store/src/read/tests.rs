@@ -99,7 +99,10 @@ fn a_cell_of_another_column_in_the_memstore_is_no_answer() {
     let wanted = Get::row("row").column("f", "wanted");
     let cells = store.get(&wanted).unwrap();
     assert_eq!(cells.len(), 1);
-    assert_eq!((cells[0].qualifier(), cells[0].value()), (&b"wanted"[..], &7_i64.to_be_bytes()[..]));
+    assert_eq!(
+        (cells[0].qualifier(), cells[0].value()),
+        (&b"wanted"[..], &7_i64.to_be_bytes()[..])
+    );
     let many = store.multi_get(&[wanted.clone(), wanted]).unwrap();
     assert!(many.iter().all(|found| *found == cells));
     assert!(store.get(&Get::row("row").column("f", "absent")).unwrap().is_empty());
