@@ -273,14 +273,13 @@ impl Scanner {
     pub fn check_place(&mut self) -> Result<()> {
         let Some(place) = &self.place else { return Ok(()) };
         let block = place.block();
-        let cursor = match self.cursor.take() {
-            Some(cursor) => cursor,
-            None => {
-                let Self { file, caching, buffers, trace, .. } = self;
-                file.cursor_on(block, &mut ReadContext { caching: *caching, buffers, trace })?
-            }
+        let Self { file, caching, buffers, trace, .. } = self;
+        let cursor = if let Some(cursor) = self.cursor.take() {
+            cursor
+        } else {
+            file.cursor_on(block, &mut ReadContext { caching: *caching, buffers, trace })?
         };
-        let checked = self.file.check_upper_bound(block.origin(), &place.cell().key(), &cursor);
+        let checked = file.check_upper_bound(block.origin(), &place.cell().key(), &cursor);
         self.cursor = Some(cursor);
         checked
     }
@@ -367,13 +366,11 @@ impl Scanner {
 
     /// Takes the cursor, or looks up the entry of `block`, which the scan leaves.
     fn take_cursor(&mut self, block: DataRef<'_>) -> Result<IndexCursor> {
-        match self.cursor.take() {
-            Some(cursor) => Ok(cursor),
-            None => {
-                let (file, mut context) = self.read();
-                file.cursor_on(block, &mut context)
-            }
+        if let Some(cursor) = self.cursor.take() {
+            return Ok(cursor);
         }
+        let (file, mut context) = self.read();
+        file.cursor_on(block, &mut context)
     }
 
     /// Stands on the first cell of a block.
