@@ -1,21 +1,23 @@
 //! The table of invariants in the documentation.
 //!
 //! ```text
-//! <!-- invariants: at-least 15 rows 5 tests -->
+//! <!-- invariants: at-least 15 rows 5 tests 3 broken -->
 //!
-//! | number | invariant | established by | asserted by | test that breaks it |
+//! | number | invariant | established by | asserted by | test |
 //! |--:|---|---|---|---|
-//! | 1 | The log … | `crates/store/src/a.rs: f` | `assert!` in `crates/store/src/b.rs: T::g` | `tests/crash.rs: h` |
+//! | 1 | The log … | `crates/store/src/a.rs: f` | `assert!` in `crates/store/src/b.rs: T::g` | broken: `tests/crash.rs: h` |
 //! ```
 //!
 //! A function is named as `file: function`. Where a cell says `assert!` or `debug_assert!`, the function it names must contain
-//! one. A row has a test if its last cell names a function.
+//! one. A row has a test if its last cell names a function. The test breaks the invariant, in release too, if that cell begins
+//! with `broken:`.
 
 /// A marker, and the rows under it.
 #[derive(Debug)]
 pub(crate) struct Invariants {
     pub(crate) rows_min: usize,
     pub(crate) tests_min: usize,
+    pub(crate) broken_min: usize,
     pub(crate) rows: Vec<Row>,
 }
 
@@ -25,6 +27,8 @@ pub(crate) struct Row {
     pub(crate) number: usize,
     /// What establishes, asserts and tests the invariant.
     pub(crate) cells: [Vec<Named>; 3],
+    /// Whether the test breaks the invariant, in release too.
+    pub(crate) is_broken: bool,
 }
 
 /// A function that a cell names, and the macro that must be in it.
@@ -54,17 +58,20 @@ pub(crate) fn invariants(page: &str) -> Result<Invariants, String> {
             return Err(format!("line {line}: {} cells, not 5: {text}", cells.len()));
         };
         let number = number.parse().map_err(|_| format!("line {line}: not a number: {number}"))?;
+        let is_broken = test.starts_with("broken:");
         let cells = [named(established), named(asserted), named(test)];
-        invariants.rows.push(Row { line, number, cells });
+        invariants.rows.push(Row { line, number, cells, is_broken });
     }
     Ok(invariants)
 }
 
 fn limits(marker: &str) -> Option<Invariants> {
     let words: Vec<&str> = marker.strip_suffix("-->")?.split_whitespace().collect();
-    let ["at-least", rows_min, "rows", tests_min, "tests"] = words[..] else { return None };
-    let (rows_min, tests_min) = (rows_min.parse().ok()?, tests_min.parse().ok()?);
-    Some(Invariants { rows_min, tests_min, rows: Vec::new() })
+    let ["at-least", rows, "rows", tests, "tests", broken, "broken"] = words[..] else {
+        return None;
+    };
+    let (rows_min, tests_min) = (rows.parse().ok()?, tests.parse().ok()?);
+    Some(Invariants { rows_min, tests_min, broken_min: broken.parse().ok()?, rows: Vec::new() })
 }
 
 /// The functions in a cell: what stands in backquotes with a colon in it, each with the macro named before.

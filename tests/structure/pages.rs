@@ -89,11 +89,12 @@ fn wrong_invariants(page: &str, root: &Path) -> Vec<String> {
     };
     let mut sources = Sources::new(root);
     let mut wrong = Vec::new();
-    let (rows, rows_min) = (invariants.rows.len(), invariants.rows_min);
-    let tests = invariants.rows.iter().filter(|row| !row.cells[2].is_empty()).count();
-    if rows < rows_min || tests < invariants.tests_min {
-        let tests_min = invariants.tests_min;
-        wrong.push(format!("{rows} rows, {tests} tests; at least {rows_min} and {tests_min}"));
+    let with_test = invariants.rows.iter().filter(|row| !row.cells[2].is_empty());
+    let broken = with_test.clone().filter(|row| row.is_broken).count();
+    let found = [invariants.rows.len(), with_test.count(), broken];
+    let min = [invariants.rows_min, invariants.tests_min, invariants.broken_min];
+    if found.iter().zip(min).any(|(found, min)| *found < min) {
+        wrong.push(format!("rows, tests and broken: {found:?}; at least {min:?}"));
     }
     for (number, row) in (1..).zip(&invariants.rows) {
         if row.number != number {
@@ -220,11 +221,15 @@ fn an_invariant_that_nobody_asserts_as_the_page_says_is_wrong() {
     let root = fixture();
     let wrong =
         |limits: &str, rows: &[&str]| wrong_invariants(&invariants_page(limits, rows), root.path());
-    let right = "| 1 | It moves | `b.rs: b` | `assert!` in `a.rs: Cursor::step` | `a.rs: a_test` |";
-    assert!(wrong("1 rows 1 tests", &[right]).is_empty());
-    assert_eq!(wrong("2 rows 1 tests", &[right]), ["1 rows, 1 tests; at least 2 and 1"]);
-    assert_eq!(wrong("1 rows 2 tests", &[right]).len(), 1, "too few tests");
-    let one = |row: &str| wrong("1 rows 0 tests", &[row]);
+    let right =
+        "| 1 | It moves | `b.rs: b` | `assert!` in `a.rs: Cursor::step` | broken: `a.rs: a_test` |";
+    assert!(wrong("1 rows 1 tests 1 broken", &[right]).is_empty());
+    let too_few = ["rows, tests and broken: [1, 1, 1]; at least [2, 1, 1]"];
+    assert_eq!(wrong("2 rows 1 tests 1 broken", &[right]), too_few);
+    assert_eq!(wrong("1 rows 2 tests 1 broken", &[right]).len(), 1, "too few tests");
+    let exercised = right.replace("broken", "exercised");
+    assert_eq!(wrong("1 rows 1 tests 1 broken", &[&exercised]).len(), 1, "nothing is broken");
+    let one = |row: &str| wrong("1 rows 0 tests 0 broken", &[row]);
     assert!(
         one("| 1 | x | `b.rs: b` | type `Moved`; `debug_assert!` in `a.rs: free` | |").is_empty()
     );
