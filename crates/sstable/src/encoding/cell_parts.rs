@@ -16,16 +16,13 @@
 
 use std::cmp::Ordering;
 
-use super::plain::{LENGTHS_LEN, TIME_LEN, read_behind_value, read_cell};
+use super::plain::{LENGTHS_LEN, TAGS_LEN_LEN, TIME_LEN, read_behind_value, read_cell};
 use super::{CellLayout, PlainCells, What};
 use crate::input::Input;
 use crate::{CellRef, CellType, Comparator, KeyRef, SequenceId, Timestamp};
 
 /// The bytes in front of a row: the two lengths of the cell, and the row's own.
 const ROW_AT: usize = LENGTHS_LEN + 2;
-
-/// The bytes in front of tags: their length.
-const TAGS_LEN_LEN: usize = 2;
 
 /// Where the parts of a cell stand in a plain block.
 ///
@@ -106,13 +103,22 @@ impl CellParts {
         if timestamp < 0 {
             return None;
         }
-        // Most cells have no tags, and many a sequence id of one byte, which is the id itself.
-        let (tail_len, tags_len, sequence_id) = match (layout.tags, layout.mvcc, behind) {
-            (false, false, _) => (0, 0, 0),
-            (false, true, [id @ ..0x80, ..]) => (1, 0, u64::from(*id)),
-            (true, false, [0, 0, ..]) => (2, 0, 0),
-            (true, true, [0, 0, id @ ..0x80, ..]) => (3, 0, u64::from(*id)),
-            _ => read_tail(behind, layout)?,
+        // Most cells have no tags: what follows their length, if it is there, is the sequence id.
+        let untagged = match behind {
+            _ if !layout.tags => Some((0, behind)),
+            [0, 0, id @ ..] => Some((TAGS_LEN_LEN, id)),
+            _ => None,
+        };
+        let (tail_len, tags_len, sequence_id) = match untagged {
+            Some((len, _)) if !layout.mvcc => (len, 0, 0),
+            // Of one byte: the id itself.
+            Some((len, [id @ ..0x80, ..])) => (len + 1, 0, u64::from(*id)),
+            Some((len, id)) => {
+                let mut rest = Input::new(id);
+                let number = u64::try_from(rest.hvlong()?).ok()?;
+                (len + id.len() - rest.len(), 0, number)
+            }
+            None => read_tail(behind, layout)?,
         };
         let head = u64::from_be_bytes(*cell.get(ROW_AT..)?.first_chunk()?);
         let head = if row_len < size_of::<u64>() { cut_head(head, row_len) } else { head };
