@@ -36,7 +36,7 @@ use std::time::{Duration, Instant};
 use filter::Seed;
 use serde_json::Value;
 use sstable::{
-    BlockCache, Caching, CellRef, Compression, DataBlockEncoding, FileName, FoundRow, Lookup,
+    BlockCache, Caching, CellRef, Compression, DataBlockEncoding, FailedRow, FileName, FoundRow, Lookup,
     LookupFiles, ReadTrace, Reader, ReaderOptions, RowProbe, Scanner, SequenceId, Timestamp,
     Writer, WriterOptions,
 };
@@ -207,7 +207,7 @@ fn measure(path: &Path, present: &[Row], absent: &[Row]) -> Ours {
     };
     let files = LookupFiles::new(vec![cached.lookup_file()]);
     let at_once = |rows: &[Row], expected: usize| {
-        let is_found = |found: &sstable::Result<FoundRow>| {
+        let is_found = |found: &Result<FoundRow, FailedRow>| {
             found.as_ref().expect("sound").scanner.cell().is_some()
         };
         let mut found = 0;

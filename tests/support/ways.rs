@@ -293,31 +293,26 @@ impl Questions {
             .collect()
     }
 
-    /// Looks every row up in the file, `times` times beside itself. An error does not say of which row it is:
-    /// each is assigned to one row without all answers.
+    /// Looks every row up in the file, which stands in the list `times` times.
     fn batch(&self, reader: &Reader, times: usize) -> Vec<Answer> {
         let probes: Vec<_> =
             self.rows.iter().map(|row| RowProbe::new(row, Seed::default())).collect();
-        let mut found = vec![Vec::new(); probes.len()];
-        let mut errors = 0_usize;
+        let mut answers = vec![(Vec::new(), 0_usize); probes.len()];
         let files = LookupFiles::new(vec![reader.lookup_file(); times]);
         for item in Lookup::rows(&files, &probes) {
             match item {
-                Ok(it) => found[it.row].extend(it.scanner.cell().map(|cell| cell.to_cell())),
-                Err(_) => errors += 1,
+                Ok(it) => answers[it.row].0.extend(it.scanner.cell().map(|cell| cell.to_cell())),
+                Err(failed) => answers[failed.row].1 += 1,
             }
         }
-        let mut answers = Vec::new();
-        for (row, found) in self.rows.iter().zip(found) {
+        let answer = |(row, (found, errors)): (&Vec<u8>, (Vec<Cell>, usize))| {
             let first: Vec<_> = self.of_row(row).into_iter().take(1).collect();
             let expected = vec![first; times].concat();
             let missing = expected.len().saturating_sub(found.len());
             let failed = missing > 0 && errors >= missing;
-            errors -= if failed { missing } else { 0 };
-            let question = named("batch", row);
-            answers.push(Answer { question, expected, found, failed, is_cut: false });
-        }
-        answers
+            Answer { question: named("batch", row), expected, found, failed, is_cut: false }
+        };
+        self.rows.iter().zip(answers).map(answer).collect()
     }
 
     fn prefixes(&self, reader: &Reader) -> Vec<Answer> {

@@ -48,7 +48,7 @@ pub use half::{Half, HalfReader, HalfScanner, Reference};
 pub use key::{CellType, KeyRef};
 pub use limits::Limits;
 pub use lookup::{
-    BATCH_MAX, FileFate, FoundRow, Lookup, LookupFile, LookupFiles, LookupObserver, RowLookup,
+    BATCH_MAX, FailedRow, FileFate, FoundRow, Lookup, LookupFile, LookupFiles, LookupObserver, RowLookup,
     begin_together,
 };
 pub use order::Comparator;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::decoded::DecodedBlock;
 use super::encoded::EncodedBlock;
 use super::origin::BlockOrigin;
-use super::row_index::RowLookup;
+use super::row_index::RowIndexKind;
 use crate::KeyRef;
 use crate::buffers::Buffers;
 use crate::encoding::What;
@@ -32,8 +32,8 @@ impl DataBlock {
             Self::Encoded(block) => block,
         };
         let decoded = match Arc::try_unwrap(block) {
-            Ok(own) => own.decode(RowLookup::ByHash, buffers),
-            Err(shared) => shared.decode_copy(RowLookup::ByHash, buffers),
+            Ok(own) => own.decode(RowIndexKind::ByHash, buffers),
+            Err(shared) => shared.decode_copy(RowIndexKind::ByHash, buffers),
         };
         decoded.map(Arc::new)
     }

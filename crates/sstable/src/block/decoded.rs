@@ -8,7 +8,7 @@
 use filter::KeyHash;
 
 use super::origin::BlockOrigin;
-use super::row_index::{RowIndex, RowLookup, RowPlace, row_at};
+use super::row_index::{RowIndex, RowIndexKind, RowPlace, row_at};
 use super::row_table::{RowTable, TableAddress, offset};
 use crate::buffers::Buffers;
 use crate::encoding::{CellLayout, PlainCells, PlainCursor, RowStarts};
@@ -30,7 +30,7 @@ impl DecodedBlock {
         cells: PlainCells,
         layout: CellLayout,
         starts: RowStarts,
-        lookup: RowLookup,
+        lookup: RowIndexKind,
     ) -> Self {
         let index = RowIndex::new(&cells, layout, starts, lookup);
         Self { origin, cells, layout, index }

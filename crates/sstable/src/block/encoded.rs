@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 
 use super::decoded::DecodedBlock;
 use super::origin::BlockOrigin;
-use super::row_index::RowLookup;
+use super::row_index::RowIndexKind;
 use crate::CellRef;
 use crate::buffers::Buffers;
 use crate::encoding::{
@@ -72,7 +72,7 @@ impl EncodedBlock {
     /// Checks all cells and makes them plain; `buffers` get what is no longer needed.
     pub(crate) fn decode(
         self,
-        lookup: RowLookup,
+        lookup: RowIndexKind,
         buffers: &mut Buffers,
     ) -> Result<DecodedBlock, What> {
         let Self { origin, cells, layout } = self;
@@ -92,7 +92,7 @@ impl EncodedBlock {
     /// Does the same for a block that others use too, which stays as it is.
     pub(crate) fn decode_copy(
         &self,
-        lookup: RowLookup,
+        lookup: RowIndexKind,
         buffers: &mut Buffers,
     ) -> Result<DecodedBlock, What> {
         decoded_copy(&self.origin, &self.cells, self.layout, lookup, buffers)
@@ -158,7 +158,7 @@ fn decoded_copy(
     origin: &BlockOrigin,
     cells: &Cells,
     layout: CellLayout,
-    lookup: RowLookup,
+    lookup: RowIndexKind,
     buffers: &mut Buffers,
 ) -> Result<DecodedBlock, What> {
     let (plain, starts) = match cells {

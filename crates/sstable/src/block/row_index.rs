@@ -20,7 +20,7 @@ use crate::row_heads::{RowHeads, common_prefix_len};
 
 /// How rows are to be looked up in a decoded block.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum RowLookup {
+pub(crate) enum RowIndexKind {
     /// By their hash, where the rows have one: for gets.
     ByHash,
     /// By their order alone: for a scan, which asks for one row after the other.
@@ -52,7 +52,7 @@ impl RowIndex {
         cells: &PlainCells,
         layout: CellLayout,
         starts: RowStarts,
-        lookup: RowLookup,
+        lookup: RowIndexKind,
     ) -> Self {
         let RowStarts { offsets, last_cell_at, cell_count } = starts;
         let cells = &**cells.body();
@@ -63,7 +63,7 @@ impl RowIndex {
         debug_assert!(offsets.is_sorted(), "rows follow each other");
         let mut bytes = size_of_val(&*offsets);
         let mut table = None;
-        if layout.order == Comparator::Bytes && lookup == RowLookup::ByHash {
+        if layout.order == Comparator::Bytes && lookup == RowIndexKind::ByHash {
             let rows = rows_at(cells, &offsets);
             table = RowTable::new(
                 cells.len(),
@@ -198,7 +198,7 @@ mod tests {
     }
 
     fn index(starts: RowStarts) -> RowIndex {
-        RowIndex::new(&cells(), CellLayout::default(), starts, RowLookup::ByOrder)
+        RowIndex::new(&cells(), CellLayout::default(), starts, RowIndexKind::ByOrder)
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::decoded::DecodedBlock;
 use super::encoded::EncodedBlock;
 use super::index::BlockPlace;
 use super::origin::BlockOrigin;
-use super::row_index::{RowLookup, RowPlace};
+use super::row_index::{RowIndexKind, RowPlace};
 use super::row_table::row_hash;
 use crate::buffers::{Body, Buffers};
 use crate::encoding::{BlockEncoder, CellLayout, Cells, Step, What};
@@ -50,7 +50,7 @@ fn with_body(encoding: DataBlockEncoding, body: Vec<u8>) -> EncodedBlock {
 }
 
 fn decode(block: EncodedBlock) -> Result<DecodedBlock, What> {
-    block.decode(RowLookup::ByHash, &mut Buffers::default())
+    block.decode(RowIndexKind::ByHash, &mut Buffers::default())
 }
 
 fn block(cells: &[CellRef<'_>]) -> DecodedBlock {
@@ -78,8 +78,8 @@ fn cells_come_back_one_after_the_other_from_a_block_in_either_state() {
         assert_eq!(block.cell(&cursor), cells[2]);
         let last_cell_at = cursor.position();
 
-        let copy = block.decode_copy(RowLookup::ByHash, &mut Buffers::default()).unwrap();
-        let by_order = block.decode_copy(RowLookup::ByOrder, &mut Buffers::default()).unwrap();
+        let copy = block.decode_copy(RowIndexKind::ByHash, &mut Buffers::default()).unwrap();
+        let by_order = block.decode_copy(RowIndexKind::ByOrder, &mut Buffers::default()).unwrap();
         for decoded in [copy, by_order, decode(block).unwrap()] {
             let mut cursor = decoded.cursor();
             for (number, cell) in cells.iter().enumerate() {

@@ -25,7 +25,7 @@ use crate::block::encoded::EncodedBlock;
 use crate::block::header::Header;
 use crate::block::index::{BlockPlace, TypedPlace};
 use crate::block::origin::BlockOrigin;
-use crate::block::row_index::RowLookup;
+use crate::block::row_index::RowIndexKind;
 use crate::buffers::{Body, Buffers};
 use crate::cache::{BlockCache, BlockKey};
 use crate::encoding::{CellLayout, Cells, What};
@@ -207,7 +207,7 @@ impl Blocks {
         check: &mut impl FnMut(&DecodedBlock) -> Result<(), What>,
     ) -> Result<Arc<DecodedBlock>> {
         let damaged = |what| self.damaged_at(block.origin(), what);
-        let decoded = block.decode_copy(RowLookup::ByHash, buffers).map_err(damaged)?;
+        let decoded = block.decode_copy(RowIndexKind::ByHash, buffers).map_err(damaged)?;
         check(&decoded).map_err(damaged)?;
         let decoded = Arc::new(decoded);
         let key = self.key(block.origin().place);
@@ -264,7 +264,7 @@ impl Blocks {
 
     fn decode(&self, block: EncodedBlock, buffers: &mut Buffers) -> Result<DecodedBlock> {
         let origin = *block.origin();
-        let decoded = block.decode(RowLookup::ByHash, buffers);
+        let decoded = block.decode(RowIndexKind::ByHash, buffers);
         decoded.map_err(|what| self.damaged_at(&origin, what))
     }
 

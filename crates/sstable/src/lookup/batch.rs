@@ -5,13 +5,14 @@ use std::fmt;
 
 use super::files::LookupFile;
 use super::row_lookup::RowLookup;
-use crate::{ReadTrace, Result, RowProbe, Scanner};
+use crate::{Error, ReadTrace, Result, RowProbe, Scanner};
 
-/// Lookups whose steps are taken together: about as many as a core has loads under way.
+/// Lookups in a batch: about the number of outstanding loads of a core.
 pub const BATCH_MAX: usize = 16;
 
-/// Takes the steps of many lookups together, up to the first file that may have each one's row: filters, index,
-/// blocks, cells. So they wait for memory together. [`RowLookup::next_file`] then finishes each.
+/// Runs the first steps of many lookups in lockstep, up to the first file that may have each row: filters, index,
+/// blocks, cells. Their cache misses overlap. [`RowLookup::next_file`] then finishes each; its observer is not
+/// told of files that were skipped here.
 ///
 /// At most [`BATCH_MAX`] lookups gain from it; more are allowed.
 pub fn begin_together<'l, 'a: 'l>(
@@ -20,7 +21,7 @@ pub fn begin_together<'l, 'a: 'l>(
     let mut lookups: smallvec::SmallVec<[&mut RowLookup<'a>; BATCH_MAX]> =
         lookups.into_iter().collect();
     lookups.iter_mut().for_each(|lookup| lookup.prefetch_filters());
-    lookups.iter_mut().for_each(|lookup| lookup.find_file(&mut ()));
+    lookups.iter_mut().for_each(|lookup| lookup.advance_to_candidate(&mut ()));
     lookups.iter_mut().for_each(|lookup| lookup.load_block());
     lookups.iter_mut().for_each(|lookup| lookup.prefetch_cell());
 }
@@ -49,26 +50,43 @@ pub fn begin_together<'l, 'a: 'l>(
 /// # Ok::<(), sstable::Error>(())
 /// ```
 ///
-/// An item is an error if a block cannot be read; the rows and files after it are looked up all the same.
+/// An item is an error if a block cannot be read, and names the row; other rows and files are looked up all the same.
 pub struct Lookup<'a> {
     files: &'a [LookupFile],
     probes: &'a [RowProbe<'a>],
     /// How many rows were begun.
     next: usize,
     begun: VecDeque<(usize, RowLookup<'a>)>,
-    /// Of the rows that are done.
+    /// Of finished rows.
     trace: ReadTrace,
 }
 
 /// A row in a file that has it.
 #[derive(Debug)]
 pub struct FoundRow {
-    /// Its number among the probes.
+    /// The index of the row among the probes.
     pub row: usize,
     /// The file's index in the list.
     pub file: usize,
     /// On the row's first cell in the file.
     pub scanner: Scanner,
+}
+
+/// A row whose lookup failed in one file, because a block could not be read.
+#[derive(Debug, thiserror::Error)]
+#[error("row {row} of the lookup cannot be read in one file")]
+pub struct FailedRow {
+    /// The index of the row among the probes.
+    pub row: usize,
+    /// What failed, with the file's name.
+    #[source]
+    pub error: Error,
+}
+
+impl From<FailedRow> for Error {
+    fn from(failed: FailedRow) -> Self {
+        failed.error
+    }
 }
 
 impl<'a> Lookup<'a> {
@@ -95,7 +113,7 @@ impl<'a> Lookup<'a> {
 }
 
 impl Iterator for Lookup<'_> {
-    type Item = Result<FoundRow>;
+    type Item = Result<FoundRow, FailedRow>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -108,7 +126,7 @@ impl Iterator for Lookup<'_> {
                         self.trace.add(lookup.trace());
                         self.begun.pop_front();
                     }
-                    Err(error) => return Some(Err(error)),
+                    Err(error) => return Some(Err(FailedRow { row: *row, error })),
                 }
             }
             if self.next == self.probes.len() {

@@ -18,15 +18,15 @@ use crate::{BlockKind, BlockSource, Caching, Error, KeyRef, ReadTrace, Result, R
 
 /// The lookup of a row in one file whose filter did not deny it.
 #[derive(Debug)]
-pub(super) struct FileSeek(Step);
+pub(super) struct FileSeek(SeekState);
 
 /// How far a lookup in a file is. Boxed: a small state is cheap to move.
 #[derive(Debug)]
-enum Step {
-    /// The index was searched as far as it is in memory. Next: get the block in which the row would begin.
-    Block(InIndex),
+enum SeekState {
+    /// The in-memory index was searched. Next: load the block in which the row would begin.
+    Block(IndexHit),
     /// The block is in memory, decoded. Next: search it.
-    Cell(InBlock),
+    Cell(BlockSearch),
     /// The first get of a delta-encoded block has decoded it up to the row: where the row is, if it is there.
     Done(Option<Box<Place>>),
     Failed(Box<Error>),
@@ -34,18 +34,18 @@ enum Step {
 
 /// Where the index has a row.
 #[derive(Clone, Copy, Debug)]
-struct InIndex {
+struct IndexHit {
     /// The entry of the root, where the root leads to data blocks.
     root_entry: Option<usize>,
     hash: KeyHash,
 }
 
 #[derive(Debug)]
-struct InBlock {
+struct BlockSearch {
     block: Arc<DecodedBlock>,
     hash: KeyHash,
     /// Where the row most likely starts, once that was found out.
-    likely: Option<u32>,
+    candidate: Option<u32>,
     next_block: NextBlock,
 }
 
@@ -53,13 +53,12 @@ struct InBlock {
 #[derive(Clone, Copy, Debug)]
 enum NextBlock {
     Known(bool),
-    /// The entry of the root whose successor tells. It is looked at only if the row is not in the block.
+    /// The root entry of this block. The entry after it tells, and is read only if the row is not in the block.
     AfterRootEntry(usize),
 }
 
 impl FileSeek {
-    /// Searches the index, as far as it is in memory for as long as the file is open. Prefetches the block, if
-    /// the index knows where it is in memory.
+    /// Searches the root of the index. Prefetches the block, if the index knows where it is in memory.
     #[inline]
     pub(super) fn begin(file: &OpenFile, probe: &RowProbe<'_>) -> Self {
         let hash = probe.key_hash(ROW_HASH_SEED);
@@ -69,7 +68,7 @@ impl FileSeek {
         if let Some(slot) = root_entry.and_then(|entry| slot(file, entry)) {
             slot.prefetch(hash);
         }
-        Self(Step::Block(InIndex { root_entry, hash }))
+        Self(SeekState::Block(IndexHit { root_entry, hash }))
     }
 
     /// Gets the block: from memory, the cache or the file.
@@ -80,23 +79,23 @@ impl FileSeek {
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
     ) {
-        let Step::Block(InIndex { root_entry, hash }) = self.0 else { return };
+        let SeekState::Block(IndexHit { root_entry, hash }) = self.0 else { return };
         if let Some(entry) = root_entry
             && let Some((block, bytes)) = slot(file, entry).and_then(BlockSlot::block)
         {
             trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
             let next_block = NextBlock::AfterRootEntry(entry);
-            self.0 = Step::Cell(InBlock { block, hash, likely: None, next_block });
+            self.0 = SeekState::Cell(BlockSearch { block, hash, candidate: None, next_block });
             return;
         }
-        self.0 = load_through_index(file, InIndex { root_entry, hash }, probe.row(), trace)
-            .unwrap_or_else(|error| Step::Failed(Box::new(error)));
+        self.0 = load_through_index(file, IndexHit { root_entry, hash }, probe.row(), trace)
+            .unwrap_or_else(|error| SeekState::Failed(Box::new(error)));
     }
 
     /// Prefetches the row's cell, if the block was loaded.
     pub(super) fn prefetch_cell(&mut self) {
-        if let Step::Cell(InBlock { block, hash, likely, .. }) = &mut self.0 {
-            *likely = block.prefetch_cell(*hash);
+        if let SeekState::Cell(BlockSearch { block, hash, candidate, .. }) = &mut self.0 {
+            *candidate = block.prefetch_cell(*hash);
         }
     }
 
@@ -115,9 +114,9 @@ impl FileSeek {
     ) -> Result<Option<Place>, Box<Error>> {
         self.load_block(file, probe, trace);
         let found = match self.0 {
-            Step::Cell(InBlock { block, hash, likely, next_block }) => {
+            SeekState::Cell(BlockSearch { block, hash, candidate, next_block }) => {
                 let row = probe.row();
-                let at = likely.and_then(|at| block.row_at(at, row));
+                let at = candidate.and_then(|at| block.row_at(at, row));
                 match at.or_else(|| block.row_start(row, hash)) {
                     Some(at) => Some(Place::decoded(block, at)),
                     None if next_block.may_begin(file, row) => {
@@ -126,9 +125,9 @@ impl FileSeek {
                     None => None,
                 }
             }
-            Step::Done(place) => place.map(|place| *place),
-            Step::Failed(error) => return Err(error),
-            Step::Block(_) => unreachable!("the block was loaded"),
+            SeekState::Done(place) => place.map(|place| *place),
+            SeekState::Failed(error) => return Err(error),
+            SeekState::Block(_) => unreachable!("the block was loaded"),
         };
         if answer == FilterAnswer::Maybe {
             let is_false = match &found {
@@ -148,7 +147,7 @@ impl NextBlock {
             Self::Known(may_begin) => may_begin,
             Self::AfterRootEntry(entry) => {
                 let next = file.data_index().root.entry(entry + 1);
-                begins_with(next.map(|next| next.key), row)
+                row_may_start_at(next.map(|next| next.key), row)
             }
         }
     }
@@ -156,7 +155,7 @@ impl NextBlock {
 
 /// Returns whether a row may begin in the next block, by that block's index key: only if the key is the row's own
 /// first key.
-fn begins_with(next_key: Option<&[u8]>, row: &[u8]) -> bool {
+fn row_may_start_at(next_key: Option<&[u8]>, row: &[u8]) -> bool {
     next_key.is_some_and(|next| KeyRef::is_of_row(next, row))
 }
 
@@ -171,18 +170,18 @@ fn slot(file: &OpenFile, root_entry: usize) -> Option<&BlockSlot> {
 #[inline(never)]
 fn load_through_index(
     file: &OpenFile,
-    in_index: InIndex,
+    in_index: IndexHit,
     row: &[u8],
     trace: &mut ReadTrace,
-) -> Result<Step> {
-    let Some(index) = &file.index else { return Ok(Step::Done(None)) };
-    let InIndex { root_entry, hash } = in_index;
+) -> Result<SeekState> {
+    let Some(index) = &file.index else { return Ok(SeekState::Done(None)) };
+    let IndexHit { root_entry, hash } = in_index;
     let key = KeyRef::before_row(row);
     let choose = |node: &IndexBlock| root_entry.unwrap_or_else(|| node.find(&key));
     let context =
         &mut ReadContext { caching: Caching::Use, buffers: &mut Buffers::default(), trace };
     index.find(&file.blocks, choose, context, |place, context| {
-        let begins_next = begins_with(place.next_key, row);
+        let begins_next = row_may_start_at(place.next_key, row);
         let block = if begins_next {
             DataBlock::Decoded(file.load_decoded(place, context)?)
         } else {
@@ -192,13 +191,13 @@ fn load_through_index(
             DataBlock::Decoded(block) => {
                 block.prefetch_row_start(hash);
                 let next_block = NextBlock::Known(begins_next);
-                Ok(Step::Cell(InBlock { block, hash, likely: None, next_block }))
+                Ok(SeekState::Cell(BlockSearch { block, hash, candidate: None, next_block }))
             }
             DataBlock::Encoded(block) => {
                 let cursor = file.find_row_in_encoded(&block, place, row);
                 let cursor = cursor.map_err(|what| file.damage_in(block.origin(), what))?;
                 let place = cursor.map(|cursor| Place::Encoded { block, cursor });
-                Ok(Step::Done(place.map(Box::new)))
+                Ok(SeekState::Done(place.map(Box::new)))
             }
         }
     })

@@ -14,8 +14,8 @@ use crate::file::open_file::OpenFile;
 use crate::row_head::{RowHead, row_head};
 use crate::{Comparator, ReadTrace, Result, RowProbe, Scanner, Timestamp};
 
-/// A file that lookups ask, and beside it what decides about most lookups: so a lookup passes over many files
-/// without touching the memory of any of them.
+/// A file in a lookup list, with its range of rows and times and its filter inline, so that most files are
+/// skipped without touching their memory.
 ///
 /// Made by [`Reader::lookup_file`](crate::Reader::lookup_file).
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub struct LookupFile {
     heads: Option<(RowHead, RowHead)>,
     oldest: Timestamp,
     newest: Timestamp,
-    /// The file's filter, if it is one block, from the moment that it is in memory.
+    /// The file's filter, if it is a single block; set once the block is in memory.
     filter: OnceLock<WholeFilter>,
 }
 
@@ -45,8 +45,8 @@ impl LookupFile {
         Self { file, heads, oldest, newest, filter: OnceLock::new() }
     }
 
-    /// States the times of the file's cells. A delete marker that reaches further back counts as old as that.
-    /// Default: any time.
+    /// Sets the time range of the file's cells. A delete marker extends it down to the oldest time that the marker
+    /// covers. Default: any time.
     #[must_use]
     pub fn times(self, oldest: Timestamp, newest: Timestamp) -> Self {
         Self { oldest, newest, ..self }
@@ -99,12 +99,12 @@ impl LookupFile {
             None if self.file.filters.row_filter().is_none() => None,
             None => self.find_resident_filter(probe),
         };
-        let Some(filter) = resident else { return FilterState::Ask };
+        let Some(filter) = resident else { return FilterState::NotResident };
         filter.prefetch(probe);
         FilterState::Resident(filter)
     }
 
-    /// Asks the filter; counts the question, and why the file was skipped if it was. `None`: it was.
+    /// Asks the filter; counts the question, and why the file is skipped. Returns `None` if it is skipped.
     #[inline]
     pub(super) fn ask(
         &self,
@@ -118,7 +118,7 @@ impl LookupFile {
                 return None;
             }
             FilterState::Resident(filter) => filter.ask(probe, trace),
-            FilterState::Ask => self.file.filters.ask(&self.file.blocks, probe, trace),
+            FilterState::NotResident => self.file.filters.ask(&self.file.blocks, probe, trace),
         };
         (answer != FilterAnswer::No).then_some(answer)
     }
@@ -151,14 +151,13 @@ pub(super) enum FilterState<'a> {
     OutOfRange,
     /// Its filter is in memory, and was prefetched.
     Resident(ResidentFilter<'a>),
-    /// It has no filter in memory: one may have to be read.
-    Ask,
+    /// It has no filter in memory. One may have to be read.
+    NotResident,
 }
 
 /// Files in the order of their newest cell, the newest first. Cloning is cheap.
 ///
-/// A lookup stops at the first file all of whose cells are too old to matter: so are those of all files
-/// behind it.
+/// A lookup stops at the first file whose newest cell is too old to matter; all later files are older.
 #[derive(Clone, Debug)]
 pub struct LookupFiles(Arc<[LookupFile]>);
 

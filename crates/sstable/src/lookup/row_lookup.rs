@@ -41,11 +41,11 @@ impl FileFate {
     }
 }
 
-/// Is told what becomes of the files of a lookup, one after the other.
+/// Receives what a lookup did with each file, in the order of the list.
 pub trait LookupObserver {
-    /// A file is done with: the one at `index` in the list. `trace` is what the lookup did up to here.
+    /// Called when the lookup is finished with the file at `index`. `trace` is what the lookup did up to here.
     ///
-    /// A file that has the row is not reported here; the caller reads its cells.
+    /// Not called for a file that has the row, whose cells the caller reads, nor for one that cannot be read.
     fn file(&mut self, index: usize, fate: FileFate, trace: &ReadTrace);
 }
 
@@ -54,7 +54,7 @@ impl LookupObserver for () {
     fn file(&mut self, _: usize, _: FileFate, _: &ReadTrace) {}
 }
 
-/// Filters that are prefetched together: about as many loads as a core has under way at once.
+/// Filters that are prefetched at a time: about the number of outstanding loads of a core.
 const WINDOW: usize = 16;
 
 /// The lookup of one row in an ordered list of files.
@@ -69,14 +69,14 @@ pub struct RowLookup<'a> {
     from: Timestamp,
     until: Timestamp,
     /// Files all of whose cells are older than this cannot change the answer any more.
-    settled: Timestamp,
+    stop_below: Timestamp,
     /// The index of the file that comes next.
     next: usize,
     /// What is known of the files from `window_start` on.
     window: [FilterState<'a>; WINDOW],
     window_start: usize,
     window_end: usize,
-    /// The file in which the row is being looked for, and how far that is.
+    /// The candidate file that is being searched, and the state of that search.
     seek: Option<(usize, FilterAnswer, FileSeek)>,
     trace: ReadTrace,
 }
@@ -94,9 +94,9 @@ impl<'a> RowLookup<'a> {
             probe,
             from: Timestamp::OLDEST,
             until: Timestamp::LATEST,
-            settled: Timestamp::OLDEST,
+            stop_below: Timestamp::OLDEST,
             next: 0,
-            window: [FilterState::Ask; WINDOW],
+            window: [FilterState::NotResident; WINDOW],
             window_start: 0,
             window_end: 0,
             seek: None,
@@ -112,8 +112,8 @@ impl<'a> RowLookup<'a> {
 
     /// Sets the stop rule: files all of whose cells are older than this cannot change the answer.
     #[inline]
-    pub fn stop_below(&mut self, settled: Timestamp) {
-        self.settled = settled;
+    pub fn stop_below(&mut self, time: Timestamp) {
+        self.stop_below = time;
     }
 
     /// Returns what the lookup did so far.
@@ -133,14 +133,14 @@ impl<'a> RowLookup<'a> {
     ///
     /// # Errors
     ///
-    /// If a block cannot be read. The next call goes on with the file behind.
+    /// If a block cannot be read. The next call continues with the next file.
     #[inline]
     pub fn next_file(
         &mut self,
         observer: &mut impl LookupObserver,
     ) -> Result<Option<(usize, Scanner)>> {
         loop {
-            self.find_file(observer);
+            self.advance_to_candidate(observer);
             let Some((index, answer, seek)) = self.seek.take() else { return Ok(None) };
             let file = &self.files[index].file;
             match seek.finish(file, answer, self.probe, &mut self.trace) {
@@ -154,15 +154,15 @@ impl<'a> RowLookup<'a> {
         }
     }
 
-    /// Goes on to the next file that may have the row, unless the lookup is in one already: by time, range and
-    /// filter. Then begins with the file's index, and prefetches the block if it is known where that is.
-    pub(super) fn find_file(&mut self, observer: &mut impl LookupObserver) {
+    /// Advances to the next file that may have the row, by time, range and filter, unless the lookup is in one
+    /// already. Searches its index, and prefetches the block if its address is known.
+    pub(super) fn advance_to_candidate(&mut self, observer: &mut impl LookupObserver) {
         if self.seek.is_some() {
             return;
         }
         while let Some(candidate) = self.files.get(self.next) {
             let index = self.next;
-            if candidate.newest() < self.settled.max(self.from) {
+            if candidate.newest() < self.stop_below.max(self.from) {
                 self.skip_rest(observer);
                 return;
             }

@@ -30,7 +30,7 @@ use std::thread::{self, JoinHandle};
 use crate::block::data::DataBlock;
 use crate::block::encoded::EncodedBlock;
 use crate::block::index::BlockPlace;
-use crate::block::row_index::RowLookup;
+use crate::block::row_index::RowIndexKind;
 use crate::buffers::Buffers;
 use crate::file::index_cursor::IndexCursor;
 use crate::file::open_file::OpenFile;
@@ -326,7 +326,7 @@ fn decoded(block: EncodedBlock, buffers: &mut Buffers) -> DataBlock {
     let is_short = u32::try_from(block.plain_len()).is_ok_and(|len| len <= BLOCK_LEN_MAX);
     if block.is_delta_encoded()
         && is_short
-        && let Ok(decoded) = block.decode_copy(RowLookup::ByOrder, buffers)
+        && let Ok(decoded) = block.decode_copy(RowIndexKind::ByOrder, buffers)
     {
         block.give_back(buffers);
         return DataBlock::Decoded(Arc::new(decoded));

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 use crate::block::index::BlockPlace;
 use crate::block::origin::BlockOrigin;
-use crate::block::row_index::RowLookup;
+use crate::block::row_index::RowIndexKind;
 use crate::buffers::{Body, Buffers};
 use crate::encoding::What;
 use crate::file::blocks::Blocks;
@@ -218,7 +218,7 @@ fn cells_of(reader: &Reader, at: BlockOffset, raw: &RawBlock) -> Result<Vec<Cell
     let place = BlockPlace { offset: at, len };
     let origin = BlockOrigin::new(place, &raw.header);
     let block = blocks.encoded_block(origin, Body::from(raw.body.to_vec()))?;
-    let block = block.decode(RowLookup::ByOrder, &mut Buffers::default())?;
+    let block = block.decode(RowIndexKind::ByOrder, &mut Buffers::default())?;
     let (mut cursor, mut cells) = (block.cursor(), Vec::new());
     loop {
         cells.push(block.cell(&cursor).to_cell());

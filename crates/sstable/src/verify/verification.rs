@@ -20,7 +20,7 @@ use super::resume::{ListedBlocks, Unread};
 use crate::block::decoded::DecodedBlock;
 use crate::block::index::BlockPlace;
 use crate::block::origin::BlockOrigin;
-use crate::block::row_index::RowLookup;
+use crate::block::row_index::RowIndexKind;
 use crate::buffers::{Body, Buffers};
 use crate::file::open_file::OpenFile;
 use crate::file::raw_blocks::RawBlock;
@@ -325,7 +325,7 @@ impl<'a> Verifier<'a> {
         let (origin, body) = (BlockOrigin::new(place, &raw.header), Body::from(raw.body.to_vec()));
         let decoded = blocks
             .encoded_block(origin, body)
-            .and_then(|block| block.decode(RowLookup::ByOrder, &mut Buffers::default()))
+            .and_then(|block| block.decode(RowIndexKind::ByOrder, &mut Buffers::default()))
             .map_err(|what| Damage { at, block: Some(block_type), what })?;
         self.check_cells(&decoded);
         Ok(())

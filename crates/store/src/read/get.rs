@@ -77,8 +77,8 @@ impl ReadView {
         observer: &mut impl GetObserver,
     ) -> Result<Vec<Cell>> {
         let mut shown = Vec::new();
-        self.for_each_question(get, |question| {
-            FamilyRead::begin(self, &question, observer).finish(&mut shown, trace, observer)
+        self.for_each_family(get, |family_get| {
+            FamilyRead::begin(self, &family_get, observer).finish(&mut shown, trace, observer)
         })?;
         Ok(shown)
     }
@@ -95,16 +95,16 @@ impl ReadView {
         });
         let mut answers = vec![(Vec::new(), ReadTrace::default()); gets.len()];
         for batch in order.chunks(BATCH_MAX) {
-            let mut questions = Vec::with_capacity(BATCH_MAX);
+            let mut family_gets = Vec::with_capacity(BATCH_MAX);
             for (_, get) in batch {
-                self.for_each_question(&gets[*get], |question| {
-                    questions.push((*get, question));
+                self.for_each_family(&gets[*get], |family_get| {
+                    family_gets.push((*get, family_get));
                     Ok(())
                 })?;
             }
-            let mut reads = Vec::with_capacity(questions.len());
-            for (get, question) in &questions {
-                reads.push((*get, FamilyRead::begin(self, question, &mut ())));
+            let mut reads = Vec::with_capacity(family_gets.len());
+            for (get, family_get) in &family_gets {
+                reads.push((*get, FamilyRead::begin(self, family_get, &mut ())));
             }
             begin_together(reads.iter_mut().map(|(_, read)| &mut read.lookup));
             for (get, read) in reads {
@@ -117,20 +117,20 @@ impl ReadView {
 
     /// Hands over what a get asks, one family after the other.
     #[inline]
-    fn for_each_question<'g>(
+    fn for_each_family<'g>(
         &'g self,
         get: &'g Get,
-        mut visit: impl FnMut(Question<'g>) -> Result<()>,
+        mut visit: impl FnMut(FamilyGet<'g>) -> Result<()>,
     ) -> Result<()> {
         if get.families.is_empty() {
             let mut families = self.version.families.iter();
             return families.try_for_each(|family| {
-                visit(Question::new(family, get, &Columns::All, self.seed))
+                visit(FamilyGet::new(family, get, &Columns::All, self.seed))
             });
         }
         get.families.iter().try_for_each(|query| {
             let family = self.family(&query.family)?;
-            visit(Question::new(family, get, &query.columns, self.seed))
+            visit(FamilyGet::new(family, get, &query.columns, self.seed))
         })
     }
 
@@ -140,14 +140,14 @@ impl ReadView {
 }
 
 /// What a get asks of one family.
-struct Question<'a> {
+struct FamilyGet<'a> {
     family: &'a FamilyVersion,
     probe: RowProbe<'a>,
     columns: &'a Columns,
     view: &'a View,
 }
 
-impl<'a> Question<'a> {
+impl<'a> FamilyGet<'a> {
     #[inline]
     fn new(family: &'a FamilyVersion, get: &'a Get, columns: &'a Columns, seed: Seed) -> Self {
         let probe = RowProbe::new(&get.row, seed);
@@ -173,10 +173,10 @@ impl<'a> FamilyRead<'a> {
     #[expect(clippy::inline_always, reason = "what is begun is large, and would be moved")]
     fn begin(
         moment: &'a ReadView,
-        question: &'a Question<'a>,
+        family_get: &'a FamilyGet<'a>,
         observer: &mut impl GetObserver,
     ) -> Self {
-        let Question { family, probe, columns, view } = question;
+        let FamilyGet { family, probe, columns, view } = family_get;
         let options = &family.family.options;
         let mut row = RowCells::new(probe.row(), columns, options, view, moment);
         for memstore in family.memstores().filter(|memstore| !memstore.is_empty()) {
