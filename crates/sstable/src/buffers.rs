@@ -38,7 +38,10 @@ impl Body {
     /// If it has fewer.
     #[inline]
     pub(crate) fn behind(&self, at: usize) -> &[u8] {
-        self.buffer.get(self.start + at..self.end).unwrap_or_else(|| past_the_end(at, self.len()))
+        match self.buffer.get(self.start + at..self.end) {
+            Some(bytes) => bytes,
+            None => past_the_end(at, self.len()),
+        }
     }
 
     /// Returns the bytes from `at` to `end`, neither of which is past its end.

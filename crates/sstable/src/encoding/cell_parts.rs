@@ -16,7 +16,7 @@
 
 use std::cmp::Ordering;
 
-use super::plain::{LENGTHS_LEN, TAGS_LEN_LEN, TIME_LEN, read_behind_value, read_cell};
+use super::plain::{LENGTHS_LEN, TIME_LEN, read_behind_value, read_cell};
 use super::{CellLayout, PlainCells, What};
 use crate::input::Input;
 use crate::{CellRef, CellType, Comparator, KeyRef, SequenceId, Timestamp};
@@ -52,32 +52,43 @@ pub(crate) struct RowPart {
 }
 
 impl CellParts {
-    /// No cell.
-    const NONE: Self = Self {
-        row: RowPart { cell_at: 0, len: 0, head: 0 },
-        end: 0,
-        key_len: 0,
-        timestamp: Timestamp::new(0),
-        family_len: 0,
-        sequence_id: SequenceId::new(0),
-        value_len: 0,
-        tags_len: 0,
-        cell_type: CellType::Put,
-    };
-
-    /// No cell, behind which one starts at `at`.
-    pub(crate) const fn before(at: usize) -> Self {
-        Self { end: at, ..Self::NONE }
+    /// Reads and checks the cell that starts at `at`, with which `rest` begins.
+    #[inline]
+    pub(crate) fn read(rest: &[u8], at: usize, layout: CellLayout) -> Result<Self, What> {
+        let mut parts = Self::before(at);
+        parts.go_on(rest, layout)?;
+        Ok(parts)
     }
 
-    /// Reads and checks the cell behind this one, with which `rest` begins, and becomes it. `None`: no sound
-    /// cell begins there, as [`what_is_wrong`] explains, and this one stays as it is.
+    /// No cell, behind which one starts at `at`.
+    fn before(at: usize) -> Self {
+        Self {
+            row: RowPart::default(),
+            end: at,
+            key_len: 0,
+            timestamp: Timestamp::default(),
+            family_len: 0,
+            sequence_id: SequenceId::default(),
+            value_len: 0,
+            tags_len: 0,
+            cell_type: CellType::Put,
+        }
+    }
+
+    /// Reads and checks the cell behind this one, with which `rest` begins, and becomes it. If it cannot,
+    /// it stays as it is.
+    #[inline]
+    pub(crate) fn go_on(&mut self, rest: &[u8], layout: CellLayout) -> Result<(), What> {
+        self.go_on_to_sound(rest, layout).ok_or_else(|| what_is_wrong(rest, layout))
+    }
+
+    /// The same without a word on what is wrong.
     #[inline]
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "lengths of two bytes, and of what is known to be in the block"
     )]
-    pub(crate) fn go_on(&mut self, rest: &[u8], layout: CellLayout) -> Option<()> {
+    fn go_on_to_sound(&mut self, rest: &[u8], layout: CellLayout) -> Option<()> {
         let [lengths @ .., high, low]: &[u8; ROW_AT] = rest.first_chunk()?;
         let lengths: [u32; 2] =
             [lengths.first_chunk()?, lengths.last_chunk()?].map(|len| u32::from_be_bytes(*len));
@@ -103,33 +114,20 @@ impl CellParts {
         if timestamp < 0 {
             return None;
         }
-        // Most cells have no tags: what follows their length, if it is there, is the sequence id.
-        let untagged = match behind {
-            _ if !layout.tags => Some((0, behind)),
-            [0, 0, id @ ..] => Some((TAGS_LEN_LEN, id)),
-            _ => None,
-        };
-        let (tail_len, tags_len, sequence_id) = match untagged {
-            Some((len, _)) if !layout.mvcc => (len, 0, 0),
-            // Of one byte: the id itself.
-            Some((len, [id @ ..0x80, ..])) => (len + 1, 0, u64::from(*id)),
-            Some((len, id)) => {
-                let mut rest = Input::new(id);
-                let number = u64::try_from(rest.hvlong()?).ok()?;
-                (len + id.len() - rest.len(), 0, number)
-            }
-            None => read_tail(behind, layout)?,
+        let tail = match Tail::read_untagged(behind, layout) {
+            Some(tail) => tail,
+            None => Tail::read(behind, layout)?,
         };
         let head = u64::from_be_bytes(*cell.get(ROW_AT..)?.first_chunk()?);
         let head = if row_len < size_of::<u64>() { cut_head(head, row_len) } else { head };
         self.row = RowPart { cell_at: self.end, len: row_len, head };
-        self.end += len + tail_len;
+        self.end += len + tail.len;
         self.key_len = key_len;
         self.family_len = family_len;
         self.value_len = value_len;
-        self.tags_len = tags_len;
+        self.tags_len = tail.tags_len;
         self.timestamp = Timestamp::new(timestamp);
-        self.sequence_id = SequenceId::new(sequence_id);
+        self.sequence_id = tail.sequence_id;
         self.cell_type = cell_type;
         Some(())
     }
@@ -150,53 +148,80 @@ impl CellParts {
         self.row
     }
 
-    /// The cell, from the bytes that begin with it.
-    ///
-    /// # Panics
-    ///
-    /// If they are fewer than the cell has.
+    /// The cell, from its bytes; `None` if they are fewer.
     #[inline]
-    #[expect(
-        clippy::arithmetic_side_effects,
-        clippy::indexing_slicing,
-        reason = "the lengths were checked when it was read; other bytes must not pass for its cell"
-    )]
-    pub(crate) fn cell<'a>(&self, bytes: &'a [u8]) -> CellRef<'a> {
-        let key = &bytes[ROW_AT..LENGTHS_LEN + self.key_len];
-        let (row, columns) = key.split_at(self.row.len);
-        // The family's length and the family, the qualifier, time and type.
-        let family_end = 1 + self.family_len;
-        let tail = &bytes[LENGTHS_LEN + self.key_len..];
-        CellRef {
+    #[expect(clippy::arithmetic_side_effects, reason = "the lengths were checked when it was read")]
+    pub(crate) fn cell<'a>(&self, bytes: &'a [u8]) -> Option<CellRef<'a>> {
+        let mut input = Input::new(bytes);
+        input.take(ROW_AT)?;
+        let row = input.take(self.row.len)?;
+        input.take(1)?;
+        let family = input.take(self.family_len)?;
+        let other_len = KeyRef::FIXED_LEN + self.row.len + self.family_len;
+        let qualifier = input.take(self.key_len - other_len)?;
+        input.take(TIME_LEN)?;
+        let value = input.take(self.value_len)?;
+        let mut tags = &[][..];
+        if self.tags_len > 0 {
+            input.take(2)?;
+            tags = input.take(self.tags_len)?;
+        }
+        Some(CellRef {
             row,
-            family: &columns[1..family_end],
-            qualifier: &columns[family_end..columns.len() - TIME_LEN],
+            family,
+            qualifier,
             timestamp: self.timestamp,
             cell_type: self.cell_type,
-            value: &tail[..self.value_len],
-            tags: if self.tags_len > 0 {
-                &tail[self.value_len + TAGS_LEN_LEN..][..self.tags_len]
-            } else {
-                &[]
-            },
+            value,
+            tags,
             sequence_id: self.sequence_id,
-        }
+        })
     }
 }
 
-/// Reads any tags and sequence id: the bytes they take, those of the tags, and the id. A call, so that the rest
-/// of the cell stays in registers.
-#[inline(never)]
+/// What stands behind a value.
+struct Tail {
+    len: usize,
+    tags_len: usize,
+    sequence_id: SequenceId,
+}
+
+impl Tail {
+    /// A sequence id without tags in front of it, if there is either.
+    #[inline]
+    fn read_untagged(bytes: &[u8], layout: CellLayout) -> Option<Self> {
+        let mut input = Input::new(bytes);
+        if layout.tags && input.u16()? != 0 {
+            return None;
+        }
+        let mut sequence_id = 0;
+        if layout.mvcc {
+            sequence_id = u64::try_from(input.hvlong()?).ok()?;
+        }
+        let len = taken(bytes, &input);
+        Some(Self { len, tags_len: 0, sequence_id: SequenceId::new(sequence_id) })
+    }
+
+    /// Any; a call, so that the rest of the cell stays in registers.
+    #[inline(never)]
+    fn read(bytes: &[u8], layout: CellLayout) -> Option<Self> {
+        let mut input = Input::new(bytes);
+        let (tags, sequence_id) = read_behind_value(&mut input, layout).ok()?;
+        let len = taken(bytes, &input);
+        Some(Self { len, tags_len: tags.len(), sequence_id })
+    }
+}
+
+/// How many of the bytes an input has taken.
+#[inline]
 #[expect(clippy::arithmetic_side_effects, reason = "the input is the end of the bytes")]
-fn read_tail(bytes: &[u8], layout: CellLayout) -> Option<(usize, usize, u64)> {
-    let mut input = Input::new(bytes);
-    let (tags, sequence_id) = read_behind_value(&mut input, layout).ok()?;
-    Some((bytes.len() - input.len(), tags.len(), sequence_id.get()))
+const fn taken(bytes: &[u8], input: &Input<'_>) -> usize {
+    bytes.len() - input.len()
 }
 
 /// Why no sound cell begins here.
 #[cold]
-pub(super) fn what_is_wrong(rest: &[u8], layout: CellLayout) -> What {
+fn what_is_wrong(rest: &[u8], layout: CellLayout) -> What {
     match read_cell(&mut Input::new(rest), layout) {
         Err(what) => what,
         Ok(_) => "a cell that cannot be read".into(),
@@ -285,17 +310,15 @@ mod tests {
             let mut input = Input::new(&rest);
             match read_cell(&mut input, layout) {
                 Ok(cell) => {
-                    prop_assert_eq!(read, Some(()));
+                    prop_assert_eq!(read, Ok(()));
                     let len = rest.len() - input.len();
                     prop_assert_eq!((parts.at(), parts.end()), (at, at + len));
-                    prop_assert_eq!(parts.cell(&rest[..len]), cell);
-                    prop_assert_eq!(parts.cell(&rest), cell);
+                    prop_assert_eq!(parts.cell(&rest[..len]), Some(cell));
                     prop_assert!(change.is_some() || len == bytes.len());
                 }
                 Err(what) => {
                     prop_assert!(change.is_some());
-                    prop_assert_eq!(read, None);
-                    prop_assert_eq!(what_is_wrong(&rest, layout), what);
+                    prop_assert_eq!(read, Err(what));
                     prop_assert_eq!(parts, before);
                 }
             }
@@ -313,10 +336,8 @@ mod tests {
                 write_cell(&mut cells, &CellRef::put(row, b"f", b"", Timestamp::new(1), b""), layout);
             }
             let decoded = PlainCells::new(cells.clone().into());
-            let mut first = CellParts::before(0);
-            first.go_on(&cells, layout).expect("a cell");
-            let mut second = first;
-            second.go_on(&cells[first.end()..], layout).expect("a cell");
+            let first = CellParts::read(&cells, 0, layout).expect("a cell");
+            let second = CellParts::read(&cells[first.end()..], first.end(), layout).expect("a cell");
             let order = first.row().compare(&second.row(), &decoded, layout.order);
             prop_assert_eq!(order, left.cmp(&right));
             prop_assert_eq!(second.row().compare(&first.row(), &decoded, layout.order), right.cmp(&left));

@@ -7,7 +7,6 @@
 
 use std::cmp::Ordering;
 
-use super::cell_parts::what_is_wrong;
 use super::{CellLayout, CellParts, PlainCells, Step, What};
 use crate::CellRef;
 
@@ -27,10 +26,10 @@ impl PlainCursor {
     /// If no cell starts there.
     #[inline]
     pub(crate) fn at(cells: &PlainCells, layout: CellLayout, at: usize) -> Self {
-        let mut parts = CellParts::before(at);
-        let rest = cells.body().behind(at);
-        parts.go_on(rest, layout).unwrap_or_else(|| not_a_checked_cell(at, rest, layout));
-        Self { parts }
+        match CellParts::read(cells.body().behind(at), at, layout) {
+            Ok(parts) => Self { parts },
+            Err(what) => not_a_checked_cell(at, &what),
+        }
     }
 
     /// Goes to the next cell. Returns `false` behind the last one, and then stays on it.
@@ -45,8 +44,10 @@ impl PlainCursor {
         if rest.is_empty() {
             return false;
         }
-        self.parts.go_on(rest, layout).unwrap_or_else(|| not_a_checked_cell(at, rest, layout));
-        true
+        match self.parts.go_on(rest, layout) {
+            Ok(()) => true,
+            Err(what) => not_a_checked_cell(at, &what),
+        }
     }
 
     /// Where the cell starts.
@@ -57,7 +58,11 @@ impl PlainCursor {
     /// The cell it stands on.
     #[inline]
     pub(crate) fn cell<'a>(&self, cells: &'a PlainCells) -> CellRef<'a> {
-        self.parts.cell(cells.body().behind(self.parts.at()))
+        let bytes = cells.body().between(self.parts.at(), self.parts.end());
+        match self.parts.cell(bytes) {
+            Some(cell) => cell,
+            None => not_a_checked_cell(self.parts.at(), "it ends within the cell"),
+        }
     }
 }
 
@@ -75,8 +80,7 @@ impl CheckingCursor {
         if cells.body().is_empty() {
             return Err("no cells".into());
         }
-        let mut parts = CellParts::before(0);
-        parts.go_on(cells.body(), layout).ok_or_else(|| damaged(0, cells.body(), layout))?;
+        let parts = CellParts::read(cells.body(), 0, layout).map_err(|what| located(0, &what))?;
         cells.check_row(0, 0)?;
         Ok(Self { checked: PlainCursor { parts }, rows: 1 })
     }
@@ -91,7 +95,7 @@ impl CheckingCursor {
             return cells.check_row_count(self.rows).map(|()| Step::End);
         }
         let row_before = parts.row();
-        parts.go_on(rest, layout).ok_or_else(|| damaged(at, rest, layout))?;
+        parts.go_on(rest, layout).map_err(|what| located(at, &what))?;
         match row_before.compare(&parts.row(), cells, layout.order) {
             Ordering::Equal => Ok(Step::SameRow),
             Ordering::Less => {
@@ -121,18 +125,12 @@ impl CheckingCursor {
 }
 
 #[cold]
-fn damaged(at: usize, rest: &[u8], layout: CellLayout) -> What {
-    located(at, &what_is_wrong(rest, layout))
-}
-
-#[cold]
 fn located(at: usize, what: &str) -> What {
     format!("cell at {at} in the block: {what}").into()
 }
 
 /// Ends a read whose cursor is in the wrong block, or whose block was not checked.
 #[cold]
-fn not_a_checked_cell(at: usize, rest: &[u8], layout: CellLayout) -> ! {
-    let what = what_is_wrong(rest, layout);
+fn not_a_checked_cell(at: usize, what: &str) -> ! {
     panic!("a cursor came to {at} in a checked block, where no checked cell is: {what}")
 }
