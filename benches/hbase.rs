@@ -36,9 +36,9 @@ use std::time::{Duration, Instant};
 use filter::Seed;
 use serde_json::Value;
 use sstable::{
-    BlockCache, Caching, CellRef, Compression, DataBlockEncoding, FailedRow, FileName, FoundRow, Lookup,
-    LookupFiles, ReadTrace, Reader, ReaderOptions, RowProbe, Scanner, SequenceId, Timestamp,
-    Writer, WriterOptions,
+    BlockCache, Caching, CellRef, Compression, DataBlockEncoding, FailedRow, FileName, FoundRow,
+    Lookup, LookupFiles, ReadTrace, Reader, ReaderOptions, RowProbe, Scanner, SequenceId,
+    Timestamp, Writer, WriterOptions,
 };
 use support::judge;
 use workload::cpu_time::cpu_nanos_of_all;

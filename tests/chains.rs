@@ -10,7 +10,7 @@
 //! |                             | writes with and without a sync         | in its background        |
 //!
 //! The default run kills 20 processes. More:
-//! `cargo test -p cli --test chains three_hundred -- --ignored --nocapture`.
+//! `cargo test -p hfile-cli --test chains three_hundred -- --ignored --nocapture`.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
 use std::collections::BTreeMap;
@@ -289,7 +289,7 @@ fn twenty_kills_leave_no_hole_in_a_chain() {
 }
 
 #[test]
-#[ignore = "300 kills: cargo test -p cli --test chains three_hundred -- --ignored --nocapture"]
+#[ignore = "300 kills: cargo test -p hfile-cli --test chains three_hundred -- --ignored --nocapture"]
 fn three_hundred_kills_leave_no_hole_in_a_chain() {
     kill(300, 2);
 }

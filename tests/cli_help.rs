@@ -1,6 +1,6 @@
 //! The help of verbs that read and write files, as it stands in `data/help`.
 //!
-//! `UPDATE_HELP=1 cargo test -p cli --test cli_help` writes the files anew.
+//! `UPDATE_HELP=1 cargo test -p hfile-cli --test cli_help` writes the files anew.
 
 #[path = "support/command_line.rs"]
 mod command_line;

@@ -14,8 +14,8 @@
 //! accounts, and larger where they are spread over 64 bits.
 //!
 //! ```text
-//! cargo run --release -p filter --example blacklist              100,000,000 URLs: 186 MiB, and 400 for what is compared
-//! cargo run --release -p filter --example blacklist -- 1000000
+//! cargo run --release -p hfile-filter --example blacklist              100,000,000 URLs: 186 MiB, and 400 for what is compared
+//! cargo run --release -p hfile-filter --example blacklist -- 1000000
 //! ```
 
 use std::collections::HashSet;

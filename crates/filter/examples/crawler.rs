@@ -12,8 +12,8 @@
 //! | Bloom filter       | ten bits of its own choice                  | as often as the filter was asked  |
 //!
 //! ```text
-//! cargo run --release -p filter --example crawler                a made-up web of 200,000 pages
-//! cargo run --release -p filter --example crawler -- links.txt   your own links, one a line
+//! cargo run --release -p hfile-filter --example crawler                a made-up web of 200,000 pages
+//! cargo run --release -p hfile-filter --example crawler -- links.txt   your own links, one a line
 //! ```
 
 use std::collections::HashSet;

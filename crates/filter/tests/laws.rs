@@ -286,7 +286,7 @@ fn mutants_with_a_right_checksum_do_no_harm() {
     assert_mutants_do_no_harm(5_000);
 }
 
-/// `cargo test --release -p filter --test laws -- --ignored mutants`
+/// `cargo test --release -p hfile-filter --test laws -- --ignored mutants`
 #[test]
 #[ignore = "takes half a minute in release mode"]
 fn a_hundred_thousand_mutants_of_each_kind_do_no_harm() {

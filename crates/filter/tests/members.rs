@@ -82,7 +82,7 @@ fn no_member_is_denied_at_any_size() {
     assert!(assert_no_member_is_denied(&sizes) >= 1_000_000);
 }
 
-/// `cargo test --release -p filter --test members -- --ignored --nocapture`
+/// `cargo test --release -p hfile-filter --test members -- --ignored --nocapture`
 #[test]
 #[ignore = "takes minutes and 2 GB; more than 10^8 probes"]
 fn no_member_is_denied_in_a_hundred_million_probes() {

@@ -5,7 +5,7 @@
 //! or undefined in another way (`.ci/run` does where Miri is installed):
 //!
 //! ```text
-//! cargo +nightly miri test -p filter --test memory
+//! cargo +nightly miri test -p hfile-filter --test memory
 //! ```
 
 use filter::bloom::{Blocked, Classic, SplitBlock};

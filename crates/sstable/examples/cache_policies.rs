@@ -7,8 +7,8 @@
 //! gets             blocks drawn by popularity, in proportion to 1/rank
 //! gets and scans   the same, and a scan over a fifth of all blocks after every 20,000 gets
 //!
-//! cargo run --release -p sstable --example cache_policies              100,000 blocks, 2,000,000 gets
-//! cargo run --release -p sstable --example cache_policies -- 10000     10,000 blocks, 200,000 gets
+//! cargo run --release -p hfile-sstable --example cache_policies              100,000 blocks, 2,000,000 gets
+//! cargo run --release -p hfile-sstable --example cache_policies -- 10000     10,000 blocks, 200,000 gets
 //! ```
 
 use std::collections::{BTreeMap, HashMap};

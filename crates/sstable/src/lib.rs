@@ -48,8 +48,8 @@ pub use half::{Half, HalfReader, HalfScanner, Reference};
 pub use key::{CellType, KeyRef};
 pub use limits::Limits;
 pub use lookup::{
-    BATCH_MAX, FailedRow, FileFate, FoundRow, Lookup, LookupFile, LookupFiles, LookupObserver, RowLookup,
-    begin_together,
+    BATCH_MAX, FailedRow, FileFate, FoundRow, Lookup, LookupFile, LookupFiles, LookupObserver,
+    RowLookup, begin_together,
 };
 pub use order::Comparator;
 pub use probe::RowProbe;

@@ -15,8 +15,8 @@
 //! under one lock, so that a reader cannot put a value into the cache that was removed meanwhile.
 //!
 //! ```text
-//! cargo run --release -p store --example guard                   50,000 users
-//! cargo run --release -p store --example guard -- 5000
+//! cargo run --release -p hfile-store --example guard                   50,000 users
+//! cargo run --release -p hfile-store --example guard -- 5000
 //! ```
 
 use std::error::Error;

@@ -8,8 +8,8 @@
 //! each pass keeps the chunks of one part.
 //!
 //! ```text
-//! cargo run --release -p store --example large_bits              64 MiB of bits, 8 MiB of cache
-//! cargo run --release -p store --example large_bits -- 8         8 MiB of bits, 1 MiB of cache
+//! cargo run --release -p hfile-store --example large_bits              64 MiB of bits, 8 MiB of cache
+//! cargo run --release -p hfile-store --example large_bits -- 8         8 MiB of bits, 1 MiB of cache
 //! ```
 
 use std::error::Error;

@@ -104,7 +104,7 @@ fn no_member_is_denied_after_storing_uniting_and_removing() {
     assert_eq!(back.to_stored(SEED), right.to_stored(SEED), "what is left is the other half");
 }
 
-/// 10^8 probes: `cargo test -p filter --release counting -- --ignored --nocapture`.
+/// 10^8 probes: `cargo test -p hfile-filter --release counting -- --ignored --nocapture`.
 #[test]
 #[ignore = "takes a minute in a release build"]
 fn no_member_is_denied_in_a_hundred_million_probes() {

@@ -125,7 +125,7 @@ fn a_member_is_never_denied_in_a_million_probes() {
     }
 }
 
-/// Run with `cargo test --release -p filter --lib cuckoo -- --ignored`.
+/// Run with `cargo test --release -p hfile-filter --lib cuckoo -- --ignored`.
 #[test]
 #[ignore = "a minute in release mode"]
 fn a_member_is_never_denied_in_a_hundred_million_probes() {

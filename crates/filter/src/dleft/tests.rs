@@ -155,7 +155,7 @@ fn no_member_is_denied_after_storing_and_removing() {
     assert_eq!(back.stats().keys, half);
 }
 
-/// 10^8 probes: `cargo test -p filter --release dleft -- --ignored --nocapture`.
+/// 10^8 probes: `cargo test -p hfile-filter --release dleft -- --ignored --nocapture`.
 #[test]
 #[ignore = "takes a minute in a release build"]
 fn no_member_is_denied_in_a_hundred_million_probes() {

@@ -167,7 +167,7 @@ fn a_ribbon_is_near_the_bound() {
     assert_sizes(&[(100_000, 1, 1.02)], &FRACTIONS);
 }
 
-/// `cargo test --release -p filter --lib -- --ignored --nocapture large_ribbons`
+/// `cargo test --release -p hfile-filter --lib -- --ignored --nocapture large_ribbons`
 #[test]
 #[ignore = "takes a minute in release mode"]
 fn large_ribbons_are_near_the_bound() {
@@ -194,7 +194,7 @@ fn strangers_pass_as_often_as_columns_agree() {
     }
 }
 
-/// `cargo test --release -p filter --lib -- --ignored --nocapture hundred_million_probes_of_ribbons`
+/// `cargo test --release -p hfile-filter --lib -- --ignored --nocapture hundred_million_probes_of_ribbons`
 #[test]
 #[ignore = "takes a minute in release mode, and 2 GB"]
 fn no_member_is_denied_in_a_hundred_million_probes_of_ribbons() {
