@@ -23,7 +23,7 @@ use super::meta::{FilterBlock, MetaBlock};
 use crate::encoding::What;
 use crate::{BlockKind, Comparator};
 
-/// A block in the cache. None changes its size while it is there.
+/// A block in the cache. Its size is fixed.
 #[derive(Clone, Debug)]
 pub(crate) enum CachedBlock {
     /// A delta-encoded data block as it was read.
@@ -71,7 +71,7 @@ impl From<DataBlock> for CachedBlock {
 
 /// A block of a type that the cache knows, data blocks apart.
 pub(crate) trait TypedBlock: Sized {
-    /// As what it is counted.
+    /// The kind as which it is counted.
     const KIND: BlockKind;
 
     /// Takes the body of a block, verified and decompressed.
@@ -80,7 +80,7 @@ pub(crate) trait TypedBlock: Sized {
     /// Bytes it takes in memory.
     fn bytes(&self) -> usize;
 
-    /// Makes it one for the cache.
+    /// Wraps it for the cache.
     fn into_cached(block: Arc<Self>) -> CachedBlock;
 
     /// Takes what the cache holds where a block of this type is expected.
@@ -90,7 +90,7 @@ pub(crate) trait TypedBlock: Sized {
 /// What the cache holds where a block of type `T` is expected.
 pub(crate) enum Found<T> {
     Block(Arc<T>),
-    /// The same block, read as something else: it has to be read again.
+    /// The same block in another form. It has to be read again.
     OtherForm,
     /// A block of another type.
     OtherType(CachedBlock),

@@ -25,7 +25,7 @@ impl DataBlock {
         }
     }
 
-    /// Returns the block decoded. One that others use stays as it is, and what is returned is a copy.
+    /// Decodes the block; copies it if others share it.
     pub(crate) fn into_decoded(self, buffers: &mut Buffers) -> Result<Arc<DecodedBlock>, What> {
         let block = match self {
             Self::Decoded(block) => return Ok(block),
@@ -38,7 +38,7 @@ impl DataBlock {
         decoded.map(Arc::new)
     }
 
-    /// Gives its buffer to other blocks, unless others use it.
+    /// Recycles the buffer, unless others share the block.
     pub(crate) fn give_back(self, buffers: &mut Buffers) {
         match self {
             Self::Encoded(block) => {
@@ -71,7 +71,7 @@ impl<'a> DataRef<'a> {
         }
     }
 
-    /// Hands the first cell's key to `visit`. That cell is checked, if none else is.
+    /// Calls `visit` with the first cell's key, after a check of that cell.
     pub(crate) fn with_first_key<R>(self, visit: impl FnOnce(&KeyRef<'_>) -> R) -> Result<R, What> {
         match self {
             Self::Encoded(block) => Ok(visit(&block.cell(&block.cursor()?).key())),

@@ -41,12 +41,12 @@ impl DecodedBlock {
         &self.origin
     }
 
-    /// Bytes it takes in memory, from the beginning with all that it will ever take.
+    /// Bytes it takes in memory, with those of parts that are built later.
     pub(crate) const fn bytes(&self) -> usize {
         size_of::<Self>() + self.cells.bytes() + self.index.bytes()
     }
 
-    /// Gives its buffer to other blocks.
+    /// Recycles its buffer.
     pub(crate) fn give_back(self, buffers: &mut Buffers) {
         buffers.give_back(self.cells.into_buffer());
     }
@@ -62,7 +62,7 @@ impl DecodedBlock {
         PlainCursor::at(&self.cells, self.layout, at)
     }
 
-    /// Moves a cursor to the next cell. Returns `false` behind the last one, where it stays.
+    /// Moves a cursor to the next cell. Returns `false` if there is none; the cursor then stays.
     #[inline]
     pub(crate) fn advance(&self, cursor: &mut PlainCursor) -> bool {
         cursor.advance(&self.cells, self.layout)
@@ -124,13 +124,13 @@ impl DecodedBlock {
         end.into_iter().for_each(filter::prefetch_line);
     }
 
-    /// Returns `at` if `row` starts there: a place from [`prefetch_cell`](Self::prefetch_cell).
+    /// Returns `at`, a candidate from [`prefetch_cell`](Self::prefetch_cell), if the cell there is of `row`.
     pub(crate) fn row_at(&self, at: u32, row: &[u8]) -> Option<usize> {
         let at = offset(at);
         (row_at(self.cells.body(), at) == row).then_some(at)
     }
 
-    /// Where the first cell of a row of this hash starts, if the row is in the block.
+    /// Returns where the first cell of a row of this hash starts, if the row is in the block.
     pub(crate) fn row_start(&self, row: &[u8], hash: KeyHash) -> Option<usize> {
         let Some(table) = &self.index.table else {
             return match self.find_row(row) {

@@ -1,4 +1,4 @@
-//! A data block as it was read from the file: plain or delta-encoded cells that nobody has checked.
+//! A data block as it was read from the file: plain or delta-encoded cells, not yet checked.
 //!
 //! No cell is used before it is checked. To be searched the block is [decoded](EncodedBlock::decode),
 //! which checks all cells. A scan past the cache, and the first get that reads a delta-encoded block,
@@ -64,7 +64,7 @@ impl EncodedBlock {
         Ok(longest)
     }
 
-    /// Gives its buffer to other blocks.
+    /// Recycles its buffer.
     pub(crate) fn give_back(self, buffers: &mut Buffers) {
         buffers.give_back(self.cells.into_buffer());
     }
@@ -89,7 +89,7 @@ impl EncodedBlock {
         }
     }
 
-    /// Does the same for a block that others use too, which stays as it is.
+    /// Decodes a copy, for a block that others share.
     pub(crate) fn decode_copy(
         &self,
         lookup: RowIndexKind,
@@ -109,7 +109,7 @@ impl EncodedBlock {
         }
     }
 
-    /// Moves a cursor to the next cell, and checks that.
+    /// Moves a cursor to the next cell, and checks that cell.
     #[inline]
     pub(crate) fn step(&self, cursor: &mut EncodedCursor) -> Result<Step, What> {
         match (cursor, &self.cells) {

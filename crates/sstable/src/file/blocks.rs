@@ -5,13 +5,15 @@
 //!   └ miss → file → verify, decompress → parse → check against what led there → cache, caller
 //! ```
 //!
-//! | a data block is loaded for | and from the cache, or for it, is               | past the cache is |
-//! |----------------------------|-------------------------------------------------|-------------------|
-//! | a search                   | decoded                                         | decoded           |
-//! | the row of a get           | decoded; delta-encoded if just read and the cache is full | decoded, or delta-encoded |
-//! | a scan                     | decoded                                         | as it was read    |
+//! In which state a data block is returned:
 //!
-//! An encoded block in the cache is decoded when it is found there; the decoded one takes its place.
+//! | loaded for       | with a cache                                                       | without a cache      |
+//! |------------------|--------------------------------------------------------------------|----------------------|
+//! | a search         | decoded                                                            | decoded              |
+//! | the row of a get | decoded; encoded if it was just read and the cache is full         | encoded if delta-encoded |
+//! | a scan           | decoded                                                            | encoded              |
+//!
+//! A block that the cache holds encoded is decoded at its next use, and replaced there.
 
 use std::sync::Arc;
 
@@ -51,7 +53,7 @@ pub(crate) struct Blocks {
     pub(crate) checksum_type: Option<ChecksumType>,
     pub(crate) encoding: DataBlockEncoding,
     pub(crate) layout: CellLayout,
-    /// Where the blocks end that are read one by one: what follows was loaded at the start.
+    /// End of the section that is read block by block; the rest was loaded when the file was opened.
     pub(crate) blocks_end: u64,
 }
 
@@ -136,7 +138,7 @@ impl Blocks {
             return Ok(DataBlock::Decoded(block));
         }
         let block = self.read_encoded(place, context)?;
-        // Whether the cache is full is asked last, because that takes its locks.
+        // `is_full` comes last because it takes the locks of the cache.
         let stays_encoded =
             block.is_delta_encoded() && cache.is_none_or(|cache| cache.is_full(self.key(place)));
         let block = if stays_encoded {
@@ -217,7 +219,7 @@ impl Blocks {
 
     /// Returns a block that a scanner holds decoded and checked.
     ///
-    /// A block past the cache is checked each time, since the scan has compared only its first key with the
+    /// A block outside the cache is checked whole, because the scan has compared only its first key with the
     /// index. An encoded block of the cache is replaced there.
     pub(crate) fn held_decoded(
         &self,
@@ -313,8 +315,7 @@ impl Blocks {
         Damage::in_block(block, place.offset, what).in_file(&self.name)
     }
 
-    /// The error for a cache that holds another block than the file has at `place`, where the file was
-    /// found to have one of type `expected`. Only a defect of ours makes that.
+    /// Returns the internal error for a cache and a file that disagree about the type of the block at `place`.
     #[cold]
     fn wrong_type(&self, place: BlockPlace, expected: BlockType, found: &CachedBlock) -> Error {
         let found = found.kind().name();

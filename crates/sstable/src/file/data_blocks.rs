@@ -25,7 +25,7 @@ use crate::{
 };
 
 impl OpenFile {
-    /// The first data block.
+    /// Returns the first data block.
     pub(crate) fn first_data_block(
         &self,
         context: &mut ReadContext<'_>,
@@ -34,8 +34,8 @@ impl OpenFile {
         self.data_block_for(&before_all, None, context)
     }
 
-    /// The block that has the first cell that is not less than `key`, unless that is the first cell of the
-    /// block behind it. `None` in a file without cells. `held` is used again if it is that block.
+    /// Returns the last block whose index key is not greater than `key`, or the first of all; `None` in a file
+    /// without cells. Reuses `held` if it is that block.
     pub(crate) fn data_block_for(
         &self,
         key: &KeyRef<'_>,
@@ -54,8 +54,8 @@ impl OpenFile {
         Ok(Some(block))
     }
 
-    /// The data block that a cursor stands on, for a scan. All cells of a block from the cache, or for it,
-    /// were checked; of any other block, the `previous` offset and the first key.
+    /// Returns the data block that a cursor stands on, for a scan. A block that the cache holds is checked
+    /// whole; any other only by its `previous` offset and its first key.
     pub(crate) fn data_block_at(
         &self,
         cursor: &IndexCursor,
@@ -72,7 +72,7 @@ impl OpenFile {
         self.blocks.load_for_scan(place.block, context, check)
     }
 
-    /// The data block that a cursor stands on, with all cells checked, whether or not it goes into the cache.
+    /// Returns the data block that a cursor stands on, with all cells checked.
     pub(crate) fn whole_data_block_at(
         &self,
         cursor: &IndexCursor,
@@ -107,7 +107,7 @@ impl OpenFile {
         checked.map_err(|what| self.damage_in(origin, what.into()))
     }
 
-    /// The last data block.
+    /// Returns the last data block.
     pub(crate) fn last_data_block(
         &self,
         context: &mut ReadContext<'_>,
@@ -119,9 +119,8 @@ impl OpenFile {
         index.find(&self.blocks, choose, context, load).map(Some)
     }
 
-    /// Returns a block that a scanner holds decoded. An encoded one stays so in the cache, and the
-    /// scanner gets its own: the next search of the cached one has to compare it with the index, which the
-    /// scanner has left.
+    /// Decodes the block that a scanner holds. An encoded block in the cache stays encoded: its decoded form
+    /// has to be compared with its index entry, which the scanner no longer has.
     pub(crate) fn decoded(
         &self,
         held: DataBlock,
@@ -131,13 +130,13 @@ impl OpenFile {
         held.into_decoded(buffers).map_err(|what| self.damage_in(&origin, what))
     }
 
-    /// The error for a block of whose cells `what` is wrong.
+    /// Returns the error for damage in a block.
     #[cold]
     pub(crate) fn damage_in(&self, origin: &BlockOrigin, what: What) -> Error {
         self.blocks.damaged_at(origin, what)
     }
 
-    /// The error for a file whose cells are not as many as it says.
+    /// Checks the number of cells that a scan found against the trailer.
     pub(crate) fn check_cell_count(&self, found: u64) -> Result<()> {
         let stated = self.trailer.entry_count;
         if found == stated {
@@ -208,8 +207,7 @@ impl OpenFile {
         Ok(block)
     }
 
-    /// The slot of a place, only while the cache has room for more: else it has to know which blocks are
-    /// used.
+    /// Returns the slot of a place while the cache has room. A full cache has to see each use of a block.
     fn slot_of<'a>(&self, place: DataPlace<'a>, caching: Caching) -> Option<&'a BlockSlot> {
         let has_room = caching == Caching::Use && self.blocks.cache_has_room();
         has_room.then_some(place.slot)
@@ -236,7 +234,7 @@ impl OpenFile {
         cursor.map_err(|what| self.blocks.damaged_at(origin, what))?
     }
 
-    /// Finds the data block in front of `block`, whose entry is the first of its index block.
+    /// Finds the data block before `block` where the entry before is in another index block.
     fn block_before(
         &self,
         block: DataRef<'_>,

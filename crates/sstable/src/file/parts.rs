@@ -58,7 +58,7 @@ impl<'a> FileBlocks<'a> {
         Ok(Some(block.body().clone()))
     }
 
-    /// The headers of all blocks one after the other, up to the trailer. Ends after an error.
+    /// Reads the headers of all blocks in their order, up to the trailer. Ends after an error.
     pub fn headers(self) -> impl Iterator<Item = Result<(BlockOffset, Header)>> + 'a {
         let blocks = &self.0.blocks;
         let end = self.blocks_end();
@@ -71,17 +71,17 @@ impl<'a> FileBlocks<'a> {
         })
     }
 
-    /// The names of its META blocks in their order, and where the blocks are.
+    /// Returns the names of the META blocks in their order, and where the blocks are.
     pub(crate) fn meta_places(self) -> &'a [(Bytes, BlockPlace)] {
         &self.0.metas
     }
 
-    /// The header of the block at `at`.
+    /// Reads the header of the block at `at`.
     pub(crate) fn read_header(self, at: BlockOffset) -> Result<Header> {
         self.0.blocks.read_header(at, self.blocks_end())
     }
 
-    /// A block as it is stored, checked, and its body.
+    /// Reads a block: its bytes as stored, checked, and its body.
     pub(crate) fn raw_block(self, at: BlockOffset, header: &Header) -> Result<(Bytes, Bytes)> {
         let blocks = &self.0.blocks;
         let bytes = blocks.read_bytes(at, header.len())?;
@@ -89,12 +89,12 @@ impl<'a> FileBlocks<'a> {
         Ok((bytes, raw.body))
     }
 
-    /// Bytes of the file.
+    /// Reads bytes of the file.
     pub(crate) fn read_bytes(self, at: BlockOffset, len: u64) -> Result<Bytes> {
         self.0.blocks.read_bytes(at, len)
     }
 
-    /// Where the trailer stands.
+    /// Returns the offset of the trailer.
     fn blocks_end(self) -> u64 {
         self.0.blocks.source.len() - self.0.trailer.len()
     }
@@ -110,19 +110,19 @@ impl<'a> FileIndex<'a> {
         self.0.trailer.num_data_index_levels
     }
 
-    /// The flat key of the first cell, as the index has it, unless there are no cells.
+    /// Returns the flat key of the first cell, from the index; `None` without cells.
     pub fn first_key(self) -> Option<&'a [u8]> {
         self.0.index.as_ref()?.root.entry(0).map(|entry| entry.key)
     }
 
-    /// The flat key of the last cell, as the file info has it, unless there are no cells.
+    /// Returns the flat key of the last cell, from the file info; `None` without cells.
     pub fn last_key(self) -> Option<&'a [u8]> {
         self.0.rows.as_ref()?;
         self.0.file_info.value(FileInfo::LAST_KEY)
     }
 
-    /// A key near the middle of the file, at which it can be split in halves of about the same size;
-    /// `None` if there are no cells.
+    /// Returns a key near the middle of the file, at which it can be split into halves of about the same size;
+    /// `None` without cells.
     ///
     /// # Errors
     ///
@@ -153,18 +153,18 @@ impl<'a> FileIndex<'a> {
 pub struct FileFilters<'a>(pub(crate) &'a OpenFile);
 
 impl<'a> FileFilters<'a> {
-    /// Its HBase Bloom filter, unless it has none that can be used.
+    /// Returns a summary of HBase's Bloom filter, if there is one that can be used.
     pub fn bloom(self) -> Option<BloomSummary> {
         self.0.filters.bloom.as_ref().map(ChunkedBloom::summary)
     }
 
-    /// Its HBase Bloom filter over rows with family deletes.
+    /// Returns a summary of HBase's Bloom filter over rows with family deletes.
     pub fn delete_family_bloom(self) -> Option<BloomSummary> {
         self.0.filters.delete_family_bloom.as_ref().map(ChunkedBloom::summary)
     }
 
-    /// Why one of HBase's Bloom filters in the file, or a chunk of it, cannot be used, as far as reads have
-    /// found out. They do without it.
+    /// Returns the first problem that was found so far in one of HBase's Bloom filters. Reads ignore a filter, or
+    /// a chunk of it, that has a problem.
     pub fn bloom_problem(self) -> Option<&'a Damage> {
         let filters = &self.0.filters;
         let blooms = [&filters.bloom, &filters.delete_family_bloom];
@@ -172,7 +172,7 @@ impl<'a> FileFilters<'a> {
         filters.problem.as_ref().or_else(in_chunk)
     }
 
-    /// Our own filter in META blocks, if it has one. Reads its block, or the index of its blocks.
+    /// Returns a summary of our filter in META blocks, if there is one. Reads its block, or the index of its blocks.
     ///
     /// # Errors
     ///
@@ -186,8 +186,8 @@ impl<'a> FileFilters<'a> {
         }
     }
 
-    /// Why our own filter, or a partition of it, cannot be used, as far as reads have found out.
-    /// They do without it.
+    /// Returns the first problem that was found so far in our filter. Reads ignore a filter, or a partition of
+    /// it, that has a problem.
     pub fn row_filter_problem(self) -> Option<&'a Damage> {
         self.0.filters.row_filter.as_ref().and_then(RowFilter::problem)
     }

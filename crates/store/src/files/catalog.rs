@@ -1,5 +1,5 @@
-//! What belongs to an open store: the manifest on disk, the version that readers see, and up to which
-//! write they see it.
+//! The catalog of an open store: the manifest on disk, the version that readers see, and the sequence id up to
+//! which writes are visible.
 //!
 //! ```text
 //! change ─ manifest on disk ─ manifest in memory ─ version      under the manifest's lock, in this order
@@ -25,7 +25,7 @@ use crate::options::{FamilyOptions, StoreOptions};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, RwLock, lock, read, write};
 
-/// What belongs to an open store.
+/// The manifest, the version that readers see, and the visible sequence id.
 #[derive(Debug)]
 pub(crate) struct Catalog {
     pub(crate) opener: Opener,
@@ -37,7 +37,7 @@ pub(crate) struct Catalog {
     version: RwLock<Arc<StoreVersion>>,
     /// The sequence id up to which writes are visible.
     visible: AtomicU64,
-    /// As it is on disk. Whoever changes what belongs to the store holds it.
+    /// As it is on disk. Locked by whoever changes the set of files.
     manifest: Mutex<Manifest>,
     health: Arc<Health>,
 }
@@ -98,8 +98,8 @@ impl Catalog {
         lock(&self.manifest)
     }
 
-    /// Changes the manifest, on disk and then in memory, and then the version. If the disk fails, nobody
-    /// knows which manifest is there, and the store stops.
+    /// Changes the manifest, on disk and then in memory, and then the version. If the disk fails, it is
+    /// unknown which manifest it has, and the store stops.
     pub(crate) fn install(
         &self,
         change: impl FnOnce(&mut Manifest),
@@ -133,8 +133,8 @@ impl Catalog {
         Ok(())
     }
 
-    /// Notes that the log's segments before `end` exist. A missing segment is noticed only if the
-    /// manifest knew of it before it held anything.
+    /// Notes that the log's segments before `end` exist. Must be on disk before the segment has records, so that
+    /// recovery notices a missing segment.
     pub(crate) fn note_log_end(&self, end: SegmentNumber) -> Result<()> {
         let mut manifest = self.manifest();
         self.change(&mut manifest, |manifest| manifest.log_end = manifest.log_end.max(end))

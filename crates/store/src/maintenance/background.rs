@@ -1,5 +1,4 @@
-//! What a store does besides answering: flushes, compactions, and the log's late writes, on threads of its
-//! own or on those of its writers.
+//! Flushes, compactions and delayed writes of the log, on threads of the store or on those of its writers.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +12,7 @@ use crate::options::StoreOptions;
 use crate::sync::{Builder, JoinHandle, Mutex, MutexGuard, lock};
 use crate::write::log::Log;
 
-/// Who flushes and compacts, and who waits for that. It works on the log and the catalog that it is given.
+/// The locks, tasks and threads of flushes and compactions. Works on the log and the catalog that it is given.
 ///
 /// ```text
 /// turn (flush, compaction) → writer → manifest → version     no lock is taken after one to its right
@@ -22,9 +21,9 @@ use crate::write::log::Log;
 pub(crate) struct Maintenance {
     pub(super) options: StoreOptions,
     pub(super) tasks: Tasks,
-    /// Held by who flushes, taken before all other locks.
+    /// Held during a flush; taken before all other locks.
     pub(super) flush_turn: Mutex<()>,
-    /// Held by who compacts, taken before all other locks.
+    /// Held during a compaction; taken before all other locks.
     pub(super) compaction_turn: Mutex<()>,
     pub(super) health: Arc<Health>,
     counts: Mutex<Counts>,
@@ -72,7 +71,7 @@ impl Maintenance {
         change(&mut lock(&self.counts));
     }
 
-    /// Ends the threads, once each has done what it is at.
+    /// Ends the threads, each after its present task.
     pub(crate) fn stop(&self) {
         self.tasks.stop();
     }
@@ -108,7 +107,7 @@ impl Maintenance {
         Ok(())
     }
 
-    /// Does what there is to do for a thread, until there will be nothing more.
+    /// Runs the tasks of a thread until the store closes.
     fn work(&self, duty: Duty, catalog: &Catalog, log: &Log) {
         let _end = Ends(self);
         while let Some(task) = self.tasks.next(duty) {

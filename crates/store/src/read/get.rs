@@ -32,7 +32,7 @@ pub(crate) struct ReadView {
     pub(crate) version: Arc<StoreVersion>,
     pub(crate) visible: SequenceId,
     pub(crate) seed: Seed,
-    /// Read off the clock when it first matters, which to most gets it never does.
+    /// Read from the clock at the first use; most gets need none.
     pub(crate) now: OnceLock<Timestamp>,
 }
 
@@ -115,7 +115,7 @@ impl ReadView {
         Ok(answers)
     }
 
-    /// Hands over what a get asks, one family after the other.
+    /// Calls `visit` with what a get asks of each family.
     #[inline]
     fn for_each_family<'g>(
         &'g self,
@@ -199,7 +199,7 @@ impl<'a> FamilyRead<'a> {
         Self { family, row, lookup }
     }
 
-    /// Appends what is shown of the row, and counts what that took.
+    /// Reads the files, appends what is shown of the row, and records the read in the statistics.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what is begun is large, and would be moved")]
     fn finish(

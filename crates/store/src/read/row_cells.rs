@@ -60,7 +60,7 @@ impl<'a> RowCells<'a> {
         }
     }
 
-    /// Cells that are passed over one by one before it is worth to seek a column.
+    /// Unwanted cells that are skipped one by one before a seek to the next wanted column.
     const SKIPS_MAX: u32 = 16;
 
     /// Takes what a file has of the row, from the row's first cell on.
@@ -112,11 +112,10 @@ impl<'a> RowCells<'a> {
         columns.get(after).map(|column| &column[..])
     }
 
-    /// Files all of whose cells are older than this cannot change the answer any more.
+    /// Returns the time below which no file can change the answer: the stop rule of the lookup.
     ///
-    /// If columns are asked for by name and each has as many versions as are wanted, then nothing
-    /// older than the oldest of those matters: neither values nor delete markers, which hide
-    /// nothing that is newer than they are.
+    /// Once every named column has all wanted versions, nothing older than the oldest of them matters. A delete
+    /// marker hides only cells that are not newer than itself.
     pub(crate) fn settled(&mut self) -> Timestamp {
         let Columns::Only(columns) = self.columns else { return Timestamp::OLDEST };
         let wanted = self.view.versions.min(self.options.versions).max(1);

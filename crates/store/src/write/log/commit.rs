@@ -49,7 +49,7 @@ struct Queue {
 }
 
 impl Log {
-    /// More than this is not kept back, however little haste its writers have.
+    /// Maximum bytes of buffered records that need not be in the operating system yet.
     const PENDING_BYTES_MAX: usize = 256 << 10;
 
     /// The log that goes on at `end`; `newest` is the greatest sequence id that was given.
@@ -73,7 +73,7 @@ impl Log {
         lock(&self.writer)
     }
 
-    /// Hands the operating system what was logged without haste.
+    /// Writes buffered records to the operating system.
     pub(crate) fn write_pending(&self) -> Result<()> {
         let written = self.writer().write_pending();
         written.map_err(|error| self.health.poison(error))
@@ -104,7 +104,7 @@ impl Log {
                 }
             }
         } else {
-            // Nobody waits: those who did were served, or lead.
+            // A leader takes every request that waits, also those whose threads have not woken up yet.
             queue.waiting.push(request);
         }
         queue.has_leader = true;
@@ -120,7 +120,7 @@ impl Log {
         result
     }
 
-    /// Writes what `reckon` makes of the store as it is, while nobody else writes; returns it.
+    /// Computes cells from the present state and writes them, while no other thread writes; returns them.
     ///
     /// If `reckon` fails or wants nothing, nothing is written.
     pub(crate) fn write_reckoned(
