@@ -118,7 +118,10 @@ impl Question {
                 let mut found = Vec::new();
                 loop {
                     match cells.next_ref() {
-                        Ok(Some(cell)) => found.push(cell.to_cell()),
+                        Ok(Some(cell)) => {
+                            assert!(found.len() < super::ENDLESS, "a scan that does not end");
+                            found.push(cell.to_cell());
+                        }
                         Ok(None) => return (found, Ok(())),
                         Err(error) => return (found, Err(error)),
                     }
