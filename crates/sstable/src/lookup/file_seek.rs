@@ -62,9 +62,7 @@ impl FileSeek {
     #[inline]
     pub(super) fn begin(file: &OpenFile, probe: &RowProbe<'_>) -> Self {
         let hash = probe.key_hash(ROW_HASH_SEED);
-        let index = file.index.as_ref();
-        let root_entry =
-            index.and_then(|index| index.find_in_root(&KeyRef::before_row(probe.row())));
+        let root_entry = file.data_index().find_in_root(&KeyRef::before_row(probe.row()));
         if let Some(slot) = root_entry.and_then(|entry| slot(file, entry)) {
             slot.prefetch(hash);
         }
@@ -163,24 +161,23 @@ fn row_may_start_at(next_key: Option<&[u8]>, row: &[u8]) -> bool {
 /// need not know which blocks are used.
 #[inline]
 fn slot(file: &OpenFile, root_entry: usize) -> Option<&BlockSlot> {
-    Some(file.index.as_ref().filter(|_| file.blocks.cache_has_room())?.root.slot(root_entry))
+    file.blocks.cache_has_room().then(|| file.data_index().root.slot(root_entry))
 }
 
 /// Loads the block in which a row would begin, by the index.
 #[inline(never)]
 fn load_through_index(
     file: &OpenFile,
-    in_index: IndexHit,
+    hit: IndexHit,
     row: &[u8],
     trace: &mut ReadTrace,
 ) -> Result<SeekState> {
-    let Some(index) = &file.index else { return Ok(SeekState::Done(None)) };
-    let IndexHit { root_entry, hash } = in_index;
+    let IndexHit { root_entry, hash } = hit;
     let key = KeyRef::before_row(row);
     let choose = |node: &IndexBlock| root_entry.unwrap_or_else(|| node.find(&key));
     let context =
         &mut ReadContext { caching: Caching::Use, buffers: &mut Buffers::default(), trace };
-    index.find(&file.blocks, choose, context, |place, context| {
+    file.data_index().find(&file.blocks, choose, context, |place, context| {
         let begins_next = row_may_start_at(place.next_key, row);
         let block = if begins_next {
             DataBlock::Decoded(file.load_decoded(place, context)?)

@@ -36,6 +36,13 @@ struct WholeFilter {
     bytes: usize,
 }
 
+impl WholeFilter {
+    #[inline]
+    const fn resident(&self) -> ResidentFilter<'_> {
+        ResidentFilter { filter: &self.filter, bytes: self.bytes }
+    }
+}
+
 impl LookupFile {
     /// Takes a file that may hold cells of any time.
     pub(crate) fn new(file: Arc<OpenFile>) -> Self {
@@ -75,10 +82,10 @@ impl LookupFile {
         let had_last = self.file.had_last_row.load(Relaxed);
         let early = had_last.then(|| FileSeek::begin(&self.file, probe));
         let answer = self.ask(self.filter_state(probe), probe, trace);
-        if answer.is_some() != had_last {
-            self.file.had_last_row.store(answer.is_some(), Relaxed);
+        if answer.is_ok() != had_last {
+            self.file.had_last_row.store(answer.is_ok(), Relaxed);
         }
-        let Some(answer) = answer else { return Ok(None) };
+        let Ok(answer) = answer else { return Ok(None) };
         let seek = early.unwrap_or_else(|| FileSeek::begin(&self.file, probe));
         match seek.finish(&self.file, answer, probe, trace) {
             // Made in place: a scanner is large, and moving it would cost a copy.
@@ -95,7 +102,7 @@ impl LookupFile {
             return FilterState::OutOfRange;
         }
         let resident = match self.filter.get() {
-            Some(WholeFilter { filter, bytes }) => Some(ResidentFilter { filter, bytes: *bytes }),
+            Some(whole) => Some(whole.resident()),
             None if self.file.filters.row_filter().is_none() => None,
             None => self.find_resident_filter(probe),
         };
@@ -104,23 +111,23 @@ impl LookupFile {
         FilterState::Resident(filter)
     }
 
-    /// Asks the filter; counts the question, and why the file is skipped. Returns `None` if it is skipped.
+    /// Asks the filter; counts the question, and why the file is skipped. The error is why.
     #[inline]
     pub(super) fn ask(
         &self,
         state: FilterState<'_>,
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
-    ) -> Option<FilterAnswer> {
+    ) -> Result<FilterAnswer, FileFate> {
         let answer = match state {
             FilterState::OutOfRange => {
                 trace.files_skipped_by_range += 1;
-                return None;
+                return Err(FileFate::OutOfRange);
             }
             FilterState::Resident(filter) => filter.ask(probe, trace),
             FilterState::NotResident => self.file.filters.ask(&self.file.blocks, probe, trace),
         };
-        (answer != FilterAnswer::No).then_some(answer)
+        if answer == FilterAnswer::No { Err(FileFate::Denied) } else { Ok(answer) }
     }
 
     /// Returns whether the row lies between the file's first row and its last.
@@ -137,10 +144,47 @@ impl LookupFile {
     /// Returns the filter of ours that answers for a row, if it is in memory; keeps that of the whole file.
     #[inline(never)]
     fn find_resident_filter(&self, probe: &RowProbe<'_>) -> Option<ResidentFilter<'_>> {
-        if let Some(ResidentFilter { filter, bytes }) = self.file.filters.resident_whole() {
-            self.filter.get_or_init(|| WholeFilter { filter: filter.clone(), bytes });
+        match self.file.filters.resident_whole() {
+            Some(ResidentFilter { filter, bytes }) => {
+                let share = || WholeFilter { filter: filter.clone(), bytes };
+                Some(self.filter.get_or_init(share).resident())
+            }
+            None => self.file.filters.resident(probe),
         }
-        self.file.filters.resident(probe)
+    }
+}
+
+/// What a lookup did with a file: it skipped the file for one of four reasons, or looked into it.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum FileFate {
+    /// All its cells are older than what decides the answer: what was found in newer files, the
+    /// start of the time range, or the family's TTL.
+    TooOld,
+    /// All its cells are newer than the time range.
+    TooNew,
+    /// The row lies before its first row or behind its last.
+    OutOfRange,
+    /// Its filter says that it does not hold the row.
+    Denied,
+    /// It was looked into, and does not hold the row: it has no filter that could have told, or the
+    /// filter was wrong.
+    Absent,
+    /// It holds the row, and its cells were read.
+    Read,
+}
+
+impl FileFate {
+    /// In words.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::TooOld => "skipped: too old",
+            Self::TooNew => "skipped: too new",
+            Self::OutOfRange => "skipped: out of range",
+            Self::Denied => "skipped: filter says no",
+            Self::Absent => "looked into: not there",
+            Self::Read => "read",
+        }
     }
 }
 

@@ -22,8 +22,8 @@ mod files;
 mod row_lookup;
 
 pub use batch::{BATCH_MAX, FailedRow, FoundRow, Lookup, begin_together};
-pub use files::{LookupFile, LookupFiles};
-pub use row_lookup::{FileFate, LookupObserver, RowLookup};
+pub use files::{FileFate, LookupFile, LookupFiles};
+pub use row_lookup::{LookupObserver, RowLookup};
 
 #[cfg(test)]
 mod tests;

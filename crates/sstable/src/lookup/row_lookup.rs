@@ -3,43 +3,9 @@
 use std::sync::Arc;
 
 use super::file_seek::FileSeek;
-use super::files::{FilterState, LookupFile};
+use super::files::{FileFate, FilterState, LookupFile};
 use crate::file::filters::file_filters::FilterAnswer;
 use crate::{ReadTrace, Result, RowProbe, Scanner, Timestamp};
-
-/// What a lookup did with a file: it skipped the file for one of four reasons, or looked into it.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-#[non_exhaustive]
-pub enum FileFate {
-    /// All its cells are older than what decides the answer: what was found in newer files, the
-    /// start of the time range, or the family's TTL.
-    TooOld,
-    /// All its cells are newer than the time range.
-    TooNew,
-    /// The row lies before its first row or behind its last.
-    OutOfRange,
-    /// Its filter says that it does not hold the row.
-    Denied,
-    /// It was looked into, and does not hold the row: it has no filter that could have told, or the
-    /// filter was wrong.
-    Absent,
-    /// It holds the row, and its cells were read.
-    Read,
-}
-
-impl FileFate {
-    /// In words.
-    pub const fn text(self) -> &'static str {
-        match self {
-            Self::TooOld => "skipped: too old",
-            Self::TooNew => "skipped: too new",
-            Self::OutOfRange => "skipped: out of range",
-            Self::Denied => "skipped: filter says no",
-            Self::Absent => "looked into: not there",
-            Self::Read => "read",
-        }
-    }
-}
 
 /// Receives what a lookup did with each file, in the order of the list.
 pub trait LookupObserver {
@@ -176,14 +142,14 @@ impl<'a> RowLookup<'a> {
                 observer.file(index, FileFate::TooNew, &self.trace);
                 continue;
             }
-            let Some(answer) = candidate.ask(state, self.probe, &mut self.trace) else {
-                let is_in_range = !matches!(state, FilterState::OutOfRange);
-                let fate = if is_in_range { FileFate::Denied } else { FileFate::OutOfRange };
-                observer.file(index, fate, &self.trace);
-                continue;
-            };
-            self.seek = Some((index, answer, FileSeek::begin(&candidate.file, self.probe)));
-            return;
+            match candidate.ask(state, self.probe, &mut self.trace) {
+                Ok(answer) => {
+                    let seek = FileSeek::begin(&candidate.file, self.probe);
+                    self.seek = Some((index, answer, seek));
+                    return;
+                }
+                Err(fate) => observer.file(index, fate, &self.trace),
+            }
         }
     }
 
