@@ -81,7 +81,8 @@ struct Ready {
     place: BlockPlace,
     /// Whether its bytes were read, whatever is in them.
     is_read: bool,
-    block: Result<DataBlock>,
+    /// `None` if the block is too large to be read ahead: the scan reads it.
+    block: Option<Result<DataBlock>>,
     buffers: Buffers,
 }
 
@@ -109,8 +110,9 @@ impl ReadAhead {
         }
     }
 
-    /// The block at `place`, if it is the next of those that are read ahead. `buffers` are those of
-    /// blocks that the scan is done with.
+    /// Returns the block at `place` if it is the next one that was read ahead. Returns `None` if the scan
+    /// has to read it: the scan went elsewhere, or the block is too large. `buffers` are those of blocks
+    /// that the scan no longer needs.
     pub(crate) fn take(
         &mut self,
         place: BlockPlace,
@@ -120,7 +122,7 @@ impl ReadAhead {
         let ready = self.running.as_mut()?.take(place, buffers);
         if let Some(ready) = ready {
             ready.count(trace);
-            return Some(ready.block);
+            return ready.block;
         }
         self.stop(trace);
         None
@@ -186,9 +188,8 @@ impl Running {
                 }
                 return None;
             };
-            let read = self.frontier.read(claimed, buffers)?;
-            let (is_read, block) = read;
-            let block = block.map(Arc::new).map(DataBlock::Encoded);
+            let (is_read, block) = self.frontier.read(claimed, buffers);
+            let block = block.map(|block| block.map(Arc::new).map(DataBlock::Encoded));
             let ready = Ready { place: claimed, is_read, block, buffers: Buffers::default() };
             if claimed == place {
                 return Some(ready);
@@ -265,14 +266,14 @@ impl Frontier {
         while let Ok(mut buffers) = buffers.recv()
             && let Some(place) = self.claim()
         {
-            let Some((is_read, block)) = self.read(place, &mut buffers) else { return };
-            let block = match block {
+            let (is_read, block) = self.read(place, &mut buffers);
+            let block = block.map(|block| match block {
                 Ok(block) if self.ready.load(Ordering::Relaxed) >= READY_TO_DECODE => {
                     Ok(decoded(block, &mut buffers))
                 }
                 block => block.map(Arc::new).map(DataBlock::Encoded),
-            };
-            let goes_on = block.is_ok();
+            });
+            let goes_on = matches!(block, Some(Ok(_)));
             self.ready.fetch_add(1, Ordering::Relaxed);
             let sent = ready.send(Ready { place, is_read, block, buffers });
             if sent.is_err() || !goes_on {
@@ -297,21 +298,21 @@ impl Frontier {
         Some(place)
     }
 
-    /// Reads the block at a place that was claimed; also says whether its bytes could be read. `None` if
-    /// it is too large to be read ahead; nothing is then read ahead any more.
+    /// Reads the block at a place that was claimed. Returns whether its bytes could be read, and the
+    /// block: `None` if it is too large to be read ahead, after which no block can be claimed.
     fn read(
         &self,
         place: BlockPlace,
         buffers: &mut Buffers,
-    ) -> Option<(bool, Result<EncodedBlock>)> {
+    ) -> (bool, Option<Result<EncodedBlock>>) {
         let blocks = &self.file.blocks;
         match blocks.read_data_of_at_most(BLOCK_LEN_MAX, place, buffers) {
-            Ok(Some(raw)) => Some((true, blocks.open_data(raw))),
+            Ok(Some(raw)) => (true, Some(blocks.open_data(raw))),
             Ok(None) => {
                 self.close();
-                None
+                (false, None)
             }
-            Err(error) => Some((false, Err(error))),
+            Err(error) => (false, Some(Err(error))),
         }
     }
 
