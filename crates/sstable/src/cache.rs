@@ -33,15 +33,15 @@ use crate::block::cached::CachedBlock;
 /// ```
 #[derive(Debug)]
 pub struct BlockCache {
-    blocks: Blocks,
+    blocks: BlockMap,
     /// Of files that are to stay in memory.
-    preferred: Blocks,
+    preferred: BlockMap,
     capacity: u64,
     reserved: Mutex<u64>,
     has_room: AtomicBool,
 }
 
-type Blocks = Cache<BlockKey, CachedBlock, ByBytes, BuildHasherDefault<KeyHasher>>;
+type BlockMap = Cache<BlockKey, CachedBlock, ByBytes, BuildHasherDefault<KeyHasher>>;
 
 /// What a cache holds at one moment.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -119,7 +119,7 @@ impl BlockCache {
 
     /// Looks whether it still has room, after something came or the budget changed.
     fn measure(&self) {
-        let is_half_full = |blocks: &Blocks| blocks.weight() > blocks.capacity() / 2;
+        let is_half_full = |blocks: &BlockMap| blocks.weight() > blocks.capacity() / 2;
         if self.has_room() && (is_half_full(&self.blocks) || is_half_full(&self.preferred)) {
             self.has_room.store(false, Ordering::Relaxed);
         }
@@ -158,7 +158,7 @@ impl BlockCache {
         self.of(key).remove(&key);
     }
 
-    const fn of(&self, key: BlockKey) -> &Blocks {
+    const fn of(&self, key: BlockKey) -> &BlockMap {
         if key.is_preferred { &self.preferred } else { &self.blocks }
     }
 
@@ -196,7 +196,7 @@ impl BlockCache {
 }
 
 /// A cache of `capacity_bytes` bytes.
-fn blocks_for(capacity_bytes: u64) -> Blocks {
+fn blocks_for(capacity_bytes: u64) -> BlockMap {
     /// What a block takes on average; the default block size of HBase.
     const BLOCK_BYTES_EXPECTED: u64 = 64 << 10;
     let blocks_expected = capacity_bytes.div_ceil(BLOCK_BYTES_EXPECTED);

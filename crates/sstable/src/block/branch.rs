@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::index::{BlockPlace, Branch, IndexEntry};
 use super::slot::BlockSlot;
-use crate::encoding::What;
+use crate::encoding::DamageReason;
 use crate::row_heads::RowHeads;
 use crate::{Comparator, KeyRef};
 
@@ -21,7 +21,7 @@ pub(crate) struct IndexBlock {
 
 impl IndexBlock {
     /// Takes entries, whose keys and order it checks.
-    pub(crate) fn new(branch: Branch, order: Comparator) -> Result<Self, What> {
+    pub(crate) fn new(branch: Branch, order: Comparator) -> Result<Self, DamageReason> {
         let mut previous: Option<(KeyRef<'_>, BlockPlace)> = None;
         for entry in branch.entries() {
             let key = KeyRef::parse(entry.key).ok_or("an index key is not a key")?;
@@ -118,7 +118,7 @@ mod tests {
     use crate::BlockOffset;
     use crate::block::index::write_branch;
 
-    fn index(rows: &[&[u8]]) -> Result<IndexBlock, What> {
+    fn index(rows: &[&[u8]]) -> Result<IndexBlock, DamageReason> {
         let keys = rows.iter().map(|row| {
             let mut key = Vec::new();
             KeyRef::before_row(row).write_flat(&mut key);

@@ -20,7 +20,7 @@ use super::decoded::DecodedBlock;
 use super::encoded::EncodedBlock;
 use super::index::Branch;
 use super::meta::{FilterBlock, MetaBlock};
-use crate::encoding::What;
+use crate::encoding::DamageReason;
 use crate::{BlockKind, Comparator};
 
 /// A block in the cache. Its size is fixed.
@@ -75,7 +75,7 @@ pub(crate) trait TypedBlock: Sized {
     const KIND: BlockKind;
 
     /// Takes the body of a block, verified and decompressed.
-    fn parse(body: &Bytes, order: Comparator) -> Result<Self, What>;
+    fn parse(body: &Bytes, order: Comparator) -> Result<Self, DamageReason>;
 
     /// Bytes it takes in memory.
     fn bytes(&self) -> usize;
@@ -84,11 +84,11 @@ pub(crate) trait TypedBlock: Sized {
     fn into_cached(block: Arc<Self>) -> CachedBlock;
 
     /// Takes what the cache holds where a block of this type is expected.
-    fn from_cached(block: CachedBlock) -> Found<Self>;
+    fn from_cached(block: CachedBlock) -> CacheLookup<Self>;
 }
 
 /// What the cache holds where a block of type `T` is expected.
-pub(crate) enum Found<T> {
+pub(crate) enum CacheLookup<T> {
     Block(Arc<T>),
     /// The same block in another form. It has to be read again.
     OtherForm,
@@ -99,7 +99,7 @@ pub(crate) enum Found<T> {
 impl TypedBlock for IndexBlock {
     const KIND: BlockKind = BlockKind::Index;
 
-    fn parse(body: &Bytes, order: Comparator) -> Result<Self, What> {
+    fn parse(body: &Bytes, order: Comparator) -> Result<Self, DamageReason> {
         Self::new(Branch::new(body.clone())?, order)
     }
 
@@ -111,10 +111,10 @@ impl TypedBlock for IndexBlock {
         CachedBlock::Index(block)
     }
 
-    fn from_cached(block: CachedBlock) -> Found<Self> {
+    fn from_cached(block: CachedBlock) -> CacheLookup<Self> {
         match block {
-            CachedBlock::Index(block) => Found::Block(block),
-            other => Found::OtherType(other),
+            CachedBlock::Index(block) => CacheLookup::Block(block),
+            other => CacheLookup::OtherType(other),
         }
     }
 }
@@ -122,7 +122,7 @@ impl TypedBlock for IndexBlock {
 impl TypedBlock for BloomBits {
     const KIND: BlockKind = BlockKind::Bloom;
 
-    fn parse(body: &Bytes, _: Comparator) -> Result<Self, What> {
+    fn parse(body: &Bytes, _: Comparator) -> Result<Self, DamageReason> {
         Ok(Self::new(body))
     }
 
@@ -134,10 +134,10 @@ impl TypedBlock for BloomBits {
         CachedBlock::Bloom(block)
     }
 
-    fn from_cached(block: CachedBlock) -> Found<Self> {
+    fn from_cached(block: CachedBlock) -> CacheLookup<Self> {
         match block {
-            CachedBlock::Bloom(block) => Found::Block(block),
-            other => Found::OtherType(other),
+            CachedBlock::Bloom(block) => CacheLookup::Block(block),
+            other => CacheLookup::OtherType(other),
         }
     }
 }
@@ -145,7 +145,7 @@ impl TypedBlock for BloomBits {
 impl TypedBlock for MetaBlock {
     const KIND: BlockKind = BlockKind::Meta;
 
-    fn parse(body: &Bytes, _: Comparator) -> Result<Self, What> {
+    fn parse(body: &Bytes, _: Comparator) -> Result<Self, DamageReason> {
         Ok(Self::new(body))
     }
 
@@ -157,11 +157,11 @@ impl TypedBlock for MetaBlock {
         CachedBlock::Meta(block)
     }
 
-    fn from_cached(block: CachedBlock) -> Found<Self> {
+    fn from_cached(block: CachedBlock) -> CacheLookup<Self> {
         match block {
-            CachedBlock::Meta(block) => Found::Block(block),
-            CachedBlock::Filter(filter) => Found::Block(Arc::new(filter.as_meta())),
-            other => Found::OtherType(other),
+            CachedBlock::Meta(block) => CacheLookup::Block(block),
+            CachedBlock::Filter(filter) => CacheLookup::Block(Arc::new(filter.as_meta())),
+            other => CacheLookup::OtherType(other),
         }
     }
 }
@@ -169,7 +169,7 @@ impl TypedBlock for MetaBlock {
 impl TypedBlock for FilterBlock {
     const KIND: BlockKind = BlockKind::Meta;
 
-    fn parse(body: &Bytes, _: Comparator) -> Result<Self, What> {
+    fn parse(body: &Bytes, _: Comparator) -> Result<Self, DamageReason> {
         Self::new(body)
     }
 
@@ -181,11 +181,11 @@ impl TypedBlock for FilterBlock {
         CachedBlock::Filter(block)
     }
 
-    fn from_cached(block: CachedBlock) -> Found<Self> {
+    fn from_cached(block: CachedBlock) -> CacheLookup<Self> {
         match block {
-            CachedBlock::Filter(block) => Found::Block(block),
-            CachedBlock::Meta(_) => Found::OtherForm,
-            other => Found::OtherType(other),
+            CachedBlock::Filter(block) => CacheLookup::Block(block),
+            CachedBlock::Meta(_) => CacheLookup::OtherForm,
+            other => CacheLookup::OtherType(other),
         }
     }
 }

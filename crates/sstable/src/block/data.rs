@@ -8,7 +8,7 @@ use super::origin::BlockOrigin;
 use super::row_index::RowIndexKind;
 use crate::KeyRef;
 use crate::buffers::Buffers;
-use crate::encoding::What;
+use crate::encoding::DamageReason;
 
 /// A data block in either state, shared by the cache and its readers.
 #[derive(Clone, Debug)]
@@ -26,7 +26,10 @@ impl DataBlock {
     }
 
     /// Decodes the block; copies it if others share it.
-    pub(crate) fn into_decoded(self, buffers: &mut Buffers) -> Result<Arc<DecodedBlock>, What> {
+    pub(crate) fn into_decoded(
+        self,
+        buffers: &mut Buffers,
+    ) -> Result<Arc<DecodedBlock>, DamageReason> {
         let block = match self {
             Self::Decoded(block) => return Ok(block),
             Self::Encoded(block) => block,
@@ -72,7 +75,10 @@ impl<'a> DataRef<'a> {
     }
 
     /// Calls `visit` with the first cell's key, after a check of that cell.
-    pub(crate) fn with_first_key<R>(self, visit: impl FnOnce(&KeyRef<'_>) -> R) -> Result<R, What> {
+    pub(crate) fn with_first_key<R>(
+        self,
+        visit: impl FnOnce(&KeyRef<'_>) -> R,
+    ) -> Result<R, DamageReason> {
         match self {
             Self::Encoded(block) => Ok(visit(&block.cell(&block.cursor()?).key())),
             Self::Decoded(block) => Ok(visit(&block.first_key())),

@@ -13,7 +13,7 @@ use super::row_index::RowIndexKind;
 use crate::CellRef;
 use crate::buffers::Buffers;
 use crate::encoding::{
-    CellLayout, Cells, CheckingCursor, DeltaCursor, RowStarts, Step, What, decode_delta,
+    CellLayout, Cells, CheckingCursor, DamageReason, DeltaCursor, RowStarts, Step, decode_delta,
 };
 
 /// A data block whose cells are still to be checked.
@@ -51,7 +51,7 @@ impl EncodedBlock {
     }
 
     /// The bytes of the longest cell, or of all cells if these are at most `enough`.
-    pub(crate) fn longest_cell_len(&self, enough: usize) -> Result<usize, What> {
+    pub(crate) fn longest_cell_len(&self, enough: usize) -> Result<usize, DamageReason> {
         let len = self.plain_len();
         if len <= enough {
             return Ok(len);
@@ -74,7 +74,7 @@ impl EncodedBlock {
         self,
         lookup: RowIndexKind,
         buffers: &mut Buffers,
-    ) -> Result<DecodedBlock, What> {
+    ) -> Result<DecodedBlock, DamageReason> {
         let Self { origin, cells, layout } = self;
         match cells {
             Cells::Plain(cells) => {
@@ -94,12 +94,12 @@ impl EncodedBlock {
         &self,
         lookup: RowIndexKind,
         buffers: &mut Buffers,
-    ) -> Result<DecodedBlock, What> {
+    ) -> Result<DecodedBlock, DamageReason> {
         decoded_copy(&self.origin, &self.cells, self.layout, lookup, buffers)
     }
 
     /// Returns a cursor on the first cell.
-    pub(crate) fn cursor(&self) -> Result<EncodedCursor, What> {
+    pub(crate) fn cursor(&self) -> Result<EncodedCursor, DamageReason> {
         match &self.cells {
             Cells::Plain(cells) => {
                 CheckingCursor::begin(cells, self.layout).map(EncodedCursor::Plain)
@@ -111,7 +111,7 @@ impl EncodedBlock {
 
     /// Moves a cursor to the next cell, and checks that cell.
     #[inline]
-    pub(crate) fn step(&self, cursor: &mut EncodedCursor) -> Result<Step, What> {
+    pub(crate) fn step(&self, cursor: &mut EncodedCursor) -> Result<Step, DamageReason> {
         match (cursor, &self.cells) {
             (EncodedCursor::Plain(cursor), Cells::Plain(cells)) => cursor.step(cells, self.layout),
             (EncodedCursor::Delta(cursor), Cells::Delta(cells)) => cursor.step(cells),
@@ -135,7 +135,7 @@ impl EncodedBlock {
         &self,
         cursor: &mut EncodedCursor,
         row: &[u8],
-    ) -> Result<Ordering, What> {
+    ) -> Result<Ordering, DamageReason> {
         if let (EncodedCursor::Delta(cursor), Cells::Delta(cells)) = (&mut *cursor, &self.cells) {
             return cursor.go_to_row(cells, row);
         }
@@ -148,7 +148,7 @@ impl EncodedBlock {
     }
 
     /// Moves a cursor to the last cell.
-    pub(crate) fn go_to_last(&self, cursor: &mut EncodedCursor) -> Result<(), What> {
+    pub(crate) fn go_to_last(&self, cursor: &mut EncodedCursor) -> Result<(), DamageReason> {
         while self.step(cursor)? != Step::End {}
         Ok(())
     }
@@ -160,7 +160,7 @@ fn decoded_copy(
     layout: CellLayout,
     lookup: RowIndexKind,
     buffers: &mut Buffers,
-) -> Result<DecodedBlock, What> {
+) -> Result<DecodedBlock, DamageReason> {
     let (plain, starts) = match cells {
         Cells::Plain(cells) => {
             let starts = RowStarts::of_plain(cells, layout)?;

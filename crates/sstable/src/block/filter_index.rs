@@ -36,7 +36,7 @@ use bytes::Bytes;
 use filter::{FilterKind, KeyHash, Seed};
 
 use super::meta::ROW_FILTER_NAME;
-use crate::encoding::What;
+use crate::encoding::DamageReason;
 use crate::input::Input;
 use crate::row_heads::RowHeads;
 
@@ -92,7 +92,7 @@ impl FilterIndex {
     }
 
     /// Reads the body of an index.
-    pub(crate) fn parse(body: &Bytes) -> Result<Self, What> {
+    pub(crate) fn parse(body: &Bytes) -> Result<Self, DamageReason> {
         let mut input = Input::new(body);
         let has_checksums = match input.array().map(u32::from_be_bytes).ok_or(ENDS)? {
             VERSION => true,

@@ -28,7 +28,7 @@
 
 use bytes::Bytes;
 
-use crate::encoding::What;
+use crate::encoding::DamageReason;
 use crate::input::{Input, hvlong_len, write_hvlong};
 use crate::{BlockOffset, BlockType};
 
@@ -85,7 +85,7 @@ impl<'a> IndexEntry<'a> {
     pub(crate) const ROOT_LEN_MIN: usize = BlockPlace::LEN + 1;
 
     /// Reads an entry of a root.
-    pub(crate) fn read_root(input: &mut Input<'a>) -> Result<Self, What> {
+    pub(crate) fn read_root(input: &mut Input<'a>) -> Result<Self, DamageReason> {
         let block = BlockPlace::read(input).ok_or("an index entry without a place")?;
         let len = input.hvlong().and_then(|len| usize::try_from(len).ok());
         let key = len.and_then(|len| input.take(len)).ok_or("an index key goes past the block")?;
@@ -163,7 +163,7 @@ pub(crate) struct Branch {
 
 impl Branch {
     /// Takes the body of a block, whose offsets and places it checks.
-    pub(crate) fn new(body: Bytes) -> Result<Self, What> {
+    pub(crate) fn new(body: Bytes) -> Result<Self, DamageReason> {
         let mut input = Input::new(&body);
         let count = input.len_i32().ok_or("no count of index entries")?;
         let offsets_len = count.checked_add(1).and_then(|offsets| offsets.checked_mul(4));

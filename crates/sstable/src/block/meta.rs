@@ -8,7 +8,7 @@ use bytes::Bytes;
 use filter::StoredFilter;
 
 use super::aligned::aligned;
-use crate::encoding::What;
+use crate::encoding::DamageReason;
 
 /// The name of the META block that holds a filter over the rows of its file.
 pub(crate) const ROW_FILTER_NAME: &str = "filter.row";
@@ -45,7 +45,7 @@ pub(crate) struct FilterBlock {
 
 impl FilterBlock {
     /// Copies and parses the body of a block.
-    pub(super) fn new(body: &[u8]) -> Result<Self, What> {
+    pub(super) fn new(body: &[u8]) -> Result<Self, DamageReason> {
         let body = aligned(body);
         let filter = StoredFilter::parse(body.clone()).map_err(|error| error.to_string())?;
         Ok(Self { body, filter })

@@ -8,7 +8,7 @@ use super::origin::BlockOrigin;
 use super::row_index::{RowIndexKind, RowPlace};
 use super::row_table::row_hash;
 use crate::buffers::{Body, Buffers};
-use crate::encoding::{BlockEncoder, CellLayout, Cells, Step, What};
+use crate::encoding::{BlockEncoder, CellLayout, Cells, DamageReason, Step};
 use crate::{
     BlockOffset, BlockType, CellRef, CellType, Comparator, DataBlockEncoding, KeyRef, SequenceId,
     Timestamp,
@@ -49,7 +49,7 @@ fn with_body(encoding: DataBlockEncoding, body: Vec<u8>) -> EncodedBlock {
     EncodedBlock::new(ORIGIN, cells, LAYOUT)
 }
 
-fn decode(block: EncodedBlock) -> Result<DecodedBlock, What> {
+fn decode(block: EncodedBlock) -> Result<DecodedBlock, DamageReason> {
     block.decode(RowIndexKind::ByHash, &mut Buffers::default())
 }
 

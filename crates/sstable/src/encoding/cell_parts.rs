@@ -17,7 +17,7 @@
 use std::cmp::Ordering;
 
 use super::plain::{LENGTHS_LEN, TIME_LEN, read_behind_value, read_cell};
-use super::{CellLayout, PlainCells, What};
+use super::{CellLayout, DamageReason, PlainCells};
 use crate::input::Input;
 use crate::{CellRef, CellType, Comparator, KeyRef, SequenceId, Timestamp};
 
@@ -54,7 +54,7 @@ pub(crate) struct RowPart {
 impl CellParts {
     /// Reads and checks the cell that starts at `at`, with which `rest` begins.
     #[inline]
-    pub(crate) fn read(rest: &[u8], at: usize, layout: CellLayout) -> Result<Self, What> {
+    pub(crate) fn read(rest: &[u8], at: usize, layout: CellLayout) -> Result<Self, DamageReason> {
         let mut parts = Self::before(at);
         parts.go_on(rest, layout)?;
         Ok(parts)
@@ -78,7 +78,7 @@ impl CellParts {
     /// Reads and checks the cell behind this one, with which `rest` begins, and becomes it. If it cannot,
     /// it stays as it is.
     #[inline]
-    pub(crate) fn go_on(&mut self, rest: &[u8], layout: CellLayout) -> Result<(), What> {
+    pub(crate) fn go_on(&mut self, rest: &[u8], layout: CellLayout) -> Result<(), DamageReason> {
         self.go_on_to_sound(rest, layout).ok_or_else(|| what_is_wrong(rest, layout))
     }
 
@@ -221,7 +221,7 @@ const fn taken(bytes: &[u8], input: &Input<'_>) -> usize {
 
 /// Why no sound cell begins here.
 #[cold]
-fn what_is_wrong(rest: &[u8], layout: CellLayout) -> What {
+fn what_is_wrong(rest: &[u8], layout: CellLayout) -> DamageReason {
     match read_cell(&mut Input::new(rest), layout) {
         Err(what) => what,
         Ok(_) => "a cell that cannot be read".into(),

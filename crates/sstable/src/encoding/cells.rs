@@ -15,7 +15,7 @@
 )]
 
 use super::delta::{DeltaCells, DeltaEncoding};
-use super::{DataBlockEncoding, PlainCells, What, row_index};
+use super::{DamageReason, DataBlockEncoding, PlainCells, row_index};
 use crate::buffers::Body;
 use crate::input::Input;
 
@@ -38,7 +38,7 @@ impl Cells {
         encoding: DataBlockEncoding,
         body: Body,
         size_max: usize,
-    ) -> Result<Self, What> {
+    ) -> Result<Self, DamageReason> {
         if encoding == DataBlockEncoding::None {
             return Ok(Self::Plain(PlainCells::new(body)));
         }

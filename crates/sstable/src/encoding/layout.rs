@@ -6,7 +6,7 @@ use crate::Comparator;
 
 /// What is wrong with some bytes. The caller, which knows the block, makes it a
 /// [`Damage`](crate::Damage).
-pub(crate) type What = Cow<'static, str>;
+pub(crate) type DamageReason = Cow<'static, str>;
 
 /// What the cells of a file carry beside key and value.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

@@ -16,7 +16,7 @@
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
 )]
 
-use super::{CellLayout, What};
+use super::{CellLayout, DamageReason};
 use crate::input::{Input, hvlong_len, write_hvlong};
 use crate::{CellRef, CellType, KeyRef, SequenceId};
 
@@ -88,7 +88,7 @@ fn write_lengths(out: &mut Vec<u8>, key_len: usize, value_len: usize) {
 pub(super) fn read_cell<'a>(
     input: &mut Input<'a>,
     layout: CellLayout,
-) -> Result<CellRef<'a>, What> {
+) -> Result<CellRef<'a>, DamageReason> {
     let key_len = input.len_i32().ok_or("no key length")?;
     let value_len = input.len_i32().ok_or("no value length")?;
     let key = input.take(key_len).ok_or("the key goes past the block")?;
@@ -116,7 +116,7 @@ pub(super) fn read_cell<'a>(
 pub(super) fn read_behind_value<'a>(
     input: &mut Input<'a>,
     layout: CellLayout,
-) -> Result<(&'a [u8], SequenceId), What> {
+) -> Result<(&'a [u8], SequenceId), DamageReason> {
     let mut tags = &[][..];
     if layout.tags {
         let len = input.u16().ok_or("no tags length")?.into();
@@ -136,12 +136,12 @@ pub(super) fn read_behind_value<'a>(
 }
 
 #[cold]
-pub(super) fn unknown_type(type_code: u8) -> What {
+pub(super) fn unknown_type(type_code: u8) -> DamageReason {
     format!("unknown cell type {type_code}").into()
 }
 
 /// Checks that tags lie end to end, each with at least a type.
-pub(crate) fn check_tags(tags: &[u8]) -> Result<(), What> {
+pub(crate) fn check_tags(tags: &[u8]) -> Result<(), DamageReason> {
     let mut rest = Input::new(tags);
     while !rest.is_empty() {
         let len = rest.u16().ok_or("the tags end in a length")?;

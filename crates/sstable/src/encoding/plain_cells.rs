@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::What;
+use super::DamageReason;
 use crate::buffers::{Body, Buffers};
 
 /// Plain cells, and the row index that the block stores beside them, if it does.
@@ -47,7 +47,7 @@ impl PlainCells {
 
     /// Checks the stored row index, if there is one: its row `index` must start at `at`.
     #[inline]
-    pub(super) fn check_row(&self, index: usize, at: usize) -> Result<(), What> {
+    pub(super) fn check_row(&self, index: usize, at: usize) -> Result<(), DamageReason> {
         let Some(rows) = self.stored_rows() else { return Ok(()) };
         let stored = rows.get(index).map(|offset| u32::from_be_bytes(*offset));
         if stored.is_some_and(|stored| usize::try_from(stored) == Ok(at)) {
@@ -58,7 +58,7 @@ impl PlainCells {
     }
 
     /// Checks the number of rows in the stored row index, if there is one.
-    pub(super) fn check_row_count(&self, count: usize) -> Result<(), What> {
+    pub(super) fn check_row_count(&self, count: usize) -> Result<(), DamageReason> {
         match self.stored_rows() {
             Some(rows) if rows.len() != count => Err(ROWS_CONTRADICT.into()),
             _ => Ok(()),

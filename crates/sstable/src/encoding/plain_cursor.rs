@@ -7,7 +7,7 @@
 
 use std::cmp::Ordering;
 
-use super::{CellLayout, CellParts, PlainCells, Step, What};
+use super::{CellLayout, CellParts, DamageReason, PlainCells, Step};
 use crate::CellRef;
 
 /// A cursor over cells that were all checked before: on a cell.
@@ -76,7 +76,7 @@ pub(crate) struct CheckingCursor {
 
 impl CheckingCursor {
     /// Returns a cursor on the first cell of a block.
-    pub(crate) fn begin(cells: &PlainCells, layout: CellLayout) -> Result<Self, What> {
+    pub(crate) fn begin(cells: &PlainCells, layout: CellLayout) -> Result<Self, DamageReason> {
         if cells.body().is_empty() {
             return Err("no cells".into());
         }
@@ -87,7 +87,11 @@ impl CheckingCursor {
 
     /// Goes to the next cell, and checks it.
     #[inline]
-    pub(crate) fn step(&mut self, cells: &PlainCells, layout: CellLayout) -> Result<Step, What> {
+    pub(crate) fn step(
+        &mut self,
+        cells: &PlainCells,
+        layout: CellLayout,
+    ) -> Result<Step, DamageReason> {
         let parts = &mut self.checked.parts;
         let at = parts.end();
         let rest = cells.body().behind(at);
@@ -125,7 +129,7 @@ impl CheckingCursor {
 }
 
 #[cold]
-fn located(at: usize, what: &str) -> What {
+fn located(at: usize, what: &str) -> DamageReason {
     format!("cell at {at} in the block: {what}").into()
 }
 

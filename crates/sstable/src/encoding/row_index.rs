@@ -13,7 +13,7 @@
 
 use std::ops::Range;
 
-use super::{CellLayout, What, plain};
+use super::{CellLayout, DamageReason, plain};
 use crate::CellRef;
 use crate::input::Input;
 
@@ -66,7 +66,10 @@ const fn len_from(out: &[u8], start: usize) -> usize {
 
 /// Cuts a payload that starts at `start` into the plain cells and the row offsets.
 #[expect(clippy::arithmetic_side_effects, reason = "all are lengths of parts of the payload")]
-pub(super) fn decode(payload: &[u8], start: usize) -> Result<(Range<usize>, Range<usize>), What> {
+pub(super) fn decode(
+    payload: &[u8],
+    start: usize,
+) -> Result<(Range<usize>, Range<usize>), DamageReason> {
     let (front, cells_size) = payload.split_last_chunk::<4>().ok_or("no size of the cells")?;
     let cells_size = Input::new(cells_size).len_i32().ok_or("negative size of the cells")?;
     let (_, index) = front.split_at_checked(cells_size).ok_or("the cells go past the block")?;

@@ -1,7 +1,7 @@
 //! Where the rows of a block of plain cells start, noted while its cells are checked one by one.
 
 use super::plain_cursor::CheckingCursor;
-use super::{CellLayout, PlainCells, Step, What};
+use super::{CellLayout, DamageReason, PlainCells, Step};
 
 /// Where the rows of a block start. One exists only of a block all of whose cells were checked.
 #[derive(Debug, Eq, PartialEq)]
@@ -26,7 +26,7 @@ impl RowStarts {
 
     /// Takes the next cell, which starts at `at`.
     #[inline]
-    pub(super) fn pass(&mut self, begins_row: bool, at: usize) -> Result<(), What> {
+    pub(super) fn pass(&mut self, begins_row: bool, at: usize) -> Result<(), DamageReason> {
         debug_assert!(at > self.last_cell_at, "cells follow each other");
         if begins_row {
             self.offsets.push(u32::try_from(at).map_err(|_| "more than 4 GiB of cells")?);
@@ -37,7 +37,7 @@ impl RowStarts {
     }
 
     /// Checks all cells of a block.
-    pub(crate) fn of_plain(cells: &PlainCells, layout: CellLayout) -> Result<Self, What> {
+    pub(crate) fn of_plain(cells: &PlainCells, layout: CellLayout) -> Result<Self, DamageReason> {
         let mut cursor = CheckingCursor::begin(cells, layout)?;
         let mut starts = Self::begin(cells.body().len());
         loop {

@@ -16,7 +16,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::What;
+use super::DamageReason;
 use crate::input::{Input, write_vint};
 
 /// The tags that the dictionary holds.
@@ -86,7 +86,7 @@ impl Decoder {
         input: &mut Input<'_>,
         len: usize,
         out: &mut Vec<u8>,
-    ) -> Result<(), What> {
+    ) -> Result<(), DamageReason> {
         let end = out.len() + len;
         while out.len() < end {
             self.read_tag(input, end, out)?;
@@ -99,9 +99,9 @@ impl Decoder {
         input: &mut Input<'_>,
         end: usize,
         out: &mut Vec<u8>,
-    ) -> Result<(), What> {
+    ) -> Result<(), DamageReason> {
         let room = end.checked_sub(out.len()).and_then(|room| room.checked_sub(2));
-        let too_long = || What::from("a tag goes past the cell's tags");
+        let too_long = || DamageReason::from("a tag goes past the cell's tags");
         let room = room.ok_or_else(too_long)?;
         match input.u8().ok_or("the tags end early")? {
             LITERAL => {
@@ -139,7 +139,7 @@ impl Decoder {
     }
 }
 
-fn push_len(out: &mut Vec<u8>, len: usize) -> Result<(), What> {
+fn push_len(out: &mut Vec<u8>, len: usize) -> Result<(), DamageReason> {
     let len = u16::try_from(len).map_err(|_| "a tag is too long")?;
     out.extend_from_slice(&len.to_be_bytes());
     Ok(())

@@ -84,7 +84,7 @@ fn decode_all(
     encoding: DataBlockEncoding,
     layout: CellLayout,
     body: &[u8],
-) -> Result<Vec<Cell>, What> {
+) -> Result<Vec<Cell>, DamageReason> {
     let cells = Cells::open(encoding, Body::from(body.to_vec()), 1 << 30)?;
     let walked = match &cells {
         Cells::Plain(_) => None,
@@ -98,7 +98,7 @@ fn decode_all(
 }
 
 /// All cells as plain ones; where rows start is compared with what a check of the plain cells finds.
-fn plain(cells: Cells, layout: CellLayout) -> Result<PlainCells, What> {
+fn plain(cells: Cells, layout: CellLayout) -> Result<PlainCells, DamageReason> {
     let deltas = match cells {
         Cells::Plain(plain) => return Ok(plain),
         Cells::Delta(delta) => delta,
@@ -109,7 +109,7 @@ fn plain(cells: Cells, layout: CellLayout) -> Result<PlainCells, What> {
 }
 
 /// The cells of a block of plain ones.
-fn walk(plain: &PlainCells, layout: CellLayout) -> Result<Vec<Cell>, What> {
+fn walk(plain: &PlainCells, layout: CellLayout) -> Result<Vec<Cell>, DamageReason> {
     let mut cursor = CheckingCursor::begin(plain, layout)?;
     let mut cells = Vec::new();
     loop {
@@ -121,7 +121,7 @@ fn walk(plain: &PlainCells, layout: CellLayout) -> Result<Vec<Cell>, What> {
 }
 
 /// The cells of a delta-encoded block.
-fn walk_delta(delta: &DeltaCells, layout: CellLayout) -> Result<Vec<Cell>, What> {
+fn walk_delta(delta: &DeltaCells, layout: CellLayout) -> Result<Vec<Cell>, DamageReason> {
     let mut cursor = DeltaCursor::begin(delta, layout)?;
     let mut cells = Vec::new();
     loop {
@@ -360,7 +360,7 @@ fn a_plain_cell_that_breaks_a_rule_is_refused() {
         let mut cell = cell.clone();
         cell[at] = byte;
         let first = decode_all(DataBlockEncoding::None, FIVE, &cell);
-        first.map_or_else(What::into_owned, |cells| cells[0].as_ref().key().to_string())
+        first.map_or_else(DamageReason::into_owned, |cells| cells[0].as_ref().key().to_string())
     };
     for (at, byte, what) in [
         (0, 0x80, "no key length"),

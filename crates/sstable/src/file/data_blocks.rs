@@ -18,7 +18,7 @@ use crate::block::index::BlockPlace;
 use crate::block::origin::BlockOrigin;
 use crate::block::slot::BlockSlot;
 use crate::buffers::Buffers;
-use crate::encoding::What;
+use crate::encoding::DamageReason;
 use crate::{
     BlockKind, BlockOffset, BlockSource, BlockType, Damage, Error, FileInfo, KeyRef, ReadTrace,
     Result,
@@ -132,7 +132,7 @@ impl OpenFile {
 
     /// Returns the error for damage in a block.
     #[cold]
-    pub(crate) fn damage_in(&self, origin: &BlockOrigin, what: What) -> Error {
+    pub(crate) fn damage_in(&self, origin: &BlockOrigin, what: DamageReason) -> Error {
         self.blocks.damaged_at(origin, what)
     }
 
@@ -166,7 +166,7 @@ impl OpenFile {
             context.trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
             return Ok(block);
         }
-        let (mut before, caching) = (BlockInFront::default(), context.caching);
+        let (mut before, caching) = (PreviousBlockCheck::default(), context.caching);
         let check = |block: &DecodedBlock| {
             before.check(self, DataRef::Decoded(block), place, caching)?;
             self.check_data(block, place)
@@ -191,7 +191,7 @@ impl OpenFile {
             context.trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
             return Ok(DataBlock::Decoded(block));
         }
-        let (mut before, caching) = (BlockInFront::default(), context.caching);
+        let (mut before, caching) = (PreviousBlockCheck::default(), context.caching);
         let check = |block: DataRef<'_>| {
             before.check(self, block, place, caching)?;
             match block {
@@ -214,7 +214,7 @@ impl OpenFile {
     }
 
     /// Checks the keys of a data block whose cells were checked against the index and the file info.
-    fn check_data(&self, block: &DecodedBlock, place: DataPlace<'_>) -> Result<(), What> {
+    fn check_data(&self, block: &DecodedBlock, place: DataPlace<'_>) -> Result<(), DamageReason> {
         check_data_keys(block, place.key, place.next_key, self.trailer.comparator)?;
         if place.next_key.is_none() {
             self.check_last_key(block.origin().place, &block.last_key())?;
@@ -247,13 +247,13 @@ impl OpenFile {
 
     /// Checks that a data block is the one that the index has at `place`, by its first key; all cells are
     /// checked only where that is not enough.
-    fn check_first(&self, block: DataRef<'_>, place: DataPlace<'_>) -> Result<(), What> {
+    fn check_first(&self, block: DataRef<'_>, place: DataPlace<'_>) -> Result<(), DamageReason> {
         check_previous(block.origin().previous, place.before)?;
         let order = self.trailer.comparator;
         let is_unambiguous = block.with_first_key(|first| {
             check_first_key(first, place.key, order)?;
             self.check_upper_bound_at(first, place)?;
-            Ok::<_, What>(first_key_is_unambiguous(first, place.next_key, order))
+            Ok::<_, DamageReason>(first_key_is_unambiguous(first, place.next_key, order))
         })??;
         if is_unambiguous {
             return Ok(());
@@ -270,7 +270,7 @@ impl OpenFile {
         block: &EncodedBlock,
         mut cursor: EncodedCursor,
         place: DataPlace<'_>,
-    ) -> Result<(), What> {
+    ) -> Result<(), DamageReason> {
         block.go_to_last(&mut cursor)?;
         Ok(self.check_upper_bound_at(&block.cell(&cursor).key(), place)?)
     }
@@ -293,7 +293,7 @@ impl OpenFile {
         block: &EncodedBlock,
         place: DataPlace<'_>,
         row: &[u8],
-    ) -> Result<Option<EncodedCursor>, What> {
+    ) -> Result<Option<EncodedCursor>, DamageReason> {
         let order = self.trailer.comparator;
         let mut cursor = block.cursor()?;
         let is_unambiguous = {
@@ -335,12 +335,12 @@ impl OpenFile {
 
 /// The check of a block's `previous` offset, and what had to be read for it.
 #[derive(Default)]
-struct BlockInFront {
+struct PreviousBlockCheck {
     trace: ReadTrace,
     failure: Option<Error>,
 }
 
-impl BlockInFront {
+impl PreviousBlockCheck {
     /// Checks the `previous` offset of the block at `place`. If the entry of the block in front is in
     /// another leaf, reads that leaf.
     fn check(
@@ -349,7 +349,7 @@ impl BlockInFront {
         block: DataRef<'_>,
         place: DataPlace<'_>,
         caching: Caching,
-    ) -> Result<(), What> {
+    ) -> Result<(), DamageReason> {
         let mut before = place.before;
         if before == BlockBefore::InOtherLeaf {
             let (buffers, trace) = (&mut Buffers::default(), &mut self.trace);

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use prost::Message;
 
-use crate::encoding::What;
+use crate::encoding::DamageReason;
 use crate::input::Input;
 use crate::{BloomType, DataBlockEncoding, SequenceId, Timestamp};
 
@@ -226,8 +226,9 @@ impl FileInfo {
     }
 
     /// Checks that the entries which the format relies on are there and as long as they must be.
-    pub(crate) fn check(&self, has_cells: bool) -> Result<(), What> {
-        let damaged = |key: &[u8], what| Err(What::from(format!("{} {what}", crate::escape(key))));
+    pub(crate) fn check(&self, has_cells: bool) -> Result<(), DamageReason> {
+        let damaged =
+            |key: &[u8], what| Err(DamageReason::from(format!("{} {what}", crate::escape(key))));
         for (keys, len) in [(Self::INTS, 4), (Self::LONGS, 8), (Self::TRUTHS, 1)] {
             for key in keys {
                 if self.value(key).is_some_and(|value| value.len() != len) {

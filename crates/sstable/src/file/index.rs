@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::blocks::Blocks;
+use super::block_reader::BlockReader;
 use super::read_context::ReadContext;
 use crate::block::branch::IndexBlock;
 use crate::block::decoded::DecodedBlock;
 use crate::block::index::{BlockPlace, IndexEntry};
 use crate::block::slot::BlockSlot;
-use crate::encoding::What;
+use crate::encoding::DamageReason;
 use crate::{BlockOffset, BlockType, Comparator, KeyRef, Result};
 
 /// The root of the index, and how many levels it has.
@@ -71,7 +71,7 @@ impl DataIndex {
     /// [`load_below`](Self::load_below).
     pub(crate) fn find<R>(
         &self,
-        blocks: &Blocks,
+        blocks: &BlockReader,
         choose: impl Fn(&IndexBlock) -> usize,
         context: &mut ReadContext<'_>,
         visit: impl FnOnce(DataPlace<'_>, &mut ReadContext<'_>) -> Result<R>,
@@ -105,7 +105,7 @@ impl DataIndex {
     /// is the one that belongs there.
     pub(crate) fn load_below(
         &self,
-        blocks: &Blocks,
+        blocks: &BlockReader,
         place: NodePlace<'_>,
         level: u32,
         context: &mut ReadContext<'_>,
@@ -177,7 +177,7 @@ pub(crate) fn check_data_keys(
     key: &[u8],
     next_key: Option<&[u8]>,
     order: Comparator,
-) -> Result<(), What> {
+) -> Result<(), DamageReason> {
     check_first_key(&found.first_key(), key, order)?;
     if let Some(next_key) = next_key {
         check_later_key(&found.last_key(), next_key, order)?;

@@ -7,7 +7,7 @@
 //! filters     whether the file can hold a row
 //! ```
 
-pub(crate) mod blocks;
+pub(crate) mod block_reader;
 pub(crate) mod data_blocks;
 pub(crate) mod file_info;
 pub(crate) mod filters;

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bytes::Bytes;
 
-use super::blocks::Blocks;
+use super::block_reader::BlockReader;
 use super::filters::chunked_bloom::ChunkedBloom;
 use super::filters::file_filters::Filters;
 use super::filters::row_filter::RowFilter;
@@ -23,7 +23,7 @@ use crate::block::bloom::BloomMeta;
 use crate::block::branch::IndexBlock;
 use crate::block::header::Header;
 use crate::block::index::{Branch, IndexEntry, MiddleEntry, write_branch};
-use crate::encoding::{CellLayout, What};
+use crate::encoding::{CellLayout, DamageReason};
 use crate::error::Refusal;
 use crate::input::Input;
 use crate::{
@@ -44,7 +44,7 @@ pub(crate) fn open(
     options: ReaderOptions,
 ) -> Result<OpenFile> {
     let file_len = source.len();
-    let mut blocks = Blocks {
+    let mut blocks = BlockReader {
         name,
         source,
         file_id: NEXT_FILE_ID.fetch_add(1, Ordering::Relaxed),
@@ -93,7 +93,7 @@ fn tail_from(tail: &Bytes, tail_at: u64, at: u64) -> Bytes {
     tail.slice(start.min(tail.len())..)
 }
 
-fn check_supported(trailer: &Trailer, blocks: &Blocks) -> Result<(), Refusal> {
+fn check_supported(trailer: &Trailer, blocks: &BlockReader) -> Result<(), Refusal> {
     if trailer.num_data_index_levels > blocks.limits.index_levels_max {
         let what = "more index levels than the limits allow";
         return Err(Damage::in_block(BlockType::Trailer, BlockOffset::default(), what).into());
@@ -111,12 +111,12 @@ struct Sections {
 }
 
 impl Sections {
-    fn read(blocks: &mut Blocks, loaded: &Bytes, trailer: &Trailer) -> Result<Self> {
+    fn read(blocks: &mut BlockReader, loaded: &Bytes, trailer: &Trailer) -> Result<Self> {
         let name = blocks.name.clone();
         let mut rest = loaded.clone();
         let mut at = trailer.load_on_open_data_offset;
         let mut inflated = 0_u64;
-        let mut next = |blocks: &Blocks, wanted: Option<BlockType>| {
+        let mut next = |blocks: &BlockReader, wanted: Option<BlockType>| {
             let header = Header::read(&rest, at)?;
             let damaged = |what| Damage::in_block(header.block_type, at, what);
             if wanted.is_some_and(|wanted| wanted != header.block_type) {
@@ -133,7 +133,7 @@ impl Sections {
             at = at.plus(header.len());
             Ok((place, header.block_type, blocks.parse(&bytes, place), rest.is_empty()))
         };
-        let mut needed = |blocks: &Blocks, wanted| {
+        let mut needed = |blocks: &BlockReader, wanted| {
             let (at, _, block, is_last) = next(blocks, Some(wanted))?;
             block.map(|block| (at, block, is_last))
         };
@@ -171,7 +171,7 @@ impl Sections {
 }
 
 /// Holds a block that stays in memory, and all of them so far, against the limits.
-fn check_loaded(blocks: &Blocks, header: &Header, inflated: u64) -> Result<(), &'static str> {
+fn check_loaded(blocks: &BlockReader, header: &Header, inflated: u64) -> Result<(), &'static str> {
     let limits = &blocks.limits;
     if header.block_type == BlockType::FileInfo
         && header.uncompressed_size > limits.file_info_len_max
@@ -193,7 +193,7 @@ pub(crate) fn blocks_max(end: u64) -> usize {
 
 /// Puts together what the blocks say.
 fn assemble(
-    mut blocks: Blocks,
+    mut blocks: BlockReader,
     trailer: Trailer,
     sections: Sections,
     filter_use: FilterUse,
@@ -201,7 +201,7 @@ fn assemble(
     let name = blocks.name.clone();
     let damaged = |block, at| {
         let name = name.clone();
-        move |what: What| Damage { at, block: Some(block), what }.in_file(&name)
+        move |what: DamageReason| Damage { at, block: Some(block), what }.in_file(&name)
     };
     let (info_at, info) = sections.file_info;
     let info_damaged = damaged(BlockType::FileInfo, info_at);
@@ -260,7 +260,7 @@ fn assemble(
 fn read_data_root(
     body: &Bytes,
     trailer: &Trailer,
-) -> Result<(Option<DataIndex>, Option<MiddleEntry>), What> {
+) -> Result<(Option<DataIndex>, Option<MiddleEntry>), DamageReason> {
     let mut input = Input::new(body);
     let blocks_max = blocks_max(trailer.load_on_open_data_offset.get());
     let entries = read_root_entries(&mut input, trailer.data_index_count, blocks_max)?;
@@ -287,7 +287,10 @@ fn read_data_root(
 }
 
 /// Reads the root of the meta index: names in their order, and places.
-fn read_meta_root(body: &Bytes, trailer: &Trailer) -> Result<super::open_file::MetaIndex, What> {
+fn read_meta_root(
+    body: &Bytes,
+    trailer: &Trailer,
+) -> Result<super::open_file::MetaIndex, DamageReason> {
     let mut input = Input::new(body);
     let blocks_max = blocks_max(trailer.load_on_open_data_offset.get());
     let entries = read_root_entries(&mut input, trailer.meta_index_count, blocks_max)?;
@@ -304,7 +307,7 @@ fn read_root_entries<'a>(
     input: &mut Input<'a>,
     count: u32,
     blocks_max: usize,
-) -> Result<Vec<IndexEntry<'a>>, What> {
+) -> Result<Vec<IndexEntry<'a>>, DamageReason> {
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     if count > input.len() / IndexEntry::ROOT_LEN_MIN {
         return Err(format!("{count} index entries in {} bytes", input.len()).into());
@@ -324,7 +327,7 @@ fn read_blooms(
     let mut filters = Filters::default();
     let (mut metas, mut chain) = (Vec::new(), Vec::new());
     for (at, block_type, block) in blooms {
-        let damaged = |what: What| Damage { at, block: Some(block_type), what };
+        let damaged = |what: DamageReason| Damage { at, block: Some(block_type), what };
         match block.and_then(|block| BloomMeta::read(&block.body, chunks_max).map_err(damaged)) {
             Ok(meta) => {
                 chain.extend(meta.chunks.iter().map(|chunk| chunk.block.offset));

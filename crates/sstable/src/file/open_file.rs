@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use bytes::Bytes;
 
-use super::blocks::Blocks;
+use super::block_reader::BlockReader;
 use super::file_info::FileInfo;
 use super::filters::file_filters::Filters;
 use super::index::DataIndex;
@@ -23,7 +23,7 @@ pub(crate) struct Rows {
 
 /// A file that is open: what was loaded when it was opened, and the way to its blocks.
 pub(crate) struct OpenFile {
-    pub(crate) blocks: Blocks,
+    pub(crate) blocks: BlockReader,
     pub(crate) trailer: Trailer,
     pub(crate) file_info: FileInfo,
     /// `None` in a file without cells.

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::blocks::Blocks;
+use super::block_reader::BlockReader;
 use crate::block::header::Header;
 use crate::block::index::BlockPlace;
 use crate::buffers::{Body, Buffers};
@@ -33,7 +33,7 @@ pub(crate) struct RawData {
     pub(crate) body: Body,
 }
 
-impl Blocks {
+impl BlockReader {
     /// Reads, verifies and decompresses the block at `place`.
     pub(crate) fn read(&self, place: BlockPlace) -> Result<RawBlock> {
         self.check_place(place)?;
@@ -136,7 +136,7 @@ impl Blocks {
         header: &Header,
         stored: &[u8],
         buffers: &mut Buffers,
-    ) -> Result<Option<Body>, encoding::What> {
+    ) -> Result<Option<Body>, encoding::DamageReason> {
         let len = usize::try_from(header.uncompressed_size).unwrap_or(usize::MAX);
         if self.compression == Compression::None && stored.len() == len {
             return Ok(None);

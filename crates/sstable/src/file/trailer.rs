@@ -16,7 +16,7 @@
 
 use prost::Message;
 
-use crate::encoding::What;
+use crate::encoding::DamageReason;
 use crate::error::Refusal;
 use crate::input::Input;
 use crate::{BlockOffset, BlockType, Comparator, Compression, Damage};
@@ -174,7 +174,7 @@ impl Trailer {
 
     /// Whether a trailer of version 3 that could be read has any other bytes than its fields: no checksum
     /// covers it, and a reader ignores fields that it does not know and the zeros behind them.
-    pub(crate) fn check_bytes(bytes: &[u8]) -> Result<(), What> {
+    pub(crate) fn check_bytes(bytes: &[u8]) -> Result<(), DamageReason> {
         let mut input = Input::new(bytes);
         let message = input.array::<8>().and_then(|_| input.vint()).and_then(|len| input.take(len));
         let proto = message.and_then(|message| Proto::decode(message).ok()).ok_or("is cut")?;

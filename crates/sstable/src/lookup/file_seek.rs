@@ -13,7 +13,7 @@ use crate::buffers::Buffers;
 use crate::file::filters::file_filters::FilterAnswer;
 use crate::file::open_file::OpenFile;
 use crate::file::read_context::ReadContext;
-use crate::scan::scanner::Place;
+use crate::scan::scanner::ScanPosition;
 use crate::{BlockKind, BlockSource, Caching, Error, KeyRef, ReadTrace, Result, RowProbe, Scanner};
 
 /// The lookup of a row in one file whose filter did not deny it.
@@ -28,7 +28,7 @@ enum SeekState {
     /// The block is in memory, decoded. Next: search it.
     Cell(BlockSearch),
     /// The first get of a delta-encoded block has decoded it up to the row: where the row is, if it is there.
-    Done(Option<Box<Place>>),
+    Done(Option<Box<ScanPosition>>),
     Failed(Box<Error>),
 }
 
@@ -100,7 +100,7 @@ impl FileSeek {
     /// Returns the row's first cell, if the file has the row. Counts a false positive if the filter's `answer`
     /// was "maybe" and the row is not there, nor, for a filter over columns, the column or a delete of its family.
     ///
-    /// Boxed: an inline error makes the compiler move `Place` bytewise, which stalls store forwarding.
+    /// Boxed: an inline error makes the compiler move `ScanPosition` bytewise, which stalls store forwarding.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what it returns is large, and would be moved")]
     pub(super) fn finish(
@@ -109,14 +109,14 @@ impl FileSeek {
         answer: FilterAnswer,
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
-    ) -> Result<Option<Place>, Box<Error>> {
+    ) -> Result<Option<ScanPosition>, Box<Error>> {
         self.load_block(file, probe, trace);
         let found = match self.0 {
             SeekState::Cell(BlockSearch { block, hash, candidate, next_block }) => {
                 let row = probe.row();
                 let at = candidate.and_then(|at| block.row_at(at, row));
                 match at.or_else(|| block.row_start(row, hash)) {
-                    Some(at) => Some(Place::decoded(block, at)),
+                    Some(at) => Some(ScanPosition::decoded(block, at)),
                     None if next_block.may_begin(file, row) => {
                         find_in_next_block(file, DataRef::Decoded(&block), row, trace)?
                     }
@@ -193,7 +193,7 @@ fn load_through_index(
             DataBlock::Encoded(block) => {
                 let cursor = file.find_row_in_encoded(&block, place, row);
                 let cursor = cursor.map_err(|what| file.damage_in(block.origin(), what))?;
-                let place = cursor.map(|cursor| Place::Encoded { block, cursor });
+                let place = cursor.map(|cursor| ScanPosition::Encoded { block, cursor });
                 Ok(SeekState::Done(place.map(Box::new)))
             }
         }
@@ -207,20 +207,20 @@ fn find_in_next_block(
     block: DataRef<'_>,
     row: &[u8],
     trace: &mut ReadTrace,
-) -> Result<Option<Place>> {
+) -> Result<Option<ScanPosition>> {
     let context =
         &mut ReadContext { caching: Caching::Use, buffers: &mut Buffers::default(), trace };
     let cursor = file.cursor_on(block, context)?;
     let Some(next) = cursor.into_next(file, context)? else { return Ok(None) };
     let block = file.whole_data_block_at(&next, context)?;
     let at = block.row_start(row, row_hash(row));
-    Ok(at.map(|at| Place::decoded(block, at)))
+    Ok(at.map(|at| ScanPosition::decoded(block, at)))
 }
 
 /// Returns whether a filter over columns was asked in vain: its row, whose first cell is at `place`, has
 /// neither the column nor a family delete.
 #[inline(never)]
-fn lacks_column(file: &Arc<OpenFile>, probe: &RowProbe<'_>, place: &Place) -> Result<bool> {
+fn lacks_column(file: &Arc<OpenFile>, probe: &RowProbe<'_>, place: &ScanPosition) -> Result<bool> {
     let Some(wanted) = probe.qualifier() else { return Ok(false) };
     // A scanner of its own: what it reads is not part of what the caller asked for.
     let mut scanner = Scanner::at(Arc::clone(file), place.clone());

@@ -6,7 +6,7 @@ use crate::block::bloom::BloomBits;
 use crate::block::cached::CachedBlock;
 use crate::cache::BlockKey;
 use crate::reader::tests::{ROWS, SEED, cached, open, row, with_filter, write};
-use crate::scan::scanner::Place;
+use crate::scan::scanner::ScanPosition;
 use crate::{
     BlockCache, BlockKind, BlockSource, BlockType, BloomType, CellRef, DataBlockEncoding, FileName,
     FilterUse, ReadTrace, Reader, ReaderOptions, RowProbe, Scanner, Timestamp, Writer,
@@ -124,7 +124,7 @@ fn a_block_is_found_without_the_cache_as_long_as_there_is_room_and_the_block() {
         };
         let (held, sources) = seek();
         assert_eq!(sources, [0, 1]);
-        let Some(Place::Decoded { block, .. }) = held.place() else { panic!("not decoded") };
+        let Some(ScanPosition::Decoded { block, .. }) = held.place() else { panic!("not decoded") };
         let place = block.origin().place;
         if !has_room {
             for offset in 0..500 {

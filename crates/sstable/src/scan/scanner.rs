@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::ahead::ReadAhead;
+use super::read_ahead::ReadAhead;
 use crate::block::data::{DataBlock, DataRef};
 use crate::block::decoded::DecodedBlock;
 use crate::block::encoded::{EncodedBlock, EncodedCursor};
 use crate::block::origin::BlockOrigin;
 use crate::buffers::Buffers;
-use crate::encoding::{PlainCursor, Step, What};
+use crate::encoding::{DamageReason, PlainCursor, Step};
 use crate::file::index_cursor::IndexCursor;
 use crate::file::open_file::OpenFile;
 use crate::file::read_context::ReadContext;
@@ -28,7 +28,7 @@ pub struct Scanner {
     /// Blocks that come next, if it reads ahead.
     ahead: Option<Box<ReadAhead>>,
     /// `None` before the first seek and behind the last cell.
-    place: Option<Place>,
+    place: Option<ScanPosition>,
     /// On the index entry of the current block, once that was looked up.
     cursor: Option<IndexCursor>,
     /// Cells of the row the scanner stands in, or of the row before it, that come before its cell:
@@ -40,14 +40,14 @@ pub struct Scanner {
 
 /// On a cell of a data block.
 #[derive(Clone, Debug)]
-pub(crate) enum Place {
+pub(crate) enum ScanPosition {
     /// All cells of the block were checked.
     Decoded { block: Arc<DecodedBlock>, cursor: PlainCursor },
     /// The cells up to this one were checked.
     Encoded { block: Arc<EncodedBlock>, cursor: EncodedCursor },
 }
 
-impl Place {
+impl ScanPosition {
     /// On the cell that starts at `at`.
     #[inline]
     pub(crate) fn decoded(block: Arc<DecodedBlock>, at: usize) -> Self {
@@ -55,7 +55,7 @@ impl Place {
     }
 
     /// On the first cell of a block.
-    fn first_of(block: DataBlock) -> Result<Self, (BlockOrigin, What)> {
+    fn first_of(block: DataBlock) -> Result<Self, (BlockOrigin, DamageReason)> {
         match block {
             DataBlock::Decoded(block) => Ok(Self::decoded(block, 0)),
             DataBlock::Encoded(block) => match block.cursor() {
@@ -75,7 +75,7 @@ impl Place {
 
     /// Goes to the next cell. Returns `false` behind the last one of the block, where it stays.
     #[inline]
-    fn advance(&mut self) -> Result<bool, What> {
+    fn advance(&mut self) -> Result<bool, DamageReason> {
         match self {
             Self::Decoded { block, cursor } => Ok(block.advance(cursor)),
             Self::Encoded { block, cursor } => block.step(cursor).map(|step| step != Step::End),
@@ -112,7 +112,7 @@ impl Scanner {
 
     /// One piece: a get makes a scanner where it is wanted, and moves none.
     #[inline]
-    fn standing(file: Arc<OpenFile>, caching: Caching, place: Option<Place>) -> Self {
+    fn standing(file: Arc<OpenFile>, caching: Caching, place: Option<ScanPosition>) -> Self {
         Self {
             file,
             caching,
@@ -134,7 +134,7 @@ impl Scanner {
 
     /// A scanner that stands on the first cell of a row. It mostly ends there.
     #[inline]
-    pub(crate) fn at(file: Arc<OpenFile>, place: Place) -> Self {
+    pub(crate) fn at(file: Arc<OpenFile>, place: ScanPosition) -> Self {
         Self::standing(file, Caching::Use, Some(place))
     }
 
@@ -149,7 +149,7 @@ impl Scanner {
         self.cells_passed = Some(0);
         let (file, mut context) = self.read();
         let first = file.first_data_block(&mut context)?;
-        self.place = first.map(|block| Place::decoded(block, 0));
+        self.place = first.map(|block| ScanPosition::decoded(block, 0));
         Ok(())
     }
 
@@ -161,7 +161,7 @@ impl Scanner {
     pub fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
         let Some(block) = self.leave_for(&key)? else { return Ok(()) };
         if let Some(at) = block.seek(&key) {
-            self.place = Some(Place::decoded(block, at));
+            self.place = Some(ScanPosition::decoded(block, at));
             return Ok(());
         }
         let next = self.next_block(DataRef::Decoded(&block), &block.last_key())?;
@@ -176,7 +176,7 @@ impl Scanner {
     pub fn seek_before(&mut self, key: KeyRef<'_>) -> Result<()> {
         let Some(block) = self.leave_for(&key)? else { return Ok(()) };
         if let Some(at) = block.last_before(&key) {
-            self.place = Some(Place::decoded(block, at));
+            self.place = Some(ScanPosition::decoded(block, at));
             return Ok(());
         }
         self.enter_previous(&block)
@@ -212,7 +212,7 @@ impl Scanner {
             block.row_cells_before(position, &mut self.before);
         }
         if let Some(at) = self.before.pop() {
-            self.place = Some(Place::decoded(block, at));
+            self.place = Some(ScanPosition::decoded(block, at));
             return Ok(());
         }
         self.enter_previous(&block)
@@ -225,7 +225,7 @@ impl Scanner {
         reason = "a call, and a copy of the cell, for each cell of a scan"
     )]
     pub fn cell(&self) -> Option<CellRef<'_>> {
-        self.place.as_ref().map(Place::cell)
+        self.place.as_ref().map(ScanPosition::cell)
     }
 
     /// Goes to the next cell. Behind the last one it stays where it is.
@@ -250,14 +250,14 @@ impl Scanner {
 
     /// Leaves a block whose next cell is damaged; returns the error.
     #[cold]
-    fn leave_damaged(&mut self, what: What) -> Error {
+    fn leave_damaged(&mut self, what: DamageReason) -> Error {
         let place = self.place.take().expect("the scanner stands on the cell before");
         self.file.damage_in(place.block().origin(), what)
     }
 
     /// The place that it stands at.
     #[cfg(test)]
-    pub(crate) fn place(&self) -> Option<&Place> {
+    pub(crate) fn place(&self) -> Option<&ScanPosition> {
         self.place.as_ref()
     }
 
@@ -303,7 +303,7 @@ impl Scanner {
     /// Leaves the current place, and loads the block in which `key` is to be looked for.
     fn leave_for(&mut self, key: &KeyRef<'_>) -> Result<Option<Arc<DecodedBlock>>> {
         self.leave();
-        let held = self.place.take().map(Place::into_block);
+        let held = self.place.take().map(ScanPosition::into_block);
         let (file, mut context) = self.read();
         file.data_block_for(key, held, &mut context)
     }
@@ -376,7 +376,7 @@ impl Scanner {
     /// Stands on the first cell of a block.
     fn enter(&mut self, block: Option<DataBlock>) -> Result<()> {
         let Some(block) = block else { return Ok(()) };
-        let place = Place::first_of(block);
+        let place = ScanPosition::first_of(block);
         let damage = |(origin, what)| self.file.damage_in(&origin, what);
         self.place = Some(place.map_err(damage)?);
         Ok(())
@@ -394,7 +394,7 @@ impl Scanner {
 
     fn enter_at_end(&mut self, block: Arc<DecodedBlock>) {
         let at = block.last_cell_at();
-        self.place = Some(Place::decoded(block, at));
+        self.place = Some(ScanPosition::decoded(block, at));
     }
 }
 

@@ -15,8 +15,8 @@ use crate::block::index::BlockPlace;
 use crate::block::origin::BlockOrigin;
 use crate::block::row_index::RowIndexKind;
 use crate::buffers::{Body, Buffers};
-use crate::encoding::What;
-use crate::file::blocks::Blocks;
+use crate::encoding::DamageReason;
+use crate::file::block_reader::BlockReader;
 use crate::file::raw_blocks::RawBlock;
 use crate::{
     BlockOffset, BlockType, Cell, CellRef, Damage, Error, Header, Reader, Result, RowsBetween,
@@ -129,7 +129,7 @@ const fn is_of_data(block_type: BlockType) -> bool {
 type Read = Result<RawBlock, (Option<Header>, Damage)>;
 
 /// The block at a place. Damage is no error here.
-fn read_block(blocks: &Blocks, at: BlockOffset, end: u64) -> Result<Read> {
+fn read_block(blocks: &BlockReader, at: BlockOffset, end: u64) -> Result<Read> {
     let header = match blocks.read_header(at, end) {
         Ok(header) => header,
         Err(Error::Corrupt { damage, .. }) => return Ok(Err((None, damage))),
@@ -140,12 +140,12 @@ fn read_block(blocks: &Blocks, at: BlockOffset, end: u64) -> Result<Read> {
 }
 
 /// Whether the blocks end at a place, or a sound one begins.
-fn begins_block(blocks: &Blocks, at: BlockOffset, end: u64) -> Result<bool> {
+fn begins_block(blocks: &BlockReader, at: BlockOffset, end: u64) -> Result<bool> {
     Ok(at.get() == end || at.get() < end && read_block(blocks, at, end)?.is_ok())
 }
 
 /// The first place behind `at` where a sound block begins; else where the blocks end.
-pub(super) fn next_block(blocks: &Blocks, at: BlockOffset, end: u64) -> Result<BlockOffset> {
+pub(super) fn next_block(blocks: &BlockReader, at: BlockOffset, end: u64) -> Result<BlockOffset> {
     let (mut from, mut tries) = (at.plus(1), 0);
     let (mut len_max, window_len_max) = WINDOW_LENS;
     while from.get() < end {
@@ -188,7 +188,7 @@ fn hand_over<E: From<Error>>(
     if !matches!(block_type, BlockType::Data | BlockType::EncodedData) {
         return Ok(Ok(None));
     }
-    let damaged = |what: What| Ok(Err(Damage { at, block: Some(block_type), what }));
+    let damaged = |what: DamageReason| Ok(Err(Damage { at, block: Some(block_type), what }));
     let cells = match cells_of(reader, at, raw) {
         Ok(cells) => cells,
         Err(what) => return damaged(what),
@@ -212,7 +212,7 @@ fn hand_over<E: From<Error>>(
 }
 
 /// The cells of a data block, all of them checked.
-fn cells_of(reader: &Reader, at: BlockOffset, raw: &RawBlock) -> Result<Vec<Cell>, What> {
+fn cells_of(reader: &Reader, at: BlockOffset, raw: &RawBlock) -> Result<Vec<Cell>, DamageReason> {
     let blocks = &reader.file().blocks;
     let len = u32::try_from(raw.header.len()).unwrap_or(u32::MAX);
     let place = BlockPlace { offset: at, len };

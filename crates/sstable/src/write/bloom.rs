@@ -9,7 +9,7 @@ use filter::bloom::hbase::{
     ChunkBuilder, ChunkSizing, FoldedChunk, HashPair, HashType, row_column_error_rate,
 };
 
-use super::blocks::BlockWriter;
+use super::block_writer::BlockWriter;
 use crate::block::bloom::{BloomChunk, BloomMeta};
 use crate::{BlockType, BloomType, CellRef, KeyRef, Result, WriterOptions};
 

@@ -12,7 +12,7 @@
 
 use std::io::Write;
 
-use super::blocks::BlockWriter;
+use super::block_writer::BlockWriter;
 use crate::block::index::{BlockPlace, IndexEntry, MiddleEntry, write_branch};
 use crate::{BlockType, Result};
 

@@ -1,6 +1,6 @@
 //! Writing files: cells in order go in, HFile v3 comes out; and copies of a file with another filter.
 
-mod blocks;
+mod block_writer;
 mod bloom;
 mod index;
 mod options;

@@ -18,13 +18,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::blocks::{BlockWriter, HEADER_LEN};
+use super::block_writer::{BlockWriter, HEADER_LEN};
 use super::row_filter::{FilterBlocks, FilterWriter};
 use super::rules::is_writers_own;
 use crate::block::filter_index::is_filter_name;
 use crate::block::header::Header;
 use crate::block::index::{BlockPlace, Branch, IndexEntry, write_branch};
-use crate::encoding::What;
+use crate::encoding::DamageReason;
 use crate::input::Input;
 use crate::{
     BlockOffset, BlockType, Comparator, Damage, Error, FileInfo, FileName, FilterOptions, Limits,
@@ -160,7 +160,7 @@ enum Meta {
     /// One of ours.
     New(Vec<u8>),
     /// One that is kept.
-    Kept(BlockPlace),
+    KeptBlock(BlockPlace),
 }
 
 /// The META blocks of the new file, in the order of their names.
@@ -178,7 +178,7 @@ fn metas(reader: &Reader, options: &WriterOptions) -> Result<Metas> {
         .meta_places()
         .iter()
         .filter(|(name, _)| !is_filter_name(name))
-        .map(|(name, place)| (name.clone(), Meta::Kept(*place)))
+        .map(|(name, place)| (name.clone(), Meta::KeptBlock(*place)))
         .collect();
     let mut filter = FilterWriter::new(options);
     let mut last_row: Option<Vec<u8>> = None;
@@ -227,7 +227,7 @@ impl<W: Write> Rebuild<'_, W> {
         for (name, meta) in metas {
             let (block, len) = match meta {
                 Meta::New(body) => (self.written.write(BlockType::Meta, body)?, body.len() as u64),
-                Meta::Kept(place) => {
+                Meta::KeptBlock(place) => {
                     let header = self.reader.blocks().read_header(place.offset)?;
                     let block = self.copy(&(place.offset, header))?;
                     (block, header.uncompressed_size.into())
@@ -325,7 +325,7 @@ impl<W: Write> Rebuild<'_, W> {
     }
 
     /// The body of an intermediate block that points to moved blocks; `None` if none has moved.
-    fn moved_branch(&self, body: &Bytes) -> Result<Option<Vec<u8>>, What> {
+    fn moved_branch(&self, body: &Bytes) -> Result<Option<Vec<u8>>, DamageReason> {
         let branch = Branch::new(body.clone())?;
         if !branch.entries().any(|entry| self.moved.contains_key(&entry.block.offset)) {
             return Ok(None);
@@ -359,7 +359,7 @@ impl<W: Write> Rebuild<'_, W> {
         self.written.write_uncounted(BlockType::RootIndex, &body)
     }
 
-    fn damage(&self, (at, header): &Found, what: What) -> Error {
+    fn damage(&self, (at, header): &Found, what: DamageReason) -> Error {
         Damage { at: *at, block: Some(header.block_type), what }.in_file(self.reader.name())
     }
 }

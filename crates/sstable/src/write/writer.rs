@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use super::blocks::BlockWriter;
+use super::block_writer::BlockWriter;
 use super::bloom::BloomWriter;
 use super::index::IndexWriter;
 use super::row_filter::{FilterBlocks, FilterWriter};

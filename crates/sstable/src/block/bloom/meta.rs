@@ -27,7 +27,7 @@ use bytes::Bytes;
 use filter::bloom::hbase_ribbon::RibbonChunk;
 
 use crate::block::index::{BlockPlace, IndexEntry};
-use crate::encoding::What;
+use crate::encoding::DamageReason;
 use crate::input::{Input, write_hvlong};
 
 /// What a Bloom meta block says.
@@ -81,7 +81,7 @@ impl BloomMeta {
 }
 
 /// The name of a class, or nothing.
-pub(super) fn read_comparator(input: &mut Input<'_>) -> Result<Vec<u8>, What> {
+pub(super) fn read_comparator(input: &mut Input<'_>) -> Result<Vec<u8>, DamageReason> {
     let len = input.hvlong().and_then(|len| usize::try_from(len).ok());
     let comparator = len.and_then(|len| input.take(len));
     Ok(comparator.ok_or("the comparator goes past the block")?.to_vec())
@@ -93,7 +93,7 @@ pub(super) fn read_chunks(
     body: &Bytes,
     count: usize,
     chunks_max: usize,
-) -> Result<Vec<BloomChunk>, What> {
+) -> Result<Vec<BloomChunk>, DamageReason> {
     if count > input.len() / IndexEntry::ROOT_LEN_MIN {
         return Err(format!("{count} chunks in {} bytes", input.len()).into());
     }
@@ -115,7 +115,7 @@ pub(super) fn read_chunks(
 }
 
 /// A number of eight bytes that is not negative.
-pub(super) fn number(input: &mut Input<'_>) -> Result<u64, What> {
+pub(super) fn number(input: &mut Input<'_>) -> Result<u64, DamageReason> {
     let number = input.array().ok_or("ends in the numbers about the filter")?;
     u64::try_from(i64::from_be_bytes(number)).map_err(|_| "a negative number".into())
 }

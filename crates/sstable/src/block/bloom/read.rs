@@ -8,12 +8,12 @@ use bytes::Bytes;
 
 use super::meta::{BloomMeta, number, read_chunks, read_comparator};
 use super::ribbon;
-use crate::encoding::What;
+use crate::encoding::DamageReason;
 use crate::input::Input;
 
 impl BloomMeta {
     /// Reads the body of the block, in a file that has room for `chunks_max` chunks.
-    pub(crate) fn read(body: &Bytes, chunks_max: usize) -> Result<Self, What> {
+    pub(crate) fn read(body: &Bytes, chunks_max: usize) -> Result<Self, DamageReason> {
         let mut input = Input::new(body);
         let ends = "ends in the numbers about the filter";
         let version = input.array().map(i32::from_be_bytes).ok_or(ends)?;

@@ -25,7 +25,7 @@ use bytes::Bytes;
 use filter::bloom::hbase_ribbon::RibbonChunk;
 
 use super::meta::{BloomMeta, number, read_chunks, read_comparator};
-use crate::encoding::What;
+use crate::encoding::DamageReason;
 use crate::input::Input;
 
 /// The version that stands where a Bloom meta block has 3.
@@ -36,7 +36,7 @@ pub(super) fn read(
     input: &mut Input<'_>,
     body: &Bytes,
     chunks_max: usize,
-) -> Result<BloomMeta, What> {
+) -> Result<BloomMeta, DamageReason> {
     let ends = "ends in the numbers about the filter";
     let total_byte_size = number(input)?;
     let bandwidth = input.array().map(i32::from_be_bytes).ok_or(ends)?;

@@ -9,9 +9,9 @@ use std::ops::Range;
 
 use super::cells::DeltaCells;
 use super::current_cell::CurrentCell;
-use super::wrong::Wrong;
+use super::wrong::DeltaFault;
 use crate::encoding::plain::{self, LENGTHS_LEN, TAGS_LEN_MAX, TIME_LEN};
-use crate::encoding::{Step, What};
+use crate::encoding::{DamageReason, Step};
 use crate::input::{Input, hvlong_len};
 use crate::{CellType, KeyRef, SequenceId};
 
@@ -39,10 +39,10 @@ pub(super) struct Time {
 
 impl Time {
     #[inline(always)]
-    fn new(timestamp: i64, type_code: u8) -> Result<Self, Wrong> {
-        let cell_type = CellType::from_code(type_code).ok_or(Wrong::UnknownType(type_code))?;
+    fn new(timestamp: i64, type_code: u8) -> Result<Self, DeltaFault> {
+        let cell_type = CellType::from_code(type_code).ok_or(DeltaFault::UnknownType(type_code))?;
         if timestamp < 0 {
-            return Err(Wrong::NegativeTimestamp);
+            return Err(DeltaFault::NegativeTimestamp);
         }
         Ok(Self { timestamp, cell_type })
     }
@@ -71,7 +71,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
 
     /// Reads a cell of `DIFF` or `FAST_DIFF` behind its flags.
     #[inline(always)]
-    pub(super) fn read_differences(&mut self, flags: impl CellFlags) -> Result<Step, Wrong> {
+    pub(super) fn read_differences(&mut self, flags: impl CellFlags) -> Result<Step, DeltaFault> {
         let Lengths { key_len, value_len, common } = self.read_lengths(flags)?;
         let step = self.read_columns(key_len, common)?;
         let time = self.read_time(key_len, flags)?;
@@ -87,18 +87,18 @@ impl<'c, 'b> CellReader<'c, 'b> {
     /// Reads the lengths of key and value, where they are not those of the cell before, and how much the
     /// keys share.
     #[inline(always)]
-    fn read_lengths(&mut self, flags: impl CellFlags) -> Result<Lengths, Wrong> {
+    fn read_lengths(&mut self, flags: impl CellFlags) -> Result<Lengths, DeltaFault> {
         let key_len = if flags.same_key_len() {
             self.current.key_len
         } else {
-            self.input.vint().ok_or(Wrong::BadKeyLen)?
+            self.input.vint().ok_or(DeltaFault::BadKeyLen)?
         };
         let value_len = if flags.same_value_len() {
             self.current.value.len()
         } else {
-            self.input.vint().ok_or(Wrong::BadValueLen)?
+            self.input.vint().ok_or(DeltaFault::BadValueLen)?
         };
-        let common = self.input.vint().ok_or(Wrong::BadSharedLen)?;
+        let common = self.input.vint().ok_or(DeltaFault::BadSharedLen)?;
         Ok(Lengths { key_len, value_len, common })
     }
 
@@ -108,27 +108,27 @@ impl<'c, 'b> CellReader<'c, 'b> {
         &mut self,
         key_len: usize,
         common: usize,
-    ) -> Result<(Step, Time), Wrong> {
+    ) -> Result<(Step, Time), DeltaFault> {
         if key_len < KeyRef::FIXED_LEN {
-            return Err(Wrong::key_too_short(key_len));
+            return Err(DeltaFault::key_too_short(key_len));
         }
         let current = &mut *self.current;
         if common > current.key_len || common > key_len {
-            return Err(Wrong::shares_too_much(common));
+            return Err(DeltaFault::shares_too_much(common));
         }
         let rest = self.input.rest();
         let step = current.enter_row(common, rest)?;
-        let own = self.input.take(key_len - common).ok_or(Wrong::KeyEnds)?;
+        let own = self.input.take(key_len - common).ok_or(DeltaFault::KeyEnds)?;
         // Where the length of the family is shared, it is that of the key before.
         if let Some(family_at) = current.row_end.checked_sub(common) {
-            let family_len = usize::from(*own.get(family_at).ok_or(Wrong::KeyContradicts)?);
+            let family_len = usize::from(*own.get(family_at).ok_or(DeltaFault::KeyContradicts)?);
             if family_len > KeyRef::FAMILY_LEN_MAX {
-                return Err(Wrong::KeyContradicts);
+                return Err(DeltaFault::KeyContradicts);
             }
             current.family_field_len = 1 + family_len;
         }
         if key_len < current.qualifier_at() + TIME_LEN {
-            return Err(Wrong::KeyContradicts);
+            return Err(DeltaFault::KeyContradicts);
         }
         current.key.make_room(key_len);
         current.key.put(common, rest, own.len());
@@ -141,9 +141,9 @@ impl<'c, 'b> CellReader<'c, 'b> {
     /// Reads row and qualifier of a key of `key_len` bytes behind the first `common`, which it shares;
     /// the family is that of the block.
     #[inline(always)]
-    fn read_columns(&mut self, key_len: usize, common: usize) -> Result<Step, Wrong> {
+    fn read_columns(&mut self, key_len: usize, common: usize) -> Result<Step, DeltaFault> {
         if key_len < KeyRef::FIXED_LEN {
-            return Err(Wrong::key_too_short(key_len));
+            return Err(DeltaFault::key_too_short(key_len));
         }
         let current = &mut *self.current;
         let time_at = key_len - TIME_LEN;
@@ -159,14 +159,14 @@ impl<'c, 'b> CellReader<'c, 'b> {
                 return Err(self.wrong_share(key_len, common));
             }
             let own_len = time_at - common;
-            self.input.take(own_len).ok_or(Wrong::KeyEnds)?;
+            self.input.take(own_len).ok_or(DeltaFault::KeyEnds)?;
             current.key.make_room(key_len);
             current.key.put(common, own, own_len);
         } else {
             let row_len = current.row_end - common;
-            let qualifier_len = time_at.checked_sub(qualifier_at).ok_or(Wrong::RowTooLong)?;
-            let columns = self.input.take(row_len + qualifier_len).ok_or(Wrong::KeyEnds)?;
-            let (_, qualifier) = own.split_at_checked(row_len).ok_or(Wrong::KeyEnds)?;
+            let qualifier_len = time_at.checked_sub(qualifier_at).ok_or(DeltaFault::RowTooLong)?;
+            let columns = self.input.take(row_len + qualifier_len).ok_or(DeltaFault::KeyEnds)?;
+            let (_, qualifier) = own.split_at_checked(row_len).ok_or(DeltaFault::KeyEnds)?;
             debug_assert_eq!(columns.len(), row_len + qualifier_len, "both were taken");
             current.key.make_room(key_len);
             current.key.put(common, own, row_len);
@@ -178,26 +178,26 @@ impl<'c, 'b> CellReader<'c, 'b> {
 
     /// Why a key of `key_len` bytes may not share its first `common` with the key before, of whose row it is.
     #[cold]
-    fn wrong_share(&self, key_len: usize, common: usize) -> Wrong {
+    fn wrong_share(&self, key_len: usize, common: usize) -> DeltaFault {
         if common > self.current.key_len || common > key_len {
-            Wrong::shares_too_much(common)
+            DeltaFault::shares_too_much(common)
         } else if common < self.current.qualifier_at() {
-            Wrong::SharesFamily
+            DeltaFault::SharesFamily
         } else {
-            Wrong::SharesTime
+            DeltaFault::SharesTime
         }
     }
 
     /// Reads time and type of a key of `key_len` bytes, whose columns were read.
     #[inline(always)]
-    fn read_time(&mut self, key_len: usize, flags: impl CellFlags) -> Result<Time, Wrong> {
+    fn read_time(&mut self, key_len: usize, flags: impl CellFlags) -> Result<Time, DeltaFault> {
         let current = &mut *self.current;
         let timestamp = flags.read_timestamp(&mut self.input, current.timestamp);
-        let timestamp = timestamp.ok_or(Wrong::NoTimestamp)?;
+        let timestamp = timestamp.ok_or(DeltaFault::NoTimestamp)?;
         let type_code = if flags.same_type() {
             current.cell_type.code()
         } else {
-            self.input.u8().ok_or(Wrong::NoType)?
+            self.input.u8().ok_or(DeltaFault::NoType)?
         };
         current.key.put_time(key_len - TIME_LEN, timestamp, type_code);
         Time::new(timestamp, type_code)
@@ -205,17 +205,17 @@ impl<'c, 'b> CellReader<'c, 'b> {
 
     /// Reads the value.
     #[inline(always)]
-    pub(super) fn read_value(&mut self, len: usize) -> Result<Range<usize>, Wrong> {
+    pub(super) fn read_value(&mut self, len: usize) -> Result<Range<usize>, DeltaFault> {
         let start = self.at();
-        self.input.take(len).ok_or(Wrong::ValueEnds)?;
+        self.input.take(len).ok_or(DeltaFault::ValueEnds)?;
         Ok(start..start + len)
     }
 
     /// Takes the value of the cell before once more, whose length the cell must have.
     #[inline(always)]
-    fn value_before(&self, len: usize) -> Result<Range<usize>, Wrong> {
+    fn value_before(&self, len: usize) -> Result<Range<usize>, DeltaFault> {
         let value = self.current.value.clone();
-        if len == value.len() { Ok(value) } else { Err(Wrong::OtherValueLen) }
+        if len == value.len() { Ok(value) } else { Err(DeltaFault::OtherValueLen) }
     }
 
     /// Becomes the cell whose key and value were read. Reads what follows the value, unless
@@ -226,7 +226,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
         key_len: usize,
         time: Time,
         value: Range<usize>,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), DeltaFault> {
         let layout = self.current.layout;
         // Key and value are in memory, so that their lengths add up.
         let mut plain_len = LENGTHS_LEN + key_len + value.len();
@@ -240,7 +240,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
         let current = &mut *self.current;
         let plain_end = current.plain.end + plain_len;
         if plain_end > current.size {
-            return Err(Wrong::MoreThanStated);
+            return Err(DeltaFault::MoreThanStated);
         }
         current.next_at = next_at;
         current.key_len = key_len;
@@ -254,15 +254,15 @@ impl<'c, 'b> CellReader<'c, 'b> {
 
     /// Reads a sequence id; also returns how many bytes it takes in a plain cell.
     #[inline(always)]
-    fn read_sequence_id(&mut self) -> Result<(SequenceId, usize), Wrong> {
-        let number = self.input.hvlong().ok_or(Wrong::BadSequenceId)?;
-        let sequence_id = u64::try_from(number).map_err(|_| Wrong::BadSequenceId)?;
+    fn read_sequence_id(&mut self) -> Result<(SequenceId, usize), DeltaFault> {
+        let number = self.input.hvlong().ok_or(DeltaFault::BadSequenceId)?;
+        let sequence_id = u64::try_from(number).map_err(|_| DeltaFault::BadSequenceId)?;
         let len = if number < 0x80 { 1 } else { hvlong_len(number) };
         Ok((SequenceId::new(sequence_id), len))
     }
 
     /// Reads what follows the value in files with tags: tags and sequence id.
-    pub(super) fn read_tail(&mut self) -> Result<(), What> {
+    pub(super) fn read_tail(&mut self) -> Result<(), DamageReason> {
         self.read_tags()?;
         if self.current.layout.mvcc {
             let read = self.read_sequence_id();
@@ -274,7 +274,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
         Ok(())
     }
 
-    fn read_tags(&mut self) -> Result<(), What> {
+    fn read_tags(&mut self) -> Result<(), DamageReason> {
         let len = self.input.vint().filter(|len| *len <= TAGS_LEN_MAX);
         let len = len.ok_or("bad tags length")?;
         self.take_plain(len + plain::TAGS_LEN_LEN)?;
@@ -292,11 +292,11 @@ impl<'c, 'b> CellReader<'c, 'b> {
     }
 
     /// Adds bytes to the plain cell.
-    fn take_plain(&mut self, len: usize) -> Result<(), What> {
+    fn take_plain(&mut self, len: usize) -> Result<(), DamageReason> {
         let current = &mut *self.current;
         current.plain.end += len;
         if current.plain.end > current.size {
-            return Err(Wrong::MoreThanStated.what(current));
+            return Err(DeltaFault::MoreThanStated.what(current));
         }
         Ok(())
     }

@@ -6,11 +6,11 @@ use std::cmp::Ordering;
 use super::cell_reader::CellReader;
 use super::cells::{DELTA_HEADER_LEN, DeltaCells, DeltaEncoding};
 use super::current_cell::CurrentCell;
-use super::wrong::Wrong;
+use super::wrong::DeltaFault;
 use super::{diff, fast_diff, prefix};
 use crate::CellRef;
 use crate::buffers::Buffers;
-use crate::encoding::{CellLayout, PlainCells, RowStarts, Step, What, plain};
+use crate::encoding::{CellLayout, DamageReason, PlainCells, RowStarts, Step, plain};
 use crate::input::Input;
 
 /// A cursor: on a cell that it has checked.
@@ -25,7 +25,7 @@ pub(crate) struct DeltaCursor {
 
 impl DeltaCursor {
     /// Returns a cursor on the first cell.
-    pub(crate) fn begin(cells: &DeltaCells, layout: CellLayout) -> Result<Self, What> {
+    pub(crate) fn begin(cells: &DeltaCells, layout: CellLayout) -> Result<Self, DamageReason> {
         let encoding = cells.encoding();
         let mut cell = CurrentCell::before_first(cells, layout, DELTA_HEADER_LEN);
         if encoding == DeltaEncoding::Diff {
@@ -53,7 +53,7 @@ impl DeltaCursor {
     /// Goes to the next cell.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
-    pub(crate) fn step(&mut self, cells: &DeltaCells) -> Result<Step, What> {
+    pub(crate) fn step(&mut self, cells: &DeltaCells) -> Result<Step, DamageReason> {
         let at = self.cell.next_at;
         let read = match self.encoding {
             DeltaEncoding::Prefix => prefix::decode(&mut self.cell, cells),
@@ -69,13 +69,13 @@ impl DeltaCursor {
 
     /// Reads what follows the value of the cell that starts at `at`, in files with tags.
     #[inline(never)]
-    fn read_tail(&mut self, cells: &DeltaCells, at: usize) -> Result<(), What> {
+    fn read_tail(&mut self, cells: &DeltaCells, at: usize) -> Result<(), DamageReason> {
         CellReader::new(&mut self.cell, cells).read_tail().map_err(|what| located(at, &what))
     }
 
     /// Ends at `at`, where no sound cell is: there is none, or it is damaged.
     #[cold]
-    fn end(&self, cells: &DeltaCells, at: usize, wrong: Wrong) -> Result<Step, What> {
+    fn end(&self, cells: &DeltaCells, at: usize, wrong: DeltaFault) -> Result<Step, DamageReason> {
         if !cells.body().behind(at).is_empty() {
             return Err(located(at, &wrong.what(&self.cell)));
         }
@@ -88,7 +88,11 @@ impl DeltaCursor {
 
     /// Goes on to the first cell whose row is not less than `row`; returns how that row compares with
     /// it. Where all rows are less it ends on the last cell.
-    pub(crate) fn go_to_row(&mut self, cells: &DeltaCells, row: &[u8]) -> Result<Ordering, What> {
+    pub(crate) fn go_to_row(
+        &mut self,
+        cells: &DeltaCells,
+        row: &[u8],
+    ) -> Result<Ordering, DamageReason> {
         loop {
             let found = self.cell.layout.order.compare_rows(self.cell.row(), row);
             if found.is_ge() {
@@ -134,7 +138,7 @@ pub(crate) fn decode_delta(
     cells: &DeltaCells,
     layout: CellLayout,
     buffers: &mut Buffers,
-) -> Result<(PlainCells, RowStarts), What> {
+) -> Result<(PlainCells, RowStarts), DamageReason> {
     // The stated size is not proven yet; past this the vector grows with what is decoded.
     let likely_len = cells.plain_len().min(cells.body().len().saturating_mul(8));
     let mut out = buffers.take_empty(likely_len);
@@ -150,6 +154,6 @@ pub(crate) fn decode_delta(
 }
 
 #[cold]
-fn located(at: usize, what: &str) -> What {
+fn located(at: usize, what: &str) -> DamageReason {
     format!("cell at {at} in the encoded block: {what}").into()
 }

@@ -20,9 +20,9 @@ use super::cell_reader::{CellFlags, CellReader};
 use super::cells::DeltaCells;
 use super::current_cell::CurrentCell;
 use super::written_key::{Key, write_len};
-use super::wrong::Wrong;
+use super::wrong::DeltaFault;
 use crate::CellRef;
-use crate::encoding::{Step, What};
+use crate::encoding::{DamageReason, Step};
 use crate::input::Input;
 
 const SAME_KEY_LEN: u8 = 0x01;
@@ -105,7 +105,7 @@ impl TimestampField {
 }
 
 /// Reads the family in front of the first cell.
-pub(super) fn decode_family<'a>(input: &mut Input<'a>) -> Result<&'a [u8], What> {
+pub(super) fn decode_family<'a>(input: &mut Input<'a>) -> Result<&'a [u8], DamageReason> {
     let len = input.u8().ok_or("no family length")?;
     let family = i8::try_from(len).ok().and_then(|_| input.take(len.into()));
     Ok(family.ok_or("the family goes past the block")?)
@@ -113,17 +113,20 @@ pub(super) fn decode_family<'a>(input: &mut Input<'a>) -> Result<&'a [u8], What>
 
 /// Reads the next cell.
 #[inline(never)]
-pub(super) fn decode(before: &mut CurrentCell, cells: &DeltaCells) -> Result<Step, Wrong> {
+pub(super) fn decode(before: &mut CurrentCell, cells: &DeltaCells) -> Result<Step, DeltaFault> {
     let mut cell = CellReader::new(before, cells);
-    let flags = Flags(cell.input.u8().ok_or(Wrong::NoFlags)?);
+    let flags = Flags(cell.input.u8().ok_or(DeltaFault::NoFlags)?);
     cell.read_differences(flags)
 }
 
 /// Reads the first cell, which must not take anything from one before it.
-pub(super) fn decode_first(before: &mut CurrentCell, cells: &DeltaCells) -> Result<Step, Wrong> {
-    let flags = CellReader::new(before, cells).input.u8().ok_or(Wrong::NoFlags)?;
+pub(super) fn decode_first(
+    before: &mut CurrentCell,
+    cells: &DeltaCells,
+) -> Result<Step, DeltaFault> {
+    let flags = CellReader::new(before, cells).input.u8().ok_or(DeltaFault::NoFlags)?;
     if flags & (SAME_KEY_LEN | SAME_VALUE_LEN | SAME_TYPE | TIMESTAMP_DIFFERENCE) != 0 {
-        return Err(Wrong::RefersBack);
+        return Err(DeltaFault::RefersBack);
     }
     decode(before, cells)
 }

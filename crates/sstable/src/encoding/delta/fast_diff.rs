@@ -19,7 +19,7 @@ use super::cell_reader::{CellFlags, CellReader};
 use super::cells::DeltaCells;
 use super::current_cell::CurrentCell;
 use super::written_key::{Key, write_len};
-use super::wrong::Wrong;
+use super::wrong::DeltaFault;
 use crate::CellRef;
 use crate::encoding::Step;
 use crate::input::Input;
@@ -91,22 +91,25 @@ fn push_value(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &mut Key) {
 
 /// Reads the next cell.
 #[inline(never)]
-pub(super) fn decode(before: &mut CurrentCell, cells: &DeltaCells) -> Result<Step, Wrong> {
+pub(super) fn decode(before: &mut CurrentCell, cells: &DeltaCells) -> Result<Step, DeltaFault> {
     let mut cell = CellReader::new(before, cells);
     let flags = Flags::read(&mut cell.input)?;
     cell.read_differences(flags)
 }
 
 /// Reads the first cell, whose key is whole.
-pub(super) fn decode_first(before: &mut CurrentCell, cells: &DeltaCells) -> Result<Step, Wrong> {
+pub(super) fn decode_first(
+    before: &mut CurrentCell,
+    cells: &DeltaCells,
+) -> Result<Step, DeltaFault> {
     let mut cell = CellReader::new(before, cells);
     if Flags::read(&mut cell.input)?.0 != 0 {
-        return Err(Wrong::RefersBack);
+        return Err(DeltaFault::RefersBack);
     }
-    let key_len = cell.input.vint().ok_or(Wrong::BadKeyLen)?;
-    let value_len = cell.input.vint().ok_or(Wrong::BadValueLen)?;
+    let key_len = cell.input.vint().ok_or(DeltaFault::BadKeyLen)?;
+    let value_len = cell.input.vint().ok_or(DeltaFault::BadValueLen)?;
     if cell.input.vint() != Some(0) {
-        return Err(Wrong::RefersBack);
+        return Err(DeltaFault::RefersBack);
     }
     let (step, time) = cell.read_key(key_len, 0)?;
     cell.keep_family();
@@ -121,10 +124,10 @@ struct Flags(u8);
 impl Flags {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
-    fn read(input: &mut Input<'_>) -> Result<Self, Wrong> {
-        let flags = input.u8().ok_or(Wrong::NoFlags)?;
+    fn read(input: &mut Input<'_>) -> Result<Self, DeltaFault> {
+        let flags = input.u8().ok_or(DeltaFault::NoFlags)?;
         if flags & UNUSED != 0 {
-            return Err(Wrong::UnknownFlags(flags));
+            return Err(DeltaFault::UnknownFlags(flags));
         }
         Ok(Self(flags))
     }

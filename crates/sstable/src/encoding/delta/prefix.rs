@@ -15,7 +15,7 @@ use super::cell_reader::CellReader;
 use super::cells::DeltaCells;
 use super::current_cell::CurrentCell;
 use super::written_key::{Key, write_len};
-use super::wrong::Wrong;
+use super::wrong::DeltaFault;
 use crate::CellRef;
 use crate::encoding::Step;
 
@@ -37,11 +37,11 @@ pub(in crate::encoding) fn encode(
 
 /// Reads the next cell, or the first.
 #[inline(never)]
-pub(super) fn decode(before: &mut CurrentCell, cells: &DeltaCells) -> Result<Step, Wrong> {
+pub(super) fn decode(before: &mut CurrentCell, cells: &DeltaCells) -> Result<Step, DeltaFault> {
     let mut cell = CellReader::new(before, cells);
-    let own_len = cell.input.vint().ok_or(Wrong::BadKeyLen)?;
-    let value_len = cell.input.vint().ok_or(Wrong::BadValueLen)?;
-    let common = cell.input.vint().ok_or(Wrong::BadSharedLen)?;
+    let own_len = cell.input.vint().ok_or(DeltaFault::BadKeyLen)?;
+    let value_len = cell.input.vint().ok_or(DeltaFault::BadValueLen)?;
+    let common = cell.input.vint().ok_or(DeltaFault::BadSharedLen)?;
     // Each is at most `i32::MAX`.
     let key_len = common + own_len;
     let (step, time) = cell.read_key(key_len, common)?;

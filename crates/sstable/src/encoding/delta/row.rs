@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::current_cell::CurrentCell;
-use super::wrong::Wrong;
+use super::wrong::DeltaFault;
 use crate::Comparator;
 use crate::encoding::Step;
 
@@ -14,7 +14,7 @@ impl CurrentCell {
     /// Does not check that the row ends within `rest`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
-    pub(super) fn enter_row(&mut self, common: usize, rest: &[u8]) -> Result<Step, Wrong> {
+    pub(super) fn enter_row(&mut self, common: usize, rest: &[u8]) -> Result<Step, DeltaFault> {
         if common >= self.row_end {
             return Ok(Step::SameRow);
         }
@@ -33,22 +33,22 @@ impl CurrentCell {
     /// Does the same for any row: of another length, of the first cell, in another order than that of
     /// bytes.
     #[inline(never)]
-    fn enter_any_row(&mut self, common: usize, rest: &[u8]) -> Result<Step, Wrong> {
+    fn enter_any_row(&mut self, common: usize, rest: &[u8]) -> Result<Step, DeltaFault> {
         if common > self.key_len {
-            return Err(Wrong::shares_too_much(common));
+            return Err(DeltaFault::shares_too_much(common));
         }
         let (row_len, rest) = match (common, rest) {
             (0, [high, low, rest @ ..]) => (u16::from_be_bytes([*high, *low]).into(), rest),
             (1, [low, rest @ ..]) => (u16::from_be_bytes([self.key.byte(0), *low]).into(), rest),
-            (0 | 1, _) => return Err(Wrong::KeyEnds),
+            (0 | 1, _) => return Err(DeltaFault::KeyEnds),
             _ => (self.row_end - 2, rest),
         };
         if row_len > crate::KeyRef::ROW_LEN_MAX {
-            return Err(Wrong::NegativeRowLen);
+            return Err(DeltaFault::NegativeRowLen);
         }
         // Of the row; rows of different lengths share nothing that counts.
         let shared = common.max(2) - 2;
-        let tail = rest.get(..row_len - shared).ok_or(Wrong::KeyEnds)?;
+        let tail = rest.get(..row_len - shared).ok_or(DeltaFault::KeyEnds)?;
         let order = match self.key_len {
             0 => Ordering::Less,
             _ => self.compare_row_before(shared, tail),
@@ -57,7 +57,7 @@ impl CurrentCell {
         match order {
             Ordering::Less => Ok(Step::NextRow),
             Ordering::Equal => Ok(Step::SameRow),
-            Ordering::Greater => Err(Wrong::RowOutOfOrder),
+            Ordering::Greater => Err(DeltaFault::RowOutOfOrder),
         }
     }
 

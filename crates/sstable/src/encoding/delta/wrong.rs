@@ -3,12 +3,12 @@
 //! A decoder returns a small number, which stays in a register; the sentence is made only once, for damage.
 
 use super::current_cell::CurrentCell;
-use crate::encoding::What;
+use crate::encoding::DamageReason;
 use crate::encoding::plain::unknown_type;
 
 /// What is wrong with a cell. Lengths of hostile cells fit: a vint is at most `i32::MAX`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Wrong {
+pub(super) enum DeltaFault {
     NoFlags,
     UnknownFlags(u8),
     /// In the first cell of a block.
@@ -36,7 +36,7 @@ pub(super) enum Wrong {
     MoreThanStated,
 }
 
-impl Wrong {
+impl DeltaFault {
     pub(super) fn key_too_short(key_len: usize) -> Self {
         Self::KeyTooShort(u32::try_from(key_len).expect("it is less than the shortest key"))
     }
@@ -48,7 +48,7 @@ impl Wrong {
 
     /// The sentence about the cell that follows `before`.
     #[cold]
-    pub(super) fn what(self, before: &CurrentCell) -> What {
+    pub(super) fn what(self, before: &CurrentCell) -> DamageReason {
         match self {
             Self::NoFlags => "no flags".into(),
             Self::UnknownFlags(flags) => format!("unknown flags {flags:#04x}").into(),

@@ -16,7 +16,7 @@
 use prost::Message;
 
 use super::FileInfo;
-use crate::encoding::What;
+use crate::encoding::DamageReason;
 use crate::input::Input;
 
 impl FileInfo {
@@ -35,7 +35,7 @@ impl FileInfo {
     }
 
     /// Reads the body of the file info block.
-    pub(crate) fn decode(body: &[u8]) -> Result<Self, What> {
+    pub(crate) fn decode(body: &[u8]) -> Result<Self, DamageReason> {
         let mut input = Input::new(body);
         let mut file_info = Self::default();
         if input.array().as_ref() == Some(Self::MAGIC) {

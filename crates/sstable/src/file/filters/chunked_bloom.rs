@@ -9,7 +9,7 @@ use filter::bloom::hbase::{self, HashPair, HashType};
 use super::kept::{FilterPart, offset_before};
 use crate::block::bloom::{BloomBits, BloomChunk, BloomMeta};
 use crate::block::index::BlockPlace;
-use crate::file::blocks::Blocks;
+use crate::file::block_reader::BlockReader;
 use crate::order::Comparator;
 use crate::row_heads::RowHeads;
 use crate::{
@@ -176,7 +176,7 @@ impl ChunkedBloom {
     /// nothing about such a question.
     pub(crate) fn ask(
         &self,
-        blocks: &Blocks,
+        blocks: &BlockReader,
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
     ) -> Result<Option<bool>> {
@@ -219,7 +219,7 @@ impl ChunkedBloom {
     /// which a get would ask for as well.
     pub(crate) fn ask_exactly(
         &self,
-        blocks: &Blocks,
+        blocks: &BlockReader,
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
     ) -> Result<Option<bool>> {
@@ -234,7 +234,7 @@ impl ChunkedBloom {
     }
 
     /// Loads all chunks. What cannot be read now is met again by who asks it.
-    pub(crate) fn load(&self, blocks: &Blocks) {
+    pub(crate) fn load(&self, blocks: &BlockReader) {
         for part in &self.parts {
             let _ = part.load(blocks, BlockType::BloomChunk, &mut ReadTrace::default(), |_| Ok(()));
         }
@@ -260,7 +260,7 @@ impl ChunkedBloom {
     #[inline]
     fn contains(
         &self,
-        blocks: &Blocks,
+        blocks: &BlockReader,
         chunk: Option<usize>,
         pair: HashPair,
         trace: &mut ReadTrace,

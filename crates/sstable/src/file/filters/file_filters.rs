@@ -13,7 +13,7 @@ use filter::{Membership, Seed, StoredFilter};
 
 use super::chunked_bloom::ChunkedBloom;
 use super::row_filter::RowFilter;
-use crate::file::blocks::Blocks;
+use crate::file::block_reader::BlockReader;
 use crate::file::options::FilterUse;
 use crate::{BlockKind, BlockSource, BloomType, ReadTrace, Result, RowProbe};
 
@@ -106,7 +106,7 @@ impl Filters {
     }
 
     /// Loads the filters that are to be used, so that they are pinned.
-    pub(crate) fn load(&self, blocks: &Blocks) {
+    pub(crate) fn load(&self, blocks: &BlockReader) {
         if let Some(filter) = self.row_filter() {
             filter.load(blocks);
         } else if let Some(bloom) = self.bloom() {
@@ -129,7 +129,7 @@ impl Filters {
     #[inline]
     pub(crate) fn ask(
         &self,
-        blocks: &Blocks,
+        blocks: &BlockReader,
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
     ) -> FilterAnswer {
@@ -146,7 +146,7 @@ impl Filters {
     #[inline(never)]
     fn ask_and_load(
         &self,
-        blocks: &Blocks,
+        blocks: &BlockReader,
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
     ) -> FilterAnswer {
@@ -172,7 +172,7 @@ impl Filters {
     /// longer than this can tell.
     pub(crate) fn ask_prefix(
         &self,
-        blocks: &Blocks,
+        blocks: &BlockReader,
         prefix: &[u8],
         trace: &mut ReadTrace,
     ) -> FilterAnswer {

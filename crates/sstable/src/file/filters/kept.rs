@@ -8,7 +8,7 @@ use crate::block::cached::TypedBlock;
 use crate::block::header::Header;
 use crate::block::index::BlockPlace;
 use crate::cache::Reservation;
-use crate::file::blocks::Blocks;
+use crate::file::block_reader::BlockReader;
 use crate::file::options::Caching;
 use crate::{BlockOffset, BlockSource, BlockType, Damage, Error, ReadTrace, Result};
 
@@ -18,7 +18,7 @@ pub(crate) struct FilterPart<T> {
     place: BlockPlace,
     /// The offset that the block's header must give as `previous`.
     previous: Option<BlockOffset>,
-    kept: OnceLock<Kept<T>>,
+    kept: OnceLock<KeptBlock<T>>,
     /// What is wrong with the block; set once, so that it is not read again.
     damage: OnceLock<Damage>,
 }
@@ -34,7 +34,7 @@ impl<T: TypedBlock> FilterPart<T> {
 
     /// The block, if the reader keeps it.
     #[inline]
-    pub(crate) fn kept(&self) -> Option<&Kept<T>> {
+    pub(crate) fn kept(&self) -> Option<&KeptBlock<T>> {
         self.kept.get()
     }
 
@@ -53,14 +53,14 @@ impl<T: TypedBlock> FilterPart<T> {
     #[inline]
     pub(crate) fn load(
         &self,
-        blocks: &Blocks,
+        blocks: &BlockReader,
         block_type: BlockType,
         trace: &mut ReadTrace,
         check: impl FnOnce(&T) -> Result<(), &'static str>,
-    ) -> Result<Held<'_, T>> {
+    ) -> Result<FilterBlockRef<'_, T>> {
         if let Some(kept) = self.kept.get() {
             trace.touch(T::KIND, BlockSource::Cache, kept.block.bytes());
-            return Ok(Held::Kept(&kept.block));
+            return Ok(FilterBlockRef::KeptBlock(&kept.block));
         }
         self.load_block(blocks, block_type, trace, check)
     }
@@ -68,11 +68,11 @@ impl<T: TypedBlock> FilterPart<T> {
     #[inline(never)]
     fn load_block(
         &self,
-        blocks: &Blocks,
+        blocks: &BlockReader,
         block_type: BlockType,
         trace: &mut ReadTrace,
         check: impl FnOnce(&T) -> Result<(), &'static str>,
-    ) -> Result<Held<'_, T>> {
+    ) -> Result<FilterBlockRef<'_, T>> {
         if let Some(damage) = self.damage.get() {
             return Err(damage.clone().in_file(&blocks.name));
         }
@@ -91,7 +91,7 @@ impl<T: TypedBlock> FilterPart<T> {
     }
 
     /// Keeps a block if there is room for it.
-    fn keep(&self, blocks: &Blocks, block: Arc<T>) -> Held<'_, T> {
+    fn keep(&self, blocks: &BlockReader, block: Arc<T>) -> FilterBlockRef<'_, T> {
         let cache = blocks.cache.as_ref();
         let room = cache.and_then(|cache| {
             let bytes = block.bytes() as u64;
@@ -103,24 +103,24 @@ impl<T: TypedBlock> FilterPart<T> {
         });
         if room.is_some() || blocks.pin_filters {
             // Another thread may have kept it at the same time; its room is then given back.
-            let _ = self.kept.set(Kept { block: Arc::clone(&block), _room: room });
+            let _ = self.kept.set(KeptBlock { block: Arc::clone(&block), _room: room });
             if let Some(cache) = cache {
                 cache.forget(blocks.key(self.place));
             }
         }
-        Held::Loaded(block)
+        FilterBlockRef::Loaded(block)
     }
 }
 
 /// A filter block that the reader keeps, and the room for it in the cache's budget.
 #[derive(Debug)]
-pub(crate) struct Kept<T> {
+pub(crate) struct KeptBlock<T> {
     block: Arc<T>,
     /// A block that is pinned is kept even where there is none.
     _room: Option<Reservation>,
 }
 
-impl<T> Kept<T> {
+impl<T> KeptBlock<T> {
     /// The block.
     #[inline]
     pub(crate) fn block(&self) -> &T {
@@ -129,18 +129,18 @@ impl<T> Kept<T> {
 }
 
 /// A block without a count of references where the reader keeps it anyway.
-pub(crate) enum Held<'a, T> {
-    Kept(&'a T),
+pub(crate) enum FilterBlockRef<'a, T> {
+    KeptBlock(&'a T),
     Loaded(Arc<T>),
 }
 
-impl<T> Deref for Held<'_, T> {
+impl<T> Deref for FilterBlockRef<'_, T> {
     type Target = T;
 
     #[inline]
     fn deref(&self) -> &T {
         match self {
-            Self::Kept(block) => block,
+            Self::KeptBlock(block) => block,
             Self::Loaded(block) => block,
         }
     }

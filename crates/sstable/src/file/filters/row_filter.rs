@@ -25,7 +25,7 @@ use crate::block::header::Header;
 use crate::block::index::BlockPlace;
 use crate::block::meta::{FilterBlock, MetaBlock, ROW_FILTER_NAME};
 use crate::cache::Reservation;
-use crate::file::blocks::Blocks;
+use crate::file::block_reader::BlockReader;
 use crate::file::open_file::MetaIndex;
 use crate::file::options::Caching;
 use crate::{BlockOffset, BlockType, Damage, Error, ReadTrace, Result, RowProbe};
@@ -136,7 +136,7 @@ impl RowFilter {
     /// Whether the file may hold the row; `None` if the filter is damaged.
     pub(crate) fn may_contain(
         &self,
-        blocks: &Blocks,
+        blocks: &BlockReader,
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
     ) -> Result<Option<bool>> {
@@ -176,7 +176,7 @@ impl RowFilter {
     }
 
     /// The filter in numbers; `None` if it is damaged.
-    pub(crate) fn summary(&self, blocks: &Blocks) -> Result<Option<FilterSummary>> {
+    pub(crate) fn summary(&self, blocks: &BlockReader) -> Result<Option<FilterSummary>> {
         let trace = &mut ReadTrace::default();
         match &self.layout {
             Layout::Whole { part, id } => {
@@ -209,7 +209,7 @@ impl RowFilter {
 
     /// Loads all its blocks, to be kept from then on if they are pinned. What cannot be read now is
     /// met again by who asks it.
-    pub(crate) fn load(&self, blocks: &Blocks) {
+    pub(crate) fn load(&self, blocks: &BlockReader) {
         let trace = &mut ReadTrace::default();
         match &self.layout {
             Layout::Whole { part, id } => {
@@ -227,7 +227,11 @@ impl RowFilter {
 
     /// Reads all of it and says what is wrong: which parts are damaged, and whether it has all rows, if it
     /// is known how many there are.
-    pub(crate) fn check(&self, blocks: &Blocks, row_count: Option<u64>) -> Result<Vec<Damage>> {
+    pub(crate) fn check(
+        &self,
+        blocks: &BlockReader,
+        row_count: Option<u64>,
+    ) -> Result<Vec<Damage>> {
         let trace = &mut ReadTrace::default();
         let (at, keys, damaged) = match &self.layout {
             Layout::Whole { part, id } => {
@@ -258,7 +262,7 @@ impl RowFilter {
     fn partitions<'a>(
         &self,
         it: &'a Partitioned,
-        blocks: &Blocks,
+        blocks: &BlockReader,
         trace: &mut ReadTrace,
     ) -> Result<Option<&'a Partitions>> {
         if let Some(partitions) = it.loaded.get() {
@@ -316,7 +320,7 @@ impl ExpectedFilter {
 fn ask<R>(
     part: &FilterPart<FilterBlock>,
     expected: ExpectedFilter,
-    blocks: &Blocks,
+    blocks: &BlockReader,
     trace: &mut ReadTrace,
     question: impl FnOnce(&StoredFilter<Bytes>) -> R,
 ) -> Result<Option<R>> {
@@ -335,7 +339,7 @@ impl Partitions {
     fn load(
         it: &Partitioned,
         first_row: &[u8],
-        blocks: &Blocks,
+        blocks: &BlockReader,
         trace: &mut ReadTrace,
     ) -> Result<Self> {
         let check = |_: &MetaBlock, header: &Header| {
@@ -373,7 +377,7 @@ impl Partitions {
     fn ask<R>(
         &self,
         number: usize,
-        blocks: &Blocks,
+        blocks: &BlockReader,
         trace: &mut ReadTrace,
         question: impl FnOnce(&StoredFilter<Bytes>) -> R,
     ) -> Result<Option<R>> {

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use super::options::Caching;
 use super::raw_blocks::RawData;
 use super::read_context::ReadContext;
-use crate::block::cached::{CachedBlock, Found, TypedBlock};
+use crate::block::cached::{CacheLookup, CachedBlock, TypedBlock};
 use crate::block::data::{DataBlock, DataRef};
 use crate::block::decoded::DecodedBlock;
 use crate::block::encoded::EncodedBlock;
@@ -30,14 +30,14 @@ use crate::block::origin::BlockOrigin;
 use crate::block::row_index::RowIndexKind;
 use crate::buffers::{Body, Buffers};
 use crate::cache::{BlockCache, BlockKey};
-use crate::encoding::{CellLayout, Cells, What};
+use crate::encoding::{CellLayout, Cells, DamageReason};
 use crate::{
     BlockKind, BlockSource, BlockType, ChecksumType, Compression, Damage, DataBlockEncoding, Error,
     FileName, Limits, ReadAt, ReadTrace, Result,
 };
 
 /// The blocks of one open file.
-pub(crate) struct Blocks {
+pub(crate) struct BlockReader {
     pub(crate) name: FileName,
     pub(crate) source: Arc<dyn ReadAt>,
     /// Which file this is in the cache.
@@ -57,7 +57,7 @@ pub(crate) struct Blocks {
     pub(crate) blocks_end: u64,
 }
 
-impl Blocks {
+impl BlockReader {
     /// Returns the block that an entry leads to, from the cache or from the file. `check` compares a block
     /// just read with what else is known of it.
     pub(crate) fn load<T: TypedBlock>(
@@ -71,12 +71,12 @@ impl Blocks {
         let mut other_type = None;
         if let Some(found) = cache.and_then(|cache| cache.block(self.key(place))) {
             match T::from_cached(found) {
-                Found::Block(block) => {
+                CacheLookup::Block(block) => {
                     trace.touch(T::KIND, BlockSource::Cache, block.bytes());
                     return Ok(block);
                 }
-                Found::OtherForm => {}
-                Found::OtherType(found) => other_type = Some(found),
+                CacheLookup::OtherForm => {}
+                CacheLookup::OtherType(found) => other_type = Some(found),
             }
         }
         let raw = self.read(place)?;
@@ -101,7 +101,7 @@ impl Blocks {
         &self,
         place: BlockPlace,
         context: &mut ReadContext<'_>,
-        mut check: impl FnMut(&DecodedBlock) -> Result<(), What>,
+        mut check: impl FnMut(&DecodedBlock) -> Result<(), DamageReason>,
     ) -> Result<Arc<DecodedBlock>> {
         let cache = self.cache_for(context.caching);
         if let Some(cache) = cache
@@ -128,7 +128,7 @@ impl Blocks {
         &self,
         place: BlockPlace,
         context: &mut ReadContext<'_>,
-        mut check: impl FnMut(DataRef<'_>) -> Result<(), What>,
+        mut check: impl FnMut(DataRef<'_>) -> Result<(), DamageReason>,
     ) -> Result<DataBlock> {
         let cache = self.cache_for(context.caching);
         let mut check_decoded = |block: &_| check(DataRef::Decoded(block));
@@ -160,7 +160,7 @@ impl Blocks {
         &self,
         place: BlockPlace,
         context: &mut ReadContext<'_>,
-        mut check: impl FnMut(DataRef<'_>) -> Result<(), What>,
+        mut check: impl FnMut(DataRef<'_>) -> Result<(), DamageReason>,
     ) -> Result<DataBlock> {
         if self.cache_for(context.caching).is_some() {
             let check = |block: &_| check(DataRef::Decoded(block));
@@ -179,7 +179,7 @@ impl Blocks {
         cache: &BlockCache,
         place: BlockPlace,
         context: &mut ReadContext<'_>,
-        check: &mut impl FnMut(&DecodedBlock) -> Result<(), What>,
+        check: &mut impl FnMut(&DecodedBlock) -> Result<(), DamageReason>,
     ) -> Result<Option<Arc<DecodedBlock>>> {
         let Some(found) = cache.block(self.key(place)) else { return Ok(None) };
         match found {
@@ -206,7 +206,7 @@ impl Blocks {
         cache: &BlockCache,
         block: &EncodedBlock,
         buffers: &mut Buffers,
-        check: &mut impl FnMut(&DecodedBlock) -> Result<(), What>,
+        check: &mut impl FnMut(&DecodedBlock) -> Result<(), DamageReason>,
     ) -> Result<Arc<DecodedBlock>> {
         let damaged = |what| self.damaged_at(block.origin(), what);
         let decoded = block.decode_copy(RowIndexKind::ByHash, buffers).map_err(damaged)?;
@@ -225,7 +225,7 @@ impl Blocks {
         &self,
         held: DataBlock,
         context: &mut ReadContext<'_>,
-        mut check: impl FnMut(&DecodedBlock) -> Result<(), What>,
+        mut check: impl FnMut(&DecodedBlock) -> Result<(), DamageReason>,
     ) -> Result<Arc<DecodedBlock>> {
         match (self.cache_for(context.caching), held) {
             (Some(_), DataBlock::Decoded(block)) => Ok(block),
@@ -283,7 +283,7 @@ impl Blocks {
         &self,
         origin: BlockOrigin,
         body: Body,
-    ) -> Result<EncodedBlock, What> {
+    ) -> Result<EncodedBlock, DamageReason> {
         let size_max = self.limits.plain_len_max(body.len(), self.source.len());
         let cells = Cells::open(self.encoding, body, size_max)?;
         let block = EncodedBlock::new(origin, cells, self.layout);
@@ -305,13 +305,13 @@ impl Blocks {
 
     /// The error for a block of which `what` is wrong.
     #[cold]
-    pub(crate) fn damaged_at(&self, origin: &BlockOrigin, what: What) -> Error {
+    pub(crate) fn damaged_at(&self, origin: &BlockOrigin, what: DamageReason) -> Error {
         self.damaged(origin.place, origin.block_type, what)
     }
 
     /// The error for a block at `place` of which `what` is wrong.
     #[cold]
-    pub(crate) fn damaged(&self, place: BlockPlace, block: BlockType, what: What) -> Error {
+    pub(crate) fn damaged(&self, place: BlockPlace, block: BlockType, what: DamageReason) -> Error {
         Damage::in_block(block, place.offset, what).in_file(&self.name)
     }
 
