@@ -206,4 +206,5 @@ impl fmt::Debug for Reader {
 }
 
 #[cfg(test)]
+#[path = "reader_tests.rs"]
 pub(crate) mod tests;

@@ -7,7 +7,7 @@ use anyhow::bail;
 use sstable::{Cell, WriterOptions};
 use store::RegionFiles;
 
-use super::Origin;
+use super::verb::Origin;
 
 /// Each family has a file open, with a block and its filters in memory. HBase advises against more
 /// than three families in a table.

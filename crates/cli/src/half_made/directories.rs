@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use tempfile::TempDir;
 
-use super::{Removal, directory_of, sync_directory, temporary_file};
+use super::output::{Removal, directory_of, sync_directory, temporary_file};
 
 /// A directory that is not there until all that is in it is whole.
 pub(crate) struct OutputDirectory {

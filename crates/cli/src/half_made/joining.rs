@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use super::directories::check_free;
-use super::{ScratchDirectory, half_made, sync_directory, temporary_file};
+use super::directories::{ScratchDirectory, check_free};
+use super::output::{half_made, sync_directory, temporary_file};
 
 /// Directories that are not in their place until what is in all of them is whole.
 pub(crate) struct JoiningDirectories {

@@ -12,8 +12,8 @@ use sstable::{
 };
 use workload::Random;
 
-use super::copy_meta_blocks;
 use super::read_back::compare;
+use super::verb::copy_meta_blocks;
 use crate::failure::Wrong;
 use crate::progress::Progress;
 use crate::reading_options::{reader_options, scan, scan_by_itself};

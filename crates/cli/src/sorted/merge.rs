@@ -8,7 +8,7 @@ use std::vec;
 
 use sstable::{Cell, Comparator, Reader, Result, Scanner};
 
-use super::compare;
+use super::runs::compare;
 use crate::half_made::ScratchDirectory;
 use crate::reading_options::{reader_options, scan_by_itself};
 

@@ -399,4 +399,5 @@ impl Scanner {
 }
 
 #[cfg(test)]
+#[path = "scanner_tests.rs"]
 mod tests;

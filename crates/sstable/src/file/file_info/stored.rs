@@ -15,7 +15,7 @@
 
 use prost::Message;
 
-use super::FileInfo;
+use super::entries::FileInfo;
 use crate::encoding::DamageReason;
 use crate::input::Input;
 

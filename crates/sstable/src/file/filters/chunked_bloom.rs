@@ -285,4 +285,5 @@ impl ChunkedBloom {
 }
 
 #[cfg(test)]
+#[path = "chunked_bloom_tests.rs"]
 mod tests;

@@ -389,4 +389,5 @@ impl Partitions {
 }
 
 #[cfg(test)]
+#[path = "row_filter_tests.rs"]
 mod tests;

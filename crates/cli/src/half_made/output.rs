@@ -1,11 +1,4 @@
-//! Outputs that appear whole or not at all.
-//!
-//! A file or directory is written under a temporary name beside its place and renamed once it is
-//! complete and on disk. Ctrl-C, a failure and a panic remove what is half made; only a killed process or a
-//! dead machine can leave it behind, under a name that starts with a dot and `hfile-`.
-
-mod directories;
-mod joining;
+//! Output files, and the list of what Ctrl-C removes.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -15,8 +8,6 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use anyhow::Context;
 use tempfile::NamedTempFile;
 
-pub(crate) use self::directories::{OutputDirectory, ScratchDirectory};
-pub(crate) use self::joining::JoiningDirectories;
 use crate::failure::Exists;
 
 /// What Ctrl-C has to remove.
@@ -132,7 +123,7 @@ impl Drop for Removal {
     }
 }
 
-fn half_made() -> MutexGuard<'static, Vec<PathBuf>> {
+pub(super) fn half_made() -> MutexGuard<'static, Vec<PathBuf>> {
     HALF_MADE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -165,21 +156,21 @@ fn remove(path: &Path) {
     }
 }
 
-fn directory_of(place: &Path) -> &Path {
+pub(super) fn directory_of(place: &Path) -> &Path {
     match place.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     }
 }
 
-fn sync_directory(directory: &Path) -> io::Result<()> {
+pub(super) fn sync_directory(directory: &Path) -> io::Result<()> {
     File::open(directory)?.sync_all()
 }
 
 /// A builder of temporary files and directories which, unlike most, are for whom their owner's umask
 /// lets of those in `mode`: they will be the output.
 #[cfg_attr(not(unix), expect(unused_variables, reason = "others have no such modes"))]
-fn temporary_file(mode: u32) -> tempfile::Builder<'static, 'static> {
+pub(super) fn temporary_file(mode: u32) -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".hfile-");
     #[cfg(unix)]

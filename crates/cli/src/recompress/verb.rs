@@ -1,8 +1,4 @@
-//! `hfile recompress`: what a file would take under other encodings and codecs, or the file so written.
-
-mod measure;
-mod read_back;
-mod report;
+//! The arguments of `hfile recompress`, and the order of its work.
 
 use std::path::{Path, PathBuf};
 
@@ -11,9 +7,9 @@ use sstable::{
     Compression, DataBlockEncoding, FileName, ReadTrace, Reader, Writer, WriterOptions, ZstdFraming,
 };
 
-use self::measure::Sample;
-pub(crate) use self::read_back::check_sound;
-use self::report::{FileReport, RewriteReport};
+use super::measure::Sample;
+use super::read_back;
+use super::report::{FileReport, RewriteReport};
 use crate::each_file::for_each_file;
 use crate::failure::{Answer, Usage};
 use crate::half_made::{Output, ScratchDirectory};
@@ -182,7 +178,7 @@ impl Wanted {
 }
 
 /// Copies filters of ours, and what else stands in META blocks: it is about rows, which are the same.
-fn copy_meta_blocks<W: std::io::Write>(
+pub(super) fn copy_meta_blocks<W: std::io::Write>(
     reader: &Reader,
     writer: &mut Writer<W>,
 ) -> anyhow::Result<()> {

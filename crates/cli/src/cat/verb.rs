@@ -1,6 +1,4 @@
-//! `hfile cat`: the cells of files.
-
-mod backward;
+//! The arguments of `hfile cat`, and the printing of cells.
 
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
@@ -8,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use sstable::{CellRef, Comparator, KeyRef, Reader};
 
-use self::backward::Backward;
+use super::backward::Backward;
 use crate::cells_output::{CellsOutput, Format};
 use crate::each_file::for_each_file;
 use crate::failure::{Answer, Usage};

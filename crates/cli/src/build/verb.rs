@@ -1,6 +1,4 @@
-//! `hfile build`: HFiles from cells or CSV: one, or those of a table for HBase's bulk load.
-
-mod regions;
+//! The arguments of `hfile build`, and the writing of one file.
 
 use std::cmp::Ordering;
 use std::io::{self, Write};
@@ -10,7 +8,7 @@ use serde::Serialize;
 use sstable::{Cell, Comparator, FileName, FileSummary, Writer, WriterOptions, escape};
 use store::Clock;
 
-use self::regions::Regions;
+use super::regions::Regions;
 use crate::bulk_load::TableOptions;
 use crate::cells_input::{Input, InputOptions, Place};
 use crate::csv_input::ColumnFamily;
@@ -202,14 +200,19 @@ impl Build {
 }
 
 /// Where the cells come from that are being written.
-struct Origin {
+pub(super) struct Origin {
     name: FileName,
     place: Option<Place>,
 }
 
 impl Origin {
     /// Names the input where a cell is at fault, and says what to do about the mistakes that everybody makes once.
-    fn explain(&self, error: sstable::Error, last: Option<&Cell>, cell: &Cell) -> anyhow::Error {
+    pub(super) fn explain(
+        &self,
+        error: sstable::Error,
+        last: Option<&Cell>,
+        cell: &Cell,
+    ) -> anyhow::Error {
         let sstable::Error::Invalid { what, .. } = error else { return error.into() };
         let what = match &self.place {
             Some(place) => format!("line {}: {what}", place.line()),

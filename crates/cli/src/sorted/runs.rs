@@ -1,16 +1,4 @@
-//! Cells brought into HBase's order in bounded memory.
-//!
-//! ```text
-//! input ─→ gathered up to the bound ─→ sorted ─→ run 0, run 1, … in a scratch directory
-//!                                                 └ 64 at a time ─→ fewer, longer runs ─→ merged
-//! ```
-//!
-//! A run is an HFile: the order of cells, tags and sequence ids are kept by what keeps them anyway.
-//! A file has one family, so families are kept apart: all cells of one come before those of the next.
-//! What fits the bound is sorted where it is. The directory is gone with the last cell, at a failure
-//! and at Ctrl-C.
-
-mod merge;
+//! The options of sorting, and the sorted runs in a scratch directory.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -23,7 +11,7 @@ use sstable::{
     BloomType, Cell, CellRef, Comparator, Compression, Error, FileName, Writer, WriterOptions,
 };
 
-use self::merge::{Merge, MergedFamilies};
+use super::merge::{Merge, MergedFamilies};
 use crate::half_made::ScratchDirectory;
 use crate::progress::Progress;
 use crate::size_text::SizeText;
@@ -101,7 +89,7 @@ pub(crate) fn cell_bytes(cell: &Cell) -> u64 {
 }
 
 /// Family by family HBase's order: by key, and of equal keys the one written last first.
-fn compare(order: Comparator, one: &CellRef<'_>, other: &CellRef<'_>) -> Ordering {
+pub(super) fn compare(order: Comparator, one: &CellRef<'_>, other: &CellRef<'_>) -> Ordering {
     one.family
         .cmp(other.family)
         .then_with(|| order.compare(&one.key(), &other.key()))

@@ -1,13 +1,8 @@
-//! The file info: what a file says about itself, by name.
-//!
-//! Numbers are big-endian; a truth is one byte, not zero if true. HBase: `HFileInfo`, `HStoreFile`. As
-//! bytes: see [`stored`].
+//! The entries of the file info, and what they mean.
 #![cfg_attr(
     not(test),
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
 )]
-
-mod stored;
 
 use std::collections::BTreeMap;
 
@@ -20,7 +15,7 @@ use crate::{BloomType, DataBlockEncoding, SequenceId, Timestamp};
 /// What a file says about itself. Keys that nobody here knows are kept.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct FileInfo {
-    entries: BTreeMap<Vec<u8>, Vec<u8>>,
+    pub(super) entries: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
 /// The times of a file's cells, both ends included.
@@ -286,7 +281,7 @@ mod tests {
 
     /// The body of the file info block of a file that HBase wrote with entries of its user's.
     fn real() -> Vec<u8> {
-        let file = include_bytes!("../../../../tests/data/hfile/s15-extra-file-info.hfile");
+        let file = include_bytes!("../../../../../tests/data/hfile/s15-extra-file-info.hfile");
         let at = file.windows(8).position(|magic| magic == b"FILEINF2").unwrap();
         let len = u32::from_be_bytes(file[at + 29..at + 33].try_into().unwrap()) as usize;
         file[at + 33..at + len].to_vec()
