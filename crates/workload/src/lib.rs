@@ -1,5 +1,5 @@
-//! Keys, values and their order, as the benchmarks share them: made from a seed, the same on every
-//! machine and in every engine.
+//! Keys, values and their order, which tests, benchmarks and `hfile bench` share: made from a seed,
+//! the same on every machine and in every engine.
 
 pub mod cpu_time;
 mod rows;
