@@ -1,4 +1,8 @@
 //! Apache HBase store files (HFile v3), written and read.
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
 
 mod block;
 mod buffers;

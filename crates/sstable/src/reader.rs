@@ -6,6 +6,7 @@
 //! | can it have this row or prefix?    | [`Reader::ask_filter`], [`Reader::may_contain_prefix`]       |
 //! | which cells are in it, in order?   | [`Reader::scanner`], [`Reader::bulk_scanner`]                |
 //! | what does it consist of?           | [`Reader::blocks`], [`Reader::index`], [`Reader::filters`]   |
+#![allow(clippy::arithmetic_side_effects, reason = "counters")]
 
 use std::borrow::Cow;
 use std::fmt;

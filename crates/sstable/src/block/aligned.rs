@@ -1,4 +1,5 @@
 //! Bytes at the start of a cache line.
+#![allow(clippy::arithmetic_side_effects, reason = "a buffer as long as the body and a line")]
 
 use bytes::Bytes;
 

@@ -1,4 +1,5 @@
 //! Data blocks as gets and scanners ask for them: the one for a key, the next, the one before, the last.
+#![allow(clippy::arithmetic_side_effects, reason = "a node has an entry")]
 
 use std::sync::Arc;
 

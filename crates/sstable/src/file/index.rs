@@ -3,6 +3,10 @@
 //! ```text
 //! root, in memory ──→ intermediate blocks, none to fourteen levels ──→ leaf ──→ data block
 //! ```
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "an index below the number of entries, and levels up to a bound"
+)]
 
 use std::sync::Arc;
 

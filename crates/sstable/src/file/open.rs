@@ -1,10 +1,6 @@
 //! Opening a file: trailer, roots of the indexes, file info, Bloom metas. Nothing else is read.
 //!
 //! No checksum guards the trailer, so each thing it says is held against the blocks it points to.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

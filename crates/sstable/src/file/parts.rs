@@ -1,4 +1,10 @@
 //! The parts of an open file: its blocks, its data index, its filters, each with its own questions.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    clippy::arithmetic_side_effects,
+    reason = "indexes below the number of blocks, and offsets within the file"
+)]
 
 use std::sync::Arc;
 

@@ -4,10 +4,6 @@
 //! header | data as stored | checksums
 //!           └─ verified ─┘ └decompressed, or the body as it stands
 //! ```
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use std::ops::Range;
 

@@ -9,10 +9,6 @@
 //!
 //! No checksum guards it, so whatever it says is held against the rest of the file by the reader.
 //! HBase: `FixedFileTrailer`.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use prost::Message;
 

@@ -15,6 +15,12 @@
 //!
 //! The bars mark steps that may miss the processor's caches or read the file. A batch takes each step for all
 //! its rows, so that these waits overlap.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    clippy::arithmetic_side_effects,
+    reason = "indexes below the number of files or rows, and counters"
+)]
 
 mod batch;
 mod file_seek;

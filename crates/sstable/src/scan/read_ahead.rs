@@ -15,10 +15,6 @@
 //!
 //! What could not be read is an error once the scan gets there; whatever else ends the thread, the scan
 //! reads on without it.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use std::collections::VecDeque;
 use std::fmt;

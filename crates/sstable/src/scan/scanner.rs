@@ -1,4 +1,5 @@
 //! Cells of a file in their order.
+#![allow(clippy::arithmetic_side_effects, reason = "a counter")]
 
 use std::sync::Arc;
 

@@ -1,4 +1,10 @@
 //! Every check of a file that there is, and what can be saved of a damaged one.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    clippy::arithmetic_side_effects,
+    reason = "counters, and offsets within the file"
+)]
 
 mod cells;
 mod index;

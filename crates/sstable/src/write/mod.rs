@@ -1,4 +1,10 @@
 //! Writing files: cells in order go in, HFile v3 comes out; and copies of a file with another filter.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    clippy::arithmetic_side_effects,
+    reason = "lengths and counts of what the writer has in memory"
+)]
 
 mod block_writer;
 mod bloom;

@@ -4,6 +4,7 @@
 //! ```text
 //! change ─ manifest on disk ─ manifest in memory ─ version      under the manifest's lock, in this order
 //! ```
+#![allow(clippy::arithmetic_side_effects, reason = "counts of open files")]
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,9 @@
 //! The store files of a family at one moment, in the two orders that reads need.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "indexes below the number of files"
+)]
 
 use std::cmp::Reverse;
 use std::sync::Arc;

@@ -7,6 +7,10 @@
 //! new_file, region_files      how files are made, for the store and for HBase
 //! names, own_directory, unfinished, identity, segment_number, sequence      what is called how
 //! ```
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
 
 pub(crate) mod catalog;
 pub(crate) mod file_list;

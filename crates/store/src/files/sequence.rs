@@ -3,6 +3,7 @@
 //! [`SequenceId::MAX`] is newer than every write and is given to none. A log, a manifest or a file
 //! that claims it, or more, was not written by a store; one that claims a little less is taken as it
 //! is, and the store takes writes until its ids are used up.
+#![allow(clippy::arithmetic_side_effects, reason = "below the greatest id, which is checked")]
 
 use sstable::{Reader, SequenceId};
 

@@ -1,4 +1,10 @@
 //! A store file that is open for reading.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    clippy::arithmetic_side_effects,
+    reason = "offsets within the file"
+)]
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -2,6 +2,7 @@
 //!
 //! A version is never changed. A flush or a compaction puts another in its place; who reads the old
 //! one keeps its memstores and files until it is done.
+#![allow(clippy::indexing_slicing, reason = "windows of two")]
 
 use std::sync::Arc;
 

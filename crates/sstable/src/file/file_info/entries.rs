@@ -1,8 +1,4 @@
 //! The entries of the file info, and what they mean.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use std::collections::BTreeMap;
 

@@ -8,10 +8,6 @@
 //!
 //! Files of old have no magic: they start with a count (i32 BE), and each pair is an hvlong, the key, a
 //! byte of no meaning, an hvlong, the value. HBase: `HFileInfo`.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use prost::Message;
 

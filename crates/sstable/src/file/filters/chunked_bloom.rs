@@ -3,6 +3,12 @@
 //! ```text
 //! meta, in memory ──first keys──→ chunk, loaded by the first who asks it
 //! ```
+#![allow(
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    clippy::arithmetic_side_effects,
+    reason = "indexes below the number of chunks"
+)]
 
 use filter::bloom::hbase::{self, HashPair, HashType};
 

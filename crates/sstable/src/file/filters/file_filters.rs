@@ -7,6 +7,7 @@
 //!
 //! A filter that cannot be read never hides a row: HBase's is asked in place of ours, or the file is
 //! looked into, and the trace says so.
+#![allow(clippy::arithmetic_side_effects, reason = "counters")]
 
 use bytes::Bytes;
 use filter::{Membership, Seed, StoredFilter};

@@ -1,5 +1,10 @@
 //! Filter blocks that a reader keeps once it has read them, as long as the cache grants the room for
 //! them, or for good if they are pinned.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    reason = "indexes below the number of parts"
+)]
 
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};

@@ -10,6 +10,12 @@
 //! ([`FileInfo::ROW_FILTER_ID`](crate::FileInfo::ROW_FILTER_ID)) and which partitions
 //! ([`FilterIndex`]). Older files state less; what they state is checked. A damaged part is read once, and
 //! then answers "maybe".
+#![allow(
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    clippy::arithmetic_side_effects,
+    reason = "indexes below the number of partitions"
+)]
 
 use std::sync::OnceLock;
 

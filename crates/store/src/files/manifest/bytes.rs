@@ -1,10 +1,5 @@
 //! The parts that a manifest's bytes are made of.
 
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
-
 use std::io::{self, Read};
 
 use byteorder::{ReadBytesExt, WriteBytesExt};

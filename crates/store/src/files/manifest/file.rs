@@ -17,11 +17,6 @@
 //! HBase passes over. Files from elsewhere have none, or that of another store; they are told from others by the
 //! rest. See `docs/src/decisions/0007-files-are-told-from-each-other.md`.
 
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
-
 use std::fmt;
 use std::io::{self, Read};
 

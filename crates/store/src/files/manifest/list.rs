@@ -31,11 +31,6 @@
 //!
 //! A file: see [`file`](mod@super::file).
 
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
-
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;

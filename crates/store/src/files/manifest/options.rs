@@ -13,11 +13,6 @@
 //! |   1+n | `filter`        | u8 length and name of the filter kind; empty for none           |
 //! |   1+8 | `filter sizing` | u8: 0 error rate, 1 bits per key, 2 bytes; f64 or u64 BE        |
 
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
-
 use std::io;
 use std::time::Duration;
 

@@ -10,6 +10,7 @@
 //! batch ─┼─ queue ─ first leads ─┤                          ├─ publish ─ wake the others
 //! batch ─┘                       └ memstores, in log order  ┘
 //! ```
+#![allow(clippy::as_conversions, clippy::arithmetic_side_effects, reason = "counts of requests")]
 
 use std::mem;
 use std::sync::Arc;

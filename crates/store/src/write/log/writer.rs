@@ -1,4 +1,9 @@
 //! The end of the log, in the hands of the one thread that writes.
+#![allow(
+    clippy::as_conversions,
+    clippy::arithmetic_side_effects,
+    reason = "bytes that were written"
+)]
 
 use sstable::{SequenceId, Timestamp};
 
