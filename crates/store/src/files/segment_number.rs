@@ -1,7 +1,5 @@
 //! The number of a log segment, which is its file's name.
 
-#![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
-
 use std::fmt;
 use std::path::{Path, PathBuf};
 

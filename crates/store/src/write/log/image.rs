@@ -4,7 +4,6 @@
 //! it also marks where records can begin behind damage, and what an older or a foreign segment left
 //! in the file is never taken for a record of this one.
 #![allow(clippy::arithmetic_side_effects, reason = "offsets within the segment")]
-#![warn(clippy::indexing_slicing, clippy::as_conversions)]
 
 use std::path::Path;
 

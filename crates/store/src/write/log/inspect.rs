@@ -1,7 +1,6 @@
 //! The log as it is, whatever is wrong with it: what recovery would take, where it would refuse, and
 //! what is sound behind that.
 #![allow(clippy::arithmetic_side_effects, reason = "offsets within the segment")]
-#![warn(clippy::indexing_slicing, clippy::as_conversions)]
 
 use std::path::PathBuf;
 

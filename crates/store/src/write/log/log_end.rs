@@ -2,8 +2,6 @@
 //!
 //! A segment is made when there is a record to write, so that whoever only reads makes none.
 
-#![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
-
 use std::path::Path;
 
 use super::segment::{PreviousSegment, SegmentWriter};

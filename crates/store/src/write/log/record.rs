@@ -22,8 +22,6 @@
 //! |     4 | `value length`     | u32 BE                                 |
 //! |       | row, qualifier, value, tags | one behind the other          |
 
-#![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
-
 use std::io::{self, Read};
 
 use byteorder::{BigEndian, ReadBytesExt};

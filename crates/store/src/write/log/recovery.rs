@@ -15,8 +15,6 @@
 //! call durable. Under [`SyncWal`](crate::Durability::SyncWal) no more than the time before the
 //! power cut was promised, so the log ends at the hole.
 
-#![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
-
 use std::path::{Path, PathBuf};
 
 use sstable::{Cell, SequenceId};

@@ -15,8 +15,6 @@
 //! A segment is whole before the next begins, and the next one says how long it was and what it was
 //! called: so none can be cut at the end of a record, or replaced, without being noticed.
 
-#![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
-
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
