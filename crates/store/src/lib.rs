@@ -24,6 +24,7 @@
 //! or not at all, and what a crash leaves is a prefix of the log. Damage inside the log is an
 //! error, never a silent cut.
 
+mod checksum;
 mod clock;
 mod error;
 mod files;

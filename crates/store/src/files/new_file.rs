@@ -12,6 +12,7 @@ use sstable::{
     CellRef, CellType, FileName, FilterOptions, SequenceId, Timestamp, Writer, WriterOptions,
 };
 
+use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
 use crate::files::identity::random_name;
@@ -48,7 +49,7 @@ impl NewPlace {
         let place = Self { vfs, directory, name: random_name()? };
         let path = place.temporary_path();
         let file = place.vfs.create(&path).map_err(Error::io(&path, "create"))?;
-        Ok((place, Sink { file, checksum: 0 }))
+        Ok((place, Sink { file, checksum: Crc32c::new() }))
     }
 
     /// What the file is to be called inside.
@@ -61,7 +62,7 @@ impl NewPlace {
     pub(crate) fn finish(mut self, mut sink: Sink) -> Result<(String, u32)> {
         let temporary = self.temporary_path();
         sink.file.sync().map_err(Error::io(&temporary, "sync"))?;
-        let checksum = sink.checksum;
+        let checksum = sink.checksum.value();
         drop(sink);
         let path = self.directory.join(&self.name);
         self.vfs.rename(&temporary, &path).map_err(Error::io(&path, "rename to"))?;
@@ -173,7 +174,7 @@ impl Catalog {
 #[derive(Debug)]
 pub(crate) struct Sink {
     pub(crate) file: Box<dyn AppendFile>,
-    pub(crate) checksum: u32,
+    pub(crate) checksum: Crc32c,
 }
 
 impl io::Write for Sink {
@@ -181,7 +182,7 @@ impl io::Write for Sink {
         // Part of the bytes may be in the file: an interrupted call must not be tried again, as
         // callers of this trait do.
         self.file.write_all(bytes).map_err(io::Error::other)?;
-        self.checksum = crc32c::crc32c_append(self.checksum, bytes);
+        self.checksum.update(bytes);
         Ok(bytes.len())
     }
 

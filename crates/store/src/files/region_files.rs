@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use sstable::{CellRef, FileName, Writer, WriterOptions};
 
+use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
 use crate::files::identity::random_name;
 use crate::files::names::check_hbase_family;
@@ -102,7 +103,7 @@ impl<'s> RegionFiles<'s> {
                 let path = self.directory.join(&name);
                 let file = self.vfs.create(&path).map_err(Error::io(&path, "create"))?;
                 let shown = FileName::new(format!("{}/{name}", self.family));
-                let sink = Sink { file, checksum: 0 };
+                let sink = Sink { file, checksum: Crc32c::new() };
                 let writer = Writer::new(sink, shown, self.options.clone())?;
                 none.insert(Part { path, writer })
             }

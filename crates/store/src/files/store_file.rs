@@ -14,6 +14,7 @@ use sstable::{
     Timestamp,
 };
 
+use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
 use crate::files::manifest::FileEntry;
 use crate::stats::FilterProblem;
@@ -143,17 +144,17 @@ pub(crate) fn checksum_of(
 ) -> Result<Option<u32>> {
     const CHUNK: usize = 1 << 20;
     let mut chunk = vec![0; CHUNK];
-    let (mut checksum, mut at) = (0, 0);
+    let (mut checksum, mut at) = (Crc32c::new(), 0);
     while at < len {
         if !goes_on(at) {
             return Ok(None);
         }
         let bytes = &mut chunk[..CHUNK.min(usize::try_from(len - at).unwrap_or(CHUNK))];
         source.read_exact_at(bytes, at).map_err(Error::io(path, "read"))?;
-        checksum = crc32c::crc32c_append(checksum, bytes);
+        checksum.update(bytes);
         at += bytes.len() as u64;
     }
-    Ok(Some(checksum))
+    Ok(Some(checksum.value()))
 }
 
 /// Reads the cells of one store file in order.

@@ -7,6 +7,7 @@ use sstable::{
     Caching, Comparator, FileName, KeyRef, Limits, ReadAt, Reader, ReaderOptions, SequenceId,
 };
 
+use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
 use crate::files::identity::random_name;
@@ -227,7 +228,7 @@ impl Import<'_> {
         let (vfs, directory) = (self.catalog.opener.vfs(), self.directory());
         let temporary = directory.join(format!("{name}{}", NewPlace::TEMPORARY_SUFFIX));
         let mut file = vfs.create(&temporary).map_err(Error::io(&temporary, "create"))?;
-        let mut checksum = 0;
+        let mut checksum = Crc32c::new();
         let mut chunk = vec![0; CHUNK];
         let mut at = 0;
         while at < source.len() {
@@ -235,7 +236,7 @@ impl Import<'_> {
             let bytes = &mut chunk[..len];
             source.read_exact_at(bytes, at).map_err(Error::io(path, "read"))?;
             file.write_all(bytes).map_err(Error::io(&temporary, "write"))?;
-            checksum = crc32c::crc32c_append(checksum, bytes);
+            checksum.update(bytes);
             at += len as u64;
         }
         file.sync().map_err(Error::io(&temporary, "sync"))?;
@@ -243,7 +244,7 @@ impl Import<'_> {
         let place = directory.join(name);
         vfs.rename(&temporary, &place).map_err(Error::io(&place, "rename to"))?;
         vfs.sync_directory(&directory).map_err(Error::io(&directory, "sync"))?;
-        Ok(checksum)
+        Ok(checksum.value())
     }
 
     /// Removes a copy that is not to be taken in after all; the next open would do it too.

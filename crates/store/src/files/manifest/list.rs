@@ -39,6 +39,7 @@ use byteorder::{BigEndian, ReadBytesExt, WriteBytesExt};
 use filter::Seed;
 use sstable::SequenceId;
 
+use crate::checksum::crc32c;
 use crate::error::{Error, Result};
 use crate::files::identity::random_number;
 use crate::files::names::{MANIFEST_NAME, MANIFEST_TEMPORARY_NAME, check_family_name};
@@ -175,7 +176,7 @@ impl Manifest {
         let mut bytes = Vec::new();
         bytes.extend_from_slice(&Self::MAGIC);
         self.write(&mut bytes).expect("a vector takes everything");
-        let checksum = crc32c::crc32c(&bytes);
+        let checksum = crc32c(&bytes);
         bytes.extend_from_slice(&checksum.to_be_bytes());
         bytes
     }
@@ -209,7 +210,7 @@ impl Manifest {
         let Some((covered, checksum)) = bytes.split_last_chunk::<4>() else {
             return Err((0, "ends in its header"));
         };
-        if u32::from_be_bytes(*checksum) != crc32c::crc32c(covered) {
+        if u32::from_be_bytes(*checksum) != crc32c(covered) {
             return Err((covered.len(), "the checksum does not match"));
         }
         let Some(mut rest) = covered.get(Self::MAGIC.len()..) else {
@@ -419,7 +420,7 @@ mod tests {
             for byte in [0, 1, 0x7f, 0xff] {
                 let mut wrong = bytes[..covered].to_vec();
                 wrong[at] = byte;
-                wrong.extend_from_slice(&crc32c::crc32c(&wrong).to_be_bytes());
+                wrong.extend_from_slice(&crc32c(&wrong).to_be_bytes());
                 if let Ok(manifest) = Manifest::parse(&wrong) {
                     for family in &manifest.families {
                         check_family_name(&family.name).unwrap();

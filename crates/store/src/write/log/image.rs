@@ -9,6 +9,7 @@ use std::path::Path;
 
 use super::record::RecordHeader;
 use super::segment::WalIdentity;
+use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
 use crate::files::pieces::{PIECE, Pieces};
 use crate::vfs::Vfs;
@@ -184,14 +185,14 @@ impl Image {
     /// The CRC-32C of the bytes between two places, of which no more than a piece is in memory: a length
     /// is not believed before the checksum is right.
     fn checksum(&mut self, mut at: u64, end: u64) -> Result<u32> {
-        let mut checksum = 0;
+        let mut checksum = Crc32c::new();
         while at < end {
             let left = usize::try_from(end - at).map_or(PIECE, |left| left.min(PIECE));
             let piece = self.pieces.bytes(at, left)?;
-            checksum = crc32c::crc32c_append(checksum, piece);
+            checksum.update(piece);
             at += to_u64(piece.len());
         }
-        Ok(checksum)
+        Ok(checksum.value())
     }
 }
 

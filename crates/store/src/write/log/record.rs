@@ -28,6 +28,7 @@ use byteorder::{BigEndian, ReadBytesExt};
 use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp};
 
 use super::segment::WalIdentity;
+use crate::checksum::crc32c;
 use crate::error::{Error, Result};
 
 /// The fields in front of a record's cells.
@@ -88,7 +89,7 @@ pub(crate) fn encode_batch<'a>(
     let record = out.split_at_mut(start).1;
     let (checksum, covered) = record.split_first_chunk_mut::<4>().expect("a header is in front");
     *covered.first_chunk_mut::<4>().expect("a header is in front") = length.to_be_bytes();
-    *checksum = crc32c::crc32c(covered).to_be_bytes();
+    *checksum = crc32c(covered).to_be_bytes();
     Ok(())
 }
 
