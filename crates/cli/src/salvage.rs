@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use filter::{ErrorRate, Seed, Sizing};
 use serde::Serialize;
-use sstable::{BlockType, FileName, FilterOptions, Lost, ReadTrace, Reader, Writer, WriterOptions};
+use sstable::{BlockType, FileName, FilterOptions, LostRange, ReadTrace, Reader, Writer, WriterOptions};
 
 use crate::failure::{Answer, Unsalvageable, Usage};
 use crate::half_made::Output;
@@ -183,7 +183,7 @@ struct LostReport {
 
 impl LostReport {
     /// Without rows if all cells that the file states were saved: then none can be missing.
-    fn of(lost: &Lost, is_whole: bool) -> Self {
+    fn of(lost: &LostRange, is_whole: bool) -> Self {
         let rows = lost.rows.as_ref().filter(|_| !is_whole);
         Self {
             offset: lost.damage.at.get(),

@@ -65,7 +65,7 @@ pub use source::{FileSource, ReadAt};
 pub use text::{escape, unescape};
 pub use trace::{BlockKind, BlockSource, ReadCounters, ReadTrace};
 pub use units::{BlockOffset, SequenceId, Timestamp};
-pub use verify::{Lost, LostRows, PROBLEMS_MAX, Verification, salvage, verify};
+pub use verify::{LostRange, LostRows, PROBLEMS_MAX, Verification, salvage, verify};
 pub use write::{
     FileInfoChange, FileSummary, FilterOptions, Writer, WriterOptions, rebuild_filter,
 };

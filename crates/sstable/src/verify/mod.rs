@@ -14,5 +14,5 @@ mod salvage;
 mod verification;
 
 pub use lost_rows::LostRows;
-pub use salvage::{Lost, salvage};
+pub use salvage::{LostRange, salvage};
 pub use verification::{PROBLEMS_MAX, Verification, verify};

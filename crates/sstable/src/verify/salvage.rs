@@ -30,7 +30,7 @@ const TRIES_MAX: u32 = 1000;
 
 /// Bytes of a file that hold no block that can be read.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Lost {
+pub struct LostRange {
     /// Where they begin, what block they were, as far as that can be told, and what is wrong.
     pub damage: Damage,
     /// How many there are.
@@ -69,10 +69,10 @@ pub struct Lost {
 pub fn salvage<E: From<Error>>(
     reader: &Reader,
     mut each: impl FnMut(CellRef<'_>) -> Result<(), E>,
-) -> Result<Vec<Lost>, E> {
+) -> Result<Vec<LostRange>, E> {
     let blocks = &reader.file().blocks;
     let end = reader.file().trailer.load_on_open_data_offset.get();
-    let mut lost: Vec<Lost> = Vec::new();
+    let mut lost: Vec<LostRange> = Vec::new();
     // Those behind which no cell was sound yet.
     let mut is_open = 0;
     let mut before: Option<Cell> = None;
@@ -105,7 +105,7 @@ pub fn salvage<E: From<Error>>(
             });
             let first = before.as_ref().map(|cell| cell.row().to_vec());
             let rows = (!is_without_cells).then_some(RowsBetween { first, last: None });
-            lost.push(Lost { damage, len: next.get().saturating_sub(at.get()), rows });
+            lost.push(LostRange { damage, len: next.get().saturating_sub(at.get()), rows });
         }
         at = next;
     }
@@ -113,7 +113,7 @@ pub fn salvage<E: From<Error>>(
 }
 
 /// Notes the first sound row behind what was lost.
-fn close(lost: &mut [Lost], row: &[u8]) {
+fn close(lost: &mut [LostRange], row: &[u8]) {
     for rows in lost.iter_mut().filter_map(|lost| lost.rows.as_mut()) {
         rows.last = Some(row.to_vec());
     }
