@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use filter::{ErrorRate, Seed, Sizing};
 use serde::Serialize;
-use sstable::{BlockType, FileName, FilterOptions, LostRange, ReadTrace, Reader, Writer, WriterOptions};
+use sstable::{
+    BlockType, FileName, FilterOptions, LostRange, ReadTrace, Reader, Writer, WriterOptions,
+};
 
 use crate::failure::{Answer, Unsalvageable, Usage};
 use crate::half_made::Output;

@@ -219,7 +219,7 @@ fn rows_out_of_range_and_past_the_last_key_of_the_filter_touch_no_block() {
             } else if bloom_type == BloomType::RowCol {
                 // Its row's family deletes are asked for as well, and come before the last key.
                 let bloom = reader.file().filters.bloom.as_ref().unwrap();
-                let answer = bloom.ask_exactly(&reader.file().blocks, &probe, &mut trace);
+                let answer = bloom.ask_exact_key(&reader.file().blocks, &probe, &mut trace);
                 assert_eq!(answer.unwrap(), Some(false));
             }
             assert_eq!(trace.blocks_from(BlockSource::File), 0, "{bloom_type:?} {row:?}");
@@ -409,7 +409,7 @@ fn a_block_of_another_type_in_the_cache_is_an_internal_error() {
         let reader = open(&bytes, ReaderOptions::default().cache(Arc::clone(&cache)));
         let place = BlockPlace { offset: *at, len: header.len() as u32 };
         let other = CachedBlock::Bloom(Arc::new(BloomBits::new(b"other")));
-        cache.insert(reader.file().blocks.key(place), other);
+        cache.insert(reader.file().blocks.cache_key(place), other);
         let probe = RowProbe::new(&row, SEED);
         match reader.get_row(&probe, &mut ReadTrace::default()) {
             Ok(found) => assert_eq!(found.expect("it is there").cell().expect("a cell").row, row),

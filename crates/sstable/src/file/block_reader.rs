@@ -18,7 +18,7 @@
 use std::sync::Arc;
 
 use super::options::Caching;
-use super::raw_blocks::RawData;
+use super::raw_blocks::RawDataBlock;
 use super::read_context::ReadContext;
 use crate::block::cached::{CacheLookup, CachedBlock, TypedBlock};
 use crate::block::data::{DataBlock, DataRef};
@@ -69,7 +69,7 @@ impl BlockReader {
     ) -> Result<Arc<T>> {
         let cache = self.cache_for(caching);
         let mut other_type = None;
-        if let Some(found) = cache.and_then(|cache| cache.block(self.key(place))) {
+        if let Some(found) = cache.and_then(|cache| cache.block(self.cache_key(place))) {
             match T::from_cached(found) {
                 CacheLookup::Block(block) => {
                     trace.touch(T::KIND, BlockSource::Cache, block.bytes());
@@ -83,14 +83,14 @@ impl BlockReader {
         trace.touch(T::KIND, BlockSource::File, place.byte_len());
         self.check_type(place, &raw.header, block_type)?;
         if let Some(found) = other_type {
-            return Err(self.wrong_type(place, block_type, &found));
+            return Err(self.type_conflict(place, block_type, &found));
         }
         let damaged = |what| self.damaged(place, block_type, what);
         let block = T::parse(&raw.body, self.layout.order).map_err(damaged)?;
         check(&block, &raw.header).map_err(|what| damaged(what.into()))?;
         let block = Arc::new(block);
         if let Some(cache) = cache {
-            cache.insert(self.key(place), T::into_cached(Arc::clone(&block)));
+            cache.insert(self.cache_key(place), T::into_cached(Arc::clone(&block)));
         }
         Ok(block)
     }
@@ -114,7 +114,7 @@ impl BlockReader {
         check(&block).map_err(|what| self.damaged_at(block.origin(), what))?;
         let block = Arc::new(block);
         if let Some(cache) = cache {
-            cache.insert(self.key(place), CachedBlock::Decoded(Arc::clone(&block)));
+            cache.insert(self.cache_key(place), CachedBlock::Decoded(Arc::clone(&block)));
         }
         Ok(block)
     }
@@ -139,8 +139,8 @@ impl BlockReader {
         }
         let block = self.read_encoded(place, context)?;
         // `is_full` comes last because it takes the locks of the cache.
-        let stays_encoded =
-            block.is_delta_encoded() && cache.is_none_or(|cache| cache.is_full(self.key(place)));
+        let stays_encoded = block.is_delta_encoded()
+            && cache.is_none_or(|cache| cache.is_full(self.cache_key(place)));
         let block = if stays_encoded {
             DataBlock::Encoded(Arc::new(block))
         } else {
@@ -149,7 +149,7 @@ impl BlockReader {
         let found = block.as_ref();
         check(found).map_err(|what| self.damaged_at(found.origin(), what))?;
         if let Some(cache) = cache {
-            cache.insert(self.key(place), block.clone().into());
+            cache.insert(self.cache_key(place), block.clone().into());
         }
         Ok(block)
     }
@@ -181,7 +181,7 @@ impl BlockReader {
         context: &mut ReadContext<'_>,
         check: &mut impl FnMut(&DecodedBlock) -> Result<(), DamageReason>,
     ) -> Result<Option<Arc<DecodedBlock>>> {
-        let Some(found) = cache.block(self.key(place)) else { return Ok(None) };
+        let Some(found) = cache.block(self.cache_key(place)) else { return Ok(None) };
         match found {
             CachedBlock::Decoded(block) => {
                 context.trace.touch(BlockKind::Data, BlockSource::Cache, block.bytes());
@@ -192,10 +192,10 @@ impl BlockReader {
                 self.replace_by_decoded(cache, &block, context.buffers, check).map(Some)
             }
             other => {
-                let raw = self.read_data(place, context.buffers)?;
+                let raw = self.read_data_block(place, context.buffers)?;
                 context.trace.touch(BlockKind::Data, BlockSource::File, place.byte_len());
-                self.check_type(place, &raw.header, self.data_type())?;
-                Err(self.wrong_type(place, self.data_type(), &other))
+                self.check_type(place, &raw.header, self.data_block_type())?;
+                Err(self.type_conflict(place, self.data_block_type(), &other))
             }
         }
     }
@@ -212,7 +212,7 @@ impl BlockReader {
         let decoded = block.decode_copy(RowIndexKind::ByHash, buffers).map_err(damaged)?;
         check(&decoded).map_err(damaged)?;
         let decoded = Arc::new(decoded);
-        let key = self.key(block.origin().place);
+        let key = self.cache_key(block.origin().place);
         cache.replace(key, CachedBlock::Decoded(Arc::clone(&decoded)));
         Ok(decoded)
     }
@@ -221,7 +221,7 @@ impl BlockReader {
     ///
     /// A block outside the cache is checked whole, because the scan has compared only its first key with the
     /// index. An encoded block of the cache is replaced there.
-    pub(crate) fn held_decoded(
+    pub(crate) fn check_and_decode_held(
         &self,
         held: DataBlock,
         context: &mut ReadContext<'_>,
@@ -259,9 +259,9 @@ impl BlockReader {
         place: BlockPlace,
         context: &mut ReadContext<'_>,
     ) -> Result<EncodedBlock> {
-        let raw = self.read_data(place, context.buffers)?;
+        let raw = self.read_data_block(place, context.buffers)?;
         context.trace.touch(BlockKind::Data, BlockSource::File, place.byte_len());
-        self.open_data(raw)
+        self.open_encoded(raw)
     }
 
     fn decode(&self, block: EncodedBlock, buffers: &mut Buffers) -> Result<DecodedBlock> {
@@ -271,9 +271,9 @@ impl BlockReader {
     }
 
     /// Returns a data block that was read, whose cells are still to be checked.
-    pub(crate) fn open_data(&self, raw: RawData) -> Result<EncodedBlock> {
-        let RawData { place, header, body } = raw;
-        self.check_type(place, &header, self.data_type())?;
+    pub(crate) fn open_encoded(&self, raw: RawDataBlock) -> Result<EncodedBlock> {
+        let RawDataBlock { place, header, body } = raw;
+        self.check_type(place, &header, self.data_block_type())?;
         let origin = BlockOrigin::new(place, &header);
         self.encoded_block(origin, body).map_err(|what| self.damaged_at(&origin, what))
     }
@@ -296,7 +296,7 @@ impl BlockReader {
     }
 
     /// The type of the file's data blocks.
-    const fn data_type(&self) -> BlockType {
+    const fn data_block_type(&self) -> BlockType {
         match self.encoding {
             DataBlockEncoding::None => BlockType::Data,
             _ => BlockType::EncodedData,
@@ -317,7 +317,7 @@ impl BlockReader {
 
     /// Returns the internal error for a cache and a file that disagree about the type of the block at `place`.
     #[cold]
-    fn wrong_type(&self, place: BlockPlace, expected: BlockType, found: &CachedBlock) -> Error {
+    fn type_conflict(&self, place: BlockPlace, expected: BlockType, found: &CachedBlock) -> Error {
         let found = found.kind().name();
         let what = format!("the cache has a block of kind {found} where the file has {expected}");
         Error::Internal { file: self.name.clone(), at: place.offset, what }
@@ -331,7 +331,7 @@ impl BlockReader {
         Err(Damage::in_block(header.block_type, place.offset, what).in_file(&self.name))
     }
 
-    pub(crate) const fn key(&self, place: BlockPlace) -> BlockKey {
+    pub(crate) const fn cache_key(&self, place: BlockPlace) -> BlockKey {
         let (file, is_preferred) = (self.file_id, self.in_memory);
         BlockKey { file, offset: place.offset.get(), is_preferred }
     }

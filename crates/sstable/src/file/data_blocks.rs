@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::index::{
-    BlockBefore, DataIndex, DataPlace, check_data_keys, check_first_key, check_later_key,
-    check_previous, first_key_is_unambiguous,
+    DataEntry, DataIndex, Predecessor, check_at_most, check_key_range, check_lower_bound,
+    check_predecessor, first_key_is_unambiguous,
 };
 use super::index_cursor::IndexCursor;
 use super::open_file::OpenFile;
@@ -47,8 +47,8 @@ impl OpenFile {
         let choose = |node: &IndexBlock| node.find(key);
         let block = index.find(&self.blocks, choose, context, |place, context| match held {
             Some(held) if held.as_ref().origin().place.offset == place.block.offset => {
-                let check = |block: &_| self.check_data(block, place);
-                self.blocks.held_decoded(held, context, check)
+                let check = |block: &_| self.check_decoded(block, place);
+                self.blocks.check_and_decode_held(held, context, check)
             }
             _ => self.load_decoded(place, context),
         })?;
@@ -65,16 +65,16 @@ impl OpenFile {
         let place = cursor.entry(self.data_index());
         let check = |block: DataRef<'_>| match block {
             DataRef::Decoded(decoded) => {
-                check_previous(decoded.origin().previous, place.before)?;
-                self.check_data(decoded, place)
+                check_predecessor(decoded.origin().previous, place.before)?;
+                self.check_decoded(decoded, place)
             }
-            DataRef::Encoded(_) => self.check_first(block, place),
+            DataRef::Encoded(_) => self.check_by_first_key(block, place),
         };
         self.blocks.load_for_scan(place.block, context, check)
     }
 
     /// Returns the data block that a cursor stands on, with all cells checked.
-    pub(crate) fn whole_data_block_at(
+    pub(crate) fn decoded_data_block_at(
         &self,
         cursor: &IndexCursor,
         context: &mut ReadContext<'_>,
@@ -87,7 +87,7 @@ impl OpenFile {
     /// cache, so that both report damage at the same cell.
     pub(crate) fn check_read_ahead(&self, block: &DataBlock, cursor: &IndexCursor) -> Result<()> {
         let (place, block) = (cursor.entry(self.data_index()), block.as_ref());
-        self.check_first(block, place).map_err(|what| self.damage_in(block.origin(), what))
+        self.check_by_first_key(block, place).map_err(|what| self.damage_in(block.origin(), what))
     }
 
     /// Checks a key in the block that a cursor stands on against the next index key or, in the last block,
@@ -98,13 +98,17 @@ impl OpenFile {
         key: &KeyRef<'_>,
         cursor: &IndexCursor,
     ) -> Result<()> {
-        let checked = self.check_upper_bound_at(key, cursor.entry(self.data_index()));
+        let checked = self.check_entry_upper_bound(key, cursor.entry(self.data_index()));
         checked.map_err(|what| self.damage_in(origin, what.into()))
     }
 
     /// Checks the last key of the last data block.
-    pub(crate) fn check_last(&self, origin: &BlockOrigin, last_key: &KeyRef<'_>) -> Result<()> {
-        let checked = self.check_last_key(origin.place, last_key);
+    pub(crate) fn check_end_of_file(
+        &self,
+        origin: &BlockOrigin,
+        last_key: &KeyRef<'_>,
+    ) -> Result<()> {
+        let checked = self.check_last_data_block(origin.place, last_key);
         checked.map_err(|what| self.damage_in(origin, what.into()))
     }
 
@@ -116,13 +120,13 @@ impl OpenFile {
         let Some(index) = &self.index else { return Ok(None) };
         let choose = |node: &IndexBlock| node.len() - 1;
         let load =
-            |place: DataPlace<'_>, context: &mut ReadContext<'_>| self.load_decoded(place, context);
+            |place: DataEntry<'_>, context: &mut ReadContext<'_>| self.load_decoded(place, context);
         index.find(&self.blocks, choose, context, load).map(Some)
     }
 
     /// Decodes the block that a scanner holds. An encoded block in the cache stays encoded: its decoded form
     /// has to be compared with its index entry, which the scanner no longer has.
-    pub(crate) fn decoded(
+    pub(crate) fn decode_held(
         &self,
         held: DataBlock,
         buffers: &mut Buffers,
@@ -159,7 +163,7 @@ impl OpenFile {
     /// Returns the data block that the index has at `place`, with all its cells checked.
     pub(crate) fn load_decoded(
         &self,
-        place: DataPlace<'_>,
+        place: DataEntry<'_>,
         context: &mut ReadContext<'_>,
     ) -> Result<Arc<DecodedBlock>> {
         let slot = self.slot_of(place, context.caching);
@@ -167,10 +171,10 @@ impl OpenFile {
             context.trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
             return Ok(block);
         }
-        let (mut before, caching) = (PreviousBlockCheck::default(), context.caching);
+        let (mut before, caching) = (PredecessorCheck::default(), context.caching);
         let check = |block: &DecodedBlock| {
             before.check(self, DataRef::Decoded(block), place, caching)?;
-            self.check_data(block, place)
+            self.check_decoded(block, place)
         };
         let block = self.blocks.load_decoded(place.block, context, check);
         let block = before.counted(block, context.trace)?;
@@ -184,7 +188,7 @@ impl OpenFile {
     /// checked, or delta-encoded with none of them checked.
     pub(crate) fn load_for_row(
         &self,
-        place: DataPlace<'_>,
+        place: DataEntry<'_>,
         context: &mut ReadContext<'_>,
     ) -> Result<DataBlock> {
         let slot = self.slot_of(place, context.caching);
@@ -192,11 +196,11 @@ impl OpenFile {
             context.trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
             return Ok(DataBlock::Decoded(block));
         }
-        let (mut before, caching) = (PreviousBlockCheck::default(), context.caching);
+        let (mut before, caching) = (PredecessorCheck::default(), context.caching);
         let check = |block: DataRef<'_>| {
             before.check(self, block, place, caching)?;
             match block {
-                DataRef::Decoded(block) => self.check_data(block, place),
+                DataRef::Decoded(block) => self.check_decoded(block, place),
                 DataRef::Encoded(_) => Ok(()),
             }
         };
@@ -209,16 +213,20 @@ impl OpenFile {
     }
 
     /// Returns the slot of a place while the cache has room. A full cache has to see each use of a block.
-    fn slot_of<'a>(&self, place: DataPlace<'a>, caching: Caching) -> Option<&'a BlockSlot> {
+    fn slot_of<'a>(&self, place: DataEntry<'a>, caching: Caching) -> Option<&'a BlockSlot> {
         let has_room = caching == Caching::Use && self.blocks.cache_has_room();
         has_room.then_some(place.slot)
     }
 
     /// Checks the keys of a data block whose cells were checked against the index and the file info.
-    fn check_data(&self, block: &DecodedBlock, place: DataPlace<'_>) -> Result<(), DamageReason> {
-        check_data_keys(block, place.key, place.next_key, self.trailer.comparator)?;
+    fn check_decoded(
+        &self,
+        block: &DecodedBlock,
+        place: DataEntry<'_>,
+    ) -> Result<(), DamageReason> {
+        check_key_range(block, place.key, place.next_key, self.trailer.comparator)?;
         if place.next_key.is_none() {
-            self.check_last_key(block.origin().place, &block.last_key())?;
+            self.check_last_data_block(block.origin().place, &block.last_key())?;
         }
         Ok(())
     }
@@ -236,55 +244,59 @@ impl OpenFile {
     }
 
     /// Finds the data block before `block` where the entry before is in another index block.
-    fn block_before(
+    fn find_predecessor(
         &self,
         block: DataRef<'_>,
         context: &mut ReadContext<'_>,
-    ) -> Result<BlockBefore> {
+    ) -> Result<Predecessor> {
         let cursor = self.cursor_on(block, context)?;
         let before = cursor.into_previous(self, context)?;
-        Ok(before.map_or(BlockBefore::First, |before| BlockBefore::At(before.block_place().offset)))
+        Ok(before.map_or(Predecessor::First, |before| Predecessor::At(before.block_place().offset)))
     }
 
     /// Checks that a data block is the one that the index has at `place`, by its first key; all cells are
     /// checked only where that is not enough.
-    fn check_first(&self, block: DataRef<'_>, place: DataPlace<'_>) -> Result<(), DamageReason> {
-        check_previous(block.origin().previous, place.before)?;
+    fn check_by_first_key(
+        &self,
+        block: DataRef<'_>,
+        place: DataEntry<'_>,
+    ) -> Result<(), DamageReason> {
+        check_predecessor(block.origin().previous, place.before)?;
         let order = self.trailer.comparator;
         let is_unambiguous = block.with_first_key(|first| {
-            check_first_key(first, place.key, order)?;
-            self.check_upper_bound_at(first, place)?;
+            check_lower_bound(first, place.key, order)?;
+            self.check_entry_upper_bound(first, place)?;
             Ok::<_, DamageReason>(first_key_is_unambiguous(first, place.next_key, order))
         })??;
         if is_unambiguous {
             return Ok(());
         }
         match block {
-            DataRef::Decoded(block) => self.check_data(block, place),
-            DataRef::Encoded(block) => self.check_end(block, block.cursor()?, place),
+            DataRef::Decoded(block) => self.check_decoded(block, place),
+            DataRef::Encoded(block) => self.check_remaining_cells(block, block.cursor()?, place),
         }
     }
 
     /// Checks all further cells of a block, and the last key against the upper bound.
-    fn check_end(
+    fn check_remaining_cells(
         &self,
         block: &EncodedBlock,
         mut cursor: EncodedCursor,
-        place: DataPlace<'_>,
+        place: DataEntry<'_>,
     ) -> Result<(), DamageReason> {
         block.go_to_last(&mut cursor)?;
-        Ok(self.check_upper_bound_at(&block.cell(&cursor).key(), place)?)
+        Ok(self.check_entry_upper_bound(&block.cell(&cursor).key(), place)?)
     }
 
     /// Checks a key of the data block at `place` against the next index key or, in the last block, against
     /// the last key of the file.
-    fn check_upper_bound_at(
+    fn check_entry_upper_bound(
         &self,
         found: &KeyRef<'_>,
-        place: DataPlace<'_>,
+        place: DataEntry<'_>,
     ) -> Result<(), &'static str> {
         let end = place.next_key.unwrap_or_else(|| self.stated_last_key());
-        check_later_key(found, end, self.trailer.comparator)
+        check_at_most(found, end, self.trailer.comparator)
     }
 
     /// Moves through an encoded block to a row, if the row is there. Each cell that it comes to is checked as
@@ -292,31 +304,35 @@ impl OpenFile {
     pub(crate) fn find_row_in_encoded(
         &self,
         block: &EncodedBlock,
-        place: DataPlace<'_>,
+        place: DataEntry<'_>,
         row: &[u8],
     ) -> Result<Option<EncodedCursor>, DamageReason> {
         let order = self.trailer.comparator;
         let mut cursor = block.cursor()?;
         let is_unambiguous = {
             let first = block.cell(&cursor).key();
-            check_first_key(&first, place.key, order)?;
+            check_lower_bound(&first, place.key, order)?;
             first_key_is_unambiguous(&first, place.next_key, order)
         };
         if !is_unambiguous {
-            self.check_end(block, cursor.clone(), place)?;
+            self.check_remaining_cells(block, cursor.clone(), place)?;
         }
         let found = block.go_to_row(&mut cursor, row)?;
         let reached = block.cell(&cursor).key();
-        self.check_upper_bound_at(&reached, place)?;
+        self.check_entry_upper_bound(&reached, place)?;
         if found.is_lt() && place.next_key.is_none() {
-            self.check_last_key(block.origin().place, &reached)?;
+            self.check_last_data_block(block.origin().place, &reached)?;
         }
         Ok(found.is_eq().then_some(cursor))
     }
 
     /// Checks the last data block against the trailer and the file info. The last key in the file info
     /// decides which rows are out of range, so it must be right.
-    fn check_last_key(&self, place: BlockPlace, found: &KeyRef<'_>) -> Result<(), &'static str> {
+    fn check_last_data_block(
+        &self,
+        place: BlockPlace,
+        found: &KeyRef<'_>,
+    ) -> Result<(), &'static str> {
         if self.trailer.last_data_block_offset != Some(place.offset) {
             return Err("is the last data block of the index, and not that of the trailer");
         }
@@ -336,25 +352,25 @@ impl OpenFile {
 
 /// The check of a block's `previous` offset, and what had to be read for it.
 #[derive(Default)]
-struct PreviousBlockCheck {
+struct PredecessorCheck {
     trace: ReadTrace,
     failure: Option<Error>,
 }
 
-impl PreviousBlockCheck {
+impl PredecessorCheck {
     /// Checks the `previous` offset of the block at `place`. If the entry of the block in front is in
     /// another leaf, reads that leaf.
     fn check(
         &mut self,
         file: &OpenFile,
         block: DataRef<'_>,
-        place: DataPlace<'_>,
+        place: DataEntry<'_>,
         caching: Caching,
     ) -> Result<(), DamageReason> {
         let mut before = place.before;
-        if before == BlockBefore::InOtherLeaf {
+        if before == Predecessor::InOtherLeaf {
             let (buffers, trace) = (&mut Buffers::default(), &mut self.trace);
-            match file.block_before(block, &mut ReadContext { caching, buffers, trace }) {
+            match file.find_predecessor(block, &mut ReadContext { caching, buffers, trace }) {
                 Ok(found) => before = found,
                 // A damaged leaf is no reason to lose the first block of the next one, whose keys
                 // show that it is in its place.
@@ -365,7 +381,7 @@ impl PreviousBlockCheck {
                 }
             }
         }
-        Ok(check_previous(block.origin().previous, before)?)
+        Ok(check_predecessor(block.origin().previous, before)?)
     }
 
     /// Adds what was read to `trace`. Returns the failure to read the leaf in place of its consequence.

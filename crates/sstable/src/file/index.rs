@@ -30,19 +30,19 @@ pub(crate) struct DataIndex {
 
 /// Where the index has a data block, and what it says about the keys in it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct DataPlace<'a> {
+pub(crate) struct DataEntry<'a> {
     pub(crate) block: BlockPlace,
     /// Not greater than the block's first key.
     pub(crate) key: &'a [u8],
     /// Not less than the block's last key; `None` for the last block of the file.
     pub(crate) next_key: Option<&'a [u8]>,
-    pub(crate) before: BlockBefore,
+    pub(crate) before: Predecessor,
     pub(crate) slot: &'a BlockSlot,
 }
 
 /// The block of the same type in front of another, as far as the index tells.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum BlockBefore {
+pub(crate) enum Predecessor {
     /// There is none: the other is the first of the file.
     First,
     At(BlockOffset),
@@ -50,7 +50,7 @@ pub(crate) enum BlockBefore {
     InOtherLeaf,
 }
 
-impl BlockBefore {
+impl Predecessor {
     /// Returns the block before entry `index`. `is_leftmost`: the node is the first of its level.
     pub(crate) fn of_entry(node: &IndexBlock, index: usize, is_leftmost: bool) -> Self {
         match index.checked_sub(1).and_then(|before| node.entry(before)) {
@@ -78,7 +78,7 @@ impl DataIndex {
         blocks: &BlockReader,
         choose: impl Fn(&IndexBlock) -> usize,
         context: &mut ReadContext<'_>,
-        visit: impl FnOnce(DataPlace<'_>, &mut ReadContext<'_>) -> Result<R>,
+        visit: impl FnOnce(DataEntry<'_>, &mut ReadContext<'_>) -> Result<R>,
     ) -> Result<R> {
         let mut held: Option<Arc<IndexBlock>> = None;
         let mut above: Option<Bytes> = None;
@@ -89,18 +89,18 @@ impl DataIndex {
             let index = choose(node);
             let entry = node.entry(index).expect("an entry is chosen among those of its node");
             let next = node.entry(index + 1);
-            let before = BlockBefore::of_entry(node, index, is_leftmost);
+            let before = Predecessor::of_entry(node, index, is_leftmost);
             if level >= self.levels {
                 let next_key = next.map(|next| next.key).or(above.as_deref());
                 let (block, key, slot) = (entry.block, entry.key, node.slot(index));
-                return visit(DataPlace { block, key, next_key, before, slot }, context);
+                return visit(DataEntry { block, key, next_key, before, slot }, context);
             }
             level += 1;
             is_leftmost &= index == 0;
             if let Some(next) = next {
                 above = Some(node.keep(next.key));
             }
-            let place = NodePlace { entry, next_key: above.as_deref(), before };
+            let place = NodeEntry { entry, next_key: above.as_deref(), before };
             held = Some(self.load_below(blocks, place, level, context)?);
         }
     }
@@ -110,7 +110,7 @@ impl DataIndex {
     pub(crate) fn load_below(
         &self,
         blocks: &BlockReader,
-        place: NodePlace<'_>,
+        place: NodeEntry<'_>,
         level: u32,
         context: &mut ReadContext<'_>,
     ) -> Result<Arc<IndexBlock>> {
@@ -120,26 +120,26 @@ impl DataIndex {
         blocks.load(wanted, context.caching, context.trace, |found, header| {
             // Intermediate blocks of all levels are one chain, of which the first of a level follows the last
             // of the level below it.
-            let is_known = is_leaf || place.before != BlockBefore::First;
-            if is_known && check_previous(header.previous_block, place.before).is_err() {
+            let is_known = is_leaf || place.before != Predecessor::First;
+            if is_known && check_predecessor(header.previous_block, place.before).is_err() {
                 return Err("does not follow the index block that the index has in front of it");
             }
-            check_index_keys(found, place.entry.key, place.next_key, blocks.layout.order)
+            check_node_keys(found, place.entry.key, place.next_key, blocks.layout.order)
         })
     }
 }
 
 /// Where the index has one of its own blocks.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct NodePlace<'a> {
+pub(crate) struct NodeEntry<'a> {
     pub(crate) entry: IndexEntry<'a>,
     /// The key of the entry behind.
     pub(crate) next_key: Option<&'a [u8]>,
-    pub(crate) before: BlockBefore,
+    pub(crate) before: Predecessor,
 }
 
 /// Checks that an index block is the one that an entry leads to: it starts with the entry's key.
-fn check_index_keys(
+fn check_node_keys(
     found: &IndexBlock,
     key: &[u8],
     next_key: Option<&[u8]>,
@@ -149,25 +149,25 @@ fn check_index_keys(
         return Err("does not start with the key of the entry that leads to it");
     }
     match next_key {
-        Some(next_key) => check_later_key(&checked_key(found.last_entry().key), next_key, order),
+        Some(next_key) => check_at_most(&parse_key(found.last_entry().key), next_key, order),
         None => Ok(()),
     }
 }
 
 /// Parses a key of the index, or the last key of the file.
-fn checked_key(key: &[u8]) -> KeyRef<'_> {
+fn parse_key(key: &[u8]) -> KeyRef<'_> {
     KeyRef::parse(key).expect("keys of index blocks, and of the file info, are checked when read")
 }
 
 /// Checks the `previous` offset in a data block's header against the block that the index has there.
-pub(crate) fn check_previous(
+pub(crate) fn check_predecessor(
     previous: Option<BlockOffset>,
-    before: BlockBefore,
+    before: Predecessor,
 ) -> Result<(), &'static str> {
     let expected = match before {
-        BlockBefore::InOtherLeaf => return Ok(()),
-        BlockBefore::First => None,
-        BlockBefore::At(offset) => Some(offset),
+        Predecessor::InOtherLeaf => return Ok(()),
+        Predecessor::First => None,
+        Predecessor::At(offset) => Some(offset),
     };
     if previous == expected {
         return Ok(());
@@ -176,15 +176,15 @@ pub(crate) fn check_previous(
 }
 
 /// Checks the keys of a data block whose cells were checked against the entry that leads to it.
-pub(crate) fn check_data_keys(
+pub(crate) fn check_key_range(
     found: &DecodedBlock,
     key: &[u8],
     next_key: Option<&[u8]>,
     order: Comparator,
 ) -> Result<(), DamageReason> {
-    check_first_key(&found.first_key(), key, order)?;
+    check_lower_bound(&found.first_key(), key, order)?;
     if let Some(next_key) = next_key {
-        check_later_key(&found.last_key(), next_key, order)?;
+        check_at_most(&found.last_key(), next_key, order)?;
     }
     Ok(())
 }
@@ -196,28 +196,28 @@ pub(crate) fn first_key_is_unambiguous(
     next_key: Option<&[u8]>,
     order: Comparator,
 ) -> bool {
-    next_key.is_none_or(|next| order.compare(first, &checked_key(next)).is_lt())
+    next_key.is_none_or(|next| order.compare(first, &parse_key(next)).is_lt())
 }
 
 /// Checks the first key of a block against the entry that leads to it.
-pub(crate) fn check_first_key(
+pub(crate) fn check_lower_bound(
     first: &KeyRef<'_>,
     key: &[u8],
     order: Comparator,
 ) -> Result<(), &'static str> {
-    if order.compare(&checked_key(key), first).is_le() {
+    if order.compare(&parse_key(key), first).is_le() {
         return Ok(());
     }
     Err("its first key is less than the index says")
 }
 
 /// Checks a key of a block against an upper bound: the key of the entry behind, or the file's last key.
-pub(crate) fn check_later_key(
+pub(crate) fn check_at_most(
     found: &KeyRef<'_>,
     end: &[u8],
     order: Comparator,
 ) -> Result<(), &'static str> {
-    if order.compare(found, &checked_key(end)).is_le() {
+    if order.compare(found, &parse_key(end)).is_le() {
         return Ok(());
     }
     Err("a key in it is greater than the index, or the last key of the file, allows")
@@ -236,7 +236,7 @@ mod tests {
         };
         let (first, next) = (flat(b"row3"), flat(b"row4"));
         let is_unambiguous = |first: &[u8], next: Option<&[u8]>| {
-            first_key_is_unambiguous(&checked_key(first), next, Comparator::Bytes)
+            first_key_is_unambiguous(&parse_key(first), next, Comparator::Bytes)
         };
         assert!(is_unambiguous(&first, Some(&next)));
         assert!(!is_unambiguous(&next, Some(&next)));

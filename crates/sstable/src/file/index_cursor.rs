@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use super::index::{BlockBefore, DataIndex, DataPlace, NodePlace};
+use super::index::{DataEntry, DataIndex, NodeEntry, Predecessor};
 use super::open_file::OpenFile;
 use super::read_context::ReadContext;
 use crate::block::branch::IndexBlock;
@@ -27,7 +27,7 @@ pub(crate) struct IndexCursor {
     below: Vec<(Arc<IndexBlock>, usize)>,
     /// Where the block of the entry is.
     block: BlockPlace,
-    before: BlockBefore,
+    before: Predecessor,
 }
 
 impl IndexCursor {
@@ -42,7 +42,7 @@ impl IndexCursor {
         let index = file.data_index();
         let (root_entry, wanted) = (find(&index.root), origin.place);
         let mut cursor =
-            Self { root_entry, below: Vec::new(), block: wanted, before: BlockBefore::InOtherLeaf };
+            Self { root_entry, below: Vec::new(), block: wanted, before: Predecessor::InOtherLeaf };
         cursor.descend(find, file, context)?;
         // A damaged index can have equal keys, of which the search finds the last.
         while cursor.block != wanted {
@@ -65,11 +65,11 @@ impl IndexCursor {
     }
 
     /// What the index says of the block.
-    pub(crate) fn entry<'a>(&'a self, index: &'a DataIndex) -> DataPlace<'a> {
-        let (node, number) = self.last_node(index);
+    pub(crate) fn entry<'a>(&'a self, index: &'a DataIndex) -> DataEntry<'a> {
+        let (node, number) = self.lowest_node(index);
         let IndexEntry { block, key } = entry_of(node, number);
         let (next_key, slot) = (self.next_key(index), node.slot(number));
-        DataPlace { block, key, next_key, before: self.before, slot }
+        DataEntry { block, key, next_key, before: self.before, slot }
     }
 
     /// Moves to the next data block; `None` behind the last one.
@@ -97,7 +97,7 @@ impl IndexCursor {
         if self.block.offset <= from {
             return Err(self.out_of_order(file));
         }
-        self.before = BlockBefore::At(from);
+        self.before = Predecessor::At(from);
         Ok(Some(self))
     }
 
@@ -147,23 +147,23 @@ impl IndexCursor {
         let mut level = 1 + below;
         while level < index.levels {
             level += 1;
-            let (node, number) = self.last_node(index);
+            let (node, number) = self.lowest_node(index);
             let (entry, next_key) = (entry_of(node, number), self.next_key(index));
-            let before = BlockBefore::of_entry(node, number, self.is_leftmost());
-            let place = NodePlace { entry, next_key, before };
+            let before = Predecessor::of_entry(node, number, self.is_leftmost());
+            let place = NodeEntry { entry, next_key, before };
             let below = index.load_below(&file.blocks, place, level, context)?;
             let chosen = choose(&below);
             self.below.push((below, chosen));
         }
-        let (node, number) = self.last_node(index);
-        let before = BlockBefore::of_entry(node, number, self.is_leftmost());
+        let (node, number) = self.lowest_node(index);
+        let before = Predecessor::of_entry(node, number, self.is_leftmost());
         self.block = entry_of(node, number).block;
         self.before = before;
         Ok(())
     }
 
     /// The node on the lowest level that is loaded, and the chosen entry in it.
-    fn last_node<'a>(&'a self, index: &'a DataIndex) -> (&'a IndexBlock, usize) {
+    fn lowest_node<'a>(&'a self, index: &'a DataIndex) -> (&'a IndexBlock, usize) {
         match self.below.last() {
             Some((node, entry)) => (node, *entry),
             None => (&index.root, self.root_entry),

@@ -78,7 +78,7 @@ pub(crate) fn open(
     } else {
         blocks.read_bytes(trailer.load_on_open_data_offset, loaded_len)?
     };
-    let sections = Sections::read(&mut blocks, &loaded, &trailer)?;
+    let sections = LoadOnOpen::read(&mut blocks, &loaded, &trailer)?;
     blocks.blocks_end = loaded_at;
     assemble(blocks, trailer, sections, options.filter_use)
 }
@@ -98,7 +98,7 @@ fn check_supported(trailer: &Trailer, blocks: &BlockReader) -> Result<(), Refusa
 }
 
 /// The blocks of the load-on-open section, in their order.
-struct Sections {
+struct LoadOnOpen {
     data_root: (BlockOffset, RawBlock),
     meta_root: (BlockOffset, RawBlock),
     file_info: (BlockOffset, RawBlock),
@@ -106,7 +106,7 @@ struct Sections {
     blooms: Vec<(BlockOffset, BlockType, Result<RawBlock, Damage>)>,
 }
 
-impl Sections {
+impl LoadOnOpen {
     fn read(blocks: &mut BlockReader, loaded: &Bytes, trailer: &Trailer) -> Result<Self> {
         let name = blocks.name.clone();
         let mut rest = loaded.clone();
@@ -191,7 +191,7 @@ pub(crate) fn blocks_max(end: u64) -> usize {
 fn assemble(
     mut blocks: BlockReader,
     trailer: Trailer,
-    sections: Sections,
+    sections: LoadOnOpen,
     filter_use: FilterUse,
 ) -> Result<OpenFile> {
     let name = blocks.name.clone();
@@ -248,8 +248,18 @@ fn assemble(
     if blocks.pin_filters {
         filters.load(&blocks);
     }
-    let had_last_row = AtomicBool::new(false);
-    Ok(OpenFile { blocks, trailer, file_info, index, middle, metas, rows, filters, had_last_row })
+    let last_row_passed_filter = AtomicBool::new(false);
+    Ok(OpenFile {
+        blocks,
+        trailer,
+        file_info,
+        index,
+        middle,
+        metas,
+        rows,
+        filters,
+        last_row_passed_filter,
+    })
 }
 
 /// Reads the root of the data index; `None` in a file without cells.
@@ -345,7 +355,7 @@ fn read_blooms(
                 Ok(bloom_type) => ChunkedBloom::new(meta, bloom_type, file_info, &chain).map(Some),
                 Err(name) => Err(format!("unknown type of filter {name}")),
             },
-            _ => ChunkedBloom::over_deletes(meta, &chain).map(Some),
+            _ => ChunkedBloom::over_delete_families(meta, &chain).map(Some),
         };
         match bloom {
             Ok(bloom) if block_type == BlockType::GeneralBloomMeta => filters.bloom = bloom,

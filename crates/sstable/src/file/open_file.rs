@@ -34,7 +34,7 @@ pub(crate) struct OpenFile {
     pub(crate) rows: Option<Rows>,
     pub(crate) filters: Filters,
     /// Whether the filter let the row pass that was looked up last, in this file alone.
-    pub(crate) had_last_row: AtomicBool,
+    pub(crate) last_row_passed_filter: AtomicBool,
 }
 
 impl OpenFile {

@@ -23,7 +23,7 @@ pub(crate) struct RawBlock {
 
 /// The same of a data block, in buffers that go round.
 #[derive(Debug)]
-pub(crate) struct RawData {
+pub(crate) struct RawDataBlock {
     pub(crate) place: BlockPlace,
     pub(crate) header: Header,
     pub(crate) body: Body,
@@ -32,25 +32,29 @@ pub(crate) struct RawData {
 impl BlockReader {
     /// Reads, verifies and decompresses the block at `place`.
     pub(crate) fn read(&self, place: BlockPlace) -> Result<RawBlock> {
-        self.check_place(place)?;
+        self.check_block_range(place)?;
         let bytes = self.read_bytes(place.offset, place.len.into())?;
         self.parse(&bytes, place.offset).map_err(|damage| damage.in_file(&self.name))
     }
 
     /// Does the same through `buffers`.
-    pub(crate) fn read_data(&self, place: BlockPlace, buffers: &mut Buffers) -> Result<RawData> {
-        let raw = self.read_data_of_at_most(u32::MAX, place, buffers)?;
+    pub(crate) fn read_data_block(
+        &self,
+        place: BlockPlace,
+        buffers: &mut Buffers,
+    ) -> Result<RawDataBlock> {
+        let raw = self.read_data_block_up_to(u32::MAX, place, buffers)?;
         Ok(raw.expect("no block is longer than a u32 can say"))
     }
 
     /// The same for a block of at most `len_max` decompressed bytes; `None` for a larger one.
-    pub(crate) fn read_data_of_at_most(
+    pub(crate) fn read_data_block_up_to(
         &self,
         len_max: u32,
         place: BlockPlace,
         buffers: &mut Buffers,
-    ) -> Result<Option<RawData>> {
-        self.check_place(place)?;
+    ) -> Result<Option<RawDataBlock>> {
+        self.check_block_range(place)?;
         let len = usize::try_from(place.len).unwrap_or(usize::MAX);
         let mut buffer = buffers.take(len);
         let bytes = buffer.get_mut(..len).unwrap_or_default();
@@ -70,11 +74,11 @@ impl BlockReader {
                 body
             }
         };
-        Ok(Some(RawData { place, header, body }))
+        Ok(Some(RawDataBlock { place, header, body }))
     }
 
     /// Whether a block can be at `place`.
-    fn check_place(&self, place: BlockPlace) -> Result<()> {
+    fn check_block_range(&self, place: BlockPlace) -> Result<()> {
         let damaged = |what| Damage { at: place.offset, block: None, what }.in_file(&self.name);
         let end = place.offset.plus(place.len.into());
         if place.len <= Header::LEN || end.get() > self.blocks_end {

@@ -212,7 +212,7 @@ fn find_in_next_block(
         &mut ReadContext { caching: Caching::Use, buffers: &mut Buffers::default(), trace };
     let cursor = file.cursor_on(block, context)?;
     let Some(next) = cursor.into_next(file, context)? else { return Ok(None) };
-    let block = file.whole_data_block_at(&next, context)?;
+    let block = file.decoded_data_block_at(&next, context)?;
     let at = block.row_start(row, row_hash(row));
     Ok(at.map(|at| ScanPosition::decoded(block, at)))
 }

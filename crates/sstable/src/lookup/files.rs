@@ -79,14 +79,14 @@ impl LookupFile {
         trace.files_considered += 1;
         // A file that had the last row most likely has this one too. Its block is then prefetched before the
         // filter is asked, so that their waits for memory overlap.
-        let had_last = self.file.had_last_row.load(Relaxed);
-        let early = had_last.then(|| FileSeek::begin(&self.file, probe));
+        let last_passed = self.file.last_row_passed_filter.load(Relaxed);
+        let early_seek = last_passed.then(|| FileSeek::begin(&self.file, probe));
         let answer = self.ask(self.filter_state(probe), probe, trace);
-        if answer.is_ok() != had_last {
-            self.file.had_last_row.store(answer.is_ok(), Relaxed);
+        if answer.is_ok() != last_passed {
+            self.file.last_row_passed_filter.store(answer.is_ok(), Relaxed);
         }
         let Ok(answer) = answer else { return Ok(None) };
-        let seek = early.unwrap_or_else(|| FileSeek::begin(&self.file, probe));
+        let seek = early_seek.unwrap_or_else(|| FileSeek::begin(&self.file, probe));
         match seek.finish(&self.file, answer, probe, trace) {
             // Made in place: a scanner is large, and moving it would cost a copy.
             Ok(Some(place)) => Ok(Some(Scanner::at(Arc::clone(&self.file), place))),

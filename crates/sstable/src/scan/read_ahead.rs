@@ -302,8 +302,8 @@ impl Frontier {
         buffers: &mut Buffers,
     ) -> (bool, Option<Result<EncodedBlock>>) {
         let blocks = &self.file.blocks;
-        match blocks.read_data_of_at_most(BLOCK_LEN_MAX, place, buffers) {
-            Ok(Some(raw)) => (true, Some(blocks.open_data(raw))),
+        match blocks.read_data_block_up_to(BLOCK_LEN_MAX, place, buffers) {
+            Ok(Some(raw)) => (true, Some(blocks.open_encoded(raw))),
             Ok(None) => {
                 self.close();
                 (false, None)

@@ -208,7 +208,7 @@ impl Scanner {
         self.stop_ahead();
         let Some(place) = self.place.take() else { return Ok(()) };
         let position = place.position();
-        let block = self.file.decoded(place.into_block(), &mut self.buffers)?;
+        let block = self.file.decode_held(place.into_block(), &mut self.buffers)?;
         if self.before.is_empty() {
             block.row_cells_before(position, &mut self.before);
         }
@@ -348,7 +348,7 @@ impl Scanner {
         let context = &mut ReadContext { caching: *caching, buffers, trace };
         file.check_upper_bound(block.origin(), last, &cursor)?;
         let Some(cursor) = cursor.into_next(file, context)? else {
-            file.check_last(block.origin(), last)?;
+            file.check_end_of_file(block.origin(), last)?;
             return Ok(None);
         };
         let place = cursor.block_place();
@@ -387,7 +387,7 @@ impl Scanner {
         let cursor = self.take_cursor(DataRef::Decoded(block))?;
         let (file, mut context) = self.read();
         let Some(cursor) = cursor.into_previous(file, &mut context)? else { return Ok(()) };
-        let block = file.whole_data_block_at(&cursor, &mut context)?;
+        let block = file.decoded_data_block_at(&cursor, &mut context)?;
         self.cursor = Some(cursor);
         self.enter_at_end(block);
         Ok(())

@@ -120,7 +120,8 @@ impl CellChecks {
                 }
             };
             self.bloom_key_count += u64::from(is_new);
-            if is_new && matches!(bloom.ask_exactly(&file.blocks, &probe, trace), Ok(Some(false))) {
+            if is_new && matches!(bloom.ask_exact_key(&file.blocks, &probe, trace), Ok(Some(false)))
+            {
                 wrong.push("is denied by the Bloom filter".to_owned());
             }
         }

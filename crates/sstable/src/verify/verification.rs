@@ -242,7 +242,7 @@ impl<'a> Verifier<'a> {
         let bytes = blocks.read_bytes(at, header.len())?;
         match blocks.parse(&bytes, at).and_then(|raw| self.check_block(at, &raw)) {
             Ok(()) => {
-                self.check_place(at, header);
+                self.check_position(at, header);
                 Ok(at.plus(header.len()))
             }
             Err(damage) => {
@@ -270,7 +270,7 @@ impl<'a> Verifier<'a> {
     }
 
     /// Whether a block may stand where it does, and follows the one it says it follows.
-    fn check_place(&mut self, at: BlockOffset, header: &Header) {
+    fn check_position(&mut self, at: BlockOffset, header: &Header) {
         let block_type = header.block_type;
         let section = Section::of(block_type);
         if section < self.section {

@@ -136,7 +136,7 @@ impl FileInfo {
 
     /// Whether a major compaction wrote the file.
     pub fn is_major_compaction(&self) -> bool {
-        self.truth(Self::MAJOR_COMPACTION)
+        self.flag(Self::MAJOR_COMPACTION)
     }
 
     /// The length of an average key in bytes.
@@ -156,7 +156,7 @@ impl FileInfo {
 
     /// Whether encoded blocks keep tags in a dictionary.
     pub fn compresses_tags(&self) -> bool {
-        self.includes_tags() && self.truth(Self::TAGS_COMPRESSED)
+        self.includes_tags() && self.flag(Self::TAGS_COMPRESSED)
     }
 
     /// Whether cells have a place for sequence ids.
@@ -194,7 +194,7 @@ impl FileInfo {
         self.value(key).map(|value| String::from_utf8_lossy(value).into_owned())
     }
 
-    fn truth(&self, key: &[u8]) -> bool {
+    fn flag(&self, key: &[u8]) -> bool {
         self.value(key).and_then(<[u8]>::first).is_some_and(|byte| *byte != 0)
     }
 
@@ -220,7 +220,7 @@ impl FileInfo {
     pub(crate) fn check(&self, has_cells: bool) -> Result<(), DamageReason> {
         let damaged =
             |key: &[u8], what| Err(DamageReason::from(format!("{} {what}", crate::escape(key))));
-        for (keys, len) in [(Self::INTS, 4), (Self::LONGS, 8), (Self::TRUTHS, 1)] {
+        for (keys, len) in [(Self::INTS, 4), (Self::LONGS, 8), (Self::FLAGS, 1)] {
             for key in keys {
                 if self.value(key).is_some_and(|value| value.len() != len) {
                     return damaged(key, "has a wrong length");
@@ -258,7 +258,7 @@ impl FileInfo {
         Self::MAX_SEQ_ID,
         Self::BULKLOAD_TIMESTAMP,
     ];
-    const TRUTHS: &'static [&'static [u8]] =
+    const FLAGS: &'static [&'static [u8]] =
         &[Self::TAGS_COMPRESSED, Self::MAJOR_COMPACTION, Self::HISTORICAL];
 }
 

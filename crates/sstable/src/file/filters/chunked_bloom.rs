@@ -12,7 +12,7 @@
 
 use filter::bloom::hbase::{self, HashPair, HashType};
 
-use super::kept::{FilterPart, offset_before};
+use super::lazy_block::{LazyFilterBlock, offset_before};
 use crate::block::bloom::{BloomBits, BloomChunk, BloomMeta};
 use crate::block::index::BlockPlace;
 use crate::file::block_reader::BlockReader;
@@ -33,7 +33,7 @@ pub(crate) struct ChunkedBloom {
     heads: RowHeads,
     last_key: Option<Vec<u8>>,
     /// One for each chunk of `meta`.
-    parts: Box<[FilterPart<BloomBits>]>,
+    chunk_blocks: Box<[LazyFilterBlock<BloomBits>]>,
 }
 
 /// HBase's Bloom filter of a file, in numbers.
@@ -89,39 +89,42 @@ impl ChunkedBloom {
     ) -> Result<Self, String> {
         let hash_type = HashType::from_code(meta.hash_type)
             .ok_or_else(|| format!("unknown hash {}", meta.hash_type))?;
-        let flat = bloom_type == BloomType::RowCol;
+        let over_columns = bloom_type == BloomType::RowCol;
         let mut keys = meta.chunks.iter().map(|chunk| &chunk.first_key);
-        if flat && keys.any(|key| KeyRef::parse(key).is_none()) {
+        if over_columns && keys.any(|key| KeyRef::parse(key).is_none()) {
             return Err("the first key of a chunk is not a key".to_owned());
         }
         let ascend = |pair: &[BloomChunk]| {
             let (left, right) = (&pair[0].first_key, &pair[1].first_key);
-            if flat { KeyRef::parse(left) <= KeyRef::parse(right) } else { left <= right }
+            if over_columns { KeyRef::parse(left) <= KeyRef::parse(right) } else { left <= right }
         };
         if !meta.chunks.windows(2).all(ascend) {
             return Err("chunks out of order".to_owned());
         }
         let last_key = file_info.value(FileInfo::LAST_BLOOM_KEY).map(<[u8]>::to_vec);
-        if flat && last_key.as_deref().and_then(KeyRef::parse).is_none() {
+        if over_columns && last_key.as_deref().and_then(KeyRef::parse).is_none() {
             return Err("no last key, which a filter over columns must have".to_owned());
         }
-        let part = |chunk: &BloomChunk| {
-            FilterPart::new(chunk.block, offset_before(chain, chunk.block.offset))
+        let block = |chunk: &BloomChunk| {
+            LazyFilterBlock::new(chunk.block, offset_before(chain, chunk.block.offset))
         };
-        let parts = meta.chunks.iter().map(part).collect();
-        let rows = if flat { &[] } else { &meta.chunks[..] };
+        let chunk_blocks = meta.chunks.iter().map(block).collect();
+        let rows = if over_columns { &[] } else { &meta.chunks[..] };
         let heads = RowHeads::new(rows.iter().map(|chunk| &chunk.first_key[..]));
-        Ok(Self { bloom_type, hash_type, meta, heads, last_key, parts })
+        Ok(Self { bloom_type, hash_type, meta, heads, last_key, chunk_blocks })
     }
 
     /// A filter over the rows with family deletes: nothing is said about its last key.
-    pub(crate) fn over_deletes(meta: BloomMeta, chain: &[BlockOffset]) -> Result<Self, String> {
+    pub(crate) fn over_delete_families(
+        meta: BloomMeta,
+        chain: &[BlockOffset],
+    ) -> Result<Self, String> {
         Self::new(meta, BloomType::Row, &FileInfo::default(), chain)
     }
 
     /// What is wrong with one of its chunks, as far as reads have found out.
     pub(crate) fn problem(&self) -> Option<&Damage> {
-        self.parts.iter().find_map(FilterPart::damage)
+        self.chunk_blocks.iter().find_map(LazyFilterBlock::damage)
     }
 
     /// Whether it is over columns, and not over rows.
@@ -130,7 +133,7 @@ impl ChunkedBloom {
     }
 
     /// Where its chunks are.
-    pub(crate) fn places(&self) -> impl Iterator<Item = BlockPlace> {
+    pub(crate) fn chunk_places(&self) -> impl Iterator<Item = BlockPlace> {
         self.meta.chunks.iter().map(|chunk| chunk.block)
     }
 
@@ -157,24 +160,24 @@ impl ChunkedBloom {
     /// Asks about the row, if the filter is over rows and the reader keeps the chunk: nothing can fail
     /// then, and no step is a call.
     #[inline]
-    pub(crate) fn ask_kept(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> Option<bool> {
+    pub(crate) fn ask_resident(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> Option<bool> {
         if self.bloom_type != BloomType::Row || !self.meta.ribbon.is_empty() {
             return None;
         }
         let row = probe.row();
-        if self.is_behind(row) {
+        if self.is_past_last_key(row) {
             return Some(false);
         }
         let Some(index) = self.find(row) else { return Some(false) };
-        let kept = self.parts[index].kept()?.block();
-        let bits = kept.bits();
-        trace.touch(BlockKind::Bloom, BlockSource::Cache, kept.bytes());
+        let chunk = self.chunk_blocks[index].resident()?.block();
+        let bits = chunk.bits();
+        trace.touch(BlockKind::Bloom, BlockSource::Cache, chunk.bytes());
         Some(hbase::may_contain(bits, self.meta.hash_count, probe.hash_pair(self.hash_type)))
     }
 
     /// Whether a row is greater than all that the filter holds.
     #[inline]
-    fn is_behind(&self, row: &[u8]) -> bool {
+    fn is_past_last_key(&self, row: &[u8]) -> bool {
         self.last_key.as_ref().is_some_and(|last| Comparator::Bytes.compare_rows(row, last).is_gt())
     }
 
@@ -191,11 +194,11 @@ impl ChunkedBloom {
             BloomType::None => Ok(None),
             BloomType::Row => {
                 let row = probe.row();
-                if self.is_behind(row) {
+                if self.is_past_last_key(row) {
                     return Ok(Some(false));
                 }
                 let pair = probe.hash_pair(self.hash_type);
-                self.contains(blocks, self.find(row), pair, trace).map(Some)
+                self.chunk_contains(blocks, self.find(row), pair, trace).map(Some)
             }
             BloomType::RowPrefixFixedLength(len) => {
                 let prefix = probe.row().get(..len.into()).unwrap_or(probe.row());
@@ -203,7 +206,7 @@ impl ChunkedBloom {
                     return Ok(Some(false));
                 }
                 let pair = HashPair::new(self.hash_type, prefix);
-                self.contains(blocks, self.find(prefix), pair, trace).map(Some)
+                self.chunk_contains(blocks, self.find(prefix), pair, trace).map(Some)
             }
             BloomType::RowCol => {
                 let Some(keys) = probe.column_keys(self.hash_type) else { return Ok(None) };
@@ -212,7 +215,7 @@ impl ChunkedBloom {
                     return Ok(Some(false));
                 }
                 for (key, pair) in keys {
-                    if self.contains(blocks, self.find_flat(key), pair, trace)? {
+                    if self.chunk_contains(blocks, self.find_column(key), pair, trace)? {
                         return Ok(Some(true));
                     }
                 }
@@ -223,7 +226,7 @@ impl ChunkedBloom {
 
     /// Asks about exactly the key that a cell has put in, and not about its row's family deletes,
     /// which a get would ask for as well.
-    pub(crate) fn ask_exactly(
+    pub(crate) fn ask_exact_key(
         &self,
         blocks: &BlockReader,
         probe: &RowProbe<'_>,
@@ -236,13 +239,14 @@ impl ChunkedBloom {
         if KeyRef::parse(key) > self.last_key.as_deref().and_then(KeyRef::parse) {
             return Ok(Some(false));
         }
-        self.contains(blocks, self.find_flat(key), pair, trace).map(Some)
+        self.chunk_contains(blocks, self.find_column(key), pair, trace).map(Some)
     }
 
     /// Loads all chunks. What cannot be read now is met again by who asks it.
     pub(crate) fn load(&self, blocks: &BlockReader) {
-        for part in &self.parts {
-            let _ = part.load(blocks, BlockType::BloomChunk, &mut ReadTrace::default(), |_| Ok(()));
+        for block in &self.chunk_blocks {
+            let _ =
+                block.load(blocks, BlockType::BloomChunk, &mut ReadTrace::default(), |_| Ok(()));
         }
     }
 
@@ -256,7 +260,7 @@ impl ChunkedBloom {
     }
 
     /// The same for the flat key of a column.
-    fn find_flat(&self, key: &[u8]) -> Option<usize> {
+    fn find_column(&self, key: &[u8]) -> Option<usize> {
         let key = KeyRef::parse(key);
         let not_after = |chunk: &BloomChunk| KeyRef::parse(&chunk.first_key) <= key;
         self.meta.chunks.partition_point(not_after).checked_sub(1)
@@ -264,7 +268,7 @@ impl ChunkedBloom {
 
     /// Looks into a chunk; no key is before the first one.
     #[inline]
-    fn contains(
+    fn chunk_contains(
         &self,
         blocks: &BlockReader,
         chunk: Option<usize>,
@@ -281,7 +285,7 @@ impl ChunkedBloom {
                 Err("is not as large as the ribbon that the meta block describes")
             }
         };
-        let block = self.parts[index].load(blocks, BlockType::BloomChunk, trace, check)?;
+        let block = self.chunk_blocks[index].load(blocks, BlockType::BloomChunk, trace, check)?;
         let bits = block.bits();
         Ok(match ribbon {
             Some(ribbon) => ribbon.may_contain(bits, pair),

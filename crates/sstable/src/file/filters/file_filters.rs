@@ -136,7 +136,7 @@ impl Filters {
     ) -> FilterAnswer {
         if self.row_filter().is_none()
             && let Some(bloom) = self.bloom()
-            && let Some(may_contain) = bloom.ask_kept(probe, trace)
+            && let Some(may_contain) = bloom.ask_resident(probe, trace)
         {
             return FilterAnswer::counted(may_contain, trace);
         }

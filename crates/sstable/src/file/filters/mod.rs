@@ -2,5 +2,5 @@
 
 pub(crate) mod chunked_bloom;
 pub(crate) mod file_filters;
-pub(crate) mod kept;
+pub(crate) mod lazy_block;
 pub(crate) mod row_filter;

@@ -23,7 +23,7 @@ use bytes::Bytes;
 use filter::{FilterKind, Membership, StoredFilter};
 
 use super::file_filters::ResidentFilter;
-use super::kept::{FilterPart, offset_before};
+use super::lazy_block::{LazyFilterBlock, offset_before};
 use crate::block::filter_index::{
     FILTER_INDEX_NAME, FilterIndex, Partition, index_checksum, partition_name,
 };
@@ -65,7 +65,7 @@ pub(crate) struct RowFilter {
 #[derive(Debug)]
 enum Layout {
     Whole {
-        part: FilterPart<FilterBlock>,
+        filter_block: LazyFilterBlock<FilterBlock>,
         /// Keys and checksum, if the file says.
         id: Option<(u64, u64)>,
     },
@@ -82,16 +82,16 @@ struct Partitioned {
     id: Option<(u64, u64)>,
     /// Where the partitions are, in their order, each with the META block in front of it.
     places: Vec<(BlockPlace, Option<BlockOffset>)>,
-    loaded: OnceLock<Partitions>,
+    loaded: OnceLock<LoadedPartitions>,
     /// What is wrong with the index, once that is known.
     damage: OnceLock<Damage>,
 }
 
 /// The partitions, once their index is read.
 #[derive(Debug)]
-struct Partitions {
+struct LoadedPartitions {
     index: FilterIndex,
-    parts: Box<[FilterPart<FilterBlock>]>,
+    filter_blocks: Box<[LazyFilterBlock<FilterBlock>]>,
     /// The index is small and always kept; its bytes are taken off the budget if there is room.
     _room: Option<Reservation>,
 }
@@ -111,7 +111,7 @@ impl RowFilter {
             Some((place, offset_before(&chain, place.offset)))
         };
         let layout = if let Some((whole, previous)) = place(ROW_FILTER_NAME) {
-            Layout::Whole { part: FilterPart::new(whole, previous), id }
+            Layout::Whole { filter_block: LazyFilterBlock::new(whole, previous), id }
         } else {
             let (index, previous) = place(FILTER_INDEX_NAME)?;
             let places = (0..).map_while(|number| place(&partition_name(number))).collect();
@@ -131,10 +131,14 @@ impl RowFilter {
     /// What is wrong with it, as far as reads have found out.
     pub(crate) fn problem(&self) -> Option<&Damage> {
         match &self.layout {
-            Layout::Whole { part, .. } => part.damage(),
-            Layout::Partitioned(it) => {
-                let parts = it.loaded.get().map_or(&[][..], |loaded| &loaded.parts);
-                it.damage.get().or_else(|| parts.iter().find_map(FilterPart::damage))
+            Layout::Whole { filter_block, .. } => filter_block.damage(),
+            Layout::Partitioned(partitioned) => {
+                let filter_blocks =
+                    partitioned.loaded.get().map_or(&[][..], |loaded| &loaded.filter_blocks);
+                partitioned
+                    .damage
+                    .get()
+                    .or_else(|| filter_blocks.iter().find_map(LazyFilterBlock::damage))
             }
         }
     }
@@ -149,11 +153,13 @@ impl RowFilter {
         let answer =
             |filter: &StoredFilter<Bytes>| filter.may_contain(probe.key_hash(filter.seed()));
         match &self.layout {
-            Layout::Whole { part, id } => {
-                ask(part, ExpectedFilter::by_id(*id), blocks, trace, answer)
+            Layout::Whole { filter_block, id } => {
+                ask(filter_block, ExpectedFilter::by_id(*id), blocks, trace, answer)
             }
-            Layout::Partitioned(it) => {
-                let Some(partitions) = self.partitions(it, blocks, trace)? else { return Ok(None) };
+            Layout::Partitioned(partitioned) => {
+                let Some(partitions) = self.partitions(partitioned, blocks, trace)? else {
+                    return Ok(None);
+                };
                 match partitions.index.find(probe.row()) {
                     // Its rows are all greater.
                     None => Ok(Some(false)),
@@ -166,37 +172,41 @@ impl RowFilter {
     /// Returns the filter or the partition that answers for a row, if it is in memory.
     pub(crate) fn resident(&self, probe: &RowProbe<'_>) -> Option<ResidentFilter<'_>> {
         match &self.layout {
-            Layout::Whole { part, .. } => resident(part),
-            Layout::Partitioned(it) => {
-                let partitions = it.loaded.get()?;
-                let part = &partitions.parts[partitions.index.find(probe.row())?];
-                resident(part)
+            Layout::Whole { filter_block, .. } => resident(filter_block),
+            Layout::Partitioned(partitioned) => {
+                let partitions = partitioned.loaded.get()?;
+                let filter_block = &partitions.filter_blocks[partitions.index.find(probe.row())?];
+                resident(filter_block)
             }
         }
     }
 
     /// Returns the filter, if it is one block for the whole file and in memory.
     pub(crate) fn resident_whole(&self) -> Option<ResidentFilter<'_>> {
-        let Layout::Whole { part, .. } = &self.layout else { return None };
-        resident(part)
+        let Layout::Whole { filter_block, .. } = &self.layout else { return None };
+        resident(filter_block)
     }
 
     /// The filter in numbers; `None` if it is damaged.
     pub(crate) fn summary(&self, blocks: &BlockReader) -> Result<Option<FilterSummary>> {
         let trace = &mut ReadTrace::default();
         match &self.layout {
-            Layout::Whole { part, id } => {
-                ask(part, ExpectedFilter::by_id(*id), blocks, trace, |filter| FilterSummary {
-                    kind: filter.kind(),
-                    block_count: 1,
-                    key_count: filter.key_count(),
-                    bits_per_key: filter.bits_per_key(),
-                    error_rate: filter.error_rate(),
-                    byte_size: filter.as_bytes().len() as u64,
+            Layout::Whole { filter_block, id } => {
+                ask(filter_block, ExpectedFilter::by_id(*id), blocks, trace, |filter| {
+                    FilterSummary {
+                        kind: filter.kind(),
+                        block_count: 1,
+                        key_count: filter.key_count(),
+                        bits_per_key: filter.bits_per_key(),
+                        error_rate: filter.error_rate(),
+                        byte_size: filter.as_bytes().len() as u64,
+                    }
                 })
             }
-            Layout::Partitioned(it) => {
-                let Some(Partitions { index, .. }) = self.partitions(it, blocks, trace)? else {
+            Layout::Partitioned(partitioned) => {
+                let Some(LoadedPartitions { index, .. }) =
+                    self.partitions(partitioned, blocks, trace)?
+                else {
                     return Ok(None);
                 };
                 let headers = (index.partitions.len() * filter::HEADER_LEN) as u64;
@@ -218,12 +228,12 @@ impl RowFilter {
     pub(crate) fn load(&self, blocks: &BlockReader) {
         let trace = &mut ReadTrace::default();
         match &self.layout {
-            Layout::Whole { part, id } => {
-                let _ = ask(part, ExpectedFilter::by_id(*id), blocks, trace, |_| ());
+            Layout::Whole { filter_block, id } => {
+                let _ = ask(filter_block, ExpectedFilter::by_id(*id), blocks, trace, |_| ());
             }
-            Layout::Partitioned(it) => {
-                if let Ok(Some(partitions)) = self.partitions(it, blocks, trace) {
-                    for number in 0..partitions.parts.len() {
+            Layout::Partitioned(partitioned) => {
+                if let Ok(Some(partitions)) = self.partitions(partitioned, blocks, trace) {
+                    for number in 0..partitions.filter_blocks.len() {
                         let _ = partitions.ask(number, blocks, trace, |_| ());
                     }
                 }
@@ -240,20 +250,25 @@ impl RowFilter {
     ) -> Result<Vec<Damage>> {
         let trace = &mut ReadTrace::default();
         let (at, keys, damaged) = match &self.layout {
-            Layout::Whole { part, id } => {
-                let keys =
-                    ask(part, ExpectedFilter::by_id(*id), blocks, trace, StoredFilter::key_count)?;
-                (part.place(), keys, part.damage().into_iter().cloned().collect())
+            Layout::Whole { filter_block, id } => {
+                let keys = ask(
+                    filter_block,
+                    ExpectedFilter::by_id(*id),
+                    blocks,
+                    trace,
+                    StoredFilter::key_count,
+                )?;
+                (filter_block.place(), keys, filter_block.damage().into_iter().cloned().collect())
             }
-            Layout::Partitioned(it) => {
-                let Some(partitions) = self.partitions(it, blocks, trace)? else {
-                    return Ok(it.damage.get().into_iter().cloned().collect());
+            Layout::Partitioned(partitioned) => {
+                let Some(partitions) = self.partitions(partitioned, blocks, trace)? else {
+                    return Ok(partitioned.damage.get().into_iter().cloned().collect());
                 };
-                for number in 0..partitions.parts.len() {
+                for number in 0..partitions.filter_blocks.len() {
                     partitions.ask(number, blocks, trace, |_| ())?;
                 }
-                let damaged = partitions.parts.iter().filter_map(FilterPart::damage);
-                (it.index, Some(partitions.index.key_count()), damaged.cloned().collect())
+                let damaged = partitions.filter_blocks.iter().filter_map(LazyFilterBlock::damage);
+                (partitioned.index, Some(partitions.index.key_count()), damaged.cloned().collect())
             }
         };
         let mut wrong: Vec<Damage> = damaged;
@@ -267,21 +282,21 @@ impl RowFilter {
     /// The partitions, whose index is read by the first who asks; `None` if it is damaged.
     fn partitions<'a>(
         &self,
-        it: &'a Partitioned,
+        partitioned: &'a Partitioned,
         blocks: &BlockReader,
         trace: &mut ReadTrace,
-    ) -> Result<Option<&'a Partitions>> {
-        if let Some(partitions) = it.loaded.get() {
+    ) -> Result<Option<&'a LoadedPartitions>> {
+        if let Some(partitions) = partitioned.loaded.get() {
             return Ok(Some(partitions));
         }
-        if it.damage.get().is_some() {
+        if partitioned.damage.get().is_some() {
             return Ok(None);
         }
-        match Partitions::load(it, &self.first_row, blocks, trace) {
-            Ok(partitions) => Ok(Some(it.loaded.get_or_init(|| partitions))),
+        match LoadedPartitions::load(partitioned, &self.first_row, blocks, trace) {
+            Ok(partitions) => Ok(Some(partitioned.loaded.get_or_init(|| partitions))),
             Err(Error::Corrupt { damage, .. }) => {
                 // If another thread was first, it found the same.
-                let _ = it.damage.set(damage);
+                let _ = partitioned.damage.set(damage);
                 Ok(None)
             }
             Err(error) => Err(error),
@@ -291,8 +306,8 @@ impl RowFilter {
 
 /// Returns the filter of a block, if that is in memory for as long as the file is open.
 #[inline]
-fn resident(part: &FilterPart<FilterBlock>) -> Option<ResidentFilter<'_>> {
-    let block = part.kept()?.block();
+fn resident(filter_block: &LazyFilterBlock<FilterBlock>) -> Option<ResidentFilter<'_>> {
+    let block = filter_block.resident()?.block();
     Some(ResidentFilter { filter: block.filter(), bytes: block.bytes() })
 }
 
@@ -324,47 +339,51 @@ impl ExpectedFilter {
 
 /// Asks the filter in one block; `None` if that is damaged.
 fn ask<R>(
-    part: &FilterPart<FilterBlock>,
+    filter_block: &LazyFilterBlock<FilterBlock>,
     expected: ExpectedFilter,
     blocks: &BlockReader,
     trace: &mut ReadTrace,
     question: impl FnOnce(&StoredFilter<Bytes>) -> R,
 ) -> Result<Option<R>> {
-    if part.damage().is_some() {
+    if filter_block.damage().is_some() {
         return Ok(None);
     }
     let check = |block: &FilterBlock| expected.check(block.filter());
-    match part.load(blocks, BlockType::Meta, trace, check) {
+    match filter_block.load(blocks, BlockType::Meta, trace, check) {
         Ok(held) => Ok(Some(question(held.filter()))),
         Err(Error::Corrupt { .. }) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-impl Partitions {
+impl LoadedPartitions {
     fn load(
-        it: &Partitioned,
+        partitioned: &Partitioned,
         first_row: &[u8],
         blocks: &BlockReader,
         trace: &mut ReadTrace,
     ) -> Result<Self> {
         let check = |_: &MetaBlock, header: &Header| {
-            if header.previous_block == it.previous {
+            if header.previous_block == partitioned.previous {
                 return Ok(());
             }
             Err("is not the filter index that the file has here: it follows another block")
         };
-        let block =
-            blocks.load(it.index.of_type(BlockType::Meta), Caching::Bypass, trace, check)?;
+        let block = blocks.load(
+            partitioned.index.of_type(BlockType::Meta),
+            Caching::Bypass,
+            trace,
+            check,
+        )?;
         let body = block.body();
-        let damaged = |what| blocks.damaged(it.index, BlockType::Meta, what);
+        let damaged = |what| blocks.damaged(partitioned.index, BlockType::Meta, what);
         let index = FilterIndex::parse(body).map_err(damaged)?;
         let own_id = (index.key_count(), index_checksum(body));
-        if it.id.is_some_and(|id| id != own_id) {
+        if partitioned.id.is_some_and(|id| id != own_id) {
             return Err(damaged("is another filter index than the file has here".into()));
         }
-        if index.partitions.len() != it.places.len() {
-            let (stated, is) = (index.partitions.len(), it.places.len());
+        if index.partitions.len() != partitioned.places.len() {
+            let (stated, is) = (index.partitions.len(), partitioned.places.len());
             return Err(damaged(format!("{stated} partitions, of which {is} are there").into()));
         }
         // Else it would deny the rows before it.
@@ -374,9 +393,10 @@ impl Partitions {
         }
         let bytes = (block.bytes() + index.bytes()) as u64;
         let room = blocks.cache.as_ref().and_then(|cache| cache.reserve(bytes));
-        let part = |(place, previous): &(BlockPlace, _)| FilterPart::new(*place, *previous);
-        let parts = it.places.iter().map(part).collect();
-        Ok(Self { index, parts, _room: room })
+        let filter_block =
+            |(place, previous): &(BlockPlace, _)| LazyFilterBlock::new(*place, *previous);
+        let filter_blocks = partitioned.places.iter().map(filter_block).collect();
+        Ok(Self { index, filter_blocks, _room: room })
     }
 
     /// Asks one partition; `None` if it is damaged.
@@ -390,7 +410,7 @@ impl Partitions {
         let Partition { keys, len, checksum, .. } = self.index.partitions[number];
         let kind = Some(self.index.kind);
         let expected = ExpectedFilter { keys: Some(keys), len: Some(len), kind, checksum };
-        ask(&self.parts[number], expected, blocks, trace, question)
+        ask(&self.filter_blocks[number], expected, blocks, trace, question)
     }
 }
 

@@ -19,18 +19,18 @@ use crate::{BlockOffset, BlockSource, BlockType, Damage, Error, ReadTrace, Resul
 
 /// One block of a filter: where it is, and what is known of it so far.
 #[derive(Debug)]
-pub(crate) struct FilterPart<T> {
+pub(crate) struct LazyFilterBlock<T> {
     place: BlockPlace,
     /// The offset that the block's header must give as `previous`.
     previous: Option<BlockOffset>,
-    kept: OnceLock<KeptBlock<T>>,
+    resident: OnceLock<ResidentBlock<T>>,
     /// What is wrong with the block; set once, so that it is not read again.
     damage: OnceLock<Damage>,
 }
 
-impl<T: TypedBlock> FilterPart<T> {
+impl<T: TypedBlock> LazyFilterBlock<T> {
     pub(crate) const fn new(place: BlockPlace, previous: Option<BlockOffset>) -> Self {
-        Self { place, previous, kept: OnceLock::new(), damage: OnceLock::new() }
+        Self { place, previous, resident: OnceLock::new(), damage: OnceLock::new() }
     }
 
     pub(crate) const fn place(&self) -> BlockPlace {
@@ -39,8 +39,8 @@ impl<T: TypedBlock> FilterPart<T> {
 
     /// The block, if the reader keeps it.
     #[inline]
-    pub(crate) fn kept(&self) -> Option<&KeptBlock<T>> {
-        self.kept.get()
+    pub(crate) fn resident(&self) -> Option<&ResidentBlock<T>> {
+        self.resident.get()
     }
 
     /// What is wrong with the block, once a read has found it damaged.
@@ -63,9 +63,9 @@ impl<T: TypedBlock> FilterPart<T> {
         trace: &mut ReadTrace,
         check: impl FnOnce(&T) -> Result<(), &'static str>,
     ) -> Result<FilterBlockRef<'_, T>> {
-        if let Some(kept) = self.kept.get() {
-            trace.touch(T::KIND, BlockSource::Cache, kept.block.bytes());
-            return Ok(FilterBlockRef::KeptBlock(&kept.block));
+        if let Some(resident) = self.resident.get() {
+            trace.touch(T::KIND, BlockSource::Cache, resident.block.bytes());
+            return Ok(FilterBlockRef::Resident(&resident.block));
         }
         self.load_block(blocks, block_type, trace, check)
     }
@@ -108,9 +108,9 @@ impl<T: TypedBlock> FilterPart<T> {
         });
         if room.is_some() || blocks.pin_filters {
             // Another thread may have kept it at the same time; its room is then given back.
-            let _ = self.kept.set(KeptBlock { block: Arc::clone(&block), _room: room });
+            let _ = self.resident.set(ResidentBlock { block: Arc::clone(&block), _room: room });
             if let Some(cache) = cache {
-                cache.forget(blocks.key(self.place));
+                cache.forget(blocks.cache_key(self.place));
             }
         }
         FilterBlockRef::Loaded(block)
@@ -119,13 +119,13 @@ impl<T: TypedBlock> FilterPart<T> {
 
 /// A filter block that the reader keeps, and the room for it in the cache's budget.
 #[derive(Debug)]
-pub(crate) struct KeptBlock<T> {
+pub(crate) struct ResidentBlock<T> {
     block: Arc<T>,
     /// A block that is pinned is kept even where there is none.
     _room: Option<Reservation>,
 }
 
-impl<T> KeptBlock<T> {
+impl<T> ResidentBlock<T> {
     /// The block.
     #[inline]
     pub(crate) fn block(&self) -> &T {
@@ -135,7 +135,7 @@ impl<T> KeptBlock<T> {
 
 /// A block without a count of references where the reader keeps it anyway.
 pub(crate) enum FilterBlockRef<'a, T> {
-    KeptBlock(&'a T),
+    Resident(&'a T),
     Loaded(Arc<T>),
 }
 
@@ -145,7 +145,7 @@ impl<T> Deref for FilterBlockRef<'_, T> {
     #[inline]
     fn deref(&self) -> &T {
         match self {
-            Self::KeptBlock(block) => block,
+            Self::Resident(block) => block,
             Self::Loaded(block) => block,
         }
     }
