@@ -45,12 +45,12 @@ impl OpenFile {
     ) -> Result<Option<Arc<DecodedBlock>>> {
         let Some(index) = &self.index else { return Ok(None) };
         let choose = |node: &IndexBlock| node.find(key);
-        let block = index.find(&self.blocks, choose, context, |place, context| match held {
-            Some(held) if held.as_ref().origin().place.offset == place.block.offset => {
-                let check = |block: &_| self.check_decoded(block, place);
+        let block = index.find(&self.blocks, choose, context, |entry, context| match held {
+            Some(held) if held.as_ref().origin().place.offset == entry.block.offset => {
+                let check = |block: &_| self.check_decoded(block, entry);
                 self.blocks.check_and_decode_held(held, context, check)
             }
-            _ => self.load_decoded(place, context),
+            _ => self.load_decoded(entry, context),
         })?;
         Ok(Some(block))
     }
@@ -62,15 +62,15 @@ impl OpenFile {
         cursor: &IndexCursor,
         context: &mut ReadContext<'_>,
     ) -> Result<DataBlock> {
-        let place = cursor.entry(self.data_index());
+        let entry = cursor.entry(self.data_index());
         let check = |block: DataRef<'_>| match block {
             DataRef::Decoded(decoded) => {
-                check_predecessor(decoded.origin().previous, place.before)?;
-                self.check_decoded(decoded, place)
+                check_predecessor(decoded.origin().previous, entry.predecessor)?;
+                self.check_decoded(decoded, entry)
             }
-            DataRef::Encoded(_) => self.check_by_first_key(block, place),
+            DataRef::Encoded(_) => self.check_by_first_key(block, entry),
         };
-        self.blocks.load_for_scan(place.block, context, check)
+        self.blocks.load_for_scan(entry.block, context, check)
     }
 
     /// Returns the data block that a cursor stands on, with all cells checked.
@@ -79,15 +79,15 @@ impl OpenFile {
         cursor: &IndexCursor,
         context: &mut ReadContext<'_>,
     ) -> Result<Arc<DecodedBlock>> {
-        let place = cursor.entry(self.data_index());
-        self.load_decoded(place, context)
+        let entry = cursor.entry(self.data_index());
+        self.load_decoded(entry, context)
     }
 
     /// Checks a block that was read ahead, on which a cursor stands. Runs the same checks as a read past the
     /// cache, so that both report damage at the same cell.
     pub(crate) fn check_read_ahead(&self, block: &DataBlock, cursor: &IndexCursor) -> Result<()> {
-        let (place, block) = (cursor.entry(self.data_index()), block.as_ref());
-        self.check_by_first_key(block, place).map_err(|what| self.damage_in(block.origin(), what))
+        let (entry, block) = (cursor.entry(self.data_index()), block.as_ref());
+        self.check_by_first_key(block, entry).map_err(|what| self.damage_in(block.origin(), what))
     }
 
     /// Checks a key in the block that a cursor stands on against the next index key or, in the last block,
@@ -120,7 +120,7 @@ impl OpenFile {
         let Some(index) = &self.index else { return Ok(None) };
         let choose = |node: &IndexBlock| node.len() - 1;
         let load =
-            |place: DataEntry<'_>, context: &mut ReadContext<'_>| self.load_decoded(place, context);
+            |entry: DataEntry<'_>, context: &mut ReadContext<'_>| self.load_decoded(entry, context);
         index.find(&self.blocks, choose, context, load).map(Some)
     }
 
@@ -160,72 +160,72 @@ impl OpenFile {
         self.index.as_ref().expect("data blocks are loaded through the index")
     }
 
-    /// Returns the data block that the index has at `place`, with all its cells checked.
+    /// Returns the data block that the index has at `entry`, with all its cells checked.
     pub(crate) fn load_decoded(
         &self,
-        place: DataEntry<'_>,
+        entry: DataEntry<'_>,
         context: &mut ReadContext<'_>,
     ) -> Result<Arc<DecodedBlock>> {
-        let slot = self.slot_of(place, context.caching);
+        let slot = self.slot_of(entry, context.caching);
         if let Some((block, bytes)) = slot.and_then(BlockSlot::block) {
             context.trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
             return Ok(block);
         }
-        let (mut before, caching) = (PredecessorCheck::default(), context.caching);
+        let (mut predecessor, caching) = (PredecessorCheck::default(), context.caching);
         let check = |block: &DecodedBlock| {
-            before.check(self, DataRef::Decoded(block), place, caching)?;
-            self.check_decoded(block, place)
+            predecessor.check(self, DataRef::Decoded(block), entry, caching)?;
+            self.check_decoded(block, entry)
         };
-        let block = self.blocks.load_decoded(place.block, context, check);
-        let block = before.counted(block, context.trace)?;
+        let block = self.blocks.load_decoded(entry.block, context, check);
+        let block = predecessor.counted(block, context.trace)?;
         if let Some(slot) = slot {
             slot.remember(&block);
         }
         Ok(block)
     }
 
-    /// Returns the data block that the index has at `place`, for the row of a get: with all its cells
+    /// Returns the data block that the index has at `entry`, for the row of a get: with all its cells
     /// checked, or delta-encoded with none of them checked.
     pub(crate) fn load_for_row(
         &self,
-        place: DataEntry<'_>,
+        entry: DataEntry<'_>,
         context: &mut ReadContext<'_>,
     ) -> Result<DataBlock> {
-        let slot = self.slot_of(place, context.caching);
+        let slot = self.slot_of(entry, context.caching);
         if let Some((block, bytes)) = slot.and_then(BlockSlot::block) {
             context.trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
             return Ok(DataBlock::Decoded(block));
         }
-        let (mut before, caching) = (PredecessorCheck::default(), context.caching);
+        let (mut predecessor, caching) = (PredecessorCheck::default(), context.caching);
         let check = |block: DataRef<'_>| {
-            before.check(self, block, place, caching)?;
+            predecessor.check(self, block, entry, caching)?;
             match block {
-                DataRef::Decoded(block) => self.check_decoded(block, place),
+                DataRef::Decoded(block) => self.check_decoded(block, entry),
                 DataRef::Encoded(_) => Ok(()),
             }
         };
-        let block = self.blocks.load_for_row(place.block, context, check);
-        let block = before.counted(block, context.trace)?;
+        let block = self.blocks.load_for_row(entry.block, context, check);
+        let block = predecessor.counted(block, context.trace)?;
         if let (Some(slot), DataBlock::Decoded(block)) = (slot, &block) {
             slot.remember(block);
         }
         Ok(block)
     }
 
-    /// Returns the slot of a place while the cache has room. A full cache has to see each use of a block.
-    fn slot_of<'a>(&self, place: DataEntry<'a>, caching: Caching) -> Option<&'a BlockSlot> {
+    /// Returns the slot of an entry while the cache has room. A full cache has to see each use of a block.
+    fn slot_of<'a>(&self, entry: DataEntry<'a>, caching: Caching) -> Option<&'a BlockSlot> {
         let has_room = caching == Caching::Use && self.blocks.cache_has_room();
-        has_room.then_some(place.slot)
+        has_room.then_some(entry.slot)
     }
 
     /// Checks the keys of a data block whose cells were checked against the index and the file info.
     fn check_decoded(
         &self,
         block: &DecodedBlock,
-        place: DataEntry<'_>,
+        entry: DataEntry<'_>,
     ) -> Result<(), DamageReason> {
-        check_key_range(block, place.key, place.next_key, self.trailer.comparator)?;
-        if place.next_key.is_none() {
+        check_key_range(block, entry.key, entry.next_key, self.trailer.comparator)?;
+        if entry.next_key.is_none() {
             self.check_last_data_block(block.origin().place, &block.last_key())?;
         }
         Ok(())
@@ -254,26 +254,26 @@ impl OpenFile {
         Ok(before.map_or(Predecessor::First, |before| Predecessor::At(before.block_place().offset)))
     }
 
-    /// Checks that a data block is the one that the index has at `place`, by its first key; all cells are
+    /// Checks that a data block is the one that the index has at `entry`, by its first key; all cells are
     /// checked only where that is not enough.
     fn check_by_first_key(
         &self,
         block: DataRef<'_>,
-        place: DataEntry<'_>,
+        entry: DataEntry<'_>,
     ) -> Result<(), DamageReason> {
-        check_predecessor(block.origin().previous, place.before)?;
+        check_predecessor(block.origin().previous, entry.predecessor)?;
         let order = self.trailer.comparator;
         let is_unambiguous = block.with_first_key(|first| {
-            check_lower_bound(first, place.key, order)?;
-            self.check_entry_upper_bound(first, place)?;
-            Ok::<_, DamageReason>(first_key_is_unambiguous(first, place.next_key, order))
+            check_lower_bound(first, entry.key, order)?;
+            self.check_entry_upper_bound(first, entry)?;
+            Ok::<_, DamageReason>(first_key_is_unambiguous(first, entry.next_key, order))
         })??;
         if is_unambiguous {
             return Ok(());
         }
         match block {
-            DataRef::Decoded(block) => self.check_decoded(block, place),
-            DataRef::Encoded(block) => self.check_remaining_cells(block, block.cursor()?, place),
+            DataRef::Decoded(block) => self.check_decoded(block, entry),
+            DataRef::Encoded(block) => self.check_remaining_cells(block, block.cursor()?, entry),
         }
     }
 
@@ -282,20 +282,20 @@ impl OpenFile {
         &self,
         block: &EncodedBlock,
         mut cursor: EncodedCursor,
-        place: DataEntry<'_>,
+        entry: DataEntry<'_>,
     ) -> Result<(), DamageReason> {
         block.go_to_last(&mut cursor)?;
-        Ok(self.check_entry_upper_bound(&block.cell(&cursor).key(), place)?)
+        Ok(self.check_entry_upper_bound(&block.cell(&cursor).key(), entry)?)
     }
 
-    /// Checks a key of the data block at `place` against the next index key or, in the last block, against
+    /// Checks a key of the data block at `entry` against the next index key or, in the last block, against
     /// the last key of the file.
     fn check_entry_upper_bound(
         &self,
         found: &KeyRef<'_>,
-        place: DataEntry<'_>,
+        entry: DataEntry<'_>,
     ) -> Result<(), &'static str> {
-        let end = place.next_key.unwrap_or_else(|| self.stated_last_key());
+        let end = entry.next_key.unwrap_or_else(|| self.stated_last_key());
         check_at_most(found, end, self.trailer.comparator)
     }
 
@@ -304,23 +304,23 @@ impl OpenFile {
     pub(crate) fn find_row_in_encoded(
         &self,
         block: &EncodedBlock,
-        place: DataEntry<'_>,
+        entry: DataEntry<'_>,
         row: &[u8],
     ) -> Result<Option<EncodedCursor>, DamageReason> {
         let order = self.trailer.comparator;
         let mut cursor = block.cursor()?;
         let is_unambiguous = {
             let first = block.cell(&cursor).key();
-            check_lower_bound(&first, place.key, order)?;
-            first_key_is_unambiguous(&first, place.next_key, order)
+            check_lower_bound(&first, entry.key, order)?;
+            first_key_is_unambiguous(&first, entry.next_key, order)
         };
         if !is_unambiguous {
-            self.check_remaining_cells(block, cursor.clone(), place)?;
+            self.check_remaining_cells(block, cursor.clone(), entry)?;
         }
         let found = block.go_to_row(&mut cursor, row)?;
         let reached = block.cell(&cursor).key();
-        self.check_entry_upper_bound(&reached, place)?;
-        if found.is_lt() && place.next_key.is_none() {
+        self.check_entry_upper_bound(&reached, entry)?;
+        if found.is_lt() && entry.next_key.is_none() {
             self.check_last_data_block(block.origin().place, &reached)?;
         }
         Ok(found.is_eq().then_some(cursor))
@@ -358,20 +358,20 @@ struct PredecessorCheck {
 }
 
 impl PredecessorCheck {
-    /// Checks the `previous` offset of the block at `place`. If the entry of the block in front is in
+    /// Checks the `previous` offset of the block at `entry`. If the entry of the block in front is in
     /// another leaf, reads that leaf.
     fn check(
         &mut self,
         file: &OpenFile,
         block: DataRef<'_>,
-        place: DataEntry<'_>,
+        entry: DataEntry<'_>,
         caching: Caching,
     ) -> Result<(), DamageReason> {
-        let mut before = place.before;
-        if before == Predecessor::InOtherLeaf {
+        let mut predecessor = entry.predecessor;
+        if predecessor == Predecessor::InOtherLeaf {
             let (buffers, trace) = (&mut Buffers::default(), &mut self.trace);
             match file.find_predecessor(block, &mut ReadContext { caching, buffers, trace }) {
-                Ok(found) => before = found,
+                Ok(found) => predecessor = found,
                 // A damaged leaf is no reason to lose the first block of the next one, whose keys
                 // show that it is in its place.
                 Err(Error::Corrupt { .. }) => {}
@@ -381,7 +381,7 @@ impl PredecessorCheck {
                 }
             }
         }
-        Ok(check_predecessor(block.origin().previous, before)?)
+        Ok(check_predecessor(block.origin().previous, predecessor)?)
     }
 
     /// Adds what was read to `trace`. Returns the failure to read the leaf in place of its consequence.

@@ -36,7 +36,7 @@ pub(crate) struct DataEntry<'a> {
     pub(crate) key: &'a [u8],
     /// Not less than the block's last key; `None` for the last block of the file.
     pub(crate) next_key: Option<&'a [u8]>,
-    pub(crate) before: Predecessor,
+    pub(crate) predecessor: Predecessor,
     pub(crate) slot: &'a BlockSlot,
 }
 
@@ -89,19 +89,19 @@ impl DataIndex {
             let index = choose(node);
             let entry = node.entry(index).expect("an entry is chosen among those of its node");
             let next = node.entry(index + 1);
-            let before = Predecessor::of_entry(node, index, is_leftmost);
+            let predecessor = Predecessor::of_entry(node, index, is_leftmost);
             if level >= self.levels {
                 let next_key = next.map(|next| next.key).or(above.as_deref());
                 let (block, key, slot) = (entry.block, entry.key, node.slot(index));
-                return visit(DataEntry { block, key, next_key, before, slot }, context);
+                return visit(DataEntry { block, key, next_key, predecessor, slot }, context);
             }
             level += 1;
             is_leftmost &= index == 0;
             if let Some(next) = next {
                 above = Some(node.keep(next.key));
             }
-            let place = NodeEntry { entry, next_key: above.as_deref(), before };
-            held = Some(self.load_below(blocks, place, level, context)?);
+            let node = NodeEntry { entry, next_key: above.as_deref(), predecessor };
+            held = Some(self.load_below(blocks, node, level, context)?);
         }
     }
 
@@ -110,21 +110,21 @@ impl DataIndex {
     pub(crate) fn load_below(
         &self,
         blocks: &BlockReader,
-        place: NodeEntry<'_>,
+        node: NodeEntry<'_>,
         level: u32,
         context: &mut ReadContext<'_>,
     ) -> Result<Arc<IndexBlock>> {
         let is_leaf = level == self.levels;
         let block_type = if is_leaf { BlockType::LeafIndex } else { BlockType::IntermediateIndex };
-        let wanted = place.entry.block.of_type(block_type);
+        let wanted = node.entry.block.of_type(block_type);
         blocks.load(wanted, context.caching, context.trace, |found, header| {
             // Intermediate blocks of all levels are one chain, of which the first of a level follows the last
             // of the level below it.
-            let is_known = is_leaf || place.before != Predecessor::First;
-            if is_known && check_predecessor(header.previous_block, place.before).is_err() {
+            let is_known = is_leaf || node.predecessor != Predecessor::First;
+            if is_known && check_predecessor(header.previous_block, node.predecessor).is_err() {
                 return Err("does not follow the index block that the index has in front of it");
             }
-            check_node_keys(found, place.entry.key, place.next_key, blocks.layout.order)
+            check_node_keys(found, node.entry.key, node.next_key, blocks.layout.order)
         })
     }
 }
@@ -135,7 +135,7 @@ pub(crate) struct NodeEntry<'a> {
     pub(crate) entry: IndexEntry<'a>,
     /// The key of the entry behind.
     pub(crate) next_key: Option<&'a [u8]>,
-    pub(crate) before: Predecessor,
+    pub(crate) predecessor: Predecessor,
 }
 
 /// Checks that an index block is the one that an entry leads to: it starts with the entry's key.
@@ -162,9 +162,9 @@ fn parse_key(key: &[u8]) -> KeyRef<'_> {
 /// Checks the `previous` offset in a data block's header against the block that the index has there.
 pub(crate) fn check_predecessor(
     previous: Option<BlockOffset>,
-    before: Predecessor,
+    predecessor: Predecessor,
 ) -> Result<(), &'static str> {
-    let expected = match before {
+    let expected = match predecessor {
         Predecessor::InOtherLeaf => return Ok(()),
         Predecessor::First => None,
         Predecessor::At(offset) => Some(offset),

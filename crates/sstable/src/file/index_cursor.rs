@@ -27,7 +27,7 @@ pub(crate) struct IndexCursor {
     below: Vec<(Arc<IndexBlock>, usize)>,
     /// Where the block of the entry is.
     block: BlockPlace,
-    before: Predecessor,
+    predecessor: Predecessor,
 }
 
 impl IndexCursor {
@@ -41,8 +41,12 @@ impl IndexCursor {
         let find = |node: &IndexBlock| node.find(first_key);
         let index = file.data_index();
         let (root_entry, wanted) = (find(&index.root), origin.place);
-        let mut cursor =
-            Self { root_entry, below: Vec::new(), block: wanted, before: Predecessor::InOtherLeaf };
+        let mut cursor = Self {
+            root_entry,
+            below: Vec::new(),
+            block: wanted,
+            predecessor: Predecessor::InOtherLeaf,
+        };
         cursor.descend(find, file, context)?;
         // A damaged index can have equal keys, of which the search finds the last.
         while cursor.block != wanted {
@@ -69,7 +73,7 @@ impl IndexCursor {
         let (node, number) = self.lowest_node(index);
         let IndexEntry { block, key } = entry_of(node, number);
         let (next_key, slot) = (self.next_key(index), node.slot(number));
-        DataEntry { block, key, next_key, before: self.before, slot }
+        DataEntry { block, key, next_key, predecessor: self.predecessor, slot }
     }
 
     /// Moves to the next data block; `None` behind the last one.
@@ -97,7 +101,7 @@ impl IndexCursor {
         if self.block.offset <= from {
             return Err(self.out_of_order(file));
         }
-        self.before = Predecessor::At(from);
+        self.predecessor = Predecessor::At(from);
         Ok(Some(self))
     }
 
@@ -149,16 +153,16 @@ impl IndexCursor {
             level += 1;
             let (node, number) = self.lowest_node(index);
             let (entry, next_key) = (entry_of(node, number), self.next_key(index));
-            let before = Predecessor::of_entry(node, number, self.is_leftmost());
-            let place = NodeEntry { entry, next_key, before };
-            let below = index.load_below(&file.blocks, place, level, context)?;
+            let predecessor = Predecessor::of_entry(node, number, self.is_leftmost());
+            let node = NodeEntry { entry, next_key, predecessor };
+            let below = index.load_below(&file.blocks, node, level, context)?;
             let chosen = choose(&below);
             self.below.push((below, chosen));
         }
         let (node, number) = self.lowest_node(index);
-        let before = Predecessor::of_entry(node, number, self.is_leftmost());
+        let predecessor = Predecessor::of_entry(node, number, self.is_leftmost());
         self.block = entry_of(node, number).block;
-        self.before = before;
+        self.predecessor = predecessor;
         Ok(())
     }
 
