@@ -196,7 +196,7 @@ impl Reader {
     ///
     /// For scans that are many at once, as those of a merge, there are only so many processors.
     pub fn bulk_scanner(&self) -> Scanner {
-        Scanner::reading_ahead(Arc::clone(self.file()))
+        Scanner::with_read_ahead(Arc::clone(self.file()))
     }
 }
 

@@ -56,7 +56,7 @@ pub struct Lookup<'a> {
     probes: &'a [RowProbe<'a>],
     /// How many rows were begun.
     next: usize,
-    begun: VecDeque<(usize, RowLookup<'a>)>,
+    active: VecDeque<(usize, RowLookup<'a>)>,
     /// Of finished rows.
     trace: ReadTrace,
 }
@@ -93,8 +93,8 @@ impl<'a> Lookup<'a> {
     /// Looks rows up in files, all of which are asked. Yields for each row, in the order of the probes, the files
     /// that have it, in the order of the files.
     pub fn rows(files: &'a [LookupFile], probes: &'a [RowProbe<'a>]) -> Self {
-        let begun = VecDeque::with_capacity(BATCH_MAX.min(probes.len()));
-        Self { files, probes, next: 0, begun, trace: ReadTrace::default() }
+        let active = VecDeque::with_capacity(BATCH_MAX.min(probes.len()));
+        Self { files, probes, next: 0, active, trace: ReadTrace::default() }
     }
 
     /// Returns what the lookups did of all rows that are done.
@@ -106,8 +106,8 @@ impl<'a> Lookup<'a> {
     fn begin_batch(&mut self) {
         let end = self.probes.len().min(self.next + BATCH_MAX);
         let rows = self.next..end;
-        self.begun.extend(rows.map(|row| (row, RowLookup::new(self.files, &self.probes[row]))));
-        begin_together(self.begun.iter_mut().map(|(_, lookup)| lookup));
+        self.active.extend(rows.map(|row| (row, RowLookup::new(self.files, &self.probes[row]))));
+        begin_together(self.active.iter_mut().map(|(_, lookup)| lookup));
         self.next = end;
     }
 }
@@ -117,14 +117,14 @@ impl Iterator for Lookup<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            while let Some((row, lookup)) = self.begun.front_mut() {
+            while let Some((row, lookup)) = self.active.front_mut() {
                 match lookup.next_file(&mut ()) {
                     Ok(Some((file, scanner))) => {
                         return Some(Ok(FoundRow { row: *row, file, scanner }));
                     }
                     Ok(None) => {
                         self.trace.add(lookup.trace());
-                        self.begun.pop_front();
+                        self.active.pop_front();
                     }
                     Err(error) => return Some(Err(FailedRow { row: *row, error })),
                 }

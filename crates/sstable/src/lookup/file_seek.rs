@@ -123,14 +123,16 @@ impl FileSeek {
                     None => None,
                 }
             }
-            SeekState::Done(place) => place.map(|place| *place),
+            SeekState::Done(position) => position.map(|position| *position),
             SeekState::Failed(error) => return Err(error),
             SeekState::Block(_) => unreachable!("the block was loaded"),
         };
         if answer == FilterAnswer::Maybe {
             let is_false = match &found {
                 None => true,
-                Some(place) => file.filters.is_over_columns() && lacks_column(file, probe, place)?,
+                Some(position) => {
+                    file.filters.is_over_columns() && lacks_column(file, probe, position)?
+                }
             };
             trace.filter_false_positives += u64::from(is_false);
         }
@@ -177,12 +179,12 @@ fn load_through_index(
     let choose = |node: &IndexBlock| root_entry.unwrap_or_else(|| node.find(&key));
     let context =
         &mut ReadContext { caching: Caching::Use, buffers: &mut Buffers::default(), trace };
-    file.data_index().find(&file.blocks, choose, context, |place, context| {
-        let begins_next = row_may_start_at(place.next_key, row);
+    file.data_index().find(&file.blocks, choose, context, |entry, context| {
+        let begins_next = row_may_start_at(entry.next_key, row);
         let block = if begins_next {
-            DataBlock::Decoded(file.load_decoded(place, context)?)
+            DataBlock::Decoded(file.load_decoded(entry, context)?)
         } else {
-            file.load_for_row(place, context)?
+            file.load_for_row(entry, context)?
         };
         match block {
             DataBlock::Decoded(block) => {
@@ -191,10 +193,10 @@ fn load_through_index(
                 Ok(SeekState::Cell(BlockSearch { block, hash, candidate: None, next_block }))
             }
             DataBlock::Encoded(block) => {
-                let cursor = file.find_row_in_encoded(&block, place, row);
+                let cursor = file.find_row_in_encoded(&block, entry, row);
                 let cursor = cursor.map_err(|what| file.damage_in(block.origin(), what))?;
-                let place = cursor.map(|cursor| ScanPosition::Encoded { block, cursor });
-                Ok(SeekState::Done(place.map(Box::new)))
+                let position = cursor.map(|cursor| ScanPosition::Encoded { block, cursor });
+                Ok(SeekState::Done(position.map(Box::new)))
             }
         }
     })
@@ -220,10 +222,14 @@ fn find_in_next_block(
 /// Returns whether a filter over columns was asked in vain: its row, whose first cell is at `place`, has
 /// neither the column nor a family delete.
 #[inline(never)]
-fn lacks_column(file: &Arc<OpenFile>, probe: &RowProbe<'_>, place: &ScanPosition) -> Result<bool> {
+fn lacks_column(
+    file: &Arc<OpenFile>,
+    probe: &RowProbe<'_>,
+    position: &ScanPosition,
+) -> Result<bool> {
     let Some(wanted) = probe.qualifier() else { return Ok(false) };
     // A scanner of its own: what it reads is not part of what the caller asked for.
-    let mut scanner = Scanner::at(Arc::clone(file), place.clone());
+    let mut scanner = Scanner::at(Arc::clone(file), position.clone());
     while let Some(cell) = scanner.cell().filter(|cell| cell.row == probe.row()) {
         // The filter was asked for the row's family deletes too, which have no qualifier.
         if cell.qualifier == wanted || cell.qualifier.is_empty() {

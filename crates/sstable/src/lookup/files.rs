@@ -89,7 +89,7 @@ impl LookupFile {
         let seek = early_seek.unwrap_or_else(|| FileSeek::begin(&self.file, probe));
         match seek.finish(&self.file, answer, probe, trace) {
             // Made in place: a scanner is large, and moving it would cost a copy.
-            Ok(Some(place)) => Ok(Some(Scanner::at(Arc::clone(&self.file), place))),
+            Ok(Some(position)) => Ok(Some(Scanner::at(Arc::clone(&self.file), position))),
             Ok(None) => Ok(None),
             Err(error) => Err(*error),
         }

@@ -111,8 +111,8 @@ impl<'a> RowLookup<'a> {
             let file = &self.files[index].file;
             match seek.finish(file, answer, self.probe, &mut self.trace) {
                 // Made in place: a scanner is large, and moving it would cost a copy.
-                Ok(Some(place)) => {
-                    return Ok(Some((index, Scanner::at(Arc::clone(file), place))));
+                Ok(Some(position)) => {
+                    return Ok(Some((index, Scanner::at(Arc::clone(file), position))));
                 }
                 Ok(None) => observer.file(index, FileFate::Absent, &self.trace),
                 Err(error) => return Err(*error),

@@ -2,7 +2,7 @@
 
 use filter::Seed;
 
-use super::verification::shown;
+use super::verification::display_key;
 use crate::file::filters::chunked_bloom::ChunkedBloom;
 use crate::file::open_file::OpenFile;
 use crate::{
@@ -46,7 +46,7 @@ impl CellChecks {
         if let Some(previous) = &previous {
             let order = file.trailer.comparator.compare(previous, &cell.key());
             if order.is_gt() {
-                wrong.push(format!("comes before {}, which it follows", shown(previous)));
+                wrong.push(format!("comes before {}, which it follows", display_key(previous)));
             }
             // Of cells with one key, the one written last comes first, and hides the others.
             if order.is_eq() && self.previous_sequence_id < cell.sequence_id {

@@ -1,6 +1,6 @@
 //! The rows that damaged data blocks may have held.
 
-use super::index::DataBlockSeen;
+use super::index::CheckedBlock;
 use super::verification::Verifier;
 use crate::{BlockOffset, KeyRef, RowsBetween};
 
@@ -19,14 +19,14 @@ impl Verifier<'_> {
         let lost = |at: BlockOffset| {
             let behind = self.data_blocks.partition_point(|block| block.at <= at);
             let before = self.data_blocks.partition_point(|block| block.at < at);
-            let first = self.data_blocks[..before].iter().rev().find_map(DataBlockSeen::last_key);
-            let last = self.data_blocks[behind..].iter().find_map(DataBlockSeen::first_key);
+            let first = self.data_blocks[..before].iter().rev().find_map(CheckedBlock::last_key);
+            let last = self.data_blocks[behind..].iter().find_map(CheckedBlock::first_key);
             LostRows {
                 at,
                 rows: RowsBetween { first: first.and_then(row), last: last.and_then(row) },
             }
         };
-        self.damaged_data.iter().copied().map(lost).collect()
+        self.damaged_data_blocks.iter().copied().map(lost).collect()
     }
 }
 

@@ -9,8 +9,8 @@
 mod cells;
 mod index;
 mod lost_rows;
-mod resume;
 mod salvage;
+mod unreadable;
 mod verification;
 
 pub use lost_rows::LostRows;

@@ -26,7 +26,7 @@ use crate::{
 const WINDOW_LENS: (u64, u64) = (1 << 14, 1 << 20);
 /// Places behind damage that look like a block and are none, before the rest is given up: each may
 /// cost as much as a block, and hostile files could be full of them.
-const TRIES_MAX: u32 = 1000;
+const CANDIDATES_MAX: u32 = 1000;
 
 /// Bytes of a file that hold no block that can be read.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -74,17 +74,17 @@ pub fn salvage<E: From<Error>>(
     let end = reader.file().trailer.load_on_open_data_offset.get();
     let mut lost: Vec<LostRange> = Vec::new();
     // Those behind which no cell was sound yet.
-    let mut is_open = 0;
+    let mut first_open = 0;
     let mut before: Option<Cell> = None;
     let mut at = BlockOffset::default();
     while at.get() < end {
         let (header, damage) = match read_block(blocks, at, end)? {
             Ok(raw) if !is_of_data(raw.header.block_type) => break,
-            Ok(raw) => match hand_over(reader, at, &raw, &mut before, &mut each)? {
+            Ok(raw) => match emit_cells(reader, at, &raw, &mut before, &mut each)? {
                 Ok(first_row) => {
                     if let Some(row) = first_row {
-                        close(&mut lost[is_open..], &row);
-                        is_open = lost.len();
+                        set_last_rows(&mut lost[first_open..], &row);
+                        first_open = lost.len();
                     }
                     (Some(raw.header), None)
                 }
@@ -94,10 +94,10 @@ pub fn salvage<E: From<Error>>(
         };
         let next = match (header, &damage) {
             (Some(header), None) => at.plus(header.len()),
-            (Some(header), Some(_)) if begins_block(blocks, at.plus(header.len()), end)? => {
+            (Some(header), Some(_)) if is_block_boundary(blocks, at.plus(header.len()), end)? => {
                 at.plus(header.len())
             }
-            _ => next_block(blocks, at, end)?,
+            _ => find_next_block(blocks, at, end)?,
         };
         if let Some(damage) = damage {
             let is_without_cells = header.is_some_and(|header| {
@@ -113,7 +113,7 @@ pub fn salvage<E: From<Error>>(
 }
 
 /// Notes the first sound row behind what was lost.
-fn close(lost: &mut [LostRange], row: &[u8]) {
+fn set_last_rows(lost: &mut [LostRange], row: &[u8]) {
     for rows in lost.iter_mut().filter_map(|lost| lost.rows.as_mut()) {
         rows.last = Some(row.to_vec());
     }
@@ -126,10 +126,10 @@ const fn is_of_data(block_type: BlockType) -> bool {
 }
 
 /// A sound block, or what is wrong with it, and its header if that can be read.
-type Read = Result<RawBlock, (Option<Header>, Damage)>;
+type BlockResult = Result<RawBlock, (Option<Header>, Damage)>;
 
 /// The block at a place. Damage is no error here.
-fn read_block(blocks: &BlockReader, at: BlockOffset, end: u64) -> Result<Read> {
+fn read_block(blocks: &BlockReader, at: BlockOffset, end: u64) -> Result<BlockResult> {
     let header = match blocks.read_header(at, end) {
         Ok(header) => header,
         Err(Error::Corrupt { damage, .. }) => return Ok(Err((None, damage))),
@@ -140,13 +140,17 @@ fn read_block(blocks: &BlockReader, at: BlockOffset, end: u64) -> Result<Read> {
 }
 
 /// Whether the blocks end at a place, or a sound one begins.
-fn begins_block(blocks: &BlockReader, at: BlockOffset, end: u64) -> Result<bool> {
+fn is_block_boundary(blocks: &BlockReader, at: BlockOffset, end: u64) -> Result<bool> {
     Ok(at.get() == end || at.get() < end && read_block(blocks, at, end)?.is_ok())
 }
 
 /// The first place behind `at` where a sound block begins; else where the blocks end.
-pub(super) fn next_block(blocks: &BlockReader, at: BlockOffset, end: u64) -> Result<BlockOffset> {
-    let (mut from, mut tries) = (at.plus(1), 0);
+pub(super) fn find_next_block(
+    blocks: &BlockReader,
+    at: BlockOffset,
+    end: u64,
+) -> Result<BlockOffset> {
+    let (mut from, mut candidates) = (at.plus(1), 0);
     let (mut len_max, window_len_max) = WINDOW_LENS;
     while from.get() < end {
         let len = len_max.min(end.saturating_sub(from.get()));
@@ -157,11 +161,11 @@ pub(super) fn next_block(blocks: &BlockReader, at: BlockOffset, end: u64) -> Res
                 continue;
             }
             let found = from.plus(place);
-            if begins_block(blocks, found, end)? {
+            if is_block_boundary(blocks, found, end)? {
                 return Ok(found);
             }
-            tries += 1;
-            if tries > TRIES_MAX {
+            candidates += 1;
+            if candidates > CANDIDATES_MAX {
                 return Ok(BlockOffset::new(end));
             }
         }
@@ -177,7 +181,7 @@ pub(super) fn next_block(blocks: &BlockReader, at: BlockOffset, end: u64) -> Res
 
 /// Hands the cells of a data block over, once all of them are known to be sound, and returns the row of
 /// the first; what is wrong with them otherwise.
-fn hand_over<E: From<Error>>(
+fn emit_cells<E: From<Error>>(
     reader: &Reader,
     at: BlockOffset,
     raw: &RawBlock,

@@ -13,9 +13,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::cells::CellChecks;
-use super::index::DataBlockSeen;
+use super::index::CheckedBlock;
 use super::lost_rows::LostRows;
-use super::resume::{ListedBlocks, Unread};
+use super::unreadable::{ListedBlocks, UnreadableRange};
 
 use crate::block::decoded::DecodedBlock;
 use crate::block::index::BlockPlace;
@@ -109,18 +109,18 @@ const CACHE_BYTES: u64 = 64 << 20;
 /// A verification under way.
 pub(super) struct Verifier<'a> {
     pub(super) file: &'a OpenFile,
-    pub(super) found: &'a mut Verification,
+    pub(super) verification: &'a mut Verification,
     /// The last block of each chain; all blocks with cells are one.
     pub(super) last_of_chain: HashMap<BlockType, BlockOffset>,
     /// What could not be read, ascending.
-    pub(super) unread: Vec<Unread>,
+    pub(super) unreadable: Vec<UnreadableRange>,
     /// What the indexes list; read once something could not be read.
     pub(super) listed: Option<ListedBlocks>,
     pub(super) section: Section,
     pub(super) cells: CellChecks,
-    pub(super) data_blocks: Vec<DataBlockSeen>,
+    pub(super) data_blocks: Vec<CheckedBlock>,
     /// Data blocks that could not be read.
-    pub(super) damaged_data: Vec<BlockOffset>,
+    pub(super) damaged_data_blocks: Vec<BlockOffset>,
     /// Leaf and intermediate blocks of the index, by offset.
     pub(super) index_blocks: HashMap<BlockOffset, u32>,
     pub(super) bloom_bytes: u64,
@@ -152,17 +152,17 @@ impl Section {
 }
 
 impl<'a> Verifier<'a> {
-    fn new(reader: &'a Reader, found: &'a mut Verification) -> Self {
+    fn new(reader: &'a Reader, verification: &'a mut Verification) -> Self {
         Self {
             file: reader.file(),
-            found,
+            verification,
             last_of_chain: HashMap::new(),
-            unread: Vec::new(),
+            unreadable: Vec::new(),
             listed: None,
             section: Section::Scanned,
             cells: CellChecks::new(reader.file()),
             data_blocks: Vec::new(),
-            damaged_data: Vec::new(),
+            damaged_data_blocks: Vec::new(),
             index_blocks: HashMap::new(),
             bloom_bytes: 0,
             total_uncompressed_bytes: 0,
@@ -175,22 +175,22 @@ impl<'a> Verifier<'a> {
         self.check_blocks(&mut progress)?;
         self.check_trailer_bytes()?;
         if let Some(damage) = file.filters.problem.clone()
-            && !self.is_unread(damage.at)
+            && !self.is_unreadable(damage.at)
         {
-            self.found.report(damage);
+            self.verification.report(damage);
         }
-        self.found.totals_checked = self.unread.is_empty();
-        self.found.lost_rows = self.lost_rows();
+        self.verification.totals_checked = self.unreadable.is_empty();
+        self.verification.lost_rows = self.lost_rows();
         self.check_row_filter()?;
         self.check_index()?;
-        if self.found.totals_checked {
+        if self.verification.totals_checked {
             self.check_trailer();
             for (block, what) in self.cells.finish(file, self.bloom_bytes) {
                 let at = match block {
                     BlockType::FileInfo => file.trailer.file_info_offset,
                     _ => file.trailer.load_on_open_data_offset,
                 };
-                self.found.report(Damage::in_block(block, at, what));
+                self.verification.report(Damage::in_block(block, at, what));
             }
         }
         progress(file.blocks.source.len());
@@ -200,12 +200,12 @@ impl<'a> Verifier<'a> {
     /// Whether our own filter can be read, and is one of all rows.
     fn check_row_filter(&mut self) -> Result<()> {
         let Some(filter) = &self.file.filters.row_filter else { return Ok(()) };
-        let row_count = self.found.totals_checked.then(|| self.cells.row_count());
+        let row_count = self.verification.totals_checked.then(|| self.cells.row_count());
         let wrong = filter.check(&self.file.blocks, row_count)?;
         for damage in wrong.into_iter().chain(filter.problem().cloned()) {
             // Damage to the block itself is known; what is wrong in a sound one is not.
-            if !self.is_unread(damage.at) {
-                self.found.report(damage);
+            if !self.is_unreadable(damage.at) {
+                self.verification.report(damage);
             }
         }
         Ok(())
@@ -223,7 +223,7 @@ impl<'a> Verifier<'a> {
                 Ok(header) => self.check_block_of(at, &header, end)?,
                 Err(error) => {
                     self.take(error)?;
-                    self.pass_unread(at, None, end)?
+                    self.skip_unreadable(at, None, end)?
                 }
             };
         }
@@ -238,7 +238,7 @@ impl<'a> Verifier<'a> {
         end: BlockOffset,
     ) -> Result<BlockOffset> {
         let blocks = &self.file.blocks;
-        self.found.blocks += 1;
+        self.verification.blocks += 1;
         let bytes = blocks.read_bytes(at, header.len())?;
         match blocks.parse(&bytes, at).and_then(|raw| self.check_block(at, &raw)) {
             Ok(()) => {
@@ -246,15 +246,15 @@ impl<'a> Verifier<'a> {
                 Ok(at.plus(header.len()))
             }
             Err(damage) => {
-                self.found.report(damage);
-                self.pass_unread(at, Some(header), end)
+                self.verification.report(damage);
+                self.skip_unreadable(at, Some(header), end)
             }
         }
     }
 
-    pub(super) fn add_damaged_data(&mut self, at: BlockOffset) {
-        if self.damaged_data.len() < PROBLEMS_MAX {
-            self.damaged_data.push(at);
+    pub(super) fn add_damaged_data_block(&mut self, at: BlockOffset) {
+        if self.damaged_data_blocks.len() < PROBLEMS_MAX {
+            self.damaged_data_blocks.push(at);
         }
     }
 
@@ -262,7 +262,7 @@ impl<'a> Verifier<'a> {
     pub(super) fn take(&mut self, error: Error) -> Result<()> {
         match error {
             Error::Corrupt { damage, .. } => {
-                self.found.report(damage);
+                self.verification.report(damage);
                 Ok(())
             }
             error => Err(error),
@@ -275,21 +275,21 @@ impl<'a> Verifier<'a> {
         let section = Section::of(block_type);
         if section < self.section {
             let what = format!("stands in the section of {:?} blocks", self.section);
-            self.found.report(Damage::in_block(block_type, at, what));
+            self.verification.report(Damage::in_block(block_type, at, what));
         }
         self.section = self.section.max(section);
         let is_loaded = at >= self.file.trailer.load_on_open_data_offset;
         if is_loaded != (section == Section::LoadOnOpen) {
             let what = "is on the wrong side of what is loaded when the file is opened";
-            self.found.report(Damage::in_block(block_type, at, what));
+            self.verification.report(Damage::in_block(block_type, at, what));
         }
         let chain = if block_type == BlockType::EncodedData { BlockType::Data } else { block_type };
         let previous = self.last_of_chain.insert(chain, at);
-        let follows_unread = header.previous_block.is_some_and(|it| self.is_unread(it));
-        if header.previous_block != previous && !follows_unread {
-            let (stated, is) = (shown_place(header.previous_block), shown_place(previous));
+        let follows_unreadable = header.previous_block.is_some_and(|it| self.is_unreadable(it));
+        if header.previous_block != previous && !follows_unreadable {
+            let (stated, is) = (display_offset(header.previous_block), display_offset(previous));
             let what = format!("names {stated} as the previous block of its type, which is {is}");
-            self.found.report(Damage::in_block(block_type, at, what));
+            self.verification.report(Damage::in_block(block_type, at, what));
         }
     }
 
@@ -334,15 +334,15 @@ impl<'a> Verifier<'a> {
     /// The cells of a block.
     fn check_cells(&mut self, block: &DecodedBlock) {
         let BlockOrigin { place, block_type, .. } = *block.origin();
-        self.found.cells += block.cell_count();
-        self.data_blocks.push(DataBlockSeen::new(place, block));
+        self.verification.cells += block.cell_count();
+        self.data_blocks.push(CheckedBlock::new(place, block));
         let mut cursor = block.cursor();
         loop {
             let cell = block.cell(&cursor);
             for what in self.cells.check(self.file, &cell) {
-                let (at, key) = (cursor.position(), shown(&cell.key()));
+                let (at, key) = (cursor.position(), display_key(&cell.key()));
                 let what = format!("cell at {at} in the block, {key}: {what}");
-                self.found.report(Damage::in_block(block_type, place.offset, what));
+                self.verification.report(Damage::in_block(block_type, place.offset, what));
             }
             if !block.advance(&mut cursor) {
                 return;
@@ -359,7 +359,7 @@ impl<'a> Verifier<'a> {
         let at = BlockOffset::new(blocks.source.len().saturating_sub(trailer.len()));
         let bytes = blocks.read_bytes(at, trailer.len())?;
         if let Err(what) = Trailer::check_bytes(&bytes) {
-            self.found.report(Damage::in_block(BlockType::Trailer, at, what));
+            self.verification.report(Damage::in_block(BlockType::Trailer, at, what));
         }
         Ok(())
     }
@@ -369,7 +369,7 @@ impl<'a> Verifier<'a> {
         let trailer = &self.file.trailer;
         let at = BlockOffset::new(self.file.blocks.source.len().saturating_sub(trailer.len()));
         for (field, stated, is) in [
-            ("entry_count", trailer.entry_count, self.found.cells),
+            ("entry_count", trailer.entry_count, self.verification.cells),
             (
                 "uncompressed_data_index_size",
                 trailer.uncompressed_data_index_size,
@@ -383,26 +383,28 @@ impl<'a> Verifier<'a> {
         ] {
             if stated != is {
                 let what = format!("{field} is {stated} and should be {is}");
-                self.found.report(Damage::in_block(BlockType::Trailer, at, what));
+                self.verification.report(Damage::in_block(BlockType::Trailer, at, what));
             }
         }
         let last = self.data_blocks.last().map(|block| block.at);
         if trailer.last_data_block_offset != last {
-            let stated = shown_place(trailer.last_data_block_offset);
-            let what =
-                format!("last_data_block_offset is {stated} and should be {}", shown_place(last));
-            self.found.report(Damage::in_block(BlockType::Trailer, at, what));
+            let stated = display_offset(trailer.last_data_block_offset);
+            let what = format!(
+                "last_data_block_offset is {stated} and should be {}",
+                display_offset(last)
+            );
+            self.verification.report(Damage::in_block(BlockType::Trailer, at, what));
         }
     }
 }
 
 /// A place in a file, or that there is none.
-fn shown_place(at: Option<BlockOffset>) -> String {
+fn display_offset(at: Option<BlockOffset>) -> String {
     at.map_or_else(|| "none".to_owned(), |at| at.to_string())
 }
 
 /// A key as problems show it: hostile ones are as long as their block.
-pub(super) fn shown(key: &KeyRef<'_>) -> String {
+pub(super) fn display_key(key: &KeyRef<'_>) -> String {
     const LEN: usize = 200;
     let row = key.row.get(..LEN).unwrap_or(key.row);
     let qualifier = key.qualifier.get(..LEN).unwrap_or(key.qualifier);

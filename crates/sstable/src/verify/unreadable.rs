@@ -8,7 +8,7 @@
 
 use std::collections::HashSet;
 
-use super::salvage::next_block;
+use super::salvage::find_next_block;
 use super::verification::Verifier;
 use crate::block::branch::IndexBlock;
 use crate::block::index::BlockPlace;
@@ -18,7 +18,7 @@ use crate::{BlockOffset, BlockType, Caching, Error, Header, ReadTrace, Result};
 
 /// Bytes that could not be read: one block, or all up to the next one that is certain.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Unread {
+pub(super) struct UnreadableRange {
     pub(super) at: BlockOffset,
     /// Where the next block begins.
     next: BlockOffset,
@@ -28,7 +28,7 @@ pub(super) struct Unread {
     has_cells: bool,
 }
 
-impl Unread {
+impl UnreadableRange {
     /// Whether the block at `at` is among the bytes that could not be read.
     pub(super) fn contains(&self, at: BlockOffset) -> bool {
         self.at == at || !self.is_one_block && self.at < at && at < self.next
@@ -39,11 +39,11 @@ impl Unread {
 #[derive(Debug, Default)]
 pub(super) struct ListedBlocks {
     /// Ascending by offset.
-    blocks: Vec<Listed>,
+    blocks: Vec<ListedBlock>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Listed {
+struct ListedBlock {
     place: BlockPlace,
     is_data: bool,
 }
@@ -59,7 +59,7 @@ impl ListedBlocks {
         let blooms = [&filters.bloom, &filters.delete_family_bloom];
         let chunks = blooms.into_iter().flatten().flat_map(ChunkedBloom::chunk_places);
         let metas = file.metas.iter().map(|(_, place)| *place);
-        let others = chunks.chain(metas).map(|place| Listed { place, is_data: false });
+        let others = chunks.chain(metas).map(|place| ListedBlock { place, is_data: false });
         listed.blocks.extend(others);
         listed.blocks.sort_by_key(|block| block.place.offset);
         listed
@@ -75,7 +75,7 @@ impl ListedBlocks {
         let levels = file.trailer.num_data_index_levels;
         let is_data = level >= levels;
         for place in (0..node.len()).filter_map(|index| node.entry(index)).map(|it| it.block) {
-            self.blocks.push(Listed { place, is_data });
+            self.blocks.push(ListedBlock { place, is_data });
             if is_data || !visited.insert(place.offset) {
                 continue;
             }
@@ -92,7 +92,7 @@ impl ListedBlocks {
         }
     }
 
-    fn at(&self, at: BlockOffset) -> Option<Listed> {
+    fn at(&self, at: BlockOffset) -> Option<ListedBlock> {
         let found = self.blocks.binary_search_by_key(&at, |block| block.place.offset);
         found.ok().and_then(|index| self.blocks.get(index)).copied()
     }
@@ -107,45 +107,45 @@ impl ListedBlocks {
 impl Verifier<'_> {
     /// Notes that the block at `at` could not be read, and returns where to go on. `header` is the
     /// block's, if that could be read.
-    pub(super) fn pass_unread(
+    pub(super) fn skip_unreadable(
         &mut self,
         at: BlockOffset,
         header: Option<&Header>,
         end: BlockOffset,
     ) -> Result<BlockOffset> {
-        let unread = self.find_end(at, header, end)?;
-        self.unread.push(unread);
-        self.data_blocks.push(super::index::DataBlockSeen::unread(at));
-        if unread.has_cells {
-            self.add_damaged_data(at);
+        let unreadable = self.find_unreadable_range(at, header, end)?;
+        self.unreadable.push(unreadable);
+        self.data_blocks.push(super::index::CheckedBlock::unreadable(at));
+        if unreadable.has_cells {
+            self.add_damaged_data_block(at);
         }
-        Ok(unread.next)
+        Ok(unreadable.next)
     }
 
-    fn find_end(
+    fn find_unreadable_range(
         &mut self,
         at: BlockOffset,
         header: Option<&Header>,
         end: BlockOffset,
-    ) -> Result<Unread> {
+    ) -> Result<UnreadableRange> {
         let file = self.file;
         if let Some(header) = header {
             let next = at.plus(header.len());
             let has_cells = is_of_cells(header.block_type);
             if next == end || self.has_header(next, end)? || self.listed().at(next).is_some() {
-                return Ok(Unread { at, next, is_one_block: true, has_cells });
+                return Ok(UnreadableRange { at, next, is_one_block: true, has_cells });
             }
         }
-        if let Some(Listed { place, is_data: has_cells }) = self.listed().at(at) {
+        if let Some(ListedBlock { place, is_data: has_cells }) = self.listed().at(at) {
             let next = at.plus(place.len.into());
             if at < next && next <= end {
-                return Ok(Unread { at, next, is_one_block: true, has_cells });
+                return Ok(UnreadableRange { at, next, is_one_block: true, has_cells });
             }
         }
         let until = self.listed().next_start(at).map_or(end, |listed| listed.min(end));
-        let next = next_block(&file.blocks, at, until.get())?;
+        let next = find_next_block(&file.blocks, at, until.get())?;
         let has_cells = file.trailer.last_data_block_offset.is_some_and(|last| at <= last);
-        Ok(Unread { at, next, is_one_block: false, has_cells })
+        Ok(UnreadableRange { at, next, is_one_block: false, has_cells })
     }
 
     /// Whether the header of a block can be read there.
@@ -162,9 +162,9 @@ impl Verifier<'_> {
     }
 
     /// Whether the block at `at` could not be read.
-    pub(super) fn is_unread(&self, at: BlockOffset) -> bool {
-        let before = self.unread.partition_point(|unread| unread.at <= at);
-        self.unread[..before].last().is_some_and(|unread| unread.contains(at))
+    pub(super) fn is_unreadable(&self, at: BlockOffset) -> bool {
+        let before = self.unreadable.partition_point(|unreadable| unreadable.at <= at);
+        self.unreadable[..before].last().is_some_and(|unreadable| unreadable.contains(at))
     }
 }
 
