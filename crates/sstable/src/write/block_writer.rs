@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::pieces::Pieces;
+use super::buffered_sink::BufferedSink;
 use crate::block::header::Header;
 use crate::block::index::BlockPlace;
 use crate::{BlockOffset, BlockType, ChecksumType, Compression, Error, FileName, Result};
@@ -13,7 +13,7 @@ pub(super) const HEADER_LEN: usize = Header::LEN as usize;
 /// Writes blocks one behind the other.
 #[derive(Debug)]
 pub(super) struct BlockWriter<W> {
-    sink: Pieces<W>,
+    sink: BufferedSink<W>,
     name: FileName,
     offset: BlockOffset,
     compression: Compression,
@@ -31,7 +31,7 @@ pub(super) struct BlockWriter<W> {
 impl<W: Write> BlockWriter<W> {
     pub(super) fn new(sink: W, name: FileName, options: &WriterOptions) -> Self {
         Self {
-            sink: Pieces::new(sink),
+            sink: BufferedSink::new(sink),
             name,
             offset: BlockOffset::default(),
             compression: options.compression,
@@ -104,28 +104,32 @@ impl<W: Write> BlockWriter<W> {
             block_type,
             self.stored.len() - HEADER_LEN,
             body.len(),
-            self.chain(block_type),
+            self.link_to_previous(block_type),
             self.checksum,
             self.bytes_per_checksum,
         )
         .write(&mut header);
         self.stored[..HEADER_LEN].copy_from_slice(&header);
-        self.write_sealed(block_type, self.checksum, self.bytes_per_checksum)
+        self.write_with_checksums(block_type, self.checksum, self.bytes_per_checksum)
     }
 
     /// Writes a block of another file as it is stored there, but for the block before it that it
     /// names. It is not counted.
     pub(super) fn write_stored(&mut self, header: &Header, bytes: &[u8]) -> Result<BlockPlace> {
-        let header = Header { previous_block: self.chain(header.block_type), ..*header };
+        let header = Header { previous_block: self.link_to_previous(header.block_type), ..*header };
         self.stored.clear();
         header.write(&mut self.stored);
         let data_end = header.on_disk_data_size_with_header as usize;
         self.stored.extend_from_slice(&bytes[HEADER_LEN..data_end]);
-        self.write_sealed(header.block_type, header.checksum_type, header.bytes_per_checksum)
+        self.write_with_checksums(
+            header.block_type,
+            header.checksum_type,
+            header.bytes_per_checksum,
+        )
     }
 
     /// Puts the checksums behind what is stored, and writes it.
-    fn write_sealed(
+    fn write_with_checksums(
         &mut self,
         block_type: BlockType,
         checksum: ChecksumType,
@@ -152,7 +156,7 @@ impl<W: Write> BlockWriter<W> {
     }
 
     /// Notes a block about to be written; returns the one before it of the same type.
-    fn chain(&mut self, block_type: BlockType) -> Option<BlockOffset> {
+    fn link_to_previous(&mut self, block_type: BlockType) -> Option<BlockOffset> {
         let link = match block_type {
             BlockType::EncodedData => BlockType::Data,
             other => other,

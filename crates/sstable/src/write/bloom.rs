@@ -27,16 +27,16 @@ pub(super) struct BloomWriter {
     keys: BloomKeys,
     hash: HashType,
     sizing: ChunkSizing,
-    chunk: Option<Chunk>,
+    chunk: Option<OpenChunk>,
     /// Chunks that wait for the end of a data block.
-    ready: Vec<(Vec<u8>, FoldedChunk)>,
+    pending: Vec<(Vec<u8>, FoldedChunk)>,
     last_key: Vec<u8>,
     key: Vec<u8>,
     meta: BloomMeta,
 }
 
 #[derive(Debug)]
-struct Chunk {
+struct OpenChunk {
     first_key: Vec<u8>,
     builder: ChunkBuilder,
 }
@@ -76,7 +76,7 @@ impl BloomWriter {
             hash: options.bloom_hash,
             sizing,
             chunk: None,
-            ready: Vec::new(),
+            pending: Vec::new(),
             last_key: Vec::new(),
             key: Vec::new(),
             meta: BloomMeta {
@@ -108,8 +108,8 @@ impl BloomWriter {
         if self.key == self.last_key && self.meta.key_count > 0 {
             return;
         }
-        self.fold_if(|chunk| chunk.builder.is_full());
-        let chunk = self.chunk.get_or_insert_with(|| Chunk {
+        self.fold_chunk_if(|chunk| chunk.builder.is_full());
+        let chunk = self.chunk.get_or_insert_with(|| OpenChunk {
             first_key: self.key.clone(),
             builder: ChunkBuilder::new(self.sizing),
         });
@@ -124,8 +124,8 @@ impl BloomWriter {
         blocks: &mut BlockWriter<W>,
         closing: bool,
     ) -> Result<()> {
-        self.fold_if(|chunk| closing || chunk.builder.is_full());
-        for (first_key, chunk) in self.ready.drain(..) {
+        self.fold_chunk_if(|chunk| closing || chunk.builder.is_full());
+        for (first_key, chunk) in self.pending.drain(..) {
             let block = blocks.write(BlockType::BloomChunk, &chunk.bits)?;
             self.meta.total_byte_size += chunk.bits.len() as u64;
             self.meta.max_keys += u64::from(chunk.max_keys);
@@ -139,9 +139,9 @@ impl BloomWriter {
         (self.meta.key_count > 0).then_some((self.meta, self.last_key))
     }
 
-    fn fold_if(&mut self, is_due: impl Fn(&Chunk) -> bool) {
-        if let Some(Chunk { first_key, builder }) = self.chunk.take_if(|chunk| is_due(chunk)) {
-            self.ready.push((first_key, builder.finish()));
+    fn fold_chunk_if(&mut self, is_due: impl Fn(&OpenChunk) -> bool) {
+        if let Some(OpenChunk { first_key, builder }) = self.chunk.take_if(|chunk| is_due(chunk)) {
+            self.pending.push((first_key, builder.finish()));
         }
     }
 }

@@ -21,13 +21,13 @@ const LEVELS_MAX: u32 = 16;
 
 /// The entries of one index block to be, with what its two forms would take.
 #[derive(Debug, Default)]
-struct Chunk {
+struct PendingBlock {
     entries: Vec<(BlockPlace, Vec<u8>)>,
     keys_len: usize,
     root_len: usize,
 }
 
-impl Chunk {
+impl PendingBlock {
     fn push(&mut self, block: BlockPlace, key: Vec<u8>) {
         self.keys_len += key.len();
         self.root_len += IndexEntry::root_len(key.len());
@@ -49,8 +49,8 @@ impl Chunk {
 pub(super) struct IndexWriter {
     block_size: usize,
     entries_min: usize,
-    leaf: Chunk,
-    root: Chunk,
+    leaf: PendingBlock,
+    root: PendingBlock,
     /// Data blocks up to and with each leaf.
     block_counts: Vec<u64>,
     /// Bytes of all index blocks, uncompressed.
@@ -71,8 +71,8 @@ impl IndexWriter {
         Self {
             block_size: block_size as usize,
             entries_min: entries_min as usize,
-            leaf: Chunk::default(),
-            root: Chunk::default(),
+            leaf: PendingBlock::default(),
+            root: PendingBlock::default(),
             block_counts: Vec::new(),
             len: 0,
         }
@@ -117,7 +117,7 @@ impl IndexWriter {
                 && self.root.entries.len() > self.entries_min
                 && levels < LEVELS_MAX
             {
-                self.regroup(blocks)?;
+                self.add_level(blocks)?;
                 levels += 1;
             }
         }
@@ -133,9 +133,9 @@ impl IndexWriter {
     }
 
     /// Puts a level of intermediate blocks under the root.
-    fn regroup<W: Write>(&mut self, blocks: &mut BlockWriter<W>) -> Result<()> {
+    fn add_level<W: Write>(&mut self, blocks: &mut BlockWriter<W>) -> Result<()> {
         let below = std::mem::take(&mut self.root);
-        let mut group = Chunk::default();
+        let mut group = PendingBlock::default();
         for (index, (block, key)) in below.entries.into_iter().enumerate() {
             group.push(block, key);
             // HBase counts over the level where one would expect it to count over the group.
@@ -155,16 +155,16 @@ impl IndexWriter {
         &mut self,
         blocks: &mut BlockWriter<W>,
         block_type: BlockType,
-        mut chunk: Chunk,
+        mut pending: PendingBlock,
     ) -> Result<()> {
-        let mut body = Vec::with_capacity(chunk.branch_len());
-        write_branch(&mut body, chunk.iter());
+        let mut body = Vec::with_capacity(pending.branch_len());
+        write_branch(&mut body, pending.iter());
         self.len += body.len() as u64;
         let block = match block_type {
             BlockType::LeafIndex => blocks.write(block_type, &body)?,
             _ => blocks.write_uncounted(block_type, &body)?,
         };
-        let (_, first_key) = chunk.entries.swap_remove(0);
+        let (_, first_key) = pending.entries.swap_remove(0);
         self.root.push(block, first_key);
         Ok(())
     }

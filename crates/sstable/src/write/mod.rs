@@ -8,16 +8,16 @@
 
 mod block_writer;
 mod bloom;
+mod buffered_sink;
 mod index;
+mod inferred_options;
 mod options;
-mod pieces;
 mod rebuild;
 mod row_filter;
 mod rules;
 mod short_key;
 mod statistics;
 mod writer;
-mod written;
 
 pub use options::{FilterOptions, WriterOptions};
 pub use rebuild::{FileInfoChange, rebuild_filter};

@@ -20,7 +20,7 @@ use bytes::Bytes;
 
 use super::block_writer::{BlockWriter, HEADER_LEN};
 use super::row_filter::{FilterBlocks, FilterWriter};
-use super::rules::is_writers_own;
+use super::rules::is_reserved_key;
 use crate::block::filter_index::is_filter_name;
 use crate::block::header::Header;
 use crate::block::index::{BlockPlace, Branch, IndexEntry, write_branch};
@@ -79,7 +79,7 @@ pub fn rebuild_filter<W: Write>(
     sink: W,
 ) -> Result<(W, u64)> {
     let reader = Reader::open(source, name, ReaderOptions::default().limits(limits))?;
-    if let Some((key, _)) = changes.iter().find(|(key, _)| is_writers_own(key)) {
+    if let Some((key, _)) = changes.iter().find(|(key, _)| is_reserved_key(key)) {
         let what = format!("file info {} is the writer's own", escape(key));
         return Err(Error::Invalid { file: reader.name().clone(), what });
     }
@@ -88,7 +88,7 @@ pub fn rebuild_filter<W: Write>(
         let feature = "order of rows for a filter of ours";
         return Err(Error::Unsupported { file: reader.name().clone(), feature, found });
     }
-    let blocks = Layout::read(&reader)?;
+    let blocks = OldBlocks::read(&reader)?;
     let (stored, _) = reader.blocks().raw_block(blocks.data_root.0, &blocks.data_root.1)?;
     let mut options = WriterOptions::default()
         .compression(reader.blocks().compression())
@@ -96,7 +96,7 @@ pub fn rebuild_filter<W: Write>(
         .checksum(reader.blocks().checksum_type())
         .bytes_per_checksum(blocks.data_root.1.bytes_per_checksum);
     options.filter = filter;
-    let Metas { blocks: metas, filter_id } = metas(&reader, &options)?;
+    let NewMetas { blocks: metas, filter_id } = build_metas(&reader, &options)?;
     let name = reader.name().clone();
     let written = BlockWriter::resume(sink, name, &options, blocks.data_end);
     let moved = HashMap::new();
@@ -104,22 +104,22 @@ pub fn rebuild_filter<W: Write>(
 }
 
 /// A block, and where it stands.
-type Found = (BlockOffset, Header);
+type LocatedHeader = (BlockOffset, Header);
 
 /// The blocks behind the data, by what becomes of them.
-struct Layout {
+struct OldBlocks {
     /// Where the data blocks, and what stands among them, end.
     data_end: BlockOffset,
-    metas: Vec<Found>,
-    intermediates: Vec<Found>,
-    data_root: Found,
-    meta_root: Found,
-    file_info: Found,
+    metas: Vec<LocatedHeader>,
+    intermediates: Vec<LocatedHeader>,
+    data_root: LocatedHeader,
+    meta_root: LocatedHeader,
+    file_info: LocatedHeader,
     /// What HBase's Bloom filters say of themselves.
-    blooms: Vec<Found>,
+    blooms: Vec<LocatedHeader>,
 }
 
-impl Layout {
+impl OldBlocks {
     fn read(reader: &Reader) -> Result<Self> {
         let mut data_end = BlockOffset::default();
         let (mut metas, mut intermediates) = (Vec::new(), Vec::new());
@@ -147,7 +147,7 @@ impl Layout {
         }
         let at = reader.trailer().load_on_open_data_offset;
         let damage = |what| Damage { at, block: None, what }.in_file(reader.name());
-        let [data_root, meta_root] = <[Found; 2]>::try_from(roots).map_err(|roots| {
+        let [data_root, meta_root] = <[LocatedHeader; 2]>::try_from(roots).map_err(|roots| {
             damage(format!("{} root index blocks, where a file has two", roots.len()).into())
         })?;
         let file_info = file_info.ok_or_else(|| damage("no file info behind it".into()))?;
@@ -160,25 +160,25 @@ enum Meta {
     /// One of ours.
     New(Vec<u8>),
     /// One that is kept.
-    KeptBlock(BlockPlace),
+    Kept(BlockPlace),
 }
 
 /// The META blocks of the new file, in the order of their names.
-struct Metas {
+struct NewMetas {
     blocks: Vec<(Bytes, Meta)>,
     /// What the file info says of the filter among them.
     filter_id: Option<Vec<u8>>,
 }
 
 /// Makes the filter anew, and keeps the META blocks of others.
-fn metas(reader: &Reader, options: &WriterOptions) -> Result<Metas> {
+fn build_metas(reader: &Reader, options: &WriterOptions) -> Result<NewMetas> {
     let invalid = |what| Error::Invalid { file: reader.name().clone(), what };
     let mut metas: Vec<(Bytes, Meta)> = reader
         .blocks()
         .meta_places()
         .iter()
         .filter(|(name, _)| !is_filter_name(name))
-        .map(|(name, place)| (name.clone(), Meta::KeptBlock(*place)))
+        .map(|(name, place)| (name.clone(), Meta::Kept(*place)))
         .collect();
     let mut filter = FilterWriter::new(options);
     let mut last_row: Option<Vec<u8>> = None;
@@ -205,13 +205,13 @@ fn metas(reader: &Reader, options: &WriterOptions) -> Result<Metas> {
         filter_id = Some(id);
     }
     metas.sort_by(|one, other| one.0.cmp(&other.0));
-    Ok(Metas { blocks: metas, filter_id })
+    Ok(NewMetas { blocks: metas, filter_id })
 }
 
 /// A file on its way.
 struct Rebuild<'a, W> {
     reader: &'a Reader,
-    blocks: Layout,
+    blocks: OldBlocks,
     changes: &'a [FileInfoChange<'a>],
     filter_id: Option<Vec<u8>>,
     written: BlockWriter<W>,
@@ -227,7 +227,7 @@ impl<W: Write> Rebuild<'_, W> {
         for (name, meta) in metas {
             let (block, len) = match meta {
                 Meta::New(body) => (self.written.write(BlockType::Meta, body)?, body.len() as u64),
-                Meta::KeptBlock(place) => {
+                Meta::Kept(place) => {
                     let header = self.reader.blocks().read_header(place.offset)?;
                     let block = self.copy(&(place.offset, header))?;
                     (block, header.uncompressed_size.into())
@@ -238,7 +238,7 @@ impl<W: Write> Rebuild<'_, W> {
         }
         for block in std::mem::take(&mut self.blocks.intermediates) {
             let body = self.reader.blocks().raw_block(block.0, &block.1)?.1;
-            let place = match self.moved_branch(&body) {
+            let place = match self.relocated_branch(&body) {
                 Ok(None) => self.copy(&block)?,
                 Ok(Some(body)) => {
                     self.written.write_uncounted(BlockType::IntermediateIndex, &body)?
@@ -297,7 +297,7 @@ impl<W: Write> Rebuild<'_, W> {
     }
 
     /// Copies a block to where the next one stands.
-    fn copy(&mut self, (at, header): &Found) -> Result<BlockPlace> {
+    fn copy(&mut self, (at, header): &LocatedHeader) -> Result<BlockPlace> {
         let (bytes, _) = self.reader.blocks().raw_block(*at, header)?;
         self.written.write_stored(header, &bytes)
     }
@@ -325,18 +325,18 @@ impl<W: Write> Rebuild<'_, W> {
     }
 
     /// The body of an intermediate block that points to moved blocks; `None` if none has moved.
-    fn moved_branch(&self, body: &Bytes) -> Result<Option<Vec<u8>>, DamageReason> {
+    fn relocated_branch(&self, body: &Bytes) -> Result<Option<Vec<u8>>, DamageReason> {
         let branch = Branch::new(body.clone())?;
         if !branch.entries().any(|entry| self.moved.contains_key(&entry.block.offset)) {
             return Ok(None);
         }
-        let entries: Vec<_> = branch.entries().map(|entry| self.moved_entry(entry)).collect();
+        let entries: Vec<_> = branch.entries().map(|entry| self.relocated_entry(entry)).collect();
         let mut body = Vec::new();
         write_branch(&mut body, entries.into_iter());
         Ok(Some(body))
     }
 
-    fn moved_entry<'e>(&self, entry: IndexEntry<'e>) -> IndexEntry<'e> {
+    fn relocated_entry<'e>(&self, entry: IndexEntry<'e>) -> IndexEntry<'e> {
         let block = self.moved.get(&entry.block.offset).copied().unwrap_or(entry.block);
         IndexEntry { block, ..entry }
     }
@@ -352,14 +352,14 @@ impl<W: Write> Rebuild<'_, W> {
         for _ in 0..self.reader.trailer().data_index_count {
             let entry = IndexEntry::read_root(&mut input);
             let entry = entry.map_err(|what| self.damage(&root, what))?;
-            self.moved_entry(entry).write_root(&mut body);
+            self.relocated_entry(entry).write_root(&mut body);
         }
         // Where the middle is: in a leaf, which has not moved.
         body.extend_from_slice(input.rest());
         self.written.write_uncounted(BlockType::RootIndex, &body)
     }
 
-    fn damage(&self, (at, header): &Found, what: DamageReason) -> Error {
+    fn damage(&self, (at, header): &LocatedHeader, what: DamageReason) -> Error {
         Damage { at: *at, block: Some(header.block_type), what }.in_file(self.reader.name())
     }
 }

@@ -39,7 +39,7 @@ pub(crate) struct FilterWriter {
     partitions: Vec<Partition>,
     filters: Vec<Vec<u8>>,
     /// Expected false positives of one question to each row's partition.
-    errors: f64,
+    expected_errors: f64,
 }
 
 impl FilterWriter {
@@ -52,7 +52,7 @@ impl FilterWriter {
             hashes: Vec::new(),
             partitions: Vec::new(),
             filters: Vec::new(),
-            errors: 0.0,
+            expected_errors: 0.0,
         })
     }
 
@@ -80,7 +80,7 @@ impl FilterWriter {
             let metas = vec![(ROW_FILTER_NAME.into(), filter)];
             return Ok(FilterBlocks { metas, id: filter_id(keys, checksum) });
         }
-        let error_rate = self.errors / keys as f64;
+        let error_rate = self.expected_errors / keys as f64;
         let index = FilterIndex::new(self.options.kind, error_rate, self.partitions);
         let mut body = Vec::new();
         index.write(&mut body);
@@ -100,7 +100,7 @@ impl FilterWriter {
         let len = len.ok_or_else(|| format!("a filter of {} bytes", filter.len()))?;
         let stored = StoredFilter::parse(&filter[..]).map_err(|error| error.to_string())?;
         let keys = self.hashes.len() as u64;
-        self.errors += stored.stats().error_rate * keys as f64;
+        self.expected_errors += stored.stats().error_rate * keys as f64;
         let checksum = Some(stored.checksum());
         let first_row = Bytes::copy_from_slice(&self.first_row);
         self.partitions.push(Partition { keys, len, checksum, first_row });
@@ -115,12 +115,12 @@ impl FilterWriter {
 const KEYS_MIN: u64 = 256;
 
 /// The number of rows of a partition is searched until it is exact to one part in this many.
-const KEYS_PARTS: u64 = 64;
+const SEARCH_STEPS: u64 = 64;
 
 /// The least bytes of a full partition of at most `block_size` bytes: the search for its rows leaves up to
 /// two parts free, one for its own step and one for the step in which the filter's size grows.
-fn filled(block_size: u32) -> u64 {
-    u64::from(block_size) / KEYS_PARTS * (KEYS_PARTS - 2)
+fn partition_len_min(block_size: u32) -> u64 {
+    u64::from(block_size) / SEARCH_STEPS * (SEARCH_STEPS - 2)
 }
 
 impl FilterOptions {
@@ -130,7 +130,7 @@ impl FilterOptions {
     /// ([`WriterOptions::filter_block_size`]), and each partition has a header. The header of a file's first
     /// partition does not count, because a filter in one block has it too.
     pub fn further_header_bytes(bytes: u64, block_size: u32) -> u64 {
-        bytes / filled(block_size).max(1) * HEADER_LEN as u64
+        bytes / partition_len_min(block_size).max(1) * HEADER_LEN as u64
     }
 }
 
@@ -152,7 +152,7 @@ fn keys_max(options: &FilterOptions, block_size: u32) -> usize {
     while fits(too_many) && too_many < u64::MAX / 4 {
         (enough, too_many) = (too_many, too_many * 2);
     }
-    while too_many - enough > enough / KEYS_PARTS + 1 {
+    while too_many - enough > enough / SEARCH_STEPS + 1 {
         let middle = enough.midpoint(too_many);
         if fits(middle) { enough = middle } else { too_many = middle }
     }
@@ -178,7 +178,7 @@ mod tests {
                 let Ok(plan) = filter::plan(kind, sizing, keys) else { continue };
                 let bytes = plan.bytes + HEADER_LEN as u64;
                 assert!(bytes <= block_size.into(), "{kind:?} {bits}: {bytes}");
-                assert!(bytes >= filled(block_size), "{kind:?} {bits}: {bytes}");
+                assert!(bytes >= partition_len_min(block_size), "{kind:?} {bits}: {bytes}");
             }
         }
     }

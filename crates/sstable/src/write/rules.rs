@@ -12,7 +12,7 @@ pub(super) const BLOCK_LEN_MAX: usize = 1 << 30;
 
 impl<W> Writer<W> {
     /// Checks a cell against the rules of the format and against the cell before it.
-    pub(super) fn check(
+    pub(super) fn check_cell(
         &self,
         cell: &CellRef<'_>,
         last: Option<&KeyRef<'_>>,
@@ -46,8 +46,8 @@ impl<W> Writer<W> {
                 return Err(format!("it comes before {last}, which is written"));
             }
         }
-        let is_dated = last.is_some_and(|last| *last == cell.key());
-        let before = if is_dated { self.block.unencoded_len() } else { 0 };
+        let is_same_key = last.is_some_and(|last| *last == cell.key());
+        let before = if is_same_key { self.block.unencoded_len() } else { 0 };
         let len = cell_len(cell, self.layout);
         if before + len > BLOCK_LEN_MAX {
             return Err(format!("{len} bytes, which would make the block larger than 1 GiB"));
@@ -85,7 +85,7 @@ pub(super) fn check_options(options: &WriterOptions) -> Result<(), String> {
         return Err("a create time before 1970".into());
     }
     for key in options.file_info.keys() {
-        if is_writers_own(key) {
+        if is_reserved_key(key) {
             return Err(format!("file info {} is the writer's own", escape(key)));
         }
     }
@@ -93,6 +93,6 @@ pub(super) fn check_options(options: &WriterOptions) -> Result<(), String> {
 }
 
 /// Whether an entry of the file info is one that the writer alone knows how to fill.
-pub(crate) fn is_writers_own(key: &[u8]) -> bool {
+pub(crate) fn is_reserved_key(key: &[u8]) -> bool {
     Statistics::RESERVED.contains(&key) || key.starts_with(b"hfile.")
 }

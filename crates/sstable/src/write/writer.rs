@@ -141,7 +141,7 @@ impl<W: Write> Writer<W> {
     pub fn append(&mut self, cell: CellRef<'_>) -> Result<()> {
         self.check_not_failed()?;
         let last = KeyRef::parse(&self.last_key);
-        self.check(&cell, last.as_ref()).map_err(|what| self.invalid_cell(&cell, &what))?;
+        self.check_cell(&cell, last.as_ref()).map_err(|what| self.invalid_cell(&cell, &what))?;
         let is_new_row = last.is_none_or(|last| last.row != cell.row);
         let is_new_key = last.is_none_or(|last| last != cell.key());
 
@@ -168,7 +168,7 @@ impl<W: Write> Writer<W> {
             self.write_inline_blocks(false)?;
             self.failed = false;
         }
-        self.take(&cell);
+        self.add_to_block(&cell);
         Ok(())
     }
 
@@ -260,7 +260,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// Puts a checked cell into the block.
-    fn take(&mut self, cell: &CellRef<'_>) {
+    fn add_to_block(&mut self, cell: &CellRef<'_>) {
         if self.block.is_empty() {
             self.index_key.clear();
             let last = KeyRef::parse(&self.last_key);

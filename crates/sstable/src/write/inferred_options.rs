@@ -5,7 +5,7 @@ use std::iter;
 
 use filter::ErrorRate;
 
-use super::rules::is_writers_own;
+use super::rules::is_reserved_key;
 use crate::encoding::CellLayout;
 use crate::encoding::plain::cell_len;
 use crate::{BloomSummary, BloomType, Error, Header, Result, WriterOptions, compression};
@@ -28,8 +28,8 @@ impl Reader {
         if let Some(problem) = self.filters().bloom_problem() {
             return Err(problem.clone().in_file(self.name()));
         }
-        let options = self.options_of_root(left_out)?.block_size(self.block_size()?);
-        self.with_blooms(options)
+        let options = self.basic_options(left_out)?.block_size(self.estimate_block_size()?);
+        self.with_bloom_options(options)
     }
 
     /// As [`writer_options`](Self::writer_options), for a file of which some blocks cannot be read: no cell is,
@@ -39,11 +39,11 @@ impl Reader {
     ///
     /// If the root of the index cannot be read, or the file is of a kind that cannot be written.
     pub fn writer_options_of_damaged(&self, left_out: &[&[u8]]) -> Result<WriterOptions> {
-        self.with_blooms(self.options_of_root(left_out)?)
+        self.with_bloom_options(self.basic_options(left_out)?)
     }
 
     /// What trailer, file info and the root of the index tell.
-    fn options_of_root(&self, left_out: &[&[u8]]) -> Result<WriterOptions> {
+    fn basic_options(&self, left_out: &[&[u8]]) -> Result<WriterOptions> {
         let info = self.file_info();
         let first = self.file().trailer.load_on_open_data_offset;
         let root = self.blocks().read_header(first)?;
@@ -66,7 +66,7 @@ impl Reader {
             options = options.create_time(time);
         }
         for (key, value) in info.iter() {
-            if !left_out.contains(&key) && !is_writers_own(key) {
+            if !left_out.contains(&key) && !is_reserved_key(key) {
                 options = options.file_info(key, value);
             }
         }
@@ -74,7 +74,7 @@ impl Reader {
     }
 
     /// The options, with those of HBase's Bloom filters.
-    fn with_blooms(&self, options: WriterOptions) -> Result<WriterOptions> {
+    fn with_bloom_options(&self, options: WriterOptions) -> Result<WriterOptions> {
         let unsupported = |found| {
             let feature = "Bloom filter type";
             Error::Unsupported { file: self.name().clone(), feature, found }
@@ -88,7 +88,7 @@ impl Reader {
         let bloom = self.filters().bloom().or_else(|| self.filters().delete_family_bloom());
         if let Some(bloom) = bloom.filter(|bloom| bloom.ribbon_error_rate.is_none()) {
             options = options.bloom_hash(bloom.hash_type);
-            if let Some(rate) = asked_error_rate(&bloom) {
+            if let Some(rate) = configured_error_rate(&bloom) {
                 options = options.bloom_error_rate(rate);
             }
         }
@@ -99,7 +99,7 @@ impl Reader {
     ///
     /// A block ends once its cells, were they not encoded, take so many bytes; but never between two
     /// cells of one key.
-    fn block_size(&self) -> Result<u32> {
+    fn estimate_block_size(&self) -> Result<u32> {
         let info = self.file_info();
         let layout = CellLayout {
             tags: info.includes_tags(),
@@ -126,12 +126,12 @@ impl Reader {
             std::mem::swap(&mut key, &mut last_key);
             scanner.advance()?;
         }
-        Ok(roundest(above, at_most))
+        Ok(pick_block_size(above, at_most))
     }
 }
 
 /// The roundest of the sizes above one and up to another; `None` allows any.
-fn roundest(above: usize, at_most: Option<usize>) -> u32 {
+fn pick_block_size(above: usize, at_most: Option<usize>) -> u32 {
     let default = WriterOptions::default().block_size;
     let size = match at_most {
         None if above < default as usize => default as usize,
@@ -150,7 +150,7 @@ fn roundest(above: usize, at_most: Option<usize>) -> u32 {
 ///
 /// A chunk has bits for as many keys as it can take at that rate. When it is folded in half, the
 /// number of keys is too, and is cut to a whole one: so it may have been nearly one more a chunk.
-fn asked_error_rate(bloom: &BloomSummary) -> Option<ErrorRate> {
+fn configured_error_rate(bloom: &BloomSummary) -> Option<ErrorRate> {
     let keys = bloom.max_keys as f64;
     let rate = |keys: f64| {
         let rate = (-8.0 * bloom.byte_size as f64 / keys * LN_2 * LN_2).exp();
@@ -169,12 +169,12 @@ mod tests {
 
     #[test]
     fn a_block_size_is_as_round_as_the_blocks_allow() {
-        assert_eq!(roundest(65_500, Some(65_560)), 65_536);
-        assert_eq!(roundest(1_990, Some(2_047)), 2_016);
-        assert_eq!(roundest(1_990, Some(2_000)), 2_000);
-        assert_eq!(roundest(700, Some(600)), 600, "blocks that no one size cuts");
-        assert_eq!(roundest(700, None), 65_536);
-        assert_eq!(roundest(70_000, None), 131_072);
-        assert_eq!(roundest(0, Some(24)), 16);
+        assert_eq!(pick_block_size(65_500, Some(65_560)), 65_536);
+        assert_eq!(pick_block_size(1_990, Some(2_047)), 2_016);
+        assert_eq!(pick_block_size(1_990, Some(2_000)), 2_000);
+        assert_eq!(pick_block_size(700, Some(600)), 600, "blocks that no one size cuts");
+        assert_eq!(pick_block_size(700, None), 65_536);
+        assert_eq!(pick_block_size(70_000, None), 131_072);
+        assert_eq!(pick_block_size(0, Some(24)), 16);
     }
 }

@@ -13,35 +13,35 @@ use std::io::{self, Write};
 
 /// Writes to a sink in pieces of the same length, but for the last one.
 #[derive(Debug)]
-pub(super) struct Pieces<W> {
+pub(super) struct BufferedSink<W> {
     sink: W,
     /// Less than a piece.
-    gathered: Vec<u8>,
+    buffer: Vec<u8>,
 }
 
-impl<W: Write> Pieces<W> {
+impl<W: Write> BufferedSink<W> {
     /// Bytes of a piece; larger ones are not read faster.
     const LEN: usize = 1 << 20;
 
     pub(super) const fn new(sink: W) -> Self {
-        Self { sink, gathered: Vec::new() }
+        Self { sink, buffer: Vec::new() }
     }
 
     /// Takes bytes, and writes the pieces that are complete.
     pub(super) fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
-        while let Some((last, rest)) = bytes.split_at_checked(Self::LEN - self.gathered.len()) {
-            self.gathered.extend_from_slice(last);
-            self.sink.write_all(&self.gathered)?;
-            self.gathered.clear();
+        while let Some((last, rest)) = bytes.split_at_checked(Self::LEN - self.buffer.len()) {
+            self.buffer.extend_from_slice(last);
+            self.sink.write_all(&self.buffer)?;
+            self.buffer.clear();
             bytes = rest;
         }
-        self.gathered.extend_from_slice(bytes);
+        self.buffer.extend_from_slice(bytes);
         Ok(())
     }
 
     /// Writes what is left, and gives the sink back.
     pub(super) fn finish(mut self) -> io::Result<W> {
-        self.sink.write_all(&self.gathered)?;
+        self.sink.write_all(&self.buffer)?;
         self.sink.flush()?;
         Ok(self.sink)
     }
@@ -68,17 +68,17 @@ mod tests {
 
     #[test]
     fn all_bytes_arrive_in_order_and_every_piece_but_the_last_is_whole() {
-        const LEN: usize = Pieces::<Calls>::LEN;
+        const LEN: usize = BufferedSink::<Calls>::LEN;
         let bytes: Vec<u8> = (0..5 * LEN + 77).map(|at| (at % 251) as u8).collect();
-        let mut pieces = Pieces::new(Calls::default());
+        let mut sink = BufferedSink::new(Calls::default());
         let (mut rest, mut next) =
             (&bytes[..], [1, 70_000, LEN, 0, 2 * LEN + 3, 999].iter().cycle());
         while !rest.is_empty() {
             let (now, later) = rest.split_at((*next.next().unwrap()).min(rest.len()));
-            pieces.write(now).unwrap();
+            sink.write(now).unwrap();
             rest = later;
         }
-        let calls = pieces.finish().unwrap().0;
+        let calls = sink.finish().unwrap().0;
         assert_eq!(calls.concat(), bytes);
         assert_eq!(calls.iter().map(Vec::len).collect::<Vec<_>>(), [LEN, LEN, LEN, LEN, LEN, 77]);
     }
