@@ -1,4 +1,4 @@
-//! Apache HBase store files (HFile v3), written and read.
+//! Reads and writes Apache HBase store files (HFile v3).
 #![cfg_attr(
     not(test),
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)

@@ -1,19 +1,20 @@
-//! Blocks of an open file: from the cache, or read, parsed and kept there.
+//! Loads blocks of an open file from the cache or the file, and caches them.
 //!
 //! ```text
-//! cache ──typed block──→ matched once ──→ caller
-//!   └ miss → file → verify, decompress → parse → check against what led there → cache, caller
+//! cache ──hit──→ block of the wanted type ──→ caller
+//!   └ miss → file → verify, decompress → parse → check against the index → cache, caller
 //! ```
 //!
-//! In which state a data block is returned:
+//! The state of a returned data block:
 //!
-//! | loaded for       | with a cache                                                       | without a cache      |
-//! |------------------|--------------------------------------------------------------------|----------------------|
-//! | a search         | decoded                                                            | decoded              |
-//! | the row of a get | decoded; encoded if it was just read and the cache is full         | encoded if delta-encoded |
-//! | a scan           | decoded                                                            | encoded              |
+//! | loaded for | with a cache                                            | without a cache          |
+//! |------------|---------------------------------------------------------|--------------------------|
+//! | a search   | decoded                                                 | decoded                  |
+//! | a get      | decoded; see below if just read while the cache is full | encoded if delta-encoded |
+//! | a scan     | decoded                                                 | encoded                  |
 //!
-//! A block that the cache holds encoded is decoded at its next use, and replaced there.
+//! A get that reads a delta-encoded block while the cache is full keeps the block encoded.
+//! An encoded block in the cache is replaced by its decoded form when it is next used.
 
 use std::sync::Arc;
 
@@ -36,30 +37,31 @@ use crate::{
     FileName, Limits, ReadAt, ReadTrace, Result,
 };
 
-/// The blocks of one open file.
+/// Reads the blocks of one open file.
 pub(crate) struct BlockReader {
     pub(crate) name: FileName,
     pub(crate) source: Arc<dyn ReadAt>,
-    /// Which file this is in the cache.
+    /// Identifies the file in the cache.
     pub(crate) file_id: u64,
     pub(crate) cache: Option<Arc<BlockCache>>,
     pub(crate) limits: Limits,
-    /// Whether filter blocks are kept whether or not the cache has room for them.
+    /// Whether filter blocks stay in memory even if the cache has no room for them.
     pub(crate) pin_filters: bool,
-    /// Whether the cache prefers its blocks.
+    /// Whether the cache prefers the blocks of this file.
     pub(crate) in_memory: bool,
     pub(crate) compression: Compression,
-    /// The checksum of every block; a block that claims another one has been tampered with.
+    /// The checksum type of every block. A block with another one is damaged.
     pub(crate) checksum_type: Option<ChecksumType>,
     pub(crate) encoding: DataBlockEncoding,
     pub(crate) layout: CellLayout,
-    /// End of the section that is read block by block; the rest was loaded when the file was opened.
+    /// The start of the load-on-open section, where blocks that are read one by one end.
     pub(crate) blocks_end: u64,
 }
 
 impl BlockReader {
-    /// Returns the block that an entry leads to, from the cache or from the file. `check` compares a block
-    /// just read with what else is known of it.
+    /// Returns the block that an entry points to, from the cache or from the file.
+    ///
+    /// `check` compares a block just read with the entry.
     pub(crate) fn load<T: TypedBlock>(
         &self,
         TypedPlace { place, block_type }: TypedPlace,
@@ -95,8 +97,9 @@ impl BlockReader {
         Ok(block)
     }
 
-    /// Returns the data block at `place` decoded, through `buffers`. `check` compares a block just decoded
-    /// with what else is known of it.
+    /// Returns the data block at `place`, decoded.
+    ///
+    /// `check` compares a block just decoded with its index entry.
     pub(crate) fn load_decoded(
         &self,
         place: BlockPlace,
@@ -119,11 +122,13 @@ impl BlockReader {
         Ok(block)
     }
 
-    /// Returns the data block at `place` for the row of a get, as the table above says. `check` compares a
-    /// block just read or decoded with what else is known of it; of an encoded one no cell is checked yet.
+    /// Returns the data block at `place` for a get, in the state that the module's table shows.
     ///
-    /// A get reads one row. That alone does not pay for decoding all cells and listing all rows, since the
-    /// block may leave a full cache before it is used again.
+    /// `check` compares a block just read or decoded with its index entry. No cell of an encoded block
+    /// is checked yet.
+    ///
+    /// A get reads one row, which does not pay for decoding all cells of a block that a full cache may
+    /// evict before its next use.
     pub(crate) fn load_for_row(
         &self,
         place: BlockPlace,
@@ -154,8 +159,9 @@ impl BlockReader {
         Ok(block)
     }
 
-    /// Returns the data block at `place` for a scan, as the table above says. `check` is that of
-    /// [`load_for_row`](Self::load_for_row).
+    /// Returns the data block at `place` for a scan, in the state that the module's table shows.
+    ///
+    /// `check` is that of [`load_for_row`](Self::load_for_row).
     pub(crate) fn load_for_scan(
         &self,
         place: BlockPlace,
@@ -172,8 +178,9 @@ impl BlockReader {
         Ok(DataBlock::Encoded(Arc::new(block)))
     }
 
-    /// Returns a data block that the cache has, decoded. An encoded one is decoded and checked, and the
-    /// decoded one takes its place in the cache.
+    /// Returns a data block of the cache, decoded.
+    ///
+    /// An encoded block is decoded, checked, and replaced in the cache.
     fn cached_decoded(
         &self,
         cache: &BlockCache,
@@ -200,7 +207,7 @@ impl BlockReader {
         }
     }
 
-    /// Decodes and checks an encoded block of the cache; the decoded one takes its place there.
+    /// Decodes and checks an encoded block of the cache, and replaces it there.
     fn replace_by_decoded(
         &self,
         cache: &BlockCache,
@@ -217,10 +224,10 @@ impl BlockReader {
         Ok(decoded)
     }
 
-    /// Returns a block that a scanner holds decoded and checked.
+    /// Returns the block that a scanner holds, decoded and checked.
     ///
-    /// A block outside the cache is checked whole, because the scan has compared only its first key with the
-    /// index. An encoded block of the cache is replaced there.
+    /// A block outside the cache is checked completely, because the scan has compared only its first
+    /// key with the index. An encoded block of the cache is replaced there.
     pub(crate) fn check_and_decode_held(
         &self,
         held: DataBlock,
@@ -242,18 +249,18 @@ impl BlockReader {
         }
     }
 
-    /// Whether there is a cache, and it has room.
+    /// Returns whether there is a cache and it has room.
     #[inline]
     pub(crate) fn cache_has_room(&self) -> bool {
         self.cache.as_ref().is_some_and(|cache| cache.has_room())
     }
 
-    /// The cache, if there is one and it is to be used.
+    /// Returns the cache, unless there is none or `caching` bypasses it.
     fn cache_for(&self, caching: Caching) -> Option<&BlockCache> {
         self.cache.as_deref().filter(|_| caching == Caching::Use)
     }
 
-    /// Reads the data block at `place`, and checks none of its cells.
+    /// Reads the data block at `place` without checking its cells.
     fn read_encoded(
         &self,
         place: BlockPlace,
@@ -270,7 +277,7 @@ impl BlockReader {
         decoded.map_err(|what| self.damaged_at(&origin, what))
     }
 
-    /// Returns a data block that was read, whose cells are still to be checked.
+    /// Makes an encoded block of a data block that was read. Its cells are not checked yet.
     pub(crate) fn open_encoded(&self, raw: RawDataBlock) -> Result<EncodedBlock> {
         let RawDataBlock { place, header, body } = raw;
         self.check_type(place, &header, self.data_block_type())?;
@@ -278,7 +285,7 @@ impl BlockReader {
         self.encoded_block(origin, body).map_err(|what| self.damaged_at(&origin, what))
     }
 
-    /// Returns the block with this body, whose cells are still to be checked.
+    /// Makes an encoded block of a body. Its cells are not checked yet.
     pub(crate) fn encoded_block(
         &self,
         origin: BlockOrigin,
@@ -287,7 +294,7 @@ impl BlockReader {
         let size_max = self.limits.plain_len_max(body.len(), self.source.len());
         let cells = Cells::open(self.encoding, body, size_max)?;
         let block = EncodedBlock::new(origin, cells, self.layout);
-        // Where an address has 32 bits, no block is as long as a greater limit.
+        // On a 32-bit target no block can exceed `usize::MAX`.
         let cell_len_max = usize::try_from(self.limits.cell_len_max).unwrap_or(usize::MAX);
         if block.longest_cell_len(cell_len_max)? > cell_len_max {
             return Err(format!("a cell of more than the {cell_len_max} bytes allowed").into());
@@ -295,7 +302,7 @@ impl BlockReader {
         Ok(block)
     }
 
-    /// The type of the file's data blocks.
+    /// Returns the type of the file's data blocks.
     const fn data_block_type(&self) -> BlockType {
         match self.encoding {
             DataBlockEncoding::None => BlockType::Data,
@@ -303,19 +310,19 @@ impl BlockReader {
         }
     }
 
-    /// The error for a block of which `what` is wrong.
+    /// Returns the error for damage in a block.
     #[cold]
     pub(crate) fn damaged_at(&self, origin: &BlockOrigin, what: DamageReason) -> Error {
         self.damaged(origin.place, origin.block_type, what)
     }
 
-    /// The error for a block at `place` of which `what` is wrong.
+    /// Returns the error for damage in the block at `place`.
     #[cold]
     pub(crate) fn damaged(&self, place: BlockPlace, block: BlockType, what: DamageReason) -> Error {
         Damage::in_block(block, place.offset, what).in_file(&self.name)
     }
 
-    /// Returns the internal error for a cache and a file that disagree about the type of the block at `place`.
+    /// Returns the internal error for a cached block whose type differs from the block in the file.
     #[cold]
     fn type_conflict(&self, place: BlockPlace, expected: BlockType, found: &CachedBlock) -> Error {
         let found = found.kind().name();

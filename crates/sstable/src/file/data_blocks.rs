@@ -1,4 +1,4 @@
-//! Data blocks as gets and scanners ask for them: the one for a key, the next, the one before, the last.
+//! Loads data blocks through the index, and checks each block against its index entry.
 #![allow(clippy::arithmetic_side_effects, reason = "a node has an entry")]
 
 use std::sync::Arc;
@@ -35,8 +35,9 @@ impl OpenFile {
         self.data_block_for(&before_all, None, context)
     }
 
-    /// Returns the last block whose index key is not greater than `key`, or the first of all; `None` in a file
-    /// without cells. Reuses `held` if it is that block.
+    /// Returns the last block whose index key is at most `key`, else the first block.
+    ///
+    /// `None` in a file without cells. Reuses `held` if it is that block.
     pub(crate) fn data_block_for(
         &self,
         key: &KeyRef<'_>,
@@ -55,8 +56,10 @@ impl OpenFile {
         Ok(Some(block))
     }
 
-    /// Returns the data block that a cursor stands on, for a scan. A block that the cache holds is checked
-    /// whole; any other only by its `previous` offset and its first key.
+    /// Returns the data block at a cursor, for a scan.
+    ///
+    /// Checks a decoded block completely, and an encoded one only by its `previous` offset and its
+    /// first key.
     pub(crate) fn data_block_at(
         &self,
         cursor: &IndexCursor,
@@ -73,7 +76,7 @@ impl OpenFile {
         self.blocks.load_for_scan(entry.block, context, check)
     }
 
-    /// Returns the data block that a cursor stands on, with all cells checked.
+    /// Returns the data block at a cursor, with all cells checked.
     pub(crate) fn decoded_data_block_at(
         &self,
         cursor: &IndexCursor,
@@ -83,15 +86,18 @@ impl OpenFile {
         self.load_decoded(entry, context)
     }
 
-    /// Checks a block that was read ahead, on which a cursor stands. Runs the same checks as a read past the
-    /// cache, so that both report damage at the same cell.
+    /// Checks the prefetched block at a cursor.
+    ///
+    /// Runs the same checks as a read that bypasses the cache, so that both report damage at the same
+    /// cell.
     pub(crate) fn check_read_ahead(&self, block: &DataBlock, cursor: &IndexCursor) -> Result<()> {
         let (entry, block) = (cursor.entry(self.data_index()), block.as_ref());
         self.check_by_first_key(block, entry).map_err(|what| self.damage_in(block.origin(), what))
     }
 
-    /// Checks a key in the block that a cursor stands on against the next index key or, in the last block,
-    /// against the last key of the file.
+    /// Checks a key of the block at a cursor against the block's upper bound.
+    ///
+    /// The bound is the next index key or, in the last block, the last key of the file.
     pub(crate) fn check_upper_bound(
         &self,
         origin: &BlockOrigin,
@@ -102,7 +108,7 @@ impl OpenFile {
         checked.map_err(|what| self.damage_in(origin, what.into()))
     }
 
-    /// Checks the last key of the last data block.
+    /// Checks the offset and the last key of the last data block.
     pub(crate) fn check_end_of_file(
         &self,
         origin: &BlockOrigin,
@@ -124,8 +130,10 @@ impl OpenFile {
         index.find(&self.blocks, choose, context, load).map(Some)
     }
 
-    /// Decodes the block that a scanner holds. An encoded block in the cache stays encoded: its decoded form
-    /// has to be compared with its index entry, which the scanner no longer has.
+    /// Decodes the block that a scanner holds, without a check against the index.
+    ///
+    /// Does not replace an encoded block in the cache: only a block checked against its index entry may
+    /// enter the cache decoded, and the scanner does not keep the entry.
     pub(crate) fn decode_held(
         &self,
         held: DataBlock,
@@ -148,7 +156,7 @@ impl OpenFile {
             return Ok(());
         }
         let at = BlockOffset::new(self.blocks.source.len());
-        let what = format!("{found} cells, not {stated} as the trailer says");
+        let what = format!("{found} cells, but the trailer states {stated}");
         Err(Damage { at, block: Some(BlockType::Trailer), what: what.into() }
             .in_file(&self.blocks.name))
     }
@@ -160,7 +168,7 @@ impl OpenFile {
         self.index.as_ref().expect("data blocks are loaded through the index")
     }
 
-    /// Returns the data block that the index has at `entry`, with all its cells checked.
+    /// Returns the data block of an index entry, with all its cells checked.
     pub(crate) fn load_decoded(
         &self,
         entry: DataEntry<'_>,
@@ -184,8 +192,9 @@ impl OpenFile {
         Ok(block)
     }
 
-    /// Returns the data block that the index has at `entry`, for the row of a get: with all its cells
-    /// checked, or delta-encoded with none of them checked.
+    /// Returns the data block of an index entry, for a get of one row.
+    ///
+    /// Either all cells are checked, or the block is delta-encoded and none are.
     pub(crate) fn load_for_row(
         &self,
         entry: DataEntry<'_>,
@@ -212,13 +221,15 @@ impl OpenFile {
         Ok(block)
     }
 
-    /// Returns the slot of an entry while the cache has room. A full cache has to see each use of a block.
+    /// Returns the slot of an entry while the cache has room.
+    ///
+    /// A full cache must see every access, to choose what to evict.
     fn slot_of<'a>(&self, entry: DataEntry<'a>, caching: Caching) -> Option<&'a BlockSlot> {
         let has_room = caching == Caching::Use && self.blocks.cache_has_room();
         has_room.then_some(entry.slot)
     }
 
-    /// Checks the keys of a data block whose cells were checked against the index and the file info.
+    /// Checks the key range of a decoded block against the index and the file info.
     fn check_decoded(
         &self,
         block: &DecodedBlock,
@@ -231,7 +242,7 @@ impl OpenFile {
         Ok(())
     }
 
-    /// Returns a cursor over the index on the entry of `block`, which was loaded through the index.
+    /// Returns an index cursor at the entry of `block`, which was loaded through the index.
     pub(crate) fn cursor_on(
         &self,
         block: DataRef<'_>,
@@ -243,7 +254,7 @@ impl OpenFile {
         cursor.map_err(|what| self.blocks.damaged_at(origin, what))?
     }
 
-    /// Finds the data block before `block` where the entry before is in another index block.
+    /// Finds the data block before `block` when its entry is in another index block.
     fn find_predecessor(
         &self,
         block: DataRef<'_>,
@@ -254,8 +265,9 @@ impl OpenFile {
         Ok(before.map_or(Predecessor::First, |before| Predecessor::At(before.block_place().offset)))
     }
 
-    /// Checks that a data block is the one that the index has at `entry`, by its first key; all cells are
-    /// checked only where that is not enough.
+    /// Checks by its first key that a data block is the one of an index entry.
+    ///
+    /// Checks all cells only if the first key is ambiguous.
     fn check_by_first_key(
         &self,
         block: DataRef<'_>,
@@ -277,7 +289,7 @@ impl OpenFile {
         }
     }
 
-    /// Checks all further cells of a block, and the last key against the upper bound.
+    /// Checks the remaining cells of a block, and the last key against the upper bound.
     fn check_remaining_cells(
         &self,
         block: &EncodedBlock,
@@ -288,8 +300,7 @@ impl OpenFile {
         Ok(self.check_entry_upper_bound(&block.cell(&cursor).key(), entry)?)
     }
 
-    /// Checks a key of the data block at `entry` against the next index key or, in the last block, against
-    /// the last key of the file.
+    /// Checks a key against the next index key or, in the last block, the last key of the file.
     fn check_entry_upper_bound(
         &self,
         found: &KeyRef<'_>,
@@ -299,8 +310,9 @@ impl OpenFile {
         check_at_most(found, end, self.trailer.comparator)
     }
 
-    /// Moves through an encoded block to a row, if the row is there. Each cell that it comes to is checked as
-    /// in a block that is decoded; what follows the row is not looked at.
+    /// Returns a cursor at the first cell of a row in an encoded block; `None` if the row is absent.
+    ///
+    /// Runs the checks of decoding on each cell up to the row, and none on the cells after it.
     pub(crate) fn find_row_in_encoded(
         &self,
         block: &EncodedBlock,
@@ -326,15 +338,16 @@ impl OpenFile {
         Ok(found.is_eq().then_some(cursor))
     }
 
-    /// Checks the last data block against the trailer and the file info. The last key in the file info
-    /// decides which rows are out of range, so it must be right.
+    /// Checks the last data block against the trailer and the file info.
+    ///
+    /// The last key in the file info decides which rows are out of range, so it must be right.
     fn check_last_data_block(
         &self,
         place: BlockPlace,
         found: &KeyRef<'_>,
     ) -> Result<(), &'static str> {
         if self.trailer.last_data_block_offset != Some(place.offset) {
-            return Err("is the last data block of the index, and not that of the trailer");
+            return Err("is the last data block of the index, but the trailer has another one");
         }
         if KeyRef::parse(self.stated_last_key()).as_ref() == Some(found) {
             Ok(())
@@ -343,14 +356,14 @@ impl OpenFile {
         }
     }
 
-    /// The last key of a file with cells, as the file info has it.
+    /// Returns the last key of a file with cells, from the file info.
     fn stated_last_key(&self) -> &[u8] {
         let last_key = self.file_info.value(FileInfo::LAST_KEY);
         last_key.expect("a file with cells is opened only if it states its last key")
     }
 }
 
-/// The check of a block's `previous` offset, and what had to be read for it.
+/// The check of a block's `previous` offset, with the reads that it needed.
 #[derive(Default)]
 struct PredecessorCheck {
     trace: ReadTrace,
@@ -358,8 +371,9 @@ struct PredecessorCheck {
 }
 
 impl PredecessorCheck {
-    /// Checks the `previous` offset of the block at `entry`. If the entry of the block in front is in
-    /// another leaf, reads that leaf.
+    /// Checks the `previous` offset of the block of an index entry.
+    ///
+    /// If the entry of the block before is in another leaf, reads that leaf.
     fn check(
         &mut self,
         file: &OpenFile,
@@ -372,19 +386,19 @@ impl PredecessorCheck {
             let (buffers, trace) = (&mut Buffers::default(), &mut self.trace);
             match file.find_predecessor(block, &mut ReadContext { caching, buffers, trace }) {
                 Ok(found) => predecessor = found,
-                // A damaged leaf is no reason to lose the first block of the next one, whose keys
-                // show that it is in its place.
+                // The key range still identifies the block, so damage in the previous leaf does not
+                // make the first block of this leaf unreadable.
                 Err(Error::Corrupt { .. }) => {}
                 Err(error) => {
                     self.failure = Some(error);
-                    return Err("the index block in front of its own cannot be read".into());
+                    return Err("the index block before its own cannot be read".into());
                 }
             }
         }
         Ok(check_predecessor(block.origin().previous, predecessor)?)
     }
 
-    /// Adds what was read to `trace`. Returns the failure to read the leaf in place of its consequence.
+    /// Adds the reads to `trace`. If the leaf could not be read, returns that error.
     fn counted<T>(self, loaded: Result<T>, trace: &mut ReadTrace) -> Result<T> {
         trace.add(&self.trace);
         match self.failure {

@@ -1,4 +1,4 @@
-//! A cursor over the data index: stands on the entry of one data block and moves to its neighbours.
+//! A cursor over the entries of the data index, one for each data block.
 //!
 //! Scans in both directions find the next block and its key range through the index, never through the
 //! header of the current block. A misplaced block has valid checksums, and its header would make the
@@ -18,20 +18,20 @@ use crate::block::index::{BlockPlace, IndexEntry};
 use crate::block::origin::BlockOrigin;
 use crate::{Damage, Error, KeyRef, Result};
 
-/// A position in the data index: on the entry of a data block.
+/// A cursor over the data index, at the entry of a data block.
 #[derive(Clone, Debug)]
 pub(crate) struct IndexCursor {
-    /// The chosen entry of the root.
+    /// The current entry of the root.
     root_entry: usize,
-    /// The nodes below the root, down to the one that leads to data blocks, each with its entry.
+    /// The nodes below the root, down to the leaf, each with its current entry.
     below: Vec<(Arc<IndexBlock>, usize)>,
-    /// Where the block of the entry is.
+    /// The location of the data block.
     block: BlockPlace,
     predecessor: Predecessor,
 }
 
 impl IndexCursor {
-    /// Goes to the entry of a block whose first key is `first_key`.
+    /// Returns a cursor at the entry of a block whose first key is `first_key`.
     pub(crate) fn on_block(
         origin: &BlockOrigin,
         first_key: &KeyRef<'_>,
@@ -48,7 +48,7 @@ impl IndexCursor {
             predecessor: Predecessor::InOtherLeaf,
         };
         cursor.descend(find, file, context)?;
-        // A damaged index can have equal keys, of which the search finds the last.
+        // A damaged index can have equal keys. The search finds the last of them.
         while cursor.block != wanted {
             let key = KeyRef::parse(cursor.entry(index).key);
             let is_equal =
@@ -63,12 +63,12 @@ impl IndexCursor {
         Ok(cursor)
     }
 
-    /// Where the block is.
+    /// Returns the location of the data block.
     pub(crate) const fn block_place(&self) -> BlockPlace {
         self.block
     }
 
-    /// What the index says of the block.
+    /// Returns the index entry of the block.
     pub(crate) fn entry<'a>(&'a self, index: &'a DataIndex) -> DataEntry<'a> {
         let (node, number) = self.lowest_node(index);
         let IndexEntry { block, key } = entry_of(node, number);
@@ -76,7 +76,7 @@ impl IndexCursor {
         DataEntry { block, key, next_key, predecessor: self.predecessor, slot }
     }
 
-    /// Moves to the next data block; `None` behind the last one.
+    /// Moves to the next data block; `None` after the last one.
     pub(crate) fn into_next(
         mut self,
         file: &OpenFile,
@@ -105,7 +105,7 @@ impl IndexCursor {
         Ok(Some(self))
     }
 
-    /// Moves to the data block before; `None` in front of the first one.
+    /// Moves to the previous data block; `None` before the first one.
     pub(crate) fn into_previous(
         mut self,
         file: &OpenFile,
@@ -130,16 +130,17 @@ impl IndexCursor {
         Ok(Some(self))
     }
 
-    /// The error for an entry that leads to a block on the wrong side of its neighbour. A single index
-    /// block is checked for that when it is loaded; this is for entries in two of them.
+    /// Returns the error for two neighbour entries whose block offsets are not ascending.
+    ///
+    /// The order within an index block is checked when the block is loaded. This check covers
+    /// neighbours in two index blocks.
     #[cold]
     fn out_of_order(&self, file: &OpenFile) -> Error {
         let what = "is out of order in the index";
         Damage { at: self.block.offset, block: None, what: what.into() }.in_file(&file.blocks.name)
     }
 
-    /// Loads the nodes below the last one, down to the one that leads to data blocks, and takes its
-    /// entry.
+    /// Loads the nodes below the lowest one, down to a leaf, and moves to an entry in it.
     fn descend(
         &mut self,
         choose: impl Fn(&IndexBlock) -> usize,
@@ -166,7 +167,7 @@ impl IndexCursor {
         Ok(())
     }
 
-    /// The node on the lowest level that is loaded, and the chosen entry in it.
+    /// Returns the loaded node on the lowest level, and its current entry.
     fn lowest_node<'a>(&'a self, index: &'a DataIndex) -> (&'a IndexBlock, usize) {
         match self.below.last() {
             Some((node, entry)) => (node, *entry),
@@ -174,13 +175,13 @@ impl IndexCursor {
         }
     }
 
-    /// Whether the lowest node that is loaded is the first of its level.
+    /// Returns whether the lowest loaded node is the first of its level.
     fn is_leftmost(&self) -> bool {
         let mut above = self.below.iter().rev().skip(1);
         self.below.is_empty() || self.root_entry == 0 && above.all(|(_, entry)| *entry == 0)
     }
 
-    /// The key of the entry behind the chosen one, in the node or in those above it.
+    /// Returns the key of the next entry, in the lowest node or in a node above it.
     fn next_key<'a>(&'a self, index: &'a DataIndex) -> Option<&'a [u8]> {
         let levels = self.below.iter().rev().map(|(block, entry)| (&**block, *entry));
         let mut levels = levels.chain([(&index.root, self.root_entry)]);
@@ -189,5 +190,5 @@ impl IndexCursor {
 }
 
 fn entry_of(node: &IndexBlock, number: usize) -> IndexEntry<'_> {
-    node.entry(number).expect("an entry is chosen among those of its node, which has at least one")
+    node.entry(number).expect("the entry is chosen from those of a node with at least one entry")
 }

@@ -1,4 +1,4 @@
-//! The filters of an open file: ours in META blocks, and HBase's Bloom filters in chunks.
+//! The filters of an open file: ours in META blocks, and HBase's chunked Bloom filters.
 
 pub(crate) mod chunked_bloom;
 pub(crate) mod file_filters;

@@ -1,15 +1,15 @@
-//! Our own filter over the rows of an open file, whole or in partitions by key range.
+//! Our filter over the rows of an open file, in one block or partitioned by key range.
 //!
 //! ```text
 //! whole        META block `filter.row`
-//! partitioned  `filter.row.index` ──first rows──→ `filter.row.00000017`, and no other partition
+//! partitioned  `filter.row.index` ──first rows──→ one partition, such as `filter.row.00000017`
 //! ```
 //!
-//! A block that comes from the file is used only if it is the part that belongs there: a sound block of
-//! another part, or of another file, would deny rows. Files say which filter they have
-//! ([`FileInfo::ROW_FILTER_ID`](crate::FileInfo::ROW_FILTER_ID)) and which partitions
-//! ([`FilterIndex`]). Older files state less; what they state is checked. A damaged part is read once, and
-//! then answers "maybe".
+//! A filter block is used only after its identity is checked, because a sound block of another
+//! partition or file would deny rows. The file info identifies the filter
+//! ([`FileInfo::ROW_FILTER_ID`](crate::FileInfo::ROW_FILTER_ID)), and the [`FilterIndex`] its
+//! partitions. Older files state less, and only what they state is checked. A damaged block is read
+//! once, and from then on answers "maybe".
 #![allow(
     clippy::indexing_slicing,
     clippy::as_conversions,
@@ -36,29 +36,29 @@ use crate::file::open_file::MetaIndex;
 use crate::file::options::Caching;
 use crate::{BlockOffset, BlockType, Damage, Error, ReadTrace, Result, RowProbe};
 
-/// Our own filter of a file, in numbers.
+/// A summary of our filter of a file.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FilterSummary {
-    /// Which filter it is.
+    /// The kind of filter.
     pub kind: FilterKind,
-    /// Blocks it stands in, an index beside them not counted.
+    /// The number of its blocks, without the index.
     pub block_count: usize,
-    /// Keys in it.
+    /// The number of its keys.
     pub key_count: u64,
     /// Bits for each key; 0 without keys.
     pub bits_per_key: f64,
-    /// How often it says "maybe" about a row it does not hold.
+    /// The expected share of "maybe" answers for rows that it does not hold.
     pub error_rate: f64,
     /// Bytes of its blocks.
     pub byte_size: u64,
 }
 
-/// Our own filter over the rows of a file.
+/// Our filter over the rows of a file.
 #[derive(Debug)]
 pub(crate) struct RowFilter {
     layout: Layout,
-    /// The first row of the file, with which its first partition begins.
+    /// The first row of the file, which must also be the first row of the first partition.
     first_row: Box<[u8]>,
 }
 
@@ -66,38 +66,40 @@ pub(crate) struct RowFilter {
 enum Layout {
     Whole {
         filter_block: LazyFilterBlock<FilterBlock>,
-        /// Keys and checksum, if the file says.
+        /// The number of keys and the checksum, if the file states them.
         id: Option<(u64, u64)>,
     },
     Partitioned(Box<Partitioned>),
 }
 
-/// A filter in partitions.
+/// A partitioned filter.
 #[derive(Debug)]
 struct Partitioned {
     index: BlockPlace,
-    /// The META block in front of the index.
+    /// The META block before the index.
     previous: Option<BlockOffset>,
-    /// Keys, and the checksum of the index, if the file says.
+    /// The number of keys and the checksum of the index, if the file states them.
     id: Option<(u64, u64)>,
-    /// Where the partitions are, in their order, each with the META block in front of it.
+    /// The locations of the partitions in ascending order, each with the META block before it.
     places: Vec<(BlockPlace, Option<BlockOffset>)>,
     loaded: OnceLock<LoadedPartitions>,
-    /// What is wrong with the index, once that is known.
+    /// The damage to the index, if a read has found any.
     damage: OnceLock<Damage>,
 }
 
-/// The partitions, once their index is read.
+/// The index and the partitions of a filter whose index was read.
 #[derive(Debug)]
 struct LoadedPartitions {
     index: FilterIndex,
     filter_blocks: Box<[LazyFilterBlock<FilterBlock>]>,
-    /// The index is small and always kept; its bytes are taken off the budget if there is room.
+    /// The index always stays in memory. This counts its bytes in the budget if there is room.
     _room: Option<Reservation>,
 }
 
 impl RowFilter {
-    /// Finds the filter among a file's META blocks. `id` has its keys and checksum, if the file says.
+    /// Finds the filter among a file's META blocks.
+    ///
+    /// `id` is the number of keys and the checksum, if the file states them.
     pub(crate) fn find(
         metas: &MetaIndex,
         first_row: &[u8],
@@ -128,7 +130,7 @@ impl RowFilter {
         Some(Self { layout, first_row: first_row.into() })
     }
 
-    /// What is wrong with it, as far as reads have found out.
+    /// Returns the first damage that reads have found in the filter.
     pub(crate) fn problem(&self) -> Option<&Damage> {
         match &self.layout {
             Layout::Whole { filter_block, .. } => filter_block.damage(),
@@ -143,7 +145,7 @@ impl RowFilter {
         }
     }
 
-    /// Whether the file may hold the row; `None` if the filter is damaged.
+    /// Returns whether the file may hold the row; `None` if the filter is damaged.
     pub(crate) fn may_contain(
         &self,
         blocks: &BlockReader,
@@ -161,7 +163,7 @@ impl RowFilter {
                     return Ok(None);
                 };
                 match partitions.index.find(probe.row()) {
-                    // Its rows are all greater.
+                    // All rows of the file are greater.
                     None => Ok(Some(false)),
                     Some(number) => partitions.ask(number, blocks, trace, answer),
                 }
@@ -169,7 +171,7 @@ impl RowFilter {
         }
     }
 
-    /// Returns the filter or the partition that answers for a row, if it is in memory.
+    /// Returns the filter, or the partition for a row, if it is resident.
     pub(crate) fn resident(&self, probe: &RowProbe<'_>) -> Option<ResidentFilter<'_>> {
         match &self.layout {
             Layout::Whole { filter_block, .. } => resident(filter_block),
@@ -181,13 +183,13 @@ impl RowFilter {
         }
     }
 
-    /// Returns the filter, if it is one block for the whole file and in memory.
+    /// Returns the filter, if it is one block and resident.
     pub(crate) fn resident_whole(&self) -> Option<ResidentFilter<'_>> {
         let Layout::Whole { filter_block, .. } = &self.layout else { return None };
         resident(filter_block)
     }
 
-    /// The filter in numbers; `None` if it is damaged.
+    /// Returns a summary of the filter; `None` if the filter is damaged.
     pub(crate) fn summary(&self, blocks: &BlockReader) -> Result<Option<FilterSummary>> {
         let trace = &mut ReadTrace::default();
         match &self.layout {
@@ -223,8 +225,9 @@ impl RowFilter {
         }
     }
 
-    /// Loads all its blocks, to be kept from then on if they are pinned. What cannot be read now is
-    /// met again by who asks it.
+    /// Loads all blocks of the filter, which makes them resident if they are pinned.
+    ///
+    /// A lookup that needs an unreadable block gets the error again.
     pub(crate) fn load(&self, blocks: &BlockReader) {
         let trace = &mut ReadTrace::default();
         match &self.layout {
@@ -241,8 +244,9 @@ impl RowFilter {
         }
     }
 
-    /// Reads all of it and says what is wrong: which parts are damaged, and whether it has all rows, if it
-    /// is known how many there are.
+    /// Reads all blocks of the filter, and returns the damage.
+    ///
+    /// Checks the number of keys too, if the number of rows is known.
     pub(crate) fn check(
         &self,
         blocks: &BlockReader,
@@ -271,15 +275,15 @@ impl RowFilter {
                 (partitioned.index, Some(partitions.index.key_count()), damaged.cloned().collect())
             }
         };
-        let mut wrong: Vec<Damage> = damaged;
+        let mut problems: Vec<Damage> = damaged;
         if let Some((keys, rows)) = keys.zip(row_count).filter(|(keys, rows)| keys != rows) {
-            let what = format!("a filter of {keys} rows, not of {rows}");
-            wrong.push(Damage::in_block(BlockType::Meta, at.offset, what));
+            let what = format!("a filter of {keys} rows, but the file has {rows}");
+            problems.push(Damage::in_block(BlockType::Meta, at.offset, what));
         }
-        Ok(wrong)
+        Ok(problems)
     }
 
-    /// The partitions, whose index is read by the first who asks; `None` if it is damaged.
+    /// Returns the partitions; `None` if their index is damaged. The first call reads the index.
     fn partitions<'a>(
         &self,
         partitioned: &'a Partitioned,
@@ -295,7 +299,7 @@ impl RowFilter {
         match LoadedPartitions::load(partitioned, &self.first_row, blocks, trace) {
             Ok(partitions) => Ok(Some(partitioned.loaded.get_or_init(|| partitions))),
             Err(Error::Corrupt { damage, .. }) => {
-                // If another thread was first, it found the same.
+                // Fails only if another thread was first, which then found the same damage.
                 let _ = partitioned.damage.set(damage);
                 Ok(None)
             }
@@ -304,14 +308,14 @@ impl RowFilter {
     }
 }
 
-/// Returns the filter of a block, if that is in memory for as long as the file is open.
+/// Returns the filter of a block, if the block is resident.
 #[inline]
 fn resident(filter_block: &LazyFilterBlock<FilterBlock>) -> Option<ResidentFilter<'_>> {
     let block = filter_block.resident()?.block();
     Some(ResidentFilter { filter: block.filter(), bytes: block.bytes() })
 }
 
-/// What the file says about a filter, to recognise it.
+/// What the file states about a filter block, to identify it.
 #[derive(Clone, Copy, Debug, Default)]
 struct ExpectedFilter {
     keys: Option<u64>,
@@ -321,7 +325,7 @@ struct ExpectedFilter {
 }
 
 impl ExpectedFilter {
-    /// From the file info; empty if that has no id.
+    /// Makes the expectation from the file info; without an id nothing is expected.
     fn by_id(id: Option<(u64, u64)>) -> Self {
         let (keys, checksum) = id.unzip();
         Self { keys, checksum, ..Self::default() }
@@ -337,7 +341,7 @@ impl ExpectedFilter {
     }
 }
 
-/// Asks the filter in one block; `None` if that is damaged.
+/// Asks the filter in one block; `None` if the block is damaged.
 fn ask<R>(
     filter_block: &LazyFilterBlock<FilterBlock>,
     expected: ExpectedFilter,
@@ -367,7 +371,9 @@ impl LoadedPartitions {
             if header.previous_block == partitioned.previous {
                 return Ok(());
             }
-            Err("is not the filter index that the file has here: it follows another block")
+            Err(
+                "is not the filter index that the file has here: its `previous` offset is another one",
+            )
         };
         let block = blocks.load(
             partitioned.index.of_type(BlockType::Meta),
@@ -384,9 +390,11 @@ impl LoadedPartitions {
         }
         if index.partitions.len() != partitioned.places.len() {
             let (stated, is) = (index.partitions.len(), partitioned.places.len());
-            return Err(damaged(format!("{stated} partitions, of which {is} are there").into()));
+            return Err(damaged(
+                format!("{stated} partitions in the filter index, but {is} in the file").into(),
+            ));
         }
-        // Else it would deny the rows before it.
+        // A greater first row would deny all rows before it.
         if index.partitions.first().is_none_or(|first| first.first_row[..] != *first_row) {
             let what = "the filter index does not begin with the first row of the file";
             return Err(damaged(what.into()));
@@ -399,7 +407,7 @@ impl LoadedPartitions {
         Ok(Self { index, filter_blocks, _room: room })
     }
 
-    /// Asks one partition; `None` if it is damaged.
+    /// Asks one partition; `None` if the partition is damaged.
     fn ask<R>(
         &self,
         number: usize,
