@@ -1,4 +1,4 @@
-//! One row in one file: index, block, cell.
+//! The search for one row in one file: index, block, cell.
 
 use std::sync::Arc;
 
@@ -16,26 +16,26 @@ use crate::file::read_context::ReadContext;
 use crate::scan::scanner::ScanPosition;
 use crate::{BlockKind, BlockSource, Caching, Error, KeyRef, ReadTrace, Result, RowProbe, Scanner};
 
-/// The lookup of a row in one file whose filter did not deny it.
+/// The search for a row in one file whose filter did not deny the row.
 #[derive(Debug)]
 pub(super) struct FileSeek(SeekState);
 
-/// How far a lookup in a file is. Boxed: a small state is cheap to move.
+/// The state of the search. Large variants are boxed, because the state is moved.
 #[derive(Debug)]
 enum SeekState {
-    /// The in-memory index was searched. Next: load the block in which the row would begin.
+    /// The index root was searched. Next: load the block in which the row would begin.
     Block(IndexHit),
     /// The block is in memory, decoded. Next: search it.
     Cell(BlockSearch),
-    /// The first get of a delta-encoded block has decoded it up to the row: where the row is, if it is there.
+    /// Done: a delta-encoded block was decoded up to the row, which is at this position if it is there.
     Done(Option<Box<ScanPosition>>),
     Failed(Box<Error>),
 }
 
-/// Where the index has a row.
+/// The result of the search in the index root.
 #[derive(Clone, Copy, Debug)]
 struct IndexHit {
-    /// The entry of the root, where the root leads to data blocks.
+    /// The entry of the root, if the root points to data blocks.
     root_entry: Option<usize>,
     hash: KeyHash,
 }
@@ -44,21 +44,21 @@ struct IndexHit {
 struct BlockSearch {
     block: Arc<DecodedBlock>,
     hash: KeyHash,
-    /// Where the row most likely starts, once that was found out.
+    /// The likely offset of the row in the block, once the row table was searched.
     candidate: Option<u32>,
     next_block: NextBlock,
 }
 
-/// Whether the row may begin in the block behind instead.
+/// Whether the row may begin in the next block.
 #[derive(Clone, Copy, Debug)]
 enum NextBlock {
     Known(bool),
-    /// The root entry of this block. The entry after it tells, and is read only if the row is not in the block.
+    /// The root entry of this block. The entry after it decides, and is read only if needed.
     AfterRootEntry(usize),
 }
 
 impl FileSeek {
-    /// Searches the root of the index. Prefetches the block, if the index knows where it is in memory.
+    /// Searches the index root. Prefetches the block, if its slot has the block's address.
     #[inline]
     pub(super) fn begin(file: &OpenFile, probe: &RowProbe<'_>) -> Self {
         let hash = probe.key_hash(ROW_HASH_SEED);
@@ -69,7 +69,7 @@ impl FileSeek {
         Self(SeekState::Block(IndexHit { root_entry, hash }))
     }
 
-    /// Gets the block: from memory, the cache or the file.
+    /// Loads the block from memory, the cache or the file.
     #[inline]
     pub(super) fn load_block(
         &mut self,
@@ -97,12 +97,15 @@ impl FileSeek {
         }
     }
 
-    /// Returns the row's first cell, if the file has the row. Counts a false positive if the filter's `answer`
-    /// was "maybe" and the row is not there, nor, for a filter over columns, the column or a delete of its family.
+    /// Returns the position of the row's first cell, if the file has the row.
     ///
-    /// Boxed: an inline error makes the compiler move `ScanPosition` bytewise, which stalls store forwarding.
+    /// Counts a false positive if the filter's `answer` was "maybe" and the file does not have the row
+    /// or, for a filter over columns, neither the column nor a family delete of the row.
+    ///
+    /// The error is boxed: an inline error makes the compiler move `ScanPosition` bytewise, which stalls
+    /// store forwarding.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "what it returns is large, and would be moved")]
+    #[expect(clippy::inline_always, reason = "avoids a move of the large return value")]
     pub(super) fn finish(
         mut self,
         file: &Arc<OpenFile>,
@@ -141,7 +144,7 @@ impl FileSeek {
 }
 
 impl NextBlock {
-    /// Returns whether the row may begin in the block behind.
+    /// Returns whether the row may begin in the next block.
     fn may_begin(self, file: &OpenFile, row: &[u8]) -> bool {
         match self {
             Self::Known(may_begin) => may_begin,
@@ -153,20 +156,22 @@ impl NextBlock {
     }
 }
 
-/// Returns whether a row may begin in the next block, by that block's index key: only if the key is the row's own
-/// first key.
+/// Returns whether a row may begin in the next block, by that block's index key.
+///
+/// It may only if the index key is a key of the row.
 fn row_may_start_at(next_key: Option<&[u8]>, row: &[u8]) -> bool {
     next_key.is_some_and(|next| KeyRef::is_of_row(next, row))
 }
 
-/// Returns what the index remembers of the block of a root entry. Used only while the cache has room, and so
-/// need not know which blocks are used.
+/// Returns the slot of a root entry's block, while the cache has room.
+///
+/// A full cache must see every access, to choose what to evict.
 #[inline]
 fn slot(file: &OpenFile, root_entry: usize) -> Option<&BlockSlot> {
     file.blocks.cache_has_room().then(|| file.data_index().root.slot(root_entry))
 }
 
-/// Loads the block in which a row would begin, by the index.
+/// Loads the block in which a row would begin.
 #[inline(never)]
 fn load_through_index(
     file: &OpenFile,
@@ -202,7 +207,7 @@ fn load_through_index(
     })
 }
 
-/// Finds the first cell of a row that may begin in the block behind `block`.
+/// Finds the first cell of a row that may begin in the block after `block`.
 #[cold]
 fn find_in_next_block(
     file: &OpenFile,
@@ -219,8 +224,9 @@ fn find_in_next_block(
     Ok(at.map(|at| ScanPosition::decoded(block, at)))
 }
 
-/// Returns whether a filter over columns was asked in vain: its row, whose first cell is at `place`, has
-/// neither the column nor a family delete.
+/// Returns whether a row has neither the probe's column nor a family delete.
+///
+/// `position` is the row's first cell.
 #[inline(never)]
 fn lacks_column(
     file: &Arc<OpenFile>,
@@ -228,10 +234,10 @@ fn lacks_column(
     position: &ScanPosition,
 ) -> Result<bool> {
     let Some(wanted) = probe.qualifier() else { return Ok(false) };
-    // A scanner of its own: what it reads is not part of what the caller asked for.
+    // A separate scanner, so that its reads are not counted in the caller's trace.
     let mut scanner = Scanner::at(Arc::clone(file), position.clone());
     while let Some(cell) = scanner.cell().filter(|cell| cell.row == probe.row()) {
-        // The filter was asked for the row's family deletes too, which have no qualifier.
+        // The filter was also asked about the row's family deletes, which have no qualifier.
         if cell.qualifier == wanted || cell.qualifier.is_empty() {
             return Ok(false);
         }

@@ -1,7 +1,7 @@
-//! The file info: what a file says about itself, by name.
+//! The file info: named metadata entries of a file.
 //!
-//! Numbers are big-endian; a truth is one byte, not zero if true. HBase: `HFileInfo`, `HStoreFile`. As
-//! bytes: see [`stored`].
+//! Numbers are big-endian; a flag is one byte, zero if false. The byte layout is in [`stored`].
+//! HBase: `HFileInfo`, `HStoreFile`.
 
 mod entries;
 mod stored;
