@@ -1,4 +1,4 @@
-//! Every check of a file that there is, and what can be saved of a damaged one.
+//! Verifies a file completely, and salvages the sound blocks of a damaged one.
 #![allow(
     clippy::indexing_slicing,
     clippy::as_conversions,

@@ -1,9 +1,9 @@
-//! Where the verification goes on after a block that could not be read.
+//! Unreadable ranges of a file, and where the verification resumes after one.
 //!
 //! ```text
-//! 1  its header can be read, and a block begins where the header says that it ends
-//! 2  an index of the file says how long the block is
-//! 3  the first sound block between it and the next one that an index lists, as salvage finds it
+//! 1  at the end that the block's header states, if another block begins there
+//! 2  at the end that an index of the file states
+//! 3  at the next sound block, found as by salvage, or at the next block that an index lists
 //! ```
 
 use std::collections::HashSet;
@@ -16,20 +16,20 @@ use crate::file::filters::chunked_bloom::ChunkedBloom;
 use crate::file::open_file::OpenFile;
 use crate::{BlockOffset, BlockType, Caching, Error, Header, ReadTrace, Result};
 
-/// Bytes that could not be read: one block, or all up to the next one that is certain.
+/// An unreadable range: one block, or all bytes up to the next block that is certain.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UnreadableRange {
     pub(super) at: BlockOffset,
-    /// Where the next block begins.
+    /// The offset of the next block.
     next: BlockOffset,
-    /// Whether they are one block, and which places in them belong to it is no question.
+    /// Whether the range is known to be one block.
     is_one_block: bool,
-    /// Whether cells may have stood there.
+    /// Whether the range may have held cells.
     has_cells: bool,
 }
 
 impl UnreadableRange {
-    /// Whether the block at `at` is among the bytes that could not be read.
+    /// Returns whether the block at `at` is in the range.
     pub(super) fn contains(&self, at: BlockOffset) -> bool {
         self.at == at || !self.is_one_block && self.at < at && at < self.next
     }
@@ -38,7 +38,7 @@ impl UnreadableRange {
 /// The blocks that the indexes of a file list.
 #[derive(Debug, Default)]
 pub(super) struct ListedBlocks {
-    /// Ascending by offset.
+    /// By ascending offset.
     blocks: Vec<ListedBlock>,
 }
 
@@ -49,7 +49,7 @@ struct ListedBlock {
 }
 
 impl ListedBlocks {
-    /// Reads the data index, as far as it can be read; the other indexes are in memory.
+    /// Reads the readable blocks of the data index. The other indexes are in memory.
     fn of(file: &OpenFile) -> Self {
         let mut listed = Self::default();
         if let Some(index) = &file.index {
@@ -74,7 +74,8 @@ impl ListedBlocks {
     ) {
         let levels = file.trailer.num_data_index_levels;
         let is_data = level >= levels;
-        for place in (0..node.len()).filter_map(|index| node.entry(index)).map(|it| it.block) {
+        for place in (0..node.len()).filter_map(|index| node.entry(index)).map(|entry| entry.block)
+        {
             self.blocks.push(ListedBlock { place, is_data });
             if is_data || !visited.insert(place.offset) {
                 continue;
@@ -97,16 +98,17 @@ impl ListedBlocks {
         found.ok().and_then(|index| self.blocks.get(index)).copied()
     }
 
-    /// Where the next listed block begins.
+    /// Returns the offset of the next listed block.
     fn next_start(&self, at: BlockOffset) -> Option<BlockOffset> {
-        let behind = self.blocks.partition_point(|block| block.place.offset <= at);
-        self.blocks.get(behind).map(|block| block.place.offset)
+        let next = self.blocks.partition_point(|block| block.place.offset <= at);
+        self.blocks.get(next).map(|block| block.place.offset)
     }
 }
 
 impl Verifier<'_> {
-    /// Notes that the block at `at` could not be read, and returns where to go on. `header` is the
-    /// block's, if that could be read.
+    /// Records that the block at `at` is unreadable. Returns the offset at which to resume.
+    ///
+    /// `header` is the block's header, if that is readable.
     pub(super) fn skip_unreadable(
         &mut self,
         at: BlockOffset,
@@ -148,7 +150,7 @@ impl Verifier<'_> {
         Ok(UnreadableRange { at, next, is_one_block: false, has_cells })
     }
 
-    /// Whether the header of a block can be read there.
+    /// Returns whether a block header can be read at `at`.
     fn has_header(&self, at: BlockOffset, end: BlockOffset) -> Result<bool> {
         match self.file.blocks.read_header(at, end.get()) {
             Ok(_) => Ok(true),
@@ -161,7 +163,7 @@ impl Verifier<'_> {
         self.listed.get_or_insert_with(|| ListedBlocks::of(self.file))
     }
 
-    /// Whether the block at `at` could not be read.
+    /// Returns whether the block at `at` could not be read.
     pub(super) fn is_unreadable(&self, at: BlockOffset) -> bool {
         let before = self.unreadable.partition_point(|unreadable| unreadable.at <= at);
         self.unreadable[..before].last().is_some_and(|unreadable| unreadable.contains(at))

@@ -1,33 +1,32 @@
-//! Bytes gathered into pieces before they are written.
+//! A buffer that writes to its sink in aligned units of 1 MiB.
 //!
 //! ```text
-//! blocks  [data ][data   ][bloom][data  ][data ] …          as long as they come out
-//! pieces  [           1 MiB           ][           1 MiB …  each where a multiple of a MiB is
+//! blocks  [data ][data   ][bloom][data  ][data ] …          of any length
+//! writes  [           1 MiB           ][           1 MiB …  at multiples of 1 MiB
 //! ```
 //!
-//! Besides sparing calls, this is for who reads the file next. A kernel keeps what is written at once
-//! in pages that hang together as far as they are aligned (Linux: large folios), and copies from
-//! these half as fast again as from the single pages that blocks of some 64 KiB end up in.
+//! Saves system calls, and speeds up later reads from the page cache: Linux keeps aligned large writes
+//! in large folios, which it copies faster than single pages.
 
 use std::io::{self, Write};
 
-/// Writes to a sink in pieces of the same length, but for the last one.
+/// Writes to a sink in units of 1 MiB. Only the last write is shorter.
 #[derive(Debug)]
 pub(super) struct BufferedSink<W> {
     sink: W,
-    /// Less than a piece.
+    /// Less than 1 MiB.
     buffer: Vec<u8>,
 }
 
 impl<W: Write> BufferedSink<W> {
-    /// Bytes of a piece; larger ones are not read faster.
+    /// Bytes of a write.
     const LEN: usize = 1 << 20;
 
     pub(super) const fn new(sink: W) -> Self {
         Self { sink, buffer: Vec::new() }
     }
 
-    /// Takes bytes, and writes the pieces that are complete.
+    /// Buffers bytes, and writes full units.
     pub(super) fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while let Some((last, rest)) = bytes.split_at_checked(Self::LEN - self.buffer.len()) {
             self.buffer.extend_from_slice(last);
@@ -39,7 +38,7 @@ impl<W: Write> BufferedSink<W> {
         Ok(())
     }
 
-    /// Writes what is left, and gives the sink back.
+    /// Writes the rest, flushes the sink and returns it.
     pub(super) fn finish(mut self) -> io::Result<W> {
         self.sink.write_all(&self.buffer)?;
         self.sink.flush()?;
@@ -51,7 +50,7 @@ impl<W: Write> BufferedSink<W> {
 mod tests {
     use super::*;
 
-    /// Notes what it was given at once.
+    /// Records the bytes of each write.
     #[derive(Default)]
     struct Calls(Vec<Vec<u8>>);
 
@@ -67,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn all_bytes_arrive_in_order_and_every_piece_but_the_last_is_whole() {
+    fn all_writes_but_the_last_have_full_length() {
         const LEN: usize = BufferedSink::<Calls>::LEN;
         let bytes: Vec<u8> = (0..5 * LEN + 77).map(|at| (at % 251) as u8).collect();
         let mut sink = BufferedSink::new(Calls::default());

@@ -1,4 +1,4 @@
-//! Writing files: cells in order go in, HFile v3 comes out; and copies of a file with another filter.
+//! Writes HFile v3 files from sorted cells, and copies files with another filter.
 #![allow(
     clippy::indexing_slicing,
     clippy::as_conversions,
