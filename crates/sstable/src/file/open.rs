@@ -67,7 +67,8 @@ pub(crate) fn open(
     let loaded_at = trailer.load_on_open_data_offset.get();
     let loaded_len = trailer_at.saturating_sub(loaded_at);
     if loaded_len > blocks.limits.load_on_open_len_max.into() {
-        let what = format!("a load-on-open section of {loaded_len} bytes exceeds the limit");
+        let what =
+            format!("a load-on-open section of {loaded_len} bytes is more than the limits allow");
         let damage =
             Damage { at: trailer.load_on_open_data_offset, block: None, what: what.into() };
         return Err(damage.in_file(name));
@@ -91,7 +92,7 @@ fn tail_from(tail: &Bytes, tail_at: u64, at: u64) -> Bytes {
 
 fn check_supported(trailer: &Trailer, blocks: &BlockReader) -> Result<(), Refusal> {
     if trailer.num_data_index_levels > blocks.limits.index_levels_max {
-        let what = "its number of index levels exceeds the limit";
+        let what = "more index levels than the limits allow";
         return Err(Damage::in_block(BlockType::Trailer, BlockOffset::default(), what).into());
     }
     Ok(())
@@ -172,12 +173,12 @@ fn check_loaded(blocks: &BlockReader, header: &Header, inflated: u64) -> Result<
     if header.block_type == BlockType::FileInfo
         && header.uncompressed_size > limits.file_info_len_max
     {
-        return Err("is longer than the limit");
+        return Err("is longer than the limits allow");
     }
     let all_max = usize::try_from(limits.load_on_open_len_max).unwrap_or(usize::MAX);
     let all_max = all_max.min(limits.inflated_len_max(blocks.source.len()));
     if usize::try_from(inflated).unwrap_or(usize::MAX) > all_max {
-        return Err("makes the load-on-open section exceed the limit");
+        return Err("makes the load-on-open section larger than the limits allow");
     }
     Ok(())
 }

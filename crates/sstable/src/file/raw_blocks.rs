@@ -85,7 +85,7 @@ impl BlockReader {
             return Err(damaged("the index has a block outside the blocks of the file".into()));
         }
         if place.len > self.limits.block_len_max {
-            let what = format!("a block of {} bytes exceeds the limit", place.len);
+            let what = format!("a block of {} bytes is more than the limits allow", place.len);
             return Err(damaged(what.into()));
         }
         Ok(())
@@ -123,7 +123,7 @@ impl BlockReader {
         })?;
         let len = usize::try_from(header.uncompressed_size).unwrap_or(usize::MAX);
         if len > self.limits.inflated_len_max(self.source.len()) {
-            let what = format!("{len} bytes of data exceed the limit for a file of this size");
+            let what = format!("{len} bytes of data are more than the limits allow in such a file");
             return Err(damaged(what.into()));
         }
         let header_len = usize::try_from(Header::LEN).unwrap_or(usize::MAX);
