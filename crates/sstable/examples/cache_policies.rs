@@ -1,15 +1,16 @@
 //! Compares the hit rates of LRU and of the block cache's policy on two traces.
 //!
-//! Blocks of 64 KiB, and a cache for a tenth of them. `quick_cache` has the options that `BlockCache`
-//! gives it. LRU is implemented below. Only gets are counted.
+//! Blocks of 64 KiB, and a cache for a tenth of them. `quick_cache` has the options that
+//! `BlockCache` gives it. LRU is implemented below. Only gets are counted.
 //!
 //! ```text
 //! gets             blocks drawn by popularity, in proportion to 1/rank
 //! gets and scans   the same, with a scan over a fifth of all blocks after every 20,000 gets
 //!
-//! cargo run --release -p hfile-sstable --example cache_policies              100,000 blocks, 2,000,000 gets
-//! cargo run --release -p hfile-sstable --example cache_policies -- 10000     10,000 blocks, 200,000 gets
+//! cargo run --release -p hfile-sstable --example cache_policies [-- BLOCKS]
 //! ```
+//!
+//! `BLOCKS` is 100,000 by default; the trace has 20 gets for each block.
 
 use std::collections::{BTreeMap, HashMap};
 

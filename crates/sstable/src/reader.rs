@@ -88,7 +88,8 @@ impl Reader {
         self.0.clone()
     }
 
-    /// Looks up a row. Returns a scanner at its first cell; `None` if the file does not have the row.
+    /// Looks up a row. Returns a scanner at its first cell; `None` if the file does not have the
+    /// row.
     ///
     /// Counts the file as considered and, if it was skipped, the reason.
     ///
@@ -108,10 +109,11 @@ impl Reader {
         self.file().filters.ask(&self.file().blocks, probe, trace)
     }
 
-    /// Returns whether the file can hold a row that begins with `prefix`, by its row range and filter.
+    /// Returns whether the file can hold a row that begins with `prefix`, by its row range and
+    /// filter.
     ///
-    /// Only HBase's Bloom filter over prefixes that are at most as long as `prefix` can answer. Counts
-    /// the file as considered and, if it was skipped, the reason.
+    /// Only HBase's Bloom filter over prefixes that are at most as long as `prefix` can answer.
+    /// Counts the file as considered and, if it was skipped, the reason.
     pub fn may_contain_prefix(&self, prefix: &[u8], trace: &mut ReadTrace) -> bool {
         trace.files_considered += 1;
         let by_bytes = self.trailer().comparator == Comparator::Bytes;
@@ -187,10 +189,12 @@ impl Reader {
         Scanner::new(Arc::clone(self.file()), caching)
     }
 
-    /// Returns a scanner for long scans, which prefetches blocks in a thread. It has no position yet.
+    /// Returns a scanner for long scans, which prefetches blocks in a thread. It has no position
+    /// yet.
     ///
-    /// Returns the same cells and errors as a scanner that bypasses the cache ([`Caching::Bypass`]).
-    /// The thread reads, verifies and decompresses the blocks after the scan's current block:
+    /// Returns the same cells and errors as a scanner that bypasses the cache
+    /// ([`Caching::Bypass`]). The thread reads, verifies and decompresses the blocks after the
+    /// scan's current block:
     ///
     /// * It starts when the scan enters its third block, so that short scans need no thread. If no
     ///   thread can be started, the scan reads the blocks itself.

@@ -7,11 +7,11 @@
 //!
 //! The state of a returned data block:
 //!
-//! | loaded for | with a cache                                            | without a cache          |
-//! |------------|---------------------------------------------------------|--------------------------|
-//! | a search   | decoded                                                 | decoded                  |
-//! | a get      | decoded; see below if just read while the cache is full | encoded if delta-encoded |
-//! | a scan     | decoded                                                 | encoded                  |
+//! | loaded for | with a cache      | without a cache          |
+//! |------------|-------------------|--------------------------|
+//! | a search   | decoded           | decoded                  |
+//! | a get      | decoded           | encoded if delta-encoded |
+//! | a scan     | decoded           | encoded                  |
 //!
 //! A get that reads a delta-encoded block while the cache is full keeps the block encoded.
 //! An encoded block in the cache is replaced by its decoded form when it is next used.
@@ -124,11 +124,11 @@ impl BlockReader {
 
     /// Returns the data block at `place` for a get, in the state that the module's table shows.
     ///
-    /// `check` compares a block just read or decoded with its index entry. No cell of an encoded block
-    /// is checked yet.
+    /// `check` compares a block just read or decoded with its index entry. No cell of an encoded
+    /// block is checked yet.
     ///
-    /// A get reads one row, which does not pay for decoding all cells of a block that a full cache may
-    /// evict before its next use.
+    /// A get reads one row, which does not pay for decoding all cells of a block that a full cache
+    /// may evict before its next use.
     pub(crate) fn load_for_row(
         &self,
         place: BlockPlace,
@@ -226,8 +226,8 @@ impl BlockReader {
 
     /// Returns the block that a scanner holds, decoded and checked.
     ///
-    /// A block outside the cache is checked completely, because the scan has compared only its first
-    /// key with the index. An encoded block of the cache is replaced there.
+    /// A block outside the cache is checked completely, because the scan has compared only its
+    /// first key with the index. An encoded block of the cache is replaced there.
     pub(crate) fn check_and_decode_held(
         &self,
         held: DataBlock,

@@ -88,8 +88,8 @@ impl OpenFile {
 
     /// Checks the prefetched block at a cursor.
     ///
-    /// Runs the same checks as a read that bypasses the cache, so that both report damage at the same
-    /// cell.
+    /// Runs the same checks as a read that bypasses the cache, so that both report damage at the
+    /// same cell.
     pub(crate) fn check_read_ahead(&self, block: &DataBlock, cursor: &IndexCursor) -> Result<()> {
         let (entry, block) = (cursor.entry(self.data_index()), block.as_ref());
         self.check_by_first_key(block, entry).map_err(|what| self.damage_in(block.origin(), what))
@@ -132,8 +132,8 @@ impl OpenFile {
 
     /// Decodes the block that a scanner holds, without a check against the index.
     ///
-    /// Does not replace an encoded block in the cache: only a block checked against its index entry may
-    /// enter the cache decoded, and the scanner does not keep the entry.
+    /// Does not replace an encoded block in the cache: only a block checked against its index entry
+    /// may enter the cache decoded, and the scanner does not keep the entry.
     pub(crate) fn decode_held(
         &self,
         held: DataBlock,
@@ -310,7 +310,7 @@ impl OpenFile {
         check_at_most(found, end, self.trailer.comparator)
     }
 
-    /// Returns a cursor at the first cell of a row in an encoded block; `None` if the row is absent.
+    /// Returns a cursor at a row's first cell in an encoded block; `None` for an absent row.
     ///
     /// Runs the checks of decoding on each cell up to the row, and none on the cells after it.
     pub(crate) fn find_row_in_encoded(

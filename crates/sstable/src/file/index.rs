@@ -72,8 +72,8 @@ impl DataIndex {
     /// Descends from the root to a data block's entry, and calls `visit` with the entry.
     ///
     /// `choose` selects the entry in each node. Unlike
-    /// [`IndexCursor`](super::index_cursor::IndexCursor), does not allocate a list of the nodes: a get
-    /// needs only the last one.
+    /// [`IndexCursor`](super::index_cursor::IndexCursor), does not allocate a list of the nodes: a
+    /// get needs only the last one.
     pub(crate) fn find<R>(
         &self,
         blocks: &BlockReader,
@@ -120,8 +120,8 @@ impl DataIndex {
         let block_type = if is_leaf { BlockType::LeafIndex } else { BlockType::IntermediateIndex };
         let wanted = node.entry.block.of_type(block_type);
         blocks.load(wanted, context.caching, context.trace, |found, header| {
-            // Intermediate blocks of all levels form one chain: the first block of a level follows the
-            // last one of the level below, whose offset is not known here.
+            // Intermediate blocks of all levels form one chain: the first block of a level follows
+            // the last one of the level below, whose offset is not known here.
             let is_known = is_leaf || node.predecessor != Predecessor::First;
             if is_known && check_predecessor(header.previous_block, node.predecessor).is_err() {
                 return Err("its `previous` offset is not that of the index block before it");

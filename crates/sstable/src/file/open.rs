@@ -167,7 +167,7 @@ impl LoadOnOpen {
     }
 }
 
-/// Checks a block of the load-on-open section, and the sum of the blocks so far, against the limits.
+/// Checks a block of the load-on-open section, and the sum so far, against the limits.
 fn check_loaded(blocks: &BlockReader, header: &Header, inflated: u64) -> Result<(), &'static str> {
     let limits = &blocks.limits;
     if header.block_type == BlockType::FileInfo
@@ -277,7 +277,7 @@ fn read_data_root(
         middle = Some(MiddleEntry::read(&mut input).ok_or("no middle of the index")?);
     }
     if !input.is_empty() {
-        return Err("bytes behind the index entries".into());
+        return Err("bytes after the index entries".into());
     }
     if entries.is_empty() {
         return Ok((None, None));

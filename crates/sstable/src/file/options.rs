@@ -31,14 +31,14 @@ impl ReaderOptions {
     /// Sets whether filter blocks are loaded at open and stay in memory until the file is closed.
     ///
     /// They count against the cache's budget, but stay even if they exceed it. Default: no. Filter
-    /// blocks are then loaded at their first use, and stay while the filters of all files take at most
-    /// half of the cache.
+    /// blocks are then loaded at their first use, and stay while the filters of all files take at
+    /// most half of the cache.
     pub const fn pin_filters(mut self, pin: bool) -> Self {
         self.pin_filters = pin;
         self
     }
 
-    /// Sets whether the cache prefers this file's blocks, up to a quarter of its budget. Default: no.
+    /// Sets whether the cache prefers this file's blocks, in a quarter of its budget. Default: no.
     pub const fn in_memory(mut self, in_memory: bool) -> Self {
         self.in_memory = in_memory;
         self
@@ -71,7 +71,7 @@ pub enum Caching {
     /// Blocks are looked up in the cache and inserted into it.
     #[default]
     Use,
-    /// The cache is not used, so that compactions and bulk reads do not evict blocks of point reads.
+    /// The cache is not used, so that compactions and bulk reads evict no blocks of point reads.
     ///
     /// See [`Reader::bulk_scanner`](crate::Reader::bulk_scanner) for long scans.
     Bypass,

@@ -169,9 +169,10 @@ impl Trailer {
         Ok(trailer)
     }
 
-    /// Checks that a version 3 trailer has no bytes besides its known fields and the zeros after them.
+    /// Checks that a version 3 trailer has only known fields, and zeros after them.
     ///
-    /// Readers ignore such bytes, and no checksum covers them, so only this check finds damage to them.
+    /// Readers ignore such bytes, and no checksum covers them, so only this check finds damage to
+    /// them.
     pub(crate) fn check_bytes(bytes: &[u8]) -> Result<(), DamageReason> {
         let mut input = Input::new(bytes);
         let message = input.array::<8>().and_then(|_| input.vint()).and_then(|len| input.take(len));

@@ -12,9 +12,9 @@ pub const BATCH_MAX: usize = 16;
 
 /// Runs many lookups in lockstep up to the first file that may have each row.
 ///
-/// The steps are filters, index, blocks and cells. Their cache misses overlap for up to [`BATCH_MAX`]
-/// lookups; more are allowed. [`RowLookup::next_file`] then finishes each lookup. Its observer does not
-/// receive the files that were skipped here.
+/// The steps are filters, index, blocks and cells. Their cache misses overlap for up to
+/// [`BATCH_MAX`] lookups; more are allowed. [`RowLookup::next_file`] then finishes each lookup. Its
+/// observer does not receive the files that were skipped here.
 pub fn begin_together<'l, 'a: 'l>(
     lookups: impl IntoIterator<Item = &'l mut RowLookup<'a>, IntoIter: ExactSizeIterator>,
 ) {
@@ -50,8 +50,8 @@ pub fn begin_together<'l, 'a: 'l>(
 /// # Ok::<(), sstable::Error>(())
 /// ```
 ///
-/// An item is an error, with the row, if a block cannot be read. The lookup continues with the other
-/// files and rows.
+/// An item is an error, with the row, if a block cannot be read. The lookup continues with the
+/// other files and rows.
 pub struct Lookup<'a> {
     files: &'a [LookupFile],
     probes: &'a [RowProbe<'a>],
@@ -93,7 +93,8 @@ impl From<FailedRow> for Error {
 impl<'a> Lookup<'a> {
     /// Looks up rows in all files.
     ///
-    /// Yields rows in the order of the probes and, for each row, the files that have it in their order.
+    /// Yields rows in the order of the probes and, for each row, the files that have it in their
+    /// order.
     pub fn rows(files: &'a [LookupFile], probes: &'a [RowProbe<'a>]) -> Self {
         let active = VecDeque::with_capacity(BATCH_MAX.min(probes.len()));
         Self { files, probes, next: 0, active, trace: ReadTrace::default() }

@@ -27,7 +27,8 @@ enum SeekState {
     Block(IndexHit),
     /// The block is in memory, decoded. Next: search it.
     Cell(BlockSearch),
-    /// Done: a delta-encoded block was decoded up to the row, which is at this position if it is there.
+    /// Done: a delta-encoded block was decoded up to the row, which is at this position if it is
+    /// there.
     Done(Option<Box<ScanPosition>>),
     Failed(Box<Error>),
 }
@@ -99,11 +100,11 @@ impl FileSeek {
 
     /// Returns the position of the row's first cell, if the file has the row.
     ///
-    /// Counts a false positive if the filter's `answer` was "maybe" and the file does not have the row
-    /// or, for a filter over columns, neither the column nor a family delete of the row.
+    /// Counts a false positive if the filter's `answer` was "maybe" and the file does not have the
+    /// row or, for a filter over columns, neither the column nor a family delete of the row.
     ///
-    /// The error is boxed: an inline error makes the compiler move `ScanPosition` bytewise, which stalls
-    /// store forwarding.
+    /// The error is boxed: an inline error makes the compiler move `ScanPosition` bytewise, which
+    /// stalls store forwarding.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "avoids a move of the large return value")]
     pub(super) fn finish(

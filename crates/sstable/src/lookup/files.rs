@@ -16,8 +16,8 @@ use crate::{Comparator, ReadTrace, Result, RowProbe, Scanner, Timestamp};
 
 /// A file of a lookup list.
 ///
-/// Holds the file's row range, time range and filter inline, so that most files are skipped without a
-/// cache miss on their other data. Made by [`Reader::lookup_file`](crate::Reader::lookup_file).
+/// Holds the file's row range, time range and filter inline, so that most files are skipped without
+/// a cache miss on their other data. Made by [`Reader::lookup_file`](crate::Reader::lookup_file).
 #[derive(Clone, Debug)]
 pub struct LookupFile {
     pub(crate) file: Arc<OpenFile>,
@@ -144,7 +144,7 @@ impl LookupFile {
         }
     }
 
-    /// Returns our filter, or its partition for a row, if it is resident. Stores a whole filter inline.
+    /// Returns our filter, or its partition for a row, if resident. Stores a whole filter inline.
     #[inline(never)]
     fn find_resident_filter(&self, probe: &RowProbe<'_>) -> Option<ResidentFilter<'_>> {
         match self.file.filters.resident_whole() {
@@ -202,7 +202,8 @@ pub(super) enum FilterState<'a> {
 
 /// Files ordered by their newest cell, newest first. Clones are cheap.
 ///
-/// A lookup stops at the first file whose newest cell is too old, because all later files are older.
+/// A lookup stops at the first file whose newest cell is too old, because all later files are
+/// older.
 #[derive(Clone, Debug)]
 pub struct LookupFiles(Arc<[LookupFile]>);
 
@@ -211,7 +212,8 @@ impl LookupFiles {
     ///
     /// # Panics
     ///
-    /// If a file's newest cell is newer than that of the file before it: lookups would stop too early.
+    /// If a file's newest cell is newer than that of the file before it: lookups would stop too
+    /// early.
     pub fn new(files: Vec<LookupFile>) -> Self {
         assert!(
             files.is_sorted_by_key(|file| Reverse(file.newest)),

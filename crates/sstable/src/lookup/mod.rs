@@ -6,15 +6,15 @@
 //!                   └───────┴───────┴─ file skipped, no block touched
 //! ```
 //!
-//! | file         | what it decides                                                                   |
-//! |--------------|-----------------------------------------------------------------------------------|
-//! | `files`      | the list of files, newest cells first, with each file's ranges and filter inline  |
-//! | `row_lookup` | one row: the next file that may have the row; stops when older files do not matter |
-//! | `file_seek`  | one row in one file: index, block, cell                                           |
-//! | `batch`      | up to 16 rows: runs each step for all rows before the next step                  |
+//! | file         | what it does                                                              |
+//! |--------------|---------------------------------------------------------------------------|
+//! | `files`      | the list, newest cells first, with each file's ranges and filter inline   |
+//! | `row_lookup` | one row: finds the files that may have the row, up to one that is too old |
+//! | `file_seek`  | one row in one file: index, block, cell                                   |
+//! | `batch`      | up to 16 rows: runs each step for all rows before the next step           |
 //!
-//! The bars mark steps that may miss the CPU caches or read the file. A batch runs each step for all its
-//! rows, so that these waits overlap.
+//! The bars mark steps that may miss the CPU caches or read the file. A batch runs each step for
+//! all its rows, so that these waits overlap.
 #![allow(
     clippy::indexing_slicing,
     clippy::as_conversions,

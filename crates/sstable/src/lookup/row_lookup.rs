@@ -11,8 +11,8 @@ use crate::{ReadTrace, Result, RowProbe, Scanner, Timestamp};
 pub trait LookupObserver {
     /// Called when the lookup has finished with the file at `index`.
     ///
-    /// `trace` has the counters of the lookup so far. Not called for a file that has the row, or for one
-    /// that cannot be read.
+    /// `trace` has the counters of the lookup so far. Not called for a file that has the row, or
+    /// for one that cannot be read.
     fn file(&mut self, index: usize, fate: FileFate, trace: &ReadTrace);
 }
 
@@ -26,9 +26,9 @@ const WINDOW: usize = 16;
 
 /// The lookup of one row in an ordered list of files.
 ///
-/// Each call of [`next_file`](Self::next_file) returns the next file that has the row. Once the caller
-/// knows that older cells do not matter, [`stop_below`](Self::stop_below) ends the lookup at the first file
-/// that is too old.
+/// Each call of [`next_file`](Self::next_file) returns the next file that has the row. Once the
+/// caller knows that older cells do not matter, [`stop_below`](Self::stop_below) ends the lookup at
+/// the first file that is too old.
 #[derive(Debug)]
 pub struct RowLookup<'a> {
     files: &'a [LookupFile],
@@ -97,7 +97,7 @@ impl<'a> RowLookup<'a> {
         &mut self.trace
     }
 
-    /// Returns the index of the next file that has the row, and a scanner at the row's first cell in it.
+    /// Returns the index of the next file that has the row, and a scanner at its first cell.
     ///
     /// `None` if no further file has the row, or all of them are too old.
     ///

@@ -182,8 +182,8 @@ fn filter_range(bytes: &[u8]) -> Range<usize> {
     start..start + usize::try_from(header.len()).unwrap()
 }
 
-/// Each filter is sound and has the right kind, length and offset. Only the file info reveals that it
-/// belongs to the other file. A lookup that used the filter would miss every row of the file.
+/// Each filter is sound and has the right kind, length and offset. Only the file info reveals that
+/// it belongs to the other file. A lookup that used the filter would miss every row of the file.
 #[test]
 fn filters_exchanged_between_two_files_of_a_lookup_deny_no_row_and_are_counted() {
     let rows_each = 300;

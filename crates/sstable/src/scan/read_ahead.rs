@@ -6,13 +6,13 @@
 //!            ←── one set of buffers for each block that the thread may read ←──
 //! ```
 //!
-//! The scan asks for each block by its location, and checks it against the index as if it had read the
-//! block itself. If the thread has not finished the block, the scan claims and reads a later block
-//! instead of waiting. If the thread is well ahead of the scan, it also decodes delta-encoded blocks.
-//! So both stay busy, whichever is slower.
+//! The scan asks for each block by its location, and checks it against the index as if it had read
+//! the block itself. If the thread has not finished the block, the scan claims and reads a later
+//! block instead of waiting. If the thread is well ahead of the scan, it also decodes delta-encoded
+//! blocks. So both stay busy, whichever is slower.
 //!
-//! A read error is returned when the scan reaches the block. If the thread ends for another reason, the
-//! scan continues without it.
+//! A read error is returned when the scan reaches the block. If the thread ends for another reason,
+//! the scan continues without it.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -35,7 +35,7 @@ use crate::{BlockKind, BlockSource, Caching, ReadTrace, Result};
 const BLOCKS_BEFORE_START: u32 = 2;
 /// Blocks of the thread that are being read or wait for the scan.
 const THREAD_BLOCKS_MAX: usize = 8;
-/// Buffers that are returned to the thread together, because waking it costs as much as reading some KiB.
+/// Buffers that are returned to the thread together: waking it costs as much as reading some KiB.
 const RETURNED_BATCH: usize = THREAD_BLOCKS_MAX / 2;
 /// The number of waiting blocks from which on the thread also decodes blocks.
 const DECODE_FROM: usize = THREAD_BLOCKS_MAX / 2;
@@ -107,8 +107,8 @@ impl ReadAhead {
 
     /// Returns the block at `place`, if it is the next prefetched block.
     ///
-    /// `None` if the scan must read the block: it is too large, or the scan went elsewhere. `buffers` are
-    /// the free buffers of the scan.
+    /// `None` if the scan must read the block: it is too large, or the scan went elsewhere.
+    /// `buffers` are the free buffers of the scan.
     pub(crate) fn take(
         &mut self,
         place: BlockPlace,

@@ -17,8 +17,8 @@ use crate::{Caching, CellRef, Error, KeyRef, ReadTrace, Result};
 
 /// A cursor over the cells of a file.
 ///
-/// [`cell`](Self::cell) borrows the current cell from its block, without a copy. The scanner counts its
-/// reads in [`trace`](Self::trace).
+/// [`cell`](Self::cell) borrows the current cell from its block, without a copy. The scanner counts
+/// its reads in [`trace`](Self::trace).
 #[derive(Debug)]
 pub struct Scanner {
     file: Arc<OpenFile>,
@@ -238,8 +238,9 @@ impl Scanner {
     ///
     /// # Errors
     ///
-    /// If a block cannot be read, if its cells break a rule of the format, or if the scan has passed all
-    /// cells and their number is not that in the trailer. The scanner then has no position.
+    /// If a block cannot be read, if its cells break a rule of the format, or if the scan has
+    /// passed all cells and their number is not that in the trailer. The scanner then has no
+    /// position.
     #[inline]
     pub fn advance(&mut self) -> Result<()> {
         self.previous_cells.clear();
@@ -270,9 +271,9 @@ impl Scanner {
 
     /// Checks the key of the current cell against the next index key.
     ///
-    /// Call it when a scan that bypasses the cache ([`Caching::Bypass`]) stops before the end of the file.
-    /// Such a scan checks the first key of a block when it enters the block, and the last key when it
-    /// leaves the block.
+    /// Call it when a scan that bypasses the cache ([`Caching::Bypass`]) stops before the end of
+    /// the file. Such a scan checks the first key of a block when it enters the block, and the last
+    /// key when it leaves the block.
     ///
     /// # Errors
     ///

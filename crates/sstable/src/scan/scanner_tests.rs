@@ -2,7 +2,7 @@ use super::*;
 use crate::reader::tests::{open, row, write};
 use crate::{Header, ReaderOptions, WriterOptions};
 
-/// Returns a file whose second data block ends with a cell past the block's range, and the cell's row.
+/// Returns a file whose second block ends with a cell past the block's range, and the cell's row.
 fn with_a_cell_past_its_block() -> (Vec<u8>, Vec<u8>) {
     let mut bytes = write(WriterOptions::default().block_size(300));
     let reader = open(&bytes, ReaderOptions::default());

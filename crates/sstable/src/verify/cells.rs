@@ -144,7 +144,7 @@ impl CellChecks {
         }
     }
 
-    /// Checks what the file states about its cells. Returns the problems, each with the block's type.
+    /// Checks the statements of the file about its cells. Returns problems with block types.
     pub(super) fn finish(&self, file: &OpenFile, bloom_bytes: u64) -> Vec<(BlockType, String)> {
         let mut problems = Vec::new();
         self.check_file_info(&file.file_info, &mut problems);

@@ -1,6 +1,6 @@
-//! Verifies a file completely: each block by itself, and the blocks and metadata against each other.
+//! Verifies a file completely: each block, and blocks and metadata against each other.
 //!
-//! Checksums cover only the first.
+//! Checksums cover only the blocks.
 //!
 //! ```text
 //! blocks     checksums, decompression, parsing; `previous` offsets; order of the sections
@@ -406,7 +406,7 @@ fn display_offset(at: Option<BlockOffset>) -> String {
     at.map_or_else(|| "none".to_owned(), |at| at.to_string())
 }
 
-/// Formats a key for a problem. Shortens it, because keys of hostile files can be as long as a block.
+/// Formats a key, shortened, because keys of hostile files can be as long as a block.
 pub(super) fn display_key(key: &KeyRef<'_>) -> String {
     const LEN: usize = 200;
     let row = key.row.get(..LEN).unwrap_or(key.row);

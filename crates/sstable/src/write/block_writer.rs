@@ -44,7 +44,8 @@ impl<W: Write> BlockWriter<W> {
         }
     }
 
-    /// Returns a writer that continues a file at `offset`. [`write_raw`] copies the bytes before it.
+    /// Returns a writer that continues a file at `offset`. [`write_raw`] copies the bytes before
+    /// it.
     ///
     /// The types of the blocks to be written must not occur before `offset`.
     ///
@@ -77,7 +78,7 @@ impl<W: Write> BlockWriter<W> {
         self.offset
     }
 
-    /// Returns the uncompressed bytes of the blocks that [`write`](Self::write) wrote, with headers.
+    /// Returns the uncompressed bytes, with headers, that [`write`](Self::write) wrote.
     pub(super) const fn uncompressed_len(&self) -> u64 {
         self.uncompressed_len
     }

@@ -5,8 +5,8 @@
 //! writes  [           1 MiB           ][           1 MiB …  at multiples of 1 MiB
 //! ```
 //!
-//! Saves system calls, and speeds up later reads from the page cache: Linux keeps aligned large writes
-//! in large folios, which it copies faster than single pages.
+//! Saves system calls, and speeds up later reads from the page cache: Linux keeps aligned large
+//! writes in large folios, which it copies faster than single pages.
 
 use std::io::{self, Write};
 

@@ -6,9 +6,8 @@
 //! three and more  root ──→ intermediates ─→ leaves ──→ data blocks
 //! ```
 //!
-//! Entries collect in a leaf, which is written once it is large enough. If no leaf was written by the
-//! end of the data, the entries become the root.
-//! HBase: `HFileBlockIndex.BlockIndexWriter`.
+//! Entries collect in a leaf, which is written once it is large enough. If no leaf was written by
+//! the end of the data, the entries become the root. HBase: `HFileBlockIndex.BlockIndexWriter`.
 
 use std::io::Write;
 

@@ -14,13 +14,14 @@ use crate::{Caching, Reader};
 impl Reader {
     /// Returns options that write a similar file from the same cells.
     ///
-    /// They cover block size, encoding, codec, checksums, HBase's Bloom filters, tags, sequence ids,
-    /// create time and file info. Reads all cells, from whose block boundaries the block size follows.
+    /// They cover block size, encoding, codec, checksums, HBase's Bloom filters, tags, sequence
+    /// ids, create time and file info. Reads all cells, from whose block boundaries the block size
+    /// follows.
     ///
-    /// The sizes of index blocks and Bloom chunks are HBase's defaults, because a file does not state
-    /// them. META blocks, such as our filter, are not part of the options; a caller that writes the same
-    /// rows can copy them. Leaves out the file info entries in `left_out`, for example an id that only
-    /// one file may have.
+    /// The sizes of index blocks and Bloom chunks are HBase's defaults, because a file does not
+    /// state them. META blocks, such as our filter, are not part of the options; a caller that
+    /// writes the same rows can copy them. Leaves out the file info entries in `left_out`, for
+    /// example an id that only one file may have.
     ///
     /// # Errors
     ///
@@ -40,7 +41,8 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// If the root of the index cannot be read, or the file has a Bloom filter type that cannot be written.
+    /// If the root of the index cannot be read, or the file has a Bloom filter type that cannot be
+    /// written.
     pub fn writer_options_of_damaged(&self, left_out: &[&[u8]]) -> Result<WriterOptions> {
         self.with_bloom_options(self.basic_options(left_out)?)
     }
@@ -98,9 +100,10 @@ impl Reader {
         Ok(options)
     }
 
-    /// Returns a block size that gives this file's block boundaries; of all such sizes the roundest.
+    /// Returns the roundest block size that gives this file's block boundaries.
     ///
-    /// A block ends once its unencoded cells reach the block size, but never between cells of one key.
+    /// A block ends once its unencoded cells reach the block size, but never between cells of one
+    /// key.
     fn estimate_block_size(&self) -> Result<u32> {
         let info = self.file_info();
         let layout = CellLayout {
@@ -132,7 +135,7 @@ impl Reader {
     }
 }
 
-/// Returns the roundest size that is greater than `above` and at most `at_most`; `None` is no limit.
+/// Returns the roundest size greater than `above` and at most `at_most`; `None` is no limit.
 ///
 /// The roundest size is the one with the fewest significant bits.
 fn pick_block_size(above: usize, at_most: Option<usize>) -> u32 {

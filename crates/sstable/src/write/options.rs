@@ -162,8 +162,8 @@ impl WriterOptions {
 
     /// Sets whether each block stores equal tags only once. Default: no.
     ///
-    /// Has an effect only with an encoding other than `ROW_INDEX_V1`. HBase 2.5 writes such files, but
-    /// fails to scan them backwards.
+    /// Has an effect only with an encoding other than `ROW_INDEX_V1`. HBase 2.5 writes such files,
+    /// but fails to scan them backwards.
     pub const fn compress_tags(mut self, compress: bool) -> Self {
         self.compress_tags = compress;
         self

@@ -8,8 +8,8 @@
 //!                            index blocks, and for changes of the file info
 //! ```
 //!
-//! Moved blocks keep their stored bytes, so this works even with a codec that this build can only read.
-//! Only their `previous` offsets change.
+//! Moved blocks keep their stored bytes, so this works even with a codec that this build can only
+//! read. Only their `previous` offsets change.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -38,12 +38,12 @@ const CHUNK_LEN: usize = 1 << 20;
 
 /// Copies the file at `source` to `sink` with another filter of ours; `None` is no filter.
 ///
-/// Data blocks, leaf index blocks and the chunks of HBase's Bloom filter keep their bytes and offsets.
-/// Reads all cells, and so finds damage to them. Returns the flushed sink and the length of the new
-/// file.
+/// Data blocks, leaf index blocks and the chunks of HBase's Bloom filter keep their bytes and
+/// offsets. Reads all cells, and so finds damage to them. Returns the flushed sink and the length
+/// of the new file.
 ///
-/// Keeps the entries of the file info, except for `changes`. A caller that identifies files by an entry
-/// must change that entry, because the new file has other bytes.
+/// Keeps the entries of the file info, except for `changes`. A caller that identifies files by an
+/// entry must change that entry, because the new file has other bytes.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -67,8 +67,8 @@ const CHUNK_LEN: usize = 1 << 20;
 ///
 /// # Errors
 ///
-/// If the file cannot be read or is damaged, if the filter cannot be built, if `changes` has a reserved
-/// key, or if the sink fails.
+/// If the file cannot be read or is damaged, if the filter cannot be built, if `changes` has a
+/// reserved key, or if the sink fails.
 pub fn rebuild_filter<W: Write>(
     source: Arc<dyn ReadAt>,
     name: FileName,

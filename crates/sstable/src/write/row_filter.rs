@@ -1,7 +1,7 @@
 //! The writer of our row filter: one block, or partitions that are built as soon as they are full.
 //!
-//! META blocks are written at the end of the file. Until then the built partitions are in memory, and
-//! eight bytes for each row of the current partition.
+//! META blocks are written at the end of the file. Until then the built partitions are in memory,
+//! and eight bytes for each row of the current partition.
 
 use bytes::Bytes;
 use filter::{HEADER_LEN, KeyHash, Membership, Sizing, StoredFilter};
@@ -119,17 +119,18 @@ const SEARCH_STEPS: u64 = 64;
 
 /// Returns the least bytes of a full partition of at most `block_size` bytes.
 ///
-/// Up to 2/64 stay free: one for the precision of the search, one for the steps of the filter's size.
+/// Up to 2/64 stay free: one for the precision of the search, one for the steps of the filter's
+/// size.
 fn partition_len_min(block_size: u32) -> u64 {
     u64::from(block_size) / SEARCH_STEPS * (SEARCH_STEPS - 2)
 }
 
 impl FilterOptions {
-    /// Returns the bytes of the headers of all partitions but the first, for `bytes` bytes of filters.
+    /// Returns the header bytes of all partitions but the first, for `bytes` bytes of filters.
     ///
     /// A writer cuts a filter into partitions of at most `block_size` bytes
-    /// ([`WriterOptions::filter_block_size`]), each with a header. The first header is not included,
-    /// because a filter in one block has it too.
+    /// ([`WriterOptions::filter_block_size`]), each with a header. The first header is not
+    /// included, because a filter in one block has it too.
     pub fn further_header_bytes(bytes: u64, block_size: u32) -> u64 {
         bytes / partition_len_min(block_size).max(1) * HEADER_LEN as u64
     }

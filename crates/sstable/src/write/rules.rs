@@ -6,7 +6,9 @@ use crate::block::header::Header;
 use crate::encoding::plain::{TAGS_LEN_MAX, cell_len, check_tags};
 use crate::{BloomType, CellRef, Comparator, KeyRef, WriterOptions, escape};
 
-/// The most bytes of cells in a block, so that no size overflows an i32, even if compression expands.
+/// The most bytes of cells in a block.
+///
+/// No size then overflows an i32, even if compression makes the block larger.
 pub(super) const BLOCK_LEN_MAX: usize = 1 << 30;
 
 impl<W> Writer<W> {

@@ -1,7 +1,7 @@
 //! Chooses the index key of a data block.
 //!
-//! The key must be greater than the last cell before the block and at most the block's first cell. The
-//! shortest such key keeps the index small. HBase: `HFileWriterImpl.getMidpoint`.
+//! The key must be greater than the last cell before the block and at most the block's first cell.
+//! The shortest such key keeps the index small. HBase: `HFileWriterImpl.getMidpoint`.
 
 use crate::{CellRef, KeyRef, Timestamp};
 

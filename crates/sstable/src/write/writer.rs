@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! append ─→ check ─→ Bloom filters ─→ cut? ─→ block ─→ file
-//!                                      └ data block, then the leaf index and Bloom chunks that are full
+//!                                      └ data block, then full leaf index and Bloom chunks
 //! finish ─→ last blocks ─→ META blocks ─→ index ─→ file info ─→ Bloom metas ─→ trailer
 //! ```
 //!
-//! The bytes of a file are those that HBase's `StoreFileWriter` writes for the same cells and options.
-//! In memory are one data block, one chunk of each Bloom filter, the index and our filter, whose current
-//! partition takes eight bytes per row.
+//! The bytes of a file are those that HBase's `StoreFileWriter` writes for the same cells and
+//! options. In memory are one data block, one chunk of each Bloom filter, the index and our filter,
+//! whose current partition takes eight bytes per row.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -95,8 +95,8 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for a codec that this build does not have, [`Error::Invalid`] for invalid
-    /// options.
+    /// [`Error::Unsupported`] for a codec that this build does not have, [`Error::Invalid`] for
+    /// invalid options.
     pub fn new(sink: W, name: FileName, options: WriterOptions) -> Result<Self> {
         let invalid = |what| Error::Invalid { file: name.clone(), what };
         check_options(&options).map_err(invalid)?;
@@ -137,9 +137,9 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] if the cell breaks a rule of the format. The cell is then not appended, and the
-    /// writer stays usable. [`Error::Invalid`] if our filter cannot be built, [`Error::Io`] if the sink
-    /// fails. The writer is then unusable.
+    /// [`Error::Invalid`] if the cell breaks a rule of the format. The cell is then not appended,
+    /// and the writer stays usable. [`Error::Invalid`] if our filter cannot be built, [`Error::Io`]
+    /// if the sink fails. The writer is then unusable.
     pub fn append(&mut self, cell: CellRef<'_>) -> Result<()> {
         self.check_not_failed()?;
         let last = KeyRef::parse(&self.last_key);
@@ -178,7 +178,8 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] if the name is taken or reserved for our filter, or the block is too large.
+    /// [`Error::Invalid`] if the name is taken or reserved for our filter, or the block is too
+    /// large.
     pub fn append_meta(&mut self, name: &str, body: impl Into<Vec<u8>>) -> Result<()> {
         let is_ours = self.filter.is_some() && is_filter_name(name.as_bytes());
         if is_ours || self.meta_blocks.contains_key(name.as_bytes()) {
@@ -201,8 +202,8 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the sink fails, [`Error::Invalid`] if an earlier write failed or our filter cannot
-    /// be built.
+    /// [`Error::Io`] if the sink fails, [`Error::Invalid`] if an earlier write failed or our filter
+    /// cannot be built.
     pub fn finish(mut self) -> Result<(W, FileSummary)> {
         self.check_not_failed()?;
         self.finish_data_block()?;

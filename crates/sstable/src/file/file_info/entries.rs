@@ -77,8 +77,8 @@ impl FileInfo {
     pub const HISTORICAL: &'static [u8] = b"HISTORICAL";
     /// Identifies our row filter in the file's META blocks. HBase ignores the entry.
     ///
-    /// The value is the number of keys (u64 BE), then the checksum in the filter's header or, if the
-    /// filter is partitioned, the XXH3-64 of the body of its index (u64 BE).
+    /// The value is the number of keys (u64 BE), then the checksum in the filter's header or, if
+    /// the filter is partitioned, the XXH3-64 of the body of its index (u64 BE).
     pub const ROW_FILTER_ID: &'static [u8] = b"ROW_FILTER_ID";
 }
 
@@ -130,7 +130,7 @@ impl FileInfo {
         self.long(Self::EARLIEST_PUT_TS).map(Timestamp::new)
     }
 
-    /// Returns the number of cells that delete a whole family or a version of it, if the file states it.
+    /// Returns the number of cells that delete a family or a version of it, if stated.
     pub fn delete_family_count(&self) -> Option<u64> {
         u64::try_from(self.long(Self::DELETE_FAMILY_COUNT)?).ok()
     }

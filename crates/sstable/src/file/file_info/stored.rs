@@ -6,8 +6,8 @@
 //! |  vint | length      | of the message                                                       |
 //! |       | message     | `FileInfoProto`: pairs of key and value, both bytes, sorted by key   |
 //!
-//! Old files have no magic. They start with a count (i32 BE); each pair is an hvlong, the key, an unused
-//! byte, an hvlong, the value. HBase: `HFileInfo`.
+//! Old files have no magic. They start with a count (i32 BE); each pair is an hvlong, the key, an
+//! unused byte, an hvlong, the value. HBase: `HFileInfo`.
 
 use prost::Message;
 

@@ -81,8 +81,8 @@ impl BloomSummary {
 impl ChunkedBloom {
     /// Makes a filter of a Bloom meta block. Returns an error for an unknown hash.
     ///
-    /// `chain` has the ascending offsets of the chunks of both filters, because both share one chain of
-    /// `previous` offsets.
+    /// `chain` has the ascending offsets of the chunks of both filters, because both share one
+    /// chain of `previous` offsets.
     pub(crate) fn new(
         meta: BloomMeta,
         bloom_type: BloomType,

@@ -55,7 +55,7 @@ impl<T: TypedBlock> LazyFilterBlock<T> {
     ///
     /// # Errors
     ///
-    /// If the block cannot be read or is damaged. Later calls return the same damage without a read.
+    /// If the block cannot be read or is damaged. Later calls return the damage without a read.
     #[inline]
     pub(crate) fn load(
         &self,

@@ -371,9 +371,7 @@ impl LoadedPartitions {
             if header.previous_block == partitioned.previous {
                 return Ok(());
             }
-            Err(
-                "is not the filter index that the file has here: its `previous` offset is another one",
-            )
+            Err("is not the filter index of the file: its `previous` offset is another one")
         };
         let block = blocks.load(
             partitioned.index.of_type(BlockType::Meta),
