@@ -274,7 +274,10 @@ fn read_data_root(
     let entries = read_root_entries(&mut input, trailer.data_index_count, blocks_max)?;
     let mut middle = None;
     if trailer.num_data_index_levels > 1 {
-        middle = Some(MiddleEntry::read(&mut input).ok_or("no middle of the index")?);
+        middle = Some(
+            MiddleEntry::read(&mut input)
+                .ok_or("the root index lacks the entry for the middle of the file")?,
+        );
     }
     if !input.is_empty() {
         return Err("bytes after the index entries".into());
@@ -283,18 +286,18 @@ fn read_data_root(
         return Ok((None, None));
     }
     if trailer.num_data_index_levels == 1
-        && entries.first().map(|it| it.block.offset.get()) != Some(0)
+        && entries.first().map(|first| first.block.offset.get()) != Some(0)
     {
-        return Err("the first data block is not the first of the index".into());
+        return Err("the first index entry does not point to the first data block".into());
     }
-    // In memory the root has the form of the levels below, so that there is one way to search.
+    // The root in memory has the format of the lower levels, so that one search serves all levels.
     let mut branch = Vec::with_capacity(body.len());
     write_branch(&mut branch, entries.into_iter());
     let root = IndexBlock::new(Branch::new(branch.into())?, trailer.comparator)?;
     Ok((Some(DataIndex { root, levels: trailer.num_data_index_levels }), middle))
 }
 
-/// Reads the root of the meta index: names in their order, and places.
+/// Reads the root of the meta index: sorted names and block locations.
 fn read_meta_root(
     body: &Bytes,
     trailer: &Trailer,
@@ -306,7 +309,7 @@ fn read_meta_root(
         return Err("bytes after the meta index".into());
     }
     if !entries.is_sorted_by(|left, right| left.key < right.key) {
-        return Err("names out of order".into());
+        return Err("META block names out of order".into());
     }
     Ok(entries.into_iter().map(|entry| (body.slice_ref(entry.key), entry.block)).collect())
 }

@@ -17,10 +17,14 @@ fn with_a_cell_past_its_block() -> (Vec<u8>, Vec<u8>) {
         rows.push(cell.row.to_vec());
         scanner.advance().expect("sound");
     }
-    let is_in_block = |row: &&Vec<u8>| bytes[start..end].windows(row.len()).any(|it| it == **row);
+    let is_in_block =
+        |row: &&Vec<u8>| bytes[start..end].windows(row.len()).any(|window| window == **row);
     let last = rows.iter().rfind(is_in_block).expect("rows of the block").clone();
     // Changes only the second cell of the last row, so that the block stays in order.
-    let place = bytes[start..end].windows(last.len()).rposition(|it| it == last).expect("it is");
+    let place = bytes[start..end]
+        .windows(last.len())
+        .rposition(|window| window == last)
+        .expect("the row is in the block");
     let behind = row(5000);
     bytes[start + place..start + place + behind.len()].copy_from_slice(&behind);
     let mut sums = bytes[start..end].to_vec();

@@ -27,7 +27,7 @@ fn headers(bytes: &[u8]) -> Vec<(usize, Header)> {
         .blocks()
         .headers()
         .map(|block| block.unwrap())
-        .map(|(at, it)| (at.get() as usize, it))
+        .map(|(at, header)| (at.get() as usize, header))
         .collect()
 }
 
@@ -78,7 +78,7 @@ fn rows(letter: char) -> Vec<u8> {
 
 /// Returns the `number`th block of a type.
 fn block(bytes: &[u8], wanted: BlockType, number: usize) -> (usize, Header) {
-    let mut of_type = headers(bytes).into_iter().filter(|(_, it)| it.block_type == wanted);
+    let mut of_type = headers(bytes).into_iter().filter(|(_, header)| header.block_type == wanted);
     of_type.nth(number).unwrap()
 }
 
@@ -166,7 +166,8 @@ fn lost(found: &Verification) -> Vec<(usize, Option<usize>, Option<usize>)> {
         row.as_ref().map(|row| std::str::from_utf8(&row[3..]).unwrap().parse().unwrap())
     };
     let lost = found.lost_rows.iter();
-    lost.map(|it| (it.at.get() as usize, number(&it.rows.first), number(&it.rows.last))).collect()
+    lost.map(|lost| (lost.at.get() as usize, number(&lost.rows.first), number(&lost.rows.last)))
+        .collect()
 }
 
 fn problem_offsets(found: &Verification) -> Vec<usize> {
@@ -217,7 +218,8 @@ fn an_unreadable_header_of_a_block_without_cells_costs_no_rows() {
 fn an_unreadable_block_that_no_index_lists_ends_at_the_next_sound_block() {
     let file = deep();
     let blocks = headers(&file);
-    let leaf = blocks.iter().position(|(_, it)| it.block_type == BlockType::LeafIndex).unwrap();
+    let leaf =
+        blocks.iter().position(|(_, header)| header.block_type == BlockType::LeafIndex).unwrap();
     let leaf_at = blocks[leaf].0;
     // Data blocks that this leaf lists.
     let data = |number| block(&file, BlockType::Data, number).0;
@@ -268,9 +270,19 @@ fn further_problems_of_a_file_with_a_damaged_block_are_reported() {
 #[test]
 fn an_index_that_contradicts_the_blocks_is_reported() {
     let root = BlockType::RootIndex;
-    expect(root, 0, |it| replace(it, b"r21", b"r22"), "is greater than the first key of its block");
-    expect(root, 0, |it| replace(it, b"r21", b"r20"), "is less than the last key of the previous");
-    expect(root, 0, |it| replace(it, b"r00", b"q00"), "is not the first key of the file");
+    expect(
+        root,
+        0,
+        |block| replace(block, b"r21", b"r22"),
+        "is greater than the first key of its block",
+    );
+    expect(
+        root,
+        0,
+        |block| replace(block, b"r21", b"r20"),
+        "is less than the last key of the previous",
+    );
+    expect(root, 0, |block| replace(block, b"r00", b"q00"), "is not the first key of the file");
     let file = rows('r');
     let (at, header) = block(&file, BlockType::Data, 7);
     let place = |at: usize, len: u64| {
@@ -278,28 +290,33 @@ fn an_index_that_contradicts_the_blocks_is_reported() {
     };
     let stated = place(at, header.len());
     let elsewhere = place(at + 1, header.len());
-    expect(root, 0, |it| replace(it, &stated, &elsewhere), "which is not the next data block");
+    expect(
+        root,
+        0,
+        |block| replace(block, &stated, &elsewhere),
+        "which is not the next data block",
+    );
     let longer = place(at, header.len() + 1);
-    expect(root, 0, |it| replace(it, &stated, &longer), "bytes for the block at");
+    expect(root, 0, |block| replace(block, &stated, &longer), "bytes for the block at");
 }
 
 #[test]
 fn the_order_of_cells_is_checked_across_blocks() {
-    expect(BlockType::Data, 9, |it| replace(it, b"r09", b"r07"), "is less than r08");
+    expect(BlockType::Data, 9, |block| replace(block, b"r09", b"r07"), "is less than r08");
 }
 
 #[test]
 fn counts_of_keys_and_averages_are_checked() {
     let add_one = |block: &mut [u8], at: usize| block[at] += 1;
     let general = BlockType::GeneralBloomMeta;
-    expect(general, 0, |it| add_one(it, 33 + 27), "41 keys and should have 40");
+    expect(general, 0, |block| add_one(block, 33 + 27), "41 keys and should have 40");
     let deletes = BlockType::DeleteFamilyBloomMeta;
-    expect(deletes, 0, |it| add_one(it, 33 + 27), "11 keys and should have 10");
+    expect(deletes, 0, |block| add_one(block, 33 + 27), "11 keys and should have 10");
     for (key, value_len) in
         [("hfile.AVG_KEY_LEN", 4), ("MAX_MEMSTORE_TS_KEY", 8), ("DELETE_FAMILY_COUNT", 8)]
     {
         let add_one = |block: &mut [u8]| {
-            let at = block.windows(key.len()).position(|it| it == key.as_bytes()).unwrap();
+            let at = block.windows(key.len()).position(|window| window == key.as_bytes()).unwrap();
             block[at + key.len() + 1 + value_len] += 1;
         };
         expect(BlockType::FileInfo, 0, add_one, &format!("{key} is"));
@@ -377,11 +394,12 @@ fn wrong_numbers_in_the_trailer_are_reported() {
 #[test]
 fn a_filter_that_denies_a_row_is_reported() {
     let file = FILES[3];
-    let chunk = headers(file).into_iter().find(|it| it.1.block_type == BlockType::BloomChunk);
+    let chunk =
+        headers(file).into_iter().find(|(_, header)| header.block_type == BlockType::BloomChunk);
     let (at, header) = chunk.unwrap();
     let bytes = changed(file, at, &header, |block| block[33..].fill(0));
     let found = check(bytes);
-    assert!(found.problems.iter().all(|it| it.what.contains("denied by the Bloom filter")));
+    assert!(found.problems.iter().all(|damage| damage.what.contains("denied by the Bloom filter")));
     assert!(found.problems.len() > 10);
 }
 
@@ -393,7 +411,7 @@ fn a_cell_out_of_order_with_correct_checksums_is_reported() {
     let bytes = changed(file, at, &header, |block| block[33 + 10] = 0xff);
     let found = check(bytes);
     assert!(!found.is_sound());
-    assert!(found.problems.iter().any(|it| it.at == BlockOffset::default()), "{found:?}");
+    assert!(found.problems.iter().any(|damage| damage.at == BlockOffset::default()), "{found:?}");
 }
 
 #[test]
