@@ -54,7 +54,7 @@ fn the_help_of_every_verb_ends_in_examples() {
         let (_, examples) = help.split_once("Examples:\n").unwrap_or_else(|| panic!("{verb}"));
         assert!(examples.contains(&format!("hfile {verb}")), "{verb}: {examples}");
     }
-    assert!(stdout(&["--help"]).contains("Exit status: 0 sound"));
+    assert!(stdout(&["--help"]).contains("Exit status: 0 success"));
 }
 
 #[test]

@@ -14,10 +14,10 @@ use crate::size_text::show_number;
 /// The table that files are for.
 #[derive(clap::Args)]
 pub(crate) struct TableOptions {
-    /// Rows before which a file is cut, in their order: text with \xNN, or hex:…
+    /// Start a new file before each of these rows, in ascending order: text with \xNN, or hex:…
     #[arg(long, value_name = "ROW,…", value_delimiter = ',')]
     splits: Vec<KeyText>,
-    /// The table named in the command that is printed [default: TABLE]
+    /// Name this table in the printed load command [default: TABLE]
     #[arg(long, value_name = "TABLE")]
     table: Option<String>,
 }

@@ -13,10 +13,10 @@ pub(crate) use crate::input_file::{display_name, open};
 use crate::size_text::show_number;
 use crate::stderr::say;
 
-/// What the input is made of.
+/// A format of input cells.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
 pub(crate) enum CellsFormat {
-    /// One JSON object a line, byte strings in hex.
+    /// One JSON object per line, byte strings in hex.
     Cells,
     /// Comma-separated values.
     Csv,
@@ -25,13 +25,13 @@ pub(crate) enum CellsFormat {
 /// Where cells come from.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct InputOptions {
-    /// What the input is made of
+    /// Choose the input format
     #[arg(long, value_enum)]
     from: CellsFormat,
-    /// The input, which may be gzip or Zstandard; - is stdin
+    /// Input file, plain or compressed with gzip or Zstandard; - is stdin
     #[arg(value_name = "IN")]
     input: PathBuf,
-    /// Show the first cells, counts and problems, and write nothing
+    /// Show the first cells, counts and problems without writing anything
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]

@@ -4,15 +4,15 @@ use std::io::{self, Write};
 
 use sstable::{CellRef, ndjson};
 
-/// How cells are shown.
+/// An output format of cells.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, clap::ValueEnum)]
 pub(crate) enum Format {
-    /// For people, as `hbase hfile -p` shows them.
+    /// Readable lines, as `hbase hfile -p` prints cells.
     #[default]
     Text,
-    /// One JSON object a line, byte strings in hex.
+    /// One JSON object per line, byte strings in hex.
     Cells,
-    /// Comma-separated values under a heading line; tags are left out.
+    /// Comma-separated values with a header line, without tags.
     Csv,
 }
 

@@ -13,7 +13,7 @@ use crate::output::{Audience, Report, STDOUT, stdout};
 use crate::reading_options::{reader_options, scan};
 use crate::size_text::{show_count, show_number};
 
-/// Compare two HFiles cell by cell, however each is written: encoding, codec, filters do not count.
+/// Compare the cells of two HFiles, regardless of encoding, codec and filters.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -21,20 +21,20 @@ Examples:
   hfile diff --ignore-sequence-ids --limit 10 flushed.hfile exported.hfile
   hfile diff --json a.hfile b.hfile | jq .same
 
-A line begins with - for a cell that only the first file has, + for one that only the second has, and
-* for one whose value or tags differ.
+A line begins with - for a cell only in the first file, + for a cell only in the second, and * for a cell
+whose value or tags differ.
 Exit status: 0 the same cells, 1 different (or one is damaged), 2 wrong usage, 3 could not read.")]
 pub(crate) struct Diff {
-    /// The first file
+    /// First HFile
     #[arg(value_name = "FILE")]
     left: PathBuf,
-    /// The second file
+    /// Second HFile
     #[arg(value_name = "FILE")]
     right: PathBuf,
-    /// Sequence ids do not count
+    /// Compare cells without their sequence ids
     #[arg(long)]
     ignore_sequence_ids: bool,
-    /// How many differences to print at most; all are counted
+    /// Print at most this many differences; all are counted
     #[arg(long, value_name = "CELLS", default_value_t = 100)]
     limit: u64,
     #[command(flatten)]

@@ -14,7 +14,7 @@ use crate::output::{Audience, Report, write_table};
 use crate::reading_options::reader_options;
 use crate::times::time_range;
 
-/// Say which HFiles can hold a row, by range, times and filter; no data block is read.
+/// Show which HFiles can hold a row, by key range, time range and filter, without reading data blocks.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -22,24 +22,24 @@ Examples:
   hfile find --column q --min-ts 1700000000000 region/cf/* 'row\\x00'
   hfile find --json region/cf/* row1 | jq -r 'select(.candidate) | .file'
 
---min-ts and --max-ts are those of HBase's TimeRange: from the first on, and before the second.
-A file that cannot be read does not keep the others from being asked.
-A row is taken for a forgotten one if it is the name of a file; give it as hex:… in that case.
+--min-ts is inclusive and --max-ts exclusive, as in HBase's TimeRange.
+Continues with the other files if one cannot be read.
+If ROW is the name of an existing file, the command assumes that the row was forgotten; give that row as hex:…
 Exit status: 0 some file can hold it, 1 none can, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Find {
-    /// The files to ask
+    /// HFiles to search
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The row: text with \xNN, or hex:…
+    /// Row key: text with \xNN, or hex:…
     #[arg(value_name = "ROW")]
     row: KeyText,
-    /// The qualifier, if only one column is looked for; filters over columns are then asked
+    /// Look for one column, given by its qualifier; ROWCOL Bloom filters are queried too
     #[arg(long, value_name = "KEY")]
     column: Option<KeyText>,
-    /// Only cells from this time on, in milliseconds
+    /// Look for cells from this time on, in milliseconds since 1970
     #[arg(long, value_name = "MILLIS", default_value_t = 0)]
     min_ts: i64,
-    /// Only cells before this time
+    /// Look for cells before this time, in milliseconds since 1970
     #[arg(long, value_name = "MILLIS")]
     max_ts: Option<i64>,
     #[command(flatten)]

@@ -16,7 +16,7 @@ use crate::key_text::KeyText;
 use crate::output::{Audience, Report, STDOUT, stdout, write_table};
 use crate::reading_options::reader_options;
 
-/// Print one row from one or more HFiles: all cells they hold of it, deletes too.
+/// Print all cells of one row from one or more HFiles, including delete markers.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,20 +24,20 @@ Examples:
   hfile get --explain region/cf/* 'row\\x00'
   hfile get --json region/cf/* hex:726f7731 | jq .files
 
-A file that cannot be read does not keep the others from being looked into; the answer is then of those.
-A row is taken for a forgotten one if it is the name of a file; give it as hex:… in that case.
+Continues with the other files if one cannot be read; the answer then covers the files that were read.
+If ROW is the name of an existing file, the command assumes that the row was forgotten; give that row as hex:…
 Exit status: 0 found, 1 in none of the files (or one is damaged), 2 wrong usage, 3 could not read.")]
 pub(crate) struct Get {
-    /// The files to look into
+    /// HFiles to search
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The row: text with \xNN, or hex:…
+    /// Row key: text with \xNN, or hex:…
     #[arg(value_name = "ROW")]
     row: KeyText,
-    /// Say for each file how the answer was found, and which blocks it took
+    /// Also show for each file how the answer was found and how many blocks were read
     #[arg(long)]
     explain: bool,
-    /// How cells are shown
+    /// Choose the output format
     #[arg(long, value_enum, default_value_t, conflicts_with = "json")]
     format: Format,
     #[command(flatten)]

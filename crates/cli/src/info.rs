@@ -12,18 +12,18 @@ use crate::output::{Audience, Report};
 use crate::reading_options::reader_options;
 use crate::size_text::{show_count, show_number, show_size};
 
-/// Say what HFiles are: size, cells, key range, codec, encoding, index, filters.
+/// Show size, cells, key range, codec, encoding, index and filters of HFiles.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   hfile info 4f1c.hfile
   hfile info --json backup/*/cf/* | jq -r 'select(.bloom == null) | .file'
 
-Only the trailer and what it points to are read, whatever the file's size. A file that cannot be read does
-not keep the others from being shown.
+Reads only the trailer and the blocks it points to, even of large files. Continues with the other files if
+one cannot be read.
 Exit status: 0 all read, 1 a file is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Info {
-    /// The files
+    /// HFiles to describe
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]

@@ -21,11 +21,11 @@ Examples:
   hfile layout 4f1c.hfile
   hfile layout --json 4f1c.hfile | jq '.blocks[] | select(.type == \"BLOOM_CHUNK\")'
 
-Block headers are read, blocks are not: `hfile verify` checks what stands in them.
-A file that cannot be read does not keep the others from being listed.
+Reads block headers only; hfile verify checks the blocks. Continues with the other files if one cannot be
+read.
 Exit status: 0 all listed, 1 a header is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Layout {
-    /// The files
+    /// HFiles to list
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]

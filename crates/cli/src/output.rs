@@ -16,7 +16,7 @@ pub(crate) trait Report: Serialize {
 /// Whether a verb speaks to people or to programs.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct Audience {
-    /// Print JSON, one object a line, for programs.
+    /// Print JSON, one object per line.
     #[arg(long)]
     json: bool,
 }

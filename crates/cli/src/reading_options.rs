@@ -7,11 +7,11 @@ use sstable::{Caching, Limits, Reader, ReaderOptions, Scanner};
 /// What a user can change about all verbs that read files.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct ReadingOptions {
-    /// Maximum decompressed block size: TIMES x file size + 16 MiB
+    /// Limit the size of a decompressed block to TIMES x file size + 16 MiB
     ///
-    /// A file that asks for more is called damaged, for a small one could otherwise fill the memory.
-    /// A sound one does so only if it holds hardly anything but one huge cell. Files of a store are
-    /// always held to the default.
+    /// Files with a larger block are reported as damaged: without a limit a small file could exhaust
+    /// memory. Raise TIMES for a sound file that consists almost entirely of one huge, well
+    /// compressed cell. The files of a store always have the default limit.
     #[arg(long, global = true, value_name = "TIMES", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     inflate_ratio_max: u32,

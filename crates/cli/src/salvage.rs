@@ -17,24 +17,24 @@ use crate::reading_options::reader_options;
 use crate::recompress::check_sound;
 use crate::size_text::{show_count, show_number};
 
-/// Write the cells of a damaged HFile's sound blocks into a new one, and list the lost rows.
+/// Copy the cells of a damaged HFile's sound blocks to a new file, and list the lost rows.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   hfile salvage damaged.hfile --output saved.hfile
   hfile salvage --json damaged.hfile --output saved.hfile | jq '.lost[] | [.first_row, .last_row]'
 
-A damaged block gives no cells. The lost rows lie between the last sound row before it and the first after
-it; these two rows may be incomplete. Trailer, file info and index root must be sound.
-The new file is written as the damaged one was: encoding, codec, Bloom filter, filter of ours, file info.
-It is checked as hfile verify does before it gets its name. With --output - it is not checked, and the
-report goes to stderr.
-Exit status: 0 nothing was lost, 1 something was, 2 wrong usage, 3 could not read, or not write.")]
+Takes no cells from a damaged block. The lost rows lie between the last sound row before the block and the
+first sound row after it; these two rows may be incomplete. Trailer, file info and index root must be sound.
+The new file keeps the encoding, codec, Bloom filter, row filter and file info of the damaged file. It is
+checked as by hfile verify before it gets its final name. With --output - it is not checked, and the report
+goes to stderr.
+Exit status: 0 nothing lost, 1 cells lost, 2 wrong usage, 3 could not read or write.")]
 pub(crate) struct Salvage {
-    /// The damaged file
+    /// Damaged HFile
     #[arg(value_name = "IN")]
     input: PathBuf,
-    /// The file to write; - is stdout
+    /// Write the new file to OUT; - is stdout
     #[arg(long, value_name = "OUT")]
     output: PathBuf,
     /// Replace the output if it exists

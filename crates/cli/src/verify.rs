@@ -1,4 +1,4 @@
-//! `hfile verify`: every check of a file that there is.
+//! `hfile verify`: checks whole files.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -20,19 +20,19 @@ use crate::progress::Progress;
 use crate::reading_options::limits;
 use crate::size_text::show_number;
 
-/// Check HFiles wholly: checksums, block chains, order, index, totals, and that filters pass each key.
+/// Check whole HFiles: checksums, block chains, key order, index, totals, and that filters pass all keys.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   hfile verify 4f1c.hfile
   hfile verify --json backup/*/cf/* | jq -r 'select(.ok | not) | .file'
 
-Files are checked on all cores, and reported in their order. One that cannot be read does not keep the
-others from being checked. Of a damaged data block the report has the rows that may be missing: those
-between the sound rows before and behind it; hfile salvage saves all others.
+Checks files on all cores and reports them in the order given. Continues with the other files if one cannot
+be read. For a damaged data block, reports which rows may be missing: those between the last sound row
+before the block and the first sound row after it. hfile salvage saves all other rows.
 Exit status: 0 all sound, 1 some damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Verify {
-    /// The files
+    /// HFiles to check
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]

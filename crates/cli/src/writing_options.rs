@@ -27,85 +27,86 @@ use crate::size_text::SizeText;
 #[command(next_help_heading = "How the file is written")]
 #[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
 pub(crate) struct WritingOptions {
-    /// Bytes of cells after which a data block is cut [default: 64KiB]
+    /// End a data block after this many bytes of cells [default: 64KiB]
     #[arg(long, value_name = "SIZE")]
     block_size: Option<SizeText>,
-    /// NONE, PREFIX, DIFF, FAST_DIFF or ROW_INDEX_V1 [default: NONE]
+    /// Encode data blocks with NONE, PREFIX, DIFF, FAST_DIFF or ROW_INDEX_V1 [default: NONE]
     #[arg(long, value_name = "NAME")]
     #[serde(rename = "encoding")]
     data_block_encoding: Option<String>,
-    /// NONE, GZ, SNAPPY or LZ4; ZSTD where it was built in [default: NONE]
+    /// Compress blocks with NONE, GZ, SNAPPY or LZ4, or ZSTD if built in [default: NONE]
     #[arg(long, value_name = "NAME")]
     compression: Option<String>,
-    /// frame or blocks: as the cluster's codec class for ZSTD wants it [default: frame]
+    /// Frame ZSTD data as the cluster's codec class expects it: frame or blocks [default: frame]
     #[arg(long, value_name = "NAME")]
     zstd_framing: Option<String>,
-    /// BYTES, or META for files of hbase:meta [default: BYTES]
+    /// Order rows by BYTES, or by META for files of hbase:meta [default: BYTES]
     #[arg(long, value_name = "NAME")]
     comparator: Option<String>,
-    /// NULL, CRC32 or CRC32C [default: CRC32C]
+    /// Protect blocks with NULL, CRC32 or CRC32C checksums [default: CRC32C]
     #[arg(long, value_name = "NAME")]
     checksum: Option<String>,
-    /// Bytes that share one checksum [default: 16KiB]
+    /// Write one checksum per this many bytes [default: 16KiB]
     #[arg(long, value_name = "SIZE")]
     bytes_per_checksum: Option<SizeText>,
-    /// NONE, ROW, ROWCOL or ROWPREFIX_FIXED_LENGTH [default: ROW; with --options NONE]
+    /// Write an HBase Bloom filter: NONE, ROW, ROWCOL or ROWPREFIX_FIXED_LENGTH [default: ROW; with
+    /// --options NONE]
     #[arg(long, value_name = "NAME")]
     #[serde(rename = "bloom")]
     bloom_type: Option<String>,
-    /// Bytes of the row that ROWPREFIX_FIXED_LENGTH looks at
+    /// Set the length of the row prefix for ROWPREFIX_FIXED_LENGTH
     #[arg(long, value_name = "BYTES")]
     bloom_prefix_length: Option<u16>,
-    /// jenkins, murmur or murmur3 [default: murmur]
+    /// Hash Bloom filter keys with jenkins, murmur or murmur3 [default: murmur]
     #[arg(long, value_name = "NAME")]
     bloom_hash: Option<String>,
-    /// How often the HBase Bloom may be wrong [default: 0.01]
+    /// Set the error rate of the HBase Bloom filter, between 0 and 1 [default: 0.01]
     #[arg(long, value_name = "RATE")]
     bloom_error_rate: Option<f64>,
-    /// Bytes of a Bloom chunk [default: 128KiB]
+    /// Set the size of a Bloom chunk [default: 128KiB]
     #[arg(long, value_name = "SIZE")]
     bloom_block_size: Option<SizeText>,
-    /// How often a Bloom chunk may be folded in half [default: 7]
+    /// Fold a Bloom chunk in half at most this many times [default: 7]
     #[arg(long, value_name = "TIMES")]
     bloom_max_fold: Option<u32>,
-    /// Whether rows with family deletes get a Bloom of their own [default: true]
+    /// Write a Bloom filter of rows with family deletes [default: true]
     #[arg(long, value_name = "BOOL")]
     delete_family_bloom: Option<bool>,
-    /// Bytes after which an index block is cut [default: 128KiB]
+    /// End an index block after this many bytes [default: 128KiB]
     #[arg(long, value_name = "SIZE")]
     index_block_size: Option<SizeText>,
-    /// Entries an index block has at least [default: 16]
+    /// Write at least this many entries per index block [default: 16]
     #[arg(long, value_name = "ENTRIES")]
     index_min_entries: Option<u32>,
-    /// Whether cells keep their sequence ids [default: true]
+    /// Write the cells' sequence ids [default: true]
     #[arg(long, value_name = "BOOL")]
     includes_mvcc: Option<bool>,
-    /// Whether cells keep their tags [default: false; with --options whether "tags" is given]
+    /// Write the cells' tags [default: false; with --options true if "tags" is given]
     #[arg(long, value_name = "BOOL")]
     includes_tags: Option<bool>,
-    /// Whether tags are compressed by a dictionary, under an encoding [default: false]
+    /// Compress tags with a dictionary if data blocks are encoded [default: false]
     #[arg(long, value_name = "BOOL")]
     compress_tags: Option<bool>,
-    /// The newest write in the file, as MAX_SEQ_ID_KEY says it [default: none; with --options 0]
+    /// Record this newest sequence id as MAX_SEQ_ID_KEY [default: none; with --options 0]
     #[arg(long, value_name = "ID")]
     #[serde(rename = "maxSeqId")]
     max_sequence_id: Option<u64>,
-    /// Whether the file calls itself the result of a major compaction [default: false]
+    /// Mark the file as the result of a major compaction [default: false]
     #[arg(long, value_name = "BOOL")]
     major_compaction: Option<bool>,
-    /// When the file was made, in milliseconds [default: now; with --options 1700000000000]
+    /// Set the creation time, in milliseconds since 1970 [default: now; with --options 1700000000000]
     #[arg(long, value_name = "MILLIS")]
     create_time: Option<i64>,
-    /// A further entry of the file info; can be given again and again
+    /// Add an entry to the file info; repeatable
     #[arg(long = "file-info", value_name = "KEY=HEX")]
     #[serde(skip)]
     file_info_flags: Vec<String>,
     #[arg(skip)]
     file_info: BTreeMap<String, String>,
-    /// A filter of our own beside the HBase Bloom, such as blocked-bloom; HBase passes it over
+    /// Add a row filter, such as blocked-bloom, in META blocks that HBase ignores
     #[arg(long, value_name = "KIND")]
     filter: Option<String>,
-    /// How often that filter may be wrong [default: 0.01]
+    /// Set the error rate of the row filter, between 0 and 1 [default: 0.01]
     #[arg(long, value_name = "RATE", requires = "filter")]
     filter_error_rate: Option<f64>,
     #[arg(skip)]

@@ -30,11 +30,11 @@ const GETS: usize = 200_000;
 /// Each get asks every file given, and there may be many.
 const GETS_OF_EXISTING: usize = 20_000;
 
-/// Measure what filters spare point reads over many files: files skipped, blocks touched, time.
+/// Measure how filters speed up gets over many files: files skipped, blocks read, latency.
 ///
-/// Without --hfiles it loads a store of files that overlap, once for each filter, and compares
-/// gets for rows that are absent, present, and half and half. Counters are exact, times are of
-/// single gets, and every value is checked.
+/// Without --hfiles, loads a store of overlapping files once per filter and compares gets of absent
+/// rows, of present rows, and of both in equal parts. Counters are exact, each get is timed
+/// separately, and every value is checked.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -47,38 +47,40 @@ Examples:
 
 Exit status: 0 measured, 1 a read gave a wrong answer, 2 wrong usage, 3 could not read or write.")]
 pub(crate) struct Bench {
-    /// Rows to load [default: 1000000, or all keys of --input]
+    /// Load this many rows, or sample at most this many from --hfiles [default: 1000000, or all keys of
+    /// --input]
     #[arg(long, value_name = "ROWS")]
     rows: Option<usize>,
-    /// Store files to spread them over
+    /// Spread the rows over this many store files
     #[arg(long, value_name = "FILES", default_value_t = 16)]
     files: usize,
-    /// Ratios of the files' sizes, over and over, as in 1:4:16:64 [default: all of one size]
+    /// Set the ratios of the file sizes, repeated until all files have one, as in 1:4:16:64 [default:
+    /// equal sizes]
     #[arg(long, value_name = "RATIOS", value_delimiter = ':', conflicts_with = "hfiles")]
     file_sizes: Vec<u64>,
-    /// Bits of filter a row in all files together, which filters of ours share out so that gets are
-    /// misled as seldom as possible [default: what 1 % takes in each file]
+    /// Size filters by bits per row; row filters divide the bits of all files to minimize false
+    /// positives per get [default: an error rate of 1 % in each file]
     #[arg(long, value_name = "BITS", conflicts_with = "hfiles")]
     bits_per_key: Option<f64>,
-    /// Bytes of each value
+    /// Set the size of a value, at most 1MiB
     #[arg(long, value_name = "SIZE", default_value = "100")]
     value_size: SizeText,
-    /// Gets of each mix [default: 200000; with --hfiles 20000]
+    /// Measure this many gets of each mix [default: 200000; with --hfiles 20000]
     #[arg(long, value_name = "GETS")]
     gets: Option<usize>,
-    /// Memory for blocks of all kinds
+    /// Set the size of the block cache
     #[arg(long, value_name = "SIZE", default_value = "256MiB")]
     cache_size: SizeText,
-    /// Makes keys, values and the order of gets
+    /// Seed the generator of keys, values and the order of gets
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
-    /// Filters to compare [default: all]
+    /// Compare these filters: none, hbase-bloom, or kinds listed by `hfile filter size` [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "hfiles")]
     filters: Vec<String>,
-    /// Load real keys, one a line, instead of made-up ones; - is stdin
+    /// Load keys from this file, one per line, instead of generated keys; - is stdin
     #[arg(long, value_name = "FILE", conflicts_with = "hfiles")]
     input: Option<PathBuf>,
-    /// Measure these HFiles instead: each one's own filter against none
+    /// Measure these existing HFiles, each with its own filter and without
     #[arg(long, value_name = "FILE", num_args = 1..)]
     hfiles: Vec<PathBuf>,
     #[command(flatten)]

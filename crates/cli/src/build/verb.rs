@@ -33,34 +33,36 @@ Examples:
       --quote none --sort --output out --splits row4,row8 --table users
   hfile cat --format cells a.hfile | hfile build --from cells - --output b.hfile --options SPEC.json
 
-CSV: a record becomes one cell for each column that is neither in the row key nor the timestamp.
+CSV: a record becomes one cell per column, apart from the columns of the row key and the timestamp.
   row key      --row COLUMN, or --row A,B --row-separator TEXT
-  columns      header names FAMILY:QUALIFIER as they are; others by --column NAME=FAMILY:QUALIFIER, or all
-               of them in the family --family; --ignore COLUMN leaves one out; --columns names all of them
-               in their order, in the notation of HBase's ImportTsv, and means that there is no header
-  timestamps   milliseconds (not of 4 or 8 digits: could be dates), or ISO 8601 (2023-11-14T22:13:20.5+01:00; without an offset in UTC)
-  types        string: the field's bytes; int16 int32 int64 float32 float64: big-endian, as HBase's
-               Bytes.toBytes has them; bool: true false 1 0, one byte; binary-hex: hex digits
-  quoting      a field that begins with a quote ends at the next quote that is not doubled; behind it
-               stands a separator or the end of the line. A quote inside a field stands for itself. A
-               record has 1,000 lines at most. Empty lines are passed over
-A header with row, family and ts is the tool's own form, as hfile cat --format csv prints it: one cell a
-record, bytes as \\xNN. With --row it is read as any other CSV.
+  columns      a header name FAMILY:QUALIFIER needs no option; --column NAME=FAMILY:QUALIFIER maps another
+               column, --family puts all others into one family, and --ignore COLUMN leaves a column out;
+               --columns lists all columns in order, in the notation of HBase's ImportTsv, for input without
+               a header
+  timestamps   milliseconds since 1970, or ISO 8601 (2023-11-14T22:13:20.5+01:00; UTC without an offset);
+               numbers of 4 or 8 digits are refused, because they could be dates
+  types        string: the bytes of the field; int16 int32 int64 float32 float64: big-endian, as HBase's
+               Bytes.toBytes encodes them; bool: true false 1 0, one byte; binary-hex: hex digits
+  quoting      a field that begins with a quote ends at the next quote that is not doubled, followed by a
+               separator or the end of the line; other quotes are part of the field. A record has at most
+               1,000 lines. Empty lines are skipped
+A header with row, family and ts marks the CSV that hfile cat --format csv prints: one cell per record, bytes
+as \\xNN. With --row it is read as any other CSV.
 
-With --splits, --table or --bulk-load, or CSV columns of several families, the output is a directory, with one
-directory for each family and in it one file for each region that has cells of it; the command that
-loads them is printed. The rows at which the table's regions begin are those of --splits; without them
-there is one region. The directory appears when all files in it are whole.
+With --splits, --table or --bulk-load, or with CSV columns of several families, the output is a directory: one
+subdirectory per family, with one file per region that has cells of the family. The command that loads the
+files is printed. --splits gives the start rows of all regions but the first; without it there is one region.
+The directory appears when all its files are complete.
 
 A dry run ends with 1 if there are problems.
-Exit status: 0 written, 2 wrong usage, 3 could not read, or not write, or cells out of order.")]
+Exit status: 0 written, 2 wrong usage, 3 could not read or write, or cells out of order.")]
 pub(crate) struct Build {
     #[command(flatten)]
     input: InputOptions,
-    /// Family of CSV columns that name none
+    /// Put CSV columns that name no family into this family
     #[arg(long, value_name = "FAMILY", help_heading = "CSV")]
     family: Option<String>,
-    /// The file to write; - is stdout. For bulk load a directory, which must be empty or not there
+    /// Write this file, or stdout for -; for bulk load, an empty or new directory
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]
@@ -68,12 +70,12 @@ pub(crate) struct Build {
     /// Replace the output if it exists
     #[arg(long, conflicts_with_all = ["bulk_load", "splits", "table"])]
     force: bool,
-    /// Lay files out for HBase's bulk load, also those of a table with a single region
+    /// Write a directory for HBase's bulk load, even for a single region and family
     #[arg(long)]
     bulk_load: bool,
     #[command(flatten)]
     table: TableOptions,
-    /// Settings from a JSON file; flags given as well win over it
+    /// Read settings from a JSON file; options on the command line override them
     #[arg(long, value_name = "FILE")]
     options: Option<PathBuf>,
     #[command(flatten)]

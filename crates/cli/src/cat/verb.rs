@@ -14,7 +14,7 @@ use crate::key_text::KeyText;
 use crate::output::{STDOUT, Stdout, stdout};
 use crate::reading_options::reader_options;
 
-/// Print the cells of HFiles, in each file's order.
+/// Print the cells of HFiles in file order.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -23,29 +23,29 @@ Examples:
   hfile cat --reverse --start row9 --limit 10 4f1c.hfile
   hfile cat --format cells 4f1c.hfile | hfile build --from cells - --output copy.hfile
 
---reverse prints rows in the order of HBase's reversed scan: from the last row to the first, and the
-cells of a row in the file's order (columns ascending, newest version first). --start is then the
-greatest row to print, and --stop a smaller one.
+--reverse prints rows in the order of HBase's reversed scan: rows descending, and the cells of a row in
+file order (columns ascending, newest version first). --start is then the greatest row to print, and
+--stop a smaller row.
 
-The cells before damage are printed, then the next file's.
+Of a damaged file, prints the cells before the damage, then continues with the next file.
 Exit status: 0 all printed, 1 a file is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Cat {
-    /// The files, one after the other
+    /// HFiles to print, one after the other
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// How cells are shown
+    /// Choose the output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// The first row to print: text with \xNN, or hex:…
+    /// Start at this row: text with \xNN, or hex:…
     #[arg(long, value_name = "KEY")]
     start: Option<KeyText>,
-    /// The row to stop before
+    /// Stop before this row
     #[arg(long, value_name = "KEY")]
     stop: Option<KeyText>,
-    /// Print the last row first
+    /// Print rows in descending order
     #[arg(long)]
     reverse: bool,
-    /// How many cells to print at most
+    /// Print at most this many cells
     #[arg(long, value_name = "CELLS")]
     limit: Option<u64>,
 }

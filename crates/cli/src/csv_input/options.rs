@@ -15,19 +15,19 @@ use crate::size_text::SizeText;
 #[derive(Clone, Debug, clap::Args)]
 #[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
 pub(crate) struct CsvOptions {
-    /// Columns that make the row key, in the key's order
+    /// Make the row key of these columns, in this order
     #[arg(help_heading = "CSV", long, value_name = "COLUMN,…", value_delimiter = ',')]
     pub(super) row: Vec<String>,
-    /// Text between several row columns; may be empty
+    /// Join several row columns with this text, which may be empty
     #[arg(help_heading = "CSV", long, value_name = "TEXT", requires = "row")]
     pub(super) row_separator: Option<String>,
     /// Store a CSV column as FAMILY:QUALIFIER; repeatable
     #[arg(help_heading = "CSV", long, value_name = "NAME=FAMILY:QUALIFIER")]
     pub(super) column: Vec<ColumnText>,
-    /// Columns that are left out
+    /// Leave out these columns
     #[arg(help_heading = "CSV", long, value_name = "COLUMN,…", value_delimiter = ',')]
     pub(super) ignore: Vec<String>,
-    /// All columns in their order, in ImportTsv's notation; the input has no header then
+    /// List all columns in order, in ImportTsv's notation, for input without a header
     #[arg(
         help_heading = "CSV",
         long,
@@ -36,33 +36,33 @@ pub(crate) struct CsvOptions {
     )]
     #[arg(conflicts_with_all = ["row", "row_separator", "column", "ignore", "no_header"])]
     pub(super) columns: Vec<String>,
-    /// Skip the header line; --columns names the columns instead
+    /// Skip a header line although --columns names the columns
     #[arg(help_heading = "CSV", long, requires = "columns")]
     #[arg(conflicts_with_all = ["row", "column", "ignore", "no_header"])]
     pub(super) header: bool,
-    /// Take the first line for a record; columns are called 1, 2, 3, …
+    /// Read the first line as a record, and number the columns 1, 2, 3, …
     #[arg(help_heading = "CSV", long)]
     pub(super) no_header: bool,
-    /// Byte between fields: a character, \t, or \xNN [default: ,]
+    /// Separate fields at this byte: a character, \t, or \xNN [default: ,]
     #[arg(help_heading = "CSV", long, value_name = "BYTE")]
     pub(super) separator: Option<ByteText>,
-    /// Byte around fields that hold separators or line ends; none if no field is quoted [default: "]
+    /// Set the byte around quoted fields, or none if fields are never quoted [default: "]
     #[arg(help_heading = "CSV", long, value_name = "BYTE|none")]
     pub(super) quote: Option<QuoteText>,
-    /// Where timestamps come from: column:NAME, NOW (start of the run), or a time [default: NOW]
+    /// Take timestamps from column:NAME, NOW (start of the run), or a fixed time [default: NOW]
     #[arg(help_heading = "CSV", long, value_name = "column:NAME|NOW|TIME")]
     pub(super) timestamp: Option<String>,
-    /// Make no cell of fields with this text
+    /// Make no cell from fields with this text
     #[arg(help_heading = "CSV", long, value_name = "TEXT")]
     pub(super) null: Option<String>,
-    /// Encoding of a column's values: string, int16, int32, int64, float32, float64, bool or binary-hex;
+    /// Encode a column's values as string, int16, int32, int64, float32, float64, bool or binary-hex;
     /// repeatable [default: string]
     #[arg(help_heading = "CSV", long = "type", value_name = "FAMILY:QUALIFIER=TYPE")]
     pub(super) types: Vec<TypeText>,
-    /// Stop at a line that cannot be read, skip it, or skip it and copy it to a new FILE
+    /// Stop at a line that cannot be read, skip it, or skip it and copy it to a new FILE [default: stop]
     #[arg(help_heading = "CSV", long, value_name = "stop|skip|FILE")]
     pub(super) bad_lines: Option<BadLinesText>,
-    /// Largest size of a field
+    /// Limit the size of a field
     #[arg(help_heading = "CSV", long, value_name = "SIZE", default_value = "16MiB")]
     pub(super) field_size_max: SizeText,
 }

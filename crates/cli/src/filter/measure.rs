@@ -19,11 +19,11 @@ use crate::keys::{KeyList, KeySet};
 use crate::output::{Audience, Report};
 use crate::size_text::show_count;
 
-/// Fill a filter with keys, ask it, and count: errors, bits, load, time.
+/// Build a filter and measure its error rate, bits per key, load and time per key.
 ///
-/// The error rate is counted over strangers and comes with the interval in which the true rate lies
-/// with a probability of 99.7 % (three standard deviations). Times are means over all keys, hashing
-/// left out.
+/// The error rate is measured over absent keys and shown with the interval that contains the true rate
+/// with a probability of 99.7 % (three standard deviations). Times are means over all keys and exclude
+/// hashing.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,27 +31,27 @@ Examples:
   hfile filter measure --kind d-left --keys 500000 --error-rate 1e-6 --probes 10000000
   hfile filter measure --kind blocked-bloom --input /usr/share/dict/words --json
 
-Exit status: 0 measured, 1 a member was denied, 2 wrong usage, 3 could not read.")]
+Exit status: 0 measured, 1 false negatives, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Measure {
-    /// The kind, as `hfile filter size` lists them
+    /// Measure this kind, one of those listed by `hfile filter size`
     #[arg(long, value_name = "KIND")]
     kind: String,
-    /// How many keys to insert [default: 1000000, or all keys of --input]
+    /// Insert this many keys [default: 1000000, or all keys of --input]
     #[arg(long, value_name = "KEYS")]
     keys: Option<usize>,
-    /// How often the filter may say "maybe" about a stranger
+    /// Size the filter for this error rate, between 0 and 1
     #[arg(long, value_name = "RATE", default_value_t = 0.01)]
     error_rate: f64,
-    /// Size it by bits per key instead
+    /// Size the filter by bits per key instead
     #[arg(long, value_name = "BITS", conflicts_with = "error_rate")]
     bits_per_key: Option<f64>,
-    /// How many strangers to ask for
+    /// Query this many absent keys
     #[arg(long, value_name = "PROBES", default_value_t = 1_000_000)]
     probes: usize,
-    /// Real keys, one a line, instead of made-up ones; - is stdin
+    /// Insert keys from this file, one per line, instead of generated keys; - is stdin
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
-    /// Makes keys and their hashes
+    /// Seed the generator of keys and the hash
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
     #[command(flatten)]

@@ -1,5 +1,4 @@
-//! `hfile filter`: what filters cost and how often they err, computed and counted, and other filters
-//! for files that are there.
+//! `hfile filter`: size and error rate of filters, computed and measured; filters of existing files.
 
 mod experiments;
 mod foreign;
@@ -12,7 +11,7 @@ use filter::{ErrorRate, FilterKind};
 
 use crate::failure::{Answer, Usage};
 
-/// What filters cost and how often they err, computed or counted; and another filter for a file.
+/// Compute and measure the size and error rate of filters, and replace the filter of a file.
 #[derive(clap::Args)]
 #[command(disable_help_subcommand = true)]
 #[command(after_help = "\

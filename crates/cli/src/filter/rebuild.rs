@@ -1,4 +1,4 @@
-//! `hfile filter rebuild`: the same file with another filter of ours.
+//! `hfile filter rebuild`: a copy of a file with another row filter.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -17,12 +17,12 @@ use crate::reading_options::{limits, reader_options};
 use crate::size_text::{SizeText, show_count, show_size};
 use crate::sizing::sizing;
 
-/// Give an HFile another filter of ours, or none, without touching its data.
+/// Copy an HFile with another row filter, or with none.
 ///
-/// Data blocks, their index and the HBase Bloom keep their bytes and places; META blocks, the index of
-/// META blocks and the trailer are written anew. Works on files that HBase wrote, and HBase reads what
-/// comes out. Of a store's own file the id stays behind: the new file is not the one that the store
-/// lists.
+/// Copies data blocks, their index and the HBase Bloom filter byte for byte to the same offsets, and
+/// rewrites META blocks, their index and the trailer. Reads files that HBase wrote, and HBase reads the
+/// output. Drops the file id of a store's file, because the copy is not the file that the store's
+/// manifest names.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -30,27 +30,27 @@ Examples:
   hfile filter rebuild 4f1c.hfile --output new.hfile --kind cuckoo --bits-per-key 12.6
   hfile filter rebuild 4f1c.hfile --output plain.hfile --kind none
 
-Exit status: 0 written, 1 the file is damaged, 2 wrong usage, 3 could not read, or not write.")]
+Exit status: 0 written, 1 the file is damaged, 2 wrong usage, 3 could not read or write.")]
 pub(super) struct Rebuild {
-    /// The file
+    /// HFile to copy
     #[arg(value_name = "IN")]
     input: PathBuf,
-    /// The file to write; - is stdout
+    /// Write the copy to FILE; - is stdout
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
-    /// The filter, such as blocked-bloom; none leaves the file without one
+    /// Build this kind of filter, such as blocked-bloom; none removes the filter
     #[arg(long, value_name = "KIND")]
     kind: String,
-    /// How often the filter may be wrong [default: 0.01]
+    /// Set the error rate, between 0 and 1 [default: 0.01]
     #[arg(long, value_name = "RATE", group = "sizing")]
     error_rate: Option<f64>,
-    /// Bits of filter for each row
+    /// Size the filter by bits per row
     #[arg(long, value_name = "BITS", group = "sizing")]
     bits_per_key: Option<f64>,
-    /// Bytes of the whole filter, which then is one block
+    /// Set the size of the whole filter, which is then one block
     #[arg(long, value_name = "SIZE", group = "sizing")]
     budget: Option<SizeText>,
-    /// Seed of the filter's hashes: one for all files that are asked together
+    /// Seed the filter's hash; files that are searched together need the same seed
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
     /// Replace the output if it exists

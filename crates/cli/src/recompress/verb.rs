@@ -19,11 +19,11 @@ use crate::reading_options::{reader_options, scan};
 use crate::size_text::SizeText;
 use crate::writing_options;
 
-/// Measure HFiles under every encoding and codec: size and speed; or write one anew.
+/// Measure size and speed of HFiles under every encoding and codec, or rewrite one.
 ///
-/// Each file's cells are written to a temporary file with each data block encoding and each codec, and
-/// else as the file is: block size, Bloom, tags, sequence ids, filter of ours. What was written is read
-/// back and compared with the file, cell by cell.
+/// Writes the cells of each file to a temporary file with every data block encoding and codec. Block
+/// size, Bloom filter, tags, sequence ids and row filter stay as in the file. Reads each temporary file
+/// back and compares it with the file, cell by cell.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,36 +31,39 @@ Examples:
   hfile recompress --compression LZ4 --json region/cf/* | jq .variants
   hfile recompress 4f1c.hfile --data-block-encoding FAST_DIFF --compression LZ4 --output new.hfile
 
-With --output the one file that is named is written anew; what no option says stays as it was. It is
-read back before it gets its name: checked as hfile verify does, and compared with the file. That can
-take twice as long as writing it. What goes to stdout is not read back.
-The temporary files go where TMPDIR says, one at a time. Times are those of files in the page cache.
-Exit status: 0 done, 1 a file is damaged, or reads back otherwise, 2 wrong usage, 3 could not read,
-or not write.")]
+--output rewrites a single file; settings without an option stay as in the file. The output is read back
+before it gets its final name: checked as by hfile verify, and compared with the file. This can take twice
+as long as writing it. Output to stdout is not read back.
+Temporary files are written to TMPDIR, one at a time. Times are for files in the page cache.
+Exit status: 0 done, 1 a file is damaged or the output differs from it, 2 wrong usage, 3 could not read
+or write.")]
 #[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
 pub(crate) struct Recompress {
-    /// The files
+    /// HFiles to measure or rewrite
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Write the file anew, to here; - is stdout
+    /// Rewrite the file to OUT; - is stdout
     #[arg(long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// Replace the output if it exists
     #[arg(long, requires = "output")]
     force: bool,
-    /// Do not read back what was written
+    /// Skip reading back the output
     #[arg(long, requires = "output")]
     no_verify: bool,
-    /// NONE, PREFIX, DIFF, FAST_DIFF or ROW_INDEX_V1 [default: all, or with --output as it is]
+    /// Encode data blocks with NONE, PREFIX, DIFF, FAST_DIFF or ROW_INDEX_V1 [default: all; with --output
+    /// as in the file]
     #[arg(long, value_name = "NAME")]
     data_block_encoding: Option<String>,
-    /// NONE, GZ, SNAPPY or LZ4; ZSTD where it was built in [default: all, or with --output as it is]
+    /// Compress blocks with NONE, GZ, SNAPPY or LZ4, or ZSTD if built in [default: all; with --output as in
+    /// the file]
     #[arg(long, value_name = "NAME")]
     compression: Option<String>,
-    /// frame or blocks: as the cluster's codec class for ZSTD wants it [default: as it is, or frame]
+    /// Frame ZSTD data as the cluster's codec class expects it: frame or blocks [default: as in the file,
+    /// or frame]
     #[arg(long, value_name = "NAME")]
     zstd_framing: Option<String>,
-    /// Bytes of cells after which a data block is cut [default: as it is]
+    /// End a data block after this many bytes of cells [default: as in the file]
     #[arg(long, value_name = "SIZE")]
     block_size: Option<SizeText>,
     #[command(flatten)]

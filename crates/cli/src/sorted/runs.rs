@@ -22,13 +22,14 @@ const RUNS_MERGED_MAX: usize = 64;
 /// Whether cells are sorted, and in which bounds.
 #[derive(clap::Args)]
 pub(crate) struct SortOptions {
-    /// Sort the cells first, in temporary files where memory does not do
+    /// Sort the cells first, in temporary files if they exceed --sort-memory
     #[arg(long)]
     sort: bool,
-    /// Bytes of cells that are sorted in memory at a time
+    /// Sort at most this many bytes of cells in memory at a time
     #[arg(long, value_name = "SIZE", default_value = "256MiB", requires = "sort")]
     sort_memory: SizeText,
-    /// Where the temporary files go, about as many bytes as the cells [default: the system's place]
+    /// Write temporary files, about as large as the cells, to this directory [default: the system's
+    /// temporary directory]
     #[arg(long, value_name = "DIR", requires = "sort")]
     sort_directory: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! `hfile store explain`: what one get did.
+//! `hfile store explain`: the steps of one get.
 
 use std::io::{self, Write};
 
@@ -12,19 +12,19 @@ use crate::key_text::KeyText;
 use crate::output::{Audience, Report, write_table};
 use crate::size_text::show_count;
 
-/// Say what one get did, file by file: skipped and why, filters asked, blocks touched.
+/// Show the steps of a get, file by file: why files were skipped, filters queried, blocks read.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   hfile store explain DIR row1
   hfile store explain DIR hex:726f7731 --json
 
-A command starts with an empty cache, so its blocks come from files.
-Exit status: 0 found, 1 there is no such row, 2 wrong usage, 3 could not read.")]
+A command starts with an empty block cache, so it reads all blocks from files.
+Exit status: 0 found, 1 not found, 2 wrong usage, 3 could not read.")]
 pub(super) struct Explain {
     #[command(flatten)]
     directory: Directory,
-    /// The row: text with \xNN, or hex:…
+    /// Row key: text with \xNN, or hex:…
     #[arg(value_name = "ROW")]
     row: KeyText,
     #[command(flatten)]

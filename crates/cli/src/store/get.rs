@@ -12,7 +12,7 @@ use crate::failure::Answer;
 use crate::key_text::KeyText;
 use crate::output::{STDOUT, stdout};
 
-/// Print the visible cells of a row, or of many, which are then read together.
+/// Print the visible cells of one or more rows.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -21,19 +21,19 @@ Examples:
   hfile store get DIR row1 row2 row3
   hfile store get DIR --from rows.txt
 
-Exit status: 0 all found, 1 there is no such row, 2 wrong usage, 3 could not read.")]
+Exit status: 0 all rows found, 1 a row not found, 2 wrong usage, 3 could not read.")]
 pub(super) struct Get {
     #[command(flatten)]
     directory: Directory,
-    /// The rows: text with \xNN, or hex:…
+    /// Row keys: text with \xNN, or hex:…
     #[arg(value_name = "ROW", required_unless_present = "from")]
     rows: Vec<KeyText>,
-    /// A file of further rows, one a line; - is stdin
+    /// Read more rows from this file, one per line; - is stdin
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
     #[command(flatten)]
     versions: Versions,
-    /// How cells are shown
+    /// Choose the output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

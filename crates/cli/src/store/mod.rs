@@ -1,4 +1,4 @@
-//! `hfile store`: a store directory from the command line. One file a verb.
+//! `hfile store`: reads and writes a store directory. One module per verb.
 
 mod append;
 mod checkpoint;
@@ -29,7 +29,7 @@ use crate::failure::{Answer, Usage};
 use crate::key_text::KeyText;
 use crate::times::time_range;
 
-/// Work on a store directory: many HFiles, a log and a memstore behind one get.
+/// Read, write and maintain a store: a directory of HFiles with a write-ahead log and memstores.
 #[derive(clap::Args)]
 #[command(disable_help_subcommand = true)]
 #[command(after_help = "\
@@ -40,7 +40,7 @@ Examples:
   hfile store explain DIR row1
 
 One process at a time can write to a store. get, scan, stats, explain, verify and export only read: they
-need no permission to write, and work beside a writer.")]
+need no write permission, and can run while another process writes.")]
 pub(crate) struct StoreVerbs {
     #[command(subcommand)]
     verb: StoreVerb,
@@ -93,10 +93,10 @@ impl StoreVerbs {
 /// The store a verb works on.
 #[derive(clap::Args)]
 struct Directory {
-    /// The store's directory
+    /// Store directory
     #[arg(value_name = "DIR")]
     directory: PathBuf,
-    /// What time it is for TTL and new cells, in milliseconds [default: the computer's clock]
+    /// Use this time for TTL and new cells, in milliseconds since 1970 [default: the system clock]
     #[arg(long, value_name = "MILLIS")]
     now: Option<i64>,
 }
@@ -116,13 +116,13 @@ fn warn_of_filters(store: &Store) {
 /// A column of a row.
 #[derive(clap::Args)]
 struct Column {
-    /// The column family
+    /// Column family
     #[arg(value_name = "FAMILY")]
     family: String,
-    /// The row: text with \xNN, or hex:…
+    /// Row key: text with \xNN, or hex:…
     #[arg(value_name = "ROW")]
     row: KeyText,
-    /// The column
+    /// Column qualifier: text with \xNN, or hex:…
     #[arg(value_name = "QUALIFIER")]
     qualifier: KeyText,
 }
@@ -165,13 +165,13 @@ impl Directory {
 /// Which versions a read shows.
 #[derive(clap::Args)]
 struct Versions {
-    /// Versions of each column to show
+    /// Show at most this many versions of each column
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     versions: u32,
-    /// Show versions from this time on, in milliseconds
+    /// Show versions from this time on, in milliseconds since 1970
     #[arg(long, value_name = "MILLIS")]
     min_ts: Option<i64>,
-    /// Show versions before this time, in milliseconds
+    /// Show versions before this time, in milliseconds since 1970
     #[arg(long, value_name = "MILLIS")]
     max_ts: Option<i64>,
 }

@@ -18,7 +18,7 @@ use crate::progress::Progress;
 use crate::size_text::show_number;
 use crate::stderr::say;
 
-/// Write cells into a family, in batches that are acknowledged one after the other.
+/// Write cells to a family, in batches that are acknowledged one after the other.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -26,28 +26,29 @@ Examples:
   hfile store put DIR f --from csv users.csv --row id --type f:age=int32 --timestamp updated
   hfile store put DIR f --from csv - --ack < cells.csv
 
-A batch that was acknowledged survives the end of the process, however it ends. A batch ends where a record
-of the input does. The cells keep their timestamps and types; their sequence ids are given anew.
-Columns of CSV that name no family are of FAMILY; hfile build --help says how CSV is read.
+An acknowledged batch is in the log and survives a crash of the process. Batches end between records of the
+input. Cells keep their timestamps and types, and get new sequence ids. CSV columns that name no family
+belong to FAMILY; hfile build --help describes CSV.
 
-Where the input cannot be read, the records before are written, and stderr says how many cells are stored
-and with which --from-line to go on; after Ctrl-C too. To resume, pass
---timestamp with the time that the first run printed on stderr; otherwise the cells get a new one.")]
+If the input cannot be read, the records before that line are written, and stderr shows how many cells are
+stored and the --from-line to resume at; Ctrl-C does the same. To resume CSV whose cells got the start of
+the run as their timestamp, also pass --timestamp with the time that the first run printed on stderr;
+otherwise the remaining cells get a later one.")]
 pub(super) struct Put {
     #[command(flatten)]
     directory: Directory,
-    /// The column family, which is that of all cells
+    /// Column family of all cells
     #[arg(value_name = "FAMILY")]
     family: String,
     #[command(flatten)]
     input: InputOptions,
-    /// Skip the records that begin before this line of the input
+    /// Skip records that begin before this line of the input
     #[arg(long, value_name = "LINE", default_value_t = 1)]
     from_line: u64,
-    /// Print "ACK n" after each batch: n cells are acknowledged so far
+    /// Print "ACK n" after each batch, where n counts all cells acknowledged so far
     #[arg(long)]
     ack: bool,
-    /// Cells per atomic batch; a record is never split
+    /// Write at least this many cells per atomic batch; a batch ends after a whole record
     #[arg(long, value_name = "CELLS", default_value = "1000")]
     batch: NonZeroUsize,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `hfile store stats`: what a store holds.
+//! `hfile store stats`: the contents of a store in numbers.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use crate::failure::Answer;
 use crate::output::{Audience, Report, write_table};
 use crate::size_text::{show_count, show_size};
 
-/// Say what a store holds: files, bytes and cells of each family.
+/// Show files, bytes and cells of each family.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

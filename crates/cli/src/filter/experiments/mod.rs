@@ -1,4 +1,4 @@
-//! `hfile filter experiments`: what the texts on filters measured, measured again at their own sizes.
+//! `hfile filter experiments`: published measurements of filters, repeated at their own sizes.
 
 mod bloom;
 mod cuckoo;
@@ -12,12 +12,12 @@ use serde::Serialize;
 use crate::failure::Answer;
 use crate::output::{Audience, Report, write_table};
 
-/// Repeat the experiments of the texts on filters at their own sizes, theirs beside ours.
+/// Repeat published experiments on filters, and show the published results beside ours.
 ///
 /// Bloom: m = 1,600,000 bits, n = 80,000 keys, k = 6, 10, 14, and the time of the `SimpleBloomFilter` class.
-/// d-left: 500,000 keys. Cuckoo: the load at the first refusal for 1, 2, 4 and 8 slots a bucket, and copies
-/// of one key. Filters have the size of the source also with --quick, which only asks for fewer absent keys.
-/// Counts are checked against what theory allows; times are not.
+/// d-left: 500,000 keys. Cuckoo: the load at the first refused insert for 1, 2, 4 and 8 slots per bucket, and
+/// copies of one key. Filters have the published sizes, with --quick too. Counts are checked against theory;
+/// times are not.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -26,10 +26,10 @@ Examples:
 
 Exit status: 0 all counts as expected, 1 some are not.")]
 pub(crate) struct Experiments {
-    /// Ask for 1,000,000 absent keys instead of 20,000,000
+    /// Query 1,000,000 absent keys instead of 20,000,000
     #[arg(long)]
     quick: bool,
-    /// Makes the keys
+    /// Seed the generator of keys
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
     #[command(flatten)]

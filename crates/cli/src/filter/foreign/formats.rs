@@ -10,18 +10,18 @@ use serde::Serialize;
 
 use crate::size_text::show_count;
 
-/// Which library's bytes.
+/// A format of another library.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
 pub(super) enum ForeignFormat {
-    /// Guava, as `writeTo` writes it
+    /// Guava's BloomFilter, as `writeTo` writes it
     Guava,
-    /// The simple Bloom filter of many articles, as `BitSet.toByteArray`
+    /// The SimpleBloomFilter class of many tutorials, as `BitSet.toByteArray`
     SimpleBloom,
-    /// Hadoop, class `BloomFilter`
+    /// Hadoop's BloomFilter class
     HadoopBloom,
-    /// Hadoop, class `CountingBloomFilter`
+    /// Hadoop's CountingBloomFilter class
     HadoopCounting,
-    /// Hadoop, class `DynamicBloomFilter`
+    /// Hadoop's DynamicBloomFilter class
     HadoopDynamic,
     /// The Go package seiflotfy/cuckoofilter, as `Encode` writes it
     GoCuckoo,

@@ -1,4 +1,4 @@
-//! `hfile filter foreign make`: keys into a new filter, or into one that is there.
+//! `hfile filter foreign make`: a new filter of keys, or an existing filter with more keys.
 
 use std::io::Write;
 use std::num::NonZeroU32;
@@ -16,49 +16,48 @@ use crate::filter::error_rate;
 use crate::half_made::Output;
 use crate::output::Audience;
 
-/// Make a filter from keys, or add keys to one that is there.
+/// Make a filter of keys, or add keys to an existing filter.
 ///
-/// Keys come one a line. The filter is sized as its library would size it for --expected keys (by default
-/// as many as there are) and --error-rate; hadoop formats also take --bits and --hash-count, as Hadoop's
-/// constructors do. A go-cuckoo filter has --expected slots, rounded up to a power of two: 95 % can be
-/// filled.
+/// The filter is sized as its library sizes it for --expected keys and --error-rate; the Hadoop formats
+/// also take --bits and --hash-count, as Hadoop's constructors do. A go-cuckoo filter has slots for
+/// --expected keys, rounded up to a power of two, of which 95 % can be filled.
 #[derive(clap::Args)]
 #[command(after_help = "Exit status: 0 made, 2 wrong usage, 3 input or output failed.")]
 pub(super) struct Make {
-    /// Which library's bytes
+    /// Write the filter in this format
     #[arg(long, value_enum)]
     format: ForeignFormat,
-    /// Where the filter goes; - is stdout
+    /// Write the filter to FILE; - is stdout
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
-    /// The keys, one a line; - is stdin
+    /// Read the keys from this file, one per line; - is stdin
     #[arg(long, value_name = "FILE")]
     input: PathBuf,
-    /// The lines of --input are in hex
+    /// Read the lines of --input as hex
     #[arg(long)]
     hex: bool,
-    /// Add to this filter instead of an empty one
+    /// Add the keys to this filter instead of a new one
     #[arg(long, value_name = "FILE", conflicts_with_all = SIZING)]
     extend: Option<PathBuf>,
-    /// Size it for so many keys [default: those of --input]
+    /// Size the filter for this many keys [default: the number of keys in --input]
     #[arg(long, value_name = "KEYS")]
     expected: Option<u32>,
-    /// How often it may say "maybe" about an absent key [default: 0.01]
+    /// Set the error rate for absent keys, between 0 and 1 [default: 0.01]
     #[arg(long, value_name = "RATE")]
     error_rate: Option<f64>,
-    /// Hadoop's vectorSize, in place of --expected and --error-rate
+    /// Set Hadoop's vectorSize, instead of --expected and --error-rate
     #[arg(long, value_name = "BITS", requires = "hash_count", conflicts_with_all = ["error_rate", "expected"])]
     bits: Option<u32>,
-    /// Hadoop's nbHash
+    /// Set Hadoop's nbHash, the number of hash functions
     #[arg(long, value_name = "COUNT", requires = "bits")]
     hash_count: Option<u32>,
-    /// Hadoop's hash [default: murmur]
+    /// Set Hadoop's hash type [default: murmur]
     #[arg(long, value_enum)]
     hash: Option<HashName>,
-    /// Hadoop's nr: keys of each row of a dynamic filter [default: --expected]
+    /// Set Hadoop's nr, the keys per row of a dynamic filter [default: --expected]
     #[arg(long, value_name = "KEYS")]
     row_keys: Option<NonZeroU32>,
-    /// Replace --output if it is there
+    /// Replace the output if it exists
     #[arg(long)]
     force: bool,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `hfile filter foreign`: filters in the bytes of other libraries, made, extended, asked and described.
+//! `hfile filter foreign`: makes, extends, queries and describes filters in other libraries' formats.
 
 mod formats;
 mod make;
@@ -18,9 +18,9 @@ use crate::key_text::{KeyText, parse_hex};
 use crate::output::{Audience, Report};
 use crate::size_text::show_count;
 
-/// Read and write filters in the bytes of other libraries.
+/// Make, query and describe filters in the formats of other libraries.
 ///
-/// A file does not say which library wrote it, so the format is always named with --format.
+/// A file does not record its format, so --format is always needed.
 #[derive(clap::Args)]
 #[command(disable_help_subcommand = true)]
 #[command(after_help = "\
@@ -52,23 +52,23 @@ impl ForeignVerbs {
     }
 }
 
-/// Ask a filter about keys: "no" is certain, "maybe" is not.
+/// Query a filter for keys, and list the keys that are certainly absent.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Exit status: 0 all keys may be in it, 1 some are not, 2 wrong usage, 3 no such filter."
+    after_help = "Exit status: 0 all keys may be present, 1 some are absent, 2 wrong usage, 3 could not read."
 )]
 struct Ask {
-    /// The filter
+    /// Filter file
     file: PathBuf,
-    /// Keys as hfile prints them: \xNN for other bytes
+    /// Keys to look up: text with \xNN, or hex:…
     keys: Vec<KeyText>,
-    /// Which library wrote it
+    /// Read the file in this format
     #[arg(long, value_enum)]
     format: ForeignFormat,
-    /// More keys, one a line; - is stdin
+    /// Read more keys from this file, one per line; - is stdin
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
-    /// The lines of --input are in hex
+    /// Read the lines of --input as hex
     #[arg(long, requires = "input")]
     hex: bool,
     #[command(flatten)]
@@ -129,13 +129,13 @@ impl Report for AskReport {
     }
 }
 
-/// Describe a filter: size, parameters, fill, error rate.
+/// Describe a filter: size, parameters, error rate.
 #[derive(clap::Args)]
-#[command(after_help = "Exit status: 0 read, 2 wrong usage, 3 no such filter.")]
+#[command(after_help = "Exit status: 0 read, 2 wrong usage, 3 could not read.")]
 struct Info {
-    /// The filter
+    /// Filter file
     file: PathBuf,
-    /// Which library wrote it
+    /// Read the file in this format
     #[arg(long, value_enum)]
     format: ForeignFormat,
     #[command(flatten)]

@@ -14,10 +14,10 @@ use crate::failure::Answer;
 use crate::output::{Audience, Report, write_table};
 use crate::size_text::{show_count, show_size};
 
-/// Compute what each kind of filter takes for so many keys at an error rate.
+/// Compute the size of every filter kind for a number of keys and an error rate.
 ///
-/// Nothing is built. No filter can take fewer than log2(1 / error rate) bits a key; "over bound" is
-/// how far above that a kind stays.
+/// Builds no filter. No filter can use fewer than log2(1 / error rate) bits per key; "over bound" is how
+/// far a kind exceeds that bound.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -27,13 +27,13 @@ Examples:
 
 Exit status: 0 computed, 2 wrong usage.")]
 pub(crate) struct Size {
-    /// How many different keys
+    /// Size filters for this many distinct keys
     #[arg(long, value_name = "KEYS")]
     keys: u64,
-    /// How often the filter may say "maybe" about a stranger
+    /// Set the error rate for absent keys, between 0 and 1
     #[arg(long, value_name = "RATE", default_value_t = 0.01)]
     error_rate: f64,
-    /// Also show cuckoo and d-left filters at every width of 4 to 16 bits, at their planned load
+    /// Also show cuckoo and d-left filters with fingerprints of 4 to 16 bits, at their planned load
     #[arg(long)]
     widths: bool,
     #[command(flatten)]
