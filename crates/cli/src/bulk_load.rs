@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::failure::Usage;
+use crate::failure::UsageError;
 use crate::key_text::KeyText;
 use crate::output::Report;
 use crate::size_text::show_number;
@@ -32,12 +32,12 @@ impl TableOptions {
     ///
     /// # Errors
     ///
-    /// [`Usage`] if they do not ascend.
-    pub(crate) fn splits(&self) -> Result<Vec<Vec<u8>>, Usage> {
+    /// [`UsageError`] if they do not ascend.
+    pub(crate) fn splits(&self) -> Result<Vec<Vec<u8>>, UsageError> {
         let splits: Vec<_> = self.splits.iter().map(|row| row.as_bytes().to_vec()).collect();
         match self.splits.windows(2).zip(splits.windows(2)).find(|(_, rows)| rows[0] >= rows[1]) {
             None => Ok(splits),
-            Some((shown, _)) => Err(Usage(format!(
+            Some((shown, _)) => Err(UsageError(format!(
                 "rows to split at ascend, and {} does not come before {}",
                 shown[0], shown[1]
             ))),

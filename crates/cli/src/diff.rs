@@ -8,8 +8,8 @@ use anyhow::Context;
 use serde::Serialize;
 use sstable::{CellRef, Reader, SequenceId};
 
-use crate::failure::{Answer, Usage};
-use crate::output::{Audience, Report, STDOUT, stdout};
+use crate::failure::{Answer, UsageError};
+use crate::output::{Report, ReportFormat, STDOUT, stdout};
 use crate::reading_options::{reader_options, scan};
 use crate::size_text::{show_count, show_number};
 
@@ -38,7 +38,7 @@ pub(crate) struct Diff {
     #[arg(long, value_name = "CELLS", default_value_t = 100)]
     limit: u64,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Diff {
@@ -49,7 +49,7 @@ impl Diff {
         let order = left.trailer().comparator;
         if order != right.trailer().comparator {
             let what = "one file is of hbase:meta, whose rows have an order of their own";
-            return Err(Usage(what.to_owned()).into());
+            return Err(UsageError(what.to_owned()).into());
         }
         let (mut left, mut right) = (scan(&left)?, scan(&right)?);
         let mut report = DiffReport::new(&self.left, &self.right);
@@ -57,7 +57,7 @@ impl Diff {
         let mut printed = 0;
         let mut show = |sign: char, cell: &CellRef<'_>| {
             printed += 1;
-            if printed > self.limit || self.audience.is_program() {
+            if printed > self.limit || self.report_format.is_json() {
                 return Ok(());
             }
             writeln!(out, "{sign} {cell:?}").context(STDOUT)
@@ -100,7 +100,7 @@ impl Diff {
         report.same = report.only_left + report.only_right + report.differing == 0;
         report.unshown = printed.saturating_sub(self.limit);
         let same = report.same;
-        self.audience.print(&report)?;
+        self.report_format.print(&report)?;
         Ok(Answer::from_bool(same))
     }
 

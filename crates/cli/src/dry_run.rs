@@ -12,7 +12,7 @@ use crate::cells_input::{Input, InputOptions};
 use crate::cells_output::{CellsOutput, Format};
 use crate::csv_input::Problem;
 use crate::failure::Answer;
-use crate::output::{Audience, Report};
+use crate::output::{Report, ReportFormat};
 use crate::progress::Progress;
 use crate::size_text::show_number;
 
@@ -37,7 +37,7 @@ pub(crate) fn dry_run(
     options: &InputOptions,
     mut input: Input,
     checks: Checks<'_>,
-    audience: Audience,
+    report_format: ReportFormat,
 ) -> anyhow::Result<Answer> {
     let progress = Progress::unbounded("cells read");
     let mut report = DryRun::new(options.name().to_string());
@@ -73,7 +73,7 @@ pub(crate) fn dry_run(
         report.add_problem(Problem { line: input.line(), what: error.to_string() });
     }
     report.finish(&input);
-    audience.print(&report)?;
+    report_format.print(&report)?;
     Ok(Answer::from_bool(report.problem_count == 0))
 }
 

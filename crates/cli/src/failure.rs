@@ -18,28 +18,28 @@ use std::process::ExitCode;
 use sstable::Damage;
 
 use crate::output::STDOUT;
-use crate::stderr::say;
+use crate::stderr::print_message;
 
 /// How a verb that did its work ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Answer {
     /// Done, and nothing speaks against it.
-    Sound,
+    Positive,
     /// Done, and the answer is no.
-    No,
+    Negative,
 }
 
 impl Answer {
     /// `Sound` if `sound`.
     pub(crate) const fn from_bool(sound: bool) -> Self {
-        if sound { Self::Sound } else { Self::No }
+        if sound { Self::Positive } else { Self::Negative }
     }
 
     /// `Sound` if both are.
     pub(crate) const fn and(self, other: Self) -> Self {
         match (self, other) {
-            (Self::Sound, Self::Sound) => Self::Sound,
-            _ => Self::No,
+            (Self::Positive, Self::Positive) => Self::Positive,
+            _ => Self::Negative,
         }
     }
 }
@@ -47,22 +47,22 @@ impl Answer {
 /// The arguments do not fit together in a way that clap cannot know.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct Usage(pub(crate) String);
+pub(crate) struct UsageError(pub(crate) String);
 
 /// The output is there already and may not be replaced.
 #[derive(Debug, thiserror::Error)]
 #[error("{0} exists already")]
-pub(crate) struct Exists(pub(crate) String);
+pub(crate) struct OutputExists(pub(crate) String);
 
 /// A read gave what it must not give: a defect of this program, not of its input.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct Wrong(pub(crate) String);
+pub(crate) struct ReadMismatch(pub(crate) String);
 
 /// What was written reads back damaged: a defect of this program, or copied from its input.
 #[derive(Debug, thiserror::Error)]
 #[error("{name}: reads back damaged: {damage}")]
-pub(crate) struct Unsound {
+pub(crate) struct DamagedOutput {
     /// The file that was to be written.
     pub(crate) name: String,
     /// The first thing that is wrong with it.
@@ -76,7 +76,7 @@ pub(crate) struct Unsalvageable(#[source] sstable::Error);
 
 impl Unsalvageable {
     /// The error, if it is damage to what salvage needs.
-    pub(crate) fn of(error: sstable::Error) -> anyhow::Error {
+    pub(crate) fn from_error(error: sstable::Error) -> anyhow::Error {
         match error {
             error @ sstable::Error::Corrupt { .. } => Self(error).into(),
             error => error.into(),
@@ -87,7 +87,7 @@ impl Unsalvageable {
 /// A file's error for which the verb knows a better next step than the error itself shows.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
-pub(crate) struct Advised {
+pub(crate) struct WithNextStep {
     /// What happened.
     #[source]
     pub(crate) error: sstable::Error,
@@ -96,13 +96,13 @@ pub(crate) struct Advised {
 }
 
 /// Prints a failure to stderr and gives the exit status that goes with it.
-pub(crate) fn conclude(result: anyhow::Result<Answer>) -> ExitCode {
+pub(crate) fn exit_code(result: anyhow::Result<Answer>) -> ExitCode {
     match result {
-        Ok(Answer::Sound) => ExitCode::SUCCESS,
-        Ok(Answer::No) => ExitCode::from(1),
+        Ok(Answer::Positive) => ExitCode::SUCCESS,
+        Ok(Answer::Negative) => ExitCode::from(1),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            say(told(&error));
+            print_message(failure_message(&error));
             ExitCode::from(status(&error))
         }
     }
@@ -110,19 +110,19 @@ pub(crate) fn conclude(result: anyhow::Result<Answer>) -> ExitCode {
 
 /// The exit status of a failure.
 pub(crate) fn status(error: &anyhow::Error) -> u8 {
-    judge(error).status
+    classify(error).status
 }
 
 /// Whether a failure is about the results' reader or the arguments, and not about an input.
 pub(crate) fn is_of_output_or_usage(error: &anyhow::Error) -> bool {
     is_closed_pipe(error)
-        || error.chain().any(|cause| cause.is::<Usage>() || cause.to_string() == STDOUT)
+        || error.chain().any(|cause| cause.is::<UsageError>() || cause.to_string() == STDOUT)
 }
 
 /// What a failure says: what happened, and what to do next.
-pub(crate) fn told(error: &anyhow::Error) -> String {
-    let mut message = format!("hfile: {}", whole(error));
-    if let Some(next) = judge(error).next {
+pub(crate) fn failure_message(error: &anyhow::Error) -> String {
+    let mut message = format!("hfile: {}", one_line(error));
+    if let Some(next) = classify(error).next {
         let _ = write!(message, "\nnext: {next}");
     }
     message
@@ -132,7 +132,7 @@ pub(crate) fn told(error: &anyhow::Error) -> String {
 ///
 /// A store's error wraps the file's error and may show it too; what is said already is not said
 /// again.
-pub(crate) fn whole(error: &anyhow::Error) -> String {
+pub(crate) fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
     for cause in error.chain() {
         let message = cause.to_string();
@@ -147,41 +147,41 @@ pub(crate) fn whole(error: &anyhow::Error) -> String {
     line
 }
 
-struct Verdict {
+struct Classification {
     status: u8,
     next: Option<&'static str>,
 }
 
-fn judge(error: &anyhow::Error) -> Verdict {
-    error.chain().find_map(judge_one).unwrap_or(Verdict { status: 3, next: None })
+fn classify(error: &anyhow::Error) -> Classification {
+    error.chain().find_map(classify_cause).unwrap_or(Classification { status: 3, next: None })
 }
 
-fn judge_one(cause: &(dyn std::error::Error + 'static)) -> Option<Verdict> {
-    let verdict = |status, next| Some(Verdict { status, next: Some(next) });
-    if cause.is::<Usage>() {
-        return verdict(2, "hfile --help, or hfile VERB --help, shows how");
+fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classification> {
+    let class = |status, next| Some(Classification { status, next: Some(next) });
+    if cause.is::<UsageError>() {
+        return class(2, "hfile --help, or hfile VERB --help, shows how");
     }
-    if let Some(Advised { next, .. }) = cause.downcast_ref() {
-        return verdict(3, next);
+    if let Some(WithNextStep { next, .. }) = cause.downcast_ref() {
+        return class(3, next);
     }
     if cause.is::<Unsalvageable>() {
-        return verdict(
+        return class(
             1,
             "trailer, file info and index root must be sound for a salvage, for without them nobody knows how blocks \
              are to be read; take a sound copy of the file (replica, snapshot, backup)",
         );
     }
-    if cause.is::<Exists>() {
-        return verdict(3, "give another --output, or --force to replace it");
+    if cause.is::<OutputExists>() {
+        return class(3, "give another --output, or --force to replace it");
     }
-    if cause.is::<Wrong>() {
-        return verdict(
+    if cause.is::<ReadMismatch>() {
+        return class(
             1,
             "this must never happen: please report it, with the command and its input",
         );
     }
-    if cause.is::<Unsound>() {
-        return verdict(
+    if cause.is::<DamagedOutput>() {
+        return class(
             1,
             "hfile verify says whether the input is damaged too, and hfile filter rebuild makes its \
              filter anew; if it is sound, please report it, with the command and its input",
@@ -189,32 +189,32 @@ fn judge_one(cause: &(dyn std::error::Error + 'static)) -> Option<Verdict> {
     }
     if let Some(error) = cause.downcast_ref::<store::Error>() {
         return match error {
-            store::Error::StoreFile(sstable::Error::Corrupt { .. }) => verdict(
+            store::Error::StoreFile(sstable::Error::Corrupt { .. }) => class(
                 1,
                 "hfile store verify DIR says what else is damaged in a store, hfile verify FILE in a \
                  file to be taken in; hfile store salvage DIR NEW, or hfile salvage FILE, saves what is sound",
             ),
-            store::Error::StoreFile(error) => judge_file(error),
-            store::Error::Corrupt { .. } => verdict(
+            store::Error::StoreFile(error) => classify_file_error(error),
+            store::Error::Corrupt { .. } => class(
                 1,
                 "hfile store verify DIR says what else is damaged, and hfile store salvage DIR NEW \
                  makes a new store of what is sound, unless there is a sound copy",
             ),
-            store::Error::Missing { path } if has_store_files(path) => verdict(
+            store::Error::Missing { path } if has_store_files(path) => class(
                 1,
                 "its MANIFEST is missing, and other parts of a store are there: hfile store verify DIR says which, and \
                  hfile store salvage DIR NEW makes a new store of them",
             ),
-            store::Error::Missing { .. } => verdict(3, "hfile store create DIR FAMILY makes one"),
-            store::Error::Unfinished { .. } => verdict(
+            store::Error::Missing { .. } => class(3, "hfile store create DIR FAMILY makes one"),
+            store::Error::Unfinished { .. } => class(
                 1,
                 "if no salvage is at work there: remove the directory, and run hfile store salvage \
                  again",
             ),
             store::Error::Changing { .. } => {
-                verdict(3, "try again; hfile store checkpoint copies it")
+                class(3, "try again; hfile store checkpoint copies it")
             }
-            store::Error::Locked { .. } => verdict(
+            store::Error::Locked { .. } => class(
                 3,
                 "wait for the other process, or end it; verbs that only read need not wait",
             ),
@@ -223,12 +223,12 @@ fn judge_one(cause: &(dyn std::error::Error + 'static)) -> Option<Verdict> {
         };
     }
     if let Some(error) = cause.downcast_ref::<sstable::Error>() {
-        return judge_file(error);
+        return classify_file_error(error);
     }
     match cause.downcast_ref::<io::Error>()?.kind() {
-        io::ErrorKind::NotFound => verdict(3, "check the path"),
-        io::ErrorKind::PermissionDenied => verdict(3, "check who owns it and what its mode allows"),
-        io::ErrorKind::StorageFull => verdict(3, "free some space on that disk and try again"),
+        io::ErrorKind::NotFound => class(3, "check the path"),
+        io::ErrorKind::PermissionDenied => class(3, "check who owns it and what its mode allows"),
+        io::ErrorKind::StorageFull => class(3, "free some space on that disk and try again"),
         _ => None,
     }
 }
@@ -238,15 +238,15 @@ fn has_store_files(directory: &Path) -> bool {
     directory.join("wal").is_dir()
 }
 
-fn judge_file(error: &sstable::Error) -> Option<Verdict> {
-    let verdict = |status, next| Some(Verdict { status, next: Some(next) });
+fn classify_file_error(error: &sstable::Error) -> Option<Classification> {
+    let class = |status, next| Some(Classification { status, next: Some(next) });
     match error {
-        sstable::Error::Corrupt { .. } => verdict(
+        sstable::Error::Corrupt { .. } => class(
             1,
             "hfile verify FILE says what else is damaged, and which rows; take a sound copy of the file \
              (replica, snapshot, backup), or hfile salvage FILE --output NEW for the cells of its sound blocks",
         ),
-        sstable::Error::Unsupported { .. } => verdict(
+        sstable::Error::Unsupported { .. } => class(
             3,
             "let HBase rewrite the file with options that this build reads, \
              or use a build that reads this one",
@@ -283,16 +283,16 @@ mod tests {
 
     #[test]
     fn damage_is_an_answer_and_a_missing_file_a_failure() {
-        assert_eq!(judge(&corrupt()).status, 1);
-        assert_eq!(judge(&io::Error::from(io::ErrorKind::NotFound).into()).status, 3);
-        assert_eq!(judge(&Usage("no".into()).into()).status, 2);
+        assert_eq!(classify(&corrupt()).status, 1);
+        assert_eq!(classify(&io::Error::from(io::ErrorKind::NotFound).into()).status, 3);
+        assert_eq!(classify(&UsageError("no".into()).into()).status, 2);
     }
 
     #[test]
     fn a_failure_names_file_offset_and_block_once() {
         let error =
             Err::<(), _>(corrupt()).context("a.hfile: DATA block at 0x40: checksum differs");
-        let line = whole(&error.expect_err("made above"));
+        let line = one_line(&error.expect_err("made above"));
         assert_eq!(line, "a.hfile: DATA block at 0x40: checksum differs");
     }
 

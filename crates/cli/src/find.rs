@@ -8,9 +8,9 @@ use serde::Serialize;
 use sstable::{FilterAnswer, ReadTrace, Reader, RowProbe, TimeRange, Timestamp};
 
 use crate::each_file::for_each_file;
-use crate::failure::{Answer, Usage};
+use crate::failure::{Answer, UsageError};
 use crate::key_text::KeyText;
-use crate::output::{Audience, Report, write_table};
+use crate::output::{Report, ReportFormat, write_table};
 use crate::reading_options::reader_options;
 use crate::times::time_range;
 
@@ -43,13 +43,13 @@ pub(crate) struct Find {
     #[arg(long, value_name = "MILLIS")]
     max_ts: Option<i64>,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Find {
     /// Asks the files one after the other.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        self.row.check_is_no_file()?;
+        self.row.check_is_not_a_file()?;
         let times = self.times()?;
         let mut probe = RowProbe::new(self.row.as_bytes(), Seed::new(0));
         if let Some(column) = &self.column {
@@ -58,24 +58,24 @@ impl Find {
         let mut files = Vec::new();
         let answer = for_each_file(&self.files, |file| {
             files.push(FileReport::new(file, &probe, times)?);
-            Ok(Answer::Sound)
+            Ok(Answer::Positive)
         });
         if files.is_empty() {
             return answer;
         }
         let found = files.iter().any(|file| file.candidate);
-        if self.audience.is_program() {
+        if self.report_format.is_json() {
             for file in &files {
-                self.audience.print(file)?;
+                self.report_format.print(file)?;
             }
         } else {
-            self.audience.print(&Files(files))?;
+            self.report_format.print(&FileTable(files))?;
         }
         Ok(answer?.and(Answer::from_bool(found)))
     }
 
     /// The times asked for. A file's own range has both ends, and that of the command line only its first.
-    fn times(&self) -> Result<TimeRange, Usage> {
+    fn times(&self) -> Result<TimeRange, UsageError> {
         let (min, before) = time_range(Some(self.min_ts), self.max_ts)?;
         let max = match self.max_ts {
             Some(_) => Timestamp::new(before.get() - 1),
@@ -92,14 +92,14 @@ struct FileReport {
     file: String,
     /// Whether it has to be looked into.
     candidate: bool,
-    why: Why,
+    why: Reason,
     filter_blocks: u64,
     bytes_from_file: u64,
 }
 
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "kebab-case")]
-enum Why {
+enum Reason {
     Empty,
     OutOfRange,
     OutOfTime,
@@ -109,7 +109,7 @@ enum Why {
     NoFilter,
 }
 
-impl Why {
+impl Reason {
     const fn text(self) -> &'static str {
         match self {
             Self::Empty => "no: it is empty",
@@ -128,20 +128,21 @@ impl FileReport {
         let reader = Reader::open_file(file, reader_options())?;
         let mut trace = ReadTrace::default();
         let why = if reader.is_empty() {
-            Why::Empty
+            Reason::Empty
         } else if !reader.spans_row(probe.row()) {
-            Why::OutOfRange
+            Reason::OutOfRange
         } else if reader.file_info().time_range().is_some_and(|own| !own.overlaps(times)) {
-            Why::OutOfTime
+            Reason::OutOfTime
         } else {
             match reader.ask_filter(probe, &mut trace) {
-                FilterAnswer::No => Why::DeniedByFilter,
-                FilterAnswer::Maybe => Why::PassedByFilter,
-                FilterAnswer::NotAsked if trace.filters_unreadable > 0 => Why::FilterUnreadable,
-                FilterAnswer::NotAsked => Why::NoFilter,
+                FilterAnswer::No => Reason::DeniedByFilter,
+                FilterAnswer::Maybe => Reason::PassedByFilter,
+                FilterAnswer::NotAsked if trace.filters_unreadable > 0 => Reason::FilterUnreadable,
+                FilterAnswer::NotAsked => Reason::NoFilter,
             }
         };
-        let candidate = matches!(why, Why::PassedByFilter | Why::FilterUnreadable | Why::NoFilter);
+        let candidate =
+            matches!(why, Reason::PassedByFilter | Reason::FilterUnreadable | Reason::NoFilter);
         Ok(Self {
             schema: 1,
             file: file.display().to_string(),
@@ -164,9 +165,9 @@ impl Report for FileReport {
 
 /// All files, for people.
 #[derive(Serialize)]
-struct Files(Vec<FileReport>);
+struct FileTable(Vec<FileReport>);
 
-impl Report for Files {
+impl Report for FileTable {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let row = |file: &FileReport| vec![file.file.clone(), file.why.text().to_owned()];
         let rows: Vec<_> = self.0.iter().map(row).collect();

@@ -11,9 +11,9 @@ use sstable::{BlockKind, BlockSource, Cell, ReadTrace, Reader, RowProbe, ndjson}
 
 use crate::cells_output::{CellsOutput, Format};
 use crate::each_file::for_each_file;
-use crate::failure::{Answer, whole};
+use crate::failure::{Answer, one_line};
 use crate::key_text::KeyText;
-use crate::output::{Audience, Report, STDOUT, stdout, write_table};
+use crate::output::{Report, ReportFormat, STDOUT, stdout, write_table};
 use crate::reading_options::reader_options;
 
 /// Print all cells of one row from one or more HFiles, including delete markers.
@@ -41,24 +41,24 @@ pub(crate) struct Get {
     #[arg(long, value_enum, default_value_t, conflicts_with = "json")]
     format: Format,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Get {
     /// Prints the row, and the way to it if asked.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        self.row.check_is_no_file()?;
+        self.row.check_is_not_a_file()?;
         let probe = RowProbe::new(self.row.as_bytes(), Seed::new(0));
         let mut cells: Vec<Cell> = Vec::new();
         let mut files = Vec::new();
         let mut failed = Vec::new();
         let answer = for_each_file(&self.files, |file| {
-            let looked = look_into(file, &probe).inspect_err(|error| {
-                failed.push(FailedFile { file: file.display().to_string(), what: whole(error) });
+            let result = search_file(file, &probe).inspect_err(|error| {
+                failed.push(FailedFile { file: file.display().to_string(), what: one_line(error) });
             })?;
-            files.push(FileReport::new(file, &looked));
-            cells.extend(looked.cells);
-            Ok(Answer::Sound)
+            files.push(FileReport::new(file, &result));
+            cells.extend(result.cells);
+            Ok(Answer::Positive)
         });
         if files.is_empty() {
             return answer;
@@ -74,8 +74,8 @@ impl Get {
             files,
             failed,
         };
-        if self.audience.is_program() {
-            self.audience.print(&report)?;
+        if self.report_format.is_json() {
+            self.report_format.print(&report)?;
         } else {
             let mut output = CellsOutput::new(stdout(), self.format).context(STDOUT)?;
             for cell in &cells {
@@ -83,7 +83,7 @@ impl Get {
             }
             output.finish().context(STDOUT)?;
             if self.explain {
-                self.audience.print(&report)?;
+                self.report_format.print(&report)?;
             }
         }
         Ok(answer?.and(Answer::from_bool(found)))
@@ -91,12 +91,12 @@ impl Get {
 }
 
 /// What one file gave, and what that took.
-struct Looked {
+struct SearchResult {
     cells: Vec<Cell>,
     trace: ReadTrace,
 }
 
-fn look_into(file: &Path, probe: &RowProbe<'_>) -> anyhow::Result<Looked> {
+fn search_file(file: &Path, probe: &RowProbe<'_>) -> anyhow::Result<SearchResult> {
     let reader = Reader::open_file(file, reader_options())?;
     let mut trace = ReadTrace::default();
     let mut cells = Vec::new();
@@ -109,7 +109,7 @@ fn look_into(file: &Path, probe: &RowProbe<'_>) -> anyhow::Result<Looked> {
         }
         trace.add(&scanner.take_trace());
     }
-    Ok(Looked { cells, trace })
+    Ok(SearchResult { cells, trace })
 }
 
 fn cell_json(cell: &Cell) -> anyhow::Result<Box<RawValue>> {
@@ -129,7 +129,7 @@ struct GetReport {
     failed: Vec<FailedFile>,
 }
 
-/// A file that could not be looked into: the row may have cells in it.
+/// A file that could not be result into: the row may have cells in it.
 #[derive(Serialize)]
 struct FailedFile {
     file: String,
@@ -174,9 +174,9 @@ impl Outcome {
 }
 
 impl FileReport {
-    fn new(file: &Path, looked: &Looked) -> Self {
-        let trace = &looked.trace;
-        let outcome = if !looked.cells.is_empty() {
+    fn new(file: &Path, result: &SearchResult) -> Self {
+        let trace = &result.trace;
+        let outcome = if !result.cells.is_empty() {
             Outcome::Found
         } else if trace.files_skipped_by_range > 0 {
             Outcome::SkippedByRange
@@ -194,7 +194,7 @@ impl FileReport {
         Self {
             file: file.display().to_string(),
             outcome,
-            cells: looked.cells.len(),
+            cells: result.cells.len(),
             filter_checked: trace.filter_checks > 0,
             data_blocks: trace.data_blocks(),
             index_blocks: of_kind(BlockKind::Index),

@@ -8,7 +8,7 @@ use sstable::{Reader, TimeRange, escape};
 
 use crate::each_file::for_each_file;
 use crate::failure::Answer;
-use crate::output::{Audience, Report};
+use crate::output::{Report, ReportFormat};
 use crate::reading_options::reader_options;
 use crate::size_text::{show_count, show_number, show_size};
 
@@ -27,7 +27,7 @@ pub(crate) struct Info {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Info {
@@ -36,11 +36,11 @@ impl Info {
         let mut is_first = true;
         for_each_file(&self.files, |file| {
             let reader = Reader::open_file(file, reader_options())?;
-            if !std::mem::take(&mut is_first) && !self.audience.is_program() {
-                self.audience.print(&Separator)?;
+            if !std::mem::take(&mut is_first) && !self.report_format.is_json() {
+                self.report_format.print(&Separator)?;
             }
             let report = FileReport::new(file, &reader);
-            self.audience.print(&report)?;
+            self.report_format.print(&report)?;
             Ok(Answer::from_bool(report.problems.is_empty()))
         })
     }

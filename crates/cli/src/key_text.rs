@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-use crate::failure::Usage;
+use crate::failure::UsageError;
 
 /// A key from the command line.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -40,13 +40,13 @@ impl FromStr for KeyText {
 
 impl KeyText {
     /// Refuses a row that names a file: it is most likely one more file, and the row was forgotten.
-    pub(crate) fn check_is_no_file(&self) -> Result<(), Usage> {
+    pub(crate) fn check_is_not_a_file(&self) -> Result<(), UsageError> {
         let Ok(text) = std::str::from_utf8(&self.bytes) else { return Ok(()) };
         if self.is_hex || !Path::new(text).is_file() {
             return Ok(());
         }
         let hex = self.bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
-        Err(Usage(format!(
+        Err(UsageError(format!(
             "the last argument is the row, and {text} is a file; if there is a row of that name, give it as hex:{hex}"
         )))
     }

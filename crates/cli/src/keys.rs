@@ -50,14 +50,14 @@ impl KeyList {
 
 /// How keys are shared out among files.
 #[derive(Clone, Debug)]
-pub(crate) struct Shares {
+pub(crate) struct FileWeights {
     /// What the files before each have together, and at the end what all have.
     sums: Vec<u64>,
 }
 
-impl Shares {
+impl FileWeights {
     /// Files whose sizes stand in these ratios, over and over: `files` in all.
-    pub(crate) fn of_ratios(files: usize, ratios: &[u64]) -> Self {
+    pub(crate) fn from_ratios(files: usize, ratios: &[u64]) -> Self {
         let mut sums = vec![0];
         let mut sum = 0;
         for ratio in ratios.iter().cycle().take(files) {
@@ -72,10 +72,10 @@ impl Shares {
     }
 }
 
-impl From<usize> for Shares {
+impl From<usize> for FileWeights {
     /// So many files of one size.
     fn from(files: usize) -> Self {
-        Self::of_ratios(files, &[1])
+        Self::from_ratios(files, &[1])
     }
 }
 
@@ -85,28 +85,28 @@ pub(crate) struct KeySet {
     pub(crate) present: KeyList,
     /// Keys inside the range of every file, none of them loaded.
     pub(crate) absent: KeyList,
-    shares: Shares,
+    weights: FileWeights,
 }
 
 impl KeySet {
     /// Makes `rows` keys from a seed, for so many files, and `strangers` absent ones.
     pub(crate) fn generate(
         rows: usize,
-        files: impl Into<Shares>,
-        strangers: usize,
+        files: impl Into<FileWeights>,
+        absent_count: usize,
         seed: u64,
     ) -> Self {
         let mut present = KeyList::default();
         for index in 0..rows {
             present.push(&workload::key(seed, index as u64));
         }
-        let shares = fitting(files.into(), rows);
-        let mut set = Self { present, absent: KeyList::default(), shares };
+        let weights = at_least_one_key_per_file(files.into(), rows);
+        let mut set = Self { present, absent: KeyList::default(), weights };
         let (first, last) = set.common_range();
         let mut absent = KeyList::default();
         // Keys of other indexes are other keys, so none of these was loaded.
         for index in rows as u64.. {
-            if absent.len() == strangers {
+            if absent.len() == absent_count {
                 break;
             }
             let key = workload::key(seed, index);
@@ -122,8 +122,8 @@ impl KeySet {
     pub(crate) fn read(
         input: impl BufRead,
         rows_max: usize,
-        files: impl Into<Shares>,
-        strangers: usize,
+        files: impl Into<FileWeights>,
+        absent_count: usize,
         seed: u64,
     ) -> anyhow::Result<Self> {
         let mut keys = HashSet::new();
@@ -154,15 +154,15 @@ impl KeySet {
         for key in order {
             present.push(key);
         }
-        let shares = fitting(files.into(), present.len());
-        let mut set = Self { present, absent: KeyList::default(), shares };
-        set.absent = set.derive_strangers(&keys, strangers, seed)?;
+        let weights = at_least_one_key_per_file(files.into(), present.len());
+        let mut set = Self { present, absent: KeyList::default(), weights };
+        set.absent = set.derive_absent_keys(&keys, absent_count, seed)?;
         Ok(set)
     }
 
     /// Which keys make up the `file`th file.
-    pub(crate) fn of_file(&self, file: usize) -> Range<usize> {
-        let sums = &self.shares.sums;
+    pub(crate) fn file_range(&self, file: usize) -> Range<usize> {
+        let sums = &self.weights.sums;
         let all = u128::from(sums[sums.len() - 1]);
         // At most the number of keys.
         let cut =
@@ -172,7 +172,7 @@ impl KeySet {
 
     /// How many files the keys are cut into.
     pub(crate) const fn files(&self) -> usize {
-        self.shares.files()
+        self.weights.files()
     }
 
     /// The first and last key of the range that all files share; that of all keys if they share
@@ -180,7 +180,7 @@ impl KeySet {
     fn common_range(&self) -> (Vec<u8>, Vec<u8>) {
         let ranges: Vec<(&[u8], &[u8])> = (0..self.files())
             .filter_map(|file| {
-                let keys = || self.of_file(file).map(|index| self.present.key(index));
+                let keys = || self.file_range(file).map(|index| self.present.key(index));
                 Some((keys().min()?, keys().max()?))
             })
             .collect();
@@ -193,7 +193,7 @@ impl KeySet {
 
     /// Makes strangers that look like the keys: a key with one byte replaced by, or one byte added
     /// from, another key.
-    fn derive_strangers(
+    fn derive_absent_keys(
         &self,
         members: &HashSet<Vec<u8>>,
         count: usize,
@@ -221,9 +221,9 @@ impl KeySet {
     }
 }
 
-/// The shares, or files of one key each if there are more files than keys.
-fn fitting(shares: Shares, keys: usize) -> Shares {
-    if shares.files() > keys { Shares::from(keys) } else { shares }
+/// The weights, or files of one key each if there are more files than keys.
+fn at_least_one_key_per_file(weights: FileWeights, keys: usize) -> FileWeights {
+    if weights.files() > keys { FileWeights::from(keys) } else { weights }
 }
 
 /// One of `keys` with one byte replaced by a byte of another, or with such a byte added.
@@ -246,7 +246,7 @@ mod tests {
 
     fn inside_every_file(set: &KeySet) -> bool {
         (0..set.files()).all(|file| {
-            let keys = || set.of_file(file).map(|index| set.present.key(index));
+            let keys = || set.file_range(file).map(|index| set.present.key(index));
             let (first, last) = (keys().min(), keys().max());
             set.absent.iter().all(|key| first <= Some(key) && Some(key) <= last)
         })
@@ -276,11 +276,11 @@ mod tests {
     #[test]
     fn files_share_the_keys_out_evenly() {
         let set = KeySet::generate(10, 4, 0, 1);
-        let sizes: Vec<usize> = (0..4).map(|file| set.of_file(file).len()).collect();
+        let sizes: Vec<usize> = (0..4).map(|file| set.file_range(file).len()).collect();
         assert_eq!(sizes, [2, 3, 2, 3]);
         assert_eq!(KeySet::generate(2, 16, 0, 1).files(), 2);
-        let uneven = KeySet::generate(850, Shares::of_ratios(5, &[1, 4, 16, 64]), 0, 1);
-        let sizes: Vec<usize> = (0..5).map(|file| uneven.of_file(file).len()).collect();
+        let uneven = KeySet::generate(850, FileWeights::from_ratios(5, &[1, 4, 16, 64]), 0, 1);
+        let sizes: Vec<usize> = (0..5).map(|file| uneven.file_range(file).len()).collect();
         assert_eq!(sizes, [9, 40, 158, 633, 10]);
     }
 

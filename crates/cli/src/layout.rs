@@ -10,7 +10,7 @@ use sstable::{BlockOffset, Header, Reader};
 
 use crate::each_file::for_each_file;
 use crate::failure::Answer;
-use crate::output::{Audience, Report, STDOUT, stdout, write_table};
+use crate::output::{Report, ReportFormat, STDOUT, stdout, write_table};
 use crate::reading_options::reader_options;
 use crate::size_text::{show_count, show_number};
 
@@ -29,7 +29,7 @@ pub(crate) struct Layout {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Layout {
@@ -40,12 +40,12 @@ impl Layout {
             let reader = Reader::open_file(file, reader_options())?;
             let blocks = reader.blocks().headers().map(|block| block.map(BlockReport::from));
             let blocks = blocks.collect::<Result<_, _>>()?;
-            if !std::mem::take(&mut is_first) && !self.audience.is_program() {
+            if !std::mem::take(&mut is_first) && !self.report_format.is_json() {
                 writeln!(stdout()).context(STDOUT)?;
             }
             let (size, file) = (reader.len(), file.display().to_string());
-            self.audience.print(&FileReport { schema: 1, file, size, blocks })?;
-            Ok(Answer::Sound)
+            self.report_format.print(&FileReport { schema: 1, file, size, blocks })?;
+            Ok(Answer::Positive)
         })
     }
 }

@@ -111,5 +111,5 @@ impl Verb {
 fn main() -> ExitCode {
     let Hfile { verb, reading } = Hfile::parse();
     reading.apply();
-    failure::conclude(verb.run())
+    failure::exit_code(verb.run())
 }

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, StdoutLock, Write};
 use anyhow::Context;
 use serde::Serialize;
 
-use crate::stderr::say;
+use crate::stderr::print_message;
 
 /// Something a verb found out, as JSON through [`Serialize`] and as text for people.
 pub(crate) trait Report: Serialize {
@@ -15,15 +15,15 @@ pub(crate) trait Report: Serialize {
 
 /// Whether a verb speaks to people or to programs.
 #[derive(Clone, Copy, Debug, clap::Args)]
-pub(crate) struct Audience {
+pub(crate) struct ReportFormat {
     /// Print JSON, one object per line.
     #[arg(long)]
     json: bool,
 }
 
-impl Audience {
+impl ReportFormat {
     /// Whether programs read it.
-    pub(crate) const fn is_program(self) -> bool {
+    pub(crate) const fn is_json(self) -> bool {
         self.json
     }
 
@@ -35,7 +35,7 @@ impl Audience {
         } else {
             report.write_text(&mut text)?;
         }
-        say(String::from_utf8_lossy(&text).trim_end());
+        print_message(String::from_utf8_lossy(&text).trim_end());
         Ok(())
     }
 

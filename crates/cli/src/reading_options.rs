@@ -48,7 +48,7 @@ pub(crate) fn scan(reader: &Reader) -> sstable::Result<Scanner> {
 
 /// The same without reading ahead: for files that are read many at once, and where it is measured what
 /// one thread does.
-pub(crate) fn scan_by_itself(reader: &Reader) -> sstable::Result<Scanner> {
+pub(crate) fn scan_without_read_ahead(reader: &Reader) -> sstable::Result<Scanner> {
     let mut scanner = reader.scanner(Caching::Bypass);
     scanner.seek_to_first()?;
     Ok(scanner)

@@ -8,10 +8,10 @@ use filter::{ErrorRate, Seed, Sizing};
 use serde::Serialize;
 use sstable::{BlockType, FileName, FilterOptions, Lost, ReadTrace, Reader, Writer, WriterOptions};
 
-use crate::failure::{Answer, Unsalvageable, Usage};
+use crate::failure::{Answer, Unsalvageable, UsageError};
 use crate::half_made::Output;
 use crate::lost_rows::LostRowsReport;
-use crate::output::{Audience, Report};
+use crate::output::{Report, ReportFormat};
 use crate::progress::Progress;
 use crate::reading_options::reader_options;
 use crate::recompress::check_sound;
@@ -41,14 +41,15 @@ pub(crate) struct Salvage {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Salvage {
     /// Writes the new file and says what was lost.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         self.check_output()?;
-        let reader = Reader::open_file(&self.input, reader_options()).map_err(Unsalvageable::of)?;
+        let reader =
+            Reader::open_file(&self.input, reader_options()).map_err(Unsalvageable::from_error)?;
         let mut notes = Vec::new();
         let options = options(&reader, &mut notes)?;
         let output = Output::create(&self.output, self.force)?;
@@ -91,22 +92,22 @@ impl Salvage {
             cells: kept,
             cells_stated: reader.trailer().entry_count,
             cells_refused: refused,
-            lost: lost.iter().map(|lost| LostReport::of(lost, is_whole)).collect(),
+            lost: lost.iter().map(|lost| LostReport::new(lost, is_whole)).collect(),
             notes,
         };
         if self.output == Path::new("-") {
-            self.audience.print_on_stderr(&report)?;
+            self.report_format.print_on_stderr(&report)?;
         } else {
-            self.audience.print(&report)?;
+            self.report_format.print(&report)?;
         }
         Ok(Answer::from_bool(lost.is_empty() && is_whole))
     }
 
     /// Refuses to put the new file in the damaged one's place, which is all that there is.
-    fn check_output(&self) -> Result<(), Usage> {
+    fn check_output(&self) -> Result<(), UsageError> {
         let places = [&self.input, &self.output].map(|path| fs::canonicalize(path).ok());
         match places {
-            [Some(input), Some(output)] if input == output => Err(Usage(
+            [Some(input), Some(output)] if input == output => Err(UsageError(
                 "the output is the damaged file itself; write another, and keep this one".into(),
             )),
             _ => Ok(()),
@@ -117,7 +118,8 @@ impl Salvage {
 /// How the file was written, as far as that can be told.
 fn options(reader: &Reader, notes: &mut Vec<String>) -> anyhow::Result<WriterOptions> {
     let left_out = [store::FILE_ID_KEY];
-    let mut options = reader.writer_options_of_damaged(&left_out).map_err(Unsalvageable::of)?;
+    let mut options =
+        reader.writer_options_of_damaged(&left_out).map_err(Unsalvageable::from_error)?;
     if let Some(problem) = reader.filters().bloom_problem() {
         notes.push(format!("the Bloom filter is made anew with HBase's error rate: {problem}"));
     }
@@ -183,7 +185,7 @@ struct LostReport {
 
 impl LostReport {
     /// Without rows if all cells that the file states were saved: then none can be missing.
-    fn of(lost: &Lost, is_whole: bool) -> Self {
+    fn new(lost: &Lost, is_whole: bool) -> Self {
         let rows = lost.rows.as_ref().filter(|_| !is_whole);
         Self {
             offset: lost.damage.at.get(),

@@ -2,7 +2,7 @@
 
 use filter::{ErrorRate, Sizing};
 
-use crate::failure::Usage;
+use crate::failure::UsageError;
 use crate::size_text::SizeText;
 use crate::writing_options;
 
@@ -11,13 +11,17 @@ pub(crate) fn sizing(
     error_rate: Option<f64>,
     bits_per_key: Option<f64>,
     budget: Option<SizeText>,
-) -> Result<Sizing, Usage> {
+) -> Result<Sizing, UsageError> {
     match (error_rate, bits_per_key, budget) {
         (Some(rate), None, None) => Ok(Sizing::ErrorRate(writing_options::error_rate(rate)?)),
         (None, Some(bits), None) if bits > 0.0 && bits.is_finite() => Ok(Sizing::BitsPerKey(bits)),
-        (None, Some(bits), None) => Err(Usage(format!("a filter cannot have {bits} bits per key"))),
+        (None, Some(bits), None) => {
+            Err(UsageError(format!("a filter cannot have {bits} bits per key")))
+        }
         (None, None, Some(budget)) => Ok(Sizing::Bytes(budget.bytes())),
         (None, None, None) => Ok(Sizing::ErrorRate(ErrorRate::HBASE)),
-        _ => Err(Usage("an error rate, bits per key or a budget: only one can be kept".to_owned())),
+        _ => Err(UsageError(
+            "an error rate, bits per key or a budget: only one can be kept".to_owned(),
+        )),
     }
 }

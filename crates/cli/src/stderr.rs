@@ -7,7 +7,7 @@ use std::io::{self, Write};
 ///
 /// A stderr that takes nothing (a closed pipe, a full disk) changes neither what the command does nor its exit
 /// status; `eprintln!` would panic.
-pub(crate) fn say(message: impl fmt::Display) {
+pub(crate) fn print_message(message: impl fmt::Display) {
     // One write, so that lines of several threads or processes do not mix.
     let line = format!("{message}\n");
     let mut stderr = io::stderr().lock();

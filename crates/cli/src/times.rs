@@ -2,17 +2,17 @@
 
 use sstable::Timestamp;
 
-use crate::failure::Usage;
+use crate::failure::UsageError;
 
 /// Returns the time from which and the one before which cells are wanted, as in HBase's `TimeRange`. Refuses
 /// a range without times.
 pub(crate) fn time_range(
     min: Option<i64>,
     max: Option<i64>,
-) -> Result<(Timestamp, Timestamp), Usage> {
+) -> Result<(Timestamp, Timestamp), UsageError> {
     let (from, before) = (min.unwrap_or(0), max.unwrap_or(Timestamp::LATEST.get()));
     if from >= before {
-        return Err(Usage(format!(
+        return Err(UsageError(format!(
             "no time is from --min-ts {from} on and before --max-ts {before}"
         )));
     }

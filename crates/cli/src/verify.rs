@@ -15,7 +15,7 @@ use sstable::{BlockType, Damage, FileName, FileSource, Verification};
 use crate::each_file::Outcomes;
 use crate::failure::Answer;
 use crate::lost_rows::LostRowsReport;
-use crate::output::{Audience, Report};
+use crate::output::{Report, ReportFormat};
 use crate::progress::Progress;
 use crate::reading_options::limits;
 use crate::size_text::show_number;
@@ -36,25 +36,25 @@ pub(crate) struct Verify {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Verify {
     /// Checks and reports file by file.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        check_all(&self.files, self.audience)
+        check_all(&self.files, self.report_format)
     }
 }
 
 /// Checks files on all cores, and reports them in their order. Those that could not be read are said on stderr.
-fn check_all(files: &[PathBuf], audience: Audience) -> anyhow::Result<Answer> {
+fn check_all(files: &[PathBuf], report_format: ReportFormat) -> anyhow::Result<Answer> {
     let mut outcomes = Outcomes::default();
     in_parallel(files, |outcome| {
         let answer = outcome.and_then(|report| {
-            audience.print(&report)?;
+            report_format.print(&report)?;
             Ok(Answer::from_bool(report.ok))
         });
-        outcomes.take(answer)
+        outcomes.record(answer)
     })?;
     outcomes.conclude(files.len())
 }

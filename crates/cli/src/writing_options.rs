@@ -17,7 +17,7 @@ use sstable::{
     Timestamp, WriterOptions, ZstdFraming,
 };
 
-use crate::failure::Usage;
+use crate::failure::UsageError;
 use crate::key_text::parse_hex;
 use crate::size_text::SizeText;
 
@@ -142,7 +142,7 @@ impl WritingOptions {
     pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
         let name = path.display();
         let text = std::fs::read_to_string(path).with_context(|| format!("{name}: cannot read"))?;
-        Self::parse(&text).map_err(|what| Usage(format!("{name}: {what}")).into())
+        Self::parse(&text).map_err(|what| UsageError(format!("{name}: {what}")).into())
     }
 
     fn parse(text: &str) -> serde_json::Result<Self> {
@@ -163,7 +163,7 @@ impl WritingOptions {
     ///
     /// # Errors
     ///
-    /// [`Usage`] if a name or number means nothing.
+    /// [`UsageError`] if a name or number means nothing.
     pub(crate) fn apply(&self, options: WriterOptions) -> anyhow::Result<WriterOptions> {
         let options = self.apply_blocks(options)?;
         let options = self.apply_filters(options)?;
@@ -260,26 +260,26 @@ impl WritingOptions {
             options = options.create_time(Timestamp::new(millis));
         }
         let flags = self.file_info_flags.iter().map(|entry| {
-            let usage = || Usage(format!("file info {entry:?}: it looks like KEY=HEX"));
+            let usage = || UsageError(format!("file info {entry:?}: it looks like KEY=HEX"));
             entry.split_once('=').ok_or_else(usage)
         });
         let spec = self.file_info.iter().map(|(key, hex)| Ok((key.as_str(), hex.as_str())));
         for entry in flags.chain(spec) {
             let (key, hex) = entry?;
             let value = parse_hex(hex)
-                .ok_or_else(|| Usage(format!("file info {key}: {hex:?} is not hex")))?;
+                .ok_or_else(|| UsageError(format!("file info {key}: {hex:?} is not hex")))?;
             options = options.file_info(key.as_bytes(), value);
         }
         Ok(options)
     }
 
     /// The order of rows, if it is given.
-    pub(crate) fn comparator(&self) -> Result<Option<Comparator>, Usage> {
+    pub(crate) fn comparator(&self) -> Result<Option<Comparator>, UsageError> {
         let known = [("BYTES", Comparator::Bytes), ("META", Comparator::Meta)];
         self.comparator.as_ref().map(|name| named("comparator", name, known)).transpose()
     }
 
-    fn bloom_type(&self) -> Result<Option<BloomType>, Usage> {
+    fn bloom_type(&self) -> Result<Option<BloomType>, UsageError> {
         let Some(name) = &self.bloom_type else {
             return Ok(None);
         };
@@ -287,25 +287,25 @@ impl WritingOptions {
         let known = [BloomType::None, BloomType::Row, BloomType::RowCol, prefix];
         let found = named("Bloom type", name, known.map(|known| (known.name(), known)))?;
         if found == BloomType::RowPrefixFixedLength(0) {
-            return Err(Usage(format!("{name} needs a Bloom prefix length from 1 on")));
+            return Err(UsageError(format!("{name} needs a Bloom prefix length from 1 on")));
         }
         Ok(Some(found))
     }
 }
 
 /// The encoding of this name.
-pub(crate) fn encoding(name: &str) -> Result<DataBlockEncoding, Usage> {
+pub(crate) fn encoding(name: &str) -> Result<DataBlockEncoding, UsageError> {
     let known = DataBlockEncoding::ALL.map(|encoding| (encoding.name(), encoding));
     named("data block encoding", name, known)
 }
 
 /// The codec of this name.
-pub(crate) fn codec(name: &str) -> Result<Compression, Usage> {
+pub(crate) fn codec(name: &str) -> Result<Compression, UsageError> {
     named("compression", name, Compression::ALL.map(|codec| (codec.name(), codec)))
 }
 
 /// The framing of ZSTD of this name.
-pub(crate) fn zstd_framing(name: &str) -> Result<ZstdFraming, Usage> {
+pub(crate) fn zstd_framing(name: &str) -> Result<ZstdFraming, UsageError> {
     named("ZSTD framing", name, ZstdFraming::ALL.map(|framing| (framing.name(), framing)))
 }
 
@@ -314,7 +314,7 @@ pub(crate) fn named<T>(
     what: &str,
     name: &str,
     known: impl IntoIterator<Item = (&'static str, T)>,
-) -> Result<T, Usage> {
+) -> Result<T, UsageError> {
     let mut names = Vec::new();
     for (known, meaning) in known {
         if known == name {
@@ -322,20 +322,20 @@ pub(crate) fn named<T>(
         }
         names.push(known);
     }
-    Err(Usage(format!("unknown {what} {name:?}; there are {}", names.join(", "))))
+    Err(UsageError(format!("unknown {what} {name:?}; there are {}", names.join(", "))))
 }
 
-pub(crate) fn error_rate(rate: f64) -> Result<ErrorRate, Usage> {
+pub(crate) fn error_rate(rate: f64) -> Result<ErrorRate, UsageError> {
     ErrorRate::new(rate)
-        .map_err(|_| Usage(format!("an error rate lies between 0 and 1, not {rate}")))
+        .map_err(|_| UsageError(format!("an error rate lies between 0 and 1, not {rate}")))
 }
 
-pub(crate) fn small(what: &str, size: SizeText) -> Result<u32, Usage> {
+pub(crate) fn small(what: &str, size: SizeText) -> Result<u32, UsageError> {
     i32::try_from(size.bytes())
         .ok()
         .filter(|bytes| *bytes > 0)
         .and_then(|bytes| u32::try_from(bytes).ok())
-        .ok_or_else(|| Usage(format!("{what} lies between 1 and {} bytes", i32::MAX)))
+        .ok_or_else(|| UsageError(format!("{what} lies between 1 and {} bytes", i32::MAX)))
 }
 
 #[cfg(test)]
@@ -387,7 +387,7 @@ mod tests {
             let options = WritingOptions::parse(spec).expect("known names");
             let error = options.apply(WriterOptions::default()).expect_err(spec);
             assert!(error.to_string().contains(message), "{error}");
-            assert!(error.is::<Usage>());
+            assert!(error.is::<UsageError>());
         }
     }
 }

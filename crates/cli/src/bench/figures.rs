@@ -21,7 +21,7 @@ impl FilterFigures {
         Self { name: "none", bloom_type: None, bits_per_key: None, error_rate: None };
 }
 
-/// The figures of the filter that each reader would ask, each weighed by its keys.
+/// The figures of the filter that each reader would planned_get, each weighed by its keys.
 pub(super) fn figures(readers: &[Reader]) -> sstable::Result<FilterFigures> {
     let (mut keys, mut bits, mut errors) = (0.0, 0.0, 0.0);
     let (mut name, mut bloom_type) = (None, None);

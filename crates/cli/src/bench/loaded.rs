@@ -10,7 +10,7 @@ use sstable::{BloomType, Cell, ReadTrace, Reader, ReaderOptions};
 use store::{Durability, FamilyOptions, Get, Put, Store, StoreOptions, WriteBatch};
 
 use super::figures::{FilterFigures, figures};
-use super::measure::{Ask, Measured, Mix, asks, measure};
+use super::measure::{Measured, Mix, PlannedGet, measure, planned};
 use super::report::{Load, Row};
 use crate::half_made::ScratchDirectory;
 use crate::keys::KeySet;
@@ -27,7 +27,7 @@ const BATCH_ROWS: usize = 1000;
 
 /// Which filter the files of a store carry.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Contender {
+pub(super) enum FilterChoice {
     /// None: every file whose range covers the key is looked into.
     None,
     /// HBase's own Bloom filter over rows, at its default of 1 % or at the bits per key asked for.
@@ -37,8 +37,8 @@ pub(super) enum Contender {
     Ours(FilterKind),
 }
 
-impl Contender {
-    /// Every contender this build has.
+impl FilterChoice {
+    /// Every choice this build has.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         let ours = FilterKind::ALL.iter().map(|kind| Self::Ours(*kind));
         [Self::None, Self::HBaseBloom].into_iter().chain(ours)
@@ -76,7 +76,7 @@ impl Contender {
     }
 }
 
-/// What a run asks for, beside its keys.
+/// What a run planned for, beside its keys.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
     pub(super) gets: usize,
@@ -97,19 +97,19 @@ impl Plan {
 
 /// Loads one store and measures all mixes on it.
 pub(super) fn run(
-    contender: Contender,
+    choice: FilterChoice,
     keys: &KeySet,
     plan: Plan,
 ) -> anyhow::Result<(Load, Vec<Row>)> {
     let scratch = ScratchDirectory::create(None)?;
-    let loaded = Loaded::load(scratch.path(), contender, keys, plan)?;
+    let loaded = Loaded::load(scratch.path(), choice, keys, plan)?;
     let progress =
-        Progress::new(format!("gets, {}", contender.name()), (Mix::ALL.len() * plan.gets) as u64);
+        Progress::new(format!("gets, {}", choice.name()), (Mix::ALL.len() * plan.gets) as u64);
     let mut rows = Vec::new();
     for mix in Mix::ALL {
         // Warms the cache with gets of the same kind, of other keys where there are enough.
-        loaded.measure(&asks(keys, mix, plan.gets / 4, !plan.seed), plan)?;
-        let measured = loaded.measure(&asks(keys, mix, plan.gets, plan.seed), plan)?;
+        loaded.measure(&planned(keys, mix, plan.gets / 4, !plan.seed), plan)?;
+        let measured = loaded.measure(&planned(keys, mix, plan.gets, plan.seed), plan)?;
         rows.push(Row::new(&loaded.figures, mix, &measured));
         progress.advance(plan.gets as u64);
     }
@@ -126,7 +126,7 @@ struct Loaded {
 impl Loaded {
     fn load(
         directory: &Path,
-        contender: Contender,
+        choice: FilterChoice,
         keys: &KeySet,
         plan: Plan,
     ) -> anyhow::Result<Self> {
@@ -137,14 +137,13 @@ impl Loaded {
             .auto_compaction(false)
             .bloom_error_rate(plan.bloom_error_rate()?);
         let store = Store::open(directory, options)?;
-        store.create_family(FAMILY, contender.family_options(plan, keys.present.len()))?;
-        let progress =
-            Progress::new(format!("rows, {}", contender.name()), keys.present.len() as u64);
+        store.create_family(FAMILY, choice.family_options(plan, keys.present.len()))?;
+        let progress = Progress::new(format!("rows, {}", choice.name()), keys.present.len() as u64);
         let start = Instant::now();
         let mut value = vec![0; plan.value_size];
         for file in 0..keys.files() {
             let mut batch = WriteBatch::new();
-            for index in keys.of_file(file) {
+            for index in keys.file_range(file) {
                 workload::fill_value(plan.seed, index as u64, &mut value);
                 batch.put(Put::new(keys.present.key(index)).column(FAMILY, QUALIFIER, &value));
                 if batch.len() == BATCH_ROWS {
@@ -155,7 +154,7 @@ impl Loaded {
             store.write(batch, Durability::SyncWal)?;
             store.flush()?;
         }
-        if plan.bits_per_key.is_some() && matches!(contender, Contender::Ours(_)) {
+        if plan.bits_per_key.is_some() && matches!(choice, FilterChoice::Ours(_)) {
             // A flush knows the files before it, and the budget is for all.
             store.rebuild_filters(FAMILY)?;
         }
@@ -166,19 +165,23 @@ impl Loaded {
             readers.push(Reader::open_file(path, ReaderOptions::default())?);
         }
         let load = Load {
-            filter: contender.name(),
+            filter: choice.name(),
             rows_per_second: keys.present.len() as f64 / seconds,
             file_bytes: files.iter().map(|(_, bytes)| bytes).sum(),
         };
         let found = figures(&readers)?;
-        let error_rate = contender.error_rate(plan, found.error_rate);
-        let figures = FilterFigures { name: contender.name(), error_rate, ..found };
+        let error_rate = choice.error_rate(plan, found.error_rate);
+        let figures = FilterFigures { name: choice.name(), error_rate, ..found };
         Ok(Self { store, load, figures })
     }
 
-    fn measure(&self, asks: &[Ask<'_>], plan: Plan) -> anyhow::Result<Measured> {
+    fn measure(&self, planned: &[PlannedGet<'_>], plan: Plan) -> anyhow::Result<Measured> {
         let mut expected = vec![0; plan.value_size];
-        measure(asks, |key| self.get(key), |ask, cells| check(ask, cells, plan.seed, &mut expected))
+        measure(
+            planned,
+            |key| self.get(key),
+            |planned_get, cells| check(planned_get, cells, plan.seed, &mut expected),
+        )
     }
 
     fn get(&self, key: &[u8]) -> anyhow::Result<(Vec<Cell>, ReadTrace)> {
@@ -187,14 +190,19 @@ impl Loaded {
 }
 
 /// Whether a get found what was loaded under its key.
-fn check(ask: &Ask<'_>, cells: &[Cell], seed: u64, expected: &mut [u8]) -> Result<bool, String> {
-    match (ask.member, cells) {
+fn check(
+    planned_get: &PlannedGet<'_>,
+    cells: &[Cell],
+    seed: u64,
+    expected: &mut [u8],
+) -> Result<bool, String> {
+    match (planned_get.member, cells) {
         (None, []) => Ok(false),
         (None, _) => Err("was never loaded, and is found".to_owned()),
         (Some(_), []) => Err("was loaded, and is not found".to_owned()),
         (Some(index), [cell]) => {
             workload::fill_value(seed, index as u64, expected);
-            let right = cell.row() == ask.key && cell.value() == expected;
+            let right = cell.row() == planned_get.key && cell.value() == expected;
             if right { Ok(true) } else { Err("has another value than was loaded".to_owned()) }
         }
         (Some(_), cells) => Err(format!("was loaded once, and has {} cells", cells.len())),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use sstable::ReadTrace;
 use workload::Random;
 
-use crate::failure::Wrong;
+use crate::failure::ReadMismatch;
 use crate::keys::KeySet;
 
 /// Which keys are asked for.
@@ -36,7 +36,7 @@ impl Mix {
 
 /// One get to be made.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ask<'k> {
+pub(super) struct PlannedGet<'k> {
     /// The row.
     pub(super) key: &'k [u8],
     /// Which of the loaded keys it is, if it was loaded.
@@ -44,7 +44,7 @@ pub(super) struct Ask<'k> {
 }
 
 /// The gets of a mix, in random order: the same for every filter.
-pub(super) fn asks(keys: &KeySet, mix: Mix, gets: usize, seed: u64) -> Vec<Ask<'_>> {
+pub(super) fn planned(keys: &KeySet, mix: Mix, gets: usize, seed: u64) -> Vec<PlannedGet<'_>> {
     let mut random = Random::new(seed ^ (mix as u64 + 1));
     (0..gets)
         .map(|number| {
@@ -55,9 +55,9 @@ pub(super) fn asks(keys: &KeySet, mix: Mix, gets: usize, seed: u64) -> Vec<Ask<'
             };
             if present {
                 let member = random.below(keys.present.len());
-                Ask { key: keys.present.key(member), member: Some(member) }
+                PlannedGet { key: keys.present.key(member), member: Some(member) }
             } else {
-                Ask { key: keys.absent.key(number % keys.absent.len()), member: None }
+                PlannedGet { key: keys.absent.key(number % keys.absent.len()), member: None }
             }
         })
         .collect()
@@ -101,21 +101,22 @@ impl Measured {
 ///
 /// # Errors
 ///
-/// What `get` says, and [`Wrong`] if an answer is not right.
+/// What `get` says, and [`ReadMismatch`] if an answer is not right.
 pub(super) fn measure<'k, A>(
-    asks: &[Ask<'k>],
+    planned: &[PlannedGet<'k>],
     mut get: impl FnMut(&'k [u8]) -> anyhow::Result<(A, ReadTrace)>,
-    mut check: impl FnMut(&Ask<'k>, &A) -> Result<bool, String>,
+    mut check: impl FnMut(&PlannedGet<'k>, &A) -> Result<bool, String>,
 ) -> anyhow::Result<Measured> {
-    let mut measured = Measured { nanos: Vec::with_capacity(asks.len()), ..Measured::default() };
-    for ask in asks {
+    let mut measured = Measured { nanos: Vec::with_capacity(planned.len()), ..Measured::default() };
+    for planned_get in planned {
         // A key that was just received lies in the cache; this one has not been looked at for long.
-        black_box(ask.key.iter().fold(0, |sum, byte| sum ^ byte));
+        black_box(planned_get.key.iter().fold(0, |sum, byte| sum ^ byte));
         let start = Instant::now();
-        let (answer, trace) = get(ask.key)?;
+        let (answer, trace) = get(planned_get.key)?;
         let taken = start.elapsed();
-        let found = check(ask, &answer)
-            .map_err(|what| Wrong(format!("row {}: {what}", sstable::escape(ask.key))))?;
+        let found = check(planned_get, &answer).map_err(|what| {
+            ReadMismatch(format!("row {}: {what}", sstable::escape(planned_get.key)))
+        })?;
         measured.nanos.push(u32::try_from(taken.as_nanos()).unwrap_or(u32::MAX));
         measured.gets += 1;
         measured.found += u64::from(found);
@@ -139,11 +140,11 @@ mod tests {
     #[test]
     fn a_wrong_answer_ends_the_run() {
         let keys = KeySet::generate(100, 4, 10, 1);
-        let asks = asks(&keys, Mix::Present, 10, 1);
+        let planned = planned(&keys, Mix::Present, 10, 1);
         let nothing = |_: &[u8]| Ok(((), ReadTrace::default()));
-        let error = measure(&asks, nothing, |_, ()| Err("is missing".to_owned()));
-        assert!(error.expect_err("wrong").is::<Wrong>());
-        let measured = measure(&asks, nothing, |_, ()| Ok(true)).expect("right");
+        let error = measure(&planned, nothing, |_, ()| Err("is missing".to_owned()));
+        assert!(error.expect_err("wrong").is::<ReadMismatch>());
+        let measured = measure(&planned, nothing, |_, ()| Ok(true)).expect("right");
         assert_eq!((measured.gets, measured.found), (10, 10));
     }
 
@@ -170,8 +171,8 @@ mod tests {
     #[test]
     fn half_of_a_mix_is_present() {
         let keys = KeySet::generate(1_000, 4, 1_000, 1);
-        let asks = asks(&keys, Mix::Mixed, 10_000, 1);
-        let present = asks.iter().filter(|ask| ask.member.is_some()).count();
+        let planned = planned(&keys, Mix::Mixed, 10_000, 1);
+        let present = planned.iter().filter(|planned_get| planned_get.member.is_some()).count();
         assert!((4_800..5_200).contains(&present), "{present}");
     }
 }

@@ -1,7 +1,7 @@
 //! `hfile bench`: what filters spare point reads over many files.
 //!
 //! `loaded.rs` makes a store of the keys of `../keys.rs` and
-//! `existing.rs` takes files that are there, `measure.rs` asks and times, `report.rs` shows.
+//! `existing.rs` takes files that are there, `measure.rs` planned and times, `report.rs` shows.
 
 mod existing;
 mod figures;
@@ -14,11 +14,11 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 
 use crate::cells_input;
-use crate::failure::{Answer, Usage};
-use crate::keys::{KeySet, Shares};
-use crate::output::Audience;
+use crate::failure::{Answer, UsageError};
+use crate::keys::{FileWeights, KeySet};
+use crate::output::ReportFormat;
 use crate::size_text::SizeText;
-use loaded::{Contender, Plan};
+use loaded::{FilterChoice, Plan};
 use measure::{Mix, clock_nanos};
 use report::BenchReport;
 
@@ -27,8 +27,8 @@ const CELL_LENGTHS_LEN: usize = 8;
 
 const ROWS: usize = 1_000_000;
 const GETS: usize = 200_000;
-/// Each get asks every file given, and there may be many.
-const GETS_OF_EXISTING: usize = 20_000;
+/// Each get planned every file given, and there may be many.
+const GETS_EXISTING: usize = 20_000;
 
 /// Measure how filters speed up gets over many files: files skipped, blocks read, latency.
 ///
@@ -84,7 +84,7 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "FILE", num_args = 1..)]
     hfiles: Vec<PathBuf>,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Bench {
@@ -93,27 +93,27 @@ impl Bench {
         let report = if self.hfiles.is_empty() {
             self.run_loaded()?
         } else {
-            let plan = self.plan(GETS_OF_EXISTING)?;
+            let plan = self.plan(GETS_EXISTING)?;
             existing::run(&self.hfiles, self.rows.unwrap_or(ROWS), plan)?
         };
-        self.audience.print(&report)?;
+        self.report_format.print(&report)?;
         let left_out = report.left_out.len();
         match report.left_out.iter().map(|file| file.status).max() {
-            None | Some(0) => Ok(Answer::Sound),
-            Some(1) => Ok(Answer::No),
+            None | Some(0) => Ok(Answer::Positive),
+            Some(1) => Ok(Answer::Negative),
             Some(_) => bail!("{left_out} of {} files could not be measured", self.hfiles.len()),
         }
     }
 
     fn run_loaded(&self) -> anyhow::Result<BenchReport> {
-        let contenders = self.contenders()?;
+        let choices = self.choices()?;
         let plan = self.plan(GETS)?;
         let keys = self.keys(plan)?;
         let mut loads = Vec::new();
         let mut results = Vec::new();
-        for contender in contenders {
-            let (load, rows) = loaded::run(contender, &keys, plan)
-                .with_context(|| format!("bench with filter {}", contender.name()))?;
+        for choice in choices {
+            let (load, rows) = loaded::run(choice, &keys, plan)
+                .with_context(|| format!("bench with filter {}", choice.name()))?;
             loads.push(load);
             results.extend(rows);
         }
@@ -142,18 +142,18 @@ impl Bench {
         let gets = self.gets.unwrap_or(gets_default);
         let value_size = self.value_size.bytes();
         if gets == 0 || self.files == 0 || self.rows == Some(0) {
-            return Err(Usage("rows, files and gets are 1 at least".to_owned()).into());
+            return Err(UsageError("rows, files and gets are 1 at least".to_owned()).into());
         }
         // A value this long is a block of its own sixteen times over; more measures copying.
         let value_size = usize::try_from(value_size)
             .ok()
             .filter(|size| *size <= 1 << 20)
-            .ok_or_else(|| Usage("a value has 1 MiB at most".to_owned()))?;
+            .ok_or_else(|| UsageError("a value has 1 MiB at most".to_owned()))?;
         if self.file_sizes.contains(&0) || self.file_sizes.iter().any(|size| *size > 1 << 32) {
-            return Err(Usage("sizes of files are in ratios of 1 to 2^32".to_owned()).into());
+            return Err(UsageError("sizes of files are in ratios of 1 to 2^32".to_owned()).into());
         }
         if self.bits_per_key.is_some_and(|bits| !(0.1..=100.0).contains(&bits)) {
-            return Err(Usage("a row has 0.1 to 100 bits of filter".to_owned()).into());
+            return Err(UsageError("a row has 0.1 to 100 bits of filter".to_owned()).into());
         }
         Ok(Plan {
             gets,
@@ -166,32 +166,32 @@ impl Bench {
 
     fn keys(&self, plan: Plan) -> anyhow::Result<KeySet> {
         let ratios = if self.file_sizes.is_empty() { &[1][..] } else { &self.file_sizes };
-        let shares = Shares::of_ratios(self.files, ratios);
+        let weights = FileWeights::from_ratios(self.files, ratios);
         match &self.input {
             None => {
                 let rows = self.rows.unwrap_or(ROWS);
-                Ok(KeySet::generate(rows, shares, plan.gets, plan.seed))
+                Ok(KeySet::generate(rows, weights, plan.gets, plan.seed))
             }
             Some(path) => {
                 let rows_max = self.rows.unwrap_or(usize::MAX);
                 let input = cells_input::open(path)?;
-                KeySet::read(input, rows_max, shares, plan.gets, plan.seed)
+                KeySet::read(input, rows_max, weights, plan.gets, plan.seed)
                     .with_context(|| cells_input::display_name(path))
             }
         }
     }
 
-    fn contenders(&self) -> Result<Vec<Contender>, Usage> {
-        let known: Vec<Contender> = Contender::all().collect();
+    fn choices(&self) -> Result<Vec<FilterChoice>, UsageError> {
+        let known: Vec<FilterChoice> = FilterChoice::all().collect();
         if self.filters.is_empty() {
             return Ok(known);
         }
         self.filters
             .iter()
             .map(|name| {
-                known.iter().copied().find(|contender| contender.name() == name).ok_or_else(|| {
+                known.iter().copied().find(|choice| choice.name() == name).ok_or_else(|| {
                     let names: Vec<&str> = known.iter().map(|known| known.name()).collect();
-                    Usage(format!("unknown filter {name:?}; there are {}", names.join(", ")))
+                    UsageError(format!("unknown filter {name:?}; there are {}", names.join(", ")))
                 })
             })
             .collect()

@@ -7,7 +7,7 @@ use anyhow::bail;
 use sstable::{Cell, WriterOptions};
 use store::RegionFiles;
 
-use super::verb::Origin;
+use super::verb::InputPosition;
 
 /// Each family has a file open, with a block and its filters in memory. HBase advises against more
 /// than three families in a table.
@@ -20,7 +20,7 @@ pub(super) struct Regions<'s> {
     options: WriterOptions,
     families: BTreeMap<Vec<u8>, Family<'s>>,
     cell_count: u64,
-    origin: Origin,
+    position: InputPosition,
 }
 
 struct Family<'s> {
@@ -34,9 +34,9 @@ impl<'s> Regions<'s> {
         out: &'s Path,
         splits: &'s [Vec<u8>],
         options: WriterOptions,
-        origin: Origin,
+        position: InputPosition,
     ) -> Self {
-        Self { out, splits, options, families: BTreeMap::new(), cell_count: 0, origin }
+        Self { out, splits, options, families: BTreeMap::new(), cell_count: 0, position }
     }
 
     /// Appends a cell, which must not stand before the last one of its family.
@@ -48,7 +48,7 @@ impl<'s> Regions<'s> {
         match family.files.append(cell.as_ref()) {
             Ok(()) => {}
             Err(store::Error::StoreFile(error)) => {
-                return Err(self.origin.explain(error, family.last.as_ref(), &cell));
+                return Err(self.position.describe(error, family.last.as_ref(), &cell));
             }
             Err(error) => return Err(error.into()),
         }

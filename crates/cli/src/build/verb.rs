@@ -10,12 +10,12 @@ use store::Clock;
 
 use super::regions::Regions;
 use crate::bulk_load::TableOptions;
-use crate::cells_input::{Input, InputOptions, Place};
+use crate::cells_input::{Input, InputOptions, LineNumber};
 use crate::csv_input::ColumnFamily;
 use crate::dry_run::{Checks, dry_run};
-use crate::failure::{Advised, Answer, Usage};
+use crate::failure::{Answer, UsageError, WithNextStep};
 use crate::half_made::{Output, OutputDirectory};
-use crate::output::{Audience, Report};
+use crate::output::{Report, ReportFormat};
 use crate::progress::Progress;
 use crate::size_text::{show_count, show_size};
 use crate::sorted::SortOptions;
@@ -79,7 +79,7 @@ pub(crate) struct Build {
     #[arg(long, value_name = "FILE")]
     options: Option<PathBuf>,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
     #[command(flatten)]
     writing: WritingOptions,
 }
@@ -97,15 +97,15 @@ impl Build {
         let options = if is_for_regions { options.bulk_load(now) } else { options };
         let (options, order) = self.writer_options(options)?;
         if self.input.is_dry_run() {
-            let order = (!self.sort.are_given()).then_some(order);
+            let order = (!self.sort.is_enabled()).then_some(order);
             let checks = Checks { order, family: None, is_one_file: !is_for_regions };
-            return dry_run(&self.input, input, checks, self.audience);
+            return dry_run(&self.input, input, checks, self.report_format);
         }
         if is_for_regions {
             if self.force {
                 let what =
                     format!("--force replaces no directory, and {family_count} families need one");
-                return Err(Usage(what).into());
+                return Err(UsageError(what).into());
             }
             self.write_regions(input, options, order)
         } else {
@@ -119,18 +119,18 @@ impl Build {
         options: WriterOptions,
         order: Comparator,
     ) -> anyhow::Result<Answer> {
-        let origin = self.origin(&input);
+        let position = self.position(&input);
         let output = Output::create(&self.output, self.force)?;
         let name = FileName::new(self.output.display().to_string());
         let mut writer = Writer::new(output, name, options)?;
-        let cells = self.sort.sorted(&mut input, order, &self.input.name())?;
+        let cells = self.sort.sort(&mut input, order, &self.input.name())?;
         let progress = Progress::unbounded("cells written");
         let mut last: Option<Cell> = None;
         for cell in cells {
             let cell = cell?;
             writer
                 .append(cell.as_ref())
-                .map_err(|error| origin.explain(error, last.as_ref(), &cell))?;
+                .map_err(|error| position.describe(error, last.as_ref(), &cell))?;
             progress.advance(1);
             last = Some(cell);
         }
@@ -138,12 +138,12 @@ impl Build {
         drop(progress);
         output.finish()?;
         input.keep_bad_lines();
-        input.say_bad_lines();
+        input.report_bad_lines();
         if self.output != Path::new("-") {
             let bad_lines = input.bad_line_count();
-            self.audience.print(&BuildReport::new(&self.output, &summary, bad_lines))?;
+            self.report_format.print(&BuildReport::new(&self.output, &summary, bad_lines))?;
         }
-        Ok(Answer::Sound)
+        Ok(Answer::Positive)
     }
 
     fn write_regions(
@@ -153,35 +153,37 @@ impl Build {
         order: Comparator,
     ) -> anyhow::Result<Answer> {
         if self.output == Path::new("-") {
-            return Err(Usage("stdout is no directory that a table's files fit in".into()).into());
+            return Err(
+                UsageError("stdout is no directory that a table's files fit in".into()).into()
+            );
         }
         if order != Comparator::Bytes {
-            return Err(Usage("hbase:meta takes no bulk loads".to_owned()).into());
+            return Err(UsageError("hbase:meta takes no bulk loads".to_owned()).into());
         }
         let splits = self.table.splits()?;
-        let origin = self.origin(&input);
+        let position = self.position(&input);
         let output = OutputDirectory::create(&self.output)?;
-        let cells = self.sort.sorted(&mut input, order, &self.input.name())?;
+        let cells = self.sort.sort(&mut input, order, &self.input.name())?;
         let progress = Progress::unbounded("cells written");
-        let mut regions = Regions::new(output.path(), &splits, options, origin);
+        let mut regions = Regions::new(output.path(), &splits, options, position);
         for cell in cells {
             regions.append(cell?)?;
             progress.advance(1);
         }
         let (files, cell_count) = regions.finish()?;
         drop(progress);
-        let files: Vec<_> = files.iter().map(|file| output.final_place(file)).collect();
+        let files: Vec<_> = files.iter().map(|file| output.final_path(file)).collect();
         output.finish()?;
         input.keep_bad_lines();
-        input.say_bad_lines();
-        self.audience.print(&self.table.report(&self.output, &files, cell_count))?;
-        Ok(Answer::Sound)
+        input.report_bad_lines();
+        self.report_format.print(&self.table.report(&self.output, &files, cell_count))?;
+        Ok(Answer::Positive)
     }
 
     /// Where cells come from: once they are sorted, nobody knows from which line.
-    fn origin(&self, input: &Input) -> Origin {
-        let place = (!self.sort.are_given()).then(|| input.place());
-        Origin { name: self.input.name(), place }
+    fn position(&self, input: &Input) -> InputPosition {
+        let line = (!self.sort.is_enabled()).then(|| input.line_number());
+        InputPosition { name: self.input.name(), line }
     }
 
     /// How files are written, and the order of their rows; `options` are changed where the command
@@ -202,22 +204,22 @@ impl Build {
 }
 
 /// Where the cells come from that are being written.
-pub(super) struct Origin {
+pub(super) struct InputPosition {
     name: FileName,
-    place: Option<Place>,
+    line: Option<LineNumber>,
 }
 
-impl Origin {
+impl InputPosition {
     /// Names the input where a cell is at fault, and says what to do about the mistakes that everybody makes once.
-    pub(super) fn explain(
+    pub(super) fn describe(
         &self,
         error: sstable::Error,
         last: Option<&Cell>,
         cell: &Cell,
     ) -> anyhow::Error {
         let sstable::Error::Invalid { what, .. } = error else { return error.into() };
-        let what = match &self.place {
-            Some(place) => format!("line {}: {what}", place.line()),
+        let what = match &self.line {
+            Some(line) => format!("line {}: {what}", line.get()),
             None => what,
         };
         let error = sstable::Error::Invalid { file: self.name.clone(), what };
@@ -233,7 +235,7 @@ impl Origin {
         } else {
             return error.into();
         };
-        Advised { error, next }.into()
+        WithNextStep { error, next }.into()
     }
 }
 

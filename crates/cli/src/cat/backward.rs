@@ -13,13 +13,13 @@ use crate::sorted::cell_bytes;
 const ROW_BYTES_MAX: u64 = 16 << 20;
 
 /// A scan that goes back row by row.
-pub(super) struct Backward<'r> {
+pub(super) struct ReverseRows<'r> {
     reader: &'r Reader,
     /// On the last cell of the next row.
     scanner: Scanner,
 }
 
-impl<'r> Backward<'r> {
+impl<'r> ReverseRows<'r> {
     /// Stands on the last row, or on the last one that is not greater than `start`.
     pub(super) fn new(reader: &'r Reader, start: Option<&[u8]>) -> sstable::Result<Self> {
         let mut scanner = reader.scanner(Caching::Bypass);

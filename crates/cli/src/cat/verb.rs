@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use sstable::{CellRef, Comparator, KeyRef, Reader};
 
-use super::backward::Backward;
+use super::backward::ReverseRows;
 use crate::cells_output::{CellsOutput, Format};
 use crate::each_file::for_each_file;
-use crate::failure::{Answer, Usage};
+use crate::failure::{Answer, UsageError};
 use crate::key_text::KeyText;
 use crate::output::{STDOUT, Stdout, stdout};
 use crate::reading_options::reader_options;
@@ -57,34 +57,34 @@ impl Cat {
         let mut printer = Printer { output, left: self.limit.unwrap_or(u64::MAX) };
         let answer = for_each_file(&self.files, |file| {
             let done = if self.reverse {
-                self.backward(file, &mut printer)
+                self.print_reverse(file, &mut printer)
             } else {
-                self.forward(file, &mut printer)
+                self.print_forward(file, &mut printer)
             };
             // What is held back belongs before the message about this file.
             printer.output.flush().context(STDOUT)?;
-            done.map(|()| Answer::Sound)
+            done.map(|()| Answer::Positive)
         });
         printer.output.finish().context(STDOUT)?;
         answer
     }
 
     /// Refuses a range in which there can be no row.
-    fn check_range(&self, order: Comparator) -> Result<(), Usage> {
+    fn check_range(&self, order: Comparator) -> Result<(), UsageError> {
         let (Some(start), Some(stop)) = (&self.start, &self.stop) else { return Ok(()) };
         let relation = order.compare_rows(start.as_bytes(), stop.as_bytes());
         match (relation, self.reverse) {
-            (Ordering::Greater, false) => Err(Usage(format!(
+            (Ordering::Greater, false) => Err(UsageError(format!(
                 "--start {start} lies behind --stop {stop}; --reverse goes back"
             ))),
-            (Ordering::Less, true) => Err(Usage(format!(
+            (Ordering::Less, true) => Err(UsageError(format!(
                 "--start {start} lies before --stop {stop}; with --reverse it is the greatest row"
             ))),
             _ => Ok(()),
         }
     }
 
-    fn forward(&self, file: &Path, printer: &mut Printer) -> anyhow::Result<()> {
+    fn print_forward(&self, file: &Path, printer: &mut Printer) -> anyhow::Result<()> {
         let reader = Reader::open_file(file, reader_options())?;
         let order = reader.trailer().comparator;
         self.check_range(order)?;
@@ -107,12 +107,12 @@ impl Cat {
         Ok(scanner.check_place()?)
     }
 
-    fn backward(&self, file: &Path, printer: &mut Printer) -> anyhow::Result<()> {
+    fn print_reverse(&self, file: &Path, printer: &mut Printer) -> anyhow::Result<()> {
         let reader = Reader::open_file(file, reader_options())?;
         let order = reader.trailer().comparator;
         self.check_range(order)?;
         let start = self.start.as_ref().map(KeyText::as_bytes);
-        let mut rows = Backward::new(&reader, start)?;
+        let mut rows = ReverseRows::new(&reader, start)?;
         while printer.left > 0
             && let Some(row) = rows.row()
             && self

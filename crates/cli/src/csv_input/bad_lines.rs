@@ -57,8 +57,9 @@ impl BadLinesFile {
                 let file = if self.is_kept {
                     File::create_new(&self.path)?
                 } else {
-                    let (removal, file) =
-                        Removal::of(|| Ok((self.path.clone(), File::create_new(&self.path)?)))?;
+                    let (removal, file) = Removal::register(|| {
+                        Ok((self.path.clone(), File::create_new(&self.path)?))
+                    })?;
                     self.removal = Some(removal);
                     file
                 };

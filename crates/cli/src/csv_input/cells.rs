@@ -10,7 +10,7 @@ use super::layout::Layout;
 use super::options::CsvOptions;
 use super::own_form::OwnForm;
 use super::records::{Record, Records};
-use crate::failure::Usage;
+use crate::failure::UsageError;
 
 /// What is known of an input beside its options.
 pub(crate) struct CsvContext<'a> {
@@ -80,14 +80,14 @@ impl<R: Read> CsvCells<R> {
         context: CsvContext<'_>,
     ) -> anyhow::Result<Self> {
         let CsvContext { name, family, now, is_dry_run, from_line } = context;
-        let usage = |what: String| Usage(format!("{name}: {what}"));
+        let usage = |what: String| UsageError(format!("{name}: {what}"));
         let mut records = Records::new(input, options.dialect()?, options.field_size_max()?);
         let form = if options.columns.is_empty() {
             let names = read_names(&mut records, &name, options.no_header)?;
             match OwnForm::recognise(&names).map_err(|what| in_line(&name, 1, &what)) {
                 Ok(Some(form)) if options.row.is_empty() => {
                     let family = family.is_option().then_some("--family");
-                    if let Some(given) = options.first_of_layout().or(family) {
+                    if let Some(given) = options.first_layout_option().or(family) {
                         return Err(usage(format!(
                             "{given} means nothing for the columns row, family and ts, which are the tool's own \
                              form; --row reads them as other CSV"
@@ -98,7 +98,7 @@ impl<R: Read> CsvCells<R> {
                 }
                 Err(error) if options.row.is_empty() => return Err(error.into()),
                 _ => Form::Layout(
-                    Layout::of_names(options, names, family.name(), now).map_err(usage)?,
+                    Layout::from_names(options, names, family.name(), now).map_err(usage)?,
                 ),
             }
         } else {
@@ -111,7 +111,7 @@ impl<R: Read> CsvCells<R> {
             if options.header {
                 read_names(&mut records, &name, false)?;
             }
-            Form::Layout(Layout::of_importtsv(options, now).map_err(usage)?)
+            Form::Layout(Layout::from_importtsv(options, now).map_err(usage)?)
         };
         let bad_lines = BadLines::new(options.bad_lines.as_ref(), is_dry_run)?;
         Ok(Self {

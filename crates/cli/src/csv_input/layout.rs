@@ -64,7 +64,7 @@ impl Layout {
     /// # Errors
     ///
     /// What does not fit together.
-    pub(super) fn of_names(
+    pub(super) fn from_names(
         options: &CsvOptions,
         names: Vec<String>,
         family: Option<&str>,
@@ -139,7 +139,7 @@ impl Layout {
     /// # Errors
     ///
     /// What does not fit together.
-    pub(super) fn of_importtsv(options: &CsvOptions, now: Timestamp) -> Result<Self, String> {
+    pub(super) fn from_importtsv(options: &CsvOptions, now: Timestamp) -> Result<Self, String> {
         let names: Vec<String> = (1..=options.columns.len()).map(|at| at.to_string()).collect();
         let (mut row, mut timestamps, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for (at, column) in options.columns.iter().enumerate() {

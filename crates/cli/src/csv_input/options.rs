@@ -8,7 +8,7 @@ use sstable::unescape;
 use super::bad_lines::BadLinesText;
 use super::records::Dialect;
 use super::value::ValueType;
-use crate::failure::Usage;
+use crate::failure::UsageError;
 use crate::size_text::SizeText;
 
 /// How CSV is read.
@@ -69,7 +69,7 @@ pub(crate) struct CsvOptions {
 
 impl CsvOptions {
     /// The first option given that says how columns become cells.
-    pub(super) fn first_of_layout(&self) -> Option<&'static str> {
+    pub(super) fn first_layout_option(&self) -> Option<&'static str> {
         let given = [
             (!self.row.is_empty(), "--row"),
             (!self.column.is_empty(), "--column"),
@@ -84,26 +84,26 @@ impl CsvOptions {
     }
 
     /// The first option given; the size of fields has a default and does not count.
-    pub(crate) fn first_given(&self) -> Option<&'static str> {
+    pub(crate) fn first_csv_option(&self) -> Option<&'static str> {
         let given = [
             (self.separator.is_some(), "--separator"),
             (self.quote.is_some(), "--quote"),
             (self.bad_lines.is_some(), "--bad-lines"),
         ];
         let others = given.into_iter().find_map(|(is_given, name)| is_given.then_some(name));
-        self.first_of_layout().or(others)
+        self.first_layout_option().or(others)
     }
 
-    pub(super) fn dialect(&self) -> Result<Dialect, Usage> {
+    pub(super) fn dialect(&self) -> Result<Dialect, UsageError> {
         let separator = self.separator.map_or(b',', |byte| byte.0);
         let quote = self.quote.map_or(Some(b'"'), |quote| quote.0);
         for (name, byte) in [("--separator", Some(separator)), ("--quote", quote)] {
             if matches!(byte, Some(b'\n' | b'\r')) {
-                return Err(Usage(format!("{name} cannot be a line end")));
+                return Err(UsageError(format!("{name} cannot be a line end")));
             }
         }
         if quote == Some(separator) {
-            return Err(Usage("--separator and --quote are the same byte".to_owned()));
+            return Err(UsageError("--separator and --quote are the same byte".to_owned()));
         }
         Ok(Dialect { separator, quote })
     }
@@ -117,10 +117,12 @@ impl CsvOptions {
     }
 
     /// The greatest size of a field, in bytes.
-    pub(super) fn field_size_max(&self) -> Result<usize, Usage> {
+    pub(super) fn field_size_max(&self) -> Result<usize, UsageError> {
         match usize::try_from(self.field_size_max.bytes()) {
             Ok(size @ 1..=FIELD_SIZE_LIMIT) => Ok(size),
-            _ => Err(Usage(format!("--field-size-max is from 1 byte to {FIELD_SIZE_LIMIT} bytes"))),
+            _ => Err(UsageError(format!(
+                "--field-size-max is from 1 byte to {FIELD_SIZE_LIMIT} bytes"
+            ))),
         }
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! Numbers of four or eight digits could be years or dates, and are refused.
 //!
-//! A time without an offset is in UTC. Digits behind milliseconds are dropped.
+//! A time without an offset is in UTC. TimeText behind milliseconds are dropped.
 
 use sstable::Timestamp;
 
@@ -42,7 +42,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Timestamp, String> {
 
 /// Milliseconds since 1970.
 fn parse_iso(text: &[u8]) -> Option<i64> {
-    let mut rest = Digits(text);
+    let mut rest = TimeText(text);
     let year = rest.number(4)?;
     let month = rest.byte(b"-").and_then(|_| rest.number(2))?;
     let day = rest.byte(b"-").and_then(|_| rest.number(2))?;
@@ -57,9 +57,9 @@ fn parse_iso(text: &[u8]) -> Option<i64> {
 }
 
 /// What is still to be read of a time.
-struct Digits<'t>(&'t [u8]);
+struct TimeText<'t>(&'t [u8]);
 
-impl Digits<'_> {
+impl TimeText<'_> {
     /// The next byte, if it is one of these.
     fn byte(&mut self, known: &[u8]) -> Option<u8> {
         let (first, rest) = self.0.split_first()?;

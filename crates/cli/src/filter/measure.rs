@@ -14,9 +14,9 @@ use serde::Serialize;
 
 use super::{error_rate, kind};
 use crate::cells_input;
-use crate::failure::{Answer, Usage};
+use crate::failure::{Answer, UsageError};
 use crate::keys::{KeyList, KeySet};
-use crate::output::{Audience, Report};
+use crate::output::{Report, ReportFormat};
 use crate::size_text::show_count;
 
 /// Build a filter and measure its error rate, bits per key, load and time per key.
@@ -55,10 +55,10 @@ pub(crate) struct Measure {
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
-/// What was predicted and what was counted.
+/// What was predicted and what was measurement.
 #[derive(Debug, Serialize)]
 struct MeasureReport {
     schema: u32,
@@ -93,9 +93,9 @@ impl Measure {
         let hashes = |list: &KeyList| -> Vec<KeyHash> {
             list.iter().map(|key| KeyHash::new(Seed::new(self.seed), key)).collect()
         };
-        let subjects = Subjects { members: hashes(&keys.present), strangers: hashes(&keys.absent) };
-        let report = subjects.measure(kind, sizing)?;
-        self.audience.print(&report)?;
+        let keys = TestKeys { members: hashes(&keys.present), absent: hashes(&keys.absent) };
+        let report = keys.measure(kind, sizing)?;
+        self.report_format.print(&report)?;
         Ok(Answer::from_bool(report.false_negatives == 0))
     }
 
@@ -103,7 +103,9 @@ impl Measure {
         let Some(path) = &self.input else {
             let keys = self.keys.unwrap_or(1_000_000);
             if keys == 0 {
-                return Err(Usage("a filter without keys has nothing to measure".to_owned()).into());
+                return Err(
+                    UsageError("a filter without keys has nothing to measure".to_owned()).into()
+                );
             }
             return Ok(KeySet::generate(keys, 1, self.probes, self.seed));
         };
@@ -114,13 +116,13 @@ impl Measure {
 }
 
 /// Keys that a filter gets, and keys that it does not.
-struct Subjects {
+struct TestKeys {
     members: Vec<KeyHash>,
-    strangers: Vec<KeyHash>,
+    absent: Vec<KeyHash>,
 }
 
 /// What filling and probing a filter showed.
-struct Counted {
+struct Measurement {
     stats: FilterStats,
     occupancy: Option<f64>,
     ns_insert: f64,
@@ -128,73 +130,73 @@ struct Counted {
     ns_miss: f64,
     ns_remove: Option<f64>,
     false_negatives: usize,
-    passed: usize,
+    false_positives: usize,
 }
 
 /// Fills a filter of any kind with all members, and counts.
-struct Count<'a> {
-    subjects: &'a Subjects,
+struct MeasureVisitor<'a> {
+    keys: &'a TestKeys,
     sizing: Sizing,
 }
 
-impl KindVisitor for Count<'_> {
-    type Output = anyhow::Result<Counted>;
+impl KindVisitor for MeasureVisitor<'_> {
+    type Output = anyhow::Result<Measurement>;
 
     fn inserts<F: Insert>(
         self,
         make: fn(Sizing, u64) -> Result<F, BuildError>,
-    ) -> anyhow::Result<Counted> {
-        let mut filter = make(self.sizing, self.subjects.members.len() as u64)?;
-        self.subjects.count(&mut filter)
+    ) -> anyhow::Result<Measurement> {
+        let mut filter = make(self.sizing, self.keys.members.len() as u64)?;
+        self.keys.count(&mut filter)
     }
 
     fn removes<F: Remove>(
         self,
         make: fn(Sizing, u64) -> Result<F, BuildError>,
-    ) -> anyhow::Result<Counted> {
-        let mut filter = make(self.sizing, self.subjects.members.len() as u64)?;
-        let counted = self.subjects.count(&mut filter)?;
-        Ok(Counted { ns_remove: Some(self.subjects.remove_all(&mut filter)?), ..counted })
+    ) -> anyhow::Result<Measurement> {
+        let mut filter = make(self.sizing, self.keys.members.len() as u64)?;
+        let measurement = self.keys.count(&mut filter)?;
+        Ok(Measurement { ns_remove: Some(self.keys.remove_all(&mut filter)?), ..measurement })
     }
 
     fn at_once<F: Membership>(
         self,
         build: fn(Sizing, &[KeyHash]) -> Result<F, BuildError>,
-    ) -> anyhow::Result<Counted> {
+    ) -> anyhow::Result<Measurement> {
         let start = Instant::now();
-        let filter = build(self.sizing, &self.subjects.members)?;
-        let ns_build = per_key(start, self.subjects.members.len());
-        Ok(self.subjects.ask(&filter, ns_build))
+        let filter = build(self.sizing, &self.keys.members)?;
+        let ns_build = per_key(start, self.keys.members.len());
+        Ok(self.keys.ask(&filter, ns_build))
     }
 }
 
-impl Subjects {
+impl TestKeys {
     fn measure(&self, kind: FilterKind, sizing: Sizing) -> anyhow::Result<MeasureReport> {
         let count = self.members.len() as u64;
-        let counted = kind.visit(Count { subjects: self, sizing })?;
-        let probes = self.strangers.len();
-        let predicted = counted.stats.error_rate;
+        let measurement = kind.visit(MeasureVisitor { keys: self, sizing })?;
+        let probes = self.absent.len();
+        let predicted = measurement.stats.error_rate;
         Ok(MeasureReport {
             schema: 1,
             filter: kind.name(),
             keys: count,
-            bits_per_key: counted.stats.bits_per_key(),
+            bits_per_key: measurement.stats.bits_per_key(),
             bound_bits_per_key: ErrorRate::new(predicted)
                 .map_or(0.0, ErrorRate::bits_per_key_floor),
             error_rate_predicted: predicted,
-            error_rate_measured: counted.passed as f64 / probes.max(1) as f64,
-            error_rate_interval: interval(counted.passed, probes),
+            error_rate_measured: measurement.false_positives as f64 / probes.max(1) as f64,
+            error_rate_interval: interval(measurement.false_positives, probes),
             probes: probes as u64,
-            false_negatives: counted.false_negatives as u64,
-            load: counted.occupancy,
-            ns_insert: counted.ns_insert,
-            ns_hit: counted.ns_hit,
-            ns_miss: counted.ns_miss,
-            ns_remove: counted.ns_remove,
+            false_negatives: measurement.false_negatives as u64,
+            load: measurement.occupancy,
+            ns_insert: measurement.ns_insert,
+            ns_hit: measurement.ns_hit,
+            ns_miss: measurement.ns_miss,
+            ns_remove: measurement.ns_remove,
         })
     }
 
-    fn count(&self, filter: &mut impl Insert) -> anyhow::Result<Counted> {
+    fn count(&self, filter: &mut impl Insert) -> anyhow::Result<Measurement> {
         let start = Instant::now();
         for member in &self.members {
             filter.insert(*member).context("cannot insert all keys")?;
@@ -204,17 +206,17 @@ impl Subjects {
     }
 
     /// Asks a filter that has all members for them and for all strangers.
-    fn ask(&self, filter: &impl Membership, ns_insert: f64) -> Counted {
+    fn ask(&self, filter: &impl Membership, ns_insert: f64) -> Measurement {
         let ask = |filter: &dyn Fn(KeyHash) -> bool, keys: &[KeyHash]| {
             let start = Instant::now();
-            let passed = keys.iter().filter(|key| filter(**black_box(key))).count();
-            (passed, per_key(start, keys.len()))
+            let false_positives = keys.iter().filter(|key| filter(**black_box(key))).count();
+            (false_positives, per_key(start, keys.len()))
         };
         let may_contain = |key| filter.may_contain(key);
         let (held, ns_hit) = ask(&may_contain, &self.members);
-        let (passed, ns_miss) = ask(&may_contain, &self.strangers);
+        let (false_positives, ns_miss) = ask(&may_contain, &self.absent);
         let false_negatives = self.members.len() - held;
-        Counted {
+        Measurement {
             stats: filter.stats(),
             occupancy: filter.occupancy(),
             ns_insert,
@@ -222,7 +224,7 @@ impl Subjects {
             ns_miss,
             ns_remove: None,
             false_negatives,
-            passed,
+            false_positives,
         }
     }
 
@@ -240,12 +242,12 @@ fn per_key(start: Instant, keys: usize) -> f64 {
 }
 
 /// Wilson's interval at three standard deviations, which is right for small counts too.
-fn interval(passed: usize, probes: usize) -> [f64; 2] {
+fn interval(false_positives: usize, probes: usize) -> [f64; 2] {
     const DEVIATIONS: f64 = 3.0;
     if probes == 0 {
         return [0.0, 1.0];
     }
-    let (count, rate) = (probes as f64, passed as f64 / probes as f64);
+    let (count, rate) = (probes as f64, false_positives as f64 / probes as f64);
     let square = DEVIATIONS * DEVIATIONS;
     let middle = rate + square / (2.0 * count);
     let spread = DEVIATIONS * (rate * (1.0 - rate) / count + square / (4.0 * count * count)).sqrt();
@@ -305,10 +307,10 @@ mod tests {
         let hashes = |list: &KeyList| -> Vec<KeyHash> {
             list.iter().map(|key| KeyHash::new(Seed::new(1), key)).collect()
         };
-        let subjects = Subjects { members: hashes(&keys.present), strangers: hashes(&keys.absent) };
+        let keys = TestKeys { members: hashes(&keys.present), absent: hashes(&keys.absent) };
         for &kind in FilterKind::ALL {
             let rate = ErrorRate::new(0.01).expect("in range");
-            let report = subjects.measure(kind, Sizing::ErrorRate(rate)).expect("measured");
+            let report = keys.measure(kind, Sizing::ErrorRate(rate)).expect("measured");
             let [low, high] = report.error_rate_interval;
             assert_eq!(report.false_negatives, 0, "{kind}");
             assert!((low..high).contains(&report.error_rate_predicted), "{kind}: {report:?}");

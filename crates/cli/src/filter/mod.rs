@@ -9,7 +9,7 @@ mod size;
 use clap::Subcommand;
 use filter::{ErrorRate, FilterKind};
 
-use crate::failure::{Answer, Usage};
+use crate::failure::{Answer, UsageError};
 
 /// Compute and measure the size and error rate of filters, and replace the filter of a file.
 #[derive(clap::Args)]
@@ -49,13 +49,13 @@ impl FilterVerbs {
     }
 }
 
-fn error_rate(rate: f64) -> Result<ErrorRate, Usage> {
-    ErrorRate::new(rate).map_err(|error| Usage(error.to_string()))
+fn error_rate(rate: f64) -> Result<ErrorRate, UsageError> {
+    ErrorRate::new(rate).map_err(|error| UsageError(error.to_string()))
 }
 
-fn kind(name: &str) -> Result<FilterKind, Usage> {
+fn kind(name: &str) -> Result<FilterKind, UsageError> {
     FilterKind::from_name(name).ok_or_else(|| {
         let names: Vec<&str> = FilterKind::ALL.iter().map(|kind| kind.name()).collect();
-        Usage(format!("unknown filter {name:?}; there are {}", names.join(", ")))
+        UsageError(format!("unknown filter {name:?}; there are {}", names.join(", ")))
     })
 }

@@ -12,7 +12,7 @@ use sstable::{FileName, FileSource, FilterOptions, FilterSummary, ReadAt, Reader
 use super::kind;
 use crate::failure::Answer;
 use crate::half_made::Output;
-use crate::output::{Audience, Report};
+use crate::output::{Report, ReportFormat};
 use crate::reading_options::{limits, reader_options};
 use crate::size_text::{SizeText, show_count, show_size};
 use crate::sizing::sizing;
@@ -57,7 +57,7 @@ pub(super) struct Rebuild {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Rebuild {
@@ -80,9 +80,9 @@ impl Rebuild {
         if self.output != Path::new("-") {
             let filter =
                 Reader::open_file(&self.output, reader_options())?.filters().row_filter()?;
-            self.audience.print(&RebuildReport::new(&self.output, size, filter))?;
+            self.report_format.print(&RebuildReport::new(&self.output, size, filter))?;
         }
-        Ok(Answer::Sound)
+        Ok(Answer::Positive)
     }
 }
 

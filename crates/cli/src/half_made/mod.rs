@@ -9,5 +9,5 @@ mod joining;
 mod output;
 
 pub(crate) use self::directories::{OutputDirectory, ScratchDirectory};
-pub(crate) use self::joining::JoiningDirectories;
+pub(crate) use self::joining::OutputDirectories;
 pub(crate) use self::output::{Output, Removal};

@@ -14,9 +14,9 @@ use workload::Random;
 
 use super::read_back::compare;
 use super::verb::copy_meta_blocks;
-use crate::failure::Wrong;
+use crate::failure::ReadMismatch;
 use crate::progress::Progress;
-use crate::reading_options::{reader_options, scan, scan_by_itself};
+use crate::reading_options::{reader_options, scan, scan_without_read_ahead};
 use crate::sorted::cell_bytes;
 
 /// Bytes of cells that are read before they are written: only the writing is timed.
@@ -44,7 +44,7 @@ pub(super) struct Measured {
 
 impl Sample {
     /// Reads all cells of a file.
-    pub(super) fn of(reader: &Reader) -> anyhow::Result<Self> {
+    pub(super) fn read(reader: &Reader) -> anyhow::Result<Self> {
         let stride = reader.trailer().entry_count.div_ceil(ROWS_MAX).max(1);
         let (mut cell_bytes, mut rows) = (0, Vec::new());
         let mut scanner = scan(reader)?;
@@ -67,14 +67,14 @@ impl Sample {
         &self,
         reader: &Reader,
         options: WriterOptions,
-        place: &Path,
+        destination: &Path,
         progress: &Progress,
     ) -> anyhow::Result<Measured> {
-        let shown = place.display().to_string();
-        let file = File::create(place).with_context(|| format!("{shown}: cannot create"))?;
+        let shown = destination.display().to_string();
+        let file = File::create(destination).with_context(|| format!("{shown}: cannot create"))?;
         let mut writer = Writer::new(file, FileName::new(shown.clone()), options)?;
         let mut writing = Duration::ZERO;
-        let mut scanner = scan_by_itself(reader)?;
+        let mut scanner = scan_without_read_ahead(reader)?;
         let mut batch = Vec::new();
         while read_batch(&mut scanner, &mut batch)? {
             let started = Instant::now();
@@ -89,19 +89,19 @@ impl Sample {
         let (_, summary) = writer.finish()?;
         writing += started.elapsed();
 
-        let written = Reader::open_file(place, reader_options())?;
+        let written = Reader::open_file(destination, reader_options())?;
         let scanning = time_scan(&written)?;
-        let get = self.time_gets(place)?;
+        let get = self.time_gets(destination)?;
         compare(reader, &written)?;
         drop(written);
-        fs::remove_file(place).with_context(|| format!("{shown}: cannot remove"))?;
+        fs::remove_file(destination).with_context(|| format!("{shown}: cannot remove"))?;
         Ok(Measured { size: summary.len, writing, scanning, get })
     }
 
     /// The median of gets that find their block in no cache of ours, and ask no filter: its blocks
     /// would have to be read as often, and are the same in all variants.
-    fn time_gets(&self, place: &Path) -> anyhow::Result<Option<Duration>> {
-        let written = Reader::open_file(place, reader_options().filter_use(FilterUse::None))?;
+    fn time_gets(&self, destination: &Path) -> anyhow::Result<Option<Duration>> {
+        let written = Reader::open_file(destination, reader_options().filter_use(FilterUse::None))?;
         let mut times = Vec::new();
         for row in &self.rows {
             let probe = RowProbe::new(row, Seed::default());
@@ -110,7 +110,9 @@ impl Sample {
             times.push(started.elapsed());
             if found.is_none() {
                 let row = sstable::escape(row);
-                return Err(Wrong(format!("{}: row {row} is not found", written.name())).into());
+                return Err(
+                    ReadMismatch(format!("{}: row {row} is not found", written.name())).into()
+                );
             }
         }
         times.sort_unstable();
@@ -135,7 +137,7 @@ fn read_batch(scanner: &mut Scanner, batch: &mut Vec<Cell>) -> sstable::Result<b
 
 fn time_scan(written: &Reader) -> sstable::Result<Duration> {
     let started = Instant::now();
-    let mut scanner = scan_by_itself(written)?;
+    let mut scanner = scan_without_read_ahead(written)?;
     while let Some(cell) = scanner.cell() {
         black_box(cell);
         scanner.advance()?;

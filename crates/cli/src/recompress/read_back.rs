@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use sstable::{FileName, FileSource, ReadAt, Reader};
 
-use crate::failure::{Unsound, Wrong};
+use crate::failure::{DamagedOutput, ReadMismatch};
 use crate::progress::Progress;
 use crate::reading_options::{limits, reader_options, scan};
 
@@ -15,9 +15,9 @@ use crate::reading_options::{limits, reader_options, scan};
 ///
 /// # Errors
 ///
-/// [`Unsound`] if anything in it is damaged, [`Wrong`] if it has other cells.
-pub(super) fn check(original: &Reader, written: &Path, place: &Path) -> anyhow::Result<()> {
-    let (source, file) = check_sound(written, place)?;
+/// [`DamagedOutput`] if anything in it is damaged, [`ReadMismatch`] if it has other cells.
+pub(super) fn check(original: &Reader, written: &Path, destination: &Path) -> anyhow::Result<()> {
+    let (source, file) = check_sound(written, destination)?;
     compare(original, &Reader::open(source, file, reader_options())?)
 }
 
@@ -25,12 +25,12 @@ pub(super) fn check(original: &Reader, written: &Path, place: &Path) -> anyhow::
 ///
 /// # Errors
 ///
-/// [`Unsound`] if anything in it is damaged.
+/// [`DamagedOutput`] if anything in it is damaged.
 pub(crate) fn check_sound(
     written: &Path,
-    place: &Path,
+    destination: &Path,
 ) -> anyhow::Result<(Arc<dyn ReadAt>, FileName)> {
-    let name = place.display().to_string();
+    let name = destination.display().to_string();
     let source = FileSource::open(written);
     let source: Arc<dyn ReadAt> =
         Arc::new(source.with_context(|| format!("{name}: cannot read back"))?);
@@ -40,7 +40,7 @@ pub(crate) fn check_sound(
         sstable::verify(Arc::clone(&source), file.clone(), limits(), |at| progress.set(at))?;
     drop(progress);
     if let Some(damage) = found.problems.into_iter().next() {
-        return Err(Unsound { name, damage }.into());
+        return Err(DamagedOutput { name, damage }.into());
     }
     Ok((source, file))
 }
@@ -49,7 +49,7 @@ pub(crate) fn check_sound(
 ///
 /// # Errors
 ///
-/// [`Wrong`] if there is a difference.
+/// [`ReadMismatch`] if there is a difference.
 pub(super) fn compare(original: &Reader, written: &Reader) -> anyhow::Result<()> {
     let (mut original, mut copy) = (scan(original)?, scan(written)?);
     loop {
@@ -58,7 +58,9 @@ pub(super) fn compare(original: &Reader, written: &Reader) -> anyhow::Result<()>
             (Some(one), Some(other)) if one == other => {}
             (Some(cell), _) | (None, Some(cell)) => {
                 let name = written.name();
-                return Err(Wrong(format!("{name}: reads back otherwise at {cell:?}")).into());
+                return Err(
+                    ReadMismatch(format!("{name}: reads back otherwise at {cell:?}")).into()
+                );
             }
         }
         original.advance()?;
@@ -87,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_file_with_other_cells_is_not_what_was_to_be_written() {
-        let directory = tempfile::tempdir().expect("a place for the test");
+        let directory = tempfile::tempdir().expect("a temporary directory");
         let (old, new) = (directory.path().join("old"), directory.path().join("new"));
         fs::write(&old, file(&[("a", "1"), ("b", "2")])).expect("disk takes it");
         let original = Reader::open_file(&old, reader_options()).expect("sound");
@@ -98,10 +100,12 @@ mod tests {
             (&[("a", "1"), ("b", "2"), ("c", "3")], false),
         ] {
             fs::write(&new, file(written)).expect("disk takes it");
-            let found = check(&original, &new, Path::new("place")).err();
+            let found = check(&original, &new, Path::new("destination")).err();
             let said = found.as_ref().map(ToString::to_string);
-            assert_eq!(found.is_some_and(|error| error.is::<Wrong>()), !is_same, "{said:?}");
-            assert!(said.is_none_or(|said| said.starts_with("place: reads back otherwise at")));
+            assert_eq!(found.is_some_and(|error| error.is::<ReadMismatch>()), !is_same, "{said:?}");
+            assert!(
+                said.is_none_or(|said| said.starts_with("destination: reads back otherwise at"))
+            );
         }
     }
 }

@@ -11,9 +11,9 @@ use super::measure::Sample;
 use super::read_back;
 use super::report::{FileReport, RewriteReport};
 use crate::each_file::for_each_file;
-use crate::failure::{Answer, Usage};
+use crate::failure::{Answer, UsageError};
 use crate::half_made::{Output, ScratchDirectory};
-use crate::output::Audience;
+use crate::output::ReportFormat;
 use crate::progress::Progress;
 use crate::reading_options::{reader_options, scan};
 use crate::size_text::SizeText;
@@ -67,11 +67,11 @@ pub(crate) struct Recompress {
     #[arg(long, value_name = "SIZE")]
     block_size: Option<SizeText>,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 /// What the options say.
-struct Wanted {
+struct RewriteOptions {
     encoding: Option<DataBlockEncoding>,
     codec: Option<Compression>,
     framing: Option<ZstdFraming>,
@@ -81,25 +81,27 @@ struct Wanted {
 impl Recompress {
     /// Measures file by file, or writes the one.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        let wanted = self.wanted()?;
+        let requested = self.rewrite_options()?;
         match (&self.output, &self.files[..]) {
             (Some(output), [file]) => {
-                self.rewrite(file, output, &wanted)?;
-                Ok(Answer::Sound)
+                self.rewrite(file, output, &requested)?;
+                Ok(Answer::Positive)
             }
-            (Some(_), _) => Err(Usage("one file at a time can be written anew".to_owned()).into()),
+            (Some(_), _) => {
+                Err(UsageError("one file at a time can be written anew".to_owned()).into())
+            }
             (None, files) => for_each_file(files, |file| {
-                self.measure(file, &wanted)?;
-                Ok(Answer::Sound)
+                self.measure(file, &requested)?;
+                Ok(Answer::Positive)
             }),
         }
     }
 
-    fn wanted(&self) -> Result<Wanted, Usage> {
+    fn rewrite_options(&self) -> Result<RewriteOptions, UsageError> {
         let (encoding, codec) = (self.data_block_encoding.as_deref(), self.compression.as_deref());
         let framing = self.zstd_framing.as_deref();
         let block_size = self.block_size.map(|size| writing_options::small("block size", size));
-        Ok(Wanted {
+        Ok(RewriteOptions {
             encoding: encoding.map(writing_options::encoding).transpose()?,
             codec: codec.map(writing_options::codec).transpose()?,
             framing: framing.map(writing_options::zstd_framing).transpose()?,
@@ -107,14 +109,20 @@ impl Recompress {
         })
     }
 
-    fn rewrite(&self, file: &Path, place: &Path, wanted: &Wanted) -> anyhow::Result<()> {
+    fn rewrite(
+        &self,
+        file: &Path,
+        destination: &Path,
+        requested: &RewriteOptions,
+    ) -> anyhow::Result<()> {
         let reader = Reader::open_file(file, reader_options())?;
-        let options = wanted.options(&reader)?;
-        let codec = wanted.codec.unwrap_or(reader.blocks().compression());
-        let encoding = wanted.encoding.unwrap_or(reader.blocks().encoding());
+        let options = requested.options(&reader)?;
+        let codec = requested.codec.unwrap_or(reader.blocks().compression());
+        let encoding = requested.encoding.unwrap_or(reader.blocks().encoding());
         let options = options.compression(codec).data_block_encoding(encoding);
-        let output = Output::create(place, self.force)?;
-        let mut writer = Writer::new(output, FileName::new(place.display().to_string()), options)?;
+        let output = Output::create(destination, self.force)?;
+        let mut writer =
+            Writer::new(output, FileName::new(destination.display().to_string()), options)?;
         let progress = Progress::new("cells written", reader.trailer().entry_count);
         let mut scanner = scan(&reader)?;
         while let Some(cell) = scanner.cell() {
@@ -126,21 +134,29 @@ impl Recompress {
         let (output, summary) = writer.finish()?;
         drop(progress);
         if let Some(written) = output.path().filter(|_| !self.no_verify) {
-            read_back::check(&reader, written, place)?;
+            read_back::check(&reader, written, destination)?;
         }
         output.finish()?;
-        if place == Path::new("-") {
+        if destination == Path::new("-") {
             return Ok(());
         }
-        self.audience.print(&RewriteReport::new(file, place, &reader, &summary, encoding, codec))
+        self.report_format.print(&RewriteReport::new(
+            file,
+            destination,
+            &reader,
+            &summary,
+            encoding,
+            codec,
+        ))
     }
 
-    fn measure(&self, file: &Path, wanted: &Wanted) -> anyhow::Result<()> {
+    fn measure(&self, file: &Path, requested: &RewriteOptions) -> anyhow::Result<()> {
         let reader = Reader::open_file(file, reader_options())?;
-        let options = wanted.options(&reader)?;
+        let options = requested.options(&reader)?;
         let encodings = DataBlockEncoding::ALL.into_iter();
-        let encodings = encodings.filter(|it| wanted.encoding.is_none_or(|wanted| wanted == *it));
-        let codecs: Vec<_> = match wanted.codec {
+        let encodings =
+            encodings.filter(|it| requested.encoding.is_none_or(|requested| requested == *it));
+        let codecs: Vec<_> = match requested.codec {
             Some(codec) => vec![codec],
             None => Compression::ALL.into_iter().filter(|codec| codec.is_supported()).collect(),
         };
@@ -151,23 +167,23 @@ impl Recompress {
         let scratch = ScratchDirectory::create(None)?;
         let steps = reader.trailer().entry_count.saturating_mul(variants.len() as u64);
         let progress = Progress::new("cells written", steps);
-        let sample = Sample::of(&reader)?;
+        let sample = Sample::read(&reader)?;
         let mut report = FileReport::new(file, &reader, sample.cell_bytes);
         for (encoding, codec) in variants {
             let options = options.clone().data_block_encoding(encoding).compression(codec);
-            let place = scratch.path().join(format!("{encoding}-{codec}"));
+            let destination = scratch.path().join(format!("{encoding}-{codec}"));
             let measured = sample
-                .measure(&reader, options, &place, &progress)
+                .measure(&reader, options, &destination, &progress)
                 .with_context(|| format!("{} as {encoding}, {codec}", file.display()))?;
             report.add(encoding, codec, &measured);
         }
         drop(progress);
-        self.audience.print(&report)
+        self.report_format.print(&report)
     }
 }
 
-impl Wanted {
-    /// How the file was written, but for what is wanted otherwise; encoding and codec as they were.
+impl RewriteOptions {
+    /// How the file was written, but for what is requested; encoding and codec as they were.
     fn options(&self, reader: &Reader) -> anyhow::Result<WriterOptions> {
         let mut options = reader.writer_options(&[store::FILE_ID_KEY])?;
         if let Some(framing) = self.framing {

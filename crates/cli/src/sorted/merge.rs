@@ -10,7 +10,7 @@ use sstable::{Cell, Comparator, Reader, Result, Scanner};
 
 use super::runs::compare;
 use crate::half_made::ScratchDirectory;
-use crate::reading_options::{reader_options, scan_by_itself};
+use crate::reading_options::{reader_options, scan_without_read_ahead};
 
 /// The least cell of all runs of a family, again and again; of equal cells the one in the earliest
 /// run, which came first.
@@ -31,7 +31,7 @@ impl Merge {
     pub(super) fn open(runs: &[PathBuf], order: Comparator) -> Result<Self> {
         let (mut scanners, mut heads) = (Vec::new(), BinaryHeap::new());
         for (run, path) in runs.iter().enumerate() {
-            let scanner = scan_by_itself(&Reader::open_file(path, reader_options())?)?;
+            let scanner = scan_without_read_ahead(&Reader::open_file(path, reader_options())?)?;
             heads.extend(scanner.cell().map(|cell| Head { cell: cell.to_cell(), run, order }));
             scanners.push(scanner);
         }

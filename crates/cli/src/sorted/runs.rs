@@ -39,13 +39,13 @@ pub(crate) type Cells<'c> = Box<dyn Iterator<Item = sstable::Result<Cell>> + 'c>
 
 impl SortOptions {
     /// Whether cells are sorted.
-    pub(crate) const fn are_given(&self) -> bool {
+    pub(crate) const fn is_enabled(&self) -> bool {
         self.sort
     }
 
     /// Sorts cells, if that is wanted. Errors about cells that no file can hold call the file `name`.
     /// Equal cells stay in the order they came in.
-    pub(crate) fn sorted<'c>(
+    pub(crate) fn sort<'c>(
         &self,
         cells: impl Iterator<Item = sstable::Result<Cell>> + 'c,
         order: Comparator,
@@ -55,29 +55,29 @@ impl SortOptions {
             return Ok(Box::new(cells));
         }
         let progress = Progress::unbounded("cells read");
-        let mut gathered: Vec<Cell> = Vec::new();
+        let mut buffered: Vec<Cell> = Vec::new();
         let mut bytes = 0;
         let mut runs: Option<Runs> = None;
         for cell in cells {
             let cell = cell?;
             bytes += cell_bytes(&cell);
-            gathered.push(cell);
+            buffered.push(cell);
             progress.advance(1);
             if bytes > self.sort_memory.bytes() {
                 let runs = match &mut runs {
                     Some(runs) => runs,
-                    None => runs.insert(Runs::begin(self.sort_directory.as_deref(), order, name)?),
+                    None => runs.insert(Runs::create(self.sort_directory.as_deref(), order, name)?),
                 };
-                runs.add(&mut gathered)?;
+                runs.add(&mut buffered)?;
                 bytes = 0;
             }
         }
         let Some(mut runs) = runs else {
-            gathered.sort_by(|one, other| compare(order, &one.as_ref(), &other.as_ref()));
-            return Ok(Box::new(gathered.into_iter().map(Ok)));
+            buffered.sort_by(|one, other| compare(order, &one.as_ref(), &other.as_ref()));
+            return Ok(Box::new(buffered.into_iter().map(Ok)));
         };
-        runs.add(&mut gathered)?;
-        drop(gathered);
+        runs.add(&mut buffered)?;
+        drop(buffered);
         Ok(Box::new(runs.merge()?))
     }
 }
@@ -108,16 +108,16 @@ struct Runs {
 }
 
 impl Runs {
-    fn begin(parent: Option<&Path>, order: Comparator, name: &FileName) -> anyhow::Result<Self> {
+    fn create(parent: Option<&Path>, order: Comparator, name: &FileName) -> anyhow::Result<Self> {
         let directory = ScratchDirectory::create(parent)?;
         let families = BTreeMap::new();
         Ok(Self { directory, families, written_count: 0, order, name: name.clone() })
     }
 
     /// Writes what was gathered as a further run of each family.
-    fn add(&mut self, gathered: &mut Vec<Cell>) -> anyhow::Result<()> {
-        gathered.sort_by(|one, other| compare(self.order, &one.as_ref(), &other.as_ref()));
-        let mut cells = gathered.drain(..).peekable();
+    fn add(&mut self, buffered: &mut Vec<Cell>) -> anyhow::Result<()> {
+        buffered.sort_by(|one, other| compare(self.order, &one.as_ref(), &other.as_ref()));
+        let mut cells = buffered.drain(..).peekable();
         while let Some(first) = cells.peek() {
             let family = first.family().to_vec();
             let next = || cells.next_if(|cell| cell.family() == family).map(Ok);
@@ -202,7 +202,7 @@ mod tests {
                 sort_directory: None,
             };
             let cells = Box::new(cells.into_iter().map(Ok));
-            let sorted = options.sorted(cells, Comparator::Bytes, &FileName::new("cells"));
+            let sorted = options.sort(cells, Comparator::Bytes, &FileName::new("cells"));
             let keys = sorted.expect("there is room").map(|cell| {
                 let cell = cell.expect("it was written");
                 [cell.family()[0], cell.row()[0]]

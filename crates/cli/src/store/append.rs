@@ -30,6 +30,6 @@ impl Append {
         let (qualifier, suffix) = (qualifier.as_bytes(), self.suffix.as_bytes());
         let change = Change::new(row.as_bytes()).column(family, qualifier, suffix);
         self.directory.open()?.append(&change)?;
-        Ok(Answer::Sound)
+        Ok(Answer::Positive)
     }
 }

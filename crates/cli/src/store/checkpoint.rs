@@ -25,6 +25,6 @@ impl Checkpoint {
     /// Makes it.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         self.directory.open()?.checkpoint(&self.backup)?;
-        Ok(Answer::Sound)
+        Ok(Answer::Positive)
     }
 }

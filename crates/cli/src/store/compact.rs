@@ -32,6 +32,6 @@ impl Compact {
         for family in &families {
             store.compact(family, self.major)?;
         }
-        Ok(Answer::Sound)
+        Ok(Answer::Positive)
     }
 }

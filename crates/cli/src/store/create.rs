@@ -8,7 +8,7 @@ use sstable::{BloomType, Compression, DataBlockEncoding};
 use store::{FamilyOptions, KeepDeletedCells, Store};
 
 use super::Directory;
-use crate::failure::{Answer, Usage};
+use crate::failure::{Answer, UsageError};
 use crate::size_text::SizeText;
 use crate::sizing::sizing;
 use crate::writing_options::{named, small};
@@ -85,7 +85,7 @@ impl Create {
         let options = self.family_options()?;
         let store = Store::open(&self.directory.directory, self.directory.options())?;
         store.create_family(&self.family, options)?;
-        Ok(Answer::Sound)
+        Ok(Answer::Positive)
     }
 
     fn family_options(&self) -> anyhow::Result<FamilyOptions> {
@@ -94,14 +94,14 @@ impl Create {
         let codecs = Compression::ALL.map(|codec| (codec.name(), codec));
         let codec = named("compression", &self.compression, codecs)?;
         if !codec.is_supported() {
-            return Err(Usage(format!("this build cannot compress with {codec}")).into());
+            return Err(UsageError(format!("this build cannot compress with {codec}")).into());
         }
         let prefix = BloomType::RowPrefixFixedLength(self.bloom_prefix_length);
         let blooms = [BloomType::None, BloomType::Row, BloomType::RowCol, prefix];
         let bloom =
             named("Bloom type", &self.bloom_type, blooms.map(|bloom| (bloom.name(), bloom)))?;
         if bloom == BloomType::RowPrefixFixedLength(0) {
-            return Err(Usage(format!("{bloom} needs --bloom-prefix-length")).into());
+            return Err(UsageError(format!("{bloom} needs --bloom-prefix-length")).into());
         }
         Ok(FamilyOptions::default()
             .versions(self.versions)
@@ -119,7 +119,7 @@ impl Create {
             .filter(self.filter()?))
     }
 
-    fn filter(&self) -> Result<Option<(FilterKind, Sizing)>, Usage> {
+    fn filter(&self) -> Result<Option<(FilterKind, Sizing)>, UsageError> {
         let Some(name) = &self.filter else {
             return Ok(None);
         };

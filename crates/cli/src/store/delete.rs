@@ -43,6 +43,6 @@ impl Delete {
             None => row.family_at(&self.family, time),
         };
         self.directory.open()?.delete(delete)?;
-        Ok(Answer::Sound)
+        Ok(Answer::Positive)
     }
 }

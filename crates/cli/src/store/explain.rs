@@ -5,11 +5,11 @@ use std::io::{self, Write};
 use serde::Serialize;
 use store::FamilyExplanation;
 
-use super::{Directory, Versions, warn_of_filters};
+use super::{Directory, Versions, warn_about_filters};
 use crate::counters::Counters;
 use crate::failure::Answer;
 use crate::key_text::KeyText;
-use crate::output::{Audience, Report, write_table};
+use crate::output::{Report, ReportFormat, write_table};
 use crate::size_text::show_count;
 
 /// Show the steps of a get, file by file: why files were skipped, filters queried, blocks read.
@@ -30,7 +30,7 @@ pub(super) struct Explain {
     #[command(flatten)]
     versions: Versions,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Explain {
@@ -48,8 +48,8 @@ impl Explain {
             counters: Counters::from(&way.trace),
             families: way.families.iter().map(FamilyReport::from).collect(),
         };
-        self.audience.print(&report)?;
-        warn_of_filters(&store);
+        self.report_format.print(&report)?;
+        warn_about_filters(&store);
         Ok(Answer::from_bool(found))
     }
 }

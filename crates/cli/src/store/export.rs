@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use super::{Directory, warn_of_filters};
+use super::{Directory, warn_about_filters};
 use crate::bulk_load::TableOptions;
 use crate::failure::Answer;
-use crate::half_made::JoiningDirectories;
-use crate::output::Audience;
+use crate::half_made::OutputDirectories;
+use crate::output::ReportFormat;
 
 /// Write all families as HFiles for HBase's bulk load, and print the load command.
 #[derive(clap::Args)]
@@ -28,7 +28,7 @@ pub(super) struct Export {
     #[command(flatten)]
     table: TableOptions,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Export {
@@ -37,12 +37,12 @@ impl Export {
         let splits = self.table.splits()?;
         let store = self.directory.open_read_only()?;
         let families = store.families().into_iter().map(|(name, _)| name).collect();
-        let output = JoiningDirectories::create(&self.out, families)?;
+        let output = OutputDirectories::create(&self.out, families)?;
         let export = store.export(output.path(), &splits)?;
-        let files: Vec<_> = export.files.iter().map(|file| output.final_place(file)).collect();
+        let files: Vec<_> = export.files.iter().map(|file| output.final_path(file)).collect();
         output.finish()?;
-        warn_of_filters(&store);
-        self.audience.print(&self.table.report(&self.out, &files, export.cells))?;
-        Ok(Answer::Sound)
+        warn_about_filters(&store);
+        self.report_format.print(&self.table.report(&self.out, &files, export.cells))?;
+        Ok(Answer::Positive)
     }
 }

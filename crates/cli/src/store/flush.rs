@@ -17,6 +17,6 @@ impl Flush {
     /// Flushes.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         self.directory.open()?.flush()?;
-        Ok(Answer::Sound)
+        Ok(Answer::Positive)
     }
 }

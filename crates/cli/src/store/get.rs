@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use super::{Directory, Versions, warn_of_filters};
+use super::{Directory, Versions, warn_about_filters};
 use crate::cells_input;
 use crate::cells_output::{CellsOutput, Format};
 use crate::failure::Answer;
@@ -54,7 +54,7 @@ impl Get {
             output.write(&cell.as_ref()).context(STDOUT)?;
         }
         output.finish().context(STDOUT)?;
-        warn_of_filters(&store);
+        warn_about_filters(&store);
         Ok(Answer::from_bool(found.iter().all(|cells| !cells.is_empty())))
     }
 }

@@ -35,6 +35,6 @@ impl Import {
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let options = ImportOptions::default().verify(!self.no_verify);
         self.directory.open()?.import_with(&self.family, &self.files, &options)?;
-        Ok(Answer::Sound)
+        Ok(Answer::Positive)
     }
 }

@@ -38,6 +38,6 @@ impl Increment {
             writeln!(out, "{}", i64::from_be_bytes(number)).context(STDOUT)?;
         }
         out.flush().context(STDOUT)?;
-        Ok(Answer::Sound)
+        Ok(Answer::Positive)
     }
 }

@@ -25,7 +25,7 @@ use clap::Subcommand;
 use sstable::Timestamp;
 use store::{Clock, Store, StoreOptions};
 
-use crate::failure::{Answer, Usage};
+use crate::failure::{Answer, UsageError};
 use crate::key_text::KeyText;
 use crate::times::time_range;
 
@@ -102,7 +102,7 @@ struct Directory {
 }
 
 /// Says on stderr which filters a read could not use. What it printed is right all the same.
-fn warn_of_filters(store: &Store) {
+fn warn_about_filters(store: &Store) {
     for store::FilterProblem { family, file, what, .. } in store.stats().filter_problems {
         // Where nobody can be told there is nobody to be told of that.
         let _ = writeln!(
@@ -147,7 +147,7 @@ impl Directory {
         if let Some(wanted) = wanted {
             families.retain(|family| family == wanted);
             if families.is_empty() {
-                return Err(Usage(format!("the store has no family {wanted}")).into());
+                return Err(UsageError(format!("the store has no family {wanted}")).into());
             }
         }
         Ok(families)
@@ -178,13 +178,13 @@ struct Versions {
 
 impl Versions {
     /// A get of these versions of a row.
-    fn get(&self, row: &KeyText) -> Result<store::Get, Usage> {
+    fn get(&self, row: &KeyText) -> Result<store::Get, UsageError> {
         let (min, max) = self.time_range()?;
         Ok(store::Get::row(row.as_bytes()).versions(self.versions).time_range(min, max))
     }
 
     /// The times from which and before which versions are shown.
-    fn time_range(&self) -> Result<(Timestamp, Timestamp), Usage> {
+    fn time_range(&self) -> Result<(Timestamp, Timestamp), UsageError> {
         time_range(self.min_ts, self.max_ts)
     }
 }

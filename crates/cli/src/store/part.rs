@@ -8,20 +8,20 @@ use serde::Serialize;
 use sstable::BlockType;
 use store::{Part, PartKind, Step};
 
-use crate::output::{Audience, Report, STDOUT};
+use crate::output::{Report, ReportFormat, STDOUT};
 use crate::progress::Progress;
 use crate::size_text::show_number;
 
 /// Shows how far a file is, and reports each when it is done.
 pub(super) struct Reporter {
-    audience: Audience,
+    report_format: ReportFormat,
     progress: Option<(PathBuf, Progress)>,
     failure: anyhow::Result<()>,
 }
 
 impl Reporter {
-    pub(super) const fn new(audience: Audience) -> Self {
-        Self { audience, progress: None, failure: Ok(()) }
+    pub(super) const fn new(report_format: ReportFormat) -> Self {
+        Self { report_format, progress: None, failure: Ok(()) }
     }
 
     pub(super) fn take(&mut self, step: &Step<'_>) {
@@ -38,7 +38,7 @@ impl Reporter {
             Step::Done(part) => {
                 self.progress = None;
                 if self.failure.is_ok() {
-                    self.failure = self.audience.print(&PartReport::new(part));
+                    self.failure = self.report_format.print(&PartReport::new(part));
                 }
             }
             _ => {}

@@ -12,13 +12,13 @@ use super::Directory;
 use crate::cells_input::{Input, InputOptions};
 use crate::csv_input::ColumnFamily;
 use crate::dry_run::{Checks, dry_run};
-use crate::failure::{Answer, Usage};
-use crate::output::{Audience, STDOUT, stdout};
+use crate::failure::{Answer, UsageError};
+use crate::output::{ReportFormat, STDOUT, stdout};
 use crate::progress::Progress;
 use crate::size_text::show_number;
-use crate::stderr::say;
+use crate::stderr::print_message;
 
-/// Write cells to a family, in batches that are acknowledged one after the other.
+/// Write cells to a family, in writer that are acknowledged one after the other.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -26,7 +26,7 @@ Examples:
   hfile store put DIR f --from csv users.csv --row id --type f:age=int32 --timestamp updated
   hfile store put DIR f --from csv - --ack < cells.csv
 
-An acknowledged batch is in the log and survives a crash of the process. Batches end between records of the
+An acknowledged batch is in the log and survives a crash of the process. BatchWriter end between records of the
 input. Cells keep their timestamps and types, and get new sequence ids. CSV columns that name no family
 belong to FAMILY; hfile build --help describes CSV.
 
@@ -52,32 +52,32 @@ pub(super) struct Put {
     #[arg(long, value_name = "CELLS", default_value = "1000")]
     batch: NonZeroUsize,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Put {
     /// Writes the cells.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let now = self.directory.now.map_or_else(|| Clock::system().now(), Timestamp::new);
-        if self.audience.is_program() && !self.input.is_dry_run() {
-            return Err(Usage("--json is for --dry-run".to_owned()).into());
+        if self.report_format.is_json() && !self.input.is_dry_run() {
+            return Err(UsageError("--json is for --dry-run".to_owned()).into());
         }
         if self.input.is_dry_run() {
             let input = self.open(now)?;
             let family = Some(self.family.as_bytes());
             let checks = Checks { order: None, family, is_one_file: false };
-            return dry_run(&self.input, input, checks, self.audience);
+            return dry_run(&self.input, input, checks, self.report_format);
         }
         let store = self.directory.open()?;
         let mut input = self.open(now)?;
-        let mut batches = Batches::new(&store, self.ack, self.from_line);
-        let written = self.write(&mut input, &mut batches);
-        if written.as_ref().is_err_and(|error| !error.is::<Usage>()) {
-            batches.reached.say();
+        let mut writer = BatchWriter::new(&store, self.ack, self.from_line);
+        let written = self.write(&mut input, &mut writer);
+        if written.as_ref().is_err_and(|error| !error.is::<UsageError>()) {
+            writer.resume_point.print();
         }
         written?;
-        input.say_bad_lines();
-        Ok(Answer::Sound)
+        input.report_bad_lines();
+        Ok(Answer::Positive)
     }
 
     fn open(&self, now: Timestamp) -> anyhow::Result<Input> {
@@ -91,13 +91,13 @@ impl Put {
             if family != self.family.as_bytes() {
                 let (found, name) = (escape(&family), self.input.name());
                 let what = format!("{name}: a column is of family {found}, not {}", self.family);
-                return Err(Usage(what).into());
+                return Err(UsageError(what).into());
             }
         }
         Ok(input)
     }
 
-    fn write(&self, input: &mut Input, batches: &mut Batches<'_>) -> anyhow::Result<()> {
+    fn write(&self, input: &mut Input, writer: &mut BatchWriter<'_>) -> anyhow::Result<()> {
         loop {
             let cell = input.next();
             let line = input.line();
@@ -105,22 +105,22 @@ impl Put {
                 Some(Ok(cell)) => self.check(cell, input),
                 Some(Err(error)) => Err(error.into()),
                 None => {
-                    batches.write()?;
+                    writer.write()?;
                     return Ok(input.check_from_line()?);
                 }
             };
             match cell {
                 Ok(cell) => {
-                    batches.push(&cell, line);
-                    if input.is_between_records() && batches.batch.len() >= self.batch.get() {
-                        batches.write()?;
+                    writer.push(&cell, line);
+                    if input.is_between_records() && writer.batch.len() >= self.batch.get() {
+                        writer.write()?;
                     }
                 }
                 Err(error) => {
-                    batches.write()?;
+                    writer.write()?;
                     // Where the input itself cannot be read, its line is still that of the last record.
-                    if line > batches.last_line && line > self.from_line {
-                        batches.reached.set(None, line);
+                    if line > writer.last_line && line > self.from_line {
+                        writer.resume_point.set(None, line);
                     }
                     return Err(error);
                 }
@@ -139,27 +139,27 @@ impl Put {
 }
 
 /// Cells that are written together.
-struct Batches<'s> {
+struct BatchWriter<'s> {
     store: &'s Store,
     acknowledges: bool,
     batch: WriteBatch,
     /// The line of the last record in the batch.
     last_line: u64,
-    reached: Reached,
+    resume_point: ResumePoint,
     progress: Progress,
 }
 
 /// How far the writing has come, for this thread and for the one that Ctrl-C wakes.
 #[derive(Clone, Default)]
-struct Reached(Arc<Mutex<(u64, u64)>>);
+struct ResumePoint(Arc<Mutex<(u64, u64)>>);
 
-impl Reached {
+impl ResumePoint {
     /// From now on Ctrl-C says how far it is, and ends the process. What is written is written.
-    fn say_at_ctrl_c(&self) {
-        let reached = self.clone();
+    fn print_on_ctrl_c(&self) {
+        let resume_point = self.clone();
         // Without a handler Ctrl-C still ends the process.
         let _ = ctrlc::set_handler(move || {
-            reached.say();
+            resume_point.print();
             // 128 + SIGINT, as shells have it.
             std::process::exit(130);
         });
@@ -167,35 +167,35 @@ impl Reached {
 
     /// Adds cells that are written; `line` is that of the first record that is not.
     fn set(&self, written: Option<u64>, line: u64) {
-        let mut reached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *reached = (reached.0 + written.unwrap_or(0), line);
+        let mut resume_point = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *resume_point = (resume_point.0 + written.unwrap_or(0), line);
     }
 
     fn written(&self) -> u64 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).0
     }
 
-    fn say(&self) {
+    fn print(&self) {
         let (written, line) = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let cells = show_number(written, "cell");
-        say(format_args!(
+        print_message(format_args!(
             "hfile: {cells} stored, of the records before line {line}; --from-line {line} goes on there"
         ));
     }
 }
 
-impl<'s> Batches<'s> {
+impl<'s> BatchWriter<'s> {
     fn new(store: &'s Store, acknowledges: bool, from_line: u64) -> Self {
         let progress = Progress::unbounded("cells");
-        let reached = Reached::default();
-        reached.set(None, from_line);
-        reached.say_at_ctrl_c();
-        Self { store, acknowledges, batch: WriteBatch::new(), last_line: 0, reached, progress }
+        let resume_point = ResumePoint::default();
+        resume_point.set(None, from_line);
+        resume_point.print_on_ctrl_c();
+        Self { store, acknowledges, batch: WriteBatch::new(), last_line: 0, resume_point, progress }
     }
 
     fn push(&mut self, cell: &Cell, line: u64) {
         if self.batch.is_empty() {
-            self.reached.set(None, line);
+            self.resume_point.set(None, line);
         }
         self.last_line = line;
         self.batch.cell(&cell.as_ref());
@@ -209,11 +209,11 @@ impl<'s> Batches<'s> {
         }
         self.store.write(std::mem::take(&mut self.batch), Durability::SyncWal)?;
         // The next record begins there or later.
-        self.reached.set(Some(cells), self.last_line + 1);
+        self.resume_point.set(Some(cells), self.last_line + 1);
         self.progress.advance(cells);
         if self.acknowledges {
             let mut out = stdout();
-            writeln!(out, "ACK {}", self.reached.written())
+            writeln!(out, "ACK {}", self.resume_point.written())
                 .and_then(|()| out.flush())
                 .context(STDOUT)?;
         }

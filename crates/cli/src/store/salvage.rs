@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::Directory;
 use super::part::Reporter;
 use crate::failure::Answer;
-use crate::output::Audience;
+use crate::output::ReportFormat;
 
 /// Create a new store from the sound parts of a damaged one, and list what was lost.
 #[derive(clap::Args)]
@@ -27,13 +27,13 @@ pub(super) struct Salvage {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     families: Vec<String>,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Salvage {
     /// Makes it and reports file by file.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let mut reporter = Reporter::new(self.audience);
+        let mut reporter = Reporter::new(self.report_format);
         let options = self.directory.options();
         let (directory, out) = (&self.directory.directory, &self.out);
         let is_whole =

@@ -3,7 +3,7 @@
 use anyhow::Context;
 use sstable::Timestamp;
 
-use super::{Directory, Versions, warn_of_filters};
+use super::{Directory, Versions, warn_about_filters};
 use crate::cells_output::{CellsOutput, Format};
 use crate::failure::Answer;
 use crate::key_text::KeyText;
@@ -62,8 +62,8 @@ impl Scan {
             }
         }
         output.finish().context(STDOUT)?;
-        warn_of_filters(&store);
-        Ok(Answer::Sound)
+        warn_about_filters(&store);
+        Ok(Answer::Positive)
     }
 
     fn scan(&self, family: &str, (min, max): (Timestamp, Timestamp)) -> store::Scan {

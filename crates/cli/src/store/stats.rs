@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::Directory;
 use crate::counters::Counters;
 use crate::failure::Answer;
-use crate::output::{Audience, Report, write_table};
+use crate::output::{Report, ReportFormat, write_table};
 use crate::size_text::{show_count, show_size};
 
 /// Show files, bytes and cells of each family.
@@ -20,7 +20,7 @@ pub(super) struct Stats {
     #[command(flatten)]
     directory: Directory,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Stats {
@@ -47,8 +47,8 @@ impl Stats {
             families: families.collect(),
             filter_problems: problems.collect(),
         };
-        self.audience.print(&report)?;
-        Ok(Answer::Sound)
+        self.report_format.print(&report)?;
+        Ok(Answer::Positive)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Directory;
 use super::part::Reporter;
 use crate::failure::Answer;
-use crate::output::Audience;
+use crate::output::ReportFormat;
 
 /// Check the manifest, the log and all files of a store without changing it.
 #[derive(clap::Args)]
@@ -20,13 +20,13 @@ pub(super) struct Verify {
     #[command(flatten)]
     directory: Directory,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Verify {
     /// Reads everything and reports file by file.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let mut reporter = Reporter::new(self.audience);
+        let mut reporter = Reporter::new(self.report_format);
         let options = self.directory.options();
         let is_sound =
             store::verify(&self.directory.directory, &options, |step| reporter.take(&step))?;

@@ -119,7 +119,7 @@ impl Parser {
                     self.begin_field();
                 }
                 State::Quoted => {
-                    if let Some(problem) = self.pass_quoted(bytes, fields.len()) {
+                    if let Some(problem) = self.scan_quoted(bytes, fields.len()) {
                         return Parsed::Bad(problem);
                     }
                 }
@@ -142,7 +142,7 @@ impl Parser {
                     self.at += 1;
                 }
                 State::Quote | State::Return => {
-                    return Parsed::Bad(Problem::TextBehindQuote(self.lines, self.quote_lines));
+                    return Parsed::Bad(Problem::TextAfterQuote(self.lines, self.quote_lines));
                 }
             }
         }
@@ -188,7 +188,7 @@ impl Parser {
     }
 
     /// Goes behind the next quote, or to the end of the bytes.
-    fn pass_quoted(&mut self, bytes: &[u8], index: usize) -> Option<Problem> {
+    fn scan_quoted(&mut self, bytes: &[u8], index: usize) -> Option<Problem> {
         let rest = &bytes[self.at..];
         let quote = self.dialect.quote.and_then(|quote| memchr(quote, rest));
         let passed = &rest[..quote.unwrap_or(rest.len())];

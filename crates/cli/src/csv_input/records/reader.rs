@@ -6,7 +6,7 @@ use std::ops::Range;
 use memchr::memchr;
 
 use super::parser::{Dialect, Parsed, Parser, without_return};
-use super::record::{BadLine, Field, Found, Problem, Record};
+use super::record::{BadLine, Field, ParsedRecord, Problem, Record};
 
 /// Bytes that the buffer has at first.
 const BUFFER_LEN: usize = 1 << 18;
@@ -18,15 +18,15 @@ pub(crate) struct Records<R> {
     field_size_max: usize,
     buffer: Vec<u8>,
     /// What the buffer holds from the current record on.
-    held: Range<usize>,
+    filled: Range<usize>,
     /// The line on which the current record begins, from 1.
     line: u64,
     /// Bytes and lines of the record that was returned last, to be passed over.
-    done: (usize, u64),
+    consumed: (usize, u64),
     fields: Vec<Field>,
     /// The texts of fields in which quotes were doubled.
     unescaped: Vec<u8>,
-    has_begun: bool,
+    has_started: bool,
     /// Whether the record that is read next is to be read again.
     is_peeking: bool,
 }
@@ -39,74 +39,75 @@ impl<R: Read> Records<R> {
             dialect,
             field_size_max,
             buffer: vec![0; BUFFER_LEN],
-            held: 0..0,
+            filled: 0..0,
             line: 1,
-            done: (0, 0),
+            consumed: (0, 0),
             fields: Vec::new(),
             unescaped: Vec::new(),
-            has_begun: false,
+            has_started: false,
             is_peeking: false,
         }
     }
 
     /// As [`read`](Self::read), which will return the same record.
-    pub(crate) fn peek(&mut self) -> io::Result<Option<Found<'_>>> {
+    pub(crate) fn peek(&mut self) -> io::Result<Option<ParsedRecord<'_>>> {
         self.is_peeking = true;
         self.read()
     }
 
     /// The next record that is not an empty line; `None` at the end.
-    pub(crate) fn read(&mut self) -> io::Result<Option<Found<'_>>> {
-        if !std::mem::replace(&mut self.has_begun, true) {
-            self.pass_byte_order_mark()?;
+    pub(crate) fn read(&mut self) -> io::Result<Option<ParsedRecord<'_>>> {
+        if !std::mem::replace(&mut self.has_started, true) {
+            self.skip_byte_order_mark()?;
         }
         loop {
-            self.held.start += self.done.0;
-            self.line += self.done.1;
-            self.done = (0, 0);
+            self.filled.start += self.consumed.0;
+            self.line += self.consumed.1;
+            self.consumed = (0, 0);
             let mut parser = Parser::new(self.dialect, self.field_size_max);
             self.fields.clear();
             self.unescaped.clear();
             let found = loop {
-                let bytes = &self.buffer[self.held.clone()];
+                let bytes = &self.buffer[self.filled.clone()];
                 match parser.parse(bytes, &mut self.fields, &mut self.unescaped) {
                     Parsed::Unfinished => {}
                     found => break found,
                 }
                 if !self.fill()? {
-                    let bytes = &self.buffer[self.held.clone()];
+                    let bytes = &self.buffer[self.filled.clone()];
                     break parser.finish(bytes, &mut self.fields, &mut self.unescaped);
                 }
             };
             match found {
                 Parsed::Unfinished => return Ok(None),
-                Parsed::EmptyLine { end } => self.done = (end, 1),
+                Parsed::EmptyLine { end } => self.consumed = (end, 1),
                 Parsed::Record { text_end, end } => {
                     if !std::mem::take(&mut self.is_peeking) {
-                        self.done = (end, parser.lines + 1);
+                        self.consumed = (end, parser.lines + 1);
                     }
-                    let bytes = &self.buffer[self.held.start..self.held.start + text_end];
+                    let bytes = &self.buffer[self.filled.start..self.filled.start + text_end];
                     let (line, unescaped, fields) = (self.line, &*self.unescaped, &*self.fields);
                     return Ok(Some(Ok(Record { line, bytes, unescaped, fields })));
                 }
                 Parsed::BadRecord { problem, text_end, end } => {
-                    let bytes = self.buffer[self.held.start..self.held.start + text_end].to_vec();
-                    let what = problem.told(self.line, self.field_size_max);
-                    self.done = (end, parser.lines + 1);
+                    let bytes =
+                        self.buffer[self.filled.start..self.filled.start + text_end].to_vec();
+                    let what = problem.message(self.line, self.field_size_max);
+                    self.consumed = (end, parser.lines + 1);
                     return Ok(Some(Err(BadLine { line: self.line, what, bytes })));
                 }
-                Parsed::Bad(problem) => return self.pass_over(&problem).map(|bad| Some(Err(bad))),
+                Parsed::Bad(problem) => return self.skip_line(&problem).map(|bad| Some(Err(bad))),
             }
         }
     }
 
     /// Passes over the mark that some programs put before UTF-8.
-    fn pass_byte_order_mark(&mut self) -> io::Result<()> {
+    fn skip_byte_order_mark(&mut self) -> io::Result<()> {
         const MARK: [u8; 3] = *b"\xef\xbb\xbf";
         loop {
-            let held = &self.buffer[self.held.clone()];
+            let held = &self.buffer[self.filled.clone()];
             if held.starts_with(&MARK) {
-                self.held.start += MARK.len();
+                self.filled.start += MARK.len();
                 return Ok(());
             }
             if !MARK.starts_with(held) || !self.fill()? {
@@ -116,25 +117,25 @@ impl<R: Read> Records<R> {
     }
 
     /// Passes over the first line of what is no record.
-    fn pass_over(&mut self, problem: &Problem) -> io::Result<BadLine> {
-        let what = problem.told(self.line, self.field_size_max);
-        let held = &self.buffer[self.held.clone()];
+    fn skip_line(&mut self, problem: &Problem) -> io::Result<BadLine> {
+        let what = problem.message(self.line, self.field_size_max);
+        let held = &self.buffer[self.filled.clone()];
         let end = memchr(b'\n', held);
         let bytes = without_return(&held[..end.unwrap_or(held.len())]).to_vec();
         let bad = BadLine { line: self.line, what, bytes };
         self.line += 1;
         if let Some(end) = end {
-            self.held.start += end + 1;
+            self.filled.start += end + 1;
             return Ok(bad);
         }
         // The rest of the line is not in memory.
         loop {
-            self.held.start = self.held.end;
+            self.filled.start = self.filled.end;
             if !self.fill()? {
                 return Ok(bad);
             }
-            if let Some(end) = memchr(b'\n', &self.buffer[self.held.clone()]) {
-                self.held.start += end + 1;
+            if let Some(end) = memchr(b'\n', &self.buffer[self.filled.clone()]) {
+                self.filled.start += end + 1;
                 return Ok(bad);
             }
         }
@@ -142,21 +143,21 @@ impl<R: Read> Records<R> {
 
     /// Reads on behind what is held; `false` at the end of the input.
     fn fill(&mut self) -> io::Result<bool> {
-        if self.held.is_empty() {
-            self.held = 0..0;
+        if self.filled.is_empty() {
+            self.filled = 0..0;
         }
-        if self.held.end == self.buffer.len() {
-            if self.held.start > self.buffer.len() / 2 {
-                self.buffer.copy_within(self.held.clone(), 0);
-                self.held = 0..self.held.len();
+        if self.filled.end == self.buffer.len() {
+            if self.filled.start > self.buffer.len() / 2 {
+                self.buffer.copy_within(self.filled.clone(), 0);
+                self.filled = 0..self.filled.len();
             } else {
                 self.buffer.resize(self.buffer.len() * 2, 0);
             }
         }
         loop {
-            match self.input.read(&mut self.buffer[self.held.end..]) {
+            match self.input.read(&mut self.buffer[self.filled.end..]) {
                 Ok(len) => {
-                    self.held.end += len;
+                    self.filled.end += len;
                     return Ok(len > 0);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -173,9 +174,9 @@ mod tests {
     const COMMAS: Dialect = Dialect { separator: b',', quote: Some(b'"') };
 
     /// Hands over one to three bytes at a time, so that records end in every place of the parser.
-    struct Drops<'b>(&'b [u8], usize);
+    struct ShortReads<'b>(&'b [u8], usize);
 
-    impl Read for Drops<'_> {
+    impl Read for ShortReads<'_> {
         fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
             self.1 = self.1 % 3 + 1;
             let len = self.1.min(self.0.len()).min(out.len());
@@ -205,7 +206,7 @@ mod tests {
             all
         }
         let whole = collect(Records::new(text, dialect, size_max));
-        let mut drops = Records::new(Drops(text, 0), dialect, size_max);
+        let mut drops = Records::new(ShortReads(text, 0), dialect, size_max);
         drops.buffer.truncate(1);
         assert_eq!(collect(drops), whole, "{}", String::from_utf8_lossy(text));
         whole

@@ -66,7 +66,7 @@ pub(crate) struct BadLine {
 }
 
 /// A record, or why there is none on its line.
-pub(crate) type Found<'r> = Result<Record<'r>, BadLine>;
+pub(crate) type ParsedRecord<'r> = Result<Record<'r>, BadLine>;
 
 /// What is wrong with a record.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +74,7 @@ pub(super) enum Problem {
     /// Lines before the quote.
     Unclosed(u64),
     /// Lines before the quote that closes, and before the one that opens.
-    TextBehindQuote(u64, u64),
+    TextAfterQuote(u64, u64),
     /// Lines before the quote.
     TooManyLines(u64),
     FieldTooLarge(usize),
@@ -82,12 +82,12 @@ pub(super) enum Problem {
 }
 
 impl Problem {
-    pub(super) fn told(self, line: u64, field_size_max: usize) -> String {
+    pub(super) fn message(self, line: u64, field_size_max: usize) -> String {
         match self {
             Self::Unclosed(quote) => {
                 format!("the quote that opens a field on line {} is not closed", line + quote)
             }
-            Self::TextBehindQuote(closing, opening) => format!(
+            Self::TextAfterQuote(closing, opening) => format!(
                 "text behind the quote on line {} that closes the field opened on line {}; a quote in a quoted \
                  field is doubled",
                 line + closing,

@@ -2,7 +2,7 @@
 
 use filter::{Cuckoo, GoCuckoo, Insert, Remove};
 
-use super::{Outcome, Setup, Unit};
+use super::{ExperimentResult, Setup, Unit};
 
 /// Slots of all buckets together.
 const SLOTS: u64 = 400_000;
@@ -13,12 +13,12 @@ const PAPER: [(u32, f64); 4] = [(1, 0.50), (2, 0.84), (4, 0.95), (8, 0.98)];
 /// Copies that our filter must hold of one key.
 const COPIES: u64 = 1_000;
 
-pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<Outcome>> {
-    let mut outcomes = Vec::new();
+pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<ExperimentResult>> {
+    let mut results = Vec::new();
     for (slots, load) in PAPER {
         let keys = setup.keys(5, u64::MAX);
         let reached = Cuckoo::load_at_first_refusal(slots, SLOTS / u64::from(slots), keys)?;
-        outcomes.push(Outcome {
+        results.push(ExperimentResult {
             experiment: "cuckoo",
             setting: format!("400,000 slots, {slots} a bucket"),
             quantity: "load at first refusal",
@@ -29,15 +29,15 @@ pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<Outcome>> {
             holds: Some(reached > load - if slots == 1 { 0.03 } else { 0.01 }),
         });
     }
-    outcomes.extend(copies(setup)?);
-    Ok(outcomes)
+    results.extend(copies(setup)?);
+    Ok(results)
 }
 
 /// The usual filter, here that of the Go package, holds 2·4 copies of a key; ours counts on.
-fn copies(setup: Setup) -> anyhow::Result<[Outcome; 2]> {
+fn copies(setup: Setup) -> anyhow::Result<[ExperimentResult; 2]> {
     let mut usual = GoCuckoo::new(10_000)?;
     let held = (0..COPIES).take_while(|_| usual.insert(b"again").is_ok()).count();
-    let outcome = |setting: &str, ours: u64, holds| Outcome {
+    let outcome = |setting: &str, ours: u64, holds| ExperimentResult {
         experiment: "cuckoo",
         setting: setting.to_owned(),
         quantity: "copies of one key before a refusal",

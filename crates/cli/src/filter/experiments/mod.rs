@@ -10,7 +10,7 @@ use filter::{KeyHash, Seed};
 use serde::Serialize;
 
 use crate::failure::Answer;
-use crate::output::{Audience, Report, write_table};
+use crate::output::{Report, ReportFormat, write_table};
 
 /// Repeat published experiments on filters, and show the published results beside ours.
 ///
@@ -33,7 +33,7 @@ pub(crate) struct Experiments {
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 /// All experiments.
@@ -42,12 +42,12 @@ struct ExperimentsReport {
     schema: u32,
     quick: bool,
     absent_keys: u64,
-    results: Vec<Outcome>,
+    results: Vec<ExperimentResult>,
 }
 
 /// One figure, theirs and ours.
 #[derive(Debug, Serialize)]
-pub(super) struct Outcome {
+pub(super) struct ExperimentResult {
     experiment: &'static str,
     setting: String,
     quantity: &'static str,
@@ -100,7 +100,7 @@ impl Experiments {
         results.extend(cuckoo::run(setup)?);
         let report =
             ExperimentsReport { schema: 1, quick: self.quick, absent_keys: absent, results };
-        self.audience.print(&report)?;
+        self.report_format.print(&report)?;
         Ok(Answer::from_bool(report.results.iter().all(|result| result.holds != Some(false))))
     }
 }
@@ -143,7 +143,7 @@ impl Unit {
 }
 
 /// Whether so many of `asked` passed as a rate lets expect: within four standard deviations and three.
-fn is_likely(passed: u64, asked: u64, rate: f64) -> bool {
+fn is_plausible(passed: u64, asked: u64, rate: f64) -> bool {
     let expected = asked as f64 * rate;
     (passed as f64 - expected).abs() <= 4.0 * expected.sqrt() + 3.0
 }
@@ -154,10 +154,10 @@ mod tests {
 
     #[test]
     fn an_unlikely_count_is_told_from_a_likely_one() {
-        assert!(is_likely(1_000, 1_000_000, 0.001));
-        assert!(is_likely(0, 1_000_000, 1e-6));
-        assert!(!is_likely(1_200, 1_000_000, 0.001));
-        assert!(!is_likely(800, 1_000_000, 0.001));
-        assert!(!is_likely(20, 1_000_000, 1e-6));
+        assert!(is_plausible(1_000, 1_000_000, 0.001));
+        assert!(is_plausible(0, 1_000_000, 1e-6));
+        assert!(!is_plausible(1_200, 1_000_000, 0.001));
+        assert!(!is_plausible(800, 1_000_000, 0.001));
+        assert!(!is_plausible(20, 1_000_000, 1e-6));
     }
 }

@@ -53,7 +53,7 @@ pub(super) enum Foreign {
 
 /// What can be said of a filter. What a format does not store is `null`.
 #[derive(Debug, Serialize)]
-pub(super) struct Facts {
+pub(super) struct Description {
     /// Of the serialised form.
     pub(super) bytes: u64,
     /// Copies counted.
@@ -131,9 +131,9 @@ impl Foreign {
         })
     }
 
-    pub(super) fn facts(&self) -> Facts {
+    pub(super) fn description(&self) -> Description {
         let bytes = self.to_bytes().len() as u64;
-        let none = Facts {
+        let none = Description {
             bytes,
             keys: None,
             positions: 0,
@@ -142,7 +142,7 @@ impl Foreign {
             rows: None,
             error_rate: None,
         };
-        let hadoop = |shape: Shape, error_rate| Facts {
+        let hadoop = |shape: Shape, error_rate| Description {
             positions: shape.bits().into(),
             hash_count: Some(shape.hash_count()),
             hash: Some(format!("{:?}", shape.hash()).to_lowercase()),
@@ -150,26 +150,26 @@ impl Foreign {
             ..none
         };
         match self {
-            Self::Guava(filter) => Facts {
+            Self::Guava(filter) => Description {
                 positions: filter.bits(),
                 hash_count: Some(filter.hash_count().into()),
                 hash: Some(format!("{:?}", filter.strategy()).to_lowercase()),
                 error_rate: Some(filter.error_rate()),
                 ..none
             },
-            Self::SimpleBloom(filter) => Facts {
+            Self::SimpleBloom(filter) => Description {
                 positions: filter.bits().into(),
                 hash_count: Some(filter.seeds().len() as u32),
                 ..none
             },
             Self::HadoopBloom(filter) => hadoop(filter.shape(), filter.error_rate()),
             Self::HadoopCounting(filter) => hadoop(filter.shape(), filter.error_rate()),
-            Self::HadoopDynamic(filter) => Facts {
+            Self::HadoopDynamic(filter) => Description {
                 keys: Some(filter.len()),
                 rows: Some(filter.row_count() as u64),
                 ..hadoop(filter.shape(), filter.error_rate())
             },
-            Self::GoCuckoo(filter) => Facts {
+            Self::GoCuckoo(filter) => Description {
                 keys: Some(filter.len()),
                 positions: filter.slot_count(),
                 error_rate: Some(filter.error_rate()),
@@ -179,7 +179,7 @@ impl Foreign {
     }
 }
 
-impl Facts {
+impl Description {
     pub(super) fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "bytes       {}", show_count(self.bytes))?;
         if let Some(keys) = self.keys {

@@ -11,10 +11,10 @@ use filter::{ErrorRate, GoCuckoo};
 
 use super::formats::{Foreign, ForeignFormat};
 use super::{InfoReport, for_each_key, read};
-use crate::failure::{Answer, Usage};
+use crate::failure::{Answer, UsageError};
 use crate::filter::error_rate;
 use crate::half_made::Output;
-use crate::output::Audience;
+use crate::output::ReportFormat;
 
 /// Make a filter of keys, or add keys to an existing filter.
 ///
@@ -61,7 +61,7 @@ pub(super) struct Make {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 /// What sizes a new filter.
@@ -109,13 +109,13 @@ impl Make {
         let is_stdout = output.path().is_none();
         output.finish()?;
         if !is_stdout {
-            self.audience.print(&InfoReport::new(&self.output, self.format, &filter))?;
+            self.report_format.print(&InfoReport::new(&self.output, self.format, &filter))?;
         }
-        Ok(Answer::Sound)
+        Ok(Answer::Positive)
     }
 
     /// Refuses options that the format does not have.
-    fn check(&self) -> Result<(), Usage> {
+    fn check(&self) -> Result<(), UsageError> {
         use ForeignFormat::{GoCuckoo, HadoopBloom, HadoopCounting, HadoopDynamic, SimpleBloom};
         let is_hadoop = matches!(self.format, HadoopBloom | HadoopCounting | HadoopDynamic);
         let has_rate = !matches!(self.format, SimpleBloom | GoCuckoo);
@@ -127,7 +127,7 @@ impl Make {
             ("--expected", self.expected.is_some(), self.format != SimpleBloom),
         ] {
             if given && !allowed {
-                return Err(Usage(format!("a {} filter has no {name}", self.format.name())));
+                return Err(UsageError(format!("a {} filter has no {name}", self.format.name())));
             }
         }
         Ok(())
@@ -156,7 +156,7 @@ impl Make {
         })
     }
 
-    fn rate(&self) -> Result<ErrorRate, Usage> {
+    fn rate(&self) -> Result<ErrorRate, UsageError> {
         self.error_rate.map_or(Ok(ErrorRate::HBASE), error_rate)
     }
 
@@ -167,7 +167,7 @@ impl Make {
         };
         Ok(match (self.bits, self.hash_count) {
             (Some(bits), Some(hash_count)) => {
-                Shape::new(bits, hash_count, hash).map_err(|error| Usage(error.to_string()))?
+                Shape::new(bits, hash_count, hash).map_err(|error| UsageError(error.to_string()))?
             }
             _ => Shape::for_keys(keys, self.rate()?, hash)
                 .context("cannot size the filter; lower --expected or raise --error-rate")?,

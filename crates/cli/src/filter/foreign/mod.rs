@@ -11,11 +11,11 @@ use anyhow::Context;
 use clap::Subcommand;
 use serde::Serialize;
 
-use self::formats::{Facts, Foreign, ForeignFormat};
+use self::formats::{Description, Foreign, ForeignFormat};
 use crate::cells_input;
-use crate::failure::{Answer, Usage};
+use crate::failure::{Answer, UsageError};
 use crate::key_text::{KeyText, parse_hex};
-use crate::output::{Audience, Report};
+use crate::output::{Report, ReportFormat};
 use crate::size_text::show_count;
 
 /// Make, query and describe filters in the formats of other libraries.
@@ -72,7 +72,7 @@ struct Ask {
     #[arg(long, requires = "input")]
     hex: bool,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 /// What a filter said about each key.
@@ -98,7 +98,9 @@ impl Ask {
             })?;
         }
         if keys.is_empty() {
-            return Err(Usage("no key to ask for; name some, or use --input".to_owned()).into());
+            return Err(
+                UsageError("no key to ask for; name some, or use --input".to_owned()).into()
+            );
         }
         let mut absent = Vec::new();
         for key in &keys {
@@ -114,7 +116,7 @@ impl Ask {
             maybe: (keys.len() - absent.len()) as u64,
             absent,
         };
-        self.audience.print(&report)?;
+        self.report_format.print(&report)?;
         Ok(Answer::from_bool(report.absent.is_empty()))
     }
 }
@@ -139,7 +141,7 @@ struct Info {
     #[arg(long, value_enum)]
     format: ForeignFormat,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 /// What a file holds.
@@ -149,21 +151,21 @@ struct InfoReport {
     file: String,
     format: &'static str,
     #[serde(flatten)]
-    facts: Facts,
+    description: Description,
 }
 
 impl InfoReport {
     fn new(file: &Path, format: ForeignFormat, filter: &Foreign) -> Self {
         let (file, format) = (file.display().to_string(), format.name());
-        Self { schema: 1, file, format, facts: filter.facts() }
+        Self { schema: 1, file, format, description: filter.description() }
     }
 }
 
 impl Info {
     fn run(self) -> anyhow::Result<Answer> {
         let filter = read(&self.file, self.format)?;
-        self.audience.print(&InfoReport::new(&self.file, self.format, &filter))?;
-        Ok(Answer::Sound)
+        self.report_format.print(&InfoReport::new(&self.file, self.format, &filter))?;
+        Ok(Answer::Positive)
     }
 }
 
@@ -171,7 +173,7 @@ impl Report for InfoReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "file        {}", self.file)?;
         writeln!(out, "format      {}", self.format)?;
-        self.facts.write_text(out)
+        self.description.write_text(out)
     }
 }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use self::widths::WidthSize;
 use super::error_rate;
 use crate::failure::Answer;
-use crate::output::{Audience, Report, write_table};
+use crate::output::{Report, ReportFormat, write_table};
 use crate::size_text::{show_count, show_size};
 
 /// Compute the size of every filter kind for a number of keys and an error rate.
@@ -37,7 +37,7 @@ pub(crate) struct Size {
     #[arg(long)]
     widths: bool,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 /// All kinds for one number of keys.
@@ -82,8 +82,8 @@ impl Size {
         let widths = if self.widths { WidthSize::all(keys)? } else { Vec::new() };
         let report =
             SizeReport { schema: 1, keys, error_rate, bound_bits_per_key: bound, filters, widths };
-        self.audience.print(&report)?;
-        Ok(Answer::Sound)
+        self.report_format.print(&report)?;
+        Ok(Answer::Positive)
     }
 }
 
