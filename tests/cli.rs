@@ -73,7 +73,7 @@ fn wrong_usage_ends_with_status_2() {
     }
     let (_, message) = failure(&["bench", "--filters", "bloomy"]);
     assert!(
-        message.contains("unknown filter \"bloomy\"; there are none, hbase-bloom"),
+        message.contains("unknown filter \"bloomy\"; known are none, hbase-bloom"),
         "{message}"
     );
 }
@@ -246,7 +246,10 @@ fn a_flipped_bit_is_an_error_that_names_file_offset_and_block() {
     assert!(output.stdout.is_empty(), "not one cell of the damaged block is shown");
     let message = text(&output.stderr);
     assert!(message.starts_with(&format!("hfile: {damaged}: DATA block at 0x0: ")), "{message}");
-    assert!(message.contains("\nnext: hfile verify FILE says what else is damaged"), "{message}");
+    assert!(
+        message.contains("\nnext: list all damage and the affected rows with hfile verify FILE"),
+        "{message}"
+    );
 
     fs::write(&damaged, &bytes[..bytes.len() - 100]).expect("disk takes it");
     let (status, message) = failure(&["info", &damaged]);

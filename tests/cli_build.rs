@@ -140,7 +140,7 @@ fn cells_of_families_that_hbase_refuses_are_refused_with_their_line() {
         (b"a:b", "\"a:b\" cannot name a family: it has a control character, ':'"),
         (b"a/b", "\"a/b\" cannot name a family"),
         (b"a\nb", "\"a\\x0Ab\" cannot name a family"),
-        (b"recovered.edits", "is a directory of HBase's own"),
+        (b"recovered.edits", "is reserved by HBase"),
     ] {
         // Behind a sound cell and an empty line, also where the cells are sorted first.
         fs::write(&input, format!("{}\n{}", cell(1, family), cell(2, family))).expect("writable");
@@ -182,7 +182,7 @@ fn nothing_is_overwritten_without_force() {
     let build = ["build", "--from", "cells", "s03-one-cell.cells.ndjson", "--output", &output];
     let (status, message) = failure(&build);
     assert_eq!(status, 3);
-    assert!(message.contains("precious exists already"), "{message}");
+    assert!(message.contains("precious already exists"), "{message}");
     assert!(message.contains("--force"), "{message}");
     assert_eq!(fs::read(&output).expect("still there"), b"precious");
     stdout(&[&build[..], &["--force"]].concat());

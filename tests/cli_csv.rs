@@ -66,10 +66,10 @@ fn input_without_header_has_numbers_or_importtsv_s_columns() {
         "{said}"
     );
     for (columns, what) in [
-        ("f:v", "HBASE_ROW_KEY is needed once"),
-        ("HBASE_ROW_KEY,HBASE_ROW_KEY,f:v", "HBASE_ROW_KEY is needed once"),
+        ("f:v", "HBASE_ROW_KEY must occur once"),
+        ("HBASE_ROW_KEY,HBASE_ROW_KEY,f:v", "HBASE_ROW_KEY must occur once"),
         ("HBASE_ROW_KEY,HBASE_CELL_TTL,f:v", "HBASE_CELL_TTL is not supported"),
-        ("HBASE_ROW_KEY", "no column is left"),
+        ("HBASE_ROW_KEY", "no column becomes a cell"),
     ] {
         let (status, said) = refusal("a,b\n", &["--columns", columns]);
         assert!(status == 2 && said.contains(what), "{columns}: {said}");
@@ -151,7 +151,7 @@ fn compressed_input_is_read() {
     }
     let checked = b"\x28\xb5\x2f\xfd\x24\x0a\x51\0\0k,f:v\na,v\n\xde\xad\xbe\xef";
     let (status, said) = refusal(checked, &options);
-    assert!(status == 3 && said.contains("its checksum differs"), "{said}");
+    assert!(status == 3 && said.contains("checksum mismatch"), "{said}");
 }
 
 #[test]
@@ -160,7 +160,10 @@ fn the_own_form_needs_no_options_and_takes_none() {
     assert_eq!(cells(own, &[]), ["r\\x00/f:q/5 v\\x01"]);
     for option in [["--null", ""], ["--type", "f:q=int32"], ["--timestamp", "5"]] {
         let (status, said) = refusal(own, &option);
-        assert!(status == 2 && said.contains(option[0]) && said.contains("own form"), "{said}");
+        assert!(
+            status == 2 && said.contains(option[0]) && said.contains("which hfile cat prints"),
+            "{said}"
+        );
     }
     let as_other = ["--row", "row", "--family", "f", "--ignore", "family,ts", "--timestamp", "5"];
     assert_eq!(
@@ -172,7 +175,7 @@ fn the_own_form_needs_no_options_and_takes_none() {
     let (directory, input) = with_csv("");
     let output = path(&directory, "out");
     let args = ["build", "--from", "cells", &input, "--output", &output, "--row", "id"];
-    assert!(failure(&args).1.contains("--row is for --from csv"));
+    assert!(failure(&args).1.contains("--row needs --from csv"));
 }
 
 #[test]
@@ -213,7 +216,7 @@ fn what_is_wrong_is_told_with_line_and_column() {
     for (line, what) in [
         (",1,5", "line 3: column \"k\": the row is empty"),
         ("r2,1", "line 3: column \"at\" is missing: 2 of 3 fields"),
-        ("r2", "line 3: column \"f:n\" and those behind it are missing: 1 of 3 fields"),
+        ("r2", "line 3: column \"f:n\" and all columns after it are missing: 1 of 3 fields"),
         ("r2,1,5,6", "line 3: 4 fields, expected 3"),
         ("r2,1.5,5", "line 3: column \"f:n\": \"1.5\" is not of type int32"),
         ("r2,2147483648,5", "line 3: column \"f:n\": \"2147483648\" is not of type int32"),
@@ -221,9 +224,9 @@ fn what_is_wrong_is_told_with_line_and_column() {
         ("r2,1,yesterday", "line 3: column \"at\": \"yesterday\" is neither milliseconds"),
         ("r2,1,-5", "line 3: column \"at\": \"-5\" is a time before 1970"),
         ("\"r2\nr3\",1,x", "line 3: column \"at\""),
-        ("\"r2\"x,1,5", "line 3: text behind the quote on line 3"),
+        ("\"r2\"x,1,5", "line 3: text after the quote on line 3"),
         ("r0,1,5", "line 3: "),
-        (&*long, "line 3: column \"k\": a row of 40000 bytes; 32767 are allowed"),
+        (&*long, "line 3: column \"k\": a row of 40000 bytes exceeds the maximum of 32767"),
     ] {
         let (status, said) = refusal(csv(line), &options);
         assert!(
@@ -233,7 +236,7 @@ fn what_is_wrong_is_told_with_line_and_column() {
     }
     assert!(refusal(csv("r0,1,5"), &options).1.contains("next: --sort"), "out of order");
     let (_, said) = refusal(csv("r2,1,5").replace("k,", "k,k,"), &options);
-    assert!(said.contains("--row: two columns are called k"), "{said}");
+    assert!(said.contains("--row: two columns are named k"), "{said}");
 }
 
 #[test]
@@ -247,9 +250,9 @@ fn what_could_be_meant_in_two_ways_is_refused() {
         let csv = format!("k,f:v,at\na,v,{time}\n");
         let (status, said) = refusal(csv, &["--row", "k", "--timestamp", "at"]);
         assert!(status == 3 && said.contains("line 2: column \"at\""), "{said}");
-        assert!(said.contains("may be a date or milliseconds"), "{said}");
+        assert!(said.contains("could be a date or milliseconds"), "{said}");
         let (status, said) = refusal("k,f:v\na,v\n", &["--row", "k", "--timestamp", time]);
-        assert!(status == 2 && said.contains("may be a date or milliseconds"), "{said}");
+        assert!(status == 2 && said.contains("could be a date or milliseconds"), "{said}");
     }
     let iso = ["--row", "k", "--timestamp", "2023-11-14T22:13:20Z"];
     assert_eq!(cells("k,f:v\na,v\n", &iso), ["a/f:v/1700000000000 v"]);
@@ -259,7 +262,7 @@ fn what_could_be_meant_in_two_ways_is_refused() {
         ("row,family,ts\nr,f,5\n", &["--family", "g"]),
     ] {
         let (status, said) = refusal(csv, options);
-        assert!(status == 2 && said.contains("--family means nothing"), "{said}");
+        assert!(status == 2 && said.contains("--family cannot be combined"), "{said}");
     }
 }
 
@@ -327,24 +330,24 @@ fn a_build_that_fails_leaves_no_file_of_bad_lines() {
 fn options_that_fit_no_column_are_wrong_usage() {
     let csv = "k,f:v,x\nr,v,w\n";
     for (options, what) in [
-        (&["--row", "kk"][..], "--row: no column is called kk; there are k, f:v, x"),
+        (&["--row", "kk"][..], "--row: no column is named kk; known are k, f:v, x"),
         (&["--row", "k"], "no family is known for x"),
         (
             &["--row", "k", "--family", "f", "--type", "f:y=bool"],
-            "--type: no column is f:y; there are f:v, f:x",
+            "--type: no column maps to f:y; known are f:v, f:x",
         ),
-        (&["--row", "k", "--column", "y=f:y"], "--column: no column is called y"),
-        (&["--row", "k", "--ignore", "y"], "--ignore: no column is called y"),
+        (&["--row", "k", "--column", "y=f:y"], "--column: no column is named y"),
+        (&["--row", "k", "--ignore", "y"], "--ignore: no column is named y"),
         (
             &["--row", "k", "--family", "f", "--timestamp", "when"],
-            "--timestamp: no column is called when",
+            "--timestamp: no column is named when",
         ),
-        (&["--row", "k", "--column", "x=f:v"], "columns f:v and x are both f:v"),
+        (&["--row", "k", "--column", "x=f:v"], "columns f:v and x both map to f:v"),
         (&["--row", "k", "--column", "x"], "NAME=FAMILY:QUALIFIER"),
         (&["--row", "k", "--type", "f:v=int"], "types are string, int16"),
-        (&["--row", "k", "--separator", "ab"], "one byte is needed"),
+        (&["--row", "k", "--separator", "ab"], "expected one byte"),
         (&["--row", "k", "--separator", "\""], "the same byte"),
-        (&["--row", "k", "--ignore", "f:v,x"], "no column is left"),
+        (&["--row", "k", "--ignore", "f:v,x"], "no column becomes a cell"),
         (&["--row", "k", "--field-size-max", "0"], "--field-size-max"),
         (&["--row", "k", "--columns", "HBASE_ROW_KEY,f:v"], "cannot be used with"),
     ] {
@@ -371,7 +374,7 @@ fn a_quote_that_is_not_closed_is_an_error_with_its_line() {
     assert!(said.starts_with(line), "{said}");
     let closed = csv(10_000).replace("r00060,f,1,v", "r00060,f,1,\"v\"");
     let (_, said) = refusal(&closed, &[]);
-    let line = "hfile: in.csv: line 50: text behind the quote on line 60 that closes the field opened on line 50";
+    let line = "hfile: in.csv: line 50: text after the quote on line 60 that closes the field opened on line 50";
     assert!(said.starts_with(line), "{said}");
     let (directory, input) = with_csv(csv(10_000));
     let output = path(&directory, "out");
@@ -411,17 +414,14 @@ fn bad_lines_stop_the_run_or_are_left_out_or_kept() {
     let report: Value = serde_json::from_slice(&done.stdout).expect("an object");
     assert_eq!((&report["cells"], &report["bad_lines"]), (&2.into(), &4.into()));
     let said = text(&done.stderr);
-    assert!(
-        said.contains("passed over 4 lines that could not be read; the first is line 3"),
-        "{said}"
-    );
+    assert!(said.contains("skipped 4 lines that could not be read; the first is line 3"), "{said}");
     assert_eq!(shown(&output), ["r1/f:n/5 \\x00\\x01", "r5/f:n/5 \\x00\\x05"]);
 
     fs::remove_file(&output).expect("ours");
     let keeping = [&build[..], &["--bad-lines", &bad]].concat();
     let said = text(&hfile(&keeping).stderr);
     assert!(
-        said.contains(&format!("passed over 4 lines that could not be read; {bad} has them")),
+        said.contains(&format!("skipped 4 lines that could not be read; {bad} contains them")),
         "{said}"
     );
     assert_eq!(
@@ -434,10 +434,7 @@ fn bad_lines_stop_the_run_or_are_left_out_or_kept() {
     );
     fs::remove_file(&output).expect("ours");
     let (status, said) = failure(&keeping);
-    assert!(
-        status == 3
-            && said.contains("bad.csv: the file of bad lines must be new, and exists already")
-    );
+    assert!(status == 3 && said.contains("bad.csv: the file for bad lines already exists"));
     assert_eq!(entries(&directory), 2, "and no output");
     fs::remove_file(&bad).expect("ours");
     fs::write(&input, "k,f:n\nr1,1\n").expect("writable");

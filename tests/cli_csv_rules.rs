@@ -91,7 +91,7 @@ fn csv_options_are_for_csv() {
         let output = path(&directory, "out.hfile");
         let build = ["build", "--from", "cells", &input, "--output", &output];
         let (status, said) = failure(&[&build[..], option].concat());
-        let expected = format!("{} is for --from csv", option[0]);
+        let expected = format!("{} needs --from csv", option[0]);
         assert!(status == 2 && said.contains(&expected), "{option:?}: {said}");
         assert_eq!(entries(&directory), 1);
     }
@@ -124,7 +124,7 @@ fn the_own_form_refuses_each_option_that_means_nothing_for_it() {
         assert!(status == 3 && said.contains(&format!("in.csv: line 2: {what}")), "{said}");
     }
     let long = format!("row,family,ts\n{},f,5\n", "r".repeat(32_768));
-    assert!(refusal(long, &[]).1.contains("a row of 32768 bytes; 32767 are allowed"));
+    assert!(refusal(long, &[]).1.contains("a row of 32768 bytes exceeds the maximum of 32767"));
     let seq = |seq: u64| format!("row,family,ts,seq\nr,f,5,{seq}\n");
     assert_eq!(cells(seq(i64::MAX as u64), &[]).len(), 1);
     let (_, said) = refusal(seq(i64::MAX as u64 + 1), &[]);
@@ -162,11 +162,11 @@ fn headers_say_the_family_or_none() {
     assert!(status == 2 && said.contains("a/b:q: \"a/b\" cannot name a family"), "{said}");
     // Two columns of a name are no harm where neither is named.
     let (status, said) = refusal("k,at,at\nr,5,6\n", &["--row", "k", "--timestamp", "at"]);
-    assert!(status == 2 && said.contains("--timestamp: two columns are called at"), "{said}");
+    assert!(status == 2 && said.contains("--timestamp: two columns are named at"), "{said}");
     let time = "2023-11-14";
     let csv = format!("k,{time},{time}\nr,5,6\n");
     let (status, said) = refusal(csv, &["--row", "k", "--timestamp", time]);
-    assert!(status == 2 && said.contains("two columns are called"), "{said}");
+    assert!(status == 2 && said.contains("two columns are named"), "{said}");
 }
 
 /// Only the first record is looked through for line ends of old programs.

@@ -159,7 +159,7 @@ fn a_failure_of_recompress_says_why_and_leaves_nothing() {
         (&[file, "--force"], 2, "--output"),
         (&[file, "--block-size", "0"], 2, "block size"),
         (&["nowhere.hfile"], 3, "nowhere.hfile"),
-        (&[file, "--output", &damaged], 3, "exists already"),
+        (&[file, "--output", &damaged], 3, "already exists"),
         (&[&damaged, "--output", &output], 1, "DATA block at 0x0"),
         (&[&damaged], 1, "DATA block at 0x0"),
     ] {
@@ -216,7 +216,7 @@ fn what_was_written_is_read_back_before_it_gets_its_name() {
     let recompress = ["recompress", &lying, "--compression", "GZ", "--output", &output];
     let (status, said) = failure(&recompress);
     assert_eq!(status, 1, "{said}");
-    assert!(said.contains("new.hfile: reads back damaged: "), "{said}");
+    assert!(said.contains("new.hfile: the output is damaged: "), "{said}");
     assert!(said.contains("filter") && said.contains("next: hfile verify says whether"), "{said}");
     assert_eq!(entries(&directory), 1, "nothing is left behind");
 

@@ -104,7 +104,11 @@ fn an_export_that_fails_leaves_what_was_there_and_nothing_else() {
         let failed = hfile(directory, &["store", "export", "s", out]);
         let said = String::from_utf8_lossy(&failed.stderr);
         assert_eq!(failed.status.code(), Some(status), "{out}: {said}");
-        assert_eq!(said.contains("outs/taken/h: is there already"), out == "outs/taken", "{said}");
+        assert_eq!(
+            said.contains("outs/taken/h: exists and is not an empty directory"),
+            out == "outs/taken",
+            "{said}"
+        );
         assert_eq!(tree(&directory.join("outs")), before, "{out}: {said}");
     }
 

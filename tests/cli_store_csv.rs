@@ -66,10 +66,13 @@ fn a_column_of_another_family_is_refused_before_anything_is_written() {
     let (directory, store, input) = with_store("id,g:name\n1,Ann\n");
     let put = ["store", "put", &store, "f", "--from", "csv", &input];
     let (status, said) = failure(&[&put[..], &["--row", "id"]].concat());
-    assert!(status == 2 && said.contains("in.csv: a column is of family g, not f"), "{said}");
+    assert!(
+        status == 2 && said.contains("in.csv: a column has the family g, expected f"),
+        "{said}"
+    );
     fs::write(path(&directory, "in.csv"), "row,family,ts\nr1,f,1\nr2,g,1\n").expect("writable");
     let (status, said) = failure(&put);
-    assert!(status == 3 && said.contains("in.csv: line 3: a cell of family g, not f"), "{said}");
+    assert!(status == 3 && said.contains("in.csv: line 3: cell of family g, expected f"), "{said}");
 }
 
 #[test]
@@ -82,8 +85,7 @@ fn a_run_that_stops_says_where_to_go_on() {
     let (status, said) = failure(&put);
     assert_eq!(status, 3);
     let said = said.replace(&input, "in.csv");
-    let go_on =
-        "hfile: 2 cells stored, of the records before line 4; --from-line 4 goes on there\n";
+    let go_on = "hfile: 2 cells stored from the records before line 4; resume with --from-line 4\n";
     assert!(said.starts_with(go_on), "{said}");
     assert!(
         said.contains("hfile: in.csv: line 4: column \"n\": \"x\" is not of type int16"),
@@ -101,7 +103,7 @@ fn a_run_that_stops_says_where_to_go_on() {
     let put = ["store", "put", &store, "f", "--from", "csv", &input, "--bad-lines", "skip"];
     let skipping = hfile(&[&put[..], &typed].concat());
     assert!(skipping.status.success());
-    assert!(text(&skipping.stderr).contains("passed over 1 line"), "{}", text(&skipping.stderr));
+    assert!(text(&skipping.stderr).contains("skipped 1 line"), "{}", text(&skipping.stderr));
     assert_eq!(cells(&store).len(), 4);
 }
 
@@ -123,7 +125,7 @@ fn lines_before_the_first_are_skipped_whatever_is_in_them() {
     fs::write(&input, format!("nonsense\n{cell}\nnonsense\n")).expect("disk takes it");
     let put = ["store", "put", &store, "f", "--from", "cells", &input, "--from-line", "2"];
     let (_, said) = failure(&put);
-    assert!(said.starts_with("hfile: 1 cell stored, of the records before line 3;"), "{said}");
+    assert!(said.starts_with("hfile: 1 cell stored from the records before line 3;"), "{said}");
 }
 
 #[test]
@@ -143,7 +145,7 @@ fn a_truncated_input_goes_on_behind_what_is_stored() {
     assert_eq!(status, 3);
     let stored = cells(&store).len();
     assert!(stored > 0);
-    let go_on = format!("--from-line {} goes on there", stored + 2);
+    let go_on = format!("resume with --from-line {}", stored + 2);
     assert!(said.contains(&go_on), "{stored} stored: {said}");
     if stored < rows.len() {
         let line = (stored + 2).to_string();
@@ -170,8 +172,7 @@ fn ctrl_c_while_skipping_says_the_line_that_was_given() {
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
     said.clear();
     stderr.read_line(&mut said).expect("text");
-    let go_on =
-        "hfile: 0 cells stored, of the records before line 9; --from-line 9 goes on there\n";
+    let go_on = "hfile: 0 cells stored from the records before line 9; resume with --from-line 9\n";
     assert_eq!(said, go_on);
     drop(stdin);
 }
@@ -187,7 +188,7 @@ fn the_cells_format_says_where_to_go_on_too() {
     let (_directory, store, input) = with_store(&lines);
     let (status, said) = failure(&["store", "put", &store, "f", "--from", "cells", &input]);
     assert_eq!(status, 3);
-    assert!(said.starts_with("hfile: 2 cells stored, of the records before line 3;"), "{said}");
+    assert!(said.starts_with("hfile: 2 cells stored from the records before line 3;"), "{said}");
     assert_eq!(cells(&store).len(), 2);
 }
 
@@ -221,8 +222,7 @@ fn ctrl_c_says_where_to_go_on() {
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(130));
     let said = text(&output.stderr);
-    let go_on =
-        "hfile: 2 cells stored, of the records before line 5; --from-line 5 goes on there\n";
+    let go_on = "hfile: 2 cells stored from the records before line 5; resume with --from-line 5\n";
     assert!(said.ends_with(go_on), "{said}");
     drop(stdin);
     assert_eq!(cells(&store).len(), 2);

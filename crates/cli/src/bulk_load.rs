@@ -38,7 +38,7 @@ impl TableOptions {
         match self.splits.windows(2).zip(splits.windows(2)).find(|(_, rows)| rows[0] >= rows[1]) {
             None => Ok(splits),
             Some((shown, _)) => Err(UsageError(format!(
-                "rows to split at ascend, and {} does not come before {}",
+                "--splits must ascend, but {} does not sort before {}",
                 shown[0], shown[1]
             ))),
         }

@@ -50,7 +50,7 @@ impl InputOptions {
         if resolved(bad_lines).starts_with(resolved(output)) {
             let (bad_lines, output) = (bad_lines.display(), output.display());
             return Err(UsageError(format!(
-                "--bad-lines {bad_lines} and --output {output} are the same place; write the bad lines elsewhere"
+                "--bad-lines {bad_lines} and --output {output} are the same path; choose another file for the bad lines"
             )));
         }
         Ok(())
@@ -79,7 +79,7 @@ impl InputOptions {
             CellsFormat::Cells => {
                 let family = family.is_option().then_some("--family");
                 if let Some(given) = self.csv.first_csv_option().or(family) {
-                    return Err(UsageError(format!("{given} is for --from csv")).into());
+                    return Err(UsageError(format!("{given} needs --from csv")).into());
                 }
                 let mut cells = ndjson::Reader::new(open(&self.input)?, name);
                 cells.skip_to_line(from_line)?;
@@ -101,7 +101,7 @@ impl InputOptions {
             && csv.fixed_timestamp() == Some(now)
         {
             print_message(format_args!(
-                "hfile: the cells get the timestamp {now}, the start of this run; --timestamp gives another"
+                "hfile: the cells get the timestamp {now}, the start of this run; --timestamp sets another"
             ));
         }
         Ok(input)
@@ -223,7 +223,7 @@ impl Input {
             return;
         }
         let kept = match &self.source {
-            Source::Csv(csv) => csv.bad_lines_file().map(|file| format!("; {file} has them")),
+            Source::Csv(csv) => csv.bad_lines_file().map(|file| format!("; {file} contains them")),
             Source::Cells(_) => None,
         };
         let lines = show_number(count, "line");
@@ -231,9 +231,7 @@ impl Input {
         let first =
             first.map(|Problem { line, what }| format!("; the first is line {line}: {what}"));
         let (kept, first) = (kept.unwrap_or_default(), first.unwrap_or_default());
-        print_message(format_args!(
-            "hfile: passed over {lines} that could not be read{kept}{first}"
-        ));
+        print_message(format_args!("hfile: skipped {lines} that could not be read{kept}{first}"));
     }
 }
 

@@ -67,9 +67,9 @@ impl Counters {
             ),
         )?;
         line(
-            "filters asked",
+            "filters queried",
             format!(
-                "{}; {} said maybe wrongly, {} could not be read",
+                "{}; {} false positives, {} unreadable",
                 count(self.filter_checks),
                 count(self.filter_false_positives),
                 count(self.filters_unreadable)
@@ -86,7 +86,7 @@ impl Counters {
             ),
         )?;
         line(
-            "blocks came from",
+            "block sources",
             format!(
                 "cache {} ({} bytes), files {} ({} bytes)",
                 count(self.blocks_from_cache),

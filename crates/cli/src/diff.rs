@@ -48,7 +48,8 @@ impl Diff {
         let (left, right) = (open(&self.left)?, open(&self.right)?);
         let order = left.trailer().comparator;
         if order != right.trailer().comparator {
-            let what = "one file is of hbase:meta, whose rows have an order of their own";
+            let what =
+                "cannot compare a file of hbase:meta with another file: their row orders differ";
             return Err(UsageError(what.to_owned()).into());
         }
         let (mut left, mut right) = (scan(&left)?, scan(&right)?);

@@ -83,7 +83,7 @@ impl Checks<'_> {
             && cell.family() != family
         {
             let (found, family) = (escape(cell.family()), escape(family));
-            return Some(format!("a cell of family {found}, not {family}"));
+            return Some(format!("cell of family {found}, expected {family}"));
         }
         if self.is_one_file
             && let Some(first) = first
@@ -91,15 +91,20 @@ impl Checks<'_> {
         {
             let families = [first, cell].map(|cell| escape(cell.family()).to_string());
             return Some(format!(
-                "a cell of family {} in a file of {}; --bulk-load writes a directory with files of each family",
+                "cell of family {} in a file of family {}; --bulk-load writes a directory with files per family",
                 families[1], families[0]
             ));
         }
         let (order, last) = (self.order?, last?);
         let is_behind = order.compare(&cell.as_ref().key(), &last.as_ref().key()).is_ge();
         let key = last.as_ref();
-        (!is_behind)
-            .then(|| format!("{} comes before {}; --sort sorts", cell.as_ref().key(), key.key()))
+        (!is_behind).then(|| {
+            format!(
+                "{} sorts before the previous cell {}; use --sort",
+                cell.as_ref().key(),
+                key.key()
+            )
+        })
     }
 }
 

@@ -51,7 +51,7 @@ pub(crate) struct UsageError(pub(crate) String);
 
 /// The output is there already and may not be replaced.
 #[derive(Debug, thiserror::Error)]
-#[error("{0} exists already")]
+#[error("{0} already exists")]
 pub(crate) struct OutputExists(pub(crate) String);
 
 /// A read gave what it must not give: a defect of this program, not of its input.
@@ -59,9 +59,9 @@ pub(crate) struct OutputExists(pub(crate) String);
 #[error("{0}")]
 pub(crate) struct ReadMismatch(pub(crate) String);
 
-/// What was written reads back damaged: a defect of this program, or copied from its input.
+/// What was written the output is damaged: a defect of this program, or copied from its input.
 #[derive(Debug, thiserror::Error)]
-#[error("{name}: reads back damaged: {damage}")]
+#[error("{name}: the output is damaged: {damage}")]
 pub(crate) struct DamagedOutput {
     /// The file that was to be written.
     pub(crate) name: String,
@@ -159,7 +159,7 @@ fn classify(error: &anyhow::Error) -> Classification {
 fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classification> {
     let class = |status, next| Some(Classification { status, next: Some(next) });
     if cause.is::<UsageError>() {
-        return class(2, "hfile --help, or hfile VERB --help, shows how");
+        return class(2, "see hfile --help or hfile VERB --help");
     }
     if let Some(WithNextStep { next, .. }) = cause.downcast_ref() {
         return class(3, next);
@@ -167,8 +167,8 @@ fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classific
     if cause.is::<Unsalvageable>() {
         return class(
             1,
-            "trailer, file info and index root must be sound for a salvage, for without them nobody knows how blocks \
-             are to be read; take a sound copy of the file (replica, snapshot, backup)",
+            "restore a sound copy of the file (replica, snapshot, backup): salvage needs a sound trailer, file \
+             info and index root to read the blocks",
         );
     }
     if cause.is::<OutputExists>() {
@@ -177,47 +177,48 @@ fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classific
     if cause.is::<ReadMismatch>() {
         return class(
             1,
-            "this must never happen: please report it, with the command and its input",
+            "this is a defect of hfile: please report it, with the command and its input",
         );
     }
     if cause.is::<DamagedOutput>() {
         return class(
             1,
-            "hfile verify says whether the input is damaged too, and hfile filter rebuild makes its \
-             filter anew; if it is sound, please report it, with the command and its input",
+            "check the input with hfile verify: hfile filter rebuild replaces a damaged filter; if the input \
+             is sound, please report this, with the command and its input",
         );
     }
     if let Some(error) = cause.downcast_ref::<store::Error>() {
         return match error {
             store::Error::StoreFile(sstable::Error::Corrupt { .. }) => class(
                 1,
-                "hfile store verify DIR says what else is damaged in a store, hfile verify FILE in a \
-                 file to be taken in; hfile store salvage DIR NEW, or hfile salvage FILE, saves what is sound",
+                "list all damage with hfile store verify DIR, or with hfile verify FILE for a file to import; \
+                 save the sound parts with hfile store salvage DIR NEW, or hfile salvage FILE --output NEW",
             ),
             store::Error::StoreFile(error) => classify_file_error(error),
             store::Error::Corrupt { .. } => class(
                 1,
-                "hfile store verify DIR says what else is damaged, and hfile store salvage DIR NEW \
-                 makes a new store of what is sound, unless there is a sound copy",
+                "list all damage with hfile store verify DIR; restore a sound copy, or make a new store of the \
+                 sound parts with hfile store salvage DIR NEW",
             ),
             store::Error::Missing { path } if has_store_files(path) => class(
                 1,
-                "its MANIFEST is missing, and other parts of a store are there: hfile store verify DIR says which, and \
-                 hfile store salvage DIR NEW makes a new store of them",
+                "the MANIFEST is missing but other parts of a store exist: list them with hfile store verify DIR, \
+                 and make a new store of them with hfile store salvage DIR NEW",
             ),
-            store::Error::Missing { .. } => class(3, "hfile store create DIR FAMILY makes one"),
+            store::Error::Missing { .. } => {
+                class(3, "create a store with hfile store create DIR FAMILY")
+            }
             store::Error::Unfinished { .. } => class(
                 1,
-                "if no salvage is at work there: remove the directory, and run hfile store salvage \
-                 again",
+                "if no salvage is running there, remove the directory and run hfile store salvage again",
             ),
-            store::Error::Changing { .. } => {
-                class(3, "try again; hfile store checkpoint copies it")
-            }
-            store::Error::Locked { .. } => class(
+            store::Error::Changing { .. } => class(
                 3,
-                "wait for the other process, or end it; verbs that only read need not wait",
+                "try again, or make a checkpoint with hfile store checkpoint and read that",
             ),
+            store::Error::Locked { .. } => {
+                class(3, "wait for the other process, or end it; verbs that only read need no lock")
+            }
             // The operating system's reason is the next cause.
             _ => None,
         };
@@ -227,8 +228,8 @@ fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classific
     }
     match cause.downcast_ref::<io::Error>()?.kind() {
         io::ErrorKind::NotFound => class(3, "check the path"),
-        io::ErrorKind::PermissionDenied => class(3, "check who owns it and what its mode allows"),
-        io::ErrorKind::StorageFull => class(3, "free some space on that disk and try again"),
+        io::ErrorKind::PermissionDenied => class(3, "check its owner and permissions"),
+        io::ErrorKind::StorageFull => class(3, "free space on that file system and try again"),
         _ => None,
     }
 }
@@ -243,13 +244,13 @@ fn classify_file_error(error: &sstable::Error) -> Option<Classification> {
     match error {
         sstable::Error::Corrupt { .. } => class(
             1,
-            "hfile verify FILE says what else is damaged, and which rows; take a sound copy of the file \
-             (replica, snapshot, backup), or hfile salvage FILE --output NEW for the cells of its sound blocks",
+            "list all damage and the affected rows with hfile verify FILE; restore a sound copy of the file (replica, \
+             snapshot, backup), or save the cells of sound blocks with hfile salvage FILE --output NEW",
         ),
         sstable::Error::Unsupported { .. } => class(
             3,
-            "let HBase rewrite the file with options that this build reads, \
-             or use a build that reads this one",
+            "let HBase rewrite the file with options that this build supports, or use a build that supports \
+             these",
         ),
         // The operating system's reason is the next cause.
         _ => None,

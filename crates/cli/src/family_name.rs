@@ -11,7 +11,7 @@ pub(crate) fn check_family(family: &[u8]) -> Result<(), String> {
     let what = match family {
         [] => return Err("the family is empty".to_owned()),
         [b'.', ..] => "begins with '.'",
-        RECOVERED_EDITS => "is a directory of HBase's own",
+        RECOVERED_EDITS => "is reserved by HBase",
         _ if family.iter().any(is_refused) => "has a control character, ':', '/' or '\\'",
         _ => return Ok(()),
     };
@@ -37,7 +37,7 @@ mod tests {
             (b"a\0", "\"a\\x00\" cannot name a family: it has a control character"),
             (b"a\x1f", "has a control character"),
             (b"a\x7f", "has a control character"),
-            (b"recovered.edits", "is a directory of HBase's own"),
+            (b"recovered.edits", "is reserved by HBase"),
         ] {
             let error = check_family(family).expect_err(what);
             assert!(error.contains(what), "{error}");

@@ -112,13 +112,13 @@ enum Reason {
 impl Reason {
     const fn text(self) -> &'static str {
         match self {
-            Self::Empty => "no: it is empty",
-            Self::OutOfRange => "no: not in its key range",
-            Self::OutOfTime => "no: its cells are of other times",
-            Self::DeniedByFilter => "no: its filter says so",
-            Self::PassedByFilter => "maybe: its filter says so",
+            Self::Empty => "no: it has no cells",
+            Self::OutOfRange => "no: outside its key range",
+            Self::OutOfTime => "no: outside its time range",
+            Self::DeniedByFilter => "no: its filter says no",
+            Self::PassedByFilter => "maybe: its filter says maybe",
             Self::FilterUnreadable => "maybe: its filter cannot be read",
-            Self::NoFilter => "maybe: no filter can say",
+            Self::NoFilter => "maybe: it has no filter for this query",
         }
     }
 }
@@ -171,6 +171,6 @@ impl Report for FileTable {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let row = |file: &FileReport| vec![file.file.clone(), file.why.text().to_owned()];
         let rows: Vec<_> = self.0.iter().map(row).collect();
-        write_table(out, &["file", "can it hold the row"], &rows)
+        write_table(out, &["file", "can hold the row"], &rows)
     }
 }

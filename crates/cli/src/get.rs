@@ -165,10 +165,10 @@ impl Outcome {
     const fn text(self) -> &'static str {
         match self {
             Self::Found => "found",
-            Self::SkippedByRange => "not in its key range",
-            Self::SkippedByFilter => "its filter said no",
-            Self::FalsePositive => "not there, though its filter said maybe",
-            Self::NotFound => "not there; no filter could say so",
+            Self::SkippedByRange => "skipped: outside its key range",
+            Self::SkippedByFilter => "skipped: its filter said no",
+            Self::FalsePositive => "not found: false positive of its filter",
+            Self::NotFound => "not found: no filter was queried",
         }
     }
 }
@@ -226,7 +226,7 @@ impl Report for GetReport {
         if self.found {
             writeln!(out)?;
         }
-        writeln!(out, "Blocks touched in each file on the way to row {}:\n", self.row)?;
+        writeln!(out, "Blocks touched in each file for row {}:\n", self.row)?;
         let heading = ["file", "cells", "filter", "index", "data", "bytes read", "answer"];
         write_table(out, &heading, &rows)
     }

@@ -204,7 +204,7 @@ impl Report for FileReport {
         let entries = show_number(self.index_root_entries.into(), "entry");
         line("index", &format!("{levels}, {entries} in the root"))?;
         line("HBase Bloom", &self.bloom.as_ref().map_or("none".to_owned(), BloomReport::text))?;
-        line("our filter", &self.filter.as_ref().map_or("none".to_owned(), FilterReport::text))?;
+        line("row filter", &self.filter.as_ref().map_or("none".to_owned(), FilterReport::text))?;
         if !self.meta_blocks.is_empty() {
             line("META blocks", &self.meta_blocks.join(", "))?;
         }

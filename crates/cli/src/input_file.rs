@@ -78,7 +78,7 @@ impl<R: BufRead> ZstdFrames<R> {
     fn check_sum(&self) -> io::Result<()> {
         match self.decoder.get_checksum_from_data() {
             Some(stated) if self.decoder.get_calculated_checksum() != Some(stated) => {
-                Err(damaged("its checksum differs"))
+                Err(damaged("checksum mismatch"))
             }
             _ => Ok(()),
         }

@@ -16,7 +16,7 @@ pub(crate) struct KeyText {
 /// A text that is no key.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error(
-    "pairs of hex digits follow hex:; a key that begins with hex: itself is typed as \\x68ex:…"
+    "hex: must be followed by pairs of hex digits; type a key that itself begins with hex: as \\x68ex:…"
 )]
 pub(crate) struct InvalidKey;
 
@@ -47,7 +47,7 @@ impl KeyText {
         }
         let hex = self.bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
         Err(UsageError(format!(
-            "the last argument is the row, and {text} is a file; if there is a row of that name, give it as hex:{hex}"
+            "the last argument must be the row, but {text} is a file; give a row of that name as hex:{hex}"
         )))
     }
 }

@@ -136,7 +136,7 @@ impl KeySet {
                 continue;
             }
             if line.len() > sstable::KeyRef::ROW_LEN_MAX {
-                bail!("a key of {} bytes is longer than a row can be", line.len());
+                bail!("a key of {} bytes exceeds the maximum length of a row", line.len());
             }
             keys.insert(line);
             if keys.len() == rows_max {
@@ -144,7 +144,7 @@ impl KeySet {
             }
         }
         if keys.len() < 2 {
-            bail!("two different keys at least are needed, one a line; found {}", keys.len());
+            bail!("at least two distinct keys are needed, one per line; found {}", keys.len());
         }
         // A hash set has no order of its own; sorted first, the same seed gives the same run.
         let mut order: Vec<&Vec<u8>> = keys.iter().collect();
@@ -215,7 +215,7 @@ impl KeySet {
             }
         }
         if absent.len() == 0 {
-            bail!("no absent key lies between the keys given: they are too few or too dense");
+            bail!("cannot derive absent keys: the given keys are too few or too dense");
         }
         Ok(absent)
     }

@@ -72,7 +72,7 @@ impl Salvage {
         })?;
         if let Some(error) = first_refusal {
             let cells = show_number(refused, "cell");
-            notes.push(format!("left out {cells} that no file can hold; the first: {error}"));
+            notes.push(format!("left out {cells} that no HFile can hold; the first: {error}"));
         }
         copy_meta_blocks(&reader, &mut writer, &mut notes)?;
         let (output, _) = writer.finish()?;
@@ -80,7 +80,8 @@ impl Salvage {
         match output.path() {
             Some(written) => drop(check_sound(written, &self.output)?),
             None => notes.push(
-                "the new file went to stdout and was not checked; hfile verify does".to_owned(),
+                "the new file went to stdout and was not checked; check it with hfile verify"
+                    .to_owned(),
             ),
         }
         output.finish()?;
@@ -108,7 +109,7 @@ impl Salvage {
         let places = [&self.input, &self.output].map(|path| fs::canonicalize(path).ok());
         match places {
             [Some(input), Some(output)] if input == output => Err(UsageError(
-                "the output is the damaged file itself; write another, and keep this one".into(),
+                "the output is the damaged file itself; choose another --output".into(),
             )),
             _ => Ok(()),
         }
@@ -121,7 +122,9 @@ fn options(reader: &Reader, notes: &mut Vec<String>) -> anyhow::Result<WriterOpt
     let mut options =
         reader.writer_options_of_damaged(&left_out).map_err(Unsalvageable::from_error)?;
     if let Some(problem) = reader.filters().bloom_problem() {
-        notes.push(format!("the Bloom filter is made anew with HBase's error rate: {problem}"));
+        notes.push(format!(
+            "the Bloom filter was rebuilt with HBase's default error rate: {problem}"
+        ));
     }
     match reader.filters().row_filter() {
         Ok(None) => {}
@@ -131,7 +134,7 @@ fn options(reader: &Reader, notes: &mut Vec<String>) -> anyhow::Result<WriterOpt
             options = options.filter(FilterOptions { kind, sizing, seed: Seed::new(0) });
         }
         Err(error) => notes.push(format!(
-            "the filter of ours cannot be read, and the new file has none; hfile filter rebuild makes one: {error}"
+            "the row filter cannot be read, so the new file has none; hfile filter rebuild adds one: {error}"
         )),
     }
     Ok(options)

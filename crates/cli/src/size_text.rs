@@ -35,14 +35,15 @@ impl FromStr for SizeText {
                 })
                 .map(|(_, factor)| *factor)
                 .ok_or_else(|| {
-                    format!("unknown unit {unit:?}; sizes look like 65536, 64KiB or 1.5MiB")
+                    format!("unknown unit {unit:?}; expected a size such as 65536, 64KiB or 1.5MiB")
                 })?,
         };
-        let number: f64 =
-            number.parse().map_err(|_| "sizes look like 65536, 64KiB or 1.5MiB".to_owned())?;
+        let number: f64 = number
+            .parse()
+            .map_err(|_| "expected a size such as 65536, 64KiB or 1.5MiB".to_owned())?;
         let bytes = number * factor as f64;
         if bytes.fract() != 0.0 || bytes >= (1_u64 << 53) as f64 {
-            return Err("a size is a whole number of bytes below 8 PiB".to_owned());
+            return Err("a size must be a whole number of bytes below 8 PiB".to_owned());
         }
         Ok(Self(bytes as u64))
     }

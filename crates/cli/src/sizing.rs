@@ -16,12 +16,12 @@ pub(crate) fn sizing(
         (Some(rate), None, None) => Ok(Sizing::ErrorRate(writing_options::error_rate(rate)?)),
         (None, Some(bits), None) if bits > 0.0 && bits.is_finite() => Ok(Sizing::BitsPerKey(bits)),
         (None, Some(bits), None) => {
-            Err(UsageError(format!("a filter cannot have {bits} bits per key")))
+            Err(UsageError(format!("bits per key must be positive, not {bits}")))
         }
         (None, None, Some(budget)) => Ok(Sizing::Bytes(budget.bytes())),
         (None, None, None) => Ok(Sizing::ErrorRate(ErrorRate::HBASE)),
         _ => Err(UsageError(
-            "an error rate, bits per key or a budget: only one can be kept".to_owned(),
+            "error rate, bits per key and budget exclude each other: give one".to_owned(),
         )),
     }
 }

@@ -12,9 +12,7 @@ pub(crate) fn time_range(
 ) -> Result<(Timestamp, Timestamp), UsageError> {
     let (from, before) = (min.unwrap_or(0), max.unwrap_or(Timestamp::LATEST.get()));
     if from >= before {
-        return Err(UsageError(format!(
-            "no time is from --min-ts {from} on and before --max-ts {before}"
-        )));
+        return Err(UsageError(format!("--min-ts {from} must be less than --max-ts {before}")));
     }
     Ok((Timestamp::new(from), Timestamp::new(before)))
 }

@@ -174,7 +174,7 @@ impl Report for FileReport {
             }
         }
         if !self.totals_checked {
-            let why = "where a part cannot be read nobody knows what they should be";
+            let why = "parts of the file cannot be read";
             writeln!(out, "  totals not checked: {why}")?;
         }
         Ok(())

@@ -260,7 +260,7 @@ impl WritingOptions {
             options = options.create_time(Timestamp::new(millis));
         }
         let flags = self.file_info_flags.iter().map(|entry| {
-            let usage = || UsageError(format!("file info {entry:?}: it looks like KEY=HEX"));
+            let usage = || UsageError(format!("file info {entry:?}: expected KEY=HEX"));
             entry.split_once('=').ok_or_else(usage)
         });
         let spec = self.file_info.iter().map(|(key, hex)| Ok((key.as_str(), hex.as_str())));
@@ -287,7 +287,7 @@ impl WritingOptions {
         let known = [BloomType::None, BloomType::Row, BloomType::RowCol, prefix];
         let found = named("Bloom type", name, known.map(|known| (known.name(), known)))?;
         if found == BloomType::RowPrefixFixedLength(0) {
-            return Err(UsageError(format!("{name} needs a Bloom prefix length from 1 on")));
+            return Err(UsageError(format!("{name} needs a Bloom prefix length of at least 1")));
         }
         Ok(Some(found))
     }
@@ -322,12 +322,12 @@ pub(crate) fn named<T>(
         }
         names.push(known);
     }
-    Err(UsageError(format!("unknown {what} {name:?}; there are {}", names.join(", "))))
+    Err(UsageError(format!("unknown {what} {name:?}; known are {}", names.join(", "))))
 }
 
 pub(crate) fn error_rate(rate: f64) -> Result<ErrorRate, UsageError> {
     ErrorRate::new(rate)
-        .map_err(|_| UsageError(format!("an error rate lies between 0 and 1, not {rate}")))
+        .map_err(|_| UsageError(format!("an error rate must be between 0 and 1, not {rate}")))
 }
 
 pub(crate) fn small(what: &str, size: SizeText) -> Result<u32, UsageError> {
@@ -335,7 +335,7 @@ pub(crate) fn small(what: &str, size: SizeText) -> Result<u32, UsageError> {
         .ok()
         .filter(|bytes| *bytes > 0)
         .and_then(|bytes| u32::try_from(bytes).ok())
-        .ok_or_else(|| UsageError(format!("{what} lies between 1 and {} bytes", i32::MAX)))
+        .ok_or_else(|| UsageError(format!("{what} must be between 1 and {} bytes", i32::MAX)))
 }
 
 #[cfg(test)]
@@ -378,9 +378,9 @@ mod tests {
             (r#"{"bloomErrorRate":1.5}"#, "between 0 and 1"),
             (
                 r#"{"zstdFraming":"stream"}"#,
-                "unknown ZSTD framing \"stream\"; there are frame, blocks",
+                "unknown ZSTD framing \"stream\"; known are frame, blocks",
             ),
-            (r#"{"blockSize":0}"#, "block size lies between 1"),
+            (r#"{"blockSize":0}"#, "block size must be between 1"),
             (r#"{"fileInfo":{"a":"0"}}"#, "file info a: \"0\" is not hex"),
             (r#"{"indexEncoding":"PREFIX_TREE"}"#, "unknown index encoding"),
         ] {

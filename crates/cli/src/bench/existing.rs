@@ -82,7 +82,7 @@ pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Res
 
 /// A file without rows, of which nothing can be asked.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}: holds no rows")]
+#[error("{0}: contains no rows")]
 struct NoRows(String);
 
 /// What leaving a file out does to the exit status.
@@ -279,7 +279,7 @@ impl ExpectedRows {
     fn check(&self, planned_get: &PlannedGet<'_>, cells: &[Cell]) -> Result<bool, String> {
         let Some(expected) = self.digests.get(planned_get.key) else {
             let found = cells.len();
-            let wrong = || format!("is in no scan, and a get finds {found} cells");
+            let wrong = || format!("a get found {found} cells, and a scan none");
             return if found == 0 { Ok(false) } else { Err(wrong()) };
         };
         let mut hasher = DefaultHasher::new();
@@ -289,7 +289,7 @@ impl ExpectedRows {
         if hasher.finish() == *expected {
             Ok(true)
         } else {
-            Err("a get finds other cells than a scan".to_owned())
+            Err("a get and a scan found different cells".to_owned())
         }
     }
 }

@@ -198,14 +198,14 @@ fn check(
 ) -> Result<bool, String> {
     match (planned_get.member, cells) {
         (None, []) => Ok(false),
-        (None, _) => Err("was never loaded, and is found".to_owned()),
-        (Some(_), []) => Err("was loaded, and is not found".to_owned()),
+        (None, _) => Err("found, but never loaded".to_owned()),
+        (Some(_), []) => Err("loaded, but not found".to_owned()),
         (Some(index), [cell]) => {
             workload::fill_value(seed, index as u64, expected);
             let right = cell.row() == planned_get.key && cell.value() == expected;
-            if right { Ok(true) } else { Err("has another value than was loaded".to_owned()) }
+            if right { Ok(true) } else { Err("has another value than the loaded one".to_owned()) }
         }
-        (Some(_), cells) => Err(format!("was loaded once, and has {} cells", cells.len())),
+        (Some(_), cells) => Err(format!("loaded once, but has {} cells", cells.len())),
     }
 }
 

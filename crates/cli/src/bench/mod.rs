@@ -142,18 +142,20 @@ impl Bench {
         let gets = self.gets.unwrap_or(gets_default);
         let value_size = self.value_size.bytes();
         if gets == 0 || self.files == 0 || self.rows == Some(0) {
-            return Err(UsageError("rows, files and gets are 1 at least".to_owned()).into());
+            return Err(
+                UsageError("--rows, --files and --gets must be at least 1".to_owned()).into()
+            );
         }
         // A value this long is a block of its own sixteen times over; more measures copying.
         let value_size = usize::try_from(value_size)
             .ok()
             .filter(|size| *size <= 1 << 20)
-            .ok_or_else(|| UsageError("a value has 1 MiB at most".to_owned()))?;
+            .ok_or_else(|| UsageError("--value-size must be at most 1 MiB".to_owned()))?;
         if self.file_sizes.contains(&0) || self.file_sizes.iter().any(|size| *size > 1 << 32) {
-            return Err(UsageError("sizes of files are in ratios of 1 to 2^32".to_owned()).into());
+            return Err(UsageError("--file-sizes must be between 1 and 2^32".to_owned()).into());
         }
         if self.bits_per_key.is_some_and(|bits| !(0.1..=100.0).contains(&bits)) {
-            return Err(UsageError("a row has 0.1 to 100 bits of filter".to_owned()).into());
+            return Err(UsageError("--bits-per-key must be between 0.1 and 100".to_owned()).into());
         }
         Ok(Plan {
             gets,
@@ -191,7 +193,7 @@ impl Bench {
             .map(|name| {
                 known.iter().copied().find(|choice| choice.name() == name).ok_or_else(|| {
                     let names: Vec<&str> = known.iter().map(|known| known.name()).collect();
-                    UsageError(format!("unknown filter {name:?}; there are {}", names.join(", ")))
+                    UsageError(format!("unknown filter {name:?}; known are {}", names.join(", ")))
                 })
             })
             .collect()

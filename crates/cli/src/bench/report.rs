@@ -232,7 +232,7 @@ impl Report for BenchReport {
             write_table(out, &heading(by_range), &rows)?;
             writeln!(out)?;
         }
-        let range = if by_range { ", passed over for their key range," } else { "" };
+        let range = if by_range { ", skipped by key range," } else { "" };
         writeln!(
             out,
             "Each get: files considered{range} and skipped by their filter; data blocks touched; \
@@ -246,7 +246,7 @@ impl Report for BenchReport {
             write_table(out, &FILE_HEADING, &rows)?;
         }
         if !self.left_out.is_empty() {
-            writeln!(out, "\nLeft out:")?;
+            writeln!(out, "\nNot measured:")?;
             for file in &self.left_out {
                 writeln!(out, "  {}", file.why)?;
             }

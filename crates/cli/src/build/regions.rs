@@ -60,7 +60,7 @@ impl<'s> Regions<'s> {
     fn begin(&mut self, family: &[u8]) -> anyhow::Result<()> {
         if self.families.len() == FAMILIES_MAX {
             bail!(
-                "cells of more than {FAMILIES_MAX} families; what is taken for one may be a qualifier"
+                "more than {FAMILIES_MAX} families; check whether qualifiers are used as families"
             );
         }
         let files = RegionFiles::create(self.out, family, self.splits, self.options.clone())?;

@@ -103,8 +103,9 @@ impl Build {
         }
         if is_for_regions {
             if self.force {
-                let what =
-                    format!("--force replaces no directory, and {family_count} families need one");
+                let what = format!(
+                    "--force cannot replace a directory, and {family_count} families need one"
+                );
                 return Err(UsageError(what).into());
             }
             self.write_regions(input, options, order)
@@ -153,12 +154,13 @@ impl Build {
         order: Comparator,
     ) -> anyhow::Result<Answer> {
         if self.output == Path::new("-") {
-            return Err(
-                UsageError("stdout is no directory that a table's files fit in".into()).into()
-            );
+            return Err(UsageError(
+                "--output - cannot take the files of a table; name a directory".into(),
+            )
+            .into());
         }
         if order != Comparator::Bytes {
-            return Err(UsageError("hbase:meta takes no bulk loads".to_owned()).into());
+            return Err(UsageError("hbase:meta does not support bulk loads".to_owned()).into());
         }
         let splits = self.table.splits()?;
         let position = self.position(&input);
@@ -227,11 +229,11 @@ impl InputPosition {
         let is_out_of_order =
             last.is_some_and(|last| last.as_ref().compare(&cell.as_ref()) == Ordering::Greater);
         let next = if !is_of_family {
-            "--bulk-load writes a directory with files of each family"
+            "use --bulk-load to write a directory with files per family"
         } else if is_out_of_order {
-            "--sort brings cells into HBase's order: row, family, qualifier, newest first"
+            "use --sort to sort cells in HBase's order: row, family, qualifier, newest first"
         } else if cell.as_ref().tags().next().is_some() {
-            "--includes-tags true keeps tags"
+            "use --includes-tags true to write tags"
         } else {
             return error.into();
         };

@@ -75,10 +75,10 @@ impl Cat {
         let relation = order.compare_rows(start.as_bytes(), stop.as_bytes());
         match (relation, self.reverse) {
             (Ordering::Greater, false) => Err(UsageError(format!(
-                "--start {start} lies behind --stop {stop}; --reverse goes back"
+                "--start {start} is greater than --stop {stop}; --reverse prints descending rows"
             ))),
             (Ordering::Less, true) => Err(UsageError(format!(
-                "--start {start} lies before --stop {stop}; with --reverse it is the greatest row"
+                "--start {start} is less than --stop {stop}; with --reverse it is the greatest row"
             ))),
             _ => Ok(()),
         }

@@ -25,7 +25,7 @@ impl FromStr for BadLinesText {
         Ok(match text {
             "stop" => Self::Stop,
             "skip" => Self::Skip,
-            "-" => return Err("bad lines go to a file, not to stdout; ./- is a file of that name"),
+            "-" => return Err("bad lines cannot go to stdout; ./- is a file of that name"),
             path => Self::File(path.into()),
         })
     }
@@ -100,8 +100,11 @@ impl BadLines {
         let file = match text {
             Some(BadLinesText::File(path)) if !is_dry_run => {
                 let shown = path.display().to_string();
-                if path.try_exists().with_context(|| format!("{shown}: cannot look for it"))? {
-                    bail!("{shown}: the file of bad lines must be new, and exists already");
+                if path
+                    .try_exists()
+                    .with_context(|| format!("{shown}: cannot check whether it exists"))?
+                {
+                    bail!("{shown}: the file for bad lines already exists; name a new one");
                 }
                 let name = FileName::new(shown);
                 Some(BadLinesFile {

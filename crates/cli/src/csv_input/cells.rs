@@ -89,8 +89,8 @@ impl<R: Read> CsvCells<R> {
                     let family = family.is_option().then_some("--family");
                     if let Some(given) = options.first_layout_option().or(family) {
                         return Err(usage(format!(
-                            "{given} means nothing for the columns row, family and ts, which are the tool's own \
-                             form; --row reads them as other CSV"
+                            "{given} does not apply to the columns row, family and ts, which hfile cat prints; \
+                             --row reads them as other CSV"
                         ))
                         .into());
                     }
@@ -104,7 +104,8 @@ impl<R: Read> CsvCells<R> {
         } else {
             if family.is_option() {
                 return Err(usage(
-                    "--family means nothing beside --columns, which names them".to_owned(),
+                    "--family cannot be combined with --columns, which names all families"
+                        .to_owned(),
                 )
                 .into());
             }
@@ -206,7 +207,7 @@ impl<R: Read> CsvCells<R> {
     fn read_record(&mut self) -> Result<bool> {
         let Self { records, form, name, bad_lines, cells, is_at_first, from_line, .. } = self;
         let read = records.read().map_err(|source| {
-            let action = format!("read CSV behind line {}", self.line).into();
+            let action = format!("read CSV after line {}", self.line).into();
             Error::Io { file: name.clone(), action, source }
         })?;
         let (line, problem, bytes) = match read {
@@ -273,8 +274,8 @@ fn read_names<R: Read>(
 /// Refuses line ends of old programs: all lines of such a file would be one record.
 fn check_line_ends(record: &Record<'_>) -> Result<(), String> {
     if record.has_lone_return() {
-        let what = "a carriage return without a line feed outside quotes; lines end with \\n or \\r\\n, and \
-                    tr '\\r' '\\n' converts files with \\r alone";
+        let what = "a carriage return without a line feed outside quotes; lines must end with \\n or \\r\\n: \
+                    convert the file with tr '\\r' '\\n'";
         return Err(what.to_owned());
     }
     Ok(())

@@ -76,8 +76,8 @@ impl Layout {
         if options.row.is_empty() {
             let shown = names.join(", ");
             return Err(format!(
-                "--row is needed: it names the columns of the row key (there are {shown}; only a header with row, \
-                 family and ts needs none)"
+                "--row is needed to name the columns of the row key (known are {shown}; only a header with row, \
+                 family and ts needs no --row)"
             ));
         }
         let row =
@@ -126,8 +126,8 @@ impl Layout {
         }
         if !without_family.is_empty() {
             return Err(format!(
-                "no family is known for {}: --column NAME=FAMILY:QUALIFIER names one, --family one for all, and \
-                 --ignore leaves columns out",
+                "no family is known for {}: set one with --column NAME=FAMILY:QUALIFIER, one for all with --family, \
+                 or leave columns out with --ignore",
                 without_family.join(", ")
             ));
         }
@@ -149,7 +149,7 @@ impl Layout {
                 "" => {}
                 name if name.starts_with("HBASE_") => {
                     return Err(format!(
-                        "--columns: {name} is not supported; there are {IMPORTTSV_ROW} and {IMPORTTSV_TIMESTAMP}"
+                        "--columns: {name} is not supported; known are {IMPORTTSV_ROW} and {IMPORTTSV_TIMESTAMP}"
                     ));
                 }
                 name => {
@@ -166,7 +166,7 @@ impl Layout {
         }
         if row.len() != 1 || timestamps.len() > 1 {
             return Err(format!(
-                "--columns: {IMPORTTSV_ROW} is needed once, and {IMPORTTSV_TIMESTAMP} at most once"
+                "--columns: {IMPORTTSV_ROW} must occur once, and {IMPORTTSV_TIMESTAMP} at most once"
             ));
         }
         let timestamp = match timestamps[..] {
@@ -185,7 +185,7 @@ impl Layout {
         mut values: Vec<ValueColumn>,
     ) -> Result<Self, String> {
         if values.is_empty() {
-            return Err("no column is left that becomes a cell".to_owned());
+            return Err("no column becomes a cell".to_owned());
         }
         for value in &values {
             check_plain_family(&value.family)
@@ -200,7 +200,7 @@ impl Layout {
         if let Some(pair) = values.windows(2).find(is_same) {
             let (first, second) = (pair[0].at.min(pair[1].at), pair[0].at.max(pair[1].at));
             let [one, other] = [first, second].map(|at| &names[at]);
-            return Err(format!("columns {one} and {other} are both {}", pair[0].shown()));
+            return Err(format!("columns {one} and {other} both map to {}", pair[0].shown()));
         }
         for typed in &options.types {
             let known = values
@@ -210,7 +210,7 @@ impl Layout {
                 let (family, qualifier) = (escape(&typed.family), escape(&typed.qualifier));
                 let columns: Vec<_> = values.iter().map(ValueColumn::shown).collect();
                 return Err(format!(
-                    "--type: no column is {family}:{qualifier}; there are {}",
+                    "--type: no column maps to {family}:{qualifier}; known are {}",
                     columns.join(", ")
                 ));
             };
@@ -305,7 +305,7 @@ fn timestamp_source(
     if text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() {
         if names.iter().any(|name| name == text) {
             return Err(format!(
-                "--timestamp: {text} may be a column or a time; write column:{text} for the column, or 0{text} for \
+                "--timestamp: {text} could be a column or a time; write column:{text} for the column, or 0{text} for \
                  milliseconds since 1970"
             ));
         }
@@ -320,7 +320,7 @@ fn timestamp_source(
             Ok(TimestampSource::Fixed(timestamp))
         }
         (Err(what), _) => Err(format!(
-            "--timestamp: {what}; it is a column, NOW, milliseconds since 1970, or an ISO 8601 time"
+            "--timestamp: {what}; expected a column, NOW, milliseconds since 1970, or an ISO 8601 time"
         )),
     }
 }
@@ -330,8 +330,8 @@ fn position(names: &[String], name: &str) -> Result<usize, String> {
     let mut found = names.iter().enumerate().filter(|(_, known)| *known == name);
     match (found.next(), found.next()) {
         (Some((at, _)), None) => Ok(at),
-        (Some(_), Some(_)) => Err(format!("two columns are called {name}")),
-        (None, _) => Err(format!("no column is called {name}; there are {}", names.join(", "))),
+        (Some(_), Some(_)) => Err(format!("two columns are named {name}")),
+        (None, _) => Err(format!("no column is named {name}; known are {}", names.join(", "))),
     }
 }
 
@@ -345,7 +345,7 @@ pub(super) fn check_width(record: &Record<'_>, names: &[String]) -> Result<(), S
     let (found, expected) = (record.len(), names.len());
     match names.get(found) {
         Some(missing) => {
-            let them = if expected - found == 1 { "is" } else { "and those behind it are" };
+            let them = if expected - found == 1 { "is" } else { "and all columns after it are" };
             Err(format!("column {missing:?} {them} missing: {found} of {expected} fields"))
         }
         None if found > expected => Err(format!("{found} fields, expected {expected}")),
@@ -358,7 +358,7 @@ pub(super) fn check_row(row: &[u8]) -> Result<(), String> {
     match row.len() {
         0 => Err("the row is empty".to_owned()),
         len if len > KeyRef::ROW_LEN_MAX => {
-            Err(format!("a row of {len} bytes; {} are allowed", KeyRef::ROW_LEN_MAX))
+            Err(format!("a row of {len} bytes exceeds the maximum of {}", KeyRef::ROW_LEN_MAX))
         }
         _ => Ok(()),
     }

@@ -121,7 +121,7 @@ impl CsvOptions {
         match usize::try_from(self.field_size_max.bytes()) {
             Ok(size @ 1..=FIELD_SIZE_LIMIT) => Ok(size),
             _ => Err(UsageError(format!(
-                "--field-size-max is from 1 byte to {FIELD_SIZE_LIMIT} bytes"
+                "--field-size-max must be between 1 and {FIELD_SIZE_LIMIT} bytes"
             ))),
         }
     }
@@ -142,7 +142,7 @@ impl FromStr for ColumnText {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const FORM: &str = "columns look like NAME=FAMILY:QUALIFIER";
+        const FORM: &str = "expected NAME=FAMILY:QUALIFIER";
         let (name, column) = text.split_once('=').ok_or(FORM)?;
         let (family, qualifier) = column.split_once(':').ok_or(FORM)?;
         if name.is_empty() || family.is_empty() {
@@ -165,7 +165,7 @@ impl FromStr for TypeText {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let form = || "types look like FAMILY:QUALIFIER=int64".to_owned();
+        let form = || "expected FAMILY:QUALIFIER=TYPE, such as f:age=int64".to_owned();
         let (column, value_type) = text.rsplit_once('=').ok_or_else(form)?;
         let (family, qualifier) = column.split_once(':').ok_or_else(form)?;
         let value_type = ValueType::from_name(value_type)?;
@@ -184,7 +184,7 @@ impl FromStr for ByteText {
         match (text, &unescape(text)[..]) {
             ("\\t", _) => Ok(Self(b'\t')),
             (_, [byte]) => Ok(Self(*byte)),
-            _ => Err("one byte is needed: an ASCII character, \\t, or \\xNN"),
+            _ => Err("expected one byte: an ASCII character, \\t, or \\xNN"),
         }
     }
 }

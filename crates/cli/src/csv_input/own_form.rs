@@ -52,8 +52,8 @@ impl OwnForm {
         if let Some(unknown) = names.iter().find(|name| !COLUMNS.contains(&name.as_str())) {
             let columns = COLUMNS.join(", ");
             return Err(format!(
-                "unknown column {unknown:?}; beside row, family and ts there can be {columns} (--row reads \
-                 other forms of CSV)"
+                "unknown column {unknown:?}; beside row, family and ts only {columns} are allowed (--row reads \
+                 other CSV)"
             ));
         }
         Ok(Some(Self {

@@ -24,7 +24,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Timestamp, String> {
     if is_number(word) && !word.starts_with(b"-") && matches!(word.len(), 4 | 8) {
         let word = String::from_utf8_lossy(word);
         return Err(format!(
-            "{} may be a date or milliseconds since 1970; write dates as 2023-11-14, and 0{word} for milliseconds",
+            "{} could be a date or milliseconds since 1970; write a date as 2023-11-14, or milliseconds as 0{word}",
             shown()
         ));
     }
@@ -35,7 +35,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Timestamp, String> {
     };
     match millis {
         Some(millis @ 0..) => Ok(Timestamp::new(millis)),
-        Some(_) => Err(format!("{} is a time before 1970, which HBase does not take", shown())),
+        Some(_) => Err(format!("{} is a time before 1970, which HBase does not accept", shown())),
         None => Err(format!("{} is neither milliseconds since 1970 nor an ISO 8601 time", shown())),
     }
 }
@@ -181,7 +181,7 @@ mod tests {
         }
         for text in ["2023", "20231114", " 1999 "] {
             let error = parse(text.as_bytes()).expect_err(text);
-            assert!(error.contains("may be a date or milliseconds"), "{error}");
+            assert!(error.contains("could be a date or milliseconds"), "{error}");
         }
         assert_eq!(parse(b"020231114"), Ok(Timestamp::new(20_231_114)));
         for text in ["-5", "1969-12-31T23:59:59Z"] {

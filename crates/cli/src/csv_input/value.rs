@@ -59,8 +59,7 @@ impl ValueType {
     /// Appends the bytes of a value.
     pub(super) fn encode(self, text: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
         let bad = || {
-            let hint =
-                if text.is_empty() { "; --null '' makes no cell of an empty field" } else { "" };
+            let hint = if text.is_empty() { "; use --null '' to skip empty fields" } else { "" };
             format!("{:?} is not of type {}{hint}", String::from_utf8_lossy(text), self.name())
         };
         if self == Self::String {

@@ -103,9 +103,7 @@ impl Measure {
         let Some(path) = &self.input else {
             let keys = self.keys.unwrap_or(1_000_000);
             if keys == 0 {
-                return Err(
-                    UsageError("a filter without keys has nothing to measure".to_owned()).into()
-                );
+                return Err(UsageError("--keys must be at least 1".to_owned()).into());
             }
             return Ok(KeySet::generate(keys, 1, self.probes, self.seed));
         };
@@ -231,7 +229,7 @@ impl TestKeys {
     fn remove_all(&self, filter: &mut impl Remove) -> anyhow::Result<f64> {
         let start = Instant::now();
         for member in &self.members {
-            filter.remove(*member).context("a key that was inserted cannot be removed")?;
+            filter.remove(*member).context("cannot remove an inserted key")?;
         }
         Ok(per_key(start, self.members.len()))
     }
@@ -260,16 +258,21 @@ impl Report for MeasureReport {
         let per_cent = |rate: f64| format!("{:.5}%", rate * 100.0);
         let [low, high] = self.error_rate_interval.map(per_cent);
         let (keys, probes) = (show_count(self.keys), show_count(self.probes));
-        writeln!(out, "{}: {keys} keys, {} denied", self.filter, show_count(self.false_negatives))?;
         writeln!(
             out,
-            "bits/key    {:.3}, where no filter takes fewer than {:.3}",
+            "{}: {keys} keys, {} false negatives",
+            self.filter,
+            show_count(self.false_negatives)
+        )?;
+        writeln!(
+            out,
+            "bits/key    {:.3}; lower bound {:.3}",
             self.bits_per_key, self.bound_bits_per_key,
         )?;
         writeln!(out, "error rate  {} predicted", per_cent(self.error_rate_predicted))?;
         writeln!(
             out,
-            "            {} measured over {probes} strangers; {low} .. {high} at 3 sigma",
+            "            {} measured over {probes} absent keys; {low} .. {high} at 3 sigma",
             per_cent(self.error_rate_measured),
         )?;
         if let Some(load) = self.load {

@@ -56,6 +56,6 @@ fn error_rate(rate: f64) -> Result<ErrorRate, UsageError> {
 fn kind(name: &str) -> Result<FilterKind, UsageError> {
     FilterKind::from_name(name).ok_or_else(|| {
         let names: Vec<&str> = FilterKind::ALL.iter().map(|kind| kind.name()).collect();
-        UsageError(format!("unknown filter {name:?}; there are {}", names.join(", ")))
+        UsageError(format!("unknown filter {name:?}; known are {}", names.join(", ")))
     })
 }

@@ -123,7 +123,7 @@ impl Report for RebuildReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let size = show_size(self.size);
         let Some(filter) = &self.filter else {
-            return writeln!(out, "{}: {size}, no filter of ours", self.file);
+            return writeln!(out, "{}: {size}, no row filter", self.file);
         };
         writeln!(
             out,

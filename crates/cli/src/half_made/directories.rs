@@ -96,7 +96,7 @@ pub(super) fn check_free(destination: &Path) -> anyhow::Result<()> {
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     };
     if !is_free {
-        bail!("{}: is there already, and is no empty directory", destination.display());
+        bail!("{}: exists and is not an empty directory", destination.display());
     }
     Ok(())
 }

@@ -110,9 +110,7 @@ impl Sample {
             times.push(started.elapsed());
             if found.is_none() {
                 let row = sstable::escape(row);
-                return Err(
-                    ReadMismatch(format!("{}: row {row} is not found", written.name())).into()
-                );
+                return Err(ReadMismatch(format!("{}: row {row} not found", written.name())).into());
             }
         }
         times.sort_unstable();

@@ -59,7 +59,7 @@ pub(super) fn compare(original: &Reader, written: &Reader) -> anyhow::Result<()>
             (Some(cell), _) | (None, Some(cell)) => {
                 let name = written.name();
                 return Err(
-                    ReadMismatch(format!("{name}: reads back otherwise at {cell:?}")).into()
+                    ReadMismatch(format!("{name}: differs from the input at {cell:?}")).into()
                 );
             }
         }
@@ -104,7 +104,7 @@ mod tests {
             let said = found.as_ref().map(ToString::to_string);
             assert_eq!(found.is_some_and(|error| error.is::<ReadMismatch>()), !is_same, "{said:?}");
             assert!(
-                said.is_none_or(|said| said.starts_with("destination: reads back otherwise at"))
+                said.is_none_or(|said| said.starts_with("destination: differs from the input at"))
             );
         }
     }

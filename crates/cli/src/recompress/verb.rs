@@ -87,9 +87,7 @@ impl Recompress {
                 self.rewrite(file, output, &requested)?;
                 Ok(Answer::Positive)
             }
-            (Some(_), _) => {
-                Err(UsageError("one file at a time can be written anew".to_owned()).into())
-            }
+            (Some(_), _) => Err(UsageError("--output takes a single file".to_owned()).into()),
             (None, files) => for_each_file(files, |file| {
                 self.measure(file, &requested)?;
                 Ok(Answer::Positive)
@@ -204,7 +202,7 @@ pub(super) fn copy_meta_blocks<W: std::io::Write>(
     for name in reader.blocks().meta_names() {
         let body = reader.blocks().meta(name, &mut ReadTrace::default())?;
         let name = std::str::from_utf8(name)
-            .with_context(|| format!("{}: a META block whose name is no text", reader.name()))?;
+            .with_context(|| format!("{}: the name of a META block is not UTF-8", reader.name()))?;
         writer.append_meta(name, body.unwrap_or_default())?;
     }
     Ok(())

@@ -108,16 +108,8 @@ impl FamilyReport {
         let memstore_cells = show_count(self.memstore_cells as u64);
         writeln!(out, "\nfamily {}: {memstore_cells} cells in memstores", self.family)?;
         let rows: Vec<_> = self.files.iter().map(FileReport::row).collect();
-        let heading = [
-            "file",
-            "what became of it",
-            "newest cell",
-            "data",
-            "index",
-            "Bloom",
-            "META",
-            "bytes read",
-        ];
+        let heading =
+            ["file", "outcome", "newest cell", "data", "index", "Bloom", "META", "bytes read"];
         if rows.is_empty() { Ok(()) } else { write_table(out, &heading, &rows) }
     }
 }

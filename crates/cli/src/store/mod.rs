@@ -107,8 +107,8 @@ fn warn_about_filters(store: &Store) {
         // Where nobody can be told there is nobody to be told of that.
         let _ = writeln!(
             io::stderr(),
-            "hfile: warning: {family}/{file}: a filter cannot be used, and reads do without it: \
-             {what}\nnext: hfile store compact DIR {family} --major writes the family anew"
+            "hfile: warning: {family}/{file}: a filter cannot be used and is ignored: \
+             {what}\nnext: hfile store compact DIR {family} --major rewrites the family"
         );
     }
 }

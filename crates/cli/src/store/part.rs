@@ -136,7 +136,7 @@ impl Report for PartReport {
             writeln!(out, "  {note}")?;
         }
         if self.totals_checked == Some(false) {
-            let why = "where a part cannot be read nobody knows what they should be";
+            let why = "parts of the file cannot be read";
             writeln!(out, "  totals not checked: {why}")?;
         }
         Ok(())

@@ -60,7 +60,7 @@ impl Put {
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let now = self.directory.now.map_or_else(|| Clock::system().now(), Timestamp::new);
         if self.report_format.is_json() && !self.input.is_dry_run() {
-            return Err(UsageError("--json is for --dry-run".to_owned()).into());
+            return Err(UsageError("--json needs --dry-run".to_owned()).into());
         }
         if self.input.is_dry_run() {
             let input = self.open(now)?;
@@ -90,7 +90,8 @@ impl Put {
         for family in input.families().unwrap_or_default() {
             if family != self.family.as_bytes() {
                 let (found, name) = (escape(&family), self.input.name());
-                let what = format!("{name}: a column is of family {found}, not {}", self.family);
+                let what =
+                    format!("{name}: a column has the family {found}, expected {}", self.family);
                 return Err(UsageError(what).into());
             }
         }
@@ -133,7 +134,8 @@ impl Put {
             return Ok(cell);
         }
         let (name, line, found) = (self.input.name(), input.line(), escape(cell.family()));
-        let what = format!("line {line}: a cell of family {found}, not {}: {cell:?}", self.family);
+        let what =
+            format!("line {line}: cell of family {found}, expected {}: {cell:?}", self.family);
         Err(sstable::Error::Invalid { file: name, what }.into())
     }
 }
@@ -179,7 +181,7 @@ impl ResumePoint {
         let (written, line) = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let cells = show_number(written, "cell");
         print_message(format_args!(
-            "hfile: {cells} stored, of the records before line {line}; --from-line {line} goes on there"
+            "hfile: {cells} stored from the records before line {line}; resume with --from-line {line}"
         ));
     }
 }

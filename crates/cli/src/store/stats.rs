@@ -82,7 +82,8 @@ struct FamilyReport {
 
 impl Report for StatsReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let heading = ["family", "files", "on disk", "cells in files", "memstore", "cells in it"];
+        let heading =
+            ["family", "files", "on disk", "cells in files", "memstore", "cells in memstore"];
         let rows: Vec<Vec<String>> = self
             .families
             .iter()

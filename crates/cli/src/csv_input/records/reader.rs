@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(all[2], (3, Ok("e|f".to_owned())));
 
         let all = read_all(b"a,\"b\nc,\"d\",e\nf\n", COMMAS, 100);
-        let what = "text behind the quote on line 2 that closes the field opened on line 1";
+        let what = "text after the quote on line 2 that closes the field opened on line 1";
         assert!(all[0].1.as_ref().is_err_and(|error| error.starts_with(what)), "{all:?}");
         assert_eq!(all[1..], [(2, Ok("c|d|e".to_owned())), (3, Ok("f".to_owned()))]);
         assert!(read_all(b"\"a\"b\n", COMMAS, 100)[0].1.is_err());
@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(read_all(lines(999).as_bytes(), COMMAS, 2000).len(), 2);
         let all = read_all(lines(1000).as_bytes(), COMMAS, 2000);
         assert!(all[0].1.as_ref().is_err_and(|what| what.contains("more than 1000 lines")));
-        assert!(all[0].1.as_ref().is_err_and(|what| what.contains("on line 1 is perhaps")));
+        assert!(all[0].1.as_ref().is_err_and(|what| what.contains("on line 1 may not be")));
 
         for (field, is_sound) in [
             ("1234567890", true),
@@ -285,7 +285,8 @@ mod tests {
         assert!(all[0].1.as_ref().is_err_and(|what| what.starts_with("column 2: a field of")));
         assert_eq!(all[1..], [(4, Ok("c".to_owned()))], "skipped as a whole");
         let all = read_all(&[b'x'; 3000], COMMAS, 10);
-        let what = "column 1: a field of more than 10 bytes; --field-size-max allows larger ones";
+        let what =
+            "column 1: a field of more than 10 bytes; raise --field-size-max for larger fields";
         assert_eq!(all, [(1, Err(what.to_owned()))]);
         let all = read_all(b"12345,12345,12345,12345,12345,12345,12345,12345\na\n", COMMAS, 10);
         assert_eq!(

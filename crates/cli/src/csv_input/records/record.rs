@@ -88,18 +88,18 @@ impl Problem {
                 format!("the quote that opens a field on line {} is not closed", line + quote)
             }
             Self::TextAfterQuote(closing, opening) => format!(
-                "text behind the quote on line {} that closes the field opened on line {}; a quote in a quoted \
-                 field is doubled",
+                "text after the quote on line {} that closes the field opened on line {}; double a quote inside \
+                 a quoted field",
                 line + closing,
                 line + opening
             ),
             Self::TooManyLines(quote) => format!(
-                "a record of more than {LINES_MAX} lines; the quote that opens a field on line {} is perhaps not \
+                "a record of more than {LINES_MAX} lines; the quote that opens a field on line {} may not be \
                  closed",
                 line + quote
             ),
             Self::FieldTooLarge(index) => format!(
-                "column {}: a field of more than {field_size_max} bytes; --field-size-max allows larger ones",
+                "column {}: a field of more than {field_size_max} bytes; raise --field-size-max for larger fields",
                 index + 1
             ),
             Self::RecordTooLarge => format!(

@@ -112,7 +112,8 @@ impl Foreign {
             Self::HadoopCounting(filter) => filter.insert(key)?,
             Self::HadoopDynamic(filter) => filter.insert(key)?,
             Self::GoCuckoo(filter) => {
-                let next = "make it larger with --expected; a ninth copy of a key never fits";
+                let next =
+                    "raise --expected, or drop duplicates: at most eight copies of a key fit";
                 filter.insert(key).context(next)?;
             }
         }
@@ -204,5 +205,6 @@ impl Description {
 
 /// Java hashes characters, so a key must be text.
 fn text(key: &[u8]) -> anyhow::Result<&str> {
-    std::str::from_utf8(key).context("a SimpleBloomFilter holds texts; this key is not UTF-8")
+    std::str::from_utf8(key)
+        .context("a simple-bloom filter takes UTF-8 text, and this key is not UTF-8")
 }

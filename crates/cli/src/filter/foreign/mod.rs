@@ -98,9 +98,7 @@ impl Ask {
             })?;
         }
         if keys.is_empty() {
-            return Err(
-                UsageError("no key to ask for; name some, or use --input".to_owned()).into()
-            );
+            return Err(UsageError("no keys given; name keys, or use --input".to_owned()).into());
         }
         let mut absent = Vec::new();
         for key in &keys {

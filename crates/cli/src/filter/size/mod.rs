@@ -141,7 +141,7 @@ impl Report for SizeReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(
             out,
-            "{} keys at an error rate of {}: no filter takes fewer than {:.2} bits a key\n",
+            "{} keys at an error rate of {}: lower bound {:.2} bits per key\n",
             show_count(self.keys),
             self.error_rate,
             self.bound_bits_per_key,
