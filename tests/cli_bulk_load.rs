@@ -121,7 +121,7 @@ fn sorted_cells_of_many_families_need_no_sort() {
         families.values().all(|files| files.len() == 2 && files.iter().all(|it| it.len() == 100))
     );
     let (status, message) = failure(&build);
-    assert!(status == 3 && message.contains("is no empty directory"), "{status}: {message}");
+    assert!(status == 3 && message.contains("is not an empty directory"), "{status}: {message}");
 }
 
 #[test]
@@ -144,11 +144,11 @@ fn a_failure_leaves_no_part_of_a_table_behind() {
     let out = path(&directory, "out");
     let build = ["build", "--from", "csv", &input, "--output", &out, "--splits", "m"];
     for (cells, options, status, message) in [
-        ("a,f,1\nz,f,1\nb,f,1\n", &[][..], 3, "--sort brings cells"),
+        ("a,f,1\nz,f,1\nb,f,1\n", &[][..], 3, "use --sort"),
         ("a,f,1\nz,f,1\nb,f,now\n", &[], 3, "line 4"),
         ("a,f,1\n", &["--force"], 2, "--force"),
-        ("a,f,1\n", &["--splits", "m,b"], 2, "m does not come before m"),
-        ("a,f,1\n", &["--splits", "z,b"], 2, "z does not come before b"),
+        ("a,f,1\n", &["--splits", "m,b"], 2, "m does not sort before m"),
+        ("a,f,1\n", &["--splits", "z,b"], 2, "z does not sort before b"),
         ("a,f,1\n", &["--comparator", "META"], 2, "hbase:meta"),
         // A family is a directory, and its name comes from outside.
         ("a,..,1\n", &[], 3, "cannot name a family"),

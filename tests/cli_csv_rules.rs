@@ -41,7 +41,7 @@ fn columns_and_types_name_family_and_qualifier() {
     assert_eq!(cells_of(csv, &["--column", "n=f:"]), ["r/f:/5 7"]);
     for column in ["=f:q", "n=:q", "n=f", "n"] {
         let (status, said) = refusal(csv, &["--row", "k", "--column", column]);
-        assert!(status == 2 && said.contains("columns look like NAME="), "{column}: {said}");
+        assert!(status == 2 && said.contains("expected NAME="), "{column}: {said}");
     }
     let options = ["--columns", "HBASE_ROW_KEY,f:\\x00,g", "--separator", ";"];
     let (_, said) = refusal("r;v;w\n", &[&options[..], &["--type", "g:=bool"]].concat());
@@ -223,7 +223,7 @@ fn fields_can_be_as_large_as_a_block_can() {
         assert_eq!(done.status.success(), is_taken, "{size}");
         if !is_taken {
             assert!(
-                command_line::text(&done.stderr).contains("--field-size-max is from"),
+                command_line::text(&done.stderr).contains("--field-size-max must be between"),
                 "{size}"
             );
         }

@@ -141,7 +141,7 @@ fn what_is_no_such_filter_is_refused() {
         "-",
     ]);
     assert_eq!(status, 3, "{message}");
-    assert!(message.contains("key 9: make it larger"), "{message}");
+    assert!(message.contains("key 9: raise --expected"), "{message}");
 }
 
 #[test]

@@ -155,7 +155,7 @@ fn a_failure_of_recompress_says_why_and_leaves_nothing() {
     for (args, status, message) in [
         (&[file, "--compression", "LZ5"][..], 2, "unknown compression \"LZ5\""),
         (&[file, "--data-block-encoding", "X"], 2, "unknown data block encoding"),
-        (&[file, file, "--output", &output], 2, "one file at a time"),
+        (&[file, file, "--output", &output], 2, "--output takes a single file"),
         (&[file, "--force"], 2, "--output"),
         (&[file, "--block-size", "0"], 2, "block size"),
         (&["nowhere.hfile"], 3, "nowhere.hfile"),
@@ -217,7 +217,10 @@ fn what_was_written_is_read_back_before_it_gets_its_name() {
     let (status, said) = failure(&recompress);
     assert_eq!(status, 1, "{said}");
     assert!(said.contains("new.hfile: the output is damaged: "), "{said}");
-    assert!(said.contains("filter") && said.contains("next: hfile verify says whether"), "{said}");
+    assert!(
+        said.contains("filter") && said.contains("next: check the input with hfile verify"),
+        "{said}"
+    );
     assert_eq!(entries(&directory), 1, "nothing is left behind");
 
     fs::write(&output, "theirs").expect("the directory is ours");

@@ -1,4 +1,4 @@
-//! Cells from a file or a pipe: the cells format or CSV, compressed or not.
+//! Reads cells from a file or a pipe: the cells format or CSV, compressed or not.
 
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub(crate) enum CellsFormat {
     Csv,
 }
 
-/// Where cells come from.
+/// The options of an input of cells.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct InputOptions {
     /// Choose the input format
@@ -39,12 +39,12 @@ pub(crate) struct InputOptions {
 }
 
 impl InputOptions {
-    /// Whether nothing is to be written.
+    /// Whether `--dry-run` is given.
     pub(crate) const fn is_dry_run(&self) -> bool {
         self.dry_run
     }
 
-    /// Refuses a file of bad lines that is the output, or lies in it.
+    /// Refuses a file for bad lines that is the output or inside of it.
     pub(crate) fn check_output(&self, output: &Path) -> Result<(), UsageError> {
         let Some(bad_lines) = self.csv.bad_lines_path() else { return Ok(()) };
         if resolved(bad_lines).starts_with(resolved(output)) {
@@ -56,18 +56,20 @@ impl InputOptions {
         Ok(())
     }
 
-    /// The input's name in messages.
+    /// Returns the input's name for messages.
     pub(crate) fn name(&self) -> FileName {
         FileName::new(display_name(&self.input))
     }
 
-    /// Opens the input. CSV columns that name no family are of `family`; cells without a timestamp get `now`, which is
-    /// said on stderr.
+    /// Opens the input.
+    ///
+    /// CSV columns that name no family get `family`. CSV cells without a timestamp get `now`, and a message
+    /// on stderr says so.
     pub(crate) fn cells(&self, family: ColumnFamily<'_>, now: Timestamp) -> anyhow::Result<Input> {
         self.cells_from(family, now, 1)
     }
 
-    /// As [`cells`](Self::cells), without the records that begin before `from_line`.
+    /// Like [`cells`](Self::cells), but skips the records that begin before `from_line`.
     pub(crate) fn cells_from(
         &self,
         family: ColumnFamily<'_>,
@@ -108,7 +110,7 @@ impl InputOptions {
     }
 }
 
-/// A path as it can be compared with others, whether there is something at it or not.
+/// Returns a canonical path for comparisons, of an existing or a new file.
 fn resolved(path: &Path) -> PathBuf {
     let directory = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -119,7 +121,7 @@ fn resolved(path: &Path) -> PathBuf {
     whole.or_else(within).unwrap_or_else(|| path.to_owned())
 }
 
-/// The cells of an input, in its order.
+/// An iterator over the cells of an input.
 pub(crate) struct Input {
     source: Source,
     name: FileName,
@@ -128,12 +130,12 @@ pub(crate) struct Input {
     line_number: LineNumber,
 }
 
-/// Tells the line of an input's last cell to those who cannot ask the input itself.
+/// A shared handle to the line of an input's last cell, usable while the input is borrowed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LineNumber(Rc<std::cell::Cell<u64>>);
 
 impl LineNumber {
-    /// The line on which the record begins whose cell was returned last.
+    /// Returns the line on which the last returned cell's record begins.
     pub(crate) fn get(&self) -> u64 {
         self.0.get()
     }
@@ -145,7 +147,7 @@ enum Source {
 }
 
 impl Input {
-    /// The line on which the record begins whose cell was returned last.
+    /// Returns the line on which the last returned cell's record begins.
     pub(crate) fn line(&self) -> u64 {
         match &self.source {
             Source::Cells(cells) => cells.line_number(),
@@ -153,12 +155,12 @@ impl Input {
         }
     }
 
-    /// What tells the line of the cell that was returned last.
+    /// Returns a handle to the line of the last returned cell.
     pub(crate) fn line_number(&self) -> LineNumber {
         self.line_number.clone()
     }
 
-    /// Whether the last cell of a record was returned last.
+    /// Whether the last returned cell ends its record.
     pub(crate) fn is_between_records(&self) -> bool {
         match &self.source {
             Source::Cells(_) => true,
@@ -166,7 +168,7 @@ impl Input {
         }
     }
 
-    /// The families that cells can be of, if the columns say so.
+    /// Returns the families of all cells, if the columns determine them.
     pub(crate) fn families(&self) -> Option<Vec<Vec<u8>>> {
         match &self.source {
             Source::Cells(_) => None,
@@ -174,7 +176,7 @@ impl Input {
         }
     }
 
-    /// The number of records read, without bad lines.
+    /// Returns the number of records read, without bad lines.
     pub(crate) fn record_count(&self) -> u64 {
         match &self.source {
             Source::Cells(_) => self.record_count,
@@ -182,7 +184,7 @@ impl Input {
         }
     }
 
-    /// The number of lines that were passed over because they could not be read.
+    /// Returns the number of skipped lines that could not be read.
     pub(crate) fn bad_line_count(&self) -> u64 {
         match &self.source {
             Source::Cells(_) => 0,
@@ -190,7 +192,7 @@ impl Input {
         }
     }
 
-    /// Refuses a line behind which nothing was found, once all is read.
+    /// Refuses `--from-line` if no record begins on that line or later. Call this at the end of the input.
     pub(crate) fn check_from_line(&self) -> Result<(), UsageError> {
         if self.from_line > 1 && self.record_count() + self.bad_line_count() == 0 {
             let line = self.from_line;
@@ -201,14 +203,14 @@ impl Input {
         Ok(())
     }
 
-    /// Keeps the file of bad lines, which is removed otherwise when the input is dropped.
+    /// Keeps the file for bad lines, which is otherwise removed when the input is dropped.
     pub(crate) fn keep_bad_lines(&mut self) {
         if let Source::Csv(csv) = &mut self.source {
             csv.keep_bad_lines();
         }
     }
 
-    /// The first of them.
+    /// Returns the first bad lines.
     pub(crate) fn first_bad_lines(&self) -> &[Problem] {
         match &self.source {
             Source::Cells(_) => &[],
@@ -216,7 +218,7 @@ impl Input {
         }
     }
 
-    /// Says on stderr how many lines were passed over, and which was the first.
+    /// Prints to stderr how many lines were skipped, and the first one.
     pub(crate) fn report_bad_lines(&self) {
         let count = self.bad_line_count();
         if count == 0 {
@@ -290,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn csv_columns_stand_in_any_order_and_some_may_be_missing() {
+    fn csv_columns_come_in_any_order_and_some_are_optional() {
         let cells = read("value,row,ts,family\n\"a,\"\"b\\x00\",r\\x001,5,f\n");
         let cell = cells[0].as_ref().expect("sound");
         assert_eq!(cell.row(), b"r\x001");

@@ -1,4 +1,4 @@
-//! `hfile diff`: two files cell by cell.
+//! `hfile diff`: compares two files cell by cell.
 
 use std::cmp::Ordering;
 use std::io::{self, Write};
@@ -42,7 +42,7 @@ pub(crate) struct Diff {
 }
 
 impl Diff {
-    /// Walks both files at once.
+    /// Iterates over both files in key order and reports differences.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let open = |file: &Path| Reader::open_file(file, reader_options());
         let (left, right) = (open(&self.left)?, open(&self.right)?);
@@ -105,13 +105,13 @@ impl Diff {
         Ok(Answer::from_bool(same))
     }
 
-    /// The sequence id of a cell, as far as it counts.
+    /// Returns the sequence id to compare, which is 0 with `--ignore-sequence-ids`.
     fn counted_id(&self, cell: &CellRef<'_>) -> SequenceId {
         if self.ignore_sequence_ids { SequenceId::default() } else { cell.sequence_id }
     }
 }
 
-/// How two files compare.
+/// The result of the comparison.
 #[derive(Serialize)]
 struct DiffReport {
     schema: u32,
@@ -121,7 +121,7 @@ struct DiffReport {
     equal: u64,
     only_left: u64,
     only_right: u64,
-    /// Cells of one key and sequence id with another value or other tags.
+    /// Cells with equal key and sequence id whose value or tags differ.
     differing: u64,
     #[serde(skip)]
     unshown: u64,

@@ -1,4 +1,4 @@
-//! `--dry-run`: what would be written, and what speaks against it.
+//! `--dry-run`: the first cells, counts and problems of an input.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -16,23 +16,23 @@ use crate::output::{Report, ReportFormat};
 use crate::progress::Progress;
 use crate::size_text::show_number;
 
-/// Cells that are shown.
+/// The maximum number of cells to show.
 const SHOWN_MAX: usize = 10;
-/// Problems that are shown.
+/// The maximum number of problems to show.
 const PROBLEMS_MAX: usize = 10;
 
-/// What the cells are to be checked for, beside being readable.
+/// The checks of cells, besides being readable.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Checks<'a> {
-    /// The order that they must stand in, within their family; `None` if they are sorted.
+    /// The required order within each family; `None` if cells will be sorted.
     pub(crate) order: Option<Comparator>,
-    /// The family that all must be of.
+    /// The required family.
     pub(crate) family: Option<&'a [u8]>,
-    /// Whether all go into one file, and so must be of the same family.
+    /// Whether all cells go to one file, and so must have the same family.
     pub(crate) is_one_file: bool,
 }
 
-/// Reads the whole input, and prints what would be written. The answer is no if there are problems.
+/// Reads the whole input and prints its first cells, counts and problems. Negative if there are problems.
 pub(crate) fn dry_run(
     options: &InputOptions,
     mut input: Input,
@@ -69,7 +69,7 @@ pub(crate) fn dry_run(
         input.check_from_line()?;
     }
     if let Some(error) = ended {
-        // The cells format ends at what is no cell.
+        // The cells format cannot be read past an invalid cell.
         report.add_problem(Problem { line: input.line(), what: error.to_string() });
     }
     report.finish(&input);
@@ -160,7 +160,7 @@ impl DryRun {
         Ok(())
     }
 
-    /// Adds what the input knows of itself.
+    /// Adds the input's own counts and bad lines.
     fn finish(&mut self, input: &Input) {
         self.records = input.record_count();
         self.bad_lines = input.bad_line_count();

@@ -1,14 +1,14 @@
-//! How the command ends: its exit status, and what a failure says.
+//! Exit statuses and error messages.
 //!
 //! | status | meaning                                             |
 //! |-------:|-----------------------------------------------------|
-//! |      0 | done; what was looked at is sound                   |
-//! |      1 | the answer is no: damaged, different, absent        |
+//! |      0 | success                                             |
+//! |      1 | negative answer: damaged, different, not found      |
 //! |      2 | wrong usage                                         |
 //! |      3 | input or output failed                              |
 //!
-//! A failure is two lines on stderr: what happened, with file and offset, and what to do next. A
-//! reader that closes the pipe (`hfile cat … | head`) has what it wanted: that ends quietly.
+//! A failure prints two lines to stderr: what failed, with file and offset, and the next step. A closed
+//! stdout pipe (`hfile cat … | head`) is no failure: the command ends silently with status 0.
 
 use std::fmt::Write as _;
 use std::io;
@@ -20,22 +20,22 @@ use sstable::Damage;
 use crate::output::STDOUT;
 use crate::stderr::print_message;
 
-/// How a verb that did its work ended.
+/// The answer of a verb that completed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Answer {
-    /// Done, and nothing speaks against it.
+    /// Exit status 0: sound, equal, found, written.
     Positive,
-    /// Done, and the answer is no.
+    /// Exit status 1: damaged, different, not found.
     Negative,
 }
 
 impl Answer {
-    /// `Sound` if `sound`.
+    /// Returns `Positive` if `sound` is true.
     pub(crate) const fn from_bool(sound: bool) -> Self {
         if sound { Self::Positive } else { Self::Negative }
     }
 
-    /// `Sound` if both are.
+    /// Returns `Positive` if both answers are.
     pub(crate) const fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Positive, Self::Positive) => Self::Positive,
@@ -44,38 +44,38 @@ impl Answer {
     }
 }
 
-/// The arguments do not fit together in a way that clap cannot know.
+/// Invalid arguments that clap cannot detect.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct UsageError(pub(crate) String);
 
-/// The output is there already and may not be replaced.
+/// The output exists, and `--force` is not given.
 #[derive(Debug, thiserror::Error)]
 #[error("{0} already exists")]
 pub(crate) struct OutputExists(pub(crate) String);
 
-/// A read gave what it must not give: a defect of this program, not of its input.
+/// A read returned wrong data: a defect of this program, not of its input.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct ReadMismatch(pub(crate) String);
 
-/// What was written the output is damaged: a defect of this program, or copied from its input.
+/// The output is damaged: because of a defect of this program, or by copying damage of the input.
 #[derive(Debug, thiserror::Error)]
 #[error("{name}: the output is damaged: {damage}")]
 pub(crate) struct DamagedOutput {
-    /// The file that was to be written.
+    /// The final name of the output.
     pub(crate) name: String,
-    /// The first thing that is wrong with it.
+    /// The first problem of the output.
     pub(crate) damage: Damage,
 }
 
-/// A file of which nothing can be saved.
+/// A file without the sound parts that salvage needs.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Unsalvageable(#[source] sstable::Error);
 
 impl Unsalvageable {
-    /// The error, if it is damage to what salvage needs.
+    /// Wraps an error if it is damage.
     pub(crate) fn from_error(error: sstable::Error) -> anyhow::Error {
         match error {
             error @ sstable::Error::Corrupt { .. } => Self(error).into(),
@@ -84,18 +84,18 @@ impl Unsalvageable {
     }
 }
 
-/// A file's error for which the verb knows a better next step than the error itself shows.
+/// A file's error with a next step that the verb knows and the error alone does not imply.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
 pub(crate) struct WithNextStep {
-    /// What happened.
+    /// The error.
     #[source]
     pub(crate) error: sstable::Error,
-    /// What to do next.
+    /// The next step.
     pub(crate) next: &'static str,
 }
 
-/// Prints a failure to stderr and gives the exit status that goes with it.
+/// Prints a failure to stderr and returns the exit status.
 pub(crate) fn exit_code(result: anyhow::Result<Answer>) -> ExitCode {
     match result {
         Ok(Answer::Positive) => ExitCode::SUCCESS,
@@ -108,18 +108,18 @@ pub(crate) fn exit_code(result: anyhow::Result<Answer>) -> ExitCode {
     }
 }
 
-/// The exit status of a failure.
+/// Returns the exit status of a failure.
 pub(crate) fn status(error: &anyhow::Error) -> u8 {
     classify(error).status
 }
 
-/// Whether a failure is about the results' reader or the arguments, and not about an input.
+/// Whether a failure concerns stdout or the arguments rather than an input file.
 pub(crate) fn is_of_output_or_usage(error: &anyhow::Error) -> bool {
     is_closed_pipe(error)
         || error.chain().any(|cause| cause.is::<UsageError>() || cause.to_string() == STDOUT)
 }
 
-/// What a failure says: what happened, and what to do next.
+/// Returns the message of a failure: what failed, and the next step.
 pub(crate) fn failure_message(error: &anyhow::Error) -> String {
     let mut message = format!("hfile: {}", one_line(error));
     if let Some(next) = classify(error).next {
@@ -128,10 +128,10 @@ pub(crate) fn failure_message(error: &anyhow::Error) -> String {
     message
 }
 
-/// The messages of an error and all its sources in one line.
+/// Joins the messages of an error and all its sources in one line.
 ///
-/// A store's error wraps the file's error and may show it too; what is said already is not said
-/// again.
+/// Skips a source whose message the line already ends with: a store's error may include the message of
+/// the file's error that it wraps.
 pub(crate) fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
     for cause in error.chain() {
@@ -219,7 +219,7 @@ fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classific
             store::Error::Locked { .. } => {
                 class(3, "wait for the other process, or end it; verbs that only read need no lock")
             }
-            // The operating system's reason is the next cause.
+            // The next cause is the operating system's error.
             _ => None,
         };
     }
@@ -234,7 +234,7 @@ fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classific
     }
 }
 
-/// Whether there is what only a store has, beside its manifest.
+/// Whether a directory has a store's log directory, so that only its manifest is missing.
 fn has_store_files(directory: &Path) -> bool {
     directory.join("wal").is_dir()
 }
@@ -252,7 +252,7 @@ fn classify_file_error(error: &sstable::Error) -> Option<Classification> {
             "let HBase rewrite the file with options that this build supports, or use a build that supports \
              these",
         ),
-        // The operating system's reason is the next cause.
+        // The next cause is the operating system's error.
         _ => None,
     }
 }
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_an_answer_and_a_missing_file_a_failure() {
+    fn damage_has_status_1_and_a_missing_file_status_3() {
         assert_eq!(classify(&corrupt()).status, 1);
         assert_eq!(classify(&io::Error::from(io::ErrorKind::NotFound).into()).status, 3);
         assert_eq!(classify(&UsageError("no".into()).into()).status, 2);
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_pipe_is_no_failure() {
+    fn a_closed_pipe_is_recognized() {
         let error = anyhow::Error::from(io::Error::from(io::ErrorKind::BrokenPipe));
         assert!(is_closed_pipe(&error.context("write to stdout")));
         assert!(!is_closed_pipe(&corrupt()));

@@ -47,7 +47,7 @@ pub(crate) struct Find {
 }
 
 impl Find {
-    /// Asks the files one after the other.
+    /// Checks the files one after the other.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         self.row.check_is_not_a_file()?;
         let times = self.times()?;
@@ -74,7 +74,7 @@ impl Find {
         Ok(answer?.and(Answer::from_bool(found)))
     }
 
-    /// The times asked for. A file's own range has both ends, and that of the command line only its first.
+    /// Returns the time range of the options, with `--max-ts` turned into an inclusive end.
     fn times(&self) -> Result<TimeRange, UsageError> {
         let (min, before) = time_range(Some(self.min_ts), self.max_ts)?;
         let max = match self.max_ts {
@@ -85,12 +85,12 @@ impl Find {
     }
 }
 
-/// What a file answers.
+/// Whether a file can hold the row.
 #[derive(Serialize)]
 struct FileReport {
     schema: u32,
     file: String,
-    /// Whether it has to be looked into.
+    /// Whether the file can hold the row.
     candidate: bool,
     why: Reason,
     filter_blocks: u64,
@@ -163,7 +163,7 @@ impl Report for FileReport {
     }
 }
 
-/// All files, for people.
+/// The text form of all files' reports.
 #[derive(Serialize)]
 struct FileTable(Vec<FileReport>);
 

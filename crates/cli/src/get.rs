@@ -1,4 +1,4 @@
-//! `hfile get`: one row from one or more files, and what finding it cost.
+//! `hfile get`: one row from one or more files, and the blocks that the search read.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ pub(crate) struct Get {
 }
 
 impl Get {
-    /// Prints the row, and the way to it if asked.
+    /// Prints the row, and with `--explain` how each file was searched.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         self.row.check_is_not_a_file()?;
         let probe = RowProbe::new(self.row.as_bytes(), Seed::new(0));
@@ -63,7 +63,7 @@ impl Get {
         if files.is_empty() {
             return answer;
         }
-        // The order that a store would show them in.
+        // The order in which a store returns them.
         cells.sort_by(|one, other| one.as_ref().compare(&other.as_ref()));
         let found = !cells.is_empty();
         let report = GetReport {
@@ -90,7 +90,7 @@ impl Get {
     }
 }
 
-/// What one file gave, and what that took.
+/// The cells of the row in one file, and the counters of the search.
 struct SearchResult {
     cells: Vec<Cell>,
     trace: ReadTrace,
@@ -129,14 +129,14 @@ struct GetReport {
     failed: Vec<FailedFile>,
 }
 
-/// A file that could not be result into: the row may have cells in it.
+/// A file that could not be searched: the row may have cells in it.
 #[derive(Serialize)]
 struct FailedFile {
     file: String,
     what: String,
 }
 
-/// How the answer of one file was found.
+/// How one file was searched.
 #[derive(Serialize)]
 struct FileReport {
     file: String,

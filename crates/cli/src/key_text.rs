@@ -1,4 +1,4 @@
-//! Keys as people type and read them: HBase's `\xNN` escapes, or `hex:` and hex digits.
+//! Keys on the command line: text with HBase's `\xNN` escapes, or `hex:` and hex digits.
 
 use std::fmt;
 use std::path::Path;
@@ -13,7 +13,7 @@ pub(crate) struct KeyText {
     is_hex: bool,
 }
 
-/// A text that is no key.
+/// The error of an invalid key text.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error(
     "hex: must be followed by pairs of hex digits; type a key that itself begins with hex: as \\x68ex:…"
@@ -21,7 +21,7 @@ pub(crate) struct KeyText {
 pub(crate) struct InvalidKey;
 
 impl KeyText {
-    /// The bytes that were meant.
+    /// Returns the key's bytes.
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -39,7 +39,7 @@ impl FromStr for KeyText {
 }
 
 impl KeyText {
-    /// Refuses a row that names a file: it is most likely one more file, and the row was forgotten.
+    /// Refuses a row that is the name of a file, because the row was probably forgotten.
     pub(crate) fn check_is_not_a_file(&self) -> Result<(), UsageError> {
         let Ok(text) = std::str::from_utf8(&self.bytes) else { return Ok(()) };
         if self.is_hex || !Path::new(text).is_file() {
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_hex_is_pairs_of_digits() {
+    fn hex_must_be_followed_by_pairs_of_digits() {
         for text in ["hex:zz", "hex:abc", "hex:0", "hex: 00"] {
             assert!(text.parse::<KeyText>().is_err(), "{text}");
         }

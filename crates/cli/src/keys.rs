@@ -1,9 +1,8 @@
-//! The keys that benchmarks ask for: members, and strangers that lie among them.
+//! Present and absent keys for benchmarks.
 //!
-//! Keys are loaded in random order and cut into files, of equal count unless said otherwise, so that
-//! the files' key ranges overlap almost wholly, as they do in a store that takes writes in no order. Absent keys
-//! are chosen inside the range of every file: no file can be passed over for its range alone, and
-//! what is skipped is skipped by a filter.
+//! Keys are loaded in random order and divided among files, so that the files' key ranges overlap almost
+//! completely, as in a store with unordered writes. Absent keys lie inside the key range of every file: a
+//! get cannot skip a file by its range, only by its filter.
 
 use std::collections::HashSet;
 use std::io::BufRead;
@@ -12,7 +11,7 @@ use std::ops::Range;
 use anyhow::{Context, bail};
 use workload::Random;
 
-/// Keys one behind the other in one allocation, found by index.
+/// A list of keys in one allocation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KeyList {
     bytes: Vec<u8>,
@@ -26,37 +25,37 @@ impl KeyList {
         self.ends.push(self.bytes.len());
     }
 
-    /// How many keys there are.
+    /// The number of keys.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// The key at an index.
+    /// Returns the key at an index.
     pub(crate) fn key(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         &self.bytes[start..self.ends[index]]
     }
 
-    /// All keys in order of their indexes.
+    /// Iterates over all keys, by ascending index.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.len()).map(|index| self.key(index))
     }
 
-    /// Bytes of all keys together.
+    /// The total size of all keys in bytes.
     pub(crate) fn total_bytes(&self) -> usize {
         self.bytes.len()
     }
 }
 
-/// How keys are shared out among files.
+/// The relative sizes of files, by which keys are divided among them.
 #[derive(Clone, Debug)]
 pub(crate) struct FileWeights {
-    /// What the files before each have together, and at the end what all have.
+    /// Prefix sums of the weights, starting at 0; the last is the total.
     sums: Vec<u64>,
 }
 
 impl FileWeights {
-    /// Files whose sizes stand in these ratios, over and over: `files` in all.
+    /// The weights of `files` files: `ratios`, repeated.
     pub(crate) fn from_ratios(files: usize, ratios: &[u64]) -> Self {
         let mut sums = vec![0];
         let mut sum = 0;
@@ -73,23 +72,23 @@ impl FileWeights {
 }
 
 impl From<usize> for FileWeights {
-    /// So many files of one size.
+    /// Equal weights for this many files.
     fn from(files: usize) -> Self {
         Self::from_ratios(files, &[1])
     }
 }
 
-/// What a benchmark loads, and which strangers it asks for.
+/// The keys that a benchmark loads, and absent keys for gets.
 pub(crate) struct KeySet {
-    /// Keys in the order in which they are loaded.
+    /// Loaded keys, in load order.
     pub(crate) present: KeyList,
-    /// Keys inside the range of every file, none of them loaded.
+    /// Keys that are not loaded, inside the key range of every file.
     pub(crate) absent: KeyList,
     weights: FileWeights,
 }
 
 impl KeySet {
-    /// Makes `rows` keys from a seed, for so many files, and `strangers` absent ones.
+    /// Generates `rows` keys and `absent_count` absent keys from a seed.
     pub(crate) fn generate(
         rows: usize,
         files: impl Into<FileWeights>,
@@ -104,7 +103,7 @@ impl KeySet {
         let mut set = Self { present, absent: KeyList::default(), weights };
         let (first, last) = set.common_range();
         let mut absent = KeyList::default();
-        // Keys of other indexes are other keys, so none of these was loaded.
+        // Different indexes give different keys, so none of these is loaded.
         for index in rows as u64.. {
             if absent.len() == absent_count {
                 break;
@@ -118,7 +117,7 @@ impl KeySet {
         set
     }
 
-    /// Takes real keys, one a line, the first `rows_max` different ones, and derives strangers.
+    /// Reads the first `rows_max` distinct keys of the input, one per line, and derives absent keys.
     pub(crate) fn read(
         input: impl BufRead,
         rows_max: usize,
@@ -146,7 +145,7 @@ impl KeySet {
         if keys.len() < 2 {
             bail!("at least two distinct keys are needed, one per line; found {}", keys.len());
         }
-        // A hash set has no order of its own; sorted first, the same seed gives the same run.
+        // A hash set iterates in random order: sort first, so that a seed gives reproducible runs.
         let mut order: Vec<&Vec<u8>> = keys.iter().collect();
         order.sort_unstable();
         Random::new(seed).shuffle(&mut order);
@@ -160,23 +159,24 @@ impl KeySet {
         Ok(set)
     }
 
-    /// Which keys make up the `file`th file.
+    /// Returns the indexes of the keys of a file.
     pub(crate) fn file_range(&self, file: usize) -> Range<usize> {
         let sums = &self.weights.sums;
         let all = u128::from(sums[sums.len() - 1]);
-        // At most the number of keys.
+        // The result is at most the number of keys, so it fits.
         let cut =
             |file: usize| (u128::from(sums[file]) * self.present.len() as u128 / all) as usize;
         cut(file)..cut(file + 1)
     }
 
-    /// How many files the keys are cut into.
+    /// The number of files.
     pub(crate) const fn files(&self) -> usize {
         self.weights.files()
     }
 
-    /// The first and last key of the range that all files share; that of all keys if they share
-    /// none, as tiny files may.
+    /// Returns the first and last key of the intersection of all files' key ranges.
+    ///
+    /// If the intersection is empty, which tiny files can cause, returns the range of all keys.
     fn common_range(&self) -> (Vec<u8>, Vec<u8>) {
         let ranges: Vec<(&[u8], &[u8])> = (0..self.files())
             .filter_map(|file| {
@@ -191,8 +191,7 @@ impl KeySet {
         if shared.0 < shared.1 { shared } else { (owned(firsts().min()), owned(lasts().max())) }
     }
 
-    /// Makes strangers that look like the keys: a key with one byte replaced by, or one byte added
-    /// from, another key.
+    /// Derives absent keys that resemble the keys: see [`mutate`].
     fn derive_absent_keys(
         &self,
         members: &HashSet<Vec<u8>>,
@@ -203,7 +202,7 @@ impl KeySet {
         let mut random = Random::new(!seed);
         let mut made = HashSet::new();
         let mut absent = KeyList::default();
-        // Of a thousand tries for each one at least one should do, or the keys are too few to hide among.
+        // If a thousand attempts per key fail, the keys are too few or too dense.
         for _ in 0..count.saturating_mul(1000) {
             if absent.len() == count {
                 return Ok(absent);
@@ -221,12 +220,12 @@ impl KeySet {
     }
 }
 
-/// The weights, or files of one key each if there are more files than keys.
+/// Returns the weights, or equal weights for `keys` files if there are more files than keys.
 fn at_least_one_key_per_file(weights: FileWeights, keys: usize) -> FileWeights {
     if weights.files() > keys { FileWeights::from(keys) } else { weights }
 }
 
-/// One of `keys` with one byte replaced by a byte of another, or with such a byte added.
+/// Returns a random key with one byte of another key inserted, or replacing one of its bytes.
 pub(crate) fn mutate(keys: &KeyList, random: &mut Random) -> Vec<u8> {
     let mut pick = || keys.key(random.below(keys.len()));
     let (mut key, donor) = (pick().to_owned(), pick());
@@ -253,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn generated_strangers_lie_inside_every_file_and_in_none() {
+    fn generated_absent_keys_lie_in_the_range_of_every_file() {
         let set = KeySet::generate(5_000, 16, 2_000, 1);
         assert_eq!((set.present.len(), set.absent.len(), set.files()), (5_000, 2_000, 16));
         let members: HashSet<_> = set.present.iter().collect();
@@ -262,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_of_real_keys_lie_inside_every_file_and_in_none() {
+    fn derived_absent_keys_lie_in_the_range_of_every_file() {
         let words: Vec<String> = (0..3_000).map(|word| format!("word{}", word * 7)).collect();
         let lines = words.join("\n");
         let input = format!("{lines}\n{lines}\n\n\r\n");
@@ -274,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn files_share_the_keys_out_evenly() {
+    fn keys_are_divided_by_the_weights_of_files() {
         let set = KeySet::generate(10, 4, 0, 1);
         let sizes: Vec<usize> = (0..4).map(|file| set.file_range(file).len()).collect();
         assert_eq!(sizes, [2, 3, 2, 3]);

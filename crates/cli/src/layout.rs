@@ -58,18 +58,18 @@ struct FileReport {
     blocks: Vec<BlockReport>,
 }
 
-/// One block, as its header says.
+/// A block, from its header.
 #[derive(Serialize)]
 struct BlockReport {
     offset: u64,
     r#type: &'static str,
-    /// Header, stored bytes and checksums.
+    /// The size on disk: header, body and checksums.
     size: u64,
-    /// The body once inflated and decoded, without the header.
+    /// The size of the decompressed and decoded body, without the header.
     uncompressed_size: u32,
     checksum: &'static str,
     checksum_bytes: u64,
-    /// The block of the same kind before it.
+    /// The offset of the previous block of the same type.
     previous: Option<u64>,
 }
 

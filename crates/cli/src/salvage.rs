@@ -1,4 +1,4 @@
-//! `hfile salvage`: the cells of a damaged file's sound blocks, in a new file.
+//! `hfile salvage`: copies the cells of a damaged file's sound blocks to a new file.
 
 use std::fs;
 use std::io::{self, Write};
@@ -45,7 +45,7 @@ pub(crate) struct Salvage {
 }
 
 impl Salvage {
-    /// Writes the new file and says what was lost.
+    /// Writes the new file and reports what was lost.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         self.check_output()?;
         let reader =
@@ -61,7 +61,7 @@ impl Salvage {
             progress.advance(1);
             match writer.append(cell) {
                 Ok(()) => kept += 1,
-                // Sound as bytes, and yet no cell that a file can hold.
+                // The block's checksums are right, but the cell is invalid.
                 Err(error @ sstable::Error::Invalid { .. }) => {
                     first_refusal.get_or_insert_with(|| error.to_string());
                     refused += 1;
@@ -104,7 +104,7 @@ impl Salvage {
         Ok(Answer::from_bool(lost.is_empty() && is_whole))
     }
 
-    /// Refuses to put the new file in the damaged one's place, which is all that there is.
+    /// Refuses to overwrite the damaged file.
     fn check_output(&self) -> Result<(), UsageError> {
         let places = [&self.input, &self.output].map(|path| fs::canonicalize(path).ok());
         match places {
@@ -116,7 +116,7 @@ impl Salvage {
     }
 }
 
-/// How the file was written, as far as that can be told.
+/// Returns the settings of the damaged file, as far as they can be read.
 fn options(reader: &Reader, notes: &mut Vec<String>) -> anyhow::Result<WriterOptions> {
     let left_out = [store::FILE_ID_KEY];
     let mut options =
@@ -140,7 +140,7 @@ fn options(reader: &Reader, notes: &mut Vec<String>) -> anyhow::Result<WriterOpt
     Ok(options)
 }
 
-/// Copies the META blocks that are no filter of ours, for that is made anew.
+/// Copies the META blocks except row filters, which are rebuilt.
 fn copy_meta_blocks<W: Write>(
     reader: &Reader,
     writer: &mut Writer<W>,
@@ -161,7 +161,7 @@ fn copy_meta_blocks<W: Write>(
     Ok(())
 }
 
-/// What was saved and what was lost.
+/// The saved cells and the losses.
 #[derive(Serialize)]
 struct SalvageReport {
     schema: u32,
@@ -169,13 +169,13 @@ struct SalvageReport {
     output: String,
     cells: u64,
     cells_stated: u64,
-    /// Cells of sound blocks that no file can hold.
+    /// Cells of sound blocks that are invalid.
     cells_refused: u64,
     lost: Vec<LostReport>,
     notes: Vec<String>,
 }
 
-/// Bytes of the file that hold no block that can be read.
+/// A range of the file without readable blocks.
 #[derive(Serialize)]
 struct LostReport {
     offset: u64,
@@ -187,7 +187,7 @@ struct LostReport {
 }
 
 impl LostReport {
-    /// Without rows if all cells that the file states were saved: then none can be missing.
+    /// Creates the report of a loss, without lost rows if all cells that the trailer counts were saved.
     fn new(lost: &Lost, is_whole: bool) -> Self {
         let rows = lost.rows.as_ref().filter(|_| !is_whole);
         Self {

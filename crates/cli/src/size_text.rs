@@ -1,4 +1,4 @@
-//! Sizes as people type and read them: `64KiB`.
+//! Sizes and counts on the command line and in reports: `64KiB`.
 
 use std::str::FromStr;
 
@@ -7,7 +7,7 @@ const UNITS: [(&str, u64); 4] =
 
 /// A number of bytes from the command line: `65536`, `64KiB`, `64k`, `1.5 MiB`.
 ///
-/// `k` and `KB` mean 1,024 too, as they do wherever HBase takes a size. In JSON it is a plain number.
+/// `k` and `KB` mean 1,024, as in HBase's settings. In JSON a size is a plain number.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, serde::Deserialize)]
 #[serde(transparent)]
 pub(crate) struct SizeText(u64);
@@ -49,7 +49,7 @@ impl FromStr for SizeText {
     }
 }
 
-/// Shows a number of bytes with three digits that count: `138 B`, `64.0 KiB`.
+/// Formats a number of bytes with three significant digits: `138 B`, `64.0 KiB`.
 pub(crate) fn show_size(bytes: u64) -> String {
     let Some((name, factor)) = UNITS.iter().rev().find(|(_, factor)| bytes >= *factor) else {
         return format!("{bytes} B");
@@ -59,7 +59,7 @@ pub(crate) fn show_size(bytes: u64) -> String {
     format!("{number:.decimals$} {name}")
 }
 
-/// Shows a count with commas between thousands: `1,000,000`.
+/// Formats a count with thousands separators: `1,000,000`.
 pub(crate) fn show_count(count: u64) -> String {
     let digits = count.to_string();
     let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
@@ -72,7 +72,7 @@ pub(crate) fn show_count(count: u64) -> String {
     shown
 }
 
-/// Shows how many things there are: `1 chunk`, `12,345 keys`, `2 entries`.
+/// Formats a count with its noun: `1 chunk`, `12,345 keys`, `2 entries`.
 pub(crate) fn show_number(count: u64, thing: &str) -> String {
     let things = match thing.strip_suffix('y') {
         _ if count == 1 => thing.to_owned(),
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_take_the_units_that_people_write() {
+    fn sizes_accept_common_spellings_of_units() {
         for (text, bytes) in [
             ("65536", 65_536),
             ("64KiB", 65_536),
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_and_counts_are_shown_for_people() {
+    fn sizes_and_counts_have_units_and_separators() {
         assert_eq!(show_size(138), "138 B");
         assert_eq!(show_size(65_536), "64.0 KiB");
         assert_eq!(show_size(1_572_864), "1.50 MiB");

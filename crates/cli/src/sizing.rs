@@ -1,4 +1,4 @@
-//! How large a filter is to be, by one of three flags.
+//! The size of a filter, given by one of three options.
 
 use filter::{ErrorRate, Sizing};
 
@@ -6,7 +6,7 @@ use crate::failure::UsageError;
 use crate::size_text::SizeText;
 use crate::writing_options;
 
-/// The sizing of which at most one was given; without any, HBase's error rate of 1 %.
+/// Returns the sizing from at most one option; without options, HBase's error rate of 1 %.
 pub(crate) fn sizing(
     error_rate: Option<f64>,
     bits_per_key: Option<f64>,

@@ -1,8 +1,8 @@
-//! Files that are there already: each one's own filter against none.
+//! Measures existing files, each with its own filter and without a filter.
 //!
-//! The files are scanned twice before anything is measured: once to draw rows from each, and once
-//! to learn what a get of each sampled row must find in all files together, and which made-up
-//! absent_keys are members after all. So gets are checked against scans, which planned_get no filter.
+//! Two scans precede the measurement. The first samples rows of each file and derives absent keys from
+//! them. The second digests the cells that a get of each sampled row must find in all files, and drops
+//! derived keys that exist. So gets, which query filters, are checked against scans, which do not.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher};
@@ -80,17 +80,17 @@ pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Res
     })
 }
 
-/// A file without rows, of which nothing can be asked.
+/// A file without rows, which cannot be measured.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}: contains no rows")]
 struct NoRows(String);
 
-/// What leaving a file out does to the exit status.
+/// Returns the exit status that leaving out a file causes.
 fn status_of(error: &anyhow::Error) -> u8 {
     if error.is::<NoRows>() { 0 } else { status(error) }
 }
 
-/// Why no file can be measured. Says all reasons but the one that is returned: the one that weighs most.
+/// Returns the error with the highest exit status, and prints all others.
 fn none_measured(mut errors: Vec<anyhow::Error>) -> anyhow::Error {
     errors.sort_by_key(status_of);
     let Some(worst) = errors.pop() else {
@@ -105,20 +105,20 @@ fn none_measured(mut errors: Vec<anyhow::Error>) -> anyhow::Error {
     worst
 }
 
-/// One file, some of its rows, and absent_keys inside its range.
+/// A file, a sample of its rows, and absent keys in its key range.
 struct SampledFile {
     path: PathBuf,
     rows: u64,
     cells: u64,
     cell_bytes: u64,
-    /// Of its first cell: what absent_keys are asked for where a filter is over columns.
+    /// The qualifier of the first cell, for gets that query a filter over columns.
     qualifier: Vec<u8>,
     members: KeyList,
     absent_keys: Vec<Vec<u8>>,
 }
 
 impl SampledFile {
-    /// Scans a file, keeps `rows_max` of its rows, evenly sampled, and makes absent_keys of them.
+    /// Scans a file, samples up to `rows_max` of its rows uniformly, and derives absent keys from them.
     fn sample(path: &Path, rows_max: usize, plan: Plan) -> anyhow::Result<Self> {
         let mut random = Random::new(plan.seed);
         let mut kept: Vec<Vec<u8>> = Vec::new();
@@ -136,7 +136,7 @@ impl SampledFile {
             }
             last = Some(cell.row.to_owned());
             rows += 1;
-            // A reservoir: the nth row takes a place with the chance that all rows have.
+            // Reservoir sampling: the nth row replaces a kept row with probability rows_max / n.
             if kept.len() < rows_max {
                 kept.push(cell.row.to_owned());
             } else if let Some(place) = kept.get_mut(random.below(rows)) {
@@ -155,7 +155,7 @@ impl SampledFile {
         Ok(Self { path, rows: rows as u64, cells, cell_bytes, qualifier, members, absent_keys })
     }
 
-    /// Measures the file alone, under gets of its absent_keys.
+    /// Measures gets of the absent keys in this file alone.
     fn measure(&self, plan: Plan) -> anyhow::Result<FileRow> {
         let path = [self.path.as_path()];
         let expected = ExpectedRows::default();
@@ -163,7 +163,7 @@ impl SampledFile {
             self.absent_keys.iter().map(|key| PlannedGet { key, member: None }).collect();
         let with = FileSet::open(&path, FilterUse::Best, plan)?;
         let without = FileSet::open(&path, FilterUse::None, plan)?;
-        // A filter over columns knows nothing of a question for a whole row.
+        // A filter over columns cannot answer a query for a whole row.
         let column = Some(&self.qualifier[..]);
         let measured = [&without, &with].map(|set| {
             set.measure(&planned, column, &expected)?;
@@ -172,7 +172,7 @@ impl SampledFile {
         let [without, with_filter] = measured;
         let (without, measured) = (without?, with_filter?);
         let figures = figures(&with.readers)?;
-        // In the range of a file of one row there is no stranger to planned_get for.
+        // The key range of a file with a single row contains no absent key.
         let some = |number| (measured.gets > 0).then_some(number);
         Ok(FileRow {
             file: self.path.display().to_string(),
@@ -191,15 +191,15 @@ impl SampledFile {
     }
 }
 
-/// Keys that look like `members` and lie between the first and the last of them.
+/// Derives keys that resemble `members` and lie between the first and last row of the file.
 ///
-/// Some may be members that were not sampled; [`ExpectedRows::scan_files`] finds them out.
+/// Some may be rows outside of the sample; [`ExpectedRows::scan_files`] drops these.
 fn absent_keys(members: &KeyList, last: &[u8], plan: Plan) -> Vec<Vec<u8>> {
     let mut random = Random::new(!plan.seed);
     let known: HashSet<&[u8]> = members.iter().collect();
     let first = members.iter().min().unwrap_or_default();
     let mut made = HashSet::new();
-    // Twenty tries for each: in a dense or tiny file there are not so many absent_keys to find.
+    // At most 20 attempts per key: a dense or tiny file has too few absent keys.
     for _ in 0..plan.gets.saturating_mul(20) {
         if made.len() == plan.gets {
             break;
@@ -209,22 +209,22 @@ fn absent_keys(members: &KeyList, last: &[u8], plan: Plan) -> Vec<Vec<u8>> {
             made.insert(key);
         }
     }
-    // A set has no order of its own; sorted, the same seed gives the same run.
+    // A hash set iterates in random order: sort first, so that a seed gives reproducible runs.
     let mut made: Vec<Vec<u8>> = made.into_iter().collect();
     made.sort_unstable();
     Random::new(plan.seed).shuffle(&mut made);
     made
 }
 
-/// What gets must find.
+/// The expected results of gets.
 #[derive(Default)]
 struct ExpectedRows {
-    /// Of each sampled row a digest of its cells in all files, in the files' order.
+    /// For each sampled row, a digest of its cells in all files, in file order.
     digests: HashMap<Vec<u8>, u64>,
 }
 
 impl ExpectedRows {
-    /// Scans all files again, and strikes members off the lists of absent_keys.
+    /// Scans all files, digests the sampled rows, and removes existing rows from the absent keys.
     fn scan_files(sampled: &mut [SampledFile], progress: &Progress) -> anyhow::Result<Self> {
         let mut hashers: HashMap<Vec<u8>, DefaultHasher> = HashMap::new();
         for key in sampled.iter().flat_map(|file| file.members.iter()) {
@@ -252,7 +252,7 @@ impl ExpectedRows {
         Ok(Self { digests })
     }
 
-    /// The gets of a mix over all files.
+    /// Returns the gets of a mix over all files.
     fn planned<'d>(&self, sampled: &'d [SampledFile], mix: Mix, plan: Plan) -> Vec<PlannedGet<'d>> {
         let mut random = Random::new(plan.seed ^ (mix as u64 + 1));
         let absent_keys: Vec<&[u8]> =
@@ -294,7 +294,7 @@ impl ExpectedRows {
     }
 }
 
-/// Files that are asked together, with one cache.
+/// Readers that share a cache.
 struct FileSet {
     readers: Vec<Reader>,
 }
@@ -309,7 +309,7 @@ impl FileSet {
         Ok(Self { readers: paths.iter().map(open).collect::<Result<_, _>>()? })
     }
 
-    /// Gets of whole rows, or of one column of each.
+    /// Measures gets of whole rows, or of one column of each row.
     fn measure(
         &self,
         planned: &[PlannedGet<'_>],
@@ -323,8 +323,7 @@ impl FileSet {
         )
     }
 
-    /// All cells of a row, file by file; where only a column is asked for, of the files that may
-    /// have it.
+    /// Returns all cells of a row, file by file. `column` only restricts which files are searched.
     fn get(&self, row: &[u8], column: Option<&[u8]>) -> anyhow::Result<(Vec<Cell>, ReadTrace)> {
         let mut probe = RowProbe::new(row, Seed::new(0));
         if let Some(column) = column {
@@ -348,7 +347,7 @@ impl FileSet {
     }
 }
 
-/// Shows each cell of a file to `look`.
+/// Calls `look` with each cell of a file.
 fn for_each_cell(path: &Path, mut look: impl FnMut(&CellRef<'_>)) -> anyhow::Result<()> {
     let mut scanner = scan(&Reader::open_file(path, reader_options())?)?;
     while let Some(cell) = scanner.cell() {
@@ -374,7 +373,7 @@ fn mean_cell_bytes(sampled: &[SampledFile]) -> f64 {
     bytes as f64 / cells.max(1) as f64
 }
 
-/// Bytes of a cell's lengths, key and value in a data block.
+/// Returns the bytes of a cell's lengths, key and value in a data block.
 fn cell_len(cell: &CellRef<'_>) -> usize {
     super::CELL_LENGTHS_LEN + cell.key().flat_len() + cell.value.len()
 }

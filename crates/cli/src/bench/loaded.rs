@@ -1,5 +1,5 @@
-//! A store that the benchmark loads itself: the same rows for each filter, flushed so often that
-//! it has the files asked for, and never compacted.
+//! Loads a store with the same rows for each filter, flushed after each file's rows and never compacted,
+//! and measures gets.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -19,32 +19,32 @@ use crate::progress::Progress;
 const FAMILY: &str = "f";
 const QUALIFIER: &str = "q";
 
-/// Bytes of the column's name in each cell.
+/// Bytes of the family and qualifier in each cell.
 pub(super) const COLUMN_LEN: usize = FAMILY.len() + QUALIFIER.len();
 
-/// Rows that are written, and acknowledged, together.
+/// Rows per write batch.
 const BATCH_ROWS: usize = 1000;
 
-/// Which filter the files of a store carry.
+/// The filter that the files of a store have.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum FilterChoice {
-    /// None: every file whose range covers the key is looked into.
+    /// No filter: a get searches every file whose range covers the key.
     None,
-    /// HBase's own Bloom filter over rows, at its default of 1 % or at the bits per key asked for.
+    /// HBase's Bloom filter over rows, at its default error rate of 1 % or at the given bits per key.
     HBaseBloom,
-    /// One of ours in a META block, at the same 1 %, and no HBase Bloom beside it. With bits per key:
-    /// these over all files, shared out among them.
+    /// A row filter in META blocks without an HBase Bloom, at an error rate of 1 % or at the given bits
+    /// per key over all files, divided among them.
     Ours(FilterKind),
 }
 
 impl FilterChoice {
-    /// Every choice this build has.
+    /// Every choice that this build supports.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         let ours = FilterKind::ALL.iter().map(|kind| Self::Ours(*kind));
         [Self::None, Self::HBaseBloom].into_iter().chain(ours)
     }
 
-    /// Its name in reports and on the command line.
+    /// The name in reports and on the command line.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -53,7 +53,7 @@ impl FilterChoice {
         }
     }
 
-    /// What its filter is sized for; with bits per key, what the filters that came out promise.
+    /// Returns the error rate that the filter is sized for; with bits per key, `found`.
     fn error_rate(self, plan: Plan, found: Option<f64>) -> Option<f64> {
         match (self, plan.bits_per_key) {
             (Self::None, _) => None,
@@ -76,19 +76,19 @@ impl FilterChoice {
     }
 }
 
-/// What a run planned for, beside its keys.
+/// The options of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
     pub(super) gets: usize,
     pub(super) value_size: usize,
     pub(super) cache_bytes: u64,
     pub(super) seed: u64,
-    /// Bits of filter for each row of all files; else each filter has HBase's error rate.
+    /// Filter bits per row over all files; `None` for HBase's error rate in each file.
     pub(super) bits_per_key: Option<f64>,
 }
 
 impl Plan {
-    /// The error rate at which HBase's Bloom filter has the bits per key asked for.
+    /// Returns the error rate at which HBase's Bloom filter has the given bits per key.
     fn bloom_error_rate(self) -> anyhow::Result<ErrorRate> {
         let rate = self.bits_per_key.map(filter::theory::bloom_best_error_rate);
         Ok(rate.map_or(Ok(ErrorRate::HBASE), ErrorRate::new)?)
@@ -107,7 +107,7 @@ pub(super) fn run(
         Progress::new(format!("gets, {}", choice.name()), (Mix::ALL.len() * plan.gets) as u64);
     let mut rows = Vec::new();
     for mix in Mix::ALL {
-        // Warms the cache with gets of the same kind, of other keys where there are enough.
+        // Warms the cache with gets of the same mix, from another seed.
         loaded.measure(&planned(keys, mix, plan.gets / 4, !plan.seed), plan)?;
         let measured = loaded.measure(&planned(keys, mix, plan.gets, plan.seed), plan)?;
         rows.push(Row::new(&loaded.figures, mix, &measured));
@@ -116,7 +116,7 @@ pub(super) fn run(
     Ok((loaded.load, rows))
 }
 
-/// A store that is loaded, and what is known of it.
+/// A loaded store and its figures.
 struct Loaded {
     store: Store,
     load: Load,
@@ -132,7 +132,7 @@ impl Loaded {
     ) -> anyhow::Result<Self> {
         let options = StoreOptions::default()
             .cache_bytes(plan.cache_bytes)
-            // Flushes come when the benchmark says so, and files stay as they are.
+            // Only explicit flushes, and no compactions.
             .memstore_flush_bytes(usize::MAX / 8)
             .auto_compaction(false)
             .bloom_error_rate(plan.bloom_error_rate()?);
@@ -155,7 +155,7 @@ impl Loaded {
             store.flush()?;
         }
         if plan.bits_per_key.is_some() && matches!(choice, FilterChoice::Ours(_)) {
-            // A flush knows the files before it, and the budget is for all.
+            // A flush sizes its filter by the files before it; the budget is for all files.
             store.rebuild_filters(FAMILY)?;
         }
         let seconds = start.elapsed().as_secs_f64();
@@ -189,7 +189,7 @@ impl Loaded {
     }
 }
 
-/// Whether a get found what was loaded under its key.
+/// Checks that a get found the cell that was loaded under its key.
 fn check(
     planned_get: &PlannedGet<'_>,
     cells: &[Cell],
@@ -209,7 +209,7 @@ fn check(
     }
 }
 
-/// The store files of a family and their sizes.
+/// Returns the store files of a family and their sizes.
 fn store_files(family: &Path) -> anyhow::Result<Vec<(PathBuf, u64)>> {
     let list = || {
         let mut files = Vec::new();

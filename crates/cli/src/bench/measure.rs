@@ -1,4 +1,4 @@
-//! Asks for keys one by one, times each get alone, checks each answer, sums what the gets did.
+//! Runs gets one by one: times each, checks its answer, and sums the read counters.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -9,14 +9,14 @@ use workload::Random;
 use crate::failure::ReadMismatch;
 use crate::keys::KeySet;
 
-/// Which keys are asked for.
+/// The kind of keys that gets look up.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Mix {
-    /// Keys that no file holds.
+    /// Absent keys.
     Absent,
-    /// Keys that were loaded.
+    /// Loaded keys.
     Present,
-    /// Half and half, in random order.
+    /// Absent and loaded keys with equal probability.
     Mixed,
 }
 
@@ -24,7 +24,7 @@ impl Mix {
     /// Every mix, in the order of the report.
     pub(super) const ALL: [Self; 3] = [Self::Absent, Self::Present, Self::Mixed];
 
-    /// Its name in reports.
+    /// The name in reports.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Absent => "absent",
@@ -34,16 +34,16 @@ impl Mix {
     }
 }
 
-/// One get to be made.
+/// A get to run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlannedGet<'k> {
     /// The row.
     pub(super) key: &'k [u8],
-    /// Which of the loaded keys it is, if it was loaded.
+    /// The index of the key among the loaded keys; `None` for an absent key.
     pub(super) member: Option<usize>,
 }
 
-/// The gets of a mix, in random order: the same for every filter.
+/// Returns the gets of a mix in random order, the same for every filter.
 pub(super) fn planned(keys: &KeySet, mix: Mix, gets: usize, seed: u64) -> Vec<PlannedGet<'_>> {
     let mut random = Random::new(seed ^ (mix as u64 + 1));
     (0..gets)
@@ -63,45 +63,44 @@ pub(super) fn planned(keys: &KeySet, mix: Mix, gets: usize, seed: u64) -> Vec<Pl
         .collect()
 }
 
-/// What a number of gets did and how long they took.
+/// Counters and times of some gets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Measured {
-    /// Gets made.
+    /// Number of gets.
     pub(super) gets: u64,
-    /// Gets that found their row, with the right value.
+    /// Gets that found their row with the right value.
     pub(super) found: u64,
-    /// What all gets did together.
+    /// The summed counters of all gets.
     pub(super) trace: ReadTrace,
     /// The time of each get in nanoseconds, ascending.
     nanos: Vec<u32>,
 }
 
 impl Measured {
-    /// The time that `share` of the gets did not exceed, in nanoseconds.
+    /// Returns the time in nanoseconds that `share` of the gets did not exceed.
     pub(super) fn quantile(&self, share: f64) -> u64 {
         let rank = (share * self.nanos.len() as f64).ceil() as usize;
         self.nanos.get(rank.saturating_sub(1)).copied().map_or(0, u64::from)
     }
 
-    /// How often a filter said "maybe" of those times when it could have said no.
+    /// Returns the share of filter queries for absent keys that were false positives.
     pub(super) fn error_rate(&self) -> Option<f64> {
         let wrong = self.trace.filter_false_positives;
         let asked = self.trace.files_skipped_by_filter + wrong;
         (asked > 0).then(|| wrong as f64 / asked as f64)
     }
 
-    /// A sum of the trace shared out over the gets.
+    /// Returns the mean per get of a sum over all gets.
     pub(super) fn per_get(&self, sum: u64) -> f64 {
         sum as f64 / self.gets.max(1) as f64
     }
 }
 
-/// Makes all the gets. `get` makes one, and is all that is timed; `check` says whether what it
-/// found is right.
+/// Runs all gets. Only `get`, which runs one, is timed; `check` verifies its answer.
 ///
 /// # Errors
 ///
-/// What `get` says, and [`ReadMismatch`] if an answer is not right.
+/// Errors of `get`, and [`ReadMismatch`] if an answer is wrong.
 pub(super) fn measure<'k, A>(
     planned: &[PlannedGet<'k>],
     mut get: impl FnMut(&'k [u8]) -> anyhow::Result<(A, ReadTrace)>,
@@ -109,7 +108,7 @@ pub(super) fn measure<'k, A>(
 ) -> anyhow::Result<Measured> {
     let mut measured = Measured { nanos: Vec::with_capacity(planned.len()), ..Measured::default() };
     for planned_get in planned {
-        // A key that was just received lies in the cache; this one has not been looked at for long.
+        // Load the key into the CPU cache, where a key that a request has just delivered is.
         black_box(planned_get.key.iter().fold(0, |sum, byte| sum ^ byte));
         let start = Instant::now();
         let (answer, trace) = get(planned_get.key)?;
@@ -126,7 +125,7 @@ pub(super) fn measure<'k, A>(
     Ok(measured)
 }
 
-/// What timing nothing takes: the part of every figure that is the clock's.
+/// Returns the cost of reading the clock, which every measured time includes.
 pub(super) fn clock_nanos() -> u64 {
     let mut taken: Vec<Duration> = (0..1001).map(|_| Instant::now().elapsed()).collect();
     taken.sort_unstable();
@@ -149,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_are_times_that_were_measured() {
+    fn quantiles_are_measured_times() {
         let nanos = (1..=200).collect();
         let measured = Measured { nanos, ..Measured::default() };
         assert_eq!(measured.quantile(0.5), 100);

@@ -1,7 +1,7 @@
-//! `hfile bench`: what filters spare point reads over many files.
+//! `hfile bench`: measures how filters speed up gets over many files.
 //!
-//! `loaded.rs` makes a store of the keys of `../keys.rs` and
-//! `existing.rs` takes files that are there, `measure.rs` planned and times, `report.rs` shows.
+//! `loaded.rs` loads a store with the keys of `../keys.rs`, and `existing.rs` reads existing files;
+//! `measure.rs` runs and times the gets, and `report.rs` prints the results.
 
 mod existing;
 mod figures;
@@ -22,12 +22,12 @@ use loaded::{FilterChoice, Plan};
 use measure::{Mix, clock_nanos};
 use report::BenchReport;
 
-/// Bytes of the two lengths in front of each cell of a data block.
+/// Bytes of the key length and value length before each cell of a data block.
 const CELL_LENGTHS_LEN: usize = 8;
 
 const ROWS: usize = 1_000_000;
 const GETS: usize = 200_000;
-/// Each get planned every file given, and there may be many.
+/// Fewer gets with `--hfiles`: each get searches every given file, and there may be many.
 const GETS_EXISTING: usize = 20_000;
 
 /// Measure how filters speed up gets over many files: files skipped, blocks read, latency.
@@ -117,7 +117,7 @@ impl Bench {
             loads.push(load);
             results.extend(rows);
         }
-        // By mix first: what is to be compared stands together.
+        // By mix first, so that the rows to compare are adjacent.
         results.sort_by_key(|row| Mix::ALL.iter().position(|mix| mix.name() == row.gets));
         let rows = keys.present.len();
         let fixed = CELL_LENGTHS_LEN + sstable::KeyRef::FIXED_LEN + loaded::COLUMN_LEN;
@@ -146,7 +146,7 @@ impl Bench {
                 UsageError("--rows, --files and --gets must be at least 1".to_owned()).into()
             );
         }
-        // A value this long is a block of its own sixteen times over; more measures copying.
+        // A value of 1 MiB is 16 times the block size; larger ones would only measure copying.
         let value_size = usize::try_from(value_size)
             .ok()
             .filter(|size| *size <= 1 << 20)

@@ -85,7 +85,7 @@ pub(crate) struct Build {
 }
 
 impl Build {
-    /// Writes the files and says what became of them.
+    /// Writes and reports the files.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let now = Clock::system().now();
         self.input.check_output(&self.output)?;
@@ -182,14 +182,13 @@ impl Build {
         Ok(Answer::Positive)
     }
 
-    /// Where cells come from: once they are sorted, nobody knows from which line.
+    /// Returns the position in the input; after sorting, the line of a cell is unknown.
     fn position(&self, input: &Input) -> InputPosition {
         let line = (!self.sort.is_enabled()).then(|| input.line_number());
         InputPosition { name: self.input.name(), line }
     }
 
-    /// How files are written, and the order of their rows; `options` are changed where the command
-    /// line says so.
+    /// Returns the settings of the output, from `options` and the command line, and the order of rows.
     fn writer_options(
         &self,
         mut options: WriterOptions,
@@ -205,14 +204,14 @@ impl Build {
     }
 }
 
-/// Where the cells come from that are being written.
+/// The input, and the line of the current cell if it is known.
 pub(super) struct InputPosition {
     name: FileName,
     line: Option<LineNumber>,
 }
 
 impl InputPosition {
-    /// Names the input where a cell is at fault, and says what to do about the mistakes that everybody makes once.
+    /// Adds the input's name and line to an error about a cell, and the next step for common mistakes.
     pub(super) fn describe(
         &self,
         error: sstable::Error,
@@ -241,7 +240,7 @@ impl InputPosition {
     }
 }
 
-/// What was written.
+/// The written file.
 #[derive(Serialize)]
 struct BuildReport {
     schema: u32,

@@ -61,7 +61,7 @@ impl Cat {
             } else {
                 self.print_forward(file, &mut printer)
             };
-            // What is held back belongs before the message about this file.
+            // Buffered cells must be printed before an error message about this file.
             printer.output.flush().context(STDOUT)?;
             done.map(|()| Answer::Positive)
         });
@@ -69,7 +69,7 @@ impl Cat {
         answer
     }
 
-    /// Refuses a range in which there can be no row.
+    /// Refuses a range that cannot contain a row.
     fn check_range(&self, order: Comparator) -> Result<(), UsageError> {
         let (Some(start), Some(stop)) = (&self.start, &self.stop) else { return Ok(()) };
         let relation = order.compare_rows(start.as_bytes(), stop.as_bytes());
@@ -103,7 +103,7 @@ impl Cat {
             printer.print(&cell)?;
             scanner.advance()?;
         }
-        // Blocks past the cache are checked to their end when the scan leaves them; this one ends here.
+        // A scan without cache checks the rest of a block when it leaves the block; this scan may stop inside one.
         Ok(scanner.check_place()?)
     }
 

@@ -89,7 +89,7 @@ impl<R: Read> CsvCells<R> {
                     let family = family.is_option().then_some("--family");
                     if let Some(given) = options.first_layout_option().or(family) {
                         return Err(usage(format!(
-                            "{given} does not apply to the columns row, family and ts, which hfile cat prints; \
+                            "{given} cannot be combined with the columns row, family and ts, which hfile cat prints; \
                              --row reads them as other CSV"
                         ))
                         .into());

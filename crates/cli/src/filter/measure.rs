@@ -1,4 +1,4 @@
-//! `hfile filter measure`: one kind of filter, filled and asked, beside what was predicted.
+//! `hfile filter measure`: builds and queries one kind of filter, and compares it with the prediction.
 
 use std::hint::black_box;
 use std::io::{self, Write};
@@ -58,22 +58,22 @@ pub(crate) struct Measure {
     report_format: ReportFormat,
 }
 
-/// What was predicted and what was measurement.
+/// Predicted and measured figures.
 #[derive(Debug, Serialize)]
 struct MeasureReport {
     schema: u32,
     filter: &'static str,
     keys: u64,
     bits_per_key: f64,
-    /// No filter with the predicted error rate takes fewer.
+    /// The lower bound for any filter with the predicted error rate.
     bound_bits_per_key: f64,
     error_rate_predicted: f64,
     error_rate_measured: f64,
-    /// Where the true rate lies, as far as so many probes can tell.
+    /// The interval of the true rate at three standard deviations.
     error_rate_interval: [f64; 2],
     probes: u64,
     false_negatives: u64,
-    /// The share of its cells or slots that are taken, for filters that have such.
+    /// The share of cells or slots in use, for filters that have them.
     load: Option<f64>,
     ns_insert: f64,
     ns_hit: f64,
@@ -113,13 +113,13 @@ impl Measure {
     }
 }
 
-/// Keys that a filter gets, and keys that it does not.
+/// Keys to insert, and absent keys.
 struct TestKeys {
     members: Vec<KeyHash>,
     absent: Vec<KeyHash>,
 }
 
-/// What filling and probing a filter showed.
+/// The measurement of a filter.
 struct Measurement {
     stats: FilterStats,
     occupancy: Option<f64>,
@@ -131,7 +131,7 @@ struct Measurement {
     false_positives: usize,
 }
 
-/// Fills a filter of any kind with all members, and counts.
+/// Builds a filter of any kind from all members, and measures it.
 struct MeasureVisitor<'a> {
     keys: &'a TestKeys,
     sizing: Sizing,
@@ -203,7 +203,7 @@ impl TestKeys {
         Ok(self.ask(filter, ns_insert))
     }
 
-    /// Asks a filter that has all members for them and for all strangers.
+    /// Queries a filter with all members for the members and for the absent keys.
     fn ask(&self, filter: &impl Membership, ns_insert: f64) -> Measurement {
         let ask = |filter: &dyn Fn(KeyHash) -> bool, keys: &[KeyHash]| {
             let start = Instant::now();
@@ -239,7 +239,7 @@ fn per_key(start: Instant, keys: usize) -> f64 {
     start.elapsed().as_nanos() as f64 / keys.max(1) as f64
 }
 
-/// Wilson's interval at three standard deviations, which is right for small counts too.
+/// Returns Wilson's interval at three standard deviations, which holds for small counts too.
 fn interval(false_positives: usize, probes: usize) -> [f64; 2] {
     const DEVIATIONS: f64 = 3.0;
     if probes == 0 {
@@ -295,7 +295,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_interval_holds_the_rate_and_narrows() {
+    fn the_interval_contains_the_rate_and_narrows() {
         let [low, high] = interval(100, 10_000);
         assert!(low < 0.01 && 0.01 < high);
         let [lower, higher] = interval(10_000, 1_000_000);
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_is_measured_as_predicted() {
+    fn every_kind_has_its_predicted_error_rate() {
         let keys = KeySet::generate(20_000, 1, 50_000, 3);
         let hashes = |list: &KeyList| -> Vec<KeyHash> {
             list.iter().map(|key| KeyHash::new(Seed::new(1), key)).collect()

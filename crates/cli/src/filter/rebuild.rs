@@ -61,7 +61,7 @@ pub(super) struct Rebuild {
 }
 
 impl Rebuild {
-    /// Writes the file and says what filter it has.
+    /// Writes the file and reports its filter.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let sizing = sizing(self.error_rate, self.bits_per_key, self.budget)?;
         let filter = match self.kind.as_str() {
@@ -86,7 +86,7 @@ impl Rebuild {
     }
 }
 
-/// What was written.
+/// The written file.
 #[derive(Serialize)]
 struct RebuildReport {
     schema: u32,

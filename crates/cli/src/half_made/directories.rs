@@ -1,4 +1,4 @@
-//! Directories that appear once all that is in them is whole, and those that are gone at the end.
+//! Output directories that appear when complete, and temporary directories.
 
 use std::fs;
 use std::io;
@@ -9,14 +9,14 @@ use tempfile::TempDir;
 
 use super::output::{Removal, directory_of, sync_directory, temporary_file};
 
-/// A directory that is not there until all that is in it is whole.
+/// An output directory that appears when all its files are complete.
 pub(crate) struct OutputDirectory {
     temporary: ScratchDirectory,
     destination: PathBuf,
 }
 
 impl OutputDirectory {
-    /// Starts the output for `place`, where there must be nothing, or an empty directory.
+    /// Creates the output for `destination`, which must not exist or be an empty directory.
     pub(crate) fn create(destination: &Path) -> anyhow::Result<Self> {
         check_free(destination)?;
         let temporary =
@@ -24,18 +24,19 @@ impl OutputDirectory {
         Ok(Self { temporary, destination: destination.to_owned() })
     }
 
-    /// Where files are to be written for now.
+    /// Returns the temporary directory, in which the caller writes the files.
     pub(crate) fn path(&self) -> &Path {
         self.temporary.path()
     }
 
-    /// Where a file in it will be.
+    /// Returns the path of a file after [`finish`](Self::finish).
     pub(crate) fn final_path(&self, file: &Path) -> PathBuf {
         self.temporary.path_after_move(file, &self.destination)
     }
 
-    /// Puts the directory in its place. The files in it, and what is in directories in it, must be
-    /// on disk; the directory itself is synced, renamed, and the rename synced.
+    /// Syncs the directory, renames it to its destination, and syncs the parent directory.
+    ///
+    /// The caller must have synced the files and subdirectories.
     pub(crate) fn finish(self) -> anyhow::Result<()> {
         let destination = self.destination.display();
         sync_directory(self.path()).with_context(|| format!("{destination}: cannot sync"))?;
@@ -52,14 +53,14 @@ impl OutputDirectory {
     }
 }
 
-/// A directory that is gone when this is dropped, or at Ctrl-C.
+/// A temporary directory that is removed when this is dropped, and at Ctrl-C.
 pub(crate) struct ScratchDirectory {
     directory: TempDir,
     _removal: Removal,
 }
 
 impl ScratchDirectory {
-    /// A new, empty directory among the system's temporary files, or in `parent`.
+    /// Creates an empty directory in `parent`, or in the system's temporary directory.
     pub(crate) fn create(parent: Option<&Path>) -> anyhow::Result<Self> {
         let parent = parent.map_or_else(std::env::temp_dir, Path::to_owned);
         Self::with_builder(tempfile::Builder::new().prefix("hfile-"), &parent)
@@ -77,19 +78,19 @@ impl ScratchDirectory {
         Ok(Self { directory, _removal: removal })
     }
 
-    /// Where it is.
+    /// Returns the path of the directory.
     pub(crate) fn path(&self) -> &Path {
         self.directory.path()
     }
 
-    /// Where a file in it is once what is in it stands in `place`.
+    /// Returns the path of a file after its directory is renamed to `destination`.
     pub(super) fn path_after_move(&self, file: &Path, destination: &Path) -> PathBuf {
         file.strip_prefix(self.path())
             .map_or_else(|_| file.to_owned(), |file| destination.join(file))
     }
 }
 
-/// Refuses a place where there is anything but an empty directory.
+/// Refuses a destination that exists, unless it is an empty directory.
 pub(super) fn check_free(destination: &Path) -> anyhow::Result<()> {
     let is_free = match destination.read_dir() {
         Ok(mut entries) => entries.next().is_none(),
@@ -106,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_is_not_there_until_it_is_finished() {
+    fn a_directory_appears_when_it_is_finished() {
         let parent = tempfile::tempdir().expect("a temporary directory");
         let destination = parent.path().join("out");
         let fill = |output: &OutputDirectory| {

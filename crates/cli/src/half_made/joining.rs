@@ -1,12 +1,12 @@
-//! Directories that join those in another directory: all of them once they are whole, or none.
+//! Output subdirectories that are added to a directory together, when all are complete, or not at all.
 //!
 //! ```text
-//! OUT/f/…               was there before, and stays as it is
-//! OUT/.hfile-x7Gk2p/g/… half made          ─ all are whole →  OUT/g/…
-//! OUT/.hfile-x7Gk2p/h/…                                       OUT/h/…
+//! OUT/f/…               existed before, and does not change
+//! OUT/.hfile-x7Gk2p/g/… temporary       ─ all complete →  OUT/g/…
+//! OUT/.hfile-x7Gk2p/h/…                                   OUT/h/…
 //! ```
 //!
-//! While `OUT` is not there, they are made in the directory above it that is.
+//! If `OUT` does not exist, the temporary directory is created in its nearest existing ancestor.
 
 use std::fs;
 use std::io;
@@ -17,26 +17,28 @@ use anyhow::Context;
 use super::directories::{ScratchDirectory, check_free};
 use super::output::{sync_directory, temporary_file, temporary_paths};
 
-/// Directories that are not in their place until what is in all of them is whole.
+/// Subdirectories of a destination that appear when the files in all of them are complete.
 pub(crate) struct OutputDirectories {
     temporary: ScratchDirectory,
     destination: PathBuf,
     names: Vec<String>,
-    /// Where the temporary directory stands: `place`, or the nearest above it that was there.
+    /// The parent of the temporary directory: `destination`, or its nearest existing ancestor.
     temporary_parent: PathBuf,
 }
 
-/// A directory that was put in its place.
+/// A subdirectory that was renamed to its destination.
 struct MovedDirectory {
     from: PathBuf,
     to: PathBuf,
-    /// Whether there was an empty directory.
+    /// Whether it replaced an empty directory.
     replaced_empty: bool,
 }
 
 impl OutputDirectories {
-    /// Starts directories of these names in `place`, which is made if need be. For each there must be
-    /// nothing in its place, or an empty directory.
+    /// Creates the output of subdirectories of `destination`, which [`finish`](Self::finish) creates if
+    /// necessary.
+    ///
+    /// Each subdirectory must not exist or be empty.
     pub(crate) fn create(destination: &Path, names: Vec<String>) -> anyhow::Result<Self> {
         for name in &names {
             check_free(&destination.join(name))?;
@@ -47,26 +49,27 @@ impl OutputDirectories {
         Ok(Self { temporary, destination: destination.to_owned(), names, temporary_parent })
     }
 
-    /// Where the directories are to be made for now.
+    /// Returns the temporary directory, in which the caller creates the subdirectories.
     pub(crate) fn path(&self) -> &Path {
         self.temporary.path()
     }
 
-    /// Where a file in one of them will be.
+    /// Returns the path of a file after [`finish`](Self::finish).
     pub(crate) fn final_path(&self, file: &Path) -> PathBuf {
         self.temporary.path_after_move(file, &self.destination)
     }
 
-    /// Puts all directories in their places. They and what is in them must be on disk; that they are
-    /// there is too when this returns.
+    /// Renames all subdirectories to their destinations, and syncs the directories that changed.
+    ///
+    /// The caller must have synced the subdirectories and their files.
     ///
     /// # Errors
     ///
-    /// If one cannot be put there; then none is.
+    /// If a rename fails. All earlier renames are then reversed.
     pub(crate) fn finish(self) -> anyhow::Result<()> {
         if let Err(error) = self.rename_all() {
             for made in self.made() {
-                // One that somebody else has put something into stays.
+                // Fails, as it should, if another process has put something into it.
                 let _ = fs::remove_dir(made);
             }
             return Err(error);
@@ -78,7 +81,7 @@ impl OutputDirectories {
         Ok(())
     }
 
-    /// The directories that `place` takes to be made, the deepest first.
+    /// The directories that were created for `destination`, the deepest first.
     fn made(&self) -> impl Iterator<Item = &Path> {
         let is_new = |directory: &&Path| {
             *directory != self.temporary_parent && !directory.as_os_str().is_empty()
@@ -87,7 +90,7 @@ impl OutputDirectories {
     }
 
     fn rename_all(&self) -> anyhow::Result<()> {
-        // Held to the end: Ctrl-C comes before all of it or after.
+        // Locked until the end: Ctrl-C acts before all renames or after them.
         let _list = temporary_paths();
         fs::create_dir_all(&self.destination)
             .with_context(|| format!("{}: cannot create", self.destination.display()))?;
@@ -122,7 +125,7 @@ impl MovedDirectory {
         renamed.map(|()| Self { from, to, replaced_empty })
     }
 
-    /// Nothing more can be done if this fails too; what stays is whole.
+    /// Reverses the move. Errors are ignored: what stays at the destination is complete.
     fn move_back(self) {
         let _ = fs::rename(&self.to, &self.from);
         if self.replaced_empty {
@@ -139,7 +142,7 @@ mod tests {
         ["f", "g", "h"].map(str::to_owned).to_vec()
     }
 
-    /// Directories for `place`, in which all files are whole.
+    /// Subdirectories for `destination` with complete files.
     fn filled(destination: &Path) -> OutputDirectories {
         let output = OutputDirectories::create(destination, names()).expect("nothing in the way");
         for name in names() {
@@ -160,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_join_those_that_are_there_once_all_are_whole() {
+    fn subdirectories_appear_together_beside_existing_ones() {
         let parent = tempfile::tempdir().expect("a temporary directory");
         for destination in ["new", "new/of/three"] {
             let destination = parent.path().join(destination);
@@ -184,14 +187,14 @@ mod tests {
     }
 
     #[test]
-    fn if_one_directory_cannot_be_put_in_its_place_none_is() {
+    fn a_failed_rename_reverses_all_others() {
         let parent = tempfile::tempdir().expect("a temporary directory");
         for destination in ["", "new/of/three"] {
             let destination = parent.path().join(destination);
             let output = filled(&destination);
-            // An empty directory is taken, and given back.
+            // An empty directory is replaced, and restored.
             fs::create_dir_all(destination.join("f")).expect("free");
-            // Somebody else was faster.
+            // Another process creates this destination first.
             fs::write(destination.join("h"), b"theirs").expect("free");
             let error = output.finish().expect_err("it is in the way");
             assert!(error.to_string().contains("h: cannot rename to it"), "{error}");

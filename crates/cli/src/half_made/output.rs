@@ -1,4 +1,4 @@
-//! Output files, and the list of what Ctrl-C removes.
+//! Output files, and the list of temporary paths that Ctrl-C removes.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -10,18 +10,18 @@ use tempfile::NamedTempFile;
 
 use crate::failure::OutputExists;
 
-/// What Ctrl-C has to remove.
+/// The temporary outputs that Ctrl-C removes.
 static TEMPORARY_PATHS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Where a verb's output goes: a file that is not there until it is whole, or stdout for `-`.
+/// The output of a verb: a file that appears when it is complete, or stdout for `-`.
 pub(crate) enum Output {
-    /// A file beside its final place.
+    /// A temporary file in the directory of its destination.
     File(OutputFile),
     /// Stdout.
     Stdout(BufWriter<io::StdoutLock<'static>>),
 }
 
-/// A file under its temporary name.
+/// A temporary file and its destination.
 pub(crate) struct OutputFile {
     temporary: NamedTempFile,
     destination: PathBuf,
@@ -30,7 +30,7 @@ pub(crate) struct OutputFile {
 }
 
 impl Output {
-    /// Starts the output for `place`, which is replaced only by `force`.
+    /// Creates the output for `destination`, which `force` allows to replace.
     pub(crate) fn create(destination: &Path, force: bool) -> anyhow::Result<Self> {
         if destination == Path::new("-") {
             return Ok(Self::Stdout(crate::output::stdout()));
@@ -51,7 +51,7 @@ impl Output {
         }))
     }
 
-    /// Where what was written can be read; `None` of stdout.
+    /// Returns the temporary file's path; `None` for stdout.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::File(file) => Some(file.temporary.path()),
@@ -59,7 +59,7 @@ impl Output {
         }
     }
 
-    /// Puts the output in its place: synced, renamed, and the rename synced.
+    /// Syncs the output, renames it to its destination, and syncs the directory.
     pub(crate) fn finish(self) -> anyhow::Result<()> {
         match self {
             Self::Stdout(mut out) => out.flush().context(crate::output::STDOUT),
@@ -109,11 +109,11 @@ impl OutputFile {
     }
 }
 
-/// A path's entry in the list of what Ctrl-C removes; dropping it strikes it off.
+/// A path that Ctrl-C removes, until this is dropped.
 pub(crate) struct Removal(PathBuf);
 
 impl Removal {
-    /// Makes something and enters it, so that no Ctrl-C can come in between.
+    /// Creates a file or directory and registers its path, with the list locked against Ctrl-C.
     pub(crate) fn register<T>(
         make: impl FnOnce() -> io::Result<(PathBuf, T)>,
     ) -> io::Result<(Self, T)> {
@@ -138,14 +138,14 @@ pub(super) fn temporary_paths() -> MutexGuard<'static, Vec<PathBuf>> {
 fn handle_ctrl_c() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // Without a handler Ctrl-C still ends the process; it only leaves more behind.
+        // Without a handler Ctrl-C still ends the process, but leaves temporary outputs behind.
         let _ = ctrlc::set_handler(|| {
-            // Held to the end, so that nothing new is begun.
+            // Locked until the process exits, so that no new output is registered.
             let list = temporary_paths();
             for path in list.iter() {
                 remove(path);
             }
-            // 128 + SIGINT, as shells have it.
+            // 128 + SIGINT, as in shells.
             std::process::exit(130);
         });
     });
@@ -153,7 +153,7 @@ fn handle_ctrl_c() {
 
 fn remove(path: &Path) {
     if path.is_dir() {
-        // The main thread may be adding files to it right now: try until it is gone.
+        // The main thread may still add files, which makes the removal fail: retry.
         for _ in 0..100 {
             if fs::remove_dir_all(path).is_ok() {
                 break;
@@ -175,9 +175,10 @@ pub(super) fn sync_directory(directory: &Path) -> io::Result<()> {
     File::open(directory)?.sync_all()
 }
 
-/// A builder of temporary files and directories which, unlike most, are for whom their owner's umask
-/// lets of those in `mode`: they will be the output.
-#[cfg_attr(not(unix), expect(unused_variables, reason = "others have no such modes"))]
+/// Returns a builder of temporary files and directories with the permissions `mode` less the umask.
+///
+/// The default of 0600 would be wrong, because the temporary file becomes the output.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "only Unix has these modes"))]
 pub(super) fn temporary_file(mode: u32) -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".hfile-");
@@ -194,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_output_is_not_there_until_it_is_finished() {
+    fn an_output_appears_when_it_is_finished() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let destination = directory.path().join("out.hfile");
         let mut output = Output::create(&destination, false).expect("nothing in the way");

@@ -1,4 +1,4 @@
-//! What was written, read back: the cells of the file it was made of, in a sound file.
+//! Checks of an output file: sound, and with the cells of its input.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,22 +10,23 @@ use crate::failure::{DamagedOutput, ReadMismatch};
 use crate::progress::Progress;
 use crate::reading_options::{limits, reader_options, scan};
 
-/// Checks a file that was just written as `hfile verify` does, and holds it against the one it was
-/// made of. `place` is what it will be called.
+/// Checks an output file as `hfile verify` does, and compares it with its input.
+///
+/// `destination` is the final name of the output.
 ///
 /// # Errors
 ///
-/// [`DamagedOutput`] if anything in it is damaged, [`ReadMismatch`] if it has other cells.
+/// [`DamagedOutput`] if the output is damaged, [`ReadMismatch`] if its cells differ.
 pub(super) fn check(original: &Reader, written: &Path, destination: &Path) -> anyhow::Result<()> {
     let (source, file) = check_sound(written, destination)?;
     compare(original, &Reader::open(source, file, reader_options())?)
 }
 
-/// Checks a file that was just written as `hfile verify` does. `place` is its final name.
+/// Checks an output file as `hfile verify` does. `destination` is its final name.
 ///
 /// # Errors
 ///
-/// [`DamagedOutput`] if anything in it is damaged.
+/// [`DamagedOutput`] if the output is damaged.
 pub(crate) fn check_sound(
     written: &Path,
     destination: &Path,
@@ -45,11 +46,11 @@ pub(crate) fn check_sound(
     Ok((source, file))
 }
 
-/// Holds what was written against what it was made of, cell by cell.
+/// Compares an output file with its input, cell by cell.
 ///
 /// # Errors
 ///
-/// [`ReadMismatch`] if there is a difference.
+/// [`ReadMismatch`] if the cells differ.
 pub(super) fn compare(original: &Reader, written: &Reader) -> anyhow::Result<()> {
     let (mut original, mut copy) = (scan(original)?, scan(written)?);
     loop {
@@ -88,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_with_other_cells_is_not_what_was_to_be_written() {
+    fn an_output_with_other_cells_is_refused() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let (old, new) = (directory.path().join("old"), directory.path().join("new"));
         fs::write(&old, file(&[("a", "1"), ("b", "2")])).expect("disk takes it");

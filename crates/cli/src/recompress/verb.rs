@@ -1,4 +1,4 @@
-//! The arguments of `hfile recompress`, and the order of its work.
+//! The arguments of `hfile recompress`, and the rewriting and measuring of files.
 
 use std::path::{Path, PathBuf};
 
@@ -70,7 +70,7 @@ pub(crate) struct Recompress {
     report_format: ReportFormat,
 }
 
-/// What the options say.
+/// The requested settings; `None` keeps the file's own.
 struct RewriteOptions {
     encoding: Option<DataBlockEncoding>,
     codec: Option<Compression>,
@@ -79,7 +79,7 @@ struct RewriteOptions {
 }
 
 impl Recompress {
-    /// Measures file by file, or writes the one.
+    /// Measures file by file, or rewrites a single file.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let requested = self.rewrite_options()?;
         match (&self.output, &self.files[..]) {
@@ -181,7 +181,7 @@ impl Recompress {
 }
 
 impl RewriteOptions {
-    /// How the file was written, but for what is requested; encoding and codec as they were.
+    /// Returns the file's own settings, changed by the requested ZSTD framing and block size.
     fn options(&self, reader: &Reader) -> anyhow::Result<WriterOptions> {
         let mut options = reader.writer_options(&[store::FILE_ID_KEY])?;
         if let Some(framing) = self.framing {
@@ -194,7 +194,7 @@ impl RewriteOptions {
     }
 }
 
-/// Copies filters of ours, and what else stands in META blocks: it is about rows, which are the same.
+/// Copies all META blocks, including row filters: they depend on rows only, which do not change.
 pub(super) fn copy_meta_blocks<W: std::io::Write>(
     reader: &Reader,
     writer: &mut Writer<W>,

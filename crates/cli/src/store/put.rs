@@ -18,7 +18,7 @@ use crate::progress::Progress;
 use crate::size_text::show_number;
 use crate::stderr::print_message;
 
-/// Write cells to a family, in writer that are acknowledged one after the other.
+/// Write cells to a family, in batches that are acknowledged one after the other.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -1,4 +1,4 @@
-//! Bloom filters: the error rate at three numbers of probes, and what a check of the Java class costs.
+//! Bloom filters: the error rate at three numbers of probes, and the time of a check of the Java class.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -8,13 +8,13 @@ use filter::{Insert, Membership, theory};
 
 use super::{ExperimentResult, Setup, Unit, is_plausible};
 
-/// Bits of the source's filter.
+/// Bits of the published filter.
 const BITS: u64 = 1_600_000;
-/// Keys that it holds.
+/// Keys of the published filter.
 const KEYS: u64 = 80_000;
 const PROBES: [u32; 3] = [6, 10, 14];
 
-/// Texts that the Java class holds, and checks that are timed.
+/// Texts in the Java class's filter, and timed checks.
 const TEXTS: u32 = 100_000;
 
 pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<ExperimentResult>> {
@@ -43,7 +43,7 @@ pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<ExperimentResult>> {
     Ok(results)
 }
 
-/// The class as it is handed on: 2^25 bits, seven hashes of each text.
+/// The class as commonly published: 2^25 bits, seven hashes per text.
 fn simple() -> Vec<ExperimentResult> {
     let text = |number: u32| format!("https://www.example.org/article/{number}.html");
     let mut filter = SimpleBloom::default();
@@ -70,7 +70,7 @@ fn simple() -> Vec<ExperimentResult> {
         holds,
     };
     vec![
-        outcome("denied members", "0", (present.len() - held) as f64, Unit::Count, Some(all_held)),
+        outcome("false negatives", "0", (present.len() - held) as f64, Unit::Count, Some(all_held)),
         outcome("check, present", "2,500 to 4,200 ns", hit, Unit::Nanoseconds, None),
         outcome("check, absent", "2,500 to 4,200 ns", miss, Unit::Nanoseconds, None),
     ]

@@ -1,16 +1,16 @@
-//! Cuckoo filters: how full they get by the size of a bucket, and how often one key goes in.
+//! Cuckoo filters: the load that each bucket size reaches, and the copies of one key that fit.
 
 use filter::{Cuckoo, GoCuckoo, Insert, Remove};
 
 use super::{ExperimentResult, Setup, Unit};
 
-/// Slots of all buckets together.
+/// Slots of all buckets.
 const SLOTS: u64 = 400_000;
 
-/// Slots of a bucket, and the paper's load.
+/// Slots per bucket, and the load in the paper.
 const PAPER: [(u32, f64); 4] = [(1, 0.50), (2, 0.84), (4, 0.95), (8, 0.98)];
 
-/// Copies that our filter must hold of one key.
+/// Copies of one key that our filter must accept.
 const COPIES: u64 = 1_000;
 
 pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<ExperimentResult>> {
@@ -25,7 +25,7 @@ pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<ExperimentResult>> {
             source: format!("{:.0}%", load * 100.0),
             ours: reached,
             unit: Unit::Share,
-            // With one slot a bucket, the load at the first refusal varies by more than that.
+            // With one slot per bucket, the load at the first refusal varies more.
             holds: Some(reached > load - if slots == 1 { 0.03 } else { 0.01 }),
         });
     }
@@ -33,7 +33,7 @@ pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<ExperimentResult>> {
     Ok(results)
 }
 
-/// The usual filter, here that of the Go package, holds 2·4 copies of a key; ours counts on.
+/// A plain cuckoo filter, here that of the Go package, holds 2·4 copies of a key; ours counts copies.
 fn copies(setup: Setup) -> anyhow::Result<[ExperimentResult; 2]> {
     let mut usual = GoCuckoo::new(10_000)?;
     let held = (0..COPIES).take_while(|_| usual.insert(b"again").is_ok()).count();

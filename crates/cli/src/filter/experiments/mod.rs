@@ -45,33 +45,33 @@ struct ExperimentsReport {
     results: Vec<ExperimentResult>,
 }
 
-/// One figure, theirs and ours.
+/// One figure, as published and as measured here.
 #[derive(Debug, Serialize)]
 pub(super) struct ExperimentResult {
     experiment: &'static str,
     setting: String,
     quantity: &'static str,
-    /// As the source has it.
+    /// The published figure.
     source: String,
     ours: f64,
     unit: Unit,
-    /// Whether ours is as expected; `null` for times.
+    /// Whether the measured figure is as expected; `null` for times.
     holds: Option<bool>,
 }
 
-/// What a figure counts.
+/// The unit of a figure.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Unit {
-    /// A share of 1.
+    /// A fraction of 1.
     Share,
-    /// How many.
+    /// A count.
     Count,
-    /// Nanoseconds an operation.
+    /// Nanoseconds per operation.
     Nanoseconds,
 }
 
-/// What all experiments share.
+/// The parameters of all experiments.
 #[derive(Clone, Copy)]
 pub(super) struct Setup {
     seed: Seed,
@@ -79,7 +79,7 @@ pub(super) struct Setup {
 }
 
 impl Setup {
-    /// Hashes of so many keys of a stream; different streams share none.
+    /// Returns the hashes of the first `count` keys of a stream; streams have no key in common.
     fn keys(self, stream: u64, count: u64) -> impl Iterator<Item = KeyHash> {
         (0..count).map(move |key| {
             let mut bytes = [0; 16];
@@ -91,7 +91,7 @@ impl Setup {
 }
 
 impl Experiments {
-    /// Runs all and reports.
+    /// Runs and reports all experiments.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let absent = if self.quick { 1_000_000 } else { 20_000_000 };
         let setup = Setup { seed: Seed::new(self.seed), absent };
@@ -142,7 +142,7 @@ impl Unit {
     }
 }
 
-/// Whether so many of `asked` passed as a rate lets expect: within four standard deviations and three.
+/// Whether `passed` of `asked` is within four standard deviations, plus three, of the expectation.
 fn is_plausible(passed: u64, asked: u64, rate: f64) -> bool {
     let expected = asked as f64 * rate;
     (passed as f64 - expected).abs() <= 4.0 * expected.sqrt() + 3.0
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unlikely_count_is_told_from_a_likely_one() {
+    fn only_counts_near_the_expectation_are_plausible() {
         assert!(is_plausible(1_000, 1_000_000, 0.001));
         assert!(is_plausible(0, 1_000_000, 1e-6));
         assert!(!is_plausible(1_200, 1_000_000, 0.001));

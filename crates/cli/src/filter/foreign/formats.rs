@@ -1,4 +1,4 @@
-//! The formats as one type, so that each verb is written once.
+//! One type for the filters of all formats.
 
 use std::io::{self, Write};
 
@@ -51,22 +51,22 @@ pub(super) enum Foreign {
     GoCuckoo(GoCuckoo),
 }
 
-/// What can be said of a filter. What a format does not store is `null`.
+/// The properties of a filter; `null` if the format does not store one.
 #[derive(Debug, Serialize)]
 pub(super) struct Description {
-    /// Of the serialised form.
+    /// The size of the serialised filter.
     pub(super) bytes: u64,
-    /// Copies counted.
+    /// Inserted keys, including copies.
     pub(super) keys: Option<u64>,
-    /// Bits, counters, or slots of a cuckoo filter; of a dynamic filter those of a row.
+    /// Bits, counters, or slots of a cuckoo filter; in a dynamic filter, per row.
     pub(super) positions: u64,
-    /// Probes a key.
+    /// Probes per key.
     pub(super) hash_count: Option<u32>,
-    /// The library's name for the hash, where it has several.
+    /// The library's name of the hash, if it supports several.
     pub(super) hash: Option<String>,
     /// Rows of a dynamic filter.
     pub(super) rows: Option<u64>,
-    /// How often an absent key passes, by how full the filter is.
+    /// The error rate that follows from the filter's fill.
     pub(super) error_rate: Option<f64>,
 }
 
@@ -203,7 +203,7 @@ impl Description {
     }
 }
 
-/// Java hashes characters, so a key must be text.
+/// Returns a key as text, because the Java class hashes characters.
 fn text(key: &[u8]) -> anyhow::Result<&str> {
     std::str::from_utf8(key)
         .context("a simple-bloom filter takes UTF-8 text, and this key is not UTF-8")

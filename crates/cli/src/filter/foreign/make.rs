@@ -64,7 +64,7 @@ pub(super) struct Make {
     report_format: ReportFormat,
 }
 
-/// What sizes a new filter.
+/// The options that size a new filter.
 const SIZING: [&str; 6] = ["expected", "error_rate", "bits", "hash_count", "hash", "row_keys"];
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -73,7 +73,7 @@ enum HashName {
     Murmur,
 }
 
-/// Slots for so many keys: the smaller the table, the less of it can be filled before an insert fails.
+/// Returns the slots for `keys` keys: smaller tables reach a lower load before an insert fails.
 fn go_slots(keys: u32) -> u64 {
     (u64::from(keys) + 16) * 100 / 96 + 1
 }
@@ -114,7 +114,7 @@ impl Make {
         Ok(Answer::Positive)
     }
 
-    /// Refuses options that the format does not have.
+    /// Refuses options that the format does not support.
     fn check(&self) -> Result<(), UsageError> {
         use ForeignFormat::{GoCuckoo, HadoopBloom, HadoopCounting, HadoopDynamic, SimpleBloom};
         let is_hadoop = matches!(self.format, HadoopBloom | HadoopCounting | HadoopDynamic);

@@ -75,7 +75,7 @@ struct Ask {
     report_format: ReportFormat,
 }
 
-/// What a filter said about each key.
+/// The answers of a filter.
 #[derive(Debug, Serialize)]
 struct AskReport {
     schema: u32,
@@ -83,7 +83,7 @@ struct AskReport {
     format: &'static str,
     asked: u64,
     maybe: u64,
-    /// The keys that are certainly not in it.
+    /// The keys that are certainly absent.
     absent: Vec<String>,
 }
 
@@ -142,7 +142,7 @@ struct Info {
     report_format: ReportFormat,
 }
 
-/// What a file holds.
+/// The description of a filter file.
 #[derive(Debug, Serialize)]
 struct InfoReport {
     schema: u32,
@@ -183,7 +183,7 @@ fn read(path: &Path, format: ForeignFormat) -> anyhow::Result<Foreign> {
         .with_context(|| format!("{name}: not a {} filter", format.name()))
 }
 
-/// Calls `take` with the keys of an input, one a line; empty lines and the CR of CR LF are left out.
+/// Calls `take` with the key on each line of an input, without line ends; skips empty lines.
 fn for_each_key(
     path: &Path,
     hex: bool,

@@ -1,4 +1,4 @@
-//! `hfile filter size`: all kinds side by side, from their formulas.
+//! `hfile filter size`: sizes of all filter kinds, computed from their formulas.
 
 mod widths;
 
@@ -40,7 +40,7 @@ pub(crate) struct Size {
     report_format: ReportFormat,
 }
 
-/// All kinds for one number of keys.
+/// The sizes of all kinds.
 #[derive(Debug, Serialize)]
 struct SizeReport {
     schema: u32,
@@ -53,7 +53,7 @@ struct SizeReport {
     widths: Vec<WidthSize>,
 }
 
-/// One kind.
+/// The size of one kind.
 #[derive(Debug, Serialize)]
 struct FilterSize {
     filter: &'static str,
@@ -61,7 +61,7 @@ struct FilterSize {
     bits_per_key: Option<f64>,
     over_bound: Option<f64>,
     error_rate_predicted: Option<f64>,
-    /// Why the kind cannot be had so.
+    /// Why the kind does not support this number of keys or error rate.
     problem: Option<String>,
 }
 
@@ -95,7 +95,7 @@ impl FilterSize {
         }
     }
 
-    /// HBase's own: as many chunks of its default size as the keys take.
+    /// HBase's Bloom filter: chunks of the default size.
     fn of_hbase(keys: u64, rate: ErrorRate, bound: f64) -> Self {
         const BLOCK_SIZE: u32 = 128 << 10;
         const MAX_FOLD: u32 = 7;
@@ -103,7 +103,7 @@ impl FilterSize {
         match ChunkSizing::new(rate.get() as f32, BLOCK_SIZE, MAX_FOLD) {
             Ok(chunk) => {
                 let chunks = keys.div_ceil(chunk.max_keys.into());
-                // Chunks are full but for the last, which is folded to what its keys take.
+                // All chunks are full except the last, which is folded to the size its keys need.
                 let bits = f64::from(chunk.bytes) * 8.0 / f64::from(chunk.max_keys);
                 let bytes = (keys as f64 * bits / 8.0).ceil() as u64;
                 let predicted = if chunks == 0 { 0.0 } else { rate.get() };
