@@ -1,4 +1,4 @@
-//! `hfile build --from csv`: CSV as people have it becomes cells, and what cannot is told with its line and column.
+//! `hfile build --from csv`: cells from CSV, and errors with line and column.
 
 #![expect(clippy::format_collect, reason = "test data is small, and this reads best")]
 
@@ -17,7 +17,7 @@ use command_line::{command, directory, entries, failure, hfile, json, path, stdo
 use csv_build::{AT_5, cells, refusal, shown, with_csv};
 
 #[test]
-fn columns_become_cells_by_their_names_and_options() {
+fn header_names_and_options_map_columns_to_cells() {
     let csv = "id,name,info:age\n7,Ann,41\n8,\"Bob, \"\"B\"\"\",\n";
     assert_eq!(
         cells(csv, &[&["--row", "id", "--column", "name=info:n"], &AT_5[..]].concat()),
@@ -31,7 +31,7 @@ fn columns_become_cells_by_their_names_and_options() {
         cells(csv, &[&["--row", "id", "--ignore", "name"], &AT_5[..]].concat()),
         ["7/info:age/5 41", "8/info:age/5 "]
     );
-    // Bytes are taken as they are: an escape is one of the tool's own form only.
+    // Bytes are not unescaped: only CSV printed by `hfile cat` has escapes.
     assert_eq!(
         cells("k,f:a\n\\x00,\\x01\n", &[&["--row", "k"], &AT_5[..]].concat()),
         ["\\x5Cx00/f:a/5 \\x5Cx01"]
@@ -50,7 +50,7 @@ fn row_keys_are_made_of_several_columns() {
 }
 
 #[test]
-fn input_without_header_has_numbers_or_importtsv_s_columns() {
+fn input_without_header_has_numbered_or_importtsv_columns() {
     let options = [&["--no-header", "--row", "1", "--column", "2=f:v"], &AT_5[..]].concat();
     assert_eq!(cells("x,v\n", &options), ["x/f:v/5 v"]);
     let tsv = "x\t\"v\t17\t0\ny\tw\t2023-11-14T22:13:20Z\t0\n";
@@ -59,7 +59,7 @@ fn input_without_header_has_numbers_or_importtsv_s_columns() {
     assert_eq!(cells(tsv, &options), ["x/f:v/17 \"v", "y/f:v/1700000000000 w"]);
     let with_header = format!("row\tv\tts\tz\n{tsv}");
     assert_eq!(cells(&with_header, &[&options[..], &["--header"]].concat()).len(), 2);
-    // Without --header the header is a record, and its time is none.
+    // Without --header the header is a record with an invalid timestamp.
     let (status, said) = refusal(&with_header, &options);
     assert!(
         status == 3 && said.contains("in.csv: line 1: column \"3\": \"ts\" is neither"),
@@ -77,7 +77,7 @@ fn input_without_header_has_numbers_or_importtsv_s_columns() {
 }
 
 #[test]
-fn values_have_the_bytes_of_hbase() {
+fn values_are_encoded_as_in_hbase() {
     let csv = "k,f:a,f:b,f:c,f:d,f:e,f:g,f:h\nr,-2,258,-1,1.5,-0.5,true,00fF\n";
     let mut options = vec!["--row", "k", "--timestamp", "5"];
     for typed in [
@@ -110,7 +110,7 @@ fn timestamps_come_from_a_column_the_clock_or_the_command_line() {
     let csv = "k,f:v,at\na,v,17\nb,v,2023-11-14 22:13:20.5+00:00\n";
     let options = ["--row", "k", "--timestamp", "at"];
     assert_eq!(cells(csv, &options), ["a/f:v/17 v", "b/f:v/1700000000500 v"]);
-    // A number is a time, unless it is said to be a column.
+    // A number is a time, unless it starts with column:.
     let options = ["--no-header", "--row", "1", "--column", "2=f:v", "--timestamp", "column:3"];
     assert_eq!(cells("a,v,17\n", &options), ["a/f:v/17 v"]);
 
@@ -137,7 +137,7 @@ fn compressed_input_is_read() {
     let options = ["--row", "k", "--timestamp", "5"];
     assert_eq!(cells(gzip.finish().expect("memory takes it"), &options), ["a/f:v/5 v"]);
 
-    // What `zstd` makes of it: a frame with a checksum; a skippable frame; a frame of one block that is not compressed.
+    // As written by `zstd`: a frame with a checksum; a skippable frame; a frame of one uncompressed block.
     let raw = |text: &str| {
         let len = u8::try_from(text.len()).expect("short");
         [&b"\x28\xb5\x2f\xfd\x20"[..], &[len, len << 3 | 1, 0, 0], text.as_bytes()].concat()
@@ -155,7 +155,7 @@ fn compressed_input_is_read() {
 }
 
 #[test]
-fn the_own_form_needs_no_options_and_takes_none() {
+fn csv_printed_by_cat_needs_and_allows_no_column_options() {
     let own = "row,family,qualifier,ts,value\nr\\x00,f,q,5,v\\x01\n";
     assert_eq!(cells(own, &[]), ["r\\x00/f:q/5 v\\x01"]);
     for option in [["--null", ""], ["--type", "f:q=int32"], ["--timestamp", "5"]] {
@@ -179,7 +179,7 @@ fn the_own_form_needs_no_options_and_takes_none() {
 }
 
 #[test]
-fn several_families_need_a_directory_and_get_one() {
+fn several_families_are_written_to_a_directory() {
     let (directory, input) = with_csv("k,f:a,g:b\nr2,x,y\nr1,v,w\n");
     let output = path(&directory, "out");
     let build = ["build", "--from", "csv", &input, "--row", "k", "--timestamp", "5", "--sort"];
@@ -199,7 +199,7 @@ fn several_families_need_a_directory_and_get_one() {
     let (status, said) = failure(&[&build[..], &["--force"]].concat());
     assert!(status == 2 && said.contains("--force cannot replace a directory"), "{said}");
 
-    // The own form tells its families too late for that.
+    // CSV printed by `hfile cat` does not declare its families in advance.
     let own = "row,family,ts\nr,f,5\nr,g,5\n";
     let (status, said) = refusal(own, &[]);
     assert!(
@@ -209,7 +209,7 @@ fn several_families_need_a_directory_and_get_one() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_line_and_column() {
+fn errors_name_line_and_column() {
     let options = ["--row", "k", "--type", "f:n=int32", "--timestamp", "at"];
     let csv = |line: &str| format!("k,f:n,at\nr1,1,5\n{line}\n");
     let long = format!("{},1,5", "r".repeat(40_000));
@@ -240,7 +240,7 @@ fn what_is_wrong_is_told_with_line_and_column() {
 }
 
 #[test]
-fn what_could_be_meant_in_two_ways_is_refused() {
+fn ambiguous_input_is_refused() {
     let numbered = ["--no-header", "--row", "1", "--column", "2=f:v", "--timestamp", "3"];
     let (status, said) = refusal("a,v,17\n", &numbered);
     assert!(status == 2 && said.contains("write column:3 for the column, or 03 for"), "{said}");
@@ -298,7 +298,7 @@ fn numbers_too_large_for_their_type_are_bad_lines() {
 }
 
 #[test]
-fn bad_lines_and_output_are_two_files() {
+fn bad_lines_and_output_must_be_different_files() {
     let (directory, input) = with_csv("k,f:v\nr1,v\nr2\n");
     let output = path(&directory, "out");
     let build =
@@ -314,7 +314,7 @@ fn bad_lines_and_output_are_two_files() {
 }
 
 #[test]
-fn a_build_that_fails_leaves_no_file_of_bad_lines() {
+fn a_failed_build_leaves_no_file_for_bad_lines() {
     let (directory, input) = with_csv("k,f:v\nr1\nr3,v\nr2,v\n");
     let (output, bad) = (path(&directory, "out"), path(&directory, "bad.csv"));
     let build = ["build", "--from", "csv", &input, "--row", "k", "--output", &output];
@@ -327,7 +327,7 @@ fn a_build_that_fails_leaves_no_file_of_bad_lines() {
 }
 
 #[test]
-fn options_that_fit_no_column_are_wrong_usage() {
+fn options_for_unknown_columns_are_wrong_usage() {
     let csv = "k,f:v,x\nr,v,w\n";
     for (options, what) in [
         (&["--row", "kk"][..], "--row: no column is named kk; known are k, f:v, x"),
@@ -356,9 +356,9 @@ fn options_that_fit_no_column_are_wrong_usage() {
     }
 }
 
-/// A quote on line 50 that is not closed swallowed 9,949 rows once, with status 0.
+/// An unclosed quote must not silently swallow the lines after it.
 #[test]
-fn a_quote_that_is_not_closed_is_an_error_with_its_line() {
+fn an_unclosed_quote_is_an_error_with_its_line() {
     let row = |row: u32| match row {
         50 => "r00050,f,1,\"v\n".to_owned(),
         row => format!("r{row:05},f,1,v\n"),
@@ -384,7 +384,7 @@ fn a_quote_that_is_not_closed_is_an_error_with_its_line() {
 }
 
 #[test]
-fn fields_have_a_greatest_size() {
+fn the_size_of_fields_is_limited() {
     let csv = |len: usize| format!("k,f:v\nr,{}\n", "v".repeat(len));
     let options = ["--row", "k", "--timestamp", "5"];
     assert_eq!(cells(csv(16 << 20), &options).len(), 1);
@@ -399,7 +399,7 @@ fn fields_have_a_greatest_size() {
 }
 
 #[test]
-fn bad_lines_stop_the_run_or_are_left_out_or_kept() {
+fn bad_lines_stop_the_run_or_are_skipped_or_copied() {
     let csv = "k,f:n\nr1,1\nr2,x\n,3\nr4,\"4\nr5,5\nr6\n";
     let options = ["--row", "k", "--type", "f:n=int16", "--timestamp", "5"];
     for stop in [&[][..], &["--bad-lines", "stop"]] {
@@ -486,7 +486,7 @@ fn a_dry_run_shows_and_counts_and_writes_nothing() {
     drop(directory);
 }
 
-/// The example of the README, as it is printed there.
+/// Runs the README's example.
 #[test]
 fn the_readme_s_csv_runs_as_printed() {
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
@@ -510,9 +510,9 @@ fn the_readme_s_csv_runs_as_printed() {
     assert!(ran >= 2, "{commands}");
 }
 
-/// An input may be a pipe, and its end may be far off.
+/// Cells are read before the end of a pipe.
 #[test]
-fn stdin_is_read_as_it_comes() {
+fn stdin_is_read_incrementally() {
     let directory = directory();
     let output = path(&directory, "out");
     let args =

@@ -1,4 +1,4 @@
-//! `hfile store put --from csv`: CSV as people have it into a store, and where to go on after a bad line.
+//! `hfile store put --from csv`: writes CSV to a store, and resumes after a bad line.
 
 #[path = "support/command_line.rs"]
 mod command_line;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use command_line::{command, directory, failure, hfile, json, path, stdout, text};
 
-/// A directory with an empty store of the family `f`, and an input.
+/// Creates an empty store with the family `f`, and an input file.
 fn with_store(csv: &str) -> (TempDir, String, String) {
     let directory = directory();
     let (store, input) = (path(&directory, "store"), path(&directory, "in.csv"));
@@ -28,7 +28,7 @@ fn start_put(store: &str, options: &[&str]) -> Child {
     command.spawn().expect("the binary runs")
 }
 
-/// Sends what Ctrl-C sends.
+/// Sends SIGINT, as Ctrl-C does.
 #[cfg(unix)]
 fn interrupt(child: &Child) {
     let killed =
@@ -42,13 +42,13 @@ fn cells(store: &str) -> Vec<String> {
 }
 
 #[test]
-fn columns_without_a_family_are_of_the_one_that_is_put() {
+fn columns_without_a_family_get_the_family_of_put() {
     let (_directory, store, input) =
         with_store("id,name,f:age,at\n2,Bob,7,2023-11-15\n1,Ann,41,17\n");
     let put = ["store", "put", &store, "f", "--from", "csv", &input, "--row", "id"];
     let put = [&put[..], &["--type", "f:age=int16", "--timestamp", "at", "--ack", "--batch", "1"]]
         .concat();
-    // A batch ends where a record does, so both cells of a record are acknowledged together.
+    // Batches end between records, so both cells of a record are acknowledged together.
     assert_eq!(stdout(&put), "ACK 2\nACK 4\n");
     assert_eq!(
         cells(&store),
@@ -76,7 +76,7 @@ fn a_column_of_another_family_is_refused_before_anything_is_written() {
 }
 
 #[test]
-fn a_run_that_stops_says_where_to_go_on() {
+fn a_failed_put_prints_where_to_resume() {
     let csv = "id,n\nr1,1\nr2,2\nr3,x\nr4,4\nr5,5\n";
     let (directory, store, input) = with_store(csv);
     let typed = ["--row", "id", "--type", "f:n=int16"];
@@ -94,7 +94,7 @@ fn a_run_that_stops_says_where_to_go_on() {
     assert_eq!(cells(&store).len(), 2, "the sound lines before it are written");
 
     fs::write(path(&directory, "in.csv"), csv.replace('x', "3")).expect("writable");
-    // Only the records from there on are written.
+    // Only the records from that line on are written.
     assert_eq!(stdout(&[&put[..], &["--from-line", "4", "--ack"]].concat()), "ACK 3\n");
     let rows: Vec<String> = cells(&store).iter().map(|cell| cell[..2].to_owned()).collect();
     assert_eq!(rows, ["r1", "r2", "r3", "r4", "r5"]);
@@ -108,7 +108,7 @@ fn a_run_that_stops_says_where_to_go_on() {
 }
 
 #[test]
-fn lines_before_the_first_are_skipped_whatever_is_in_them() {
+fn lines_before_from_line_are_skipped_even_if_invalid() {
     let (directory, store, input) = with_store("id,n\n,1\nr2,\"2\nr3,3\nr4,4\n");
     let put = ["store", "put", &store, "f", "--from", "csv", &input, "--row", "id"];
     let put = [&put[..], &["--timestamp", "5", "--from-line"]].concat();
@@ -129,7 +129,7 @@ fn lines_before_the_first_are_skipped_whatever_is_in_them() {
 }
 
 #[test]
-fn a_truncated_input_goes_on_behind_what_is_stored() {
+fn a_truncated_input_resumes_after_the_stored_records() {
     let rows: Vec<String> = (0..9_000_u64)
         .map(|row| format!("r{row:05},{}\n", row.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
         .collect();
@@ -154,15 +154,15 @@ fn a_truncated_input_goes_on_behind_what_is_stored() {
     assert_eq!(cells(&store).len(), rows.len());
 }
 
-/// The process waits for its input, with nothing stored, when Ctrl-C comes.
+/// Ctrl-C comes while the process waits for input, with nothing stored.
 #[cfg(unix)]
 #[test]
-fn ctrl_c_while_skipping_says_the_line_that_was_given() {
+fn ctrl_c_while_skipping_prints_the_given_line() {
     let (_directory, store, _) = with_store("");
     let mut child = start_put(&store, &["--from-line", "9"]);
     let mut stdin = child.stdin.take().expect("piped");
     stdin.write_all(b"id,n\nr1,1\n").expect("it reads");
-    // It says on stderr that it has read the header; the handler is set soon after that.
+    // A message on stderr shows that the header was read; soon after, the handler is set.
     let mut stderr = BufReader::new(child.stderr.take().expect("piped"));
     let mut said = String::new();
     stderr.read_line(&mut said).expect("text");
@@ -178,7 +178,7 @@ fn ctrl_c_while_skipping_says_the_line_that_was_given() {
 }
 
 #[test]
-fn the_cells_format_says_where_to_go_on_too() {
+fn put_of_the_cells_format_prints_where_to_resume() {
     let cell = |row: &str| {
         format!(
             "{{\"row\":\"{row}\",\"family\":\"66\",\"qualifier\":\"\",\"ts\":1,\"type\":\"Put\",\"value\":\"\"}}\n"
@@ -208,10 +208,10 @@ fn a_dry_run_of_put_opens_no_store() {
     assert_eq!(status, 2, "--json is for dry runs");
 }
 
-/// The process waits for its input when Ctrl-C comes.
+/// Ctrl-C comes while the process waits for input.
 #[cfg(unix)]
 #[test]
-fn ctrl_c_says_where_to_go_on() {
+fn ctrl_c_prints_where_to_resume() {
     let (_directory, store, _) = with_store("");
     let mut child = start_put(&store, &["--ack", "--batch", "1"]);
     let mut stdin = child.stdin.take().expect("piped");
@@ -228,7 +228,7 @@ fn ctrl_c_says_where_to_go_on() {
     assert_eq!(cells(&store).len(), 2);
 }
 
-/// Whoever writes a line and waits for its acknowledgement gets it before the next line.
+/// A writer that waits for each acknowledgement does not block.
 #[test]
 fn a_record_is_acknowledged_before_the_next_one_is_read() {
     let (_directory, store, _) = with_store("");

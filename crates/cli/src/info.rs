@@ -1,4 +1,4 @@
-//! `hfile info`: what a file is, on one screen.
+//! `hfile info`: a summary of a file.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -63,10 +63,10 @@ struct FileReport {
     size: u64,
     version: String,
     cells: u64,
-    /// As HBase prints keys; nothing in an empty file.
+    /// As HBase prints keys; `None` in an empty file.
     first_row: Option<String>,
     last_row: Option<String>,
-    /// Of all cells, both ends included, in milliseconds.
+    /// The timestamps of all cells in milliseconds, both ends inclusive.
     time_range: Option<[i64; 2]>,
     max_sequence_id: Option<u64>,
     create_time: Option<i64>,
@@ -84,7 +84,7 @@ struct FileReport {
     meta_blocks: Vec<String>,
     bloom: Option<BloomReport>,
     filter: Option<FilterReport>,
-    /// Filters that cannot be read: reads do without them, and look into the file.
+    /// Filters that cannot be read, so that reads cannot skip the file by them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<String>,
 }
@@ -96,7 +96,7 @@ struct BloomReport {
     prefix_length: Option<u16>,
     hash: &'static str,
     hash_count: u32,
-    /// Whether it is the ribbon filter of HBase's trunk.
+    /// Whether it is the ribbon filter of HBase's development branch.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     ribbon: bool,
     chunks: usize,
@@ -106,7 +106,7 @@ struct BloomReport {
     error_rate: f64,
 }
 
-/// A filter of ours.
+/// A row filter.
 #[derive(Serialize)]
 struct FilterReport {
     kind: &'static str,

@@ -1,10 +1,10 @@
-//! How the files named on the command line are read.
+//! Options for reading the files named on the command line.
 
 use std::sync::OnceLock;
 
 use sstable::{Caching, Limits, Reader, ReaderOptions, Scanner};
 
-/// What a user can change about all verbs that read files.
+/// Options of all verbs that read files.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct ReadingOptions {
     /// Limit the size of a decompressed block to TIMES x file size + 16 MiB
@@ -21,33 +21,35 @@ pub(crate) struct ReadingOptions {
 static LIMITS: OnceLock<Limits> = OnceLock::new();
 
 impl ReadingOptions {
-    /// Makes them those of all files that are read from now on.
+    /// Applies the options to all files that are opened from now on.
     pub(crate) fn apply(self) {
         let limits = Limits::default().inflate_ratio_max(self.inflate_ratio_max);
         LIMITS.get_or_init(|| limits);
     }
 }
 
-/// What files may ask for.
+/// Returns the limits for files.
 pub(crate) fn limits() -> Limits {
     LIMITS.get().copied().unwrap_or_default()
 }
 
-/// How a file is read.
+/// Returns the options for opening a file.
 pub(crate) fn reader_options() -> ReaderOptions {
     ReaderOptions::default().limits(limits())
 }
 
-/// A scanner on the first cell of a file that is read from end to end, and read ahead. Each block is
-/// read once and not again: there is nothing to cache.
+/// Returns a scanner at the first cell that reads ahead, and bypasses the block cache.
+///
+/// For scans of a whole file, which read each block once.
 pub(crate) fn scan(reader: &Reader) -> sstable::Result<Scanner> {
     let mut scanner = reader.bulk_scanner();
     scanner.seek_to_first()?;
     Ok(scanner)
 }
 
-/// The same without reading ahead: for files that are read many at once, and where it is measured what
-/// one thread does.
+/// Like [`scan`], but without a read-ahead thread.
+///
+/// For scans of many files at a time, and for measuring a single thread.
 pub(crate) fn scan_without_read_ahead(reader: &Reader) -> sstable::Result<Scanner> {
     let mut scanner = reader.scanner(Caching::Bypass);
     scanner.seek_to_first()?;

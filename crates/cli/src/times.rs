@@ -1,11 +1,12 @@
-//! The times that `--min-ts` and `--max-ts` ask for.
+//! The time range of `--min-ts` and `--max-ts`.
 
 use sstable::Timestamp;
 
 use crate::failure::UsageError;
 
-/// Returns the time from which and the one before which cells are wanted, as in HBase's `TimeRange`. Refuses
-/// a range without times.
+/// Returns the start (inclusive) and end (exclusive) of the range, as in HBase's `TimeRange`.
+///
+/// Refuses an empty range.
 pub(crate) fn time_range(
     min: Option<i64>,
     max: Option<i64>,

@@ -46,7 +46,7 @@ impl Verify {
     }
 }
 
-/// Checks files on all cores, and reports them in their order. Those that could not be read are said on stderr.
+/// Checks files on all cores and reports them in the given order; prints read errors to stderr.
 fn check_all(files: &[PathBuf], report_format: ReportFormat) -> anyhow::Result<Answer> {
     let mut outcomes = Outcomes::default();
     in_parallel(files, |outcome| {
@@ -59,8 +59,9 @@ fn check_all(files: &[PathBuf], report_format: ReportFormat) -> anyhow::Result<A
     outcomes.conclude(files.len())
 }
 
-/// Hands over what was found in each file, in their order, as soon as it and all before it are done. The first
-/// failure to take it ends the work.
+/// Checks files in parallel, and calls `take` with each report in the given order as soon as it is ready.
+///
+/// The first error of `take` ends the work.
 fn in_parallel(
     files: &[PathBuf],
     mut take: impl FnMut(anyhow::Result<FileReport>) -> anyhow::Result<()>,
@@ -70,7 +71,7 @@ fn in_parallel(
     let progress = (files.len() > 1).then(|| Progress::new("files", files.len() as u64));
     let next = AtomicUsize::new(0);
     thread::scope(|scope| {
-        // The sender of each worker; where none is left, the work is done.
+        // The channel closes when the last worker drops its sender.
         let (sender, receiver) = mpsc::channel();
         for _ in 0..thread_count {
             let (sender, next, is_alone) = (sender.clone(), &next, files.len() == 1);
@@ -78,7 +79,7 @@ fn in_parallel(
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(file) = files.get(index) else { break };
-                    // Nobody takes it if stdout takes nothing more.
+                    // The receiver is gone if a report could not be printed.
                     if sender.send((index, check(file, is_alone))).is_err() {
                         break;
                     }
@@ -127,13 +128,13 @@ struct FileReport {
     errors: Vec<Finding>,
 }
 
-/// One thing that is wrong.
+/// A problem of the file.
 #[derive(Serialize)]
 struct Finding {
     offset: u64,
     block: Option<&'static str>,
     what: String,
-    /// Of a data block that cannot be read.
+    /// For a data block that cannot be read.
     #[serde(flatten)]
     rows: Option<LostRowsReport>,
 }

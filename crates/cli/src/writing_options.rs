@@ -1,9 +1,8 @@
-//! How a file is written: flags named like HBase's settings, or a JSON file with all of them.
+//! Settings of a file to write: options named like HBase's settings, or a JSON file with all of them.
 //!
-//! The JSON object uses the names of the specs in `tests/hbase-judge`, so that the same file tells
-//! HBase and `hfile` to write the same bytes. Names that only describe how cells are made up are
-//! passed over; any other unknown name is refused, because a setting that is silently left out
-//! gives another file than the one asked for.
+//! The JSON object uses the names of the specs in `tests/hbase-judge`, so that HBase and `hfile` write the
+//! same bytes from the same file. Names that only describe how cells are generated are ignored. Any other
+//! unknown name is refused, because ignoring a setting would write another file than requested.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,7 +20,7 @@ use crate::failure::UsageError;
 use crate::key_text::parse_hex;
 use crate::size_text::SizeText;
 
-/// Settings of a file to be written; those not given keep HBase's defaults.
+/// Settings of a file to write; `None` keeps HBase's default.
 #[derive(Debug, Default, Deserialize, clap::Args)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[command(next_help_heading = "How the file is written")]
@@ -113,7 +112,7 @@ pub(crate) struct WritingOptions {
     index_encoding: Option<String>,
 }
 
-/// Names of a spec that say which cells a generator makes, and nothing about the file.
+/// Names in a spec that describe generated cells and not the file.
 const DESCRIBES_CELLS: [&str; 17] = [
     "name",
     "seed",
@@ -134,7 +133,7 @@ const DESCRIBES_CELLS: [&str; 17] = [
     "dupKeys",
 ];
 
-/// The create time of specs that name none, so that one spec always gives the same bytes.
+/// The default creation time of specs, fixed so that a spec always gives the same bytes.
 const SPEC_CREATE_TIME: i64 = 1_700_000_000_000;
 
 impl WritingOptions {
@@ -159,11 +158,11 @@ impl WritingOptions {
         Ok(options)
     }
 
-    /// Changes what is given here in `options`.
+    /// Applies these settings to `options`.
     ///
     /// # Errors
     ///
-    /// [`UsageError`] if a name or number means nothing.
+    /// [`UsageError`] if a name is unknown or a number is out of range.
     pub(crate) fn apply(&self, options: WriterOptions) -> anyhow::Result<WriterOptions> {
         let options = self.apply_blocks(options)?;
         let options = self.apply_filters(options)?;
@@ -238,8 +237,8 @@ impl WritingOptions {
             let kind =
                 named("filter", name, FilterKind::ALL.iter().map(|kind| (kind.name(), *kind)))?;
             let rate = error_rate(self.filter_error_rate.unwrap_or(0.01))?;
-            // A fixed seed, so that the same cells give the same bytes. Where keys come from people
-            // who might choose them against the filter, a store draws its own.
+            // A fixed seed, so that the same cells give the same bytes. A store chooses a random seed
+            // instead, which protects its filters against keys chosen to collide.
             options = options.filter(FilterOptions {
                 kind,
                 sizing: Sizing::ErrorRate(rate),
@@ -273,7 +272,7 @@ impl WritingOptions {
         Ok(options)
     }
 
-    /// The order of rows, if it is given.
+    /// Returns the order of rows, if it is set.
     pub(crate) fn comparator(&self) -> Result<Option<Comparator>, UsageError> {
         let known = [("BYTES", Comparator::Bytes), ("META", Comparator::Meta)];
         self.comparator.as_ref().map(|name| named("comparator", name, known)).transpose()
@@ -293,23 +292,23 @@ impl WritingOptions {
     }
 }
 
-/// The encoding of this name.
+/// Returns the data block encoding with this name.
 pub(crate) fn encoding(name: &str) -> Result<DataBlockEncoding, UsageError> {
     let known = DataBlockEncoding::ALL.map(|encoding| (encoding.name(), encoding));
     named("data block encoding", name, known)
 }
 
-/// The codec of this name.
+/// Returns the codec with this name.
 pub(crate) fn codec(name: &str) -> Result<Compression, UsageError> {
     named("compression", name, Compression::ALL.map(|codec| (codec.name(), codec)))
 }
 
-/// The framing of ZSTD of this name.
+/// Returns the ZSTD framing with this name.
 pub(crate) fn zstd_framing(name: &str) -> Result<ZstdFraming, UsageError> {
     named("ZSTD framing", name, ZstdFraming::ALL.map(|framing| (framing.name(), framing)))
 }
 
-/// What `name` stands for among the known ones.
+/// Returns the value with this name among the known ones.
 pub(crate) fn named<T>(
     what: &str,
     name: &str,
@@ -343,7 +342,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_spec_may_describe_cells_but_not_name_what_nobody_knows() {
+    fn a_spec_may_describe_cells_but_not_use_unknown_names() {
         let options = WritingOptions::parse(
             r#"{"seed":1,"cells":9,"keys":{"dist":"uuid"},"tags":{"p":0.5},"blockSize":2048,
                 "encoding":"DIFF","maxSeqId":7,"fileInfo":{"a":"00ff"}}"#,
@@ -354,12 +353,12 @@ mod tests {
         assert_eq!(options.max_sequence_id, Some(7));
         assert_eq!(options.includes_tags, Some(true));
         assert_eq!(options.create_time, Some(SPEC_CREATE_TIME));
-        let error = WritingOptions::parse(r#"{"blokSize":1}"#).expect_err("a slip of the pen");
+        let error = WritingOptions::parse(r#"{"blokSize":1}"#).expect_err("misspelt");
         assert!(error.to_string().contains("unknown field `blokSize`"), "{error}");
     }
 
     #[test]
-    fn every_spec_of_the_golden_files_is_understood() {
+    fn every_spec_of_the_golden_files_is_accepted() {
         let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/hfile/manifest.json");
         let manifest = std::fs::read_to_string(manifest).expect("committed");
         let files: Vec<serde_json::Value> = serde_json::from_str(&manifest).expect("JSON");
@@ -371,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused_by_name() {
+    fn invalid_settings_are_refused_by_name() {
         for (spec, message) in [
             (r#"{"encoding":"PREFIX_TREE"}"#, "unknown data block encoding \"PREFIX_TREE\""),
             (r#"{"bloom":"ROWPREFIX_FIXED_LENGTH"}"#, "needs a Bloom prefix length"),

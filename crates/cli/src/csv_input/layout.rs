@@ -1,4 +1,4 @@
-//! How the columns of somebody's CSV become cells.
+//! Maps the columns of CSV to cells, by the options on the command line.
 //!
 //! ```text
 //! header     id , name        , info:age          --row id --column name=info:name --type info:age=int32
@@ -6,7 +6,7 @@
 //! cells      7/info:age=\x00\x00\x00\x29   7/info:name=Ann
 //! ```
 //!
-//! A record's cells stand in HBase's order, so that CSV whose rows ascend needs no `--sort`.
+//! The cells of a record are in HBase's order, so CSV with ascending rows needs no `--sort`.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Display;
@@ -19,11 +19,11 @@ use super::time;
 use super::value::ValueType;
 use crate::family_name::check_family;
 
-/// The names that `ImportTsv` gives to columns that are no cells.
+/// The names in `ImportTsv`'s notation of columns that do not become cells.
 const IMPORTTSV_ROW: &str = "HBASE_ROW_KEY";
 const IMPORTTSV_TIMESTAMP: &str = "HBASE_TS_KEY";
 
-/// How the columns become cells.
+/// A mapping of columns to cells.
 pub(super) struct Layout {
     names: Vec<String>,
     row: Vec<usize>,
@@ -31,7 +31,7 @@ pub(super) struct Layout {
     timestamp: TimestampSource,
     values: Vec<ValueColumn>,
     null: Option<Vec<u8>>,
-    /// Kept for its memory.
+    /// Reused buffers.
     row_bytes: Vec<u8>,
     value_bytes: Vec<u8>,
 }
@@ -58,12 +58,11 @@ impl ValueColumn {
 }
 
 impl Layout {
-    /// The layout that the options give columns with these names. Columns that have no family of their own
-    /// are of `family`.
+    /// Creates the layout of named columns; columns that name no family get `family`.
     ///
     /// # Errors
     ///
-    /// What does not fit together.
+    /// A message if the options do not match the columns.
     pub(super) fn from_names(
         options: &CsvOptions,
         names: Vec<String>,
@@ -134,11 +133,11 @@ impl Layout {
         Self::new(options, names, row, timestamp, values)
     }
 
-    /// The layout that `--columns` gives.
+    /// Creates the layout of `--columns`.
     ///
     /// # Errors
     ///
-    /// What does not fit together.
+    /// A message if the options do not match the columns.
     pub(super) fn from_importtsv(options: &CsvOptions, now: Timestamp) -> Result<Self, String> {
         let names: Vec<String> = (1..=options.columns.len()).map(|at| at.to_string()).collect();
         let (mut row, mut timestamps, mut values) = (Vec::new(), Vec::new(), Vec::new());
@@ -228,13 +227,13 @@ impl Layout {
         })
     }
 
-    /// The families that cells can be of.
+    /// Returns the families of all cells.
     pub(super) fn families(&self) -> Vec<Vec<u8>> {
         let families: BTreeSet<_> = self.values.iter().map(|value| value.family.clone()).collect();
         families.into_iter().collect()
     }
 
-    /// The timestamp of cells whose record has none.
+    /// Returns the timestamp of all cells, unless a column contains timestamps.
     pub(super) const fn fixed_timestamp(&self) -> Option<Timestamp> {
         match self.timestamp {
             TimestampSource::Fixed(timestamp) => Some(timestamp),
@@ -242,7 +241,7 @@ impl Layout {
         }
     }
 
-    /// Appends the cells of a record; none if one of them cannot be made.
+    /// Appends the cells of a record, or none if one is invalid.
     pub(super) fn cells(
         &mut self,
         record: &Record<'_>,
@@ -274,7 +273,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Makes the row key.
+    /// Builds the row key.
     fn read_row(&mut self, record: &Record<'_>) -> Result<(), String> {
         self.row_bytes.clear();
         for (index, &at) in self.row.iter().enumerate() {
@@ -292,7 +291,7 @@ impl Layout {
     }
 }
 
-/// Where timestamps come from, as `--timestamp` says.
+/// Returns the timestamp source that `--timestamp` gives.
 fn timestamp_source(
     options: &CsvOptions,
     names: &[String],
@@ -325,7 +324,7 @@ fn timestamp_source(
     }
 }
 
-/// Where a column stands.
+/// Returns the index of a column.
 fn position(names: &[String], name: &str) -> Result<usize, String> {
     let mut found = names.iter().enumerate().filter(|(_, known)| *known == name);
     match (found.next(), found.next()) {
@@ -335,12 +334,12 @@ fn position(names: &[String], name: &str) -> Result<usize, String> {
     }
 }
 
-/// Says in which column a problem is.
+/// Adds the column's name to a problem.
 pub(super) fn in_column(name: &str, what: impl Display) -> String {
     format!("column {name:?}: {what}")
 }
 
-/// Refuses a record that has not a field for each column.
+/// Refuses a record whose number of fields differs from the number of columns.
 pub(super) fn check_width(record: &Record<'_>, names: &[String]) -> Result<(), String> {
     let (found, expected) = (record.len(), names.len());
     match names.get(found) {
@@ -353,7 +352,7 @@ pub(super) fn check_width(record: &Record<'_>, names: &[String]) -> Result<(), S
     }
 }
 
-/// Refuses a row that no file can hold.
+/// Refuses an empty or too long row.
 pub(super) fn check_row(row: &[u8]) -> Result<(), String> {
     match row.len() {
         0 => Err("the row is empty".to_owned()),
@@ -364,7 +363,7 @@ pub(super) fn check_row(row: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Refuses a family that HBase refuses, or that is hardly meant as one: a column may be called
+/// Refuses a family that HBase refuses, or that is probably part of a column's name, such as
 /// `created at 12:30`.
 fn check_plain_family(family: &[u8]) -> Result<(), String> {
     check_family(family)?;

@@ -1,4 +1,4 @@
-//! What the command line says about CSV.
+//! The CSV options of the command line.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use super::value::ValueType;
 use crate::failure::UsageError;
 use crate::size_text::SizeText;
 
-/// How CSV is read.
+/// The options of CSV input.
 #[derive(Clone, Debug, clap::Args)]
 #[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
 pub(crate) struct CsvOptions {
@@ -68,7 +68,7 @@ pub(crate) struct CsvOptions {
 }
 
 impl CsvOptions {
-    /// The first option given that says how columns become cells.
+    /// Returns the first given option that maps columns.
     pub(super) fn first_layout_option(&self) -> Option<&'static str> {
         let given = [
             (!self.row.is_empty(), "--row"),
@@ -83,7 +83,7 @@ impl CsvOptions {
         given.into_iter().find_map(|(is_given, name)| is_given.then_some(name))
     }
 
-    /// The first option given; the size of fields has a default and does not count.
+    /// Returns the first given option, except `--field-size-max`, which has a default.
     pub(crate) fn first_csv_option(&self) -> Option<&'static str> {
         let given = [
             (self.separator.is_some(), "--separator"),
@@ -108,7 +108,7 @@ impl CsvOptions {
         Ok(Dialect { separator, quote })
     }
 
-    /// The file that bad lines go to.
+    /// Returns the file for bad lines.
     pub(crate) fn bad_lines_path(&self) -> Option<&Path> {
         match &self.bad_lines {
             Some(BadLinesText::File(path)) => Some(path),
@@ -116,7 +116,7 @@ impl CsvOptions {
         }
     }
 
-    /// The greatest size of a field, in bytes.
+    /// Returns the maximum size of a field, in bytes.
     pub(super) fn field_size_max(&self) -> Result<usize, UsageError> {
         match usize::try_from(self.field_size_max.bytes()) {
             Ok(size @ 1..=FIELD_SIZE_LIMIT) => Ok(size),
@@ -127,7 +127,7 @@ impl CsvOptions {
     }
 }
 
-/// Larger values fit into no block.
+/// The maximum of `--field-size-max`: larger values do not fit into a block.
 const FIELD_SIZE_LIMIT: usize = 1 << 29;
 
 /// `NAME=FAMILY:QUALIFIER`.

@@ -37,7 +37,7 @@ enum FilterVerb {
 }
 
 impl FilterVerbs {
-    /// Does what the verb says.
+    /// Runs the verb.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         match self.verb {
             FilterVerb::Size(verb) => verb.run(),

@@ -22,7 +22,7 @@ pub(super) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Makes it.
+    /// Creates the checkpoint.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         self.directory.open()?.checkpoint(&self.backup)?;
         Ok(Answer::Positive)

@@ -27,7 +27,7 @@ impl Compact {
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let store = self.directory.open()?;
         let families = Directory::families(&store, self.family.as_deref())?;
-        // What is still in the log counts too: it may be deleted, or delete.
+        // Flush first: cells in the memstore may delete, or be deleted by, cells in files.
         store.flush()?;
         for family in &families {
             store.compact(family, self.major)?;

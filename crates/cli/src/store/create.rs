@@ -1,4 +1,4 @@
-//! `hfile store create`: a new store, or a further family in one.
+//! `hfile store create`: creates a store, or adds a family.
 
 use std::time::Duration;
 
@@ -70,7 +70,7 @@ pub(super) struct Create {
     filter_budget: Option<SizeText>,
 }
 
-/// [`KeepDeletedCells`] as the command line spells it.
+/// [`KeepDeletedCells`] as a command line value.
 #[derive(Clone, Copy, ValueEnum)]
 #[value(rename_all = "SCREAMING_SNAKE_CASE")]
 enum KeepDeleted {
@@ -80,7 +80,7 @@ enum KeepDeleted {
 }
 
 impl Create {
-    /// Makes it.
+    /// Creates the family.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let options = self.family_options()?;
         let store = Store::open(&self.directory.directory, self.directory.options())?;

@@ -1,4 +1,4 @@
-//! `hfile store delete`: a delete marker for a row's family, or for one column.
+//! `hfile store delete`: writes a delete marker for a row's family, or for one column.
 
 use sstable::Timestamp;
 

@@ -34,19 +34,19 @@ pub(super) struct Explain {
 }
 
 impl Explain {
-    /// Gets the row and reports the way.
+    /// Runs the get and reports its steps.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let get = self.versions.get(&self.row)?;
         let store = self.directory.open_read_only()?;
-        let way = store.explain(&get)?;
-        let found = !way.cells.is_empty();
+        let explanation = store.explain(&get)?;
+        let found = !explanation.cells.is_empty();
         let report = ExplainReport {
             schema: 1,
             row: self.row.to_string(),
             found,
-            cells: way.cells.len(),
-            counters: Counters::from(&way.trace),
-            families: way.families.iter().map(FamilyReport::from).collect(),
+            cells: explanation.cells.len(),
+            counters: Counters::from(&explanation.trace),
+            families: explanation.families.iter().map(FamilyReport::from).collect(),
         };
         self.report_format.print(&report)?;
         warn_about_filters(&store);
@@ -65,7 +65,7 @@ struct ExplainReport {
     families: Vec<FamilyReport>,
 }
 
-/// A family that was asked, with its files in the order in which they were considered.
+/// A family and its files, in the order in which the get considered them.
 #[derive(Serialize)]
 struct FamilyReport {
     family: String,
@@ -73,7 +73,7 @@ struct FamilyReport {
     files: Vec<FileReport>,
 }
 
-/// A file, what became of it, and what was read for it.
+/// A file, its outcome, and the blocks read from it.
 #[derive(Serialize)]
 struct FileReport {
     file: String,

@@ -1,4 +1,4 @@
-//! `hfile store export`: HFiles for HBase's bulk load.
+//! `hfile store export`: writes HFiles for HBase's bulk load.
 
 use std::path::PathBuf;
 

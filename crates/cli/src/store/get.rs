@@ -1,4 +1,4 @@
-//! `hfile store get`: the visible cells of rows.
+//! `hfile store get`: prints the visible cells of rows.
 
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ pub(super) struct Get {
 }
 
 impl Get {
-    /// Prints the row.
+    /// Prints the rows.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         self.versions.time_range()?;
         let store = self.directory.open_read_only()?;
@@ -59,7 +59,7 @@ impl Get {
     }
 }
 
-/// Reads rows from a file, one a line; empty lines are passed over.
+/// Reads rows from a file, one per line; skips empty lines.
 fn read_rows(path: &Path) -> anyhow::Result<Vec<KeyText>> {
     let mut rows = Vec::new();
     for line in cells_input::open(path)?.lines() {

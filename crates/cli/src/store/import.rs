@@ -31,7 +31,7 @@ pub(super) struct Import {
 }
 
 impl Import {
-    /// Takes the files in, all or none.
+    /// Adds all files, or none.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let options = ImportOptions::default().verify(!self.no_verify);
         self.directory.open()?.import_with(&self.family, &self.files, &options)?;

@@ -67,7 +67,7 @@ enum StoreVerb {
 }
 
 impl StoreVerbs {
-    /// Does what the verb says.
+    /// Runs the verb.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         match self.verb {
             StoreVerb::Create(verb) => verb.run(),
@@ -90,7 +90,7 @@ impl StoreVerbs {
     }
 }
 
-/// The store a verb works on.
+/// The store directory of a verb.
 #[derive(clap::Args)]
 struct Directory {
     /// Store directory
@@ -101,10 +101,10 @@ struct Directory {
     now: Option<i64>,
 }
 
-/// Says on stderr which filters a read could not use. What it printed is right all the same.
+/// Prints to stderr which filters could not be used. The results of the read are correct.
 fn warn_about_filters(store: &Store) {
     for store::FilterProblem { family, file, what, .. } in store.stats().filter_problems {
-        // Where nobody can be told there is nobody to be told of that.
+        // If stderr cannot be written, the warning is dropped.
         let _ = writeln!(
             io::stderr(),
             "hfile: warning: {family}/{file}: a filter cannot be used and is ignored: \
@@ -128,19 +128,17 @@ struct Column {
 }
 
 impl Directory {
-    /// Opens the store, which must be there.
-    ///
-    /// A command is over before background work would pay: files are merged when `compact` says so.
+    /// Opens an existing store, without background compaction: a command ends before it would pay off.
     fn open(&self) -> store::Result<Store> {
         Store::open(&self.directory, self.options().create(false))
     }
 
-    /// Opens the store for reading only.
+    /// Opens the store read-only.
     fn open_read_only(&self) -> store::Result<Store> {
         Store::open_read_only(&self.directory, self.options())
     }
 
-    /// Returns the family asked for, or all.
+    /// Returns the given family, or all families.
     fn families(store: &Store, wanted: Option<&str>) -> anyhow::Result<Vec<String>> {
         let mut families: Vec<String> =
             store.families().into_iter().map(|(family, _)| family).collect();
@@ -162,7 +160,7 @@ impl Directory {
     }
 }
 
-/// Which versions a read shows.
+/// The versions that a read returns.
 #[derive(clap::Args)]
 struct Versions {
     /// Show at most this many versions of each column
@@ -177,13 +175,13 @@ struct Versions {
 }
 
 impl Versions {
-    /// A get of these versions of a row.
+    /// Returns a get of these versions of a row.
     fn get(&self, row: &KeyText) -> Result<store::Get, UsageError> {
         let (min, max) = self.time_range()?;
         Ok(store::Get::row(row.as_bytes()).versions(self.versions).time_range(min, max))
     }
 
-    /// The times from which and before which versions are shown.
+    /// Returns the start (inclusive) and end (exclusive) of the time range.
     fn time_range(&self) -> Result<(Timestamp, Timestamp), UsageError> {
         time_range(self.min_ts, self.max_ts)
     }

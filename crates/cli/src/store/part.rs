@@ -1,4 +1,4 @@
-//! What was found in one file of a store, as `verify` and `salvage` report it.
+//! The report of one file of a store, printed by `verify` and `salvage`.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::output::{Report, ReportFormat, STDOUT};
 use crate::progress::Progress;
 use crate::size_text::show_number;
 
-/// Shows how far a file is, and reports each when it is done.
+/// Shows the progress within a file, and prints the report of each completed file.
 pub(super) struct Reporter {
     report_format: ReportFormat,
     progress: Option<(PathBuf, Progress)>,
@@ -45,7 +45,7 @@ impl Reporter {
         }
     }
 
-    /// What went wrong while reporting.
+    /// Returns the first error of printing a report.
     pub(super) fn finish(self) -> anyhow::Result<()> {
         self.failure.context(STDOUT)
     }
@@ -68,7 +68,7 @@ struct PartReport {
     notes: Vec<String>,
 }
 
-/// One thing that is wrong.
+/// A problem of the file.
 #[derive(Serialize)]
 struct Finding {
     offset: u64,

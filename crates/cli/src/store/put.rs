@@ -1,4 +1,4 @@
-//! `hfile store put`: cells into a family, batch by batch.
+//! `hfile store put`: writes cells to a family, batch by batch.
 
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -85,7 +85,7 @@ impl Put {
             let family = ColumnFamily::Store(&self.family);
             self.input.cells_from(family, now, self.from_line)?
         };
-        // What is stored stays, and so do the lines that were not.
+        // Cells that are stored stay after a failure, so the file for bad lines must stay too.
         input.keep_bad_lines();
         for family in input.families().unwrap_or_default() {
             if family != self.family.as_bytes() {
@@ -119,7 +119,7 @@ impl Put {
                 }
                 Err(error) => {
                     writer.write()?;
-                    // Where the input itself cannot be read, its line is still that of the last record.
+                    // If the input fails between records, its line is still that of the last stored record.
                     if line > writer.last_line && line > self.from_line {
                         writer.resume_point.set(None, line);
                     }
@@ -140,7 +140,7 @@ impl Put {
     }
 }
 
-/// Cells that are written together.
+/// Collects cells into batches and writes them.
 struct BatchWriter<'s> {
     store: &'s Store,
     acknowledges: bool,
@@ -151,23 +151,23 @@ struct BatchWriter<'s> {
     progress: Progress,
 }
 
-/// How far the writing has come, for this thread and for the one that Ctrl-C wakes.
+/// The stored cells and the first line not stored, shared with the Ctrl-C handler's thread.
 #[derive(Clone, Default)]
 struct ResumePoint(Arc<Mutex<(u64, u64)>>);
 
 impl ResumePoint {
-    /// From now on Ctrl-C says how far it is, and ends the process. What is written is written.
+    /// Installs a Ctrl-C handler that prints the resume point and ends the process.
     fn print_on_ctrl_c(&self) {
         let resume_point = self.clone();
         // Without a handler Ctrl-C still ends the process.
         let _ = ctrlc::set_handler(move || {
             resume_point.print();
-            // 128 + SIGINT, as shells have it.
+            // 128 + SIGINT, as in shells.
             std::process::exit(130);
         });
     }
 
-    /// Adds cells that are written; `line` is that of the first record that is not.
+    /// Adds stored cells and sets the line of the first record that is not stored.
     fn set(&self, written: Option<u64>, line: u64) {
         let mut resume_point = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *resume_point = (resume_point.0 + written.unwrap_or(0), line);
@@ -203,14 +203,14 @@ impl<'s> BatchWriter<'s> {
         self.batch.cell(&cell.as_ref());
     }
 
-    /// Writes the batch, if there is anything in it.
+    /// Writes the batch unless it is empty.
     fn write(&mut self) -> anyhow::Result<()> {
         let cells = self.batch.len() as u64;
         if cells == 0 {
             return Ok(());
         }
         self.store.write(std::mem::take(&mut self.batch), Durability::SyncWal)?;
-        // The next record begins there or later.
+        // The next record begins on this line or later.
         self.resume_point.set(Some(cells), self.last_line + 1);
         self.progress.advance(cells);
         if self.acknowledges {

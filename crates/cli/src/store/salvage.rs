@@ -31,7 +31,7 @@ pub(super) struct Salvage {
 }
 
 impl Salvage {
-    /// Makes it and reports file by file.
+    /// Creates the new store and reports file by file.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let mut reporter = Reporter::new(self.report_format);
         let options = self.directory.options();

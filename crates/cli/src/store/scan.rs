@@ -1,4 +1,4 @@
-//! `hfile store scan`: the visible cells of a family, row by row.
+//! `hfile store scan`: prints the visible cells of families, row by row.
 
 use anyhow::Context;
 use sstable::Timestamp;

@@ -60,7 +60,7 @@ struct StatsReport {
     filter_problems: Vec<ProblemReport>,
 }
 
-/// A filter that cannot be used.
+/// An unusable filter.
 #[derive(Serialize)]
 struct ProblemReport {
     family: String,
@@ -76,7 +76,7 @@ struct FamilyReport {
     file_cells: u64,
     memstore_bytes: u64,
     memstore_cells: u64,
-    /// Since this process opened the store, which recovery alone does not touch.
+    /// Reads since this process opened the store; recovery does not count.
     reads: Counters,
 }
 

@@ -1,4 +1,4 @@
-//! Reads records one after the other, and finds the next one after a bad line.
+//! Reads records, and finds the next record after a bad line.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -8,26 +8,26 @@ use memchr::memchr;
 use super::parser::{Dialect, Parsed, Parser, without_return};
 use super::record::{BadLine, Field, ParsedRecord, Problem, Record};
 
-/// Bytes that the buffer has at first.
+/// The initial size of the buffer.
 const BUFFER_LEN: usize = 1 << 18;
 
-/// Reads records one after the other. Memory holds one record, and what was read behind it.
+/// A reader of records, which buffers one record and the input read after it.
 pub(crate) struct Records<R> {
     input: R,
     dialect: Dialect,
     field_size_max: usize,
     buffer: Vec<u8>,
-    /// What the buffer holds from the current record on.
+    /// The range of the buffer with unread input, starting at the current record.
     filled: Range<usize>,
     /// The line on which the current record begins, from 1.
     line: u64,
-    /// Bytes and lines of the record that was returned last, to be passed over.
+    /// Bytes and lines of the last returned record, to skip on the next read.
     consumed: (usize, u64),
     fields: Vec<Field>,
-    /// The texts of fields in which quotes were doubled.
+    /// The texts of fields with doubled quotes, unescaped.
     unescaped: Vec<u8>,
     has_started: bool,
-    /// Whether the record that is read next is to be read again.
+    /// Whether the next read must not consume its record.
     is_peeking: bool,
 }
 
@@ -49,13 +49,13 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// As [`read`](Self::read), which will return the same record.
+    /// Like [`read`](Self::read), but does not consume the record.
     pub(crate) fn peek(&mut self) -> io::Result<Option<ParsedRecord<'_>>> {
         self.is_peeking = true;
         self.read()
     }
 
-    /// The next record that is not an empty line; `None` at the end.
+    /// Reads the next record, skipping empty lines; returns `None` at the end.
     pub(crate) fn read(&mut self) -> io::Result<Option<ParsedRecord<'_>>> {
         if !std::mem::replace(&mut self.has_started, true) {
             self.skip_byte_order_mark()?;
@@ -101,7 +101,7 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Passes over the mark that some programs put before UTF-8.
+    /// Skips the byte order mark that some programs write before UTF-8.
     fn skip_byte_order_mark(&mut self) -> io::Result<()> {
         const MARK: [u8; 3] = *b"\xef\xbb\xbf";
         loop {
@@ -116,7 +116,7 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Passes over the first line of what is no record.
+    /// Skips the first line of an invalid record.
     fn skip_line(&mut self, problem: &Problem) -> io::Result<BadLine> {
         let what = problem.message(self.line, self.field_size_max);
         let held = &self.buffer[self.filled.clone()];
@@ -128,7 +128,7 @@ impl<R: Read> Records<R> {
             self.filled.start += end + 1;
             return Ok(bad);
         }
-        // The rest of the line is not in memory.
+        // The rest of the line is not buffered.
         loop {
             self.filled.start = self.filled.end;
             if !self.fill()? {
@@ -141,7 +141,7 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Reads on behind what is held; `false` at the end of the input.
+    /// Reads more input into the buffer; returns `false` at the end.
     fn fill(&mut self) -> io::Result<bool> {
         if self.filled.is_empty() {
             self.filled = 0..0;
@@ -173,7 +173,7 @@ mod tests {
 
     const COMMAS: Dialect = Dialect { separator: b',', quote: Some(b'"') };
 
-    /// Hands over one to three bytes at a time, so that records end in every place of the parser.
+    /// A reader of one to three bytes at a time, so that reads end in every parser state.
     struct ShortReads<'b>(&'b [u8], usize);
 
     impl Read for ShortReads<'_> {
@@ -186,7 +186,7 @@ mod tests {
         }
     }
 
-    /// Records as lists of texts and bad lines as their messages, each with its line; read at once and in drops.
+    /// Reads all records, as joined fields or messages with their lines; checks that short reads give the same.
     fn read_all(
         text: &[u8],
         dialect: Dialect,
@@ -205,11 +205,11 @@ mod tests {
             }
             all
         }
-        let whole = collect(Records::new(text, dialect, size_max));
-        let mut drops = Records::new(ShortReads(text, 0), dialect, size_max);
-        drops.buffer.truncate(1);
-        assert_eq!(collect(drops), whole, "{}", String::from_utf8_lossy(text));
-        whole
+        let all_at_once = collect(Records::new(text, dialect, size_max));
+        let mut short = Records::new(ShortReads(text, 0), dialect, size_max);
+        short.buffer.truncate(1);
+        assert_eq!(collect(short), all_at_once, "{}", String::from_utf8_lossy(text));
+        all_at_once
     }
 
     fn texts(text: &str) -> Vec<String> {
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_that_is_not_closed_costs_its_line() {
+    fn an_unclosed_quote_costs_one_line() {
         let all = read_all(b"a,b\nc,\"d\ne,f\n", COMMAS, 100);
         assert_eq!(all[0], (1, Ok("a|b".to_owned())));
         let what = "the quote that opens a field on line 2 is not closed";
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_records_and_lines_have_a_greatest_number() {
+    fn fields_records_and_lines_are_limited() {
         let lines = |count: usize| format!("a,\"{}\"\nb\n", "\n".repeat(count));
         assert_eq!(read_all(lines(999).as_bytes(), COMMAS, 2000).len(), 2);
         let all = read_all(lines(1000).as_bytes(), COMMAS, 2000);
@@ -270,14 +270,14 @@ mod tests {
             ("1234567890", true),
             ("\"1234567890\"", true),
             ("12345678901", false),
-            // A carriage return before a separator is of the field.
+            // A carriage return before a separator is part of the field.
             ("1234567890\r", false),
         ] {
             let all = read_all(format!("a,{field},b\nc\n").as_bytes(), COMMAS, 10);
             assert_eq!(all[0].1.is_ok(), is_sound, "{all:?}");
             assert_eq!(all[1], (2, Ok("c".to_owned())), "{all:?}");
         }
-        // A field's size is that of its own bytes; a record's, that of all of them.
+        // Quotes and line ends do not count for the size of a field.
         for text in ["1234567890\r\n", "\"12345678\"\"9\"\n", "a,1234567890\r\n"] {
             assert!(read_all(text.as_bytes(), COMMAS, 10)[0].1.is_ok(), "{text}");
         }

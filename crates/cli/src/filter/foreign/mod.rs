@@ -42,7 +42,7 @@ enum ForeignVerb {
 }
 
 impl ForeignVerbs {
-    /// Does what the verb says.
+    /// Runs the verb.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         match self.verb {
             ForeignVerb::Make(verb) => verb.run(),
