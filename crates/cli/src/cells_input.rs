@@ -116,9 +116,9 @@ fn resolved(path: &Path) -> PathBuf {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let whole = path.canonicalize().ok();
-    let within = || Some(directory.canonicalize().ok()?.join(path.file_name()?));
-    whole.or_else(within).unwrap_or_else(|| path.to_owned())
+    let canonical = path.canonicalize().ok();
+    let in_directory = || Some(directory.canonicalize().ok()?.join(path.file_name()?));
+    canonical.or_else(in_directory).unwrap_or_else(|| path.to_owned())
 }
 
 /// An iterator over the cells of an input.
@@ -224,7 +224,7 @@ impl Input {
         if count == 0 {
             return;
         }
-        let kept = match &self.source {
+        let file_note = match &self.source {
             Source::Csv(csv) => csv.bad_lines_file().map(|file| format!("; {file} contains them")),
             Source::Cells(_) => None,
         };
@@ -232,8 +232,10 @@ impl Input {
         let first = self.first_bad_lines().first();
         let first =
             first.map(|Problem { line, what }| format!("; the first is line {line}: {what}"));
-        let (kept, first) = (kept.unwrap_or_default(), first.unwrap_or_default());
-        print_message(format_args!("hfile: skipped {lines} that could not be read{kept}{first}"));
+        let (file_note, first) = (file_note.unwrap_or_default(), first.unwrap_or_default());
+        print_message(format_args!(
+            "hfile: skipped {lines} that could not be read{file_note}{first}"
+        ));
     }
 }
 

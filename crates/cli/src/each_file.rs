@@ -41,7 +41,7 @@ impl Outcomes {
     fn print_failure(&mut self, message: &str) {
         match message.split_once("\nnext: ") {
             Some((what, next)) if self.last_next_step.as_deref() == Some(next) => {
-                print_message(what)
+                print_message(what);
             }
             Some((_, next)) => {
                 print_message(message);

@@ -196,7 +196,7 @@ impl Report for FileReport {
         if let (Some(key), Some(value)) = (self.average_key_bytes, self.average_value_bytes) {
             line("average", &format!("{key} bytes a key, {value} bytes a value"))?;
         }
-        line("cells keep", &self.kept())?;
+        line("cells keep", &self.included_text())?;
         line("encoding", self.encoding)?;
         line("compression", self.compression)?;
         line("checksum", self.checksum)?;
@@ -216,7 +216,7 @@ impl Report for FileReport {
 }
 
 impl FileReport {
-    fn kept(&self) -> String {
+    fn included_text(&self) -> String {
         match (self.includes_mvcc, self.includes_tags) {
             (true, true) => "sequence ids, tags",
             (true, false) => "sequence ids",
@@ -227,10 +227,10 @@ impl FileReport {
     }
 
     fn origin(&self) -> String {
-        let made = if self.major_compaction { "major compaction" } else { "flush, load or merge" };
+        let kind = if self.major_compaction { "major compaction" } else { "flush, load or merge" };
         let id = self.max_sequence_id.map(|id| format!(", writes up to sequence id {id}"));
         let time = self.create_time.map(|millis| format!(", at {millis}"));
-        [made, &id.unwrap_or_default(), &time.unwrap_or_default()].concat()
+        [kind, &id.unwrap_or_default(), &time.unwrap_or_default()].concat()
     }
 }
 

@@ -200,7 +200,7 @@ impl KeySet {
     ) -> anyhow::Result<KeyList> {
         let (first, last) = self.common_range();
         let mut random = Random::new(!seed);
-        let mut made = HashSet::new();
+        let mut derived = HashSet::new();
         let mut absent = KeyList::default();
         // If a thousand attempts per key fail, the keys are too few or too dense.
         for _ in 0..count.saturating_mul(1000) {
@@ -209,7 +209,7 @@ impl KeySet {
             }
             let key = mutate(&self.present, &mut random);
             let inside = first <= key && key <= last;
-            if inside && !members.contains(&key) && made.insert(key.clone()) {
+            if inside && !members.contains(&key) && derived.insert(key.clone()) {
                 absent.push(&key);
             }
         }

@@ -88,12 +88,12 @@ fn in_parallel(
         }
         drop(sender);
         let mut waiting = BTreeMap::new();
-        let mut taken = 0;
+        let mut next_index = 0;
         for (index, outcome) in receiver {
             waiting.insert(index, outcome);
-            while let Some(outcome) = waiting.remove(&taken) {
+            while let Some(outcome) = waiting.remove(&next_index) {
                 take(outcome)?;
-                taken += 1;
+                next_index += 1;
                 if let Some(progress) = &progress {
                     progress.advance(1);
                 }

@@ -53,10 +53,10 @@ pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Res
     let own = figures(&with.readers)?;
     let mut results = Vec::new();
     for mix in Mix::ALL {
-        let planned = expected.planned(&sampled, mix, plan);
+        let gets = expected.plan_gets(&sampled, mix, plan);
         for (set, figures) in [(&without, &none), (&with, &own)] {
-            set.measure(&planned, None, &expected)?;
-            results.push(Row::new(figures, mix, &set.measure(&planned, None, &expected)?));
+            set.measure(&gets, None, &expected)?;
+            results.push(Row::new(figures, mix, &set.measure(&gets, None, &expected)?));
         }
     }
     let mut each_file = Vec::new();
@@ -159,15 +159,15 @@ impl SampledFile {
     fn measure(&self, plan: Plan) -> anyhow::Result<FileRow> {
         let path = [self.path.as_path()];
         let expected = ExpectedRows::default();
-        let planned: Vec<PlannedGet<'_>> =
+        let gets: Vec<PlannedGet<'_>> =
             self.absent_keys.iter().map(|key| PlannedGet { key, member: None }).collect();
         let with = FileSet::open(&path, FilterUse::Best, plan)?;
         let without = FileSet::open(&path, FilterUse::None, plan)?;
         // A filter over columns cannot answer a query for a whole row.
         let column = Some(&self.qualifier[..]);
         let measured = [&without, &with].map(|set| {
-            set.measure(&planned, column, &expected)?;
-            set.measure(&planned, column, &expected)
+            set.measure(&gets, column, &expected)?;
+            set.measure(&gets, column, &expected)
         });
         let [without, with_filter] = measured;
         let (without, measured) = (without?, with_filter?);
@@ -198,22 +198,22 @@ fn absent_keys(members: &KeyList, last: &[u8], plan: Plan) -> Vec<Vec<u8>> {
     let mut random = Random::new(!plan.seed);
     let known: HashSet<&[u8]> = members.iter().collect();
     let first = members.iter().min().unwrap_or_default();
-    let mut made = HashSet::new();
+    let mut derived = HashSet::new();
     // At most 20 attempts per key: a dense or tiny file has too few absent keys.
     for _ in 0..plan.gets.saturating_mul(20) {
-        if made.len() == plan.gets {
+        if derived.len() == plan.gets {
             break;
         }
         let key = mutate(members, &mut random);
         if first <= &key[..] && &key[..] <= last && !known.contains(&key[..]) {
-            made.insert(key);
+            derived.insert(key);
         }
     }
     // A hash set iterates in random order: sort first, so that a seed gives reproducible runs.
-    let mut made: Vec<Vec<u8>> = made.into_iter().collect();
-    made.sort_unstable();
-    Random::new(plan.seed).shuffle(&mut made);
-    made
+    let mut derived: Vec<Vec<u8>> = derived.into_iter().collect();
+    derived.sort_unstable();
+    Random::new(plan.seed).shuffle(&mut derived);
+    derived
 }
 
 /// The expected results of gets.
@@ -253,12 +253,17 @@ impl ExpectedRows {
     }
 
     /// Returns the gets of a mix over all files.
-    fn planned<'d>(&self, sampled: &'d [SampledFile], mix: Mix, plan: Plan) -> Vec<PlannedGet<'d>> {
+    fn plan_gets<'d>(
+        &self,
+        sampled: &'d [SampledFile],
+        mix: Mix,
+        plan: Plan,
+    ) -> Vec<PlannedGet<'d>> {
         let mut random = Random::new(plan.seed ^ (mix as u64 + 1));
         let absent_keys: Vec<&[u8]> =
             sampled.iter().flat_map(|file| &file.absent_keys).map(Vec::as_slice).collect();
-        let mut planned = Vec::with_capacity(plan.gets);
-        while planned.len() < plan.gets {
+        let mut gets = Vec::with_capacity(plan.gets);
+        while gets.len() < plan.gets {
             let present = match mix {
                 Mix::Absent => false,
                 Mix::Present => true,
@@ -271,9 +276,9 @@ impl ExpectedRows {
                 absent_keys[random.below(absent_keys.len())]
             };
             let member = self.digests.contains_key(key).then_some(0);
-            planned.push(PlannedGet { key, member });
+            gets.push(PlannedGet { key, member });
         }
-        planned
+        gets
     }
 
     fn check(&self, planned_get: &PlannedGet<'_>, cells: &[Cell]) -> Result<bool, String> {
@@ -312,12 +317,12 @@ impl FileSet {
     /// Measures gets of whole rows, or of one column of each row.
     fn measure(
         &self,
-        planned: &[PlannedGet<'_>],
+        gets: &[PlannedGet<'_>],
         column: Option<&[u8]>,
         expected: &ExpectedRows,
     ) -> anyhow::Result<Measured> {
         measure(
-            planned,
+            gets,
             |key| self.get(key, column),
             |planned_get, cells| expected.check(planned_get, cells),
         )

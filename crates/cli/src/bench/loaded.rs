@@ -10,7 +10,7 @@ use sstable::{BloomType, Cell, ReadTrace, Reader, ReaderOptions};
 use store::{Durability, FamilyOptions, Get, Put, Store, StoreOptions, WriteBatch};
 
 use super::figures::{FilterFigures, figures};
-use super::measure::{Measured, Mix, PlannedGet, measure, planned};
+use super::measure::{Measured, Mix, PlannedGet, measure, plan_gets};
 use super::report::{Load, Row};
 use crate::half_made::ScratchDirectory;
 use crate::keys::KeySet;
@@ -108,8 +108,8 @@ pub(super) fn run(
     let mut rows = Vec::new();
     for mix in Mix::ALL {
         // Warms the cache with gets of the same mix, from another seed.
-        loaded.measure(&planned(keys, mix, plan.gets / 4, !plan.seed), plan)?;
-        let measured = loaded.measure(&planned(keys, mix, plan.gets, plan.seed), plan)?;
+        loaded.measure(&plan_gets(keys, mix, plan.gets / 4, !plan.seed), plan)?;
+        let measured = loaded.measure(&plan_gets(keys, mix, plan.gets, plan.seed), plan)?;
         rows.push(Row::new(&loaded.figures, mix, &measured));
         progress.advance(plan.gets as u64);
     }
@@ -175,10 +175,10 @@ impl Loaded {
         Ok(Self { store, load, figures })
     }
 
-    fn measure(&self, planned: &[PlannedGet<'_>], plan: Plan) -> anyhow::Result<Measured> {
+    fn measure(&self, gets: &[PlannedGet<'_>], plan: Plan) -> anyhow::Result<Measured> {
         let mut expected = vec![0; plan.value_size];
         measure(
-            planned,
+            gets,
             |key| self.get(key),
             |planned_get, cells| check(planned_get, cells, plan.seed, &mut expected),
         )

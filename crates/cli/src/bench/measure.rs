@@ -44,7 +44,7 @@ pub(super) struct PlannedGet<'k> {
 }
 
 /// Returns the gets of a mix in random order, the same for every filter.
-pub(super) fn planned(keys: &KeySet, mix: Mix, gets: usize, seed: u64) -> Vec<PlannedGet<'_>> {
+pub(super) fn plan_gets(keys: &KeySet, mix: Mix, gets: usize, seed: u64) -> Vec<PlannedGet<'_>> {
     let mut random = Random::new(seed ^ (mix as u64 + 1));
     (0..gets)
         .map(|number| {
@@ -102,21 +102,21 @@ impl Measured {
 ///
 /// Errors of `get`, and [`ReadMismatch`] if an answer is wrong.
 pub(super) fn measure<'k, A>(
-    planned: &[PlannedGet<'k>],
+    gets: &[PlannedGet<'k>],
     mut get: impl FnMut(&'k [u8]) -> anyhow::Result<(A, ReadTrace)>,
     mut check: impl FnMut(&PlannedGet<'k>, &A) -> Result<bool, String>,
 ) -> anyhow::Result<Measured> {
-    let mut measured = Measured { nanos: Vec::with_capacity(planned.len()), ..Measured::default() };
-    for planned_get in planned {
+    let mut measured = Measured { nanos: Vec::with_capacity(gets.len()), ..Measured::default() };
+    for planned_get in gets {
         // Load the key into the CPU cache, where a key that a request has just delivered is.
         black_box(planned_get.key.iter().fold(0, |sum, byte| sum ^ byte));
         let start = Instant::now();
         let (answer, trace) = get(planned_get.key)?;
-        let taken = start.elapsed();
+        let elapsed = start.elapsed();
         let found = check(planned_get, &answer).map_err(|what| {
             ReadMismatch(format!("row {}: {what}", sstable::escape(planned_get.key)))
         })?;
-        measured.nanos.push(u32::try_from(taken.as_nanos()).unwrap_or(u32::MAX));
+        measured.nanos.push(u32::try_from(elapsed.as_nanos()).unwrap_or(u32::MAX));
         measured.gets += 1;
         measured.found += u64::from(found);
         measured.trace.add(&trace);
@@ -127,9 +127,9 @@ pub(super) fn measure<'k, A>(
 
 /// Returns the cost of reading the clock, which every measured time includes.
 pub(super) fn clock_nanos() -> u64 {
-    let mut taken: Vec<Duration> = (0..1001).map(|_| Instant::now().elapsed()).collect();
-    taken.sort_unstable();
-    taken[taken.len() / 2].as_nanos() as u64
+    let mut elapsed: Vec<Duration> = (0..1001).map(|_| Instant::now().elapsed()).collect();
+    elapsed.sort_unstable();
+    elapsed[elapsed.len() / 2].as_nanos() as u64
 }
 
 #[cfg(test)]
@@ -139,11 +139,11 @@ mod tests {
     #[test]
     fn a_wrong_answer_ends_the_run() {
         let keys = KeySet::generate(100, 4, 10, 1);
-        let planned = planned(&keys, Mix::Present, 10, 1);
+        let gets = plan_gets(&keys, Mix::Present, 10, 1);
         let nothing = |_: &[u8]| Ok(((), ReadTrace::default()));
-        let error = measure(&planned, nothing, |_, ()| Err("is missing".to_owned()));
+        let error = measure(&gets, nothing, |_, ()| Err("is missing".to_owned()));
         assert!(error.expect_err("wrong").is::<ReadMismatch>());
-        let measured = measure(&planned, nothing, |_, ()| Ok(true)).expect("right");
+        let measured = measure(&gets, nothing, |_, ()| Ok(true)).expect("right");
         assert_eq!((measured.gets, measured.found), (10, 10));
     }
 
@@ -170,8 +170,8 @@ mod tests {
     #[test]
     fn half_of_a_mix_is_present() {
         let keys = KeySet::generate(1_000, 4, 1_000, 1);
-        let planned = planned(&keys, Mix::Mixed, 10_000, 1);
-        let present = planned.iter().filter(|planned_get| planned_get.member.is_some()).count();
+        let gets = plan_gets(&keys, Mix::Mixed, 10_000, 1);
+        let present = gets.iter().filter(|planned_get| planned_get.member.is_some()).count();
         assert!((4_800..5_200).contains(&present), "{present}");
     }
 }

@@ -145,7 +145,7 @@ impl KindVisitor for MeasureVisitor<'_> {
         make: fn(Sizing, u64) -> Result<F, BuildError>,
     ) -> anyhow::Result<Measurement> {
         let mut filter = make(self.sizing, self.keys.members.len() as u64)?;
-        self.keys.count(&mut filter)
+        self.keys.insert_and_query(&mut filter)
     }
 
     fn removes<F: Remove>(
@@ -153,7 +153,7 @@ impl KindVisitor for MeasureVisitor<'_> {
         make: fn(Sizing, u64) -> Result<F, BuildError>,
     ) -> anyhow::Result<Measurement> {
         let mut filter = make(self.sizing, self.keys.members.len() as u64)?;
-        let measurement = self.keys.count(&mut filter)?;
+        let measurement = self.keys.insert_and_query(&mut filter)?;
         Ok(Measurement { ns_remove: Some(self.keys.remove_all(&mut filter)?), ..measurement })
     }
 
@@ -164,7 +164,7 @@ impl KindVisitor for MeasureVisitor<'_> {
         let start = Instant::now();
         let filter = build(self.sizing, &self.keys.members)?;
         let ns_build = per_key(start, self.keys.members.len());
-        Ok(self.keys.ask(&filter, ns_build))
+        Ok(self.keys.query(&filter, ns_build))
     }
 }
 
@@ -194,25 +194,25 @@ impl TestKeys {
         })
     }
 
-    fn count(&self, filter: &mut impl Insert) -> anyhow::Result<Measurement> {
+    fn insert_and_query(&self, filter: &mut impl Insert) -> anyhow::Result<Measurement> {
         let start = Instant::now();
         for member in &self.members {
             filter.insert(*member).context("cannot insert all keys")?;
         }
         let ns_insert = per_key(start, self.members.len());
-        Ok(self.ask(filter, ns_insert))
+        Ok(self.query(filter, ns_insert))
     }
 
     /// Queries a filter with all members for the members and for the absent keys.
-    fn ask(&self, filter: &impl Membership, ns_insert: f64) -> Measurement {
-        let ask = |filter: &dyn Fn(KeyHash) -> bool, keys: &[KeyHash]| {
+    fn query(&self, filter: &impl Membership, ns_insert: f64) -> Measurement {
+        let query = |filter: &dyn Fn(KeyHash) -> bool, keys: &[KeyHash]| {
             let start = Instant::now();
             let false_positives = keys.iter().filter(|key| filter(**black_box(key))).count();
             (false_positives, per_key(start, keys.len()))
         };
         let may_contain = |key| filter.may_contain(key);
-        let (held, ns_hit) = ask(&may_contain, &self.members);
-        let (false_positives, ns_miss) = ask(&may_contain, &self.absent);
+        let (held, ns_hit) = query(&may_contain, &self.members);
+        let (false_positives, ns_miss) = query(&may_contain, &self.absent);
         let false_negatives = self.members.len() - held;
         Measurement {
             stats: filter.stats(),

@@ -68,13 +68,13 @@ impl OutputDirectories {
     /// If a rename fails. All earlier renames are then reversed.
     pub(crate) fn finish(self) -> anyhow::Result<()> {
         if let Err(error) = self.rename_all() {
-            for made in self.made() {
+            for directory in self.created_directories() {
                 // Fails, as it should, if another process has put something into it.
-                let _ = fs::remove_dir(made);
+                let _ = fs::remove_dir(directory);
             }
             return Err(error);
         }
-        for changed in self.made().chain([&*self.temporary_parent]) {
+        for changed in self.created_directories().chain([&*self.temporary_parent]) {
             sync_directory(changed)
                 .with_context(|| format!("{}: cannot sync", changed.display()))?;
         }
@@ -82,7 +82,7 @@ impl OutputDirectories {
     }
 
     /// The directories that were created for `destination`, the deepest first.
-    fn made(&self) -> impl Iterator<Item = &Path> {
+    fn created_directories(&self) -> impl Iterator<Item = &Path> {
         let is_new = |directory: &&Path| {
             *directory != self.temporary_parent && !directory.as_os_str().is_empty()
         };

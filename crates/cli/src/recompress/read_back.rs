@@ -102,11 +102,15 @@ mod tests {
         ] {
             fs::write(&new, file(written)).expect("disk takes it");
             let found = check(&original, &new, Path::new("destination")).err();
-            let said = found.as_ref().map(ToString::to_string);
-            assert_eq!(found.is_some_and(|error| error.is::<ReadMismatch>()), !is_same, "{said:?}");
-            assert!(
-                said.is_none_or(|said| said.starts_with("destination: differs from the input at"))
+            let message = found.as_ref().map(ToString::to_string);
+            assert_eq!(
+                found.is_some_and(|error| error.is::<ReadMismatch>()),
+                !is_same,
+                "{message:?}"
             );
+            assert!(message.is_none_or(|message| {
+                message.starts_with("destination: differs from the input at")
+            }));
         }
     }
 }

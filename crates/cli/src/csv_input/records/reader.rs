@@ -105,12 +105,12 @@ impl<R: Read> Records<R> {
     fn skip_byte_order_mark(&mut self) -> io::Result<()> {
         const MARK: [u8; 3] = *b"\xef\xbb\xbf";
         loop {
-            let held = &self.buffer[self.filled.clone()];
-            if held.starts_with(&MARK) {
+            let unread = &self.buffer[self.filled.clone()];
+            if unread.starts_with(&MARK) {
                 self.filled.start += MARK.len();
                 return Ok(());
             }
-            if !MARK.starts_with(held) || !self.fill()? {
+            if !MARK.starts_with(unread) || !self.fill()? {
                 return Ok(());
             }
         }
@@ -119,9 +119,9 @@ impl<R: Read> Records<R> {
     /// Skips the first line of an invalid record.
     fn skip_line(&mut self, problem: &Problem) -> io::Result<BadLine> {
         let what = problem.message(self.line, self.field_size_max);
-        let held = &self.buffer[self.filled.clone()];
-        let end = memchr(b'\n', held);
-        let bytes = without_return(&held[..end.unwrap_or(held.len())]).to_vec();
+        let unread = &self.buffer[self.filled.clone()];
+        let end = memchr(b'\n', unread);
+        let bytes = without_return(&unread[..end.unwrap_or(unread.len())]).to_vec();
         let bad = BadLine { line: self.line, what, bytes };
         self.line += 1;
         if let Some(end) = end {

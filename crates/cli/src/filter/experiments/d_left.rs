@@ -58,6 +58,6 @@ fn timed<T, E>(
     run: impl FnOnce(&[KeyHash]) -> Result<T, E>,
 ) -> Result<(f64, T), E> {
     let start = Instant::now();
-    let given = run(keys)?;
-    Ok((start.elapsed().as_nanos() as f64 / keys.len() as f64, given))
+    let result = run(keys)?;
+    Ok((start.elapsed().as_nanos() as f64 / keys.len() as f64, result))
 }

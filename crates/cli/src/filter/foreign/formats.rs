@@ -13,15 +13,15 @@ use crate::size_text::show_count;
 /// A format of another library.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
 pub(super) enum ForeignFormat {
-    /// Guava's BloomFilter, as `writeTo` writes it
+    /// Guava's `BloomFilter`, as `writeTo` writes it
     Guava,
-    /// The SimpleBloomFilter class of many tutorials, as `BitSet.toByteArray`
+    /// The `SimpleBloomFilter` class of many tutorials, as `BitSet.toByteArray`
     SimpleBloom,
-    /// Hadoop's BloomFilter class
+    /// Hadoop's `BloomFilter` class
     HadoopBloom,
-    /// Hadoop's CountingBloomFilter class
+    /// Hadoop's `CountingBloomFilter` class
     HadoopCounting,
-    /// Hadoop's DynamicBloomFilter class
+    /// Hadoop's `DynamicBloomFilter` class
     HadoopDynamic,
     /// The Go package seiflotfy/cuckoofilter, as `Encode` writes it
     GoCuckoo,
