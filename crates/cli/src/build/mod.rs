@@ -1,4 +1,4 @@
-//! `hfile build`: HFiles from cells or CSV: one, or those of a table for HBase's bulk load.
+//! `hfile build`: writes one HFile from cells or CSV, or the HFiles of a table for HBase's bulk load.
 
 mod regions;
 mod verb;

@@ -1,4 +1,4 @@
-//! `hfile cat`: the cells of files.
+//! `hfile cat`: prints the cells of files.
 
 mod backward;
 mod verb;

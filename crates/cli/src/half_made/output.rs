@@ -1,4 +1,4 @@
-//! Output files, and the list of what Ctrl-C removes.
+//! Output files, and the list of temporary paths that Ctrl-C removes.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -8,45 +8,50 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use anyhow::Context;
 use tempfile::NamedTempFile;
 
-use crate::failure::Exists;
+use crate::failure::OutputExists;
 
-/// What Ctrl-C has to remove.
-static HALF_MADE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// The temporary outputs that Ctrl-C removes.
+static TEMPORARY_PATHS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Where a verb's output goes: a file that is not there until it is whole, or stdout for `-`.
+/// The output of a verb: a file that appears when it is complete, or stdout for `-`.
 pub(crate) enum Output {
-    /// A file beside its final place.
+    /// A temporary file in the directory of its destination.
     File(OutputFile),
     /// Stdout.
     Stdout(BufWriter<io::StdoutLock<'static>>),
 }
 
-/// A file under its temporary name.
+/// A temporary file and its destination.
 pub(crate) struct OutputFile {
     temporary: NamedTempFile,
-    place: PathBuf,
+    destination: PathBuf,
     force: bool,
     _removal: Removal,
 }
 
 impl Output {
-    /// Starts the output for `place`, which is replaced only by `force`.
-    pub(crate) fn create(place: &Path, force: bool) -> anyhow::Result<Self> {
-        if place == Path::new("-") {
+    /// Creates the output for `destination`, which `force` allows to replace.
+    pub(crate) fn create(destination: &Path, force: bool) -> anyhow::Result<Self> {
+        if destination == Path::new("-") {
             return Ok(Self::Stdout(crate::output::stdout()));
         }
-        if !force && place.try_exists().unwrap_or(false) {
-            return Err(Exists(place.display().to_string()).into());
+        if !force && destination.try_exists().unwrap_or(false) {
+            return Err(OutputExists(destination.display().to_string()).into());
         }
-        let (removal, temporary) = Removal::of(|| {
-            let temporary = temporary_file(0o666).tempfile_in(directory_of(place))?;
+        let (removal, temporary) = Removal::register(|| {
+            let temporary = temporary_file(0o666).tempfile_in(directory_of(destination))?;
             Ok((temporary.path().to_owned(), temporary))
         })
-        .with_context(|| format!("{}: cannot create", place.display()))?;
-        Ok(Self::File(OutputFile { temporary, place: place.to_owned(), force, _removal: removal }))
+        .with_context(|| format!("{}: cannot create", destination.display()))?;
+        Ok(Self::File(OutputFile {
+            temporary,
+            destination: destination.to_owned(),
+            force,
+            _removal: removal,
+        }))
     }
 
-    /// Where what was written can be read; `None` of stdout.
+    /// Returns the temporary file's path; `None` for stdout.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::File(file) => Some(file.temporary.path()),
@@ -54,7 +59,7 @@ impl Output {
         }
     }
 
-    /// Puts the output in its place: synced, renamed, and the rename synced.
+    /// Syncs the output, renames it to its destination, and syncs the directory.
     pub(crate) fn finish(self) -> anyhow::Result<()> {
         match self {
             Self::Stdout(mut out) => out.flush().context(crate::output::STDOUT),
@@ -81,36 +86,39 @@ impl Write for Output {
 
 impl OutputFile {
     fn finish(self) -> anyhow::Result<()> {
-        let place = self.place.display().to_string();
+        let destination = self.destination.display().to_string();
         let file = self.temporary.as_file();
-        file.sync_all().with_context(|| format!("{place}: cannot sync"))?;
+        file.sync_all().with_context(|| format!("{destination}: cannot sync"))?;
         let moved = if self.force {
-            self.temporary.persist(&self.place)
+            self.temporary.persist(&self.destination)
         } else {
-            self.temporary.persist_noclobber(&self.place)
+            self.temporary.persist_noclobber(&self.destination)
         };
         match moved {
             Ok(_) => {}
             Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => {
-                return Err(Exists(place).into());
+                return Err(OutputExists(destination).into());
             }
             Err(failed) => {
-                return Err(failed.error).with_context(|| format!("{place}: cannot rename to it"));
+                return Err(failed.error)
+                    .with_context(|| format!("{destination}: cannot rename to it"));
             }
         }
-        sync_directory(directory_of(&self.place))
-            .with_context(|| format!("{place}: cannot sync its directory"))
+        sync_directory(directory_of(&self.destination))
+            .with_context(|| format!("{destination}: cannot sync its directory"))
     }
 }
 
-/// A path's entry in the list of what Ctrl-C removes; dropping it strikes it off.
+/// A path that Ctrl-C removes, until this is dropped.
 pub(crate) struct Removal(PathBuf);
 
 impl Removal {
-    /// Makes something and enters it, so that no Ctrl-C can come in between.
-    pub(crate) fn of<T>(make: impl FnOnce() -> io::Result<(PathBuf, T)>) -> io::Result<(Self, T)> {
-        watch_for_ctrl_c();
-        let mut list = half_made();
+    /// Creates a file or directory and registers its path, with the list locked against Ctrl-C.
+    pub(crate) fn register<T>(
+        make: impl FnOnce() -> io::Result<(PathBuf, T)>,
+    ) -> io::Result<(Self, T)> {
+        handle_ctrl_c();
+        let mut list = temporary_paths();
         let (path, thing) = make()?;
         list.push(path.clone());
         Ok((Self(path), thing))
@@ -119,25 +127,25 @@ impl Removal {
 
 impl Drop for Removal {
     fn drop(&mut self) {
-        half_made().retain(|path| *path != self.0);
+        temporary_paths().retain(|path| *path != self.0);
     }
 }
 
-pub(super) fn half_made() -> MutexGuard<'static, Vec<PathBuf>> {
-    HALF_MADE.lock().unwrap_or_else(PoisonError::into_inner)
+pub(super) fn temporary_paths() -> MutexGuard<'static, Vec<PathBuf>> {
+    TEMPORARY_PATHS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn watch_for_ctrl_c() {
+fn handle_ctrl_c() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // Without a handler Ctrl-C still ends the process; it only leaves more behind.
+        // Without a handler Ctrl-C still ends the process, but leaves temporary outputs behind.
         let _ = ctrlc::set_handler(|| {
-            // Held to the end, so that nothing new is begun.
-            let list = half_made();
+            // Locked until the process exits, so that no new output is registered.
+            let list = temporary_paths();
             for path in list.iter() {
                 remove(path);
             }
-            // 128 + SIGINT, as shells have it.
+            // 128 + SIGINT, as in shells.
             std::process::exit(130);
         });
     });
@@ -145,7 +153,7 @@ fn watch_for_ctrl_c() {
 
 fn remove(path: &Path) {
     if path.is_dir() {
-        // The main thread may be adding files to it right now: try until it is gone.
+        // The main thread may still add files, which makes the removal fail: retry.
         for _ in 0..100 {
             if fs::remove_dir_all(path).is_ok() {
                 break;
@@ -156,8 +164,8 @@ fn remove(path: &Path) {
     }
 }
 
-pub(super) fn directory_of(place: &Path) -> &Path {
-    match place.parent() {
+pub(super) fn directory_of(destination: &Path) -> &Path {
+    match destination.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     }
@@ -167,9 +175,10 @@ pub(super) fn sync_directory(directory: &Path) -> io::Result<()> {
     File::open(directory)?.sync_all()
 }
 
-/// A builder of temporary files and directories which, unlike most, are for whom their owner's umask
-/// lets of those in `mode`: they will be the output.
-#[cfg_attr(not(unix), expect(unused_variables, reason = "others have no such modes"))]
+/// Returns a builder of temporary files and directories with the permissions `mode` less the umask.
+///
+/// The default of 0600 would be wrong, because the temporary file becomes the output.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "only Unix has these modes"))]
 pub(super) fn temporary_file(mode: u32) -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".hfile-");
@@ -186,20 +195,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_output_is_not_there_until_it_is_finished() {
-        let directory = tempfile::tempdir().expect("a place for the test");
-        let place = directory.path().join("out.hfile");
-        let mut output = Output::create(&place, false).expect("nothing in the way");
+    fn an_output_appears_when_it_is_finished() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let destination = directory.path().join("out.hfile");
+        let mut output = Output::create(&destination, false).expect("nothing in the way");
         output.write_all(b"half").expect("disk takes it");
-        assert!(!place.exists());
+        assert!(!destination.exists());
         output.finish().expect("nothing in the way");
-        assert_eq!(fs::read(&place).expect("it is there"), b"half");
+        assert_eq!(fs::read(&destination).expect("it is there"), b"half");
         assert_eq!(fs::read_dir(directory.path()).expect("readable").count(), 1);
     }
 
     #[test]
     fn a_dropped_output_leaves_nothing() {
-        let directory = tempfile::tempdir().expect("a place for the test");
+        let directory = tempfile::tempdir().expect("a temporary directory");
         let mut output = Output::create(&directory.path().join("out"), false).expect("free");
         output.write_all(b"half").expect("disk takes it");
         drop(output);
@@ -208,14 +217,14 @@ mod tests {
 
     #[test]
     fn only_force_replaces_a_file() {
-        let directory = tempfile::tempdir().expect("a place for the test");
-        let place = directory.path().join("out");
-        fs::write(&place, b"old").expect("disk takes it");
-        let refused = Output::create(&place, false).err().expect("it is in the way");
-        assert!(refused.is::<Exists>());
-        let mut output = Output::create(&place, true).expect("forced");
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let destination = directory.path().join("out");
+        fs::write(&destination, b"old").expect("disk takes it");
+        let refused = Output::create(&destination, false).err().expect("it is in the way");
+        assert!(refused.is::<OutputExists>());
+        let mut output = Output::create(&destination, true).expect("forced");
         output.write_all(b"new").expect("disk takes it");
         output.finish().expect("forced");
-        assert_eq!(fs::read(&place).expect("it is there"), b"new");
+        assert_eq!(fs::read(&destination).expect("it is there"), b"new");
     }
 }

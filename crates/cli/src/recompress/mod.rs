@@ -1,4 +1,4 @@
-//! `hfile recompress`: what a file would take under other encodings and codecs, or the file so written.
+//! `hfile recompress`: measures a file under other encodings and codecs, or rewrites it.
 
 mod measure;
 mod read_back;
