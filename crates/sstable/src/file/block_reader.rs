@@ -26,7 +26,7 @@ use crate::block::data::{DataBlock, DataRef};
 use crate::block::decoded::DecodedBlock;
 use crate::block::encoded::EncodedBlock;
 use crate::block::header::Header;
-use crate::block::index::{BlockPlace, TypedPlace};
+use crate::block::index::{BlockHandle, TypedHandle};
 use crate::block::origin::BlockOrigin;
 use crate::block::row_index::RowIndexKind;
 use crate::buffers::{Body, Buffers};
@@ -64,7 +64,7 @@ impl BlockReader {
     /// `check` compares a block just read with the entry.
     pub(crate) fn load<T: TypedBlock>(
         &self,
-        TypedPlace { place, block_type }: TypedPlace,
+        TypedHandle { place, block_type }: TypedHandle,
         caching: Caching,
         trace: &mut ReadTrace,
         check: impl FnOnce(&T, &Header) -> Result<(), &'static str>,
@@ -102,7 +102,7 @@ impl BlockReader {
     /// `check` compares a block just decoded with its index entry.
     pub(crate) fn load_decoded(
         &self,
-        place: BlockPlace,
+        place: BlockHandle,
         context: &mut ReadContext<'_>,
         mut check: impl FnMut(&DecodedBlock) -> Result<(), DamageReason>,
     ) -> Result<Arc<DecodedBlock>> {
@@ -131,7 +131,7 @@ impl BlockReader {
     /// may evict before its next use.
     pub(crate) fn load_for_row(
         &self,
-        place: BlockPlace,
+        place: BlockHandle,
         context: &mut ReadContext<'_>,
         mut check: impl FnMut(DataRef<'_>) -> Result<(), DamageReason>,
     ) -> Result<DataBlock> {
@@ -164,7 +164,7 @@ impl BlockReader {
     /// `check` is that of [`load_for_row`](Self::load_for_row).
     pub(crate) fn load_for_scan(
         &self,
-        place: BlockPlace,
+        place: BlockHandle,
         context: &mut ReadContext<'_>,
         mut check: impl FnMut(DataRef<'_>) -> Result<(), DamageReason>,
     ) -> Result<DataBlock> {
@@ -184,7 +184,7 @@ impl BlockReader {
     fn cached_decoded(
         &self,
         cache: &BlockCache,
-        place: BlockPlace,
+        place: BlockHandle,
         context: &mut ReadContext<'_>,
         check: &mut impl FnMut(&DecodedBlock) -> Result<(), DamageReason>,
     ) -> Result<Option<Arc<DecodedBlock>>> {
@@ -263,7 +263,7 @@ impl BlockReader {
     /// Reads the data block at `place` without checking its cells.
     fn read_encoded(
         &self,
-        place: BlockPlace,
+        place: BlockHandle,
         context: &mut ReadContext<'_>,
     ) -> Result<EncodedBlock> {
         let raw = self.read_data_block(place, context.buffers)?;
@@ -318,19 +318,24 @@ impl BlockReader {
 
     /// Returns the error for damage in the block at `place`.
     #[cold]
-    pub(crate) fn damaged(&self, place: BlockPlace, block: BlockType, what: DamageReason) -> Error {
+    pub(crate) fn damaged(
+        &self,
+        place: BlockHandle,
+        block: BlockType,
+        what: DamageReason,
+    ) -> Error {
         Damage::in_block(block, place.offset, what).in_file(&self.name)
     }
 
     /// Returns the internal error for a cached block whose type differs from the block in the file.
     #[cold]
-    fn type_conflict(&self, place: BlockPlace, expected: BlockType, found: &CachedBlock) -> Error {
+    fn type_conflict(&self, place: BlockHandle, expected: BlockType, found: &CachedBlock) -> Error {
         let found = found.kind().name();
         let what = format!("the cache has a block of kind {found} where the file has {expected}");
         Error::Internal { file: self.name.clone(), at: place.offset, what }
     }
 
-    fn check_type(&self, place: BlockPlace, header: &Header, expected: BlockType) -> Result<()> {
+    fn check_type(&self, place: BlockHandle, header: &Header, expected: BlockType) -> Result<()> {
         if header.block_type == expected {
             return Ok(());
         }
@@ -338,7 +343,7 @@ impl BlockReader {
         Err(Damage::in_block(header.block_type, place.offset, what).in_file(&self.name))
     }
 
-    pub(crate) const fn cache_key(&self, place: BlockPlace) -> BlockKey {
+    pub(crate) const fn cache_key(&self, place: BlockHandle) -> BlockKey {
         let (file, is_preferred) = (self.file_id, self.in_memory);
         BlockKey { file, offset: place.offset.get(), is_preferred }
     }

@@ -15,7 +15,7 @@ use crate::block::branch::IndexBlock;
 use crate::block::data::{DataBlock, DataRef};
 use crate::block::decoded::DecodedBlock;
 use crate::block::encoded::{EncodedBlock, EncodedCursor};
-use crate::block::index::BlockPlace;
+use crate::block::index::BlockHandle;
 use crate::block::origin::BlockOrigin;
 use crate::block::slot::BlockSlot;
 use crate::buffers::Buffers;
@@ -343,7 +343,7 @@ impl OpenFile {
     /// The last key in the file info decides which rows are out of range, so it must be right.
     fn check_last_data_block(
         &self,
-        place: BlockPlace,
+        place: BlockHandle,
         found: &KeyRef<'_>,
     ) -> Result<(), &'static str> {
         if self.trailer.last_data_block_offset != Some(place.offset) {

@@ -16,7 +16,7 @@ use super::block_reader::BlockReader;
 use super::read_context::ReadContext;
 use crate::block::branch::IndexBlock;
 use crate::block::decoded::DecodedBlock;
-use crate::block::index::{BlockPlace, IndexEntry};
+use crate::block::index::{BlockHandle, IndexEntry};
 use crate::block::slot::BlockSlot;
 use crate::encoding::DamageReason;
 use crate::{BlockOffset, BlockType, Comparator, KeyRef, Result};
@@ -31,7 +31,7 @@ pub(crate) struct DataIndex {
 /// An index entry of a data block: the block's location, key range and predecessor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DataEntry<'a> {
-    pub(crate) block: BlockPlace,
+    pub(crate) block: BlockHandle,
     /// At most the block's first key.
     pub(crate) key: &'a [u8],
     /// At least the block's last key; `None` for the last block of the file.

@@ -14,7 +14,7 @@ use super::index::{DataEntry, DataIndex, NodeEntry, Predecessor};
 use super::open_file::OpenFile;
 use super::read_context::ReadContext;
 use crate::block::branch::IndexBlock;
-use crate::block::index::{BlockPlace, IndexEntry};
+use crate::block::index::{BlockHandle, IndexEntry};
 use crate::block::origin::BlockOrigin;
 use crate::{Damage, Error, KeyRef, Result};
 
@@ -26,7 +26,7 @@ pub(crate) struct IndexCursor {
     /// The nodes below the root, down to the leaf, each with its current entry.
     below: Vec<(Arc<IndexBlock>, usize)>,
     /// The location of the data block.
-    block: BlockPlace,
+    block: BlockHandle,
     predecessor: Predecessor,
 }
 
@@ -64,7 +64,7 @@ impl IndexCursor {
     }
 
     /// Returns the location of the data block.
-    pub(crate) const fn block_place(&self) -> BlockPlace {
+    pub(crate) const fn block_place(&self) -> BlockHandle {
         self.block
     }
 

@@ -11,7 +11,7 @@ use bytes::Bytes;
 
 use super::block_reader::BlockReader;
 use crate::block::header::Header;
-use crate::block::index::BlockPlace;
+use crate::block::index::BlockHandle;
 use crate::buffers::{Body, Buffers};
 use crate::{BlockOffset, Compression, Damage, Error, Result, compression, encoding};
 
@@ -24,14 +24,14 @@ pub(crate) struct RawBlock {
 /// A verified and decompressed data block, in reusable buffers.
 #[derive(Debug)]
 pub(crate) struct RawDataBlock {
-    pub(crate) place: BlockPlace,
+    pub(crate) place: BlockHandle,
     pub(crate) header: Header,
     pub(crate) body: Body,
 }
 
 impl BlockReader {
     /// Reads, verifies and decompresses the block at `place`.
-    pub(crate) fn read(&self, place: BlockPlace) -> Result<RawBlock> {
+    pub(crate) fn read(&self, place: BlockHandle) -> Result<RawBlock> {
         self.check_block_range(place)?;
         let bytes = self.read_bytes(place.offset, place.len.into())?;
         self.parse(&bytes, place.offset).map_err(|damage| damage.in_file(&self.name))
@@ -40,7 +40,7 @@ impl BlockReader {
     /// Reads, verifies and decompresses the data block at `place`, in reusable buffers.
     pub(crate) fn read_data_block(
         &self,
-        place: BlockPlace,
+        place: BlockHandle,
         buffers: &mut Buffers,
     ) -> Result<RawDataBlock> {
         let raw = self.read_data_block_up_to(u32::MAX, place, buffers)?;
@@ -51,7 +51,7 @@ impl BlockReader {
     pub(crate) fn read_data_block_up_to(
         &self,
         len_max: u32,
-        place: BlockPlace,
+        place: BlockHandle,
         buffers: &mut Buffers,
     ) -> Result<Option<RawDataBlock>> {
         self.check_block_range(place)?;
@@ -62,7 +62,7 @@ impl BlockReader {
         let found = self.check_block(bytes, place.offset);
         let (header, stored) = found.map_err(|damage| damage.in_file(&self.name))?;
         if header.uncompressed_size > len_max {
-            buffers.give_back(buffer);
+            buffers.recycle(buffer);
             return Ok(None);
         }
         let body = self.inflate(&header, bytes.get(stored.clone()).unwrap_or_default(), buffers);
@@ -70,7 +70,7 @@ impl BlockReader {
         let body = match body {
             None => Body::new(buffer, stored),
             Some(body) => {
-                buffers.give_back(buffer);
+                buffers.recycle(buffer);
                 body
             }
         };
@@ -78,7 +78,7 @@ impl BlockReader {
     }
 
     /// Checks that `place` is within the file and the limits.
-    fn check_block_range(&self, place: BlockPlace) -> Result<()> {
+    fn check_block_range(&self, place: BlockHandle) -> Result<()> {
         let damaged = |what| Damage { at: place.offset, block: None, what }.in_file(&self.name);
         let end = place.offset.plus(place.len.into());
         if place.len <= Header::LEN || end.get() > self.blocks_end {

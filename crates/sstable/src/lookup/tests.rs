@@ -136,7 +136,7 @@ fn slots_bypass_the_cache_while_it_has_room_and_the_block_is_in_memory() {
             }
         }
         assert_eq!(seek().1, [1, 0]);
-        cache.forget(reader.file().blocks.cache_key(place));
+        cache.remove(reader.file().blocks.cache_key(place));
         // The scanner still holds the block, but a full cache must see every access.
         assert_eq!(seek().1, if has_room { [1, 0] } else { [0, 1] });
         drop(held);

@@ -23,7 +23,7 @@ use std::thread::{self, JoinHandle};
 
 use crate::block::data::DataBlock;
 use crate::block::encoded::EncodedBlock;
-use crate::block::index::BlockPlace;
+use crate::block::index::BlockHandle;
 use crate::block::row_index::RowIndexKind;
 use crate::buffers::Buffers;
 use crate::file::index_cursor::IndexCursor;
@@ -72,7 +72,7 @@ struct Prefetcher {
 /// A block that was read ahead, or the error.
 #[derive(Debug)]
 struct PrefetchedBlock {
-    place: BlockPlace,
+    place: BlockHandle,
     /// Whether its bytes were read, even if they are damaged.
     is_read: bool,
     /// `None` if the block is too large to prefetch, so that the scan reads it.
@@ -111,7 +111,7 @@ impl ReadAhead {
     /// `buffers` are the free buffers of the scan.
     pub(crate) fn take(
         &mut self,
-        place: BlockPlace,
+        place: BlockHandle,
         buffers: &mut Buffers,
         trace: &mut ReadTrace,
     ) -> Option<Result<DataBlock>> {
@@ -163,7 +163,7 @@ impl Prefetcher {
     }
 
     /// Returns the block at `place`; `None` if it is not the next one, or if the thread has ended.
-    fn take(&mut self, place: BlockPlace, buffers: &mut Buffers) -> Option<PrefetchedBlock> {
+    fn take(&mut self, place: BlockHandle, buffers: &mut Buffers) -> Option<PrefetchedBlock> {
         loop {
             if self.read_by_scan.front().is_some_and(|prefetched| prefetched.place == place) {
                 return self.read_by_scan.pop_front();
@@ -227,7 +227,7 @@ impl Prefetcher {
     fn return_buffers(&mut self, buffers: &mut Buffers) {
         for mut used_buffers in self.used_buffers.drain(..) {
             // Replaces the buffer that holds the block itself.
-            used_buffers.take_one(buffers);
+            used_buffers.take_from(buffers);
             // Fails only if the thread has ended.
             self.to_thread.as_ref().map(|thread| thread.send(used_buffers));
         }
@@ -286,7 +286,7 @@ impl Frontier {
     }
 
     /// Claims the next block, which the caller must read.
-    fn claim_next(&self) -> Option<BlockPlace> {
+    fn claim_next(&self) -> Option<BlockHandle> {
         let mut last_claimed = self.last_claimed.lock().unwrap_or_else(PoisonError::into_inner);
         let cursor = last_claimed.take()?;
         // If an index block is damaged, the scan's own cursor returns the error.
@@ -306,7 +306,7 @@ impl Frontier {
     /// The block is `None` if it is too large to prefetch. No further block can then be claimed.
     fn read(
         &self,
-        place: BlockPlace,
+        place: BlockHandle,
         buffers: &mut Buffers,
     ) -> (bool, Option<Result<EncodedBlock>>) {
         let blocks = &self.file.blocks;
@@ -333,7 +333,7 @@ fn decode_if_possible(block: EncodedBlock, buffers: &mut Buffers) -> DataBlock {
         && is_short
         && let Ok(decode_if_possible) = block.decode_copy(RowIndexKind::ByOrder, buffers)
     {
-        block.give_back(buffers);
+        block.recycle(buffers);
         return DataBlock::Decoded(Arc::new(decode_if_possible));
     }
     DataBlock::Encoded(Arc::new(block))

@@ -338,7 +338,7 @@ impl Scanner {
     fn move_to_next_block(&mut self) -> Result<()> {
         let Some(position) = self.position.take() else { return Ok(()) };
         let next = self.next_block(position.block(), &position.cell().key())?;
-        position.into_block().give_back(&mut self.buffers);
+        position.into_block().recycle(&mut self.buffers);
         if let (Some(read_ahead), Some(cursor)) = (&mut self.read_ahead, &self.cursor) {
             read_ahead.enter_block(&self.file, cursor);
         }

@@ -7,7 +7,7 @@ use super::verification::{Verifier, display_key};
 use crate::Caching;
 use crate::block::branch::IndexBlock;
 use crate::block::decoded::DecodedBlock;
-use crate::block::index::BlockPlace;
+use crate::block::index::BlockHandle;
 use crate::buffers::Buffers;
 use crate::file::read_context::ReadContext;
 use crate::{BlockOffset, BlockType, Damage, KeyRef, ReadTrace, Result};
@@ -21,7 +21,7 @@ pub(super) struct CheckedBlock {
 
 /// A readable data block, with its first and last key.
 struct ReadableBlock {
-    place: BlockPlace,
+    place: BlockHandle,
     /// `None` if the keys are too long to keep. They are then read again.
     keys: Option<Keys>,
 }
@@ -32,7 +32,7 @@ impl CheckedBlock {
     /// Longer keys are not kept, because keys of hostile files can be as long as their block.
     const KEPT_LEN_MAX: usize = 4096;
 
-    pub(super) fn new(place: BlockPlace, block: &DecodedBlock) -> Self {
+    pub(super) fn new(place: BlockHandle, block: &DecodedBlock) -> Self {
         let keys = Some(keys(block))
             .filter(|(first, last)| first.len().max(last.len()) <= Self::KEPT_LEN_MAX);
         Self { at: place.offset, readable: Some(ReadableBlock { place, keys }) }
@@ -170,7 +170,7 @@ impl Verifier<'_> {
     /// Checks an entry against its data block. Returns the problem, if any.
     fn check_entry(
         &self,
-        place: BlockPlace,
+        place: BlockHandle,
         key: &[u8],
         traversal: &mut IndexTraversal,
     ) -> Result<Option<String>> {

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::buffered_sink::BufferedSink;
 use crate::block::header::Header;
-use crate::block::index::BlockPlace;
+use crate::block::index::BlockHandle;
 use crate::{BlockOffset, BlockType, ChecksumType, Compression, Error, FileName, Result};
 use crate::{WriterOptions, ZstdFraming, compression};
 
@@ -84,7 +84,7 @@ impl<W: Write> BlockWriter<W> {
     }
 
     /// Writes a block.
-    pub(super) fn write(&mut self, block_type: BlockType, body: &[u8]) -> Result<BlockPlace> {
+    pub(super) fn write(&mut self, block_type: BlockType, body: &[u8]) -> Result<BlockHandle> {
         let place = self.write_uncounted(block_type, body)?;
         self.uncompressed_len += (HEADER_LEN + body.len()) as u64;
         Ok(place)
@@ -97,7 +97,7 @@ impl<W: Write> BlockWriter<W> {
         &mut self,
         block_type: BlockType,
         body: &[u8],
-    ) -> Result<BlockPlace> {
+    ) -> Result<BlockHandle> {
         // Leaves room for the header, which needs the compressed size.
         self.stored.clear();
         self.stored.resize(HEADER_LEN, 0);
@@ -117,7 +117,7 @@ impl<W: Write> BlockWriter<W> {
     }
 
     /// Copies a stored block of another file, with a new `previous` offset. Does not count it.
-    pub(super) fn write_stored(&mut self, header: &Header, bytes: &[u8]) -> Result<BlockPlace> {
+    pub(super) fn write_stored(&mut self, header: &Header, bytes: &[u8]) -> Result<BlockHandle> {
         let header = Header { previous_block: self.link_to_previous(header.block_type), ..*header };
         self.stored.clear();
         header.write(&mut self.stored);
@@ -136,9 +136,9 @@ impl<W: Write> BlockWriter<W> {
         block_type: BlockType,
         checksum: ChecksumType,
         bytes_per_checksum: u32,
-    ) -> Result<BlockPlace> {
+    ) -> Result<BlockHandle> {
         checksum.append(&mut self.stored, 0, bytes_per_checksum);
-        let place = BlockPlace { offset: self.offset, len: self.stored.len() as u32 };
+        let place = BlockHandle { offset: self.offset, len: self.stored.len() as u32 };
         self.sink.write(&self.stored).map_err(|source| Error::Io {
             file: self.name.clone(),
             action: format!("write the {block_type} block at {}", place.offset).into(),

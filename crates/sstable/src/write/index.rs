@@ -12,7 +12,7 @@
 use std::io::Write;
 
 use super::block_writer::BlockWriter;
-use crate::block::index::{BlockPlace, IndexEntry, MiddleEntry, write_branch};
+use crate::block::index::{BlockHandle, IndexEntry, MiddleEntry, write_index_entries};
 use crate::{BlockType, Result};
 
 /// The most levels that readers accept.
@@ -21,13 +21,13 @@ const LEVELS_MAX: u32 = 16;
 /// The entries of a pending index block, with the lengths of both forms of the block.
 #[derive(Debug, Default)]
 struct PendingBlock {
-    entries: Vec<(BlockPlace, Vec<u8>)>,
+    entries: Vec<(BlockHandle, Vec<u8>)>,
     keys_len: usize,
     root_len: usize,
 }
 
 impl PendingBlock {
-    fn push(&mut self, block: BlockPlace, key: Vec<u8>) {
+    fn push(&mut self, block: BlockHandle, key: Vec<u8>) {
         self.keys_len += key.len();
         self.root_len += IndexEntry::root_len(key.len());
         self.entries.push((block, key));
@@ -35,7 +35,7 @@ impl PendingBlock {
 
     /// Returns the bytes of a leaf or intermediate block with these entries.
     fn branch_len(&self) -> usize {
-        4 + 4 * (self.entries.len() + 1) + BlockPlace::LEN * self.entries.len() + self.keys_len
+        4 + 4 * (self.entries.len() + 1) + BlockHandle::LEN * self.entries.len() + self.keys_len
     }
 
     fn iter(&self) -> impl Iterator<Item = IndexEntry<'_>> + Clone {
@@ -59,7 +59,7 @@ pub(super) struct IndexWriter {
 /// The fields of the trailer about the index.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WrittenIndex {
-    pub(super) root: BlockPlace,
+    pub(super) root: BlockHandle,
     pub(super) root_entries: u32,
     pub(super) levels: u32,
     pub(super) len: u64,
@@ -78,7 +78,7 @@ impl IndexWriter {
     }
 
     /// Adds an entry for a data block.
-    pub(super) fn push(&mut self, block: BlockPlace, key: Vec<u8>) {
+    pub(super) fn push(&mut self, block: BlockHandle, key: Vec<u8>) {
         self.leaf.push(block, key);
     }
 
@@ -97,7 +97,7 @@ impl IndexWriter {
             let leaf = std::mem::take(&mut self.leaf);
             let before = self.block_counts.last().map_or(0, |count| *count);
             self.block_counts.push(before + leaf.entries.len() as u64);
-            self.write_branch(blocks, BlockType::LeafIndex, leaf)?;
+            self.write_index_entries(blocks, BlockType::LeafIndex, leaf)?;
         }
         Ok(())
     }
@@ -120,7 +120,7 @@ impl IndexWriter {
                 levels += 1;
             }
         }
-        let mut body = Vec::with_capacity(self.root.root_len + BlockPlace::LEN + 4);
+        let mut body = Vec::with_capacity(self.root.root_len + BlockHandle::LEN + 4);
         self.root.iter().for_each(|entry| entry.write_root(&mut body));
         if let Some(middle) = middle {
             middle.write(&mut body);
@@ -140,24 +140,24 @@ impl IndexWriter {
             // As HBase, counts the entries of the whole level, not those of the group.
             if index >= self.entries_min && group.root_len >= self.block_size {
                 let group = std::mem::take(&mut group);
-                self.write_branch(blocks, BlockType::IntermediateIndex, group)?;
+                self.write_index_entries(blocks, BlockType::IntermediateIndex, group)?;
             }
         }
         if !group.entries.is_empty() {
-            self.write_branch(blocks, BlockType::IntermediateIndex, group)?;
+            self.write_index_entries(blocks, BlockType::IntermediateIndex, group)?;
         }
         Ok(())
     }
 
     /// Writes a leaf or intermediate block, and adds its entry to the root.
-    fn write_branch<W: Write>(
+    fn write_index_entries<W: Write>(
         &mut self,
         blocks: &mut BlockWriter<W>,
         block_type: BlockType,
         mut pending: PendingBlock,
     ) -> Result<()> {
         let mut body = Vec::with_capacity(pending.branch_len());
-        write_branch(&mut body, pending.iter());
+        write_index_entries(&mut body, pending.iter());
         self.len += body.len() as u64;
         let block = match block_type {
             BlockType::LeafIndex => blocks.write(block_type, &body)?,

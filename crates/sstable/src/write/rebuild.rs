@@ -22,7 +22,7 @@ use super::row_filter::{FilterBlocks, FilterWriter};
 use super::rules::is_reserved_key;
 use crate::block::filter_index::is_filter_name;
 use crate::block::header::Header;
-use crate::block::index::{BlockPlace, Branch, IndexEntry, write_branch};
+use crate::block::index::{BlockHandle, IndexEntries, IndexEntry, write_index_entries};
 use crate::encoding::DamageReason;
 use crate::input::Input;
 use crate::{
@@ -159,7 +159,7 @@ enum Meta {
     /// A new block of our filter.
     New(Vec<u8>),
     /// A block of the old file.
-    Kept(BlockPlace),
+    Kept(BlockHandle),
 }
 
 /// The META blocks of the new file, in the order of their names.
@@ -215,7 +215,7 @@ struct Rebuild<'a, W> {
     filter_id: Option<Vec<u8>>,
     written: BlockWriter<W>,
     /// The new locations of intermediate index blocks, by their old offsets.
-    moved: HashMap<BlockOffset, BlockPlace>,
+    moved: HashMap<BlockOffset, BlockHandle>,
 }
 
 impl<W: Write> Rebuild<'_, W> {
@@ -296,13 +296,13 @@ impl<W: Write> Rebuild<'_, W> {
     }
 
     /// Copies a block to the current offset of the new file.
-    fn copy(&mut self, (at, header): &LocatedHeader) -> Result<BlockPlace> {
+    fn copy(&mut self, (at, header): &LocatedHeader) -> Result<BlockHandle> {
         let (bytes, _) = self.reader.blocks().raw_block(*at, header)?;
         self.written.write_stored(header, &bytes)
     }
 
     /// Writes the changed file info. Returns its location and its uncompressed length.
-    fn write_file_info(&mut self) -> Result<(BlockPlace, u64)> {
+    fn write_file_info(&mut self) -> Result<(BlockHandle, u64)> {
         let (block, old) = (self.blocks.file_info, self.reader.file_info());
         let mut new = old.clone();
         for (key, value) in self.changes {
@@ -324,13 +324,13 @@ impl<W: Write> Rebuild<'_, W> {
 
     /// Returns the body of an intermediate block with new locations; `None` if no entry has moved.
     fn relocated_branch(&self, body: &Bytes) -> Result<Option<Vec<u8>>, DamageReason> {
-        let branch = Branch::new(body.clone())?;
+        let branch = IndexEntries::new(body.clone())?;
         if !branch.entries().any(|entry| self.moved.contains_key(&entry.block.offset)) {
             return Ok(None);
         }
         let entries: Vec<_> = branch.entries().map(|entry| self.relocated_entry(entry)).collect();
         let mut body = Vec::new();
-        write_branch(&mut body, entries.into_iter());
+        write_index_entries(&mut body, entries.into_iter());
         Ok(Some(body))
     }
 
@@ -339,7 +339,7 @@ impl<W: Write> Rebuild<'_, W> {
         IndexEntry { block, ..entry }
     }
 
-    fn write_data_root(&mut self) -> Result<BlockPlace> {
+    fn write_data_root(&mut self) -> Result<BlockHandle> {
         let root = self.blocks.data_root;
         if self.moved.is_empty() {
             return self.copy(&root);

@@ -14,7 +14,7 @@ use filter::bloom::hbase::{self, HashPair, HashType};
 
 use super::lazy_block::{LazyFilterBlock, offset_before};
 use crate::block::bloom::{BloomBits, BloomChunk, BloomMeta};
-use crate::block::index::BlockPlace;
+use crate::block::index::BlockHandle;
 use crate::file::block_reader::BlockReader;
 use crate::order::Comparator;
 use crate::row_heads::RowHeads;
@@ -135,7 +135,7 @@ impl ChunkedBloom {
     }
 
     /// Returns the locations of its chunks.
-    pub(crate) fn chunk_places(&self) -> impl Iterator<Item = BlockPlace> {
+    pub(crate) fn chunk_places(&self) -> impl Iterator<Item = BlockHandle> {
         self.meta.chunks.iter().map(|chunk| chunk.block)
     }
 

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::block::cached::TypedBlock;
 use crate::block::header::Header;
-use crate::block::index::BlockPlace;
+use crate::block::index::BlockHandle;
 use crate::cache::Reservation;
 use crate::file::block_reader::BlockReader;
 use crate::file::options::Caching;
@@ -21,7 +21,7 @@ use crate::{BlockOffset, BlockSource, BlockType, Damage, Error, ReadTrace, Resul
 /// One block of a filter, loaded at its first use.
 #[derive(Debug)]
 pub(crate) struct LazyFilterBlock<T> {
-    place: BlockPlace,
+    place: BlockHandle,
     /// The offset that the block's header must give as `previous`.
     previous: Option<BlockOffset>,
     resident: OnceLock<ResidentBlock<T>>,
@@ -30,11 +30,11 @@ pub(crate) struct LazyFilterBlock<T> {
 }
 
 impl<T: TypedBlock> LazyFilterBlock<T> {
-    pub(crate) const fn new(place: BlockPlace, previous: Option<BlockOffset>) -> Self {
+    pub(crate) const fn new(place: BlockHandle, previous: Option<BlockOffset>) -> Self {
         Self { place, previous, resident: OnceLock::new(), damage: OnceLock::new() }
     }
 
-    pub(crate) const fn place(&self) -> BlockPlace {
+    pub(crate) const fn place(&self) -> BlockHandle {
         self.place
     }
 
@@ -113,7 +113,7 @@ impl<T: TypedBlock> LazyFilterBlock<T> {
             // Fails if another thread was first. Dropping this reservation then returns its room.
             let _ = self.resident.set(ResidentBlock { block: Arc::clone(&block), _room: room });
             if let Some(cache) = cache {
-                cache.forget(blocks.cache_key(self.place));
+                cache.remove(blocks.cache_key(self.place));
             }
         }
         FilterBlockRef::Loaded(block)

@@ -28,7 +28,7 @@ use crate::block::filter_index::{
     FILTER_INDEX_NAME, FilterIndex, Partition, index_checksum, partition_name,
 };
 use crate::block::header::Header;
-use crate::block::index::BlockPlace;
+use crate::block::index::BlockHandle;
 use crate::block::meta::{FilterBlock, MetaBlock, ROW_FILTER_NAME};
 use crate::cache::Reservation;
 use crate::file::block_reader::BlockReader;
@@ -75,13 +75,13 @@ enum Layout {
 /// A partitioned filter.
 #[derive(Debug)]
 struct Partitioned {
-    index: BlockPlace,
+    index: BlockHandle,
     /// The META block before the index.
     previous: Option<BlockOffset>,
     /// The number of keys and the checksum of the index, if the file states them.
     id: Option<(u64, u64)>,
     /// The locations of the partitions in ascending order, each with the META block before it.
-    places: Vec<(BlockPlace, Option<BlockOffset>)>,
+    places: Vec<(BlockHandle, Option<BlockOffset>)>,
     loaded: OnceLock<LoadedPartitions>,
     /// The damage to the index, if a read has found any.
     damage: OnceLock<Damage>,
@@ -400,7 +400,7 @@ impl LoadedPartitions {
         let bytes = (block.bytes() + index.bytes()) as u64;
         let room = blocks.cache.as_ref().and_then(|cache| cache.reserve(bytes));
         let filter_block =
-            |(place, previous): &(BlockPlace, _)| LazyFilterBlock::new(*place, *previous);
+            |(place, previous): &(BlockHandle, _)| LazyFilterBlock::new(*place, *previous);
         let filter_blocks = partitioned.places.iter().map(filter_block).collect();
         Ok(Self { index, filter_blocks, _room: room })
     }
