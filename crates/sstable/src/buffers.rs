@@ -148,7 +148,7 @@ impl Buffers {
     }
 
     /// Takes back a buffer, for the next block.
-    pub(crate) fn give_back(&mut self, mut buffer: Vec<u8>) {
+    pub(crate) fn recycle(&mut self, mut buffer: Vec<u8>) {
         if self.kept.len() < self.count_max && buffer.capacity() <= Self::LEN_MAX {
             buffer.resize(buffer.capacity(), 0);
             self.kept.push(buffer);
@@ -192,23 +192,23 @@ mod tests {
         let first = buffers.take(1000);
         assert_eq!(first.len(), 1000);
         let place = first.as_ptr();
-        buffers.give_back(first);
+        buffers.recycle(first);
         let again = buffers.take(900);
         assert_eq!((again.as_ptr(), again.len()), (place, 1000));
-        buffers.give_back(again);
+        buffers.recycle(again);
         assert!(buffers.take(1001).len() > 1001);
         for _ in 0..9 {
-            buffers.give_back(vec![0; 10]);
+            buffers.recycle(vec![0; 10]);
         }
-        buffers.give_back(vec![0; Buffers::LEN_MAX + 1]);
+        buffers.recycle(vec![0; Buffers::LEN_MAX + 1]);
         assert_eq!(buffers.kept.len(), 3);
         let mut more = Buffers::at_most(4);
-        more.give_back(vec![0; 10]);
+        more.recycle(vec![0; 10]);
         for left in [2, 1, 0] {
             more.take_one(&mut buffers);
             assert_eq!((more.kept.len(), buffers.kept.len()), (4 - left, left));
         }
-        buffers.give_back(vec![0; 10]);
+        buffers.recycle(vec![0; 10]);
         more.take_one(&mut buffers);
         assert_eq!((more.kept.len(), buffers.kept.len()), (4, 1));
     }

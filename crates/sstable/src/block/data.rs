@@ -42,16 +42,16 @@ impl DataBlock {
     }
 
     /// Recycles the buffer, unless others share the block.
-    pub(crate) fn give_back(self, buffers: &mut Buffers) {
+    pub(crate) fn recycle(self, buffers: &mut Buffers) {
         match self {
             Self::Encoded(block) => {
                 if let Some(own) = Arc::into_inner(block) {
-                    own.give_back(buffers);
+                    own.recycle(buffers);
                 }
             }
             Self::Decoded(block) => {
                 if let Some(own) = Arc::into_inner(block) {
-                    own.give_back(buffers);
+                    own.recycle(buffers);
                 }
             }
         }

@@ -47,8 +47,8 @@ impl DecodedBlock {
     }
 
     /// Recycles its buffer.
-    pub(crate) fn give_back(self, buffers: &mut Buffers) {
-        buffers.give_back(self.cells.into_buffer());
+    pub(crate) fn recycle(self, buffers: &mut Buffers) {
+        buffers.recycle(self.cells.into_buffer());
     }
 
     /// Returns a cursor on the first cell.

@@ -65,8 +65,8 @@ impl EncodedBlock {
     }
 
     /// Recycles its buffer.
-    pub(crate) fn give_back(self, buffers: &mut Buffers) {
-        buffers.give_back(self.cells.into_buffer());
+    pub(crate) fn recycle(self, buffers: &mut Buffers) {
+        buffers.recycle(self.cells.into_buffer());
     }
 
     /// Checks all cells and makes them plain; `buffers` get what is no longer needed.
@@ -83,7 +83,7 @@ impl EncodedBlock {
             }
             Cells::Delta(_) => {
                 let decoded = decoded_copy(&origin, &cells, layout, lookup, buffers);
-                buffers.give_back(cells.into_buffer());
+                buffers.recycle(cells.into_buffer());
                 decoded
             }
         }

@@ -62,7 +62,7 @@ impl BlockReader {
         let found = self.check_block(bytes, place.offset);
         let (header, stored) = found.map_err(|damage| damage.in_file(&self.name))?;
         if header.uncompressed_size > len_max {
-            buffers.give_back(buffer);
+            buffers.recycle(buffer);
             return Ok(None);
         }
         let body = self.inflate(&header, bytes.get(stored.clone()).unwrap_or_default(), buffers);
@@ -70,7 +70,7 @@ impl BlockReader {
         let body = match body {
             None => Body::new(buffer, stored),
             Some(body) => {
-                buffers.give_back(buffer);
+                buffers.recycle(buffer);
                 body
             }
         };

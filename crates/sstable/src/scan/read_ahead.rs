@@ -182,7 +182,7 @@ impl Running {
             // The thread is at it, or nobody has begun with it.
             let claimed = (self.own.len() < OWN_MAX).then(|| self.frontier.claim()).flatten();
             let Some(claimed) = claimed else {
-                self.give_back(buffers);
+                self.recycle(buffers);
                 if self.receive() {
                     continue;
                 }
@@ -215,13 +215,13 @@ impl Running {
         self.frontier.ready.fetch_sub(1, Ordering::Relaxed);
         self.spent.push(std::mem::take(&mut ready.buffers));
         if self.spent.len() >= SPENT_MAX {
-            self.give_back(buffers);
+            self.recycle(buffers);
         }
         ready
     }
 
     /// Gives the thread buffers for further blocks.
-    fn give_back(&mut self, buffers: &mut Buffers) {
+    fn recycle(&mut self, buffers: &mut Buffers) {
         for mut spent in self.spent.drain(..) {
             // Instead of the one in which the block itself has come.
             spent.take_one(buffers);
@@ -329,7 +329,7 @@ fn decoded(block: EncodedBlock, buffers: &mut Buffers) -> DataBlock {
         && is_short
         && let Ok(decoded) = block.decode_copy(RowIndexKind::ByOrder, buffers)
     {
-        block.give_back(buffers);
+        block.recycle(buffers);
         return DataBlock::Decoded(Arc::new(decoded));
     }
     DataBlock::Encoded(Arc::new(block))

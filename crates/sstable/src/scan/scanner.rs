@@ -329,7 +329,7 @@ impl Scanner {
     fn enter_next(&mut self) -> Result<()> {
         let Some(place) = self.place.take() else { return Ok(()) };
         let next = self.next_block(place.block(), &place.cell().key())?;
-        place.into_block().give_back(&mut self.buffers);
+        place.into_block().recycle(&mut self.buffers);
         if let (Some(ahead), Some(cursor)) = (&mut self.ahead, &self.cursor) {
             ahead.cross_edge(&self.file, cursor);
         }
