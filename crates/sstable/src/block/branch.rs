@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::index::{BlockPlace, Branch, IndexEntry};
+use super::index::{BlockHandle, Branch, IndexEntry};
 use super::slot::BlockSlot;
 use crate::encoding::DamageReason;
 use crate::row_heads::RowHeads;
@@ -22,7 +22,7 @@ pub(crate) struct IndexBlock {
 impl IndexBlock {
     /// Takes entries, whose keys and order it checks.
     pub(crate) fn new(branch: Branch, order: Comparator) -> Result<Self, DamageReason> {
-        let mut previous: Option<(KeyRef<'_>, BlockPlace)> = None;
+        let mut previous: Option<(KeyRef<'_>, BlockHandle)> = None;
         for entry in branch.entries() {
             let key = KeyRef::parse(entry.key).ok_or("an index key is not a key")?;
             if let Some((previous_key, previous_block)) = previous {
@@ -127,7 +127,7 @@ mod tests {
         let keys: Vec<_> = keys.collect();
         let entries = keys.iter().enumerate().map(|(number, key)| {
             let offset = BlockOffset::new(number as u64 * 100);
-            IndexEntry { block: BlockPlace { offset, len: 100 }, key }
+            IndexEntry { block: BlockHandle { offset, len: 100 }, key }
         });
         let mut body = Vec::new();
         write_branch(&mut body, entries);
@@ -152,7 +152,7 @@ mod tests {
         let mut key = Vec::new();
         KeyRef::before_row(b"a").write_flat(&mut key);
         let entry = |offset| {
-            let block = BlockPlace { offset: BlockOffset::new(offset), len: 100 };
+            let block = BlockHandle { offset: BlockOffset::new(offset), len: 100 };
             IndexEntry { block, key: &key }
         };
         let mut body = Vec::new();

@@ -35,13 +35,13 @@ use crate::{BlockOffset, BlockType};
 /// Where a block is, and the first key in it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct IndexEntry<'a> {
-    pub(crate) block: BlockPlace,
+    pub(crate) block: BlockHandle,
     pub(crate) key: &'a [u8],
 }
 
 /// Where a block is, and how many bytes it takes there with header and checksums.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct BlockPlace {
+pub(crate) struct BlockHandle {
     pub(crate) offset: BlockOffset,
     pub(crate) len: u32,
 }
@@ -49,11 +49,11 @@ pub(crate) struct BlockPlace {
 /// Where a block of a known type is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TypedPlace {
-    pub(crate) place: BlockPlace,
+    pub(crate) place: BlockHandle,
     pub(crate) block_type: BlockType,
 }
 
-impl BlockPlace {
+impl BlockHandle {
     /// Returns the place of a block that has to be of type `block_type`.
     pub(crate) const fn of_type(self, block_type: BlockType) -> TypedPlace {
         TypedPlace { place: self, block_type }
@@ -82,11 +82,11 @@ impl BlockPlace {
 
 impl<'a> IndexEntry<'a> {
     /// The bytes of an entry of a root whose key is empty.
-    pub(crate) const ROOT_LEN_MIN: usize = BlockPlace::LEN + 1;
+    pub(crate) const ROOT_LEN_MIN: usize = BlockHandle::LEN + 1;
 
     /// Reads an entry of a root.
     pub(crate) fn read_root(input: &mut Input<'a>) -> Result<Self, DamageReason> {
-        let block = BlockPlace::read(input).ok_or("an index entry without a place")?;
+        let block = BlockHandle::read(input).ok_or("an index entry without a place")?;
         let len = input.hvlong().and_then(|len| usize::try_from(len).ok());
         let key = len.and_then(|len| input.take(len)).ok_or("an index key goes past the block")?;
         Ok(Self { block, key })
@@ -106,20 +106,20 @@ impl<'a> IndexEntry<'a> {
     )]
     pub(crate) fn root_len(key_len: usize) -> usize {
         let len = i64::try_from(key_len).expect("a key is shorter than 2 GiB");
-        BlockPlace::LEN + hvlong_len(len) + key_len
+        BlockHandle::LEN + hvlong_len(len) + key_len
     }
 }
 
 /// The middle of a data index of several levels.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct MiddleEntry {
-    pub(crate) leaf: BlockPlace,
+    pub(crate) leaf: BlockHandle,
     pub(crate) entry_in_leaf: u32,
 }
 
 impl MiddleEntry {
     pub(crate) fn read(input: &mut Input<'_>) -> Option<Self> {
-        let leaf = BlockPlace::read(input)?;
+        let leaf = BlockHandle::read(input)?;
         Some(Self { leaf, entry_in_leaf: u32::try_from(input.len_i32()?).ok()? })
     }
 
@@ -139,7 +139,7 @@ pub(crate) fn write_branch<'a>(
     let mut offset = 0_u32;
     out.extend_from_slice(&offset.to_be_bytes());
     for entry in entries.clone() {
-        let end = entry.key.len().checked_add(BlockPlace::LEN);
+        let end = entry.key.len().checked_add(BlockHandle::LEN);
         let end = end.and_then(|len| u32::try_from(len).ok()?.checked_add(offset));
         offset = end.expect("an index block is shorter than 2 GiB");
         out.extend_from_slice(&offset.to_be_bytes());
@@ -182,8 +182,8 @@ impl Branch {
                 None => {}
                 Some(start) => {
                     let entry = entries.get(start..end).ok_or(overlap)?;
-                    let entry = entry.first_chunk::<{ BlockPlace::LEN }>().ok_or(overlap)?;
-                    let place = BlockPlace::read(&mut Input::new(entry));
+                    let entry = entry.first_chunk::<{ BlockHandle::LEN }>().ok_or(overlap)?;
+                    let place = BlockHandle::read(&mut Input::new(entry));
                     place.ok_or("an index entry without a place")?;
                 }
             }
@@ -227,7 +227,7 @@ impl Branch {
             self.entries_at + usize::try_from(offset).expect("a usize has 32 bits or more")
         });
         let mut input = Input::new(&self.body[start..end]);
-        let block = BlockPlace::read(&mut input).expect("places are checked");
+        let block = BlockHandle::read(&mut input).expect("places are checked");
         IndexEntry { block, key: input.rest() }
     }
 
@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     fn entry(offset: u64, len: u32, key: &[u8]) -> IndexEntry<'_> {
-        IndexEntry { block: BlockPlace { offset: BlockOffset::new(offset), len }, key }
+        IndexEntry { block: BlockHandle { offset: BlockOffset::new(offset), len }, key }
     }
 
     /// The one root entry of the file in appendix A of the format description.
@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn the_middle_reads_back() {
         let middle = MiddleEntry {
-            leaf: BlockPlace { offset: BlockOffset::new(7), len: 9 },
+            leaf: BlockHandle { offset: BlockOffset::new(7), len: 9 },
             entry_in_leaf: 3,
         };
         let mut written = Vec::new();

@@ -1,13 +1,13 @@
 //! Where a block in memory came from.
 
 use super::header::Header;
-use super::index::BlockPlace;
+use super::index::BlockHandle;
 use crate::{BlockOffset, BlockType};
 
 /// Where a block in memory came from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockOrigin {
-    pub(crate) place: BlockPlace,
+    pub(crate) place: BlockHandle,
     pub(crate) block_type: BlockType,
     /// The block of its type before it, as its header has it.
     pub(crate) previous: Option<BlockOffset>,
@@ -15,7 +15,7 @@ pub(crate) struct BlockOrigin {
 
 impl BlockOrigin {
     /// Takes what the header says of a block at `place`.
-    pub(crate) const fn new(place: BlockPlace, header: &Header) -> Self {
+    pub(crate) const fn new(place: BlockHandle, header: &Header) -> Self {
         Self { place, block_type: header.block_type, previous: header.previous_block }
     }
 }

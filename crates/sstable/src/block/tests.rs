@@ -3,7 +3,7 @@
 use super::data::DataBlock;
 use super::decoded::DecodedBlock;
 use super::encoded::EncodedBlock;
-use super::index::BlockPlace;
+use super::index::BlockHandle;
 use super::origin::BlockOrigin;
 use super::row_index::{RowIndexKind, RowPlace};
 use super::row_table::row_hash;
@@ -31,7 +31,7 @@ fn cell<'a>(row: &'a [u8], qualifier: &'a [u8]) -> CellRef<'a> {
 }
 
 const ORIGIN: BlockOrigin = BlockOrigin {
-    place: BlockPlace { offset: BlockOffset::new(0), len: 0 },
+    place: BlockHandle { offset: BlockOffset::new(0), len: 0 },
     block_type: BlockType::Data,
     previous: None,
 };

@@ -25,7 +25,7 @@ use crate::block::data::{DataBlock, DataRef};
 use crate::block::decoded::DecodedBlock;
 use crate::block::encoded::EncodedBlock;
 use crate::block::header::Header;
-use crate::block::index::{BlockPlace, TypedPlace};
+use crate::block::index::{BlockHandle, TypedPlace};
 use crate::block::origin::BlockOrigin;
 use crate::block::row_index::RowIndexKind;
 use crate::buffers::{Body, Buffers};
@@ -99,7 +99,7 @@ impl BlockReader {
     /// with what else is known of it.
     pub(crate) fn load_decoded(
         &self,
-        place: BlockPlace,
+        place: BlockHandle,
         context: &mut ReadContext<'_>,
         mut check: impl FnMut(&DecodedBlock) -> Result<(), DamageReason>,
     ) -> Result<Arc<DecodedBlock>> {
@@ -126,7 +126,7 @@ impl BlockReader {
     /// block may leave a full cache before it is used again.
     pub(crate) fn load_for_row(
         &self,
-        place: BlockPlace,
+        place: BlockHandle,
         context: &mut ReadContext<'_>,
         mut check: impl FnMut(DataRef<'_>) -> Result<(), DamageReason>,
     ) -> Result<DataBlock> {
@@ -158,7 +158,7 @@ impl BlockReader {
     /// [`load_for_row`](Self::load_for_row).
     pub(crate) fn load_for_scan(
         &self,
-        place: BlockPlace,
+        place: BlockHandle,
         context: &mut ReadContext<'_>,
         mut check: impl FnMut(DataRef<'_>) -> Result<(), DamageReason>,
     ) -> Result<DataBlock> {
@@ -177,7 +177,7 @@ impl BlockReader {
     fn cached_decoded(
         &self,
         cache: &BlockCache,
-        place: BlockPlace,
+        place: BlockHandle,
         context: &mut ReadContext<'_>,
         check: &mut impl FnMut(&DecodedBlock) -> Result<(), DamageReason>,
     ) -> Result<Option<Arc<DecodedBlock>>> {
@@ -256,7 +256,7 @@ impl BlockReader {
     /// Reads the data block at `place`, and checks none of its cells.
     fn read_encoded(
         &self,
-        place: BlockPlace,
+        place: BlockHandle,
         context: &mut ReadContext<'_>,
     ) -> Result<EncodedBlock> {
         let raw = self.read_data(place, context.buffers)?;
@@ -311,19 +311,19 @@ impl BlockReader {
 
     /// The error for a block at `place` of which `what` is wrong.
     #[cold]
-    pub(crate) fn damaged(&self, place: BlockPlace, block: BlockType, what: DamageReason) -> Error {
+    pub(crate) fn damaged(&self, place: BlockHandle, block: BlockType, what: DamageReason) -> Error {
         Damage::in_block(block, place.offset, what).in_file(&self.name)
     }
 
     /// Returns the internal error for a cache and a file that disagree about the type of the block at `place`.
     #[cold]
-    fn wrong_type(&self, place: BlockPlace, expected: BlockType, found: &CachedBlock) -> Error {
+    fn wrong_type(&self, place: BlockHandle, expected: BlockType, found: &CachedBlock) -> Error {
         let found = found.kind().name();
         let what = format!("the cache has a block of kind {found} where the file has {expected}");
         Error::Internal { file: self.name.clone(), at: place.offset, what }
     }
 
-    fn check_type(&self, place: BlockPlace, header: &Header, expected: BlockType) -> Result<()> {
+    fn check_type(&self, place: BlockHandle, header: &Header, expected: BlockType) -> Result<()> {
         if header.block_type == expected {
             return Ok(());
         }
@@ -331,7 +331,7 @@ impl BlockReader {
         Err(Damage::in_block(header.block_type, place.offset, what).in_file(&self.name))
     }
 
-    pub(crate) const fn key(&self, place: BlockPlace) -> BlockKey {
+    pub(crate) const fn key(&self, place: BlockHandle) -> BlockKey {
         let (file, is_preferred) = (self.file_id, self.in_memory);
         BlockKey { file, offset: place.offset.get(), is_preferred }
     }

@@ -14,7 +14,7 @@ use crate::block::branch::IndexBlock;
 use crate::block::data::{DataBlock, DataRef};
 use crate::block::decoded::DecodedBlock;
 use crate::block::encoded::{EncodedBlock, EncodedCursor};
-use crate::block::index::BlockPlace;
+use crate::block::index::BlockHandle;
 use crate::block::origin::BlockOrigin;
 use crate::block::slot::BlockSlot;
 use crate::buffers::Buffers;
@@ -315,7 +315,7 @@ impl OpenFile {
 
     /// Checks the last data block against the trailer and the file info. The last key in the file info
     /// decides which rows are out of range, so it must be right.
-    fn check_last_key(&self, place: BlockPlace, found: &KeyRef<'_>) -> Result<(), &'static str> {
+    fn check_last_key(&self, place: BlockHandle, found: &KeyRef<'_>) -> Result<(), &'static str> {
         if self.trailer.last_data_block_offset != Some(place.offset) {
             return Err("is the last data block of the index, and not that of the trailer");
         }

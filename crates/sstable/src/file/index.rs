@@ -12,7 +12,7 @@ use super::block_reader::BlockReader;
 use super::read_context::ReadContext;
 use crate::block::branch::IndexBlock;
 use crate::block::decoded::DecodedBlock;
-use crate::block::index::{BlockPlace, IndexEntry};
+use crate::block::index::{BlockHandle, IndexEntry};
 use crate::block::slot::BlockSlot;
 use crate::encoding::DamageReason;
 use crate::{BlockOffset, BlockType, Comparator, KeyRef, Result};
@@ -27,7 +27,7 @@ pub(crate) struct DataIndex {
 /// Where the index has a data block, and what it says about the keys in it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DataPlace<'a> {
-    pub(crate) block: BlockPlace,
+    pub(crate) block: BlockHandle,
     /// Not greater than the block's first key.
     pub(crate) key: &'a [u8],
     /// Not less than the block's last key; `None` for the last block of the file.

@@ -10,7 +10,7 @@ use super::index::{BlockBefore, DataIndex, DataPlace, NodePlace};
 use super::open_file::OpenFile;
 use super::read_context::ReadContext;
 use crate::block::branch::IndexBlock;
-use crate::block::index::{BlockPlace, IndexEntry};
+use crate::block::index::{BlockHandle, IndexEntry};
 use crate::block::origin::BlockOrigin;
 use crate::{Damage, Error, KeyRef, Result};
 
@@ -22,7 +22,7 @@ pub(crate) struct IndexCursor {
     /// The nodes below the root, down to the one that leads to data blocks, each with its entry.
     below: Vec<(Arc<IndexBlock>, usize)>,
     /// Where the block of the entry is.
-    block: BlockPlace,
+    block: BlockHandle,
     before: BlockBefore,
 }
 
@@ -56,7 +56,7 @@ impl IndexCursor {
     }
 
     /// Where the block is.
-    pub(crate) const fn block_place(&self) -> BlockPlace {
+    pub(crate) const fn block_place(&self) -> BlockHandle {
         self.block
     }
 

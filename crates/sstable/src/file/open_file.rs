@@ -10,10 +10,10 @@ use super::file_info::FileInfo;
 use super::filters::file_filters::Filters;
 use super::index::DataIndex;
 use super::trailer::Trailer;
-use crate::block::index::{BlockPlace, MiddleEntry};
+use crate::block::index::{BlockHandle, MiddleEntry};
 
 /// Names of META blocks in their order, and where the blocks are.
-pub(crate) type MetaIndex = Vec<(Bytes, BlockPlace)>;
+pub(crate) type MetaIndex = Vec<(Bytes, BlockHandle)>;
 
 /// The first and the last row of a file.
 pub(crate) struct Rows {

@@ -10,7 +10,7 @@ use super::open_file::OpenFile;
 use super::options::Caching;
 use crate::block::branch::IndexBlock;
 use crate::block::header::Header;
-use crate::block::index::BlockPlace;
+use crate::block::index::BlockHandle;
 use crate::block::meta::MetaBlock;
 use crate::{
     BlockOffset, BlockType, ChecksumType, Compression, Damage, DataBlockEncoding, FileInfo,
@@ -72,7 +72,7 @@ impl<'a> FileBlocks<'a> {
     }
 
     /// Returns the names of the META blocks in their order, and where the blocks are.
-    pub(crate) fn meta_places(self) -> &'a [(Bytes, BlockPlace)] {
+    pub(crate) fn meta_places(self) -> &'a [(Bytes, BlockHandle)] {
         &self.0.metas
     }
 

@@ -15,7 +15,7 @@ use bytes::Bytes;
 
 use super::block_reader::BlockReader;
 use crate::block::header::Header;
-use crate::block::index::BlockPlace;
+use crate::block::index::BlockHandle;
 use crate::buffers::{Body, Buffers};
 use crate::{BlockOffset, Compression, Damage, Error, Result, compression, encoding};
 
@@ -28,21 +28,21 @@ pub(crate) struct RawBlock {
 /// The same of a data block, in buffers that go round.
 #[derive(Debug)]
 pub(crate) struct RawData {
-    pub(crate) place: BlockPlace,
+    pub(crate) place: BlockHandle,
     pub(crate) header: Header,
     pub(crate) body: Body,
 }
 
 impl BlockReader {
     /// Reads, verifies and decompresses the block at `place`.
-    pub(crate) fn read(&self, place: BlockPlace) -> Result<RawBlock> {
+    pub(crate) fn read(&self, place: BlockHandle) -> Result<RawBlock> {
         self.check_place(place)?;
         let bytes = self.read_bytes(place.offset, place.len.into())?;
         self.parse(&bytes, place.offset).map_err(|damage| damage.in_file(&self.name))
     }
 
     /// Does the same through `buffers`.
-    pub(crate) fn read_data(&self, place: BlockPlace, buffers: &mut Buffers) -> Result<RawData> {
+    pub(crate) fn read_data(&self, place: BlockHandle, buffers: &mut Buffers) -> Result<RawData> {
         let raw = self.read_data_of_at_most(u32::MAX, place, buffers)?;
         Ok(raw.expect("no block is longer than a u32 can say"))
     }
@@ -51,7 +51,7 @@ impl BlockReader {
     pub(crate) fn read_data_of_at_most(
         &self,
         len_max: u32,
-        place: BlockPlace,
+        place: BlockHandle,
         buffers: &mut Buffers,
     ) -> Result<Option<RawData>> {
         self.check_place(place)?;
@@ -78,7 +78,7 @@ impl BlockReader {
     }
 
     /// Whether a block can be at `place`.
-    fn check_place(&self, place: BlockPlace) -> Result<()> {
+    fn check_place(&self, place: BlockHandle) -> Result<()> {
         let damaged = |what| Damage { at: place.offset, block: None, what }.in_file(&self.name);
         let end = place.offset.plus(place.len.into());
         if place.len <= Header::LEN || end.get() > self.blocks_end {

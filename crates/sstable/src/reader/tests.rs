@@ -4,7 +4,7 @@ use filter::{ErrorRate, FilterKind, Seed, Sizing};
 use super::*;
 use crate::block::bloom::BloomBits;
 use crate::block::cached::CachedBlock;
-use crate::block::index::BlockPlace;
+use crate::block::index::BlockHandle;
 use crate::block::meta::MetaBlock;
 use crate::buffers::Buffers;
 use crate::cache::BlockKey;
@@ -407,7 +407,7 @@ fn a_block_of_another_type_in_the_cache_is_an_internal_error() {
     for (at, header) in &places {
         let cache = Arc::new(BlockCache::new(1 << 20));
         let reader = open(&bytes, ReaderOptions::default().cache(Arc::clone(&cache)));
-        let place = BlockPlace { offset: *at, len: header.len() as u32 };
+        let place = BlockHandle { offset: *at, len: header.len() as u32 };
         let other = CachedBlock::Bloom(Arc::new(BloomBits::new(b"other")));
         cache.insert(reader.file().blocks.key(place), other);
         let probe = RowProbe::new(&row, SEED);
@@ -439,7 +439,7 @@ fn a_block_of_another_type_in_the_file_is_damage_whatever_the_cache_holds() {
     let blocks = &reader.file().blocks;
     let trace = &mut ReadTrace::default();
     let (at, header) = reader.blocks().headers().next().expect("a block").expect("our own file");
-    let place = BlockPlace { offset: at, len: header.len() as u32 };
+    let place = BlockHandle { offset: at, len: header.len() as u32 };
     let (caching, buffers) = (Caching::Use, &mut Buffers::default());
     let context = &mut ReadContext { caching, buffers, trace };
     blocks.load_decoded(place, context, |_| Ok(())).expect("a data block");

@@ -29,7 +29,7 @@ use std::thread::{self, JoinHandle};
 
 use crate::block::data::DataBlock;
 use crate::block::encoded::EncodedBlock;
-use crate::block::index::BlockPlace;
+use crate::block::index::BlockHandle;
 use crate::block::row_index::RowIndexKind;
 use crate::buffers::Buffers;
 use crate::file::index_cursor::IndexCursor;
@@ -78,7 +78,7 @@ struct Running {
 /// A block, as far as it could be read.
 #[derive(Debug)]
 struct Ready {
-    place: BlockPlace,
+    place: BlockHandle,
     /// Whether its bytes were read, whatever is in them.
     is_read: bool,
     /// `None` if the block is too large to be read ahead: the scan reads it.
@@ -115,7 +115,7 @@ impl ReadAhead {
     /// that the scan no longer needs.
     pub(crate) fn take(
         &mut self,
-        place: BlockPlace,
+        place: BlockHandle,
         buffers: &mut Buffers,
         trace: &mut ReadTrace,
     ) -> Option<Result<DataBlock>> {
@@ -167,7 +167,7 @@ impl Running {
     }
 
     /// The block at `place`; `None` if it is not the next one, or cannot be had as the thread has ended.
-    fn take(&mut self, place: BlockPlace, buffers: &mut Buffers) -> Option<Ready> {
+    fn take(&mut self, place: BlockHandle, buffers: &mut Buffers) -> Option<Ready> {
         loop {
             if self.own.front().is_some_and(|ready| ready.place == place) {
                 return self.own.pop_front();
@@ -283,7 +283,7 @@ impl Frontier {
     }
 
     /// Moves on by one block, which whoever calls has to read.
-    fn claim(&self) -> Option<BlockPlace> {
+    fn claim(&self) -> Option<BlockHandle> {
         let mut reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
         let cursor = reached.take()?;
         // If an index block is damaged, the scan gets that error when its own cursor reads it.
@@ -302,7 +302,7 @@ impl Frontier {
     /// block: `None` if it is too large to be read ahead, after which no block can be claimed.
     fn read(
         &self,
-        place: BlockPlace,
+        place: BlockHandle,
         buffers: &mut Buffers,
     ) -> (bool, Option<Result<EncodedBlock>>) {
         let blocks = &self.file.blocks;

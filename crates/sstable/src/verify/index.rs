@@ -7,7 +7,7 @@ use super::verification::{Verifier, shown};
 use crate::Caching;
 use crate::block::branch::IndexBlock;
 use crate::block::decoded::DecodedBlock;
-use crate::block::index::BlockPlace;
+use crate::block::index::BlockHandle;
 use crate::buffers::Buffers;
 use crate::file::read_context::ReadContext;
 use crate::{BlockOffset, BlockType, Damage, KeyRef, ReadTrace, Result};
@@ -22,7 +22,7 @@ pub(super) struct DataBlockSeen {
 
 /// A data block that was read, and the keys it starts and ends with.
 struct Seen {
-    place: BlockPlace,
+    place: BlockHandle,
     /// `None` where they are so long that they are read again.
     keys: Option<Keys>,
 }
@@ -33,7 +33,7 @@ impl DataBlockSeen {
     /// Longer keys are not kept for every block of a file: hostile ones are as long as their block.
     const KEPT_LEN_MAX: usize = 4096;
 
-    pub(super) fn new(place: BlockPlace, block: &DecodedBlock) -> Self {
+    pub(super) fn new(place: BlockHandle, block: &DecodedBlock) -> Self {
         let keys = Some(keys(block))
             .filter(|(first, last)| first.len().max(last.len()) <= Self::KEPT_LEN_MAX);
         Self { at: place.offset, seen: Some(Seen { place, keys }) }
@@ -165,7 +165,7 @@ impl Verifier<'_> {
     /// Holds an entry against the data block it must lead to. Returns what is wrong with it.
     fn check_entry(
         &self,
-        place: BlockPlace,
+        place: BlockHandle,
         key: &[u8],
         walk: &mut Walk,
     ) -> Result<Option<String>> {

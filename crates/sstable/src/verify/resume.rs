@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use super::salvage::next_block;
 use super::verification::Verifier;
 use crate::block::branch::IndexBlock;
-use crate::block::index::BlockPlace;
+use crate::block::index::BlockHandle;
 use crate::file::filters::chunked_bloom::ChunkedBloom;
 use crate::file::open_file::OpenFile;
 use crate::{BlockOffset, BlockType, Caching, Error, Header, ReadTrace, Result};
@@ -44,7 +44,7 @@ pub(super) struct ListedBlocks {
 
 #[derive(Clone, Copy, Debug)]
 struct Listed {
-    place: BlockPlace,
+    place: BlockHandle,
     is_data: bool,
 }
 

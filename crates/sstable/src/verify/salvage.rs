@@ -11,7 +11,7 @@
 
 use std::borrow::Cow;
 
-use crate::block::index::BlockPlace;
+use crate::block::index::BlockHandle;
 use crate::block::origin::BlockOrigin;
 use crate::block::row_index::RowIndexKind;
 use crate::buffers::{Body, Buffers};
@@ -215,7 +215,7 @@ fn hand_over<E: From<Error>>(
 fn cells_of(reader: &Reader, at: BlockOffset, raw: &RawBlock) -> Result<Vec<Cell>, DamageReason> {
     let blocks = &reader.file().blocks;
     let len = u32::try_from(raw.header.len()).unwrap_or(u32::MAX);
-    let place = BlockPlace { offset: at, len };
+    let place = BlockHandle { offset: at, len };
     let origin = BlockOrigin::new(place, &raw.header);
     let block = blocks.encoded_block(origin, Body::from(raw.body.to_vec()))?;
     let block = block.decode(RowIndexKind::ByOrder, &mut Buffers::default())?;

@@ -18,7 +18,7 @@ use super::lost_rows::LostRows;
 use super::resume::{ListedBlocks, Unread};
 
 use crate::block::decoded::DecodedBlock;
-use crate::block::index::BlockPlace;
+use crate::block::index::BlockHandle;
 use crate::block::origin::BlockOrigin;
 use crate::block::row_index::RowIndexKind;
 use crate::buffers::{Body, Buffers};
@@ -321,7 +321,7 @@ impl<'a> Verifier<'a> {
         let blocks = &self.file.blocks;
         let block_type = raw.header.block_type;
         let len = u32::try_from(raw.header.len()).unwrap_or(u32::MAX);
-        let place = BlockPlace { offset: at, len };
+        let place = BlockHandle { offset: at, len };
         let (origin, body) = (BlockOrigin::new(place, &raw.header), Body::from(raw.body.to_vec()));
         let decoded = blocks
             .encoded_block(origin, body)

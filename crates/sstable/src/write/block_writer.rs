@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::pieces::Pieces;
 use crate::block::header::Header;
-use crate::block::index::BlockPlace;
+use crate::block::index::BlockHandle;
 use crate::{BlockOffset, BlockType, ChecksumType, Compression, Error, FileName, Result};
 use crate::{WriterOptions, ZstdFraming, compression};
 
@@ -82,7 +82,7 @@ impl<W: Write> BlockWriter<W> {
     }
 
     /// Writes a block.
-    pub(super) fn write(&mut self, block_type: BlockType, body: &[u8]) -> Result<BlockPlace> {
+    pub(super) fn write(&mut self, block_type: BlockType, body: &[u8]) -> Result<BlockHandle> {
         let place = self.write_uncounted(block_type, body)?;
         self.uncompressed_len += (HEADER_LEN + body.len()) as u64;
         Ok(place)
@@ -94,7 +94,7 @@ impl<W: Write> BlockWriter<W> {
         &mut self,
         block_type: BlockType,
         body: &[u8],
-    ) -> Result<BlockPlace> {
+    ) -> Result<BlockHandle> {
         // The header comes first in the file and last to be known.
         self.stored.clear();
         self.stored.resize(HEADER_LEN, 0);
@@ -115,7 +115,7 @@ impl<W: Write> BlockWriter<W> {
 
     /// Writes a block of another file as it is stored there, but for the block before it that it
     /// names. It is not counted.
-    pub(super) fn write_stored(&mut self, header: &Header, bytes: &[u8]) -> Result<BlockPlace> {
+    pub(super) fn write_stored(&mut self, header: &Header, bytes: &[u8]) -> Result<BlockHandle> {
         let header = Header { previous_block: self.chain(header.block_type), ..*header };
         self.stored.clear();
         header.write(&mut self.stored);
@@ -130,9 +130,9 @@ impl<W: Write> BlockWriter<W> {
         block_type: BlockType,
         checksum: ChecksumType,
         bytes_per_checksum: u32,
-    ) -> Result<BlockPlace> {
+    ) -> Result<BlockHandle> {
         checksum.append(&mut self.stored, 0, bytes_per_checksum);
-        let place = BlockPlace { offset: self.offset, len: self.stored.len() as u32 };
+        let place = BlockHandle { offset: self.offset, len: self.stored.len() as u32 };
         self.sink.write(&self.stored).map_err(|source| Error::Io {
             file: self.name.clone(),
             action: format!("write the {block_type} block at {}", place.offset).into(),

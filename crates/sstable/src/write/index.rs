@@ -13,7 +13,7 @@
 use std::io::Write;
 
 use super::block_writer::BlockWriter;
-use crate::block::index::{BlockPlace, IndexEntry, MiddleEntry, write_branch};
+use crate::block::index::{BlockHandle, IndexEntry, MiddleEntry, write_branch};
 use crate::{BlockType, Result};
 
 /// More levels than any index has.
@@ -22,13 +22,13 @@ const LEVELS_MAX: u32 = 16;
 /// The entries of one index block to be, with what its two forms would take.
 #[derive(Debug, Default)]
 struct Chunk {
-    entries: Vec<(BlockPlace, Vec<u8>)>,
+    entries: Vec<(BlockHandle, Vec<u8>)>,
     keys_len: usize,
     root_len: usize,
 }
 
 impl Chunk {
-    fn push(&mut self, block: BlockPlace, key: Vec<u8>) {
+    fn push(&mut self, block: BlockHandle, key: Vec<u8>) {
         self.keys_len += key.len();
         self.root_len += IndexEntry::root_len(key.len());
         self.entries.push((block, key));
@@ -36,7 +36,7 @@ impl Chunk {
 
     /// The bytes of a leaf or intermediate block with these entries.
     fn branch_len(&self) -> usize {
-        4 + 4 * (self.entries.len() + 1) + BlockPlace::LEN * self.entries.len() + self.keys_len
+        4 + 4 * (self.entries.len() + 1) + BlockHandle::LEN * self.entries.len() + self.keys_len
     }
 
     fn iter(&self) -> impl Iterator<Item = IndexEntry<'_>> + Clone {
@@ -60,7 +60,7 @@ pub(super) struct IndexWriter {
 /// The index as the trailer describes it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WrittenIndex {
-    pub(super) root: BlockPlace,
+    pub(super) root: BlockHandle,
     pub(super) root_entries: u32,
     pub(super) levels: u32,
     pub(super) len: u64,
@@ -79,7 +79,7 @@ impl IndexWriter {
     }
 
     /// Notes a data block and the key that stands for it.
-    pub(super) fn push(&mut self, block: BlockPlace, key: Vec<u8>) {
+    pub(super) fn push(&mut self, block: BlockHandle, key: Vec<u8>) {
         self.leaf.push(block, key);
     }
 
@@ -121,7 +121,7 @@ impl IndexWriter {
                 levels += 1;
             }
         }
-        let mut body = Vec::with_capacity(self.root.root_len + BlockPlace::LEN + 4);
+        let mut body = Vec::with_capacity(self.root.root_len + BlockHandle::LEN + 4);
         self.root.iter().for_each(|entry| entry.write_root(&mut body));
         if let Some(middle) = middle {
             middle.write(&mut body);

@@ -23,7 +23,7 @@ use super::row_filter::{FilterBlocks, FilterWriter};
 use super::rules::is_writers_own;
 use crate::block::filter_index::is_filter_name;
 use crate::block::header::Header;
-use crate::block::index::{BlockPlace, Branch, IndexEntry, write_branch};
+use crate::block::index::{BlockHandle, Branch, IndexEntry, write_branch};
 use crate::encoding::DamageReason;
 use crate::input::Input;
 use crate::{
@@ -160,7 +160,7 @@ enum Meta {
     /// One of ours.
     New(Vec<u8>),
     /// One that is kept.
-    KeptBlock(BlockPlace),
+    KeptBlock(BlockHandle),
 }
 
 /// The META blocks of the new file, in the order of their names.
@@ -216,7 +216,7 @@ struct Rebuild<'a, W> {
     filter_id: Option<Vec<u8>>,
     written: BlockWriter<W>,
     /// Where intermediate index blocks were, and where they are now.
-    moved: HashMap<BlockOffset, BlockPlace>,
+    moved: HashMap<BlockOffset, BlockHandle>,
 }
 
 impl<W: Write> Rebuild<'_, W> {
@@ -297,14 +297,14 @@ impl<W: Write> Rebuild<'_, W> {
     }
 
     /// Copies a block to where the next one stands.
-    fn copy(&mut self, (at, header): &Found) -> Result<BlockPlace> {
+    fn copy(&mut self, (at, header): &Found) -> Result<BlockHandle> {
         let (bytes, _) = self.reader.blocks().raw_block(*at, header)?;
         self.written.write_stored(header, &bytes)
     }
 
     /// Writes the file info with its changes and the id of the new filter; also returns its length before
     /// compression.
-    fn write_file_info(&mut self) -> Result<(BlockPlace, u64)> {
+    fn write_file_info(&mut self) -> Result<(BlockHandle, u64)> {
         let (block, old) = (self.blocks.file_info, self.reader.file_info());
         let mut new = old.clone();
         for (key, value) in self.changes {
@@ -341,7 +341,7 @@ impl<W: Write> Rebuild<'_, W> {
         IndexEntry { block, ..entry }
     }
 
-    fn write_data_root(&mut self) -> Result<BlockPlace> {
+    fn write_data_root(&mut self) -> Result<BlockHandle> {
         let root = self.blocks.data_root;
         if self.moved.is_empty() {
             return self.copy(&root);

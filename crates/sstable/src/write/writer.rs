@@ -21,7 +21,7 @@ use super::rules::{BLOCK_LEN_MAX, check_options};
 use super::short_key::short_key;
 use super::statistics::{Statistics, describe_bloom, describe_origin};
 use crate::block::filter_index::is_filter_name;
-use crate::block::index::{BlockPlace, IndexEntry};
+use crate::block::index::{BlockHandle, IndexEntry};
 use crate::encoding::{BlockEncoder, CellLayout};
 use crate::{
     BlockOffset, BlockType, CellRef, Comparator, DataBlockEncoding, Error, FileInfo, FileName,
@@ -319,7 +319,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes the META blocks and returns their index.
-    fn write_meta_blocks(&mut self) -> Result<Vec<(BlockPlace, Vec<u8>)>> {
+    fn write_meta_blocks(&mut self) -> Result<Vec<(BlockHandle, Vec<u8>)>> {
         std::mem::take(&mut self.meta_blocks)
             .into_iter()
             .map(|(name, body)| Ok((self.blocks.write(BlockType::Meta, &body)?, name)))
@@ -327,7 +327,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes the blocks between the indexes and the trailer; returns where the file info is.
-    fn write_file_info_and_blooms(&mut self) -> Result<BlockPlace> {
+    fn write_file_info_and_blooms(&mut self) -> Result<BlockHandle> {
         let general = self.general_bloom.take().and_then(BloomWriter::finish);
         let delete_family = self.delete_family_bloom.take().and_then(BloomWriter::finish);
 

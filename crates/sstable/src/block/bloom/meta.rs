@@ -26,7 +26,7 @@
 use bytes::Bytes;
 use filter::bloom::hbase_ribbon::RibbonChunk;
 
-use crate::block::index::{BlockPlace, IndexEntry};
+use crate::block::index::{BlockHandle, IndexEntry};
 use crate::encoding::DamageReason;
 use crate::input::{Input, write_hvlong};
 
@@ -49,7 +49,7 @@ pub(crate) struct BloomMeta {
 /// One chunk, as the meta block lists it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct BloomChunk {
-    pub(crate) block: BlockPlace,
+    pub(crate) block: BlockHandle,
     pub(crate) first_key: Bytes,
 }
 

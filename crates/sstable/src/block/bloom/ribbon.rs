@@ -86,7 +86,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::BlockOffset;
     use crate::block::bloom::BloomChunk;
-    use crate::block::index::{BlockPlace, IndexEntry};
+    use crate::block::index::{BlockHandle, IndexEntry};
 
     /// The body of a meta block as HBase's trunk would write it.
     pub(crate) fn write(meta: &BloomMeta) -> Vec<u8> {
@@ -115,7 +115,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_meta_block_reads_back_and_a_cut_or_another_width_is_damage() {
-        let block = BlockPlace { offset: BlockOffset::new(7), len: 99 };
+        let block = BlockHandle { offset: BlockOffset::new(7), len: 99 };
         let chunk = BloomChunk { block, first_key: "row".into() };
         let meta = BloomMeta {
             total_byte_size: 104,

@@ -8,7 +8,7 @@ use filter::bloom::hbase::{self, HashPair, HashType};
 
 use super::kept::{FilterPart, offset_before};
 use crate::block::bloom::{BloomBits, BloomChunk, BloomMeta};
-use crate::block::index::BlockPlace;
+use crate::block::index::BlockHandle;
 use crate::file::block_reader::BlockReader;
 use crate::order::Comparator;
 use crate::row_heads::RowHeads;
@@ -124,7 +124,7 @@ impl ChunkedBloom {
     }
 
     /// Where its chunks are.
-    pub(crate) fn places(&self) -> impl Iterator<Item = BlockPlace> {
+    pub(crate) fn places(&self) -> impl Iterator<Item = BlockHandle> {
         self.meta.chunks.iter().map(|chunk| chunk.block)
     }
 

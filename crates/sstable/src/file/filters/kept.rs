@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::block::cached::TypedBlock;
 use crate::block::header::Header;
-use crate::block::index::BlockPlace;
+use crate::block::index::BlockHandle;
 use crate::cache::Reservation;
 use crate::file::block_reader::BlockReader;
 use crate::file::options::Caching;
@@ -15,7 +15,7 @@ use crate::{BlockOffset, BlockSource, BlockType, Damage, Error, ReadTrace, Resul
 /// One block of a filter: where it is, and what is known of it so far.
 #[derive(Debug)]
 pub(crate) struct FilterPart<T> {
-    place: BlockPlace,
+    place: BlockHandle,
     /// The offset that the block's header must give as `previous`.
     previous: Option<BlockOffset>,
     kept: OnceLock<KeptBlock<T>>,
@@ -24,11 +24,11 @@ pub(crate) struct FilterPart<T> {
 }
 
 impl<T: TypedBlock> FilterPart<T> {
-    pub(crate) const fn new(place: BlockPlace, previous: Option<BlockOffset>) -> Self {
+    pub(crate) const fn new(place: BlockHandle, previous: Option<BlockOffset>) -> Self {
         Self { place, previous, kept: OnceLock::new(), damage: OnceLock::new() }
     }
 
-    pub(crate) const fn place(&self) -> BlockPlace {
+    pub(crate) const fn place(&self) -> BlockHandle {
         self.place
     }
 

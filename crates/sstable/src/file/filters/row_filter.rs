@@ -22,7 +22,7 @@ use crate::block::filter_index::{
     FILTER_INDEX_NAME, FilterIndex, Partition, index_checksum, partition_name,
 };
 use crate::block::header::Header;
-use crate::block::index::BlockPlace;
+use crate::block::index::BlockHandle;
 use crate::block::meta::{FilterBlock, MetaBlock, ROW_FILTER_NAME};
 use crate::cache::Reservation;
 use crate::file::block_reader::BlockReader;
@@ -69,13 +69,13 @@ enum Layout {
 /// A filter in partitions.
 #[derive(Debug)]
 struct Partitioned {
-    index: BlockPlace,
+    index: BlockHandle,
     /// The META block in front of the index.
     previous: Option<BlockOffset>,
     /// Keys, and the checksum of the index, if the file says.
     id: Option<(u64, u64)>,
     /// Where the partitions are, in their order, each with the META block in front of it.
-    places: Vec<(BlockPlace, Option<BlockOffset>)>,
+    places: Vec<(BlockHandle, Option<BlockOffset>)>,
     loaded: OnceLock<Partitions>,
     /// What is wrong with the index, once that is known.
     damage: OnceLock<Damage>,
@@ -368,7 +368,7 @@ impl Partitions {
         }
         let bytes = (block.bytes() + index.bytes()) as u64;
         let room = blocks.cache.as_ref().and_then(|cache| cache.reserve(bytes));
-        let part = |(place, previous): &(BlockPlace, _)| FilterPart::new(*place, *previous);
+        let part = |(place, previous): &(BlockHandle, _)| FilterPart::new(*place, *previous);
         let parts = it.places.iter().map(part).collect();
         Ok(Self { index, parts, _room: room })
     }
