@@ -48,15 +48,15 @@ pub(crate) struct BlockHandle {
 
 /// Where a block of a known type is.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TypedPlace {
+pub(crate) struct TypedHandle {
     pub(crate) place: BlockHandle,
     pub(crate) block_type: BlockType,
 }
 
 impl BlockHandle {
     /// Returns the place of a block that has to be of type `block_type`.
-    pub(crate) const fn of_type(self, block_type: BlockType) -> TypedPlace {
-        TypedPlace { place: self, block_type }
+    pub(crate) const fn of_type(self, block_type: BlockType) -> TypedHandle {
+        TypedHandle { place: self, block_type }
     }
 
     /// The bytes a place takes in an entry.

@@ -25,7 +25,7 @@ use crate::block::data::{DataBlock, DataRef};
 use crate::block::decoded::DecodedBlock;
 use crate::block::encoded::EncodedBlock;
 use crate::block::header::Header;
-use crate::block::index::{BlockHandle, TypedPlace};
+use crate::block::index::{BlockHandle, TypedHandle};
 use crate::block::origin::BlockOrigin;
 use crate::block::row_index::RowIndexKind;
 use crate::buffers::{Body, Buffers};
@@ -62,7 +62,7 @@ impl BlockReader {
     /// just read with what else is known of it.
     pub(crate) fn load<T: TypedBlock>(
         &self,
-        TypedPlace { place, block_type }: TypedPlace,
+        TypedHandle { place, block_type }: TypedHandle,
         caching: Caching,
         trace: &mut ReadTrace,
         check: impl FnOnce(&T, &Header) -> Result<(), &'static str>,
