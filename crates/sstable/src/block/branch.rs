@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::index::{BlockHandle, Branch, IndexEntry};
+use super::index::{BlockHandle, IndexEntries, IndexEntry};
 use super::slot::BlockSlot;
 use crate::encoding::DamageReason;
 use crate::row_heads::RowHeads;
@@ -11,7 +11,7 @@ use crate::{Comparator, KeyRef};
 /// Entries that can be searched.
 #[derive(Debug)]
 pub(crate) struct IndexBlock {
-    branch: Branch,
+    branch: IndexEntries,
     /// `None` where rows are not in the order of their bytes.
     heads: Option<RowHeads>,
     order: Comparator,
@@ -21,7 +21,7 @@ pub(crate) struct IndexBlock {
 
 impl IndexBlock {
     /// Takes entries, whose keys and order it checks.
-    pub(crate) fn new(branch: Branch, order: Comparator) -> Result<Self, DamageReason> {
+    pub(crate) fn new(branch: IndexEntries, order: Comparator) -> Result<Self, DamageReason> {
         let mut previous: Option<(KeyRef<'_>, BlockHandle)> = None;
         for entry in branch.entries() {
             let key = KeyRef::parse(entry.key).ok_or("an index key is not a key")?;
@@ -107,7 +107,7 @@ impl IndexBlock {
 
 /// The key of an entry.
 #[inline]
-fn key_of(branch: &Branch, index: usize) -> KeyRef<'_> {
+fn key_of(branch: &IndexEntries, index: usize) -> KeyRef<'_> {
     let entry = branch.entry(index).expect("the entry is one of the block's");
     KeyRef::parse(entry.key).expect("keys are checked when the block is made")
 }
@@ -131,7 +131,7 @@ mod tests {
         });
         let mut body = Vec::new();
         write_branch(&mut body, entries);
-        IndexBlock::new(Branch::new(body.into())?, Comparator::Bytes)
+        IndexBlock::new(IndexEntries::new(body.into())?, Comparator::Bytes)
     }
 
     #[test]
@@ -157,7 +157,7 @@ mod tests {
         };
         let mut body = Vec::new();
         write_branch(&mut body, [entry(100), entry(0)].into_iter());
-        let branch = Branch::new(body.into()).expect("the entries lie in the block");
+        let branch = IndexEntries::new(body.into()).expect("the entries lie in the block");
         let what = IndexBlock::new(branch, Comparator::Bytes).expect_err("out of order");
         assert_eq!(what, "blocks out of order in the index");
     }

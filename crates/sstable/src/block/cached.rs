@@ -18,7 +18,7 @@ use super::branch::IndexBlock;
 use super::data::DataBlock;
 use super::decoded::DecodedBlock;
 use super::encoded::EncodedBlock;
-use super::index::Branch;
+use super::index::IndexEntries;
 use super::meta::{FilterBlock, MetaBlock};
 use crate::encoding::DamageReason;
 use crate::{BlockKind, Comparator};
@@ -100,7 +100,7 @@ impl TypedBlock for IndexBlock {
     const KIND: BlockKind = BlockKind::Index;
 
     fn parse(body: &Bytes, order: Comparator) -> Result<Self, DamageReason> {
-        Self::new(Branch::new(body.clone())?, order)
+        Self::new(IndexEntries::new(body.clone())?, order)
     }
 
     fn bytes(&self) -> usize {

@@ -155,13 +155,13 @@ const FIRST_OFFSET_AT: usize = 4;
 
 /// A leaf or intermediate block, checked when it is made and searched as it stands.
 #[derive(Clone, Debug)]
-pub(crate) struct Branch {
+pub(crate) struct IndexEntries {
     body: Bytes,
     count: usize,
     entries_at: usize,
 }
 
-impl Branch {
+impl IndexEntries {
     /// Takes the body of a block, whose offsets and places it checks.
     pub(crate) fn new(body: Bytes) -> Result<Self, DamageReason> {
         let mut input = Input::new(&body);
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn a_leaf_of_hbase_is_read_and_written_again() {
         let body = leaf();
-        let branch = Branch::new(body.clone()).unwrap();
+        let branch = IndexEntries::new(body.clone()).unwrap();
         let entries: Vec<_> = branch.entries().collect();
         assert!(entries.len() > 1);
         assert_eq!(entries.len(), branch.len());
@@ -313,13 +313,13 @@ mod tests {
     fn leaves_that_contradict_themselves_are_refused() {
         let body = leaf();
         for len in 0..body.len() {
-            assert!(Branch::new(body.slice(..len)).is_err(), "{len}");
+            assert!(IndexEntries::new(body.slice(..len)).is_err(), "{len}");
         }
         for (at, byte) in [(0, 0x80), (0, 0x7f), (4, 1), (7, 1), (8, 0x80), (11, 11), (8, 1)] {
             let mut bad = body.to_vec();
             bad[at] = byte;
-            assert!(Branch::new(bad.into()).is_err(), "byte {at} is {byte}");
+            assert!(IndexEntries::new(bad.into()).is_err(), "byte {at} is {byte}");
         }
-        assert!(Branch::new(Bytes::from_static(&[0; 8])).is_err(), "an index of nothing");
+        assert!(IndexEntries::new(Bytes::from_static(&[0; 8])).is_err(), "an index of nothing");
     }
 }

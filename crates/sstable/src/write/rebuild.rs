@@ -23,7 +23,7 @@ use super::row_filter::{FilterBlocks, FilterWriter};
 use super::rules::is_writers_own;
 use crate::block::filter_index::is_filter_name;
 use crate::block::header::Header;
-use crate::block::index::{BlockHandle, Branch, IndexEntry, write_branch};
+use crate::block::index::{BlockHandle, IndexEntries, IndexEntry, write_branch};
 use crate::encoding::DamageReason;
 use crate::input::Input;
 use crate::{
@@ -326,7 +326,7 @@ impl<W: Write> Rebuild<'_, W> {
 
     /// The body of an intermediate block that points to moved blocks; `None` if none has moved.
     fn moved_branch(&self, body: &Bytes) -> Result<Option<Vec<u8>>, DamageReason> {
-        let branch = Branch::new(body.clone())?;
+        let branch = IndexEntries::new(body.clone())?;
         if !branch.entries().any(|entry| self.moved.contains_key(&entry.block.offset)) {
             return Ok(None);
         }
