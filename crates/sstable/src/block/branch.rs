@@ -116,7 +116,7 @@ fn key_of(branch: &IndexEntries, index: usize) -> KeyRef<'_> {
 mod tests {
     use super::*;
     use crate::BlockOffset;
-    use crate::block::index::write_branch;
+    use crate::block::index::write_index_entries;
 
     fn index(rows: &[&[u8]]) -> Result<IndexBlock, DamageReason> {
         let keys = rows.iter().map(|row| {
@@ -130,7 +130,7 @@ mod tests {
             IndexEntry { block: BlockHandle { offset, len: 100 }, key }
         });
         let mut body = Vec::new();
-        write_branch(&mut body, entries);
+        write_index_entries(&mut body, entries);
         IndexBlock::new(IndexEntries::new(body.into())?, Comparator::Bytes)
     }
 
@@ -156,7 +156,7 @@ mod tests {
             IndexEntry { block, key: &key }
         };
         let mut body = Vec::new();
-        write_branch(&mut body, [entry(100), entry(0)].into_iter());
+        write_index_entries(&mut body, [entry(100), entry(0)].into_iter());
         let branch = IndexEntries::new(body.into()).expect("the entries lie in the block");
         let what = IndexBlock::new(branch, Comparator::Bytes).expect_err("out of order");
         assert_eq!(what, "blocks out of order in the index");

@@ -130,7 +130,7 @@ impl MiddleEntry {
 }
 
 /// Appends the body of a leaf or intermediate block.
-pub(crate) fn write_branch<'a>(
+pub(crate) fn write_index_entries<'a>(
     out: &mut Vec<u8>,
     entries: impl Iterator<Item = IndexEntry<'a>> + Clone,
 ) {
@@ -305,7 +305,7 @@ mod tests {
         assert!(entries.is_sorted_by_key(|entry| entry.block.offset));
         assert_eq!(branch.entry(entries.len()), None);
         let mut written = Vec::new();
-        write_branch(&mut written, entries.into_iter());
+        write_index_entries(&mut written, entries.into_iter());
         assert_eq!(written, body);
     }
 

@@ -22,7 +22,7 @@ use super::raw_blocks::RawBlock;
 use crate::block::bloom::BloomMeta;
 use crate::block::branch::IndexBlock;
 use crate::block::header::Header;
-use crate::block::index::{IndexEntries, IndexEntry, MiddleEntry, write_branch};
+use crate::block::index::{IndexEntries, IndexEntry, MiddleEntry, write_index_entries};
 use crate::encoding::{CellLayout, DamageReason};
 use crate::error::Refusal;
 use crate::input::Input;
@@ -281,7 +281,7 @@ fn read_data_root(
     }
     // In memory the root has the form of the levels below, so that there is one way to search.
     let mut branch = Vec::with_capacity(body.len());
-    write_branch(&mut branch, entries.into_iter());
+    write_index_entries(&mut branch, entries.into_iter());
     let root = IndexBlock::new(IndexEntries::new(branch.into())?, trailer.comparator)?;
     Ok((Some(DataIndex { root, levels: trailer.num_data_index_levels }), middle))
 }

@@ -13,7 +13,7 @@
 use std::io::Write;
 
 use super::block_writer::BlockWriter;
-use crate::block::index::{BlockHandle, IndexEntry, MiddleEntry, write_branch};
+use crate::block::index::{BlockHandle, IndexEntry, MiddleEntry, write_index_entries};
 use crate::{BlockType, Result};
 
 /// More levels than any index has.
@@ -98,7 +98,7 @@ impl IndexWriter {
             let leaf = std::mem::take(&mut self.leaf);
             let before = self.block_counts.last().map_or(0, |count| *count);
             self.block_counts.push(before + leaf.entries.len() as u64);
-            self.write_branch(blocks, BlockType::LeafIndex, leaf)?;
+            self.write_index_entries(blocks, BlockType::LeafIndex, leaf)?;
         }
         Ok(())
     }
@@ -141,24 +141,24 @@ impl IndexWriter {
             // HBase counts over the level where one would expect it to count over the group.
             if index >= self.entries_min && group.root_len >= self.block_size {
                 let group = std::mem::take(&mut group);
-                self.write_branch(blocks, BlockType::IntermediateIndex, group)?;
+                self.write_index_entries(blocks, BlockType::IntermediateIndex, group)?;
             }
         }
         if !group.entries.is_empty() {
-            self.write_branch(blocks, BlockType::IntermediateIndex, group)?;
+            self.write_index_entries(blocks, BlockType::IntermediateIndex, group)?;
         }
         Ok(())
     }
 
     /// Writes a leaf or intermediate block and puts what stands for it into the root.
-    fn write_branch<W: Write>(
+    fn write_index_entries<W: Write>(
         &mut self,
         blocks: &mut BlockWriter<W>,
         block_type: BlockType,
         mut chunk: Chunk,
     ) -> Result<()> {
         let mut body = Vec::with_capacity(chunk.branch_len());
-        write_branch(&mut body, chunk.iter());
+        write_index_entries(&mut body, chunk.iter());
         self.len += body.len() as u64;
         let block = match block_type {
             BlockType::LeafIndex => blocks.write(block_type, &body)?,

@@ -23,7 +23,7 @@ use super::row_filter::{FilterBlocks, FilterWriter};
 use super::rules::is_writers_own;
 use crate::block::filter_index::is_filter_name;
 use crate::block::header::Header;
-use crate::block::index::{BlockHandle, IndexEntries, IndexEntry, write_branch};
+use crate::block::index::{BlockHandle, IndexEntries, IndexEntry, write_index_entries};
 use crate::encoding::DamageReason;
 use crate::input::Input;
 use crate::{
@@ -332,7 +332,7 @@ impl<W: Write> Rebuild<'_, W> {
         }
         let entries: Vec<_> = branch.entries().map(|entry| self.moved_entry(entry)).collect();
         let mut body = Vec::new();
-        write_branch(&mut body, entries.into_iter());
+        write_index_entries(&mut body, entries.into_iter());
         Ok(Some(body))
     }
 
