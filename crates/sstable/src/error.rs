@@ -99,7 +99,7 @@ impl Damage {
 
 /// Why a part of a file cannot be used, found by a decoder that does not know the file's name.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) enum Refusal {
+pub(crate) enum DecodeError {
     /// The bytes contradict the format.
     Damage(Damage),
     /// The bytes are sound, and ask for something this build does not have.
@@ -111,7 +111,7 @@ pub(crate) enum Refusal {
     },
 }
 
-impl Refusal {
+impl DecodeError {
     /// Makes it an error about a file.
     pub(crate) fn in_file(self, file: &FileName) -> Error {
         match self {
@@ -123,7 +123,7 @@ impl Refusal {
     }
 }
 
-impl From<Damage> for Refusal {
+impl From<Damage> for DecodeError {
     fn from(damage: Damage) -> Self {
         Self::Damage(damage)
     }

@@ -24,7 +24,7 @@ use crate::block::branch::IndexBlock;
 use crate::block::header::Header;
 use crate::block::index::{IndexEntries, IndexEntry, MiddleEntry, write_index_entries};
 use crate::encoding::{CellLayout, DamageReason};
-use crate::error::Refusal;
+use crate::error::DecodeError;
 use crate::input::Input;
 use crate::{
     BlockOffset, BlockType, BloomType, Comparator, Compression, Damage, DataBlockEncoding, Error,
@@ -61,7 +61,7 @@ pub(crate) fn open(
     let name = &blocks.name.clone();
     let tail_at = file_len.saturating_sub(TAIL_LEN);
     let tail = blocks.read_bytes(BlockOffset::new(tail_at), file_len.saturating_sub(tail_at))?;
-    let refused = |refusal: Refusal| refusal.in_file(name);
+    let refused = |refusal: DecodeError| refusal.in_file(name);
     let trailer_at = Trailer::start(&tail, file_len).map_err(refused)?;
     let trailer_bytes = tail_from(&tail, tail_at, trailer_at);
     let trailer = Trailer::read(&trailer_bytes, trailer_at).map_err(refused)?;
@@ -93,7 +93,7 @@ fn tail_from(tail: &Bytes, tail_at: u64, at: u64) -> Bytes {
     tail.slice(start.min(tail.len())..)
 }
 
-fn check_supported(trailer: &Trailer, blocks: &BlockReader) -> Result<(), Refusal> {
+fn check_supported(trailer: &Trailer, blocks: &BlockReader) -> Result<(), DecodeError> {
     if trailer.num_data_index_levels > blocks.limits.index_levels_max {
         let what = "more index levels than the limits allow";
         return Err(Damage::in_block(BlockType::Trailer, BlockOffset::default(), what).into());

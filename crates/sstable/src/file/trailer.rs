@@ -17,7 +17,7 @@
 use prost::Message;
 
 use crate::encoding::DamageReason;
-use crate::error::Refusal;
+use crate::error::DecodeError;
 use crate::input::Input;
 use crate::{BlockOffset, BlockType, Comparator, Compression, Damage};
 
@@ -103,9 +103,9 @@ impl Trailer {
     }
 
     /// Where the trailer starts in a file of `file_len` bytes that ends in `tail`.
-    pub(crate) fn start(tail: &[u8], file_len: u64) -> Result<u64, Refusal> {
+    pub(crate) fn start(tail: &[u8], file_len: u64) -> Result<u64, DecodeError> {
         let corrupt = |what: &'static str| {
-            Refusal::Damage(Damage::in_block(BlockType::Trailer, BlockOffset::new(file_len), what))
+            DecodeError::Damage(Damage::in_block(BlockType::Trailer, BlockOffset::new(file_len), what))
         };
         let version = tail.last_chunk::<4>().ok_or_else(|| corrupt("the file is too short"))?;
         let (major, minor) = split_version(*version);
@@ -116,7 +116,7 @@ impl Trailer {
             // begins like one.
             (1 | 2, _) if ends_like_old(tail) => {
                 let found = format!("{major}.{minor}");
-                return Err(Refusal::Unsupported { feature: "version of HFile", found });
+                return Err(DecodeError::Unsupported { feature: "version of HFile", found });
             }
             _ => return Err(corrupt("ends in no version of HFile")),
         };
@@ -124,7 +124,7 @@ impl Trailer {
     }
 
     /// Reads the trailer from `bytes`, which stand at `start` in the file and end it.
-    pub(crate) fn read(bytes: &[u8], start: u64) -> Result<Self, Refusal> {
+    pub(crate) fn read(bytes: &[u8], start: u64) -> Result<Self, DecodeError> {
         let at = BlockOffset::new(start);
         let corrupt = |what: &'static str| Damage::in_block(BlockType::Trailer, at, what);
         let (front, version) =
@@ -139,7 +139,7 @@ impl Trailer {
         let proto = Proto::decode(message).map_err(|_| corrupt("is not a protobuf message"))?;
         if proto.encryption_key.is_some() {
             let found = "yes".to_owned();
-            return Err(Refusal::Unsupported { feature: "encryption", found });
+            return Err(DecodeError::Unsupported { feature: "encryption", found });
         }
         let levels = proto.num_data_index_levels.unwrap_or(1);
         if !(1..=Self::INDEX_LEVELS_MAX).contains(&levels) {
@@ -253,21 +253,21 @@ fn split_version(bytes: [u8; 4]) -> (u32, u32) {
     (u32::from_be_bytes([0, high, middle, low]), minor.into())
 }
 
-fn comparator(name: Option<String>) -> Result<Comparator, Refusal> {
+fn comparator(name: Option<String>) -> Result<Comparator, DecodeError> {
     match name {
         None => Ok(Comparator::default()),
         Some(name) => Comparator::from_class_name(&name)
-            .ok_or(Refusal::Unsupported { feature: "comparator", found: name }),
+            .ok_or(DecodeError::Unsupported { feature: "comparator", found: name }),
     }
 }
 
-fn compression(code: Option<u32>) -> Result<Compression, Refusal> {
+fn compression(code: Option<u32>) -> Result<Compression, DecodeError> {
     let feature = "compression codec";
     match code.map(|code| (code, Compression::from_code(code))) {
         None => Ok(Compression::None),
         Some((_, Some(codec))) if codec.is_supported() => Ok(codec),
-        Some((_, Some(codec))) => Err(Refusal::Unsupported { feature, found: codec.refusal() }),
-        Some((code, None)) => Err(Refusal::Unsupported { feature, found: format!("code {code}") }),
+        Some((_, Some(codec))) => Err(DecodeError::Unsupported { feature, found: codec.refusal() }),
+        Some((code, None)) => Err(DecodeError::Unsupported { feature, found: format!("code {code}") }),
     }
 }
 
@@ -278,12 +278,12 @@ mod tests {
     const FILE: &[u8] = include_bytes!("../../../../tests/data/hfile/s01-default.hfile");
     const EMPTY: &[u8] = include_bytes!("../../../../tests/data/hfile/s02-empty.hfile");
 
-    fn read(file: &[u8]) -> Result<Trailer, Refusal> {
+    fn read(file: &[u8]) -> Result<Trailer, DecodeError> {
         let start = Trailer::start(file, file.len() as u64)?;
         Trailer::read(&file[start as usize..], start)
     }
 
-    fn changed(change: impl FnOnce(&mut Trailer)) -> Result<Trailer, Refusal> {
+    fn changed(change: impl FnOnce(&mut Trailer)) -> Result<Trailer, DecodeError> {
         let mut trailer = read(FILE).unwrap();
         change(&mut trailer);
         let mut file = FILE[..FILE.len() - 4096].to_vec();
@@ -306,20 +306,20 @@ mod tests {
     #[test]
     fn a_short_file_is_damage_and_an_old_one_is_refused_by_name() {
         for len in 0..4096 {
-            assert!(matches!(read(&FILE[FILE.len() - len..]), Err(Refusal::Damage(_))), "{len}");
+            assert!(matches!(read(&FILE[FILE.len() - len..]), Err(DecodeError::Damage(_))), "{len}");
         }
         let mut old = FILE[..FILE.len() - 4096].to_vec();
         old.extend_from_slice(&BlockType::Trailer.magic());
         old.resize(FILE.len() - 4096 + 208, 0);
         old.extend_from_slice(&[2, 0, 0, 2]);
         let found = "2.2".to_owned();
-        assert_eq!(read(&old), Err(Refusal::Unsupported { feature: "version of HFile", found }));
+        assert_eq!(read(&old), Err(DecodeError::Unsupported { feature: "version of HFile", found }));
     }
 
     #[test]
     fn offsets_that_contradict_are_damage() {
         let damaged = |change: fn(&mut Trailer)| {
-            assert!(matches!(changed(change), Err(Refusal::Damage(_))));
+            assert!(matches!(changed(change), Err(DecodeError::Damage(_))));
         };
         damaged(|trailer| trailer.file_info_offset = BlockOffset::new(1 << 40));
         damaged(|trailer| trailer.file_info_offset = trailer.load_on_open_data_offset);
@@ -338,14 +338,14 @@ mod tests {
         let feature = "compression codec";
         let lzo = changed(|trailer| trailer.compression = Compression::Lzo);
         let found = "LZO".to_owned();
-        assert_eq!(lzo, Err(Refusal::Unsupported { feature, found }));
+        assert_eq!(lzo, Err(DecodeError::Unsupported { feature, found }));
         let zstd = changed(|trailer| trailer.compression = Compression::Zstd);
         if !cfg!(feature = "zstd") {
             let found = "ZSTD, which only a build with the feature `zstd` has".to_owned();
-            assert_eq!(zstd, Err(Refusal::Unsupported { feature, found }));
+            assert_eq!(zstd, Err(DecodeError::Unsupported { feature, found }));
         }
         let comparator = comparator(Some("com.example.Backwards".to_owned()));
         let found = "com.example.Backwards".to_owned();
-        assert_eq!(comparator, Err(Refusal::Unsupported { feature: "comparator", found }));
+        assert_eq!(comparator, Err(DecodeError::Unsupported { feature: "comparator", found }));
     }
 }
