@@ -154,7 +154,7 @@ impl BlockCache {
     }
 
     /// Gives up a block that a reader keeps from now on.
-    pub(crate) fn forget(&self, key: BlockKey) {
+    pub(crate) fn remove(&self, key: BlockKey) {
         self.of(key).remove(&key);
     }
 

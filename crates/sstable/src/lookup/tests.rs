@@ -134,7 +134,7 @@ fn a_block_is_found_without_the_cache_as_long_as_there_is_room_and_the_block() {
             }
         }
         assert_eq!(seek().1, [1, 0]);
-        cache.forget(reader.file().blocks.key(place));
+        cache.remove(reader.file().blocks.key(place));
         // The scanner still holds it; but a cache without room wants to know what is used.
         assert_eq!(seek().1, if has_room { [1, 0] } else { [0, 1] });
         drop(held);

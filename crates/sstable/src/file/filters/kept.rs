@@ -105,7 +105,7 @@ impl<T: TypedBlock> FilterPart<T> {
             // Another thread may have kept it at the same time; its room is then given back.
             let _ = self.kept.set(KeptBlock { block: Arc::clone(&block), _room: room });
             if let Some(cache) = cache {
-                cache.forget(blocks.key(self.place));
+                cache.remove(blocks.key(self.place));
             }
         }
         FilterBlockRef::Loaded(block)
