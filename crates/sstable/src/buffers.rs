@@ -156,7 +156,7 @@ impl Buffers {
     }
 
     /// Takes a buffer that `others` have kept.
-    pub(crate) fn take_one(&mut self, others: &mut Self) {
+    pub(crate) fn take_from(&mut self, others: &mut Self) {
         if self.kept.len() < self.count_max {
             self.kept.extend(others.kept.pop());
         }
@@ -205,11 +205,11 @@ mod tests {
         let mut more = Buffers::at_most(4);
         more.recycle(vec![0; 10]);
         for left in [2, 1, 0] {
-            more.take_one(&mut buffers);
+            more.take_from(&mut buffers);
             assert_eq!((more.kept.len(), buffers.kept.len()), (4 - left, left));
         }
         buffers.recycle(vec![0; 10]);
-        more.take_one(&mut buffers);
+        more.take_from(&mut buffers);
         assert_eq!((more.kept.len(), buffers.kept.len()), (4, 1));
     }
 }

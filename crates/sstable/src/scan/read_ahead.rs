@@ -224,7 +224,7 @@ impl Running {
     fn recycle(&mut self, buffers: &mut Buffers) {
         for mut spent in self.spent.drain(..) {
             // Instead of the one in which the block itself has come.
-            spent.take_one(buffers);
+            spent.take_from(buffers);
             // A thread that has ended needs none.
             self.to_thread.as_ref().map(|thread| thread.send(spent));
         }
