@@ -139,7 +139,7 @@ impl BlockCache {
     pub(crate) fn insert(&self, key: BlockKey, block: CachedBlock) {
         self.of(key).insert(key, block);
         if key.is_preferred {
-            self.share_out(*self.reserved());
+            self.update_capacity(*self.reserved());
         }
         self.measure();
     }
@@ -148,7 +148,7 @@ impl BlockCache {
     pub(crate) fn replace(&self, key: BlockKey, block: CachedBlock) {
         let _left = self.of(key).replace(key, block, true);
         if key.is_preferred {
-            self.share_out(*self.reserved());
+            self.update_capacity(*self.reserved());
         }
         self.measure();
     }
@@ -167,7 +167,7 @@ impl BlockCache {
     }
 
     /// Leaves to other blocks what filters and preferred blocks do not take.
-    fn share_out(&self, reserved: u64) {
+    fn update_capacity(&self, reserved: u64) {
         let taken = reserved + self.preferred.weight();
         self.blocks.set_capacity(self.capacity.saturating_sub(taken));
         self.measure();
@@ -179,7 +179,7 @@ impl BlockCache {
         let mut reserved = self.reserved();
         let sum = reserved.checked_add(bytes).filter(|sum| *sum <= self.capacity / 2)?;
         *reserved = sum;
-        self.share_out(sum);
+        self.update_capacity(sum);
         drop(reserved);
         Some(Reservation { cache: Arc::clone(self), bytes })
     }
@@ -189,7 +189,7 @@ impl BlockCache {
     pub(crate) fn reserve_pinned(self: &Arc<Self>, bytes: u64) -> Reservation {
         let mut reserved = self.reserved();
         *reserved += bytes;
-        self.share_out(*reserved);
+        self.update_capacity(*reserved);
         drop(reserved);
         Reservation { cache: Arc::clone(self), bytes }
     }
@@ -225,7 +225,7 @@ impl Drop for Reservation {
         let cache = &self.cache;
         let mut reserved = cache.reserved();
         *reserved -= self.bytes;
-        cache.share_out(*reserved);
+        cache.update_capacity(*reserved);
     }
 }
 
