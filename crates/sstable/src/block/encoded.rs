@@ -78,7 +78,7 @@ impl EncodedBlock {
         let Self { origin, cells, layout } = self;
         match cells {
             Cells::Plain(cells) => {
-                let starts = RowStarts::of_plain(&cells, layout)?;
+                let starts = RowStarts::from_plain(&cells, layout)?;
                 Ok(DecodedBlock::new(origin, cells, layout, starts, lookup))
             }
             Cells::Delta(_) => {
@@ -163,7 +163,7 @@ fn decoded_copy(
 ) -> Result<DecodedBlock, DamageReason> {
     let (plain, starts) = match cells {
         Cells::Plain(cells) => {
-            let starts = RowStarts::of_plain(cells, layout)?;
+            let starts = RowStarts::from_plain(cells, layout)?;
             (cells.to_owned_in(buffers), starts)
         }
         Cells::Delta(cells) => decode_delta(cells, layout, buffers)?,

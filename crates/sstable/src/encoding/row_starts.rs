@@ -37,7 +37,7 @@ impl RowStarts {
     }
 
     /// Checks all cells of a block.
-    pub(crate) fn of_plain(cells: &PlainCells, layout: CellLayout) -> Result<Self, DamageReason> {
+    pub(crate) fn from_plain(cells: &PlainCells, layout: CellLayout) -> Result<Self, DamageReason> {
         let mut cursor = CheckingCursor::begin(cells, layout)?;
         let mut starts = Self::begin(cells.body().len());
         loop {

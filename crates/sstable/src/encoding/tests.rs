@@ -104,7 +104,7 @@ fn plain(cells: Cells, layout: CellLayout) -> Result<PlainCells, DamageReason> {
         Cells::Delta(delta) => delta,
     };
     let (plain, starts) = decode_delta(&deltas, layout, &mut Buffers::default())?;
-    assert_eq!(RowStarts::of_plain(&plain, layout), Ok(starts));
+    assert_eq!(RowStarts::from_plain(&plain, layout), Ok(starts));
     Ok(plain)
 }
 
