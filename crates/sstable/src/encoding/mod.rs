@@ -13,7 +13,7 @@
 //! cache, and the first get that reads a block, do not need all cells at once: they decode cell by cell,
 //! with a [cursor](DeltaCursor).
 
-mod cell_parts;
+mod cell_bounds;
 mod cells;
 mod delta;
 mod encoder;
@@ -26,7 +26,7 @@ mod row_index;
 mod row_starts;
 mod tag_dictionary;
 
-pub(crate) use cell_parts::CellParts;
+pub(crate) use cell_bounds::CellBounds;
 pub(crate) use cells::Cells;
 pub(crate) use delta::{DeltaCursor, decode_delta};
 pub(crate) use encoder::BlockEncoder;

@@ -7,7 +7,7 @@
 
 use std::cmp::Ordering;
 
-use super::{CellLayout, CellParts, DamageReason, PlainCells, Step};
+use super::{CellLayout, CellBounds, DamageReason, PlainCells, Step};
 use crate::CellRef;
 
 /// A cursor over cells that were all checked before: on a cell.
@@ -15,7 +15,7 @@ use crate::CellRef;
 /// Every call must be given the cells and the layout that the cursor was made with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlainCursor {
-    parts: CellParts,
+    parts: CellBounds,
 }
 
 impl PlainCursor {
@@ -26,7 +26,7 @@ impl PlainCursor {
     /// If no cell starts there.
     #[inline]
     pub(crate) fn at(cells: &PlainCells, layout: CellLayout, at: usize) -> Self {
-        match CellParts::read(cells.body().behind(at), at, layout) {
+        match CellBounds::read(cells.body().behind(at), at, layout) {
             Ok(parts) => Self { parts },
             Err(what) => not_a_checked_cell(at, &what),
         }
@@ -44,7 +44,7 @@ impl PlainCursor {
         if rest.is_empty() {
             return false;
         }
-        match self.parts.go_on(rest, layout) {
+        match self.parts.advance(rest, layout) {
             Ok(()) => true,
             Err(what) => not_a_checked_cell(at, &what),
         }
@@ -80,7 +80,7 @@ impl CheckingCursor {
         if cells.body().is_empty() {
             return Err("no cells".into());
         }
-        let parts = CellParts::read(cells.body(), 0, layout).map_err(|what| located(0, &what))?;
+        let parts = CellBounds::read(cells.body(), 0, layout).map_err(|what| located(0, &what))?;
         cells.check_row(0, 0)?;
         Ok(Self { checked: PlainCursor { parts }, rows: 1 })
     }
@@ -99,7 +99,7 @@ impl CheckingCursor {
             return cells.check_row_count(self.rows).map(|()| Step::End);
         }
         let row_before = parts.row();
-        parts.go_on(rest, layout).map_err(|what| located(at, &what))?;
+        parts.advance(rest, layout).map_err(|what| located(at, &what))?;
         match row_before.compare(&parts.row(), cells, layout.order) {
             Ordering::Equal => Ok(Step::SameRow),
             Ordering::Less => {

@@ -30,8 +30,8 @@ const ROW_AT: usize = LENGTHS_LEN + 2;
 /// for both to reach its cache before it loads them as one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(C)]
-pub(crate) struct CellParts {
-    row: RowPart,
+pub(crate) struct CellBounds {
+    row: RowBounds,
     end: usize,
     key_len: usize,
     timestamp: Timestamp,
@@ -44,26 +44,26 @@ pub(crate) struct CellParts {
 
 /// Where a cell and its row stand.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) struct RowPart {
+pub(crate) struct RowBounds {
     cell_at: usize,
     len: usize,
     /// The first bytes of the row, with zeros behind a shorter one.
     head: u64,
 }
 
-impl CellParts {
+impl CellBounds {
     /// Reads and checks the cell that starts at `at`, with which `rest` begins.
     #[inline]
     pub(crate) fn read(rest: &[u8], at: usize, layout: CellLayout) -> Result<Self, DamageReason> {
         let mut parts = Self::before(at);
-        parts.go_on(rest, layout)?;
+        parts.advance(rest, layout)?;
         Ok(parts)
     }
 
     /// No cell, behind which one starts at `at`.
     fn before(at: usize) -> Self {
         Self {
-            row: RowPart::default(),
+            row: RowBounds::default(),
             end: at,
             key_len: 0,
             timestamp: Timestamp::default(),
@@ -78,8 +78,8 @@ impl CellParts {
     /// Reads and checks the cell behind this one, with which `rest` begins, and becomes it. If it cannot,
     /// it stays as it is.
     #[inline]
-    pub(crate) fn go_on(&mut self, rest: &[u8], layout: CellLayout) -> Result<(), DamageReason> {
-        self.go_on_to_sound(rest, layout).ok_or_else(|| what_is_wrong(rest, layout))
+    pub(crate) fn advance(&mut self, rest: &[u8], layout: CellLayout) -> Result<(), DamageReason> {
+        self.try_advance(rest, layout).ok_or_else(|| what_is_wrong(rest, layout))
     }
 
     /// The same without a word on what is wrong.
@@ -88,7 +88,7 @@ impl CellParts {
         clippy::arithmetic_side_effects,
         reason = "lengths of two bytes, and of what is known to be in the block"
     )]
-    fn go_on_to_sound(&mut self, rest: &[u8], layout: CellLayout) -> Option<()> {
+    fn try_advance(&mut self, rest: &[u8], layout: CellLayout) -> Option<()> {
         let [lengths @ .., high, low]: &[u8; ROW_AT] = rest.first_chunk()?;
         let lengths: [u32; 2] =
             [lengths.first_chunk()?, lengths.last_chunk()?].map(|len| u32::from_be_bytes(*len));
@@ -120,7 +120,7 @@ impl CellParts {
         };
         let head = u64::from_be_bytes(*cell.get(ROW_AT..)?.first_chunk()?);
         let head = if row_len < size_of::<u64>() { cut_head(head, row_len) } else { head };
-        self.row = RowPart { cell_at: self.end, len: row_len, head };
+        self.row = RowBounds { cell_at: self.end, len: row_len, head };
         self.end += len + tail.len;
         self.key_len = key_len;
         self.family_len = family_len;
@@ -144,7 +144,7 @@ impl CellParts {
 
     /// Where its row stands.
     #[inline]
-    pub(crate) const fn row(&self) -> RowPart {
+    pub(crate) const fn row(&self) -> RowBounds {
         self.row
     }
 
@@ -228,7 +228,7 @@ fn what_is_wrong(rest: &[u8], layout: CellLayout) -> DamageReason {
     }
 }
 
-impl RowPart {
+impl RowBounds {
     /// Compares the row with that of another cell of the block.
     #[inline]
     pub(crate) fn compare(&self, other: &Self, cells: &PlainCells, order: Comparator) -> Ordering {
@@ -304,9 +304,9 @@ mod tests {
             if let Some((place, byte)) = &change {
                 rest[place.index(bytes.len())] = *byte;
             }
-            let before = CellParts { tags_len: 7, ..CellParts::before(at) };
+            let before = CellBounds { tags_len: 7, ..CellBounds::before(at) };
             let mut parts = before;
-            let read = parts.go_on(&rest, layout);
+            let read = parts.advance(&rest, layout);
             let mut input = Input::new(&rest);
             match read_cell(&mut input, layout) {
                 Ok(cell) => {
@@ -336,8 +336,8 @@ mod tests {
                 write_cell(&mut cells, &CellRef::put(row, b"f", b"", Timestamp::new(1), b""), layout);
             }
             let decoded = PlainCells::new(cells.clone().into());
-            let first = CellParts::read(&cells, 0, layout).expect("a cell");
-            let second = CellParts::read(&cells[first.end()..], first.end(), layout).expect("a cell");
+            let first = CellBounds::read(&cells, 0, layout).expect("a cell");
+            let second = CellBounds::read(&cells[first.end()..], first.end(), layout).expect("a cell");
             let order = first.row().compare(&second.row(), &decoded, layout.order);
             prop_assert_eq!(order, left.cmp(&right));
             prop_assert_eq!(second.row().compare(&first.row(), &decoded, layout.order), right.cmp(&left));
