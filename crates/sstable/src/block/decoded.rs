@@ -8,7 +8,7 @@
 use filter::KeyHash;
 
 use super::origin::BlockOrigin;
-use super::row_index::{RowIndex, RowIndexKind, RowPlace, row_at};
+use super::row_index::{RowIndex, RowIndexKind, RowPosition, row_at};
 use super::row_table::{RowTable, TableAddress, offset};
 use crate::buffers::Buffers;
 use crate::encoding::{CellLayout, PlainCells, PlainCursor, RowStarts};
@@ -134,8 +134,8 @@ impl DecodedBlock {
     pub(crate) fn row_start(&self, row: &[u8], hash: KeyHash) -> Option<usize> {
         let Some(table) = &self.index.table else {
             return match self.find_row(row) {
-                RowPlace::Here(at) => Some(at),
-                RowPlace::Before(_) | RowPlace::Behind => None,
+                RowPosition::At(at) => Some(at),
+                RowPosition::Before(_) | RowPosition::AfterAll => None,
             };
         };
         let cells = &**self.cells.body();
@@ -146,16 +146,16 @@ impl DecodedBlock {
     }
 
     /// Finds a row, or where it would be.
-    pub(super) fn find_row(&self, row: &[u8]) -> RowPlace {
+    pub(super) fn find_row(&self, row: &[u8]) -> RowPosition {
         self.index.find(self.cells.body(), self.layout.order, row)
     }
 
     /// Where the first cell starts whose key is not less than `key`; `None` if all are less.
     pub(crate) fn seek(&self, key: &KeyRef<'_>) -> Option<usize> {
         let at = match self.find_row(key.row) {
-            RowPlace::Here(at) => at,
-            RowPlace::Before(at) => return Some(at),
-            RowPlace::Behind => return None,
+            RowPosition::At(at) => at,
+            RowPosition::Before(at) => return Some(at),
+            RowPosition::AfterAll => return None,
         };
         let mut cursor = self.cursor_at(at);
         while self.layout.order.compare(&self.cell(&cursor).key(), key).is_lt() {

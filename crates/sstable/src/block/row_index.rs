@@ -94,17 +94,17 @@ impl RowIndex {
     }
 
     /// Finds a row, or where it would be.
-    pub(super) fn find(&self, cells: &[u8], order: Comparator, row: &[u8]) -> RowPlace {
+    pub(super) fn find(&self, cells: &[u8], order: Comparator, row: &[u8]) -> RowPosition {
         let heads = self.heads(cells, order);
         let candidates = heads.map_or(0..self.offsets.len(), |heads| heads.candidates(row));
         let start = candidates.start;
         let found = self.offsets[candidates]
             .binary_search_by(|at| order.compare_rows(row_at(cells, offset(*at)), row));
         match found {
-            Ok(index) => RowPlace::Here(offset(self.offsets[start + index])),
+            Ok(index) => RowPosition::At(offset(self.offsets[start + index])),
             Err(index) => match self.offsets.get(start + index) {
-                Some(at) => RowPlace::Before(offset(*at)),
-                None => RowPlace::Behind,
+                Some(at) => RowPosition::Before(offset(*at)),
+                None => RowPosition::AfterAll,
             },
         }
     }
@@ -137,13 +137,13 @@ impl RowIndex {
 
 /// Where a row is in a block, or would be.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum RowPlace {
+pub(super) enum RowPosition {
     /// Its first cell starts here.
-    Here(usize),
+    At(usize),
     /// It is not in the block; the next greater row starts here.
     Before(usize),
     /// All rows of the block are less.
-    Behind,
+    AfterAll,
 }
 
 /// The rows of the cells that start at these places.

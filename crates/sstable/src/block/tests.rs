@@ -5,7 +5,7 @@ use super::decoded::DecodedBlock;
 use super::encoded::EncodedBlock;
 use super::index::BlockHandle;
 use super::origin::BlockOrigin;
-use super::row_index::{RowIndexKind, RowPlace};
+use super::row_index::{RowIndexKind, RowPosition};
 use super::row_table::row_hash;
 use crate::buffers::{Body, Buffers};
 use crate::encoding::{BlockEncoder, CellLayout, Cells, DamageReason, Step};
@@ -141,11 +141,11 @@ fn a_cursor_of_another_block_is_a_broken_invariant() {
 fn rows_are_found_or_their_place_is() {
     let block = block(&[cell(b"b", b"1"), cell(b"b", b"2"), cell(b"d", b"1")]);
     let second_row = block.last_cell_at();
-    assert_eq!(block.find_row(b"a"), RowPlace::Before(0));
-    assert_eq!(block.find_row(b"b"), RowPlace::Here(0));
-    assert_eq!(block.find_row(b"c"), RowPlace::Before(second_row));
-    assert_eq!(block.find_row(b"d"), RowPlace::Here(second_row));
-    assert_eq!(block.find_row(b"e"), RowPlace::Behind);
+    assert_eq!(block.find_row(b"a"), RowPosition::Before(0));
+    assert_eq!(block.find_row(b"b"), RowPosition::At(0));
+    assert_eq!(block.find_row(b"c"), RowPosition::Before(second_row));
+    assert_eq!(block.find_row(b"d"), RowPosition::At(second_row));
+    assert_eq!(block.find_row(b"e"), RowPosition::AfterAll);
     let starts = [b"a", b"b", b"c", b"d", b"e"].map(|row| block.row_start(row, row_hash(row)));
     assert_eq!(starts, [None, Some(0), None, Some(second_row), None]);
 }
@@ -160,7 +160,7 @@ fn the_second_seek_makes_the_heads_and_finds_the_same() {
         let bytes = block.bytes();
         let start = block.row_start(row, row_hash(row)).unwrap();
         for has_heads in [false, true] {
-            assert_eq!(block.find_row(row), RowPlace::Here(start));
+            assert_eq!(block.find_row(row), RowPosition::At(start));
             assert_eq!(block.has_heads(), has_heads);
         }
         assert_eq!(block.bytes(), bytes);
