@@ -125,7 +125,7 @@ impl DecodedBlock {
     }
 
     /// Returns `at`, a candidate from [`prefetch_cell`](Self::prefetch_cell), if the cell there is of `row`.
-    pub(crate) fn row_at(&self, at: u32, row: &[u8]) -> Option<usize> {
+    pub(crate) fn verify_candidate(&self, at: u32, row: &[u8]) -> Option<usize> {
         let at = offset(at);
         (row_at(self.cells.body(), at) == row).then_some(at)
     }
