@@ -37,7 +37,7 @@ impl Body {
     ///
     /// If it has fewer.
     #[inline]
-    pub(crate) fn behind(&self, at: usize) -> &[u8] {
+    pub(crate) fn tail(&self, at: usize) -> &[u8] {
         match self.buffer.get(self.start + at..self.end) {
             Some(bytes) => bytes,
             None => past_the_end(at, self.len()),
@@ -46,7 +46,7 @@ impl Body {
 
     /// Returns the bytes from `at` to `end`, neither of which is past its end.
     #[inline]
-    pub(crate) fn between(&self, at: usize, end: usize) -> &[u8] {
+    pub(crate) fn range(&self, at: usize, end: usize) -> &[u8] {
         debug_assert!(end <= self.len(), "{at}..{end} of {}", self.len());
         match self.buffer.get(self.start + at..self.start + end) {
             Some(bytes) => bytes,
@@ -109,7 +109,7 @@ impl From<Body> for Bytes {
 /// Buffers of blocks that are done with.
 #[derive(Debug)]
 pub(crate) struct Buffers {
-    kept: Vec<Vec<u8>>,
+    free: Vec<Vec<u8>>,
     count_max: usize,
 }
 
@@ -126,12 +126,12 @@ impl Buffers {
 
     /// Keeps at most `count_max` buffers.
     pub(crate) const fn at_most(count_max: usize) -> Self {
-        Self { kept: Vec::new(), count_max }
+        Self { free: Vec::new(), count_max }
     }
 
     /// A buffer of at least `len` bytes, which may hold anything.
     pub(crate) fn take(&mut self, len: usize) -> Vec<u8> {
-        match self.kept.pop() {
+        match self.free.pop() {
             Some(buffer) if buffer.len() >= len => buffer,
             // Blocks differ a little in length: this one shall do for the others as well.
             Some(_) => vec![0; len + len / 8],
@@ -141,7 +141,7 @@ impl Buffers {
 
     /// A buffer with nothing in it, and with room for `len` bytes or more.
     pub(crate) fn take_empty(&mut self, len: usize) -> Vec<u8> {
-        let mut buffer = self.kept.pop().unwrap_or_default();
+        let mut buffer = self.free.pop().unwrap_or_default();
         buffer.clear();
         buffer.reserve(len);
         buffer
@@ -149,16 +149,16 @@ impl Buffers {
 
     /// Takes back a buffer, for the next block.
     pub(crate) fn recycle(&mut self, mut buffer: Vec<u8>) {
-        if self.kept.len() < self.count_max && buffer.capacity() <= Self::LEN_MAX {
+        if self.free.len() < self.count_max && buffer.capacity() <= Self::LEN_MAX {
             buffer.resize(buffer.capacity(), 0);
-            self.kept.push(buffer);
+            self.free.push(buffer);
         }
     }
 
     /// Takes a buffer that `others` have kept.
     pub(crate) fn take_from(&mut self, others: &mut Self) {
-        if self.kept.len() < self.count_max {
-            self.kept.extend(others.kept.pop());
+        if self.free.len() < self.count_max {
+            self.free.extend(others.free.pop());
         }
     }
 }
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "past the end of a block")]
     fn a_step_past_the_end_of_a_body_is_a_broken_invariant() {
-        let _ = Body::new(b"header-body-sums".to_vec(), 7..11).behind(5);
+        let _ = Body::new(b"header-body-sums".to_vec(), 7..11).tail(5);
     }
 
     #[test]
@@ -201,15 +201,15 @@ mod tests {
             buffers.recycle(vec![0; 10]);
         }
         buffers.recycle(vec![0; Buffers::LEN_MAX + 1]);
-        assert_eq!(buffers.kept.len(), 3);
+        assert_eq!(buffers.free.len(), 3);
         let mut more = Buffers::at_most(4);
         more.recycle(vec![0; 10]);
         for left in [2, 1, 0] {
             more.take_from(&mut buffers);
-            assert_eq!((more.kept.len(), buffers.kept.len()), (4 - left, left));
+            assert_eq!((more.free.len(), buffers.free.len()), (4 - left, left));
         }
         buffers.recycle(vec![0; 10]);
         more.take_from(&mut buffers);
-        assert_eq!((more.kept.len(), buffers.kept.len()), (4, 1));
+        assert_eq!((more.free.len(), buffers.free.len()), (4, 1));
     }
 }

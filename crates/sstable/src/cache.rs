@@ -82,8 +82,8 @@ impl BlockCache {
     ///
     /// Never: the one thing the cache beneath refuses is a missing number, and none is missing.
     pub fn new(capacity_bytes: u64) -> Self {
-        let blocks = blocks_for(capacity_bytes);
-        let preferred = blocks_for(capacity_bytes / 4);
+        let blocks = new_block_map(capacity_bytes);
+        let preferred = new_block_map(capacity_bytes / 4);
         Self {
             blocks,
             preferred,
@@ -106,7 +106,7 @@ impl BlockCache {
 
     /// Whether blocks have to leave for others, or soon will; in a cache without room always.
     pub(crate) fn is_full(&self, key: BlockKey) -> bool {
-        let blocks = self.of(key);
+        let blocks = self.part(key);
         blocks.weight() >= blocks.capacity() / 8 * 7
     }
 
@@ -118,7 +118,7 @@ impl BlockCache {
     }
 
     /// Looks whether it still has room, after something came or the budget changed.
-    fn measure(&self) {
+    fn update_has_room(&self) {
         let is_half_full = |blocks: &BlockMap| blocks.weight() > blocks.capacity() / 2;
         if self.has_room() && (is_half_full(&self.blocks) || is_half_full(&self.preferred)) {
             self.has_room.store(false, Ordering::Relaxed);
@@ -133,32 +133,32 @@ impl BlockCache {
     }
 
     pub(crate) fn block(&self, key: BlockKey) -> Option<CachedBlock> {
-        self.of(key).get(&key)
+        self.part(key).get(&key)
     }
 
     pub(crate) fn insert(&self, key: BlockKey, block: CachedBlock) {
-        self.of(key).insert(key, block);
+        self.part(key).insert(key, block);
         if key.is_preferred {
             self.update_capacity(*self.reserved());
         }
-        self.measure();
+        self.update_has_room();
     }
 
     /// Puts another form of a block in its place, unless it has left meanwhile. It is not used by that.
     pub(crate) fn replace(&self, key: BlockKey, block: CachedBlock) {
-        let _left = self.of(key).replace(key, block, true);
+        let _left = self.part(key).replace(key, block, true);
         if key.is_preferred {
             self.update_capacity(*self.reserved());
         }
-        self.measure();
+        self.update_has_room();
     }
 
     /// Gives up a block that a reader keeps from now on.
     pub(crate) fn remove(&self, key: BlockKey) {
-        self.of(key).remove(&key);
+        self.part(key).remove(&key);
     }
 
-    const fn of(&self, key: BlockKey) -> &BlockMap {
+    const fn part(&self, key: BlockKey) -> &BlockMap {
         if key.is_preferred { &self.preferred } else { &self.blocks }
     }
 
@@ -170,7 +170,7 @@ impl BlockCache {
     fn update_capacity(&self, reserved: u64) {
         let taken = reserved + self.preferred.weight();
         self.blocks.set_capacity(self.capacity.saturating_sub(taken));
-        self.measure();
+        self.update_has_room();
     }
 
     /// Takes bytes off the budget for as long as the reservation lives; `None` if filters have
@@ -196,7 +196,7 @@ impl BlockCache {
 }
 
 /// A cache of `capacity_bytes` bytes.
-fn blocks_for(capacity_bytes: u64) -> BlockMap {
+fn new_block_map(capacity_bytes: u64) -> BlockMap {
     /// What a block takes on average; the default block size of HBase.
     const BLOCK_BYTES_EXPECTED: u64 = 64 << 10;
     let blocks_expected = capacity_bytes.div_ceil(BLOCK_BYTES_EXPECTED);

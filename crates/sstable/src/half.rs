@@ -51,7 +51,7 @@ pub struct Reference {
 
 /// `Reference` of HBase's `HBase.proto`.
 #[derive(Clone, PartialEq, Message)]
-struct Proto {
+struct ReferenceMessage {
     #[prost(bytes = "vec", optional, tag = "1")]
     split_key: Option<Vec<u8>>,
     #[prost(int32, optional, tag = "2")]
@@ -84,13 +84,13 @@ impl Reference {
         };
         let parsed = match bytes.strip_prefix(Self::MAGIC) {
             Some(message) => Self::parse_message(message),
-            None => Self::parse_old(bytes),
+            None => Self::parse_legacy(bytes),
         };
         parsed.filter(|it| KeyRef::parse(&it.split_key).is_some()).ok_or_else(damaged)
     }
 
     fn parse_message(message: &[u8]) -> Option<Self> {
-        let Proto { split_key, range } = Proto::decode(message).ok()?;
+        let ReferenceMessage { split_key, range } = ReferenceMessage::decode(message).ok()?;
         let half = match range? {
             0 => Half::Top,
             1 => Half::Bottom,
@@ -99,7 +99,7 @@ impl Reference {
         Some(Self { split_key: split_key?, half })
     }
 
-    fn parse_old(bytes: &[u8]) -> Option<Self> {
+    fn parse_legacy(bytes: &[u8]) -> Option<Self> {
         let mut input = Input::new(bytes);
         let half = if input.u8()? == 0 { Half::Bottom } else { Half::Top };
         let len = usize::try_from(input.hvlong()?).ok()?;
@@ -113,7 +113,8 @@ impl Reference {
             Half::Top => 0,
             Half::Bottom => 1,
         };
-        let message = Proto { split_key: Some(self.split_key.clone()), range: Some(range) };
+        let message =
+            ReferenceMessage { split_key: Some(self.split_key.clone()), range: Some(range) };
         [Self::MAGIC, &message.encode_to_vec()].concat()
     }
 

@@ -42,7 +42,7 @@ impl Default for Limits {
 
 /// Bytes that any block may hold. HBase takes no cell of more than 10 MiB unless it is told to, and
 /// cuts a block behind the cell that fills it.
-const BLOCK_LEN_FREE: usize = 16 << 20;
+const BLOCK_LEN_ALLOWANCE: usize = 16 << 20;
 
 impl Limits {
     /// The largest block: as stored, decompressed, and as plain cells. Default: 1088 MiB, a little
@@ -94,7 +94,7 @@ impl Limits {
         let file_len = usize::try_from(file_len).unwrap_or(usize::MAX);
         let ratio = usize::try_from(self.inflate_ratio_max).unwrap_or(usize::MAX);
         let limit = usize::try_from(self.block_len_max).unwrap_or(usize::MAX);
-        limit.min(file_len.saturating_mul(ratio).saturating_add(BLOCK_LEN_FREE))
+        limit.min(file_len.saturating_mul(ratio).saturating_add(BLOCK_LEN_ALLOWANCE))
     }
 
     /// How many bytes of plain cells `body_len` bytes of an encoded block may stand for, in a file
@@ -105,7 +105,7 @@ impl Limits {
     /// stands in the block once at full length: so what is far above the one and the other is no
     /// block of HBase's.
     pub(crate) fn plain_len_max(&self, body_len: usize, file_len: u64) -> usize {
-        self.inflated_len_max(file_len).min(body_len.saturating_add(BLOCK_LEN_FREE))
+        self.inflated_len_max(file_len).min(body_len.saturating_add(BLOCK_LEN_ALLOWANCE))
     }
 }
 
@@ -162,14 +162,14 @@ mod tests {
     #[test]
     fn what_a_block_may_inflate_to_follows_the_file_and_the_ratio() {
         let limits = Limits::default();
-        assert_eq!(limits.inflated_len_max(0), BLOCK_LEN_FREE);
-        assert_eq!(limits.inflated_len_max(1000), BLOCK_LEN_FREE + 1000);
-        assert_eq!(limits.inflate_ratio_max(7).inflated_len_max(1000), BLOCK_LEN_FREE + 7000);
+        assert_eq!(limits.inflated_len_max(0), BLOCK_LEN_ALLOWANCE);
+        assert_eq!(limits.inflated_len_max(1000), BLOCK_LEN_ALLOWANCE + 1000);
+        assert_eq!(limits.inflate_ratio_max(7).inflated_len_max(1000), BLOCK_LEN_ALLOWANCE + 7000);
         assert_eq!(limits.block_len_max(99).inflated_len_max(1000), 99);
         assert_eq!(limits.inflated_len_max(u64::MAX), limits.block_len_max as usize);
         // Plain cells are held against their own block too.
-        assert_eq!(limits.plain_len_max(10, 1000), BLOCK_LEN_FREE + 10);
-        assert_eq!(limits.plain_len_max(5000, 1000), BLOCK_LEN_FREE + 1000);
+        assert_eq!(limits.plain_len_max(10, 1000), BLOCK_LEN_ALLOWANCE + 10);
+        assert_eq!(limits.plain_len_max(5000, 1000), BLOCK_LEN_ALLOWANCE + 1000);
     }
 
     #[test]

@@ -180,18 +180,18 @@ impl Numbers {
 
 /// Sums over all reads, shared by threads.
 #[derive(Debug, Default)]
-pub struct ReadCounters(ThreadLocal<OfOneThread>);
+pub struct ReadCounters(ThreadLocal<ThreadCounters>);
 
 /// What one thread has counted, and after its end the one that takes its place; on cache lines of
 /// its own, and off those that a processor fetches along with them.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct OfOneThread([AtomicU64; Numbers::COUNT]);
+struct ThreadCounters([AtomicU64; Numbers::COUNT]);
 
 impl ReadCounters {
     /// Adds what one read did.
     pub fn record(&self, trace: &ReadTrace) {
-        let OfOneThread(counters) = self.0.get_or_default();
+        let ThreadCounters(counters) = self.0.get_or_default();
         for (counter, number) in counters.iter().zip(trace.numbers().0) {
             if number != 0 {
                 // No other thread writes here, so nothing is lost between the two.

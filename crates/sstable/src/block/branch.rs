@@ -54,13 +54,16 @@ impl IndexBlock {
                 end = middle;
             }
         }
-        debug_assert!(self.is_between(start, key), "index entries out of order around {start}");
+        debug_assert!(
+            self.is_insertion_point(start, key),
+            "index entries out of order around {start}"
+        );
         // All keys are greater: the first block is the one to look into.
         start.max(1) - 1
     }
 
     /// Whether the entry before number `index` is not greater than `key`, and the one of it is.
-    fn is_between(&self, index: usize, key: &KeyRef<'_>) -> bool {
+    fn is_insertion_point(&self, index: usize, key: &KeyRef<'_>) -> bool {
         let is_le = |index| self.order.compare(&key_of(&self.branch, index), key).is_le();
         (index == 0 || is_le(index - 1)) && (index == self.branch.len() || !is_le(index))
     }
@@ -92,7 +95,7 @@ impl IndexBlock {
     }
 
     /// A key of this block that outlives a borrow of it.
-    pub(crate) fn keep(&self, key: &[u8]) -> Bytes {
+    pub(crate) fn owned_key(&self, key: &[u8]) -> Bytes {
         self.branch.body().slice_ref(key)
     }
 

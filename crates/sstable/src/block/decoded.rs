@@ -9,7 +9,7 @@ use filter::KeyHash;
 
 use super::origin::BlockOrigin;
 use super::row_index::{RowIndex, RowIndexKind, RowPosition, row_at};
-use super::row_table::{RowTable, TableAddress, offset};
+use super::row_table::{RowTable, TableAddress, to_usize};
 use crate::buffers::Buffers;
 use crate::encoding::{CellLayout, PlainCells, PlainCursor, RowStarts};
 use crate::{CellRef, KeyRef};
@@ -30,9 +30,9 @@ impl DecodedBlock {
         cells: PlainCells,
         layout: CellLayout,
         starts: RowStarts,
-        lookup: RowIndexKind,
+        kind: RowIndexKind,
     ) -> Self {
-        let index = RowIndex::new(&cells, layout, starts, lookup);
+        let index = RowIndex::new(&cells, layout, starts, kind);
         Self { origin, cells, layout, index }
     }
 
@@ -110,8 +110,8 @@ impl DecodedBlock {
     pub(crate) fn prefetch_cell(&self, hash: KeyHash) -> Option<u32> {
         let at = self.index.table.as_ref()?.candidate(hash)?;
         let cells = &**self.cells.body();
-        filter::prefetch_line(&cells[offset(at)]);
-        self.prefetch_cell_end(offset(at));
+        filter::prefetch_line(&cells[to_usize(at)]);
+        self.prefetch_cell_end(to_usize(at));
         Some(at)
     }
 
@@ -120,13 +120,13 @@ impl DecodedBlock {
     #[inline]
     fn prefetch_cell_end(&self, at: usize) {
         // The last cells of a block may be shorter than the average; then there is no such byte.
-        let end = self.cells.body().get(at + self.index.usual_cell_len - 1);
+        let end = self.cells.body().get(at + self.index.average_cell_len - 1);
         end.into_iter().for_each(filter::prefetch_line);
     }
 
     /// Returns `at`, a candidate from [`prefetch_cell`](Self::prefetch_cell), if the cell there is of `row`.
     pub(crate) fn verify_candidate(&self, at: u32, row: &[u8]) -> Option<usize> {
-        let at = offset(at);
+        let at = to_usize(at);
         (row_at(self.cells.body(), at) == row).then_some(at)
     }
 

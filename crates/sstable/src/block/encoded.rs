@@ -72,17 +72,17 @@ impl EncodedBlock {
     /// Checks all cells and makes them plain; `buffers` get what is no longer needed.
     pub(crate) fn decode(
         self,
-        lookup: RowIndexKind,
+        kind: RowIndexKind,
         buffers: &mut Buffers,
     ) -> Result<DecodedBlock, DamageReason> {
         let Self { origin, cells, layout } = self;
         match cells {
             Cells::Plain(cells) => {
                 let starts = RowStarts::from_plain(&cells, layout)?;
-                Ok(DecodedBlock::new(origin, cells, layout, starts, lookup))
+                Ok(DecodedBlock::new(origin, cells, layout, starts, kind))
             }
             Cells::Delta(_) => {
-                let decoded = decoded_copy(&origin, &cells, layout, lookup, buffers);
+                let decoded = decoded_copy(&origin, &cells, layout, kind, buffers);
                 buffers.recycle(cells.into_buffer());
                 decoded
             }
@@ -92,10 +92,10 @@ impl EncodedBlock {
     /// Decodes a copy, for a block that others share.
     pub(crate) fn decode_copy(
         &self,
-        lookup: RowIndexKind,
+        kind: RowIndexKind,
         buffers: &mut Buffers,
     ) -> Result<DecodedBlock, DamageReason> {
-        decoded_copy(&self.origin, &self.cells, self.layout, lookup, buffers)
+        decoded_copy(&self.origin, &self.cells, self.layout, kind, buffers)
     }
 
     /// Returns a cursor on the first cell.
@@ -115,7 +115,7 @@ impl EncodedBlock {
         match (cursor, &self.cells) {
             (EncodedCursor::Plain(cursor), Cells::Plain(cells)) => cursor.step(cells, self.layout),
             (EncodedCursor::Delta(cursor), Cells::Delta(cells)) => cursor.step(cells),
-            _ => of_another_block(),
+            _ => wrong_block(),
         }
     }
 
@@ -125,7 +125,7 @@ impl EncodedBlock {
         match (cursor, &self.cells) {
             (EncodedCursor::Plain(cursor), Cells::Plain(cells)) => cursor.cell(cells),
             (EncodedCursor::Delta(cursor), Cells::Delta(cells)) => cursor.cell(cells),
-            _ => of_another_block(),
+            _ => wrong_block(),
         }
     }
 
@@ -158,7 +158,7 @@ fn decoded_copy(
     origin: &BlockOrigin,
     cells: &Cells,
     layout: CellLayout,
-    lookup: RowIndexKind,
+    kind: RowIndexKind,
     buffers: &mut Buffers,
 ) -> Result<DecodedBlock, DamageReason> {
     let (plain, starts) = match cells {
@@ -168,7 +168,7 @@ fn decoded_copy(
         }
         Cells::Delta(cells) => decode_delta(cells, layout, buffers)?,
     };
-    Ok(DecodedBlock::new(*origin, plain, layout, starts, lookup))
+    Ok(DecodedBlock::new(*origin, plain, layout, starts, kind))
 }
 
 /// A cursor over an [`EncodedBlock`]: on a cell that it has checked.
@@ -197,6 +197,6 @@ impl EncodedCursor {
 }
 
 #[cold]
-fn of_another_block() -> ! {
+fn wrong_block() -> ! {
     panic!("a cursor was used with another block than its own")
 }

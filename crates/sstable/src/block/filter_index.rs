@@ -94,35 +94,35 @@ impl FilterIndex {
     /// Reads the body of an index.
     pub(crate) fn parse(body: &Bytes) -> Result<Self, DamageReason> {
         let mut input = Input::new(body);
-        let has_checksums = match input.array().map(u32::from_be_bytes).ok_or(ENDS)? {
+        let has_checksums = match input.array().map(u32::from_be_bytes).ok_or(TRUNCATED)? {
             VERSION => true,
             VERSION_WITHOUT_CHECKSUMS => false,
             _ => return Err("a filter index of a version that this build does not know".into()),
         };
-        let name_len = input.u8().ok_or(ENDS)?;
-        let name = input.take(name_len.into()).ok_or(ENDS)?;
+        let name_len = input.u8().ok_or(TRUNCATED)?;
+        let name = input.take(name_len.into()).ok_or(TRUNCATED)?;
         let kind = std::str::from_utf8(name).ok().and_then(FilterKind::from_name);
         let kind = kind.ok_or_else(|| format!("unknown filter {}", crate::escape(name)))?;
-        let error_rate = input.array().map(f64::from_be_bytes).ok_or(ENDS)?;
+        let error_rate = input.array().map(f64::from_be_bytes).ok_or(TRUNCATED)?;
         if !(0.0..=1.0).contains(&error_rate) {
             return Err("an error rate that is none".into());
         }
-        let count = input.len_i32().ok_or(ENDS)?;
+        let count = input.len_i32().ok_or(TRUNCATED)?;
         if count == 0 || count > input.len() / PARTITION_LEN_MIN {
             return Err(format!("{count} partitions in {} bytes", input.len()).into());
         }
         let mut partitions: Vec<Partition> = Vec::with_capacity(count);
         let mut key_count = 0_u64;
         for _ in 0..count {
-            let keys = input.array().map(u64::from_be_bytes).ok_or(ENDS)?;
-            let len = input.array().map(u32::from_be_bytes).ok_or(ENDS)?;
+            let keys = input.array().map(u64::from_be_bytes).ok_or(TRUNCATED)?;
+            let len = input.array().map(u32::from_be_bytes).ok_or(TRUNCATED)?;
             let checksum = if has_checksums {
-                Some(input.array().map(u64::from_be_bytes).ok_or(ENDS)?)
+                Some(input.array().map(u64::from_be_bytes).ok_or(TRUNCATED)?)
             } else {
                 None
             };
-            let row_len = input.u16().ok_or(ENDS)?;
-            let first_row = body.slice_ref(input.take(row_len.into()).ok_or(ENDS)?);
+            let row_len = input.u16().ok_or(TRUNCATED)?;
+            let first_row = body.slice_ref(input.take(row_len.into()).ok_or(TRUNCATED)?);
             if partitions.last().is_some_and(|last| last.first_row >= first_row) {
                 return Err("partitions out of order".into());
             }
@@ -190,7 +190,7 @@ impl FilterIndex {
     }
 }
 
-const ENDS: &str = "ends in the filter index";
+const TRUNCATED: &str = "ends in the filter index";
 
 #[cfg(test)]
 mod tests {

@@ -65,10 +65,10 @@ impl Header {
         let data_size = data_size.expect("a block is shorter than 2 GiB");
         assert!(bytes_per_checksum > 0, "a checksum covers at least one byte");
         let checksums = data_size.div_ceil(bytes_per_checksum).checked_mul(4);
-        let behind_header = checksums.and_then(|sums| size(stored_len)?.checked_add(sums));
+        let after_header = checksums.and_then(|sums| size(stored_len)?.checked_add(sums));
         Self {
             block_type,
-            on_disk_size_without_header: behind_header
+            on_disk_size_without_header: after_header
                 .filter(|len| i32::try_from(*len).is_ok())
                 .expect("a block is shorter than 2 GiB with its checksums"),
             uncompressed_size: size(uncompressed_len).expect("a block is shorter than 2 GiB"),
@@ -85,24 +85,24 @@ impl Header {
     ///
     /// [`Damage`] if the bytes end, the magic is unknown, or the sizes contradict each other.
     pub(crate) fn read(mut bytes: &[u8], at: BlockOffset) -> Result<Self, Damage> {
-        let corrupt = |what| Damage { at, block: None, what };
-        let ends = |_| corrupt("ends in a block header".into());
+        let damage = |what| Damage { at, block: None, what };
+        let truncated = |_| damage("ends in a block header".into());
 
         let mut magic = [0; 8];
-        bytes.read_exact(&mut magic).map_err(ends)?;
+        bytes.read_exact(&mut magic).map_err(truncated)?;
         let block_type = BlockType::from_magic(magic)
             .filter(|found| *found != BlockType::Trailer)
-            .ok_or_else(|| corrupt(format!("no block: {}", crate::escape(&magic)).into()))?;
-        let corrupt = |what| Damage::in_block(block_type, at, what);
-        let ends = |_| corrupt("ends in its header");
-        let stored = bytes.read_i32::<BigEndian>().map_err(ends)?;
-        let uncompressed = bytes.read_i32::<BigEndian>().map_err(ends)?;
-        let previous = bytes.read_i64::<BigEndian>().map_err(ends)?;
-        let checksum_type = bytes.read_u8().map_err(ends)?;
-        let bytes_per_checksum = bytes.read_i32::<BigEndian>().map_err(ends)?;
-        let data_size = bytes.read_i32::<BigEndian>().map_err(ends)?;
+            .ok_or_else(|| damage(format!("no block: {}", crate::escape(&magic)).into()))?;
+        let damage = |what| Damage::in_block(block_type, at, what);
+        let truncated = |_| damage("ends in its header");
+        let stored = bytes.read_i32::<BigEndian>().map_err(truncated)?;
+        let uncompressed = bytes.read_i32::<BigEndian>().map_err(truncated)?;
+        let previous = bytes.read_i64::<BigEndian>().map_err(truncated)?;
+        let checksum_type = bytes.read_u8().map_err(truncated)?;
+        let bytes_per_checksum = bytes.read_i32::<BigEndian>().map_err(truncated)?;
+        let data_size = bytes.read_i32::<BigEndian>().map_err(truncated)?;
 
-        let size = |number: i32| u32::try_from(number).map_err(|_| corrupt("negative size"));
+        let size = |number: i32| u32::try_from(number).map_err(|_| damage("negative size"));
         let header = Self {
             block_type,
             on_disk_size_without_header: size(stored)?,
@@ -114,21 +114,21 @@ impl Header {
                         .ok()
                         .map(BlockOffset::new)
                         .filter(|previous| *previous < at)
-                        .ok_or_else(|| corrupt("the previous block is not before it"))?,
+                        .ok_or_else(|| damage("the previous block is not before it"))?,
                 ),
             },
             checksum_type: ChecksumType::from_code(checksum_type)
-                .ok_or_else(|| corrupt("unknown checksum type"))?,
+                .ok_or_else(|| damage("unknown checksum type"))?,
             bytes_per_checksum: size(bytes_per_checksum)?,
             on_disk_data_size_with_header: size(data_size)?,
         };
         if header.bytes_per_checksum == 0 {
-            return Err(corrupt("a checksum for every 0 bytes"));
+            return Err(damage("a checksum for every 0 bytes"));
         }
         if header.on_disk_data_size_with_header < Self::LEN
             || Some(header.len()) != header.data_len().checked_add(header.checksums_len())
         {
-            return Err(corrupt("its sizes contradict each other"));
+            return Err(damage("its sizes contradict each other"));
         }
         Ok(header)
     }

@@ -49,14 +49,14 @@ pub(crate) struct BlockHandle {
 /// Where a block of a known type is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TypedHandle {
-    pub(crate) place: BlockHandle,
+    pub(crate) handle: BlockHandle,
     pub(crate) block_type: BlockType,
 }
 
 impl BlockHandle {
     /// Returns the place of a block that has to be of type `block_type`.
     pub(crate) const fn of_type(self, block_type: BlockType) -> TypedHandle {
-        TypedHandle { place: self, block_type }
+        TypedHandle { handle: self, block_type }
     }
 
     /// The bytes a place takes in an entry.
@@ -183,8 +183,8 @@ impl IndexEntries {
                 Some(start) => {
                     let entry = entries.get(start..end).ok_or(overlap)?;
                     let entry = entry.first_chunk::<{ BlockHandle::LEN }>().ok_or(overlap)?;
-                    let place = BlockHandle::read(&mut Input::new(entry));
-                    place.ok_or("an index entry without a place")?;
+                    let handle = BlockHandle::read(&mut Input::new(entry));
+                    handle.ok_or("an index entry without a place")?;
                 }
             }
             start = Some(end);

@@ -13,7 +13,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::row_table::{RowTable, offset};
+use super::row_table::{RowTable, to_usize};
 use crate::Comparator;
 use crate::encoding::{CellLayout, PlainCells, RowStarts};
 use crate::row_heads::{RowHeads, common_prefix_len};
@@ -34,14 +34,14 @@ pub(super) struct RowIndex {
     offsets: Box<[u32]>,
     /// `None` if rows are looked up by their order.
     pub(super) table: Option<RowTable>,
-    was_sought: AtomicBool,
+    was_searched: AtomicBool,
     /// None in it where rows are not in the order of their bytes.
     heads: OnceLock<Option<RowHeads>>,
     pub(super) last_cell_at: usize,
     /// At least 1.
     pub(super) cell_count: u64,
     /// Bytes that a cell takes on average.
-    pub(super) usual_cell_len: usize,
+    pub(super) average_cell_len: usize,
     /// Bytes that it takes in memory, with those of the heads.
     bytes: usize,
 }
@@ -52,7 +52,7 @@ impl RowIndex {
         cells: &PlainCells,
         layout: CellLayout,
         starts: RowStarts,
-        lookup: RowIndexKind,
+        kind: RowIndexKind,
     ) -> Self {
         let RowStarts { offsets, last_cell_at, cell_count } = starts;
         let cells = &**cells.body();
@@ -63,8 +63,8 @@ impl RowIndex {
         debug_assert!(offsets.is_sorted(), "rows follow each other");
         let mut bytes = size_of_val(&*offsets);
         let mut table = None;
-        if layout.order == Comparator::Bytes && lookup == RowIndexKind::ByHash {
-            let rows = rows_at(cells, &offsets);
+        if layout.order == Comparator::Bytes && kind == RowIndexKind::ByHash {
+            let rows = rows_of_cells(cells, &offsets);
             table = RowTable::new(
                 cells.len(),
                 offsets.len(),
@@ -79,11 +79,11 @@ impl RowIndex {
         Self {
             offsets: offsets.into(),
             table,
-            was_sought: AtomicBool::new(false),
+            was_searched: AtomicBool::new(false),
             heads: OnceLock::new(),
             last_cell_at,
             cell_count,
-            usual_cell_len: cells.len() / count,
+            average_cell_len: cells.len() / count,
             bytes,
         }
     }
@@ -99,11 +99,11 @@ impl RowIndex {
         let candidates = heads.map_or(0..self.offsets.len(), |heads| heads.candidates(row));
         let start = candidates.start;
         let found = self.offsets[candidates]
-            .binary_search_by(|at| order.compare_rows(row_at(cells, offset(*at)), row));
+            .binary_search_by(|at| order.compare_rows(row_at(cells, to_usize(*at)), row));
         match found {
-            Ok(index) => RowPosition::At(offset(self.offsets[start + index])),
+            Ok(index) => RowPosition::At(to_usize(self.offsets[start + index])),
             Err(index) => match self.offsets.get(start + index) {
-                Some(at) => RowPosition::Before(offset(*at)),
+                Some(at) => RowPosition::Before(to_usize(*at)),
                 None => RowPosition::AfterAll,
             },
         }
@@ -111,8 +111,8 @@ impl RowIndex {
 
     /// Where the last row starts that starts before `at`; `None` for 0.
     pub(super) fn row_start_before(&self, at: usize) -> Option<usize> {
-        let count = self.offsets.partition_point(|start| offset(*start) < at);
-        Some(offset(self.offsets[count.checked_sub(1)?]))
+        let count = self.offsets.partition_point(|start| to_usize(*start) < at);
+        Some(to_usize(self.offsets[count.checked_sub(1)?]))
     }
 
     /// The heads, from the second call on.
@@ -121,11 +121,12 @@ impl RowIndex {
             return heads.as_ref();
         }
         // Two threads may both take theirs for the first call: the heads are then made at the third.
-        if !self.was_sought.swap(true, Ordering::Relaxed) {
+        if !self.was_searched.swap(true, Ordering::Relaxed) {
             return None;
         }
-        let make =
-            || (order == Comparator::Bytes).then(|| RowHeads::new(rows_at(cells, &self.offsets)));
+        let make = || {
+            (order == Comparator::Bytes).then(|| RowHeads::new(rows_of_cells(cells, &self.offsets)))
+        };
         self.heads.get_or_init(make).as_ref()
     }
 
@@ -147,11 +148,11 @@ pub(super) enum RowPosition {
 }
 
 /// The rows of the cells that start at these places.
-fn rows_at<'a>(
+fn rows_of_cells<'a>(
     cells: &'a [u8],
     offsets: &'a [u32],
 ) -> impl DoubleEndedIterator<Item = &'a [u8]> + Clone {
-    offsets.iter().map(|at| row_at(cells, offset(*at)))
+    offsets.iter().map(|at| row_at(cells, to_usize(*at)))
 }
 
 /// The row of the cell that starts at `at`, read without the rest of the cell.

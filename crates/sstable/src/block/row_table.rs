@@ -26,17 +26,17 @@ const SLOTS: usize = 16;
 const ROWS_PER_LINE: usize = 12;
 
 /// Lines that are searched at most, whatever keys somebody has made up.
-const LINES_SEARCHED_MAX: usize = 8;
+const PROBED_LINES_MAX: usize = 8;
 
 /// Bits of a place.
-const PLACE_BITS: u32 = 20;
+const OFFSET_BITS: u32 = 20;
 
 /// A slot without a row: a place that none has.
 const FREE: u32 = u32::MAX;
 
 impl RowTable {
     /// Blocks are mostly far shorter; in longer ones a place would not fit.
-    const BLOCK_LEN_MAX: usize = (1 << PLACE_BITS) - 1;
+    const BLOCK_LEN_MAX: usize = (1 << OFFSET_BITS) - 1;
 
     /// Takes the rows of a block of `block_len` bytes, which all differ, and where they start. `None` if
     /// they cannot be put into a table; then another search has to do.
@@ -60,9 +60,12 @@ impl RowTable {
     ) -> Option<Self> {
         let mut lines = vec![Line([FREE; SLOTS]); line_count];
         for (row, at) in rows {
-            let (first, fingerprint) = split(row_hash(row), line_count);
-            debug_assert!(at < PLACE, "a place of {PLACE_BITS} bits, and not that of a free slot");
-            let slot = searched(first, line_count).find_map(|line| lines[line].free(line));
+            let (first, fingerprint) = line_and_fingerprint(row_hash(row), line_count);
+            debug_assert!(
+                at < OFFSET_MASK,
+                "the offset {at} does not fit {OFFSET_BITS} bits, or marks a free slot"
+            );
+            let slot = probed_lines(first, line_count).find_map(|line| lines[line].free_slot(line));
             let (line, slot) = slot?;
             lines[line].0[slot] = fingerprint | at;
         }
@@ -81,24 +84,24 @@ impl RowTable {
 
     /// Where a row of this hash may start, as the line says in which it is looked for first.
     pub(super) fn candidate(&self, hash: KeyHash) -> Option<u32> {
-        let (first, fingerprint) = split(hash, self.0.len());
+        let (first, fingerprint) = line_and_fingerprint(hash, self.0.len());
         let line = &self.0[first];
-        let slot = line.0.get(offset(line.agreeing(fingerprint).trailing_zeros()))?;
-        (*slot != FREE).then_some(slot & PLACE)
+        let slot = line.0.get(to_usize(line.matching(fingerprint).trailing_zeros()))?;
+        (*slot != FREE).then_some(slot & OFFSET_MASK)
     }
 
-    /// Where a row of this hash starts, if `is_there` says that it starts at one of the places where it
+    /// Where a row of this hash starts, if `has_row` says that it starts at one of the places where it
     /// may.
-    pub(super) fn find(&self, hash: KeyHash, is_there: impl Fn(usize) -> bool) -> Option<usize> {
-        let (first, fingerprint) = split(hash, self.0.len());
-        for line in searched(first, self.0.len()).map(|line| &self.0[line]) {
-            let mut agreeing = line.agreeing(fingerprint);
-            while agreeing != 0 {
-                let slot = line.0[offset(agreeing.trailing_zeros())];
-                if slot != FREE && is_there(offset(slot & PLACE)) {
-                    return Some(offset(slot & PLACE));
+    pub(super) fn find(&self, hash: KeyHash, has_row: impl Fn(usize) -> bool) -> Option<usize> {
+        let (first, fingerprint) = line_and_fingerprint(hash, self.0.len());
+        for line in probed_lines(first, self.0.len()).map(|line| &self.0[line]) {
+            let mut matching = line.matching(fingerprint);
+            while matching != 0 {
+                let slot = line.0[to_usize(matching.trailing_zeros())];
+                if slot != FREE && has_row(to_usize(slot & OFFSET_MASK)) {
+                    return Some(to_usize(slot & OFFSET_MASK));
                 }
-                agreeing &= agreeing - 1;
+                matching &= matching - 1;
             }
             if line.0.last() == Some(&FREE) {
                 break;
@@ -121,28 +124,28 @@ impl TableAddress {
     /// Prefetches the line in which a row of this hash is looked for first.
     #[inline]
     pub(super) fn prefetch(self, hash: KeyHash) {
-        let (first, _) = split(hash, self.0.count());
+        let (first, _) = line_and_fingerprint(hash, self.0.count());
         self.0.at(first).prefetch();
     }
 }
 
 impl Line {
     /// Its number, which is `line`, and its first free slot.
-    fn free(&self, line: usize) -> Option<(usize, usize)> {
+    fn free_slot(&self, line: usize) -> Option<(usize, usize)> {
         self.0.iter().position(|slot| *slot == FREE).map(|slot| (line, slot))
     }
 
     /// A bit for each slot with this fingerprint. Without a branch: the compiler makes it a few
     /// vector instructions.
     #[inline]
-    fn agreeing(&self, fingerprint: u32) -> u32 {
+    fn matching(&self, fingerprint: u32) -> u32 {
         self.0.iter().zip(0_u32..).fold(0, |bits, (slot, number)| {
-            bits | u32::from(slot & !PLACE == fingerprint) << number
+            bits | u32::from(slot & !OFFSET_MASK == fingerprint) << number
         })
     }
 }
 
-const PLACE: u32 = (1 << PLACE_BITS) - 1;
+const OFFSET_MASK: u32 = (1 << OFFSET_BITS) - 1;
 
 /// The seed of [`row_hash`].
 pub(crate) const ROW_HASH_SEED: Seed = Seed::new(0);
@@ -155,25 +158,25 @@ pub(crate) fn row_hash(row: &[u8]) -> KeyHash {
 
 /// The line of `line_count` in which a row of this hash is looked for first, and its fingerprint.
 #[inline]
-fn split(hash: KeyHash, line_count: usize) -> (usize, u32) {
+fn line_and_fingerprint(hash: KeyHash, line_count: usize) -> (usize, u32) {
     let [a, b, c, d, low @ ..] = hash.get().to_be_bytes();
     let high = u64::from(u32::from_be_bytes([a, b, c, d]));
     // A part of `line_count`, for which 32 bits are enough: a table is smaller than its block.
     debug_assert!(u32::try_from(line_count).is_ok(), "{line_count} lines");
     let line = (high * line_count as u64) >> 32;
-    (line as usize, u32::from_be_bytes(low) & !PLACE)
+    (line as usize, u32::from_be_bytes(low) & !OFFSET_MASK)
 }
 
 /// A place in a block, as tables and lists of rows hold it.
 #[inline]
-pub(super) fn offset(at: u32) -> usize {
+pub(super) fn to_usize(at: u32) -> usize {
     usize::try_from(at).expect("a usize has 32 bits or more")
 }
 
 /// The lines in which a row can stand: the first one, and those behind it, as in a ring.
 #[inline]
-fn searched(first: usize, line_count: usize) -> impl Iterator<Item = usize> {
-    (first..line_count).chain(0..first).take(LINES_SEARCHED_MAX)
+fn probed_lines(first: usize, line_count: usize) -> impl Iterator<Item = usize> {
+    (first..line_count).chain(0..first).take(PROBED_LINES_MAX)
 }
 
 #[cfg(test)]
@@ -210,22 +213,22 @@ mod tests {
         let rows: Vec<_> = (0..500_u32).map(|row| row.to_be_bytes().to_vec()).collect();
         let table = table(&rows).unwrap();
         assert!(table.bytes() <= 500 * 6, "{} bytes", table.bytes());
-        let looks = std::cell::Cell::new(0);
+        let checks = std::cell::Cell::new(0);
         for row in 1000..11_000_u32 {
-            let look = |_| {
-                looks.set(looks.get() + 1);
+            let check = |_| {
+                checks.set(checks.get() + 1);
                 false
             };
-            assert_eq!(table.find(row_hash(&row.to_be_bytes()), look), None);
+            assert_eq!(table.find(row_hash(&row.to_be_bytes()), check), None);
         }
         // Of 10,000 rows each meets about twelve fingerprints of twelve bits.
-        assert!((10..100).contains(&looks.get()), "{}", looks.get());
+        assert!((10..100).contains(&checks.get()), "{}", checks.get());
     }
 
     #[test]
     fn where_too_many_rows_meet_twice_the_lines_take_them() {
         let lines = 12;
-        let meets = |row: &Vec<u8>| split(row_hash(row), lines).0 < 4;
+        let meets = |row: &Vec<u8>| line_and_fingerprint(row_hash(row), lines).0 < 4;
         let rows: Vec<_> =
             (0_u32..).map(|row| row.to_be_bytes().to_vec()).filter(meets).take(144).collect();
         let places = rows.iter().zip(0..).map(|(row, number)| (&row[..], number * 37));

@@ -10,10 +10,10 @@ use super::row_table::TableAddress;
 /// Where in memory a decoded block is, so that the cache need not be asked. It does not keep the block's
 /// cells there: when they go, an empty [`DecodedBlock`] stays.
 #[derive(Debug, Default)]
-pub(crate) struct BlockSlot(OnceLock<Remembered>);
+pub(crate) struct BlockSlot(OnceLock<WeakBlock>);
 
 #[derive(Debug)]
-struct Remembered {
+struct WeakBlock {
     block: Weak<DecodedBlock>,
     /// That it takes in memory.
     bytes: usize,
@@ -32,7 +32,7 @@ impl BlockSlot {
     /// to find out where that is.
     #[inline]
     pub(crate) fn prefetch(&self, hash: KeyHash) {
-        let Some(Remembered { block, table, .. }) = self.0.get() else { return };
+        let Some(WeakBlock { block, table, .. }) = self.0.get() else { return };
         // The block may be gone.
         PrefetchHint::of_weak(block).prefetch();
         if let Some(table) = table {
@@ -44,6 +44,6 @@ impl BlockSlot {
     /// take its place in the cache.
     pub(crate) fn remember(&self, block: &Arc<DecodedBlock>) {
         let (bytes, table) = (block.bytes(), block.table_address());
-        self.0.get_or_init(|| Remembered { block: Arc::downgrade(block), bytes, table });
+        self.0.get_or_init(|| WeakBlock { block: Arc::downgrade(block), bytes, table });
     }
 }

@@ -31,7 +31,7 @@ fn cell<'a>(row: &'a [u8], qualifier: &'a [u8]) -> CellRef<'a> {
 }
 
 const ORIGIN: BlockOrigin = BlockOrigin {
-    place: BlockHandle { offset: BlockOffset::new(0), len: 0 },
+    handle: BlockHandle { offset: BlockOffset::new(0), len: 0 },
     block_type: BlockType::Data,
     previous: None,
 };

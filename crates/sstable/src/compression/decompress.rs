@@ -74,7 +74,7 @@ const fn ratio_max(codec: Compression) -> usize {
 
 /// A place for `len` bytes that `stored_len` compressed ones are said to hold: whole if they shrank
 /// as bodies mostly do, else a beginning of it.
-pub(super) fn place_for(len: usize, stored_len: usize, mut buffer: Vec<u8>) -> Vec<u8> {
+pub(super) fn reserve_output(len: usize, stored_len: usize, mut buffer: Vec<u8>) -> Vec<u8> {
     const LIKELY_RATIO: usize = 8;
     buffer.clear();
     buffer.reserve_exact(len.min(stored_len.saturating_mul(LIKELY_RATIO)));
@@ -118,7 +118,7 @@ fn decompress_framed(
     decompress_chunk: impl Fn(&[u8], &mut Vec<u8>, usize) -> Result<(), String>,
 ) -> Result<Vec<u8>, Cow<'static, str>> {
     let mut input = Input::new(stored);
-    let mut body = place_for(len, stored.len(), buffer);
+    let mut body = reserve_output(len, stored.len(), buffer);
     while body.len() < len {
         let group_len = input.len_i32().ok_or("ends in the length of a group")?;
         let group_end = body.len().saturating_add(group_len);
@@ -146,7 +146,7 @@ fn decompress_gzip(
     buffer: Vec<u8>,
 ) -> Result<Vec<u8>, Cow<'static, str>> {
     let mut decoder = MultiGzDecoder::new(stored);
-    let mut body = place_for(len, stored.len(), buffer);
+    let mut body = reserve_output(len, stored.len(), buffer);
     let damaged = |error: io::Error| format!("damaged GZ stream: {error}");
     while body.len() < len {
         // First what there is a place for, then as much again as has come out.

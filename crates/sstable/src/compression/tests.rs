@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use super::decompress::{grow, place_for};
+use super::decompress::{grow, reserve_output};
 use super::*;
 
 /// Every codec that this build has, in every framing.
@@ -131,7 +131,7 @@ fn a_flipped_bit_never_panics_and_is_noticed_where_there_is_a_checksum() {
 #[test]
 fn the_place_for_a_body_is_never_more_than_twice_what_came_out() {
     let (len, step) = (64 << 20, 50_000);
-    let mut body = place_for(len, 1000, Vec::new());
+    let mut body = reserve_output(len, 1000, Vec::new());
     assert_eq!(body.capacity(), 8000);
     while body.len() < len {
         let room = step.min(len - body.len());
@@ -139,7 +139,7 @@ fn the_place_for_a_body_is_never_more_than_twice_what_came_out() {
         assert!(body.capacity() <= (2 * body.len()).min(len), "{}", body.len());
     }
     assert_eq!(body.capacity(), len);
-    assert_eq!(place_for(len, len, Vec::new()).capacity(), len);
+    assert_eq!(reserve_output(len, len, Vec::new()).capacity(), len);
 }
 
 #[test]

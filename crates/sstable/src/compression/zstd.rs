@@ -70,7 +70,7 @@ fn decompress_frame<'a>(
     len_max: usize,
 ) -> Result<&'a [u8], String> {
     let (head, mut rest) = stored.split_first_chunk::<6>().ok_or("it ends in its header")?;
-    let head = with_least_window(*head, len_max);
+    let head = limit_window(*head, len_max);
     let mut source = head.chain(&mut rest);
     let mut decoder = FrameDecoder::new();
     let window_len_max = u64::try_from(len_max.saturating_mul(2)).unwrap_or(u64::MAX);
@@ -104,7 +104,7 @@ const WINDOW_LEN_MIN: u64 = 1 << 10;
 ///
 /// A compressor that does not know what will come states a window of megabytes, and the decoder
 /// keeps so much back before it gives out the first byte: a hostile frame would fill it.
-fn with_least_window(mut head: [u8; 6], len_max: usize) -> [u8; 6] {
+fn limit_window(mut head: [u8; 6], len_max: usize) -> [u8; 6] {
     const SINGLE_SEGMENT: u8 = 1 << 5;
     let [.., descriptor, window] = &mut head;
     if *descriptor & SINGLE_SEGMENT == 0 {
@@ -144,10 +144,10 @@ mod tests {
         let mut frame = STREAMED.to_vec();
         frame[5] = 0xff; // Almost four terabytes.
         assert_eq!(decompress_body(&frame, TEXT.len()).as_deref(), Ok(TEXT));
-        assert_eq!(with_least_window([0, 0, 0, 0, 0, 0xff], 65_536)[5], 6 << 3);
-        assert_eq!(with_least_window([0, 0, 0, 0, 0, 0xff], 65_537)[5], 7 << 3);
-        assert_eq!(with_least_window([0, 0, 0, 0, 0, 0], 65_537)[5], 0);
-        assert_eq!(with_least_window([0, 0, 0, 0, 0x20, 0xff], 1)[5], 0xff);
+        assert_eq!(limit_window([0, 0, 0, 0, 0, 0xff], 65_536)[5], 6 << 3);
+        assert_eq!(limit_window([0, 0, 0, 0, 0, 0xff], 65_537)[5], 7 << 3);
+        assert_eq!(limit_window([0, 0, 0, 0, 0, 0], 65_537)[5], 0);
+        assert_eq!(limit_window([0, 0, 0, 0, 0x20, 0xff], 1)[5], 0xff);
     }
 
     #[test]

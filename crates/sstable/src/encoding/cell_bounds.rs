@@ -16,7 +16,7 @@
 
 use std::cmp::Ordering;
 
-use super::plain::{LENGTHS_LEN, TIME_LEN, read_behind_value, read_cell};
+use super::plain::{LENGTHS_LEN, TIME_LEN, read_after_value, read_cell};
 use super::{CellLayout, DamageReason, PlainCells};
 use crate::input::Input;
 use crate::{CellRef, CellType, Comparator, KeyRef, SequenceId, Timestamp};
@@ -55,13 +55,13 @@ impl CellBounds {
     /// Reads and checks the cell that starts at `at`, with which `rest` begins.
     #[inline]
     pub(crate) fn read(rest: &[u8], at: usize, layout: CellLayout) -> Result<Self, DamageReason> {
-        let mut parts = Self::before(at);
-        parts.advance(rest, layout)?;
-        Ok(parts)
+        let mut bounds = Self::before_cell_at(at);
+        bounds.advance(rest, layout)?;
+        Ok(bounds)
     }
 
     /// No cell, behind which one starts at `at`.
-    fn before(at: usize) -> Self {
+    fn before_cell_at(at: usize) -> Self {
         Self {
             row: RowBounds::default(),
             end: at,
@@ -79,7 +79,7 @@ impl CellBounds {
     /// it stays as it is.
     #[inline]
     pub(crate) fn advance(&mut self, rest: &[u8], layout: CellLayout) -> Result<(), DamageReason> {
-        self.try_advance(rest, layout).ok_or_else(|| what_is_wrong(rest, layout))
+        self.try_advance(rest, layout).ok_or_else(|| damage_reason(rest, layout))
     }
 
     /// The same without a word on what is wrong.
@@ -97,7 +97,7 @@ impl CellBounds {
             (usize::try_from(key_len).ok()?, usize::try_from(value_len).ok()?);
         // A negative one is more than any block has.
         let len = LENGTHS_LEN.checked_add(key_len)?.checked_add(value_len)?;
-        let (cell, behind) = rest.split_at_checked(len)?;
+        let (cell, rest_after_value) = rest.split_at_checked(len)?;
         let row_len = usize::from(u16::from_be_bytes([*high, *low]));
         let family_len = usize::from(*cell.get(ROW_AT + row_len)?);
         let columns_len = row_len + family_len;
@@ -114,12 +114,12 @@ impl CellBounds {
         if timestamp < 0 {
             return None;
         }
-        let tail = match Tail::read_untagged(behind, layout) {
+        let tail = match Tail::read_untagged(rest_after_value, layout) {
             Some(tail) => tail,
-            None => Tail::read(behind, layout)?,
+            None => Tail::read(rest_after_value, layout)?,
         };
         let head = u64::from_be_bytes(*cell.get(ROW_AT..)?.first_chunk()?);
-        let head = if row_len < size_of::<u64>() { cut_head(head, row_len) } else { head };
+        let head = if row_len < size_of::<u64>() { mask_head(head, row_len) } else { head };
         self.row = RowBounds { cell_at: self.end, len: row_len, head };
         self.end += len + tail.len;
         self.key_len = key_len;
@@ -198,7 +198,7 @@ impl Tail {
         if layout.mvcc {
             sequence_id = u64::try_from(input.hvlong()?).ok()?;
         }
-        let len = taken(bytes, &input);
+        let len = consumed_len(bytes, &input);
         Some(Self { len, tags_len: 0, sequence_id: SequenceId::new(sequence_id) })
     }
 
@@ -206,8 +206,8 @@ impl Tail {
     #[inline(never)]
     fn read(bytes: &[u8], layout: CellLayout) -> Option<Self> {
         let mut input = Input::new(bytes);
-        let (tags, sequence_id) = read_behind_value(&mut input, layout).ok()?;
-        let len = taken(bytes, &input);
+        let (tags, sequence_id) = read_after_value(&mut input, layout).ok()?;
+        let len = consumed_len(bytes, &input);
         Some(Self { len, tags_len: tags.len(), sequence_id })
     }
 }
@@ -215,13 +215,13 @@ impl Tail {
 /// How many of the bytes an input has taken.
 #[inline]
 #[expect(clippy::arithmetic_side_effects, reason = "the input is the end of the bytes")]
-const fn taken(bytes: &[u8], input: &Input<'_>) -> usize {
+const fn consumed_len(bytes: &[u8], input: &Input<'_>) -> usize {
     bytes.len() - input.len()
 }
 
 /// Why no sound cell begins here.
 #[cold]
-fn what_is_wrong(rest: &[u8], layout: CellLayout) -> DamageReason {
+fn damage_reason(rest: &[u8], layout: CellLayout) -> DamageReason {
     match read_cell(&mut Input::new(rest), layout) {
         Err(what) => what,
         Ok(_) => "a cell that cannot be read".into(),
@@ -241,14 +241,14 @@ impl RowBounds {
     #[expect(clippy::arithmetic_side_effects, reason = "the row is in the block")]
     fn row<'a>(&self, cells: &'a PlainCells) -> &'a [u8] {
         let row_at = self.cell_at + ROW_AT;
-        cells.body().between(row_at, row_at + self.len)
+        cells.body().range(row_at, row_at + self.len)
     }
 }
 
 /// Of the 8 bytes that begin with a row of fewer, those of the row, and zeros.
 #[cold]
 #[expect(clippy::arithmetic_side_effects, reason = "seven bytes have 56 bits")]
-fn cut_head(head: u64, row_len: usize) -> u64 {
+fn mask_head(head: u64, row_len: usize) -> u64 {
     let bits = u8::BITS * u32::try_from(row_len).expect("less than 8");
     head & !(u64::MAX >> bits)
 }
@@ -296,30 +296,30 @@ mod tests {
         #[test]
         fn cells_are_read_as_in_all_steps(
             (layout, bytes) in layouts().prop_flat_map(|layout| (Just(layout), written(layout))),
-            behind in vec(any::<u8>(), 0..30),
+            following in vec(any::<u8>(), 0..30),
             change in proptest::option::of((any::<prop::sample::Index>(), any::<u8>())),
             at in 0..1000_usize,
         ) {
-            let mut rest = [&bytes[..], &behind[..]].concat();
+            let mut rest = [&bytes[..], &following[..]].concat();
             if let Some((place, byte)) = &change {
                 rest[place.index(bytes.len())] = *byte;
             }
-            let before = CellBounds { tags_len: 7, ..CellBounds::before(at) };
-            let mut parts = before;
-            let read = parts.advance(&rest, layout);
+            let before = CellBounds { tags_len: 7, ..CellBounds::before_cell_at(at) };
+            let mut bounds = before;
+            let read = bounds.advance(&rest, layout);
             let mut input = Input::new(&rest);
             match read_cell(&mut input, layout) {
                 Ok(cell) => {
                     prop_assert_eq!(read, Ok(()));
                     let len = rest.len() - input.len();
-                    prop_assert_eq!((parts.at(), parts.end()), (at, at + len));
-                    prop_assert_eq!(parts.cell(&rest[..len]), Some(cell));
+                    prop_assert_eq!((bounds.at(), bounds.end()), (at, at + len));
+                    prop_assert_eq!(bounds.cell(&rest[..len]), Some(cell));
                     prop_assert!(change.is_some() || len == bytes.len());
                 }
                 Err(what) => {
                     prop_assert!(change.is_some());
                     prop_assert_eq!(read, Err(what));
-                    prop_assert_eq!(parts, before);
+                    prop_assert_eq!(bounds, before);
                 }
             }
         }

@@ -4,7 +4,7 @@ use std::mem;
 
 use super::cells::ID_LEN;
 use super::delta::{
-    DELTA_HEADER_LEN, Key, encode_diff, encode_fast_diff, encode_prefix, write_len,
+    DELTA_HEADER_LEN, EncoderKey, encode_diff, encode_fast_diff, encode_prefix, write_len,
 };
 use super::{CellLayout, DataBlockEncoding, plain, row_index, tag_dictionary};
 use crate::CellRef;
@@ -19,8 +19,8 @@ pub(crate) struct BlockEncoder {
     cell_count: u64,
     encoded_len: usize,
     unencoded_len: usize,
-    current: Key,
-    previous: Key,
+    current: EncoderKey,
+    previous: EncoderKey,
     row_index: row_index::Encoder,
     tags: tag_dictionary::Encoder,
 }
@@ -34,8 +34,8 @@ impl BlockEncoder {
             cell_count: 0,
             encoded_len: 0,
             unencoded_len: 0,
-            current: Key::default(),
-            previous: Key::default(),
+            current: EncoderKey::default(),
+            previous: EncoderKey::default(),
             row_index: row_index::Encoder::default(),
             tags: tag_dictionary::Encoder::default(),
         };
@@ -45,18 +45,18 @@ impl BlockEncoder {
 
     /// Appends a cell, whose lengths the writer has checked.
     pub(crate) fn append(&mut self, cell: &CellRef<'_>) {
-        let before = self.body.len();
-        let mut behind = 0;
+        let len_before = self.body.len();
+        let mut index_len = 0;
         match self.encoding {
             DataBlockEncoding::None => plain::write_cell(&mut self.body, cell, self.layout),
             DataBlockEncoding::RowIndexV1 => {
-                behind = self.row_index.append(&mut self.body, ID_LEN, cell, self.layout);
+                index_len = self.row_index.append(&mut self.body, ID_LEN, cell, self.layout);
             }
             DataBlockEncoding::Prefix | DataBlockEncoding::Diff | DataBlockEncoding::FastDiff => {
                 self.append_delta(cell);
             }
         }
-        self.encoded_len += self.body.len() - before + behind;
+        self.encoded_len += self.body.len() - len_before + index_len;
         self.unencoded_len += plain::cell_len(cell, self.layout);
         self.cell_count += 1;
     }

@@ -49,7 +49,7 @@ pub(crate) fn cell_len(cell: &CellRef<'_>, layout: CellLayout) -> usize {
 pub(super) fn write_cell(out: &mut Vec<u8>, cell: &CellRef<'_>, layout: CellLayout) {
     write_lengths(out, cell.key().flat_len(), cell.value.len());
     cell.key().write_flat(out);
-    write_behind_key(out, cell, layout);
+    write_after_key(out, cell, layout);
 }
 
 /// Appends a cell whose flat key is there already.
@@ -61,10 +61,10 @@ pub(super) fn write_cell_with(
 ) {
     write_lengths(out, key.len(), cell.value.len());
     out.extend_from_slice(key);
-    write_behind_key(out, cell, layout);
+    write_after_key(out, cell, layout);
 }
 
-fn write_behind_key(out: &mut Vec<u8>, cell: &CellRef<'_>, layout: CellLayout) {
+fn write_after_key(out: &mut Vec<u8>, cell: &CellRef<'_>, layout: CellLayout) {
     out.extend_from_slice(cell.value);
     if layout.tags {
         let len = i16::try_from(cell.tags.len()).expect("lengths of tags are checked");
@@ -99,7 +99,7 @@ pub(super) fn read_cell<'a>(
     if key.timestamp.get() < 0 {
         return Err("negative timestamp".into());
     }
-    let (tags, sequence_id) = read_behind_value(input, layout)?;
+    let (tags, sequence_id) = read_after_value(input, layout)?;
     Ok(CellRef {
         row: key.row,
         family: key.family,
@@ -113,7 +113,7 @@ pub(super) fn read_cell<'a>(
 }
 
 /// Reads and checks what follows the value of a cell: tags and sequence id, if there are any.
-pub(super) fn read_behind_value<'a>(
+pub(super) fn read_after_value<'a>(
     input: &mut Input<'a>,
     layout: CellLayout,
 ) -> Result<(&'a [u8], SequenceId), DamageReason> {

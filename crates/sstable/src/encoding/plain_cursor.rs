@@ -7,7 +7,7 @@
 
 use std::cmp::Ordering;
 
-use super::{CellLayout, CellBounds, DamageReason, PlainCells, Step};
+use super::{CellBounds, CellLayout, DamageReason, PlainCells, Step};
 use crate::CellRef;
 
 /// A cursor over cells that were all checked before: on a cell.
@@ -15,7 +15,7 @@ use crate::CellRef;
 /// Every call must be given the cells and the layout that the cursor was made with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlainCursor {
-    parts: CellBounds,
+    bounds: CellBounds,
 }
 
 impl PlainCursor {
@@ -26,9 +26,9 @@ impl PlainCursor {
     /// If no cell starts there.
     #[inline]
     pub(crate) fn at(cells: &PlainCells, layout: CellLayout, at: usize) -> Self {
-        match CellBounds::read(cells.body().behind(at), at, layout) {
-            Ok(parts) => Self { parts },
-            Err(what) => not_a_checked_cell(at, &what),
+        match CellBounds::read(cells.body().tail(at), at, layout) {
+            Ok(bounds) => Self { bounds },
+            Err(what) => no_checked_cell(at, &what),
         }
     }
 
@@ -39,29 +39,29 @@ impl PlainCursor {
     /// If the cells are not those that were checked.
     #[inline]
     pub(crate) fn advance(&mut self, cells: &PlainCells, layout: CellLayout) -> bool {
-        let at = self.parts.end();
-        let rest = cells.body().behind(at);
+        let at = self.bounds.end();
+        let rest = cells.body().tail(at);
         if rest.is_empty() {
             return false;
         }
-        match self.parts.advance(rest, layout) {
+        match self.bounds.advance(rest, layout) {
             Ok(()) => true,
-            Err(what) => not_a_checked_cell(at, &what),
+            Err(what) => no_checked_cell(at, &what),
         }
     }
 
     /// Where the cell starts.
     pub(crate) const fn position(&self) -> usize {
-        self.parts.at()
+        self.bounds.at()
     }
 
     /// The cell it stands on.
     #[inline]
     pub(crate) fn cell<'a>(&self, cells: &'a PlainCells) -> CellRef<'a> {
-        let bytes = cells.body().between(self.parts.at(), self.parts.end());
-        match self.parts.cell(bytes) {
+        let bytes = cells.body().range(self.bounds.at(), self.bounds.end());
+        match self.bounds.cell(bytes) {
             Some(cell) => cell,
-            None => not_a_checked_cell(self.parts.at(), "it ends within the cell"),
+            None => no_checked_cell(self.bounds.at(), "it ends within the cell"),
         }
     }
 }
@@ -80,9 +80,10 @@ impl CheckingCursor {
         if cells.body().is_empty() {
             return Err("no cells".into());
         }
-        let parts = CellBounds::read(cells.body(), 0, layout).map_err(|what| located(0, &what))?;
+        let bounds =
+            CellBounds::read(cells.body(), 0, layout).map_err(|what| damage_at(0, &what))?;
         cells.check_row(0, 0)?;
-        Ok(Self { checked: PlainCursor { parts }, rows: 1 })
+        Ok(Self { checked: PlainCursor { bounds }, rows: 1 })
     }
 
     /// Goes to the next cell, and checks it.
@@ -92,22 +93,22 @@ impl CheckingCursor {
         cells: &PlainCells,
         layout: CellLayout,
     ) -> Result<Step, DamageReason> {
-        let parts = &mut self.checked.parts;
-        let at = parts.end();
-        let rest = cells.body().behind(at);
+        let bounds = &mut self.checked.bounds;
+        let at = bounds.end();
+        let rest = cells.body().tail(at);
         if rest.is_empty() {
             return cells.check_row_count(self.rows).map(|()| Step::End);
         }
-        let row_before = parts.row();
-        parts.advance(rest, layout).map_err(|what| located(at, &what))?;
-        match row_before.compare(&parts.row(), cells, layout.order) {
+        let previous_row = bounds.row();
+        bounds.advance(rest, layout).map_err(|what| damage_at(at, &what))?;
+        match previous_row.compare(&bounds.row(), cells, layout.order) {
             Ordering::Equal => Ok(Step::SameRow),
             Ordering::Less => {
                 cells.check_row(self.rows, at)?;
                 self.rows += 1;
                 Ok(Step::NextRow)
             }
-            Ordering::Greater => Err(located(at, "its row is out of order")),
+            Ordering::Greater => Err(damage_at(at, "its row is out of order")),
         }
     }
 
@@ -118,7 +119,7 @@ impl CheckingCursor {
 
     /// Bytes of the cell.
     pub(crate) const fn cell_len(&self) -> usize {
-        self.checked.parts.end() - self.checked.parts.at()
+        self.checked.bounds.end() - self.checked.bounds.at()
     }
 
     /// The cell it stands on.
@@ -129,12 +130,12 @@ impl CheckingCursor {
 }
 
 #[cold]
-fn located(at: usize, what: &str) -> DamageReason {
+fn damage_at(at: usize, what: &str) -> DamageReason {
     format!("cell at {at} in the block: {what}").into()
 }
 
 /// Ends a read whose cursor is in the wrong block, or whose block was not checked.
 #[cold]
-fn not_a_checked_cell(at: usize, what: &str) -> ! {
+fn no_checked_cell(at: usize, what: &str) -> ! {
     panic!("a cursor came to {at} in a checked block, where no checked cell is: {what}")
 }

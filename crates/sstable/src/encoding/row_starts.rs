@@ -26,9 +26,9 @@ impl RowStarts {
 
     /// Takes the next cell, which starts at `at`.
     #[inline]
-    pub(super) fn pass(&mut self, begins_row: bool, at: usize) -> Result<(), DamageReason> {
+    pub(super) fn push_cell(&mut self, starts_row: bool, at: usize) -> Result<(), DamageReason> {
         debug_assert!(at > self.last_cell_at, "cells follow each other");
-        if begins_row {
+        if starts_row {
             self.offsets.push(u32::try_from(at).map_err(|_| "more than 4 GiB of cells")?);
         }
         self.last_cell_at = at;
@@ -43,7 +43,7 @@ impl RowStarts {
         loop {
             match cursor.step(cells, layout)? {
                 Step::End => return Ok(starts),
-                step => starts.pass(step == Step::NextRow, cursor.position())?,
+                step => starts.push_cell(step == Step::NextRow, cursor.position())?,
             }
         }
     }

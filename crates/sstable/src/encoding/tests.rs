@@ -86,13 +86,13 @@ fn decode_all(
     body: &[u8],
 ) -> Result<Vec<Cell>, DamageReason> {
     let cells = Cells::open(encoding, Body::from(body.to_vec()), 1 << 30)?;
-    let walked = match &cells {
+    let from_cursor = match &cells {
         Cells::Plain(_) => None,
-        Cells::Delta(delta) => Some(walk_delta(delta, layout)),
+        Cells::Delta(delta) => Some(read_delta_cells(delta, layout)),
     };
-    let found = plain(cells, layout).and_then(|plain| walk(&plain, layout));
-    if let Some(walked) = walked {
-        assert_eq!(walked, found, "a cursor that decodes, and one over plain cells");
+    let found = plain(cells, layout).and_then(|plain| read_plain_cells(&plain, layout));
+    if let Some(from_cursor) = from_cursor {
+        assert_eq!(from_cursor, found, "a cursor that decodes, and one over plain cells");
     }
     found
 }
@@ -109,7 +109,7 @@ fn plain(cells: Cells, layout: CellLayout) -> Result<PlainCells, DamageReason> {
 }
 
 /// The cells of a block of plain ones.
-fn walk(plain: &PlainCells, layout: CellLayout) -> Result<Vec<Cell>, DamageReason> {
+fn read_plain_cells(plain: &PlainCells, layout: CellLayout) -> Result<Vec<Cell>, DamageReason> {
     let mut cursor = CheckingCursor::begin(plain, layout)?;
     let mut cells = Vec::new();
     loop {
@@ -121,7 +121,7 @@ fn walk(plain: &PlainCells, layout: CellLayout) -> Result<Vec<Cell>, DamageReaso
 }
 
 /// The cells of a delta-encoded block.
-fn walk_delta(delta: &DeltaCells, layout: CellLayout) -> Result<Vec<Cell>, DamageReason> {
+fn read_delta_cells(delta: &DeltaCells, layout: CellLayout) -> Result<Vec<Cell>, DamageReason> {
     let mut cursor = DeltaCursor::begin(delta, layout)?;
     let mut cells = Vec::new();
     loop {
@@ -227,17 +227,20 @@ fn a_damaged_block_never_panics_or_grows_past_its_stated_size() {
                 changed[bit / 8] = if bit % 8 == 0 { byte } else { flipped[bit / 8] };
                 let changed = Body::from(changed);
                 let Ok(cells) = Cells::open(encoding, changed, 1 << 20) else { continue };
-                let mut walked = None;
+                let mut from_cursor = None;
                 if let Cells::Delta(delta) = &cells {
-                    walked = walk_delta(delta, layout).ok();
-                    check_ways_to_rows(delta, layout, walked.as_deref());
+                    from_cursor = read_delta_cells(delta, layout).ok();
+                    check_row_seeks(delta, layout, from_cursor.as_deref());
                 }
                 let Ok(plain) = plain(cells, layout) else { continue };
                 let len = plain.body().len();
                 assert!(len <= 1 << 20);
-                let found = walk(&plain, layout).ok();
+                let found = read_plain_cells(&plain, layout).ok();
                 assert!(found.as_ref().is_none_or(|cells| cells.len() <= len / 20 + 1));
-                assert!(walked.is_none() || walked == found, "two ways through one block");
+                assert!(
+                    from_cursor.is_none() || from_cursor == found,
+                    "two ways through one block"
+                );
             }
         }
     }
@@ -245,13 +248,13 @@ fn a_damaged_block_never_panics_or_grows_past_its_stated_size() {
 
 /// Goes to some rows; where the block is sound the cursor has to end where one over all cells finds
 /// the row, or finds that it is not there.
-fn check_ways_to_rows(delta: &DeltaCells, layout: CellLayout, walked: Option<&[Cell]>) {
+fn check_row_seeks(delta: &DeltaCells, layout: CellLayout, from_cursor: Option<&[Cell]>) {
     for row in [&b"row1"[..], b"row2", b"row15", b"s"] {
         let found = DeltaCursor::begin(delta, layout).and_then(|mut cursor| {
             let order = cursor.go_to_row(delta, row)?;
             Ok((order, Some(cursor.cell(delta).to_cell())))
         });
-        let Some(cells) = walked else { continue };
+        let Some(cells) = from_cursor else { continue };
         let compare = |cell: &Cell| layout.order.compare_rows(cell.row(), row);
         let expected = cells.iter().find(|cell| compare(cell).is_ge()).or(cells.last());
         assert_eq!(found, Ok((expected.map_or(Ordering::Less, compare), expected.cloned())));
@@ -290,7 +293,7 @@ fn errors_say_what_is_wrong() {
 }
 
 /// A data block of a file that HBase wrote.
-struct Found {
+struct HBaseBlock {
     file: String,
     encoding: DataBlockEncoding,
     layout: CellLayout,
@@ -298,7 +301,7 @@ struct Found {
 }
 
 /// All data blocks of all files in `tests/data/hfile`, and the cells that are in them together.
-fn data_blocks_of_hbase() -> (Vec<Found>, u64) {
+fn data_blocks_of_hbase() -> (Vec<HBaseBlock>, u64) {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/hfile");
     let manifest = fs::read(dir.join("manifest.json")).expect("the manifest is in the repository");
     let manifest: serde_json::Value = serde_json::from_slice(&manifest).expect("it is JSON");
@@ -332,7 +335,7 @@ fn data_blocks_of_hbase() -> (Vec<Found>, u64) {
                 let stored = &bytes[at + 33..at + number(29)];
                 let body =
                     compression::decompress(codec, stored, number(12), Vec::new()).expect("sound");
-                blocks.push(Found { file: file.clone(), encoding, layout, body });
+                blocks.push(HBaseBlock { file: file.clone(), encoding, layout, body });
             }
             at += 33 + number(8);
         }
@@ -344,7 +347,7 @@ fn data_blocks_of_hbase() -> (Vec<Found>, u64) {
 fn every_data_block_of_hbase_is_decoded_and_encoded_again_to_the_same_bytes() {
     let (blocks, cell_count) = data_blocks_of_hbase();
     let mut cells_found = 0;
-    for Found { file, encoding, layout, body } in &blocks {
+    for HBaseBlock { file, encoding, layout, body } in &blocks {
         let cells = decode_all(*encoding, *layout, body).expect(file);
         assert!(encode(*encoding, *layout, &cells) == *body, "{file}: a block differs");
         cells_found += cells.len() as u64;

@@ -62,7 +62,7 @@ impl BlockReader {
     /// just read with what else is known of it.
     pub(crate) fn load<T: TypedBlock>(
         &self,
-        TypedHandle { place, block_type }: TypedHandle,
+        TypedHandle { handle: place, block_type }: TypedHandle,
         caching: Caching,
         trace: &mut ReadTrace,
         check: impl FnOnce(&T, &Header) -> Result<(), &'static str>,
@@ -212,7 +212,7 @@ impl BlockReader {
         let decoded = block.decode_copy(RowIndexKind::ByHash, buffers).map_err(damaged)?;
         check(&decoded).map_err(damaged)?;
         let decoded = Arc::new(decoded);
-        let key = self.key(block.origin().place);
+        let key = self.key(block.origin().handle);
         cache.replace(key, CachedBlock::Decoded(Arc::clone(&decoded)));
         Ok(decoded)
     }
@@ -306,12 +306,17 @@ impl BlockReader {
     /// The error for a block of which `what` is wrong.
     #[cold]
     pub(crate) fn damaged_at(&self, origin: &BlockOrigin, what: DamageReason) -> Error {
-        self.damaged(origin.place, origin.block_type, what)
+        self.damaged(origin.handle, origin.block_type, what)
     }
 
     /// The error for a block at `place` of which `what` is wrong.
     #[cold]
-    pub(crate) fn damaged(&self, place: BlockHandle, block: BlockType, what: DamageReason) -> Error {
+    pub(crate) fn damaged(
+        &self,
+        place: BlockHandle,
+        block: BlockType,
+        what: DamageReason,
+    ) -> Error {
         Damage::in_block(block, place.offset, what).in_file(&self.name)
     }
 

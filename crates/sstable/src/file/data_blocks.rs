@@ -45,7 +45,7 @@ impl OpenFile {
         let Some(index) = &self.index else { return Ok(None) };
         let choose = |node: &IndexBlock| node.find(key);
         let block = index.find(&self.blocks, choose, context, |place, context| match held {
-            Some(held) if held.as_ref().origin().place.offset == place.block.offset => {
+            Some(held) if held.as_ref().origin().handle.offset == place.block.offset => {
                 let check = |block: &_| self.check_data(block, place);
                 self.blocks.held_decoded(held, context, check)
             }
@@ -103,7 +103,7 @@ impl OpenFile {
 
     /// Checks the last key of the last data block.
     pub(crate) fn check_last(&self, origin: &BlockOrigin, last_key: &KeyRef<'_>) -> Result<()> {
-        let checked = self.check_last_key(origin.place, last_key);
+        let checked = self.check_last_key(origin.handle, last_key);
         checked.map_err(|what| self.damage_in(origin, what.into()))
     }
 
@@ -217,7 +217,7 @@ impl OpenFile {
     fn check_data(&self, block: &DecodedBlock, place: DataPlace<'_>) -> Result<(), DamageReason> {
         check_data_keys(block, place.key, place.next_key, self.trailer.comparator)?;
         if place.next_key.is_none() {
-            self.check_last_key(block.origin().place, &block.last_key())?;
+            self.check_last_key(block.origin().handle, &block.last_key())?;
         }
         Ok(())
     }
@@ -308,7 +308,7 @@ impl OpenFile {
         let reached = block.cell(&cursor).key();
         self.check_upper_bound_at(&reached, place)?;
         if found.is_lt() && place.next_key.is_none() {
-            self.check_last_key(block.origin().place, &reached)?;
+            self.check_last_key(block.origin().handle, &reached)?;
         }
         Ok(found.is_eq().then_some(cursor))
     }

@@ -94,7 +94,7 @@ impl DataIndex {
             level += 1;
             is_leftmost &= index == 0;
             if let Some(next) = next {
-                above = Some(node.keep(next.key));
+                above = Some(node.owned_key(next.key));
             }
             let place = NodePlace { entry, next_key: above.as_deref(), before };
             held = Some(self.load_below(blocks, place, level, context)?);

@@ -133,13 +133,13 @@ impl<'a> FileIndex<'a> {
         };
         let Some(middle) = middle else {
             let entry = index.root.entry(index.root.len() / 2);
-            return Ok(entry.map(|entry| index.root.keep(entry.key)));
+            return Ok(entry.map(|entry| index.root.owned_key(entry.key)));
         };
         let number = middle.entry_in_leaf as usize;
         // Not into the cache: no entry led here by which the leaf could be checked.
         let wanted = middle.leaf.of_type(BlockType::LeafIndex);
         let leaf: Arc<IndexBlock> = blocks.load(wanted, Caching::Bypass, trace, |_, _| Ok(()))?;
-        let key = leaf.entry(number).map(|entry| leaf.keep(entry.key));
+        let key = leaf.entry(number).map(|entry| leaf.owned_key(entry.key));
         let damage = || {
             let what = "the middle of the file is not in it";
             Damage::in_block(BlockType::LeafIndex, middle.leaf.offset, what).in_file(&blocks.name)

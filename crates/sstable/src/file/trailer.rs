@@ -105,7 +105,11 @@ impl Trailer {
     /// Where the trailer starts in a file of `file_len` bytes that ends in `tail`.
     pub(crate) fn start(tail: &[u8], file_len: u64) -> Result<u64, DecodeError> {
         let corrupt = |what: &'static str| {
-            DecodeError::Damage(Damage::in_block(BlockType::Trailer, BlockOffset::new(file_len), what))
+            DecodeError::Damage(Damage::in_block(
+                BlockType::Trailer,
+                BlockOffset::new(file_len),
+                what,
+            ))
         };
         let version = tail.last_chunk::<4>().ok_or_else(|| corrupt("the file is too short"))?;
         let (major, minor) = split_version(*version);
@@ -267,7 +271,9 @@ fn compression(code: Option<u32>) -> Result<Compression, DecodeError> {
         None => Ok(Compression::None),
         Some((_, Some(codec))) if codec.is_supported() => Ok(codec),
         Some((_, Some(codec))) => Err(DecodeError::Unsupported { feature, found: codec.refusal() }),
-        Some((code, None)) => Err(DecodeError::Unsupported { feature, found: format!("code {code}") }),
+        Some((code, None)) => {
+            Err(DecodeError::Unsupported { feature, found: format!("code {code}") })
+        }
     }
 }
 
@@ -306,14 +312,20 @@ mod tests {
     #[test]
     fn a_short_file_is_damage_and_an_old_one_is_refused_by_name() {
         for len in 0..4096 {
-            assert!(matches!(read(&FILE[FILE.len() - len..]), Err(DecodeError::Damage(_))), "{len}");
+            assert!(
+                matches!(read(&FILE[FILE.len() - len..]), Err(DecodeError::Damage(_))),
+                "{len}"
+            );
         }
         let mut old = FILE[..FILE.len() - 4096].to_vec();
         old.extend_from_slice(&BlockType::Trailer.magic());
         old.resize(FILE.len() - 4096 + 208, 0);
         old.extend_from_slice(&[2, 0, 0, 2]);
         let found = "2.2".to_owned();
-        assert_eq!(read(&old), Err(DecodeError::Unsupported { feature: "version of HFile", found }));
+        assert_eq!(
+            read(&old),
+            Err(DecodeError::Unsupported { feature: "version of HFile", found })
+        );
     }
 
     #[test]

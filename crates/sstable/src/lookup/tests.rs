@@ -125,7 +125,7 @@ fn a_block_is_found_without_the_cache_as_long_as_there_is_room_and_the_block() {
         let (held, sources) = seek();
         assert_eq!(sources, [0, 1]);
         let Some(ScanPosition::Decoded { block, .. }) = held.place() else { panic!("not decoded") };
-        let place = block.origin().place;
+        let place = block.origin().handle;
         if !has_room {
             for offset in 0..500 {
                 let chunk = CachedBlock::Bloom(Arc::new(BloomBits::new(&[0; 10_000])));

@@ -333,7 +333,7 @@ impl<'a> Verifier<'a> {
 
     /// The cells of a block.
     fn check_cells(&mut self, block: &DecodedBlock) {
-        let BlockOrigin { place, block_type, .. } = *block.origin();
+        let BlockOrigin { handle: place, block_type, .. } = *block.origin();
         self.found.cells += block.cell_count();
         self.data_blocks.push(DataBlockSeen::new(place, block));
         let mut cursor = block.cursor();

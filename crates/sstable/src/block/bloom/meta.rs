@@ -115,7 +115,7 @@ pub(super) fn read_chunks(
 }
 
 /// A number of eight bytes that is not negative.
-pub(super) fn number(input: &mut Input<'_>) -> Result<u64, DamageReason> {
+pub(super) fn read_count(input: &mut Input<'_>) -> Result<u64, DamageReason> {
     let number = input.array().ok_or("ends in the numbers about the filter")?;
     u64::try_from(i64::from_be_bytes(number)).map_err(|_| "a negative number".into())
 }

@@ -6,7 +6,7 @@
 
 use bytes::Bytes;
 
-use super::meta::{BloomMeta, number, read_chunks, read_comparator};
+use super::meta::{BloomMeta, read_chunks, read_comparator, read_count};
 use super::ribbon;
 use crate::encoding::DamageReason;
 use crate::input::Input;
@@ -15,19 +15,19 @@ impl BloomMeta {
     /// Reads the body of the block, in a file that has room for `chunks_max` chunks.
     pub(crate) fn read(body: &Bytes, chunks_max: usize) -> Result<Self, DamageReason> {
         let mut input = Input::new(body);
-        let ends = "ends in the numbers about the filter";
-        let version = input.array().map(i32::from_be_bytes).ok_or(ends)?;
+        let truncated = "ends in the numbers about the filter";
+        let version = input.array().map(i32::from_be_bytes).ok_or(truncated)?;
         match version {
             Self::VERSION => {}
             ribbon::VERSION => return ribbon::read(&mut input, body, chunks_max),
             _ => return Err(format!("Bloom filter of version {version}").into()),
         }
-        let total_byte_size = number(&mut input)?;
+        let total_byte_size = read_count(&mut input)?;
         let hash_count = input.len_i32().and_then(|count| u32::try_from(count).ok());
         let hash_count = hash_count.filter(|count| (1..=Self::HASH_COUNT_MAX).contains(count));
         let hash_count = hash_count.ok_or("an impossible number of hashes")?;
-        let hash_type = input.array().map(i32::from_be_bytes).ok_or(ends)?;
-        let (key_count, max_keys) = (number(&mut input)?, number(&mut input)?);
+        let hash_type = input.array().map(i32::from_be_bytes).ok_or(truncated)?;
+        let (key_count, max_keys) = (read_count(&mut input)?, read_count(&mut input)?);
         let count = input.len_i32().ok_or("no count of chunks")?;
         let comparator = read_comparator(&mut input)?;
         let chunks = read_chunks(&mut input, body, count, chunks_max)?;

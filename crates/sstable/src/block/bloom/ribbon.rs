@@ -24,7 +24,7 @@
 use bytes::Bytes;
 use filter::bloom::hbase_ribbon::RibbonChunk;
 
-use super::meta::{BloomMeta, number, read_chunks, read_comparator};
+use super::meta::{BloomMeta, read_chunks, read_comparator, read_count};
 use crate::encoding::DamageReason;
 use crate::input::Input;
 
@@ -37,15 +37,15 @@ pub(super) fn read(
     body: &Bytes,
     chunks_max: usize,
 ) -> Result<BloomMeta, DamageReason> {
-    let ends = "ends in the numbers about the filter";
-    let total_byte_size = number(input)?;
-    let bandwidth = input.array().map(i32::from_be_bytes).ok_or(ends)?;
+    let truncated = "ends in the numbers about the filter";
+    let total_byte_size = read_count(input)?;
+    let bandwidth = input.array().map(i32::from_be_bytes).ok_or(truncated)?;
     if bandwidth != 64 {
         return Err(format!("a ribbon of {bandwidth} bits, where only 64 are known").into());
     }
-    let hash_type = input.array().map(i32::from_be_bytes).ok_or(ends)?;
-    let _overhead: [u8; 8] = input.array().ok_or(ends)?;
-    let (key_count, slot_count) = (number(input)?, number(input)?);
+    let hash_type = input.array().map(i32::from_be_bytes).ok_or(truncated)?;
+    let _overhead: [u8; 8] = input.array().ok_or(truncated)?;
+    let (key_count, slot_count) = (read_count(input)?, read_count(input)?);
     let count = input.len_i32().ok_or("no count of chunks")?;
     let comparator = read_comparator(input)?;
     if count > input.len() / SHAPE_LEN {
@@ -53,11 +53,12 @@ pub(super) fn read(
     }
     let mut slots = Vec::with_capacity(count);
     for _ in 0..count {
-        slots.push(read_u32(input).ok_or(ends)?);
+        slots.push(read_u32(input).ok_or(truncated)?);
     }
     let mut ribbon = Vec::with_capacity(count);
     for slots in slots {
-        let (columns, start) = (read_u32(input).ok_or(ends)?, read_u32(input).ok_or(ends)?);
+        let (columns, start) =
+            (read_u32(input).ok_or(truncated)?, read_u32(input).ok_or(truncated)?);
         let chunk = RibbonChunk::new(slots, columns, start);
         ribbon.push(chunk.ok_or("a ribbon of an impossible shape")?);
     }

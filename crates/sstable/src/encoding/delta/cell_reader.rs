@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::cells::DeltaCells;
 use super::current_cell::CurrentCell;
-use super::wrong::DeltaFault;
+use super::fault::DeltaFault;
 use crate::encoding::plain::{self, LENGTHS_LEN, TAGS_LEN_MAX, TIME_LEN};
 use crate::encoding::{DamageReason, Step};
 use crate::input::{Input, hvlong_len};
@@ -65,7 +65,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
     #[inline(always)]
     pub(super) fn new(current: &'c mut CurrentCell, cells: &'b DeltaCells) -> Self {
         let body = cells.body();
-        let input = Input::new(body.behind(current.next_at));
+        let input = Input::new(body.tail(current.next_at));
         Self { current, input, body_len: body.len() }
     }
 
@@ -76,7 +76,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
         let step = self.read_columns(key_len, common)?;
         let time = self.read_time(key_len, flags)?;
         let value = if flags.same_value() {
-            self.value_before(value_len)?
+            self.previous_value(value_len)?
         } else {
             self.read_value(value_len)?
         };
@@ -121,19 +121,20 @@ impl<'c, 'b> CellReader<'c, 'b> {
         let own = self.input.take(key_len - common).ok_or(DeltaFault::KeyEnds)?;
         // Where the length of the family is shared, it is that of the key before.
         if let Some(family_at) = current.row_end.checked_sub(common) {
-            let family_len = usize::from(*own.get(family_at).ok_or(DeltaFault::KeyContradicts)?);
+            let family_len =
+                usize::from(*own.get(family_at).ok_or(DeltaFault::KeyLengthsContradict)?);
             if family_len > KeyRef::FAMILY_LEN_MAX {
-                return Err(DeltaFault::KeyContradicts);
+                return Err(DeltaFault::KeyLengthsContradict);
             }
             current.family_field_len = 1 + family_len;
         }
         if key_len < current.qualifier_at() + TIME_LEN {
-            return Err(DeltaFault::KeyContradicts);
+            return Err(DeltaFault::KeyLengthsContradict);
         }
         current.key.make_room(key_len);
         current.key.put(common, rest, own.len());
         // Time and type are mostly among the bytes that were just read.
-        let end = own.last_chunk().or_else(|| current.key.part(0, key_len).last_chunk());
+        let end = own.last_chunk().or_else(|| current.key.range(0, key_len).last_chunk());
         let [time @ .., type_code]: [u8; TIME_LEN] = *end.expect("the key is longer");
         Ok((step, Time::new(i64::from_be_bytes(time), type_code)?))
     }
@@ -148,15 +149,15 @@ impl<'c, 'b> CellReader<'c, 'b> {
         let current = &mut *self.current;
         let time_at = key_len - TIME_LEN;
         let own = self.input.rest();
-        let is_in_row = common >= current.row_end;
+        let shares_row = common >= current.row_end;
         let step = current.enter_row(common, own)?;
         let qualifier_at = current.qualifier_at();
-        if is_in_row {
+        if shares_row {
             // Neither what is shared nor what is not may reach into time and type.
             let is_in_columns =
                 common >= qualifier_at && common <= time_at && common + TIME_LEN <= current.key_len;
             if !is_in_columns {
-                return Err(self.wrong_share(key_len, common));
+                return Err(self.shared_len_fault(key_len, common));
             }
             let own_len = time_at - common;
             self.input.take(own_len).ok_or(DeltaFault::KeyEnds)?;
@@ -178,7 +179,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
 
     /// Why a key of `key_len` bytes may not share its first `common` with the key before, of whose row it is.
     #[cold]
-    fn wrong_share(&self, key_len: usize, common: usize) -> DeltaFault {
+    fn shared_len_fault(&self, key_len: usize, common: usize) -> DeltaFault {
         if common > self.current.key_len || common > key_len {
             DeltaFault::shares_too_much(common)
         } else if common < self.current.qualifier_at() {
@@ -213,7 +214,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
 
     /// Takes the value of the cell before once more, whose length the cell must have.
     #[inline(always)]
-    fn value_before(&self, len: usize) -> Result<Range<usize>, DeltaFault> {
+    fn previous_value(&self, len: usize) -> Result<Range<usize>, DeltaFault> {
         let value = self.current.value.clone();
         if len == value.len() { Ok(value) } else { Err(DeltaFault::OtherValueLen) }
     }
@@ -239,8 +240,8 @@ impl<'c, 'b> CellReader<'c, 'b> {
         let next_at = self.at();
         let current = &mut *self.current;
         let plain_end = current.plain.end + plain_len;
-        if plain_end > current.size {
-            return Err(DeltaFault::MoreThanStated);
+        if plain_end > current.stated_len {
+            return Err(DeltaFault::ExceedsStatedSize);
         }
         current.next_at = next_at;
         current.key_len = key_len;
@@ -266,9 +267,9 @@ impl<'c, 'b> CellReader<'c, 'b> {
         self.read_tags()?;
         if self.current.layout.mvcc {
             let read = self.read_sequence_id();
-            let (sequence_id, len) = read.map_err(|wrong| wrong.what(self.current))?;
+            let (sequence_id, len) = read.map_err(|fault| fault.reason(self.current))?;
             self.current.sequence_id = sequence_id;
-            self.take_plain(len)?;
+            self.grow_plain_cell(len)?;
         }
         self.current.next_at = self.at();
         Ok(())
@@ -277,7 +278,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
     fn read_tags(&mut self) -> Result<(), DamageReason> {
         let len = self.input.vint().filter(|len| *len <= TAGS_LEN_MAX);
         let len = len.ok_or("bad tags length")?;
-        self.take_plain(len + plain::TAGS_LEN_LEN)?;
+        self.grow_plain_cell(len + plain::TAGS_LEN_LEN)?;
         let current = &mut *self.current;
         if current.layout.compressed_tags {
             let start = current.tags_decoded.len();
@@ -292,19 +293,19 @@ impl<'c, 'b> CellReader<'c, 'b> {
     }
 
     /// Adds bytes to the plain cell.
-    fn take_plain(&mut self, len: usize) -> Result<(), DamageReason> {
+    fn grow_plain_cell(&mut self, len: usize) -> Result<(), DamageReason> {
         let current = &mut *self.current;
         current.plain.end += len;
-        if current.plain.end > current.size {
-            return Err(DeltaFault::MoreThanStated.what(current));
+        if current.plain.end > current.stated_len {
+            return Err(DeltaFault::ExceedsStatedSize.reason(current));
         }
         Ok(())
     }
 
     /// Takes the family of the key that was read, for the cells that follow.
-    pub(super) fn keep_family(&mut self) {
+    pub(super) fn set_block_family(&mut self) {
         let current = &mut *self.current;
-        let family = current.key.part(current.row_end + 1, current.qualifier_at()).to_vec();
+        let family = current.key.range(current.row_end + 1, current.qualifier_at()).to_vec();
         current.set_family(&family);
     }
 

@@ -31,7 +31,7 @@ pub(super) struct CurrentCell {
     /// Where the cell would stand in a block of plain cells.
     pub(super) plain: Range<usize>,
     /// The bytes that the block says its cells take as plain cells.
-    pub(super) size: usize,
+    pub(super) stated_len: usize,
     /// The family that all cells share, with its length in front, and room behind it.
     pub(super) family: Vec<u8>,
     pub(super) dictionary: tag_dictionary::Decoder,
@@ -55,7 +55,7 @@ impl CurrentCell {
             tags: 0..0,
             sequence_id: SequenceId::default(),
             plain: 0..0,
-            size: cells.plain_len(),
+            stated_len: cells.plain_len(),
             family: Vec::new(),
             dictionary: tag_dictionary::Decoder::default(),
             tags_decoded: Vec::new(),
@@ -64,12 +64,12 @@ impl CurrentCell {
 
     /// The flat key.
     pub(super) fn flat_key(&self) -> &[u8] {
-        self.key.part(0, self.key_len)
+        self.key.range(0, self.key_len)
     }
 
     /// The row of the cell.
     pub(super) fn row(&self) -> &[u8] {
-        self.key.part(2, self.row_end)
+        self.key.range(2, self.row_end)
     }
 
     /// The cell.
@@ -78,11 +78,11 @@ impl CurrentCell {
         let qualifier_at = self.qualifier_at();
         CellRef {
             row: self.row(),
-            family: self.key.part(self.row_end + 1, qualifier_at),
-            qualifier: self.key.part(qualifier_at, self.key_len - TIME_LEN),
+            family: self.key.range(self.row_end + 1, qualifier_at),
+            qualifier: self.key.range(qualifier_at, self.key_len - TIME_LEN),
             timestamp: Timestamp::new(self.timestamp),
             cell_type: self.cell_type,
-            value: cells.body().between(self.value.start, self.value.end),
+            value: cells.body().range(self.value.start, self.value.end),
             tags: if self.tags.is_empty() { &[] } else { self.tags(cells) },
             sequence_id: self.sequence_id,
         }

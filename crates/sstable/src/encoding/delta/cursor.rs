@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use super::cell_reader::CellReader;
 use super::cells::{DELTA_HEADER_LEN, DeltaCells, DeltaEncoding};
 use super::current_cell::CurrentCell;
-use super::wrong::DeltaFault;
+use super::fault::DeltaFault;
 use super::{diff, fast_diff, prefix};
 use crate::CellRef;
 use crate::buffers::Buffers;
@@ -29,11 +29,11 @@ impl DeltaCursor {
         let encoding = cells.encoding();
         let mut cell = CurrentCell::before_first(cells, layout, DELTA_HEADER_LEN);
         if encoding == DeltaEncoding::Diff {
-            let mut input = Input::new(cells.body().behind(DELTA_HEADER_LEN));
+            let mut input = Input::new(cells.body().tail(DELTA_HEADER_LEN));
             cell.set_family(diff::decode_family(&mut input)?);
             cell.next_at = cells.body().len() - input.len();
         }
-        if cells.body().behind(cell.next_at).is_empty() {
+        if cells.body().tail(cell.next_at).is_empty() {
             return Err("no cells".into());
         }
         let at = cell.next_at;
@@ -42,7 +42,7 @@ impl DeltaCursor {
             DeltaEncoding::Diff => diff::decode_first(&mut cell, cells),
             DeltaEncoding::FastDiff => fast_diff::decode_first(&mut cell, cells),
         };
-        first.map_err(|wrong| located(at, &wrong.what(&cell)))?;
+        first.map_err(|fault| damage_at(at, &fault.reason(&cell)))?;
         let mut cursor = Self { encoding, cell };
         if layout.tags {
             cursor.read_tail(cells, at)?;
@@ -63,23 +63,23 @@ impl DeltaCursor {
         match read {
             Ok(step) if !self.cell.layout.tags => Ok(step),
             Ok(step) => self.read_tail(cells, at).map(|()| step),
-            Err(wrong) => self.end(cells, at, wrong),
+            Err(fault) => self.end(cells, at, fault),
         }
     }
 
     /// Reads what follows the value of the cell that starts at `at`, in files with tags.
     #[inline(never)]
     fn read_tail(&mut self, cells: &DeltaCells, at: usize) -> Result<(), DamageReason> {
-        CellReader::new(&mut self.cell, cells).read_tail().map_err(|what| located(at, &what))
+        CellReader::new(&mut self.cell, cells).read_tail().map_err(|what| damage_at(at, &what))
     }
 
     /// Ends at `at`, where no sound cell is: there is none, or it is damaged.
     #[cold]
-    fn end(&self, cells: &DeltaCells, at: usize, wrong: DeltaFault) -> Result<Step, DamageReason> {
-        if !cells.body().behind(at).is_empty() {
-            return Err(located(at, &wrong.what(&self.cell)));
+    fn end(&self, cells: &DeltaCells, at: usize, fault: DeltaFault) -> Result<Step, DamageReason> {
+        if !cells.body().tail(at).is_empty() {
+            return Err(damage_at(at, &fault.reason(&self.cell)));
         }
-        let (len, size) = (self.cell.plain.end, self.cell.size);
+        let (len, size) = (self.cell.plain.end, self.cell.stated_len);
         if len != size {
             return Err(format!("cells of {len} bytes where {size} are stated").into());
         }
@@ -148,12 +148,12 @@ pub(crate) fn decode_delta(
         plain::write_cell_with(&mut out, cursor.cell.flat_key(), &cursor.cell(cells), layout);
         match cursor.step(cells)? {
             Step::End => return Ok((PlainCells::new(out.into()), starts)),
-            step => starts.pass(step == Step::NextRow, cursor.position())?,
+            step => starts.push_cell(step == Step::NextRow, cursor.position())?,
         }
     }
 }
 
 #[cold]
-fn located(at: usize, what: &str) -> DamageReason {
+fn damage_at(at: usize, what: &str) -> DamageReason {
     format!("cell at {at} in the encoded block: {what}").into()
 }

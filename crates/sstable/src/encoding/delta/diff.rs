@@ -19,8 +19,8 @@
 use super::cell_reader::{CellFlags, CellReader};
 use super::cells::DeltaCells;
 use super::current_cell::CurrentCell;
-use super::written_key::{Key, write_len};
-use super::wrong::DeltaFault;
+use super::encoder_key::{EncoderKey, write_len};
+use super::fault::DeltaFault;
 use crate::CellRef;
 use crate::encoding::{DamageReason, Step};
 use crate::input::Input;
@@ -40,8 +40,8 @@ const TIMESTAMP_NEGATIVE: u8 = 0x80;
 pub(in crate::encoding) fn encode(
     out: &mut Vec<u8>,
     cell: &CellRef<'_>,
-    key: &Key,
-    previous: Option<&Key>,
+    key: &EncoderKey,
+    previous: Option<&EncoderKey>,
 ) {
     let timestamp = cell.timestamp.get();
     let mut stored = TimestampField::new(timestamp, 0);
@@ -52,7 +52,7 @@ pub(in crate::encoding) fn encode(
             out.extend_from_slice(cell.family);
         }
         Some(previous) => {
-            common = key.common(previous, false);
+            common = key.common_len(previous, false);
             let difference = previous.timestamp.wrapping_sub(timestamp);
             let difference = TimestampField::new(difference, TIMESTAMP_DIFFERENCE);
             if difference.len < stored.len {
@@ -60,11 +60,11 @@ pub(in crate::encoding) fn encode(
             }
         }
     }
-    let same = |flag: u8, of: fn(&Key) -> usize| {
+    let same = |flag: u8, of: fn(&EncoderKey) -> usize| {
         if previous.is_some_and(|previous| of(previous) == of(key)) { flag } else { 0 }
     };
     let flags = stored.flags
-        | same(SAME_KEY_LEN, Key::len)
+        | same(SAME_KEY_LEN, EncoderKey::len)
         | same(SAME_VALUE_LEN, |key| key.value_len)
         | same(SAME_TYPE, |key| key.type_code.into());
 
@@ -113,22 +113,22 @@ pub(super) fn decode_family<'a>(input: &mut Input<'a>) -> Result<&'a [u8], Damag
 
 /// Reads the next cell.
 #[inline(never)]
-pub(super) fn decode(before: &mut CurrentCell, cells: &DeltaCells) -> Result<Step, DeltaFault> {
-    let mut cell = CellReader::new(before, cells);
+pub(super) fn decode(current: &mut CurrentCell, cells: &DeltaCells) -> Result<Step, DeltaFault> {
+    let mut cell = CellReader::new(current, cells);
     let flags = Flags(cell.input.u8().ok_or(DeltaFault::NoFlags)?);
     cell.read_differences(flags)
 }
 
 /// Reads the first cell, which must not take anything from one before it.
 pub(super) fn decode_first(
-    before: &mut CurrentCell,
+    current: &mut CurrentCell,
     cells: &DeltaCells,
 ) -> Result<Step, DeltaFault> {
-    let flags = CellReader::new(before, cells).input.u8().ok_or(DeltaFault::NoFlags)?;
+    let flags = CellReader::new(current, cells).input.u8().ok_or(DeltaFault::NoFlags)?;
     if flags & (SAME_KEY_LEN | SAME_VALUE_LEN | SAME_TYPE | TIMESTAMP_DIFFERENCE) != 0 {
-        return Err(DeltaFault::RefersBack);
+        return Err(DeltaFault::FirstCellRefersBack);
     }
-    decode(before, cells)
+    decode(current, cells)
 }
 
 #[derive(Clone, Copy)]

@@ -18,8 +18,8 @@
 use super::cell_reader::{CellFlags, CellReader};
 use super::cells::DeltaCells;
 use super::current_cell::CurrentCell;
-use super::written_key::{Key, write_len};
-use super::wrong::DeltaFault;
+use super::encoder_key::{EncoderKey, write_len};
+use super::fault::DeltaFault;
 use crate::CellRef;
 use crate::encoding::Step;
 use crate::input::Input;
@@ -37,8 +37,8 @@ const UNUSED: u8 = 0x80;
 pub(in crate::encoding) fn encode(
     out: &mut Vec<u8>,
     cell: &CellRef<'_>,
-    key: &mut Key,
-    previous: Option<&Key>,
+    key: &mut EncoderKey,
+    previous: Option<&EncoderKey>,
 ) {
     let Some(previous) = previous else {
         out.push(0);
@@ -49,7 +49,7 @@ pub(in crate::encoding) fn encode(
         push_value(out, cell, key);
         return;
     };
-    let common = key.common(previous, false);
+    let common = key.common_len(previous, false);
     let timestamp = key.timestamp.to_be_bytes();
     let shared = timestamp.iter().zip(previous.timestamp.to_be_bytes());
     let shared = shared.take(7).take_while(|(now, before)| **now == *before).count();
@@ -84,35 +84,35 @@ pub(in crate::encoding) fn encode(
     }
 }
 
-fn push_value(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &mut Key) {
+fn push_value(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &mut EncoderKey) {
     key.value_at = out.len()..out.len() + cell.value.len();
     out.extend_from_slice(cell.value);
 }
 
 /// Reads the next cell.
 #[inline(never)]
-pub(super) fn decode(before: &mut CurrentCell, cells: &DeltaCells) -> Result<Step, DeltaFault> {
-    let mut cell = CellReader::new(before, cells);
+pub(super) fn decode(current: &mut CurrentCell, cells: &DeltaCells) -> Result<Step, DeltaFault> {
+    let mut cell = CellReader::new(current, cells);
     let flags = Flags::read(&mut cell.input)?;
     cell.read_differences(flags)
 }
 
 /// Reads the first cell, whose key is whole.
 pub(super) fn decode_first(
-    before: &mut CurrentCell,
+    current: &mut CurrentCell,
     cells: &DeltaCells,
 ) -> Result<Step, DeltaFault> {
-    let mut cell = CellReader::new(before, cells);
+    let mut cell = CellReader::new(current, cells);
     if Flags::read(&mut cell.input)?.0 != 0 {
-        return Err(DeltaFault::RefersBack);
+        return Err(DeltaFault::FirstCellRefersBack);
     }
     let key_len = cell.input.vint().ok_or(DeltaFault::BadKeyLen)?;
     let value_len = cell.input.vint().ok_or(DeltaFault::BadValueLen)?;
     if cell.input.vint() != Some(0) {
-        return Err(DeltaFault::RefersBack);
+        return Err(DeltaFault::FirstCellRefersBack);
     }
     let (step, time) = cell.read_key(key_len, 0)?;
-    cell.keep_family();
+    cell.set_block_family();
     let value = cell.read_value(value_len)?;
     cell.finish(key_len, time, value)?;
     Ok(step)

@@ -14,7 +14,7 @@ pub(super) const SHORT_LEN: usize = 32;
 impl KeyBuffer {
     /// A part of the key.
     #[inline]
-    pub(super) fn part(&self, start: usize, end: usize) -> &[u8] {
+    pub(super) fn range(&self, start: usize, end: usize) -> &[u8] {
         &self.bytes[start..end]
     }
 
@@ -80,13 +80,13 @@ mod tests {
                     key.make_room(at + len);
                     key.put(at, bytes, len);
                     expected.extend_from_slice(&bytes[..len]);
-                    assert_eq!(key.part(0, expected.len()), expected);
+                    assert_eq!(key.range(0, expected.len()), expected);
                 }
             }
             key.make_room(expected.len() + TIME_LEN);
             key.put_time(expected.len(), 0x0102_0304_0506_0708, 4);
             expected.extend_from_slice(&[1, 2, 3, 4, 5, 6, 7, 8, 4]);
-            assert_eq!(key.part(0, expected.len()), expected);
+            assert_eq!(key.range(0, expected.len()), expected);
         }
     }
 

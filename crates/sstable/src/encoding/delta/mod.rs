@@ -17,18 +17,18 @@ mod cells;
 mod current_cell;
 mod cursor;
 mod diff;
+mod encoder_key;
 mod fast_diff;
+mod fault;
 mod key_buffer;
 mod prefix;
 mod row;
-mod written_key;
-mod wrong;
 
 pub(crate) use cells::DeltaCells;
 pub(super) use cells::{DELTA_HEADER_LEN, DeltaEncoding};
 pub(crate) use cursor::{DeltaCursor, decode_delta};
+pub(super) use encoder_key::{EncoderKey, write_len};
 pub(super) use prefix::encode as encode_prefix;
-pub(super) use written_key::{Key, write_len};
 pub(super) use {diff::encode as encode_diff, fast_diff::encode as encode_fast_diff};
 
 #[cfg(test)]

@@ -14,8 +14,8 @@
 use super::cell_reader::CellReader;
 use super::cells::DeltaCells;
 use super::current_cell::CurrentCell;
-use super::written_key::{Key, write_len};
-use super::wrong::DeltaFault;
+use super::encoder_key::{EncoderKey, write_len};
+use super::fault::DeltaFault;
 use crate::CellRef;
 use crate::encoding::Step;
 
@@ -23,10 +23,10 @@ use crate::encoding::Step;
 pub(in crate::encoding) fn encode(
     out: &mut Vec<u8>,
     cell: &CellRef<'_>,
-    key: &Key,
-    previous: Option<&Key>,
+    key: &EncoderKey,
+    previous: Option<&EncoderKey>,
 ) {
-    let common = previous.map_or(0, |previous| key.common(previous, true));
+    let common = previous.map_or(0, |previous| key.common_len(previous, true));
     let rest = key.tail(common);
     write_len(out, rest.len());
     write_len(out, cell.value.len());
@@ -37,8 +37,8 @@ pub(in crate::encoding) fn encode(
 
 /// Reads the next cell, or the first.
 #[inline(never)]
-pub(super) fn decode(before: &mut CurrentCell, cells: &DeltaCells) -> Result<Step, DeltaFault> {
-    let mut cell = CellReader::new(before, cells);
+pub(super) fn decode(current: &mut CurrentCell, cells: &DeltaCells) -> Result<Step, DeltaFault> {
+    let mut cell = CellReader::new(current, cells);
     let own_len = cell.input.vint().ok_or(DeltaFault::BadKeyLen)?;
     let value_len = cell.input.vint().ok_or(DeltaFault::BadValueLen)?;
     let common = cell.input.vint().ok_or(DeltaFault::BadSharedLen)?;

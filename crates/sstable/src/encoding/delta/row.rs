@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::current_cell::CurrentCell;
-use super::wrong::DeltaFault;
+use super::fault::DeltaFault;
 use crate::Comparator;
 use crate::encoding::Step;
 
@@ -27,13 +27,13 @@ impl CurrentCell {
         {
             return Ok(Step::NextRow);
         }
-        self.enter_any_row(common, rest)
+        self.enter_row_slow(common, rest)
     }
 
     /// Does the same for any row: of another length, of the first cell, in another order than that of
     /// bytes.
     #[inline(never)]
-    fn enter_any_row(&mut self, common: usize, rest: &[u8]) -> Result<Step, DeltaFault> {
+    fn enter_row_slow(&mut self, common: usize, rest: &[u8]) -> Result<Step, DeltaFault> {
         if common > self.key_len {
             return Err(DeltaFault::shares_too_much(common));
         }
@@ -51,7 +51,7 @@ impl CurrentCell {
         let tail = rest.get(..row_len - shared).ok_or(DeltaFault::KeyEnds)?;
         let order = match self.key_len {
             0 => Ordering::Less,
-            _ => self.compare_row_before(shared, tail),
+            _ => self.compare_previous_row(shared, tail),
         };
         self.row_end = 2 + row_len;
         match order {
@@ -62,13 +62,13 @@ impl CurrentCell {
     }
 
     /// Compares the row before with one that shares its first `shared` bytes and ends with `tail`.
-    fn compare_row_before(&self, shared: usize, tail: &[u8]) -> Ordering {
+    fn compare_previous_row(&self, shared: usize, tail: &[u8]) -> Ordering {
         let order = self.layout.order;
         if order == Comparator::Bytes {
             // What both share decides nothing.
-            return order.compare_rows(self.key.part(2 + shared, self.row_end), tail);
+            return order.compare_rows(self.key.range(2 + shared, self.row_end), tail);
         }
-        let row = [self.key.part(2, 2 + shared), tail].concat();
-        order.compare_rows(self.key.part(2, self.row_end), &row)
+        let row = [self.key.range(2, 2 + shared), tail].concat();
+        order.compare_rows(self.key.range(2, self.row_end), &row)
     }
 }

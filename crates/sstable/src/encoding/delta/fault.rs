@@ -12,7 +12,7 @@ pub(super) enum DeltaFault {
     NoFlags,
     UnknownFlags(u8),
     /// In the first cell of a block.
-    RefersBack,
+    FirstCellRefersBack,
     BadKeyLen,
     BadValueLen,
     BadSharedLen,
@@ -22,7 +22,7 @@ pub(super) enum DeltaFault {
     SharesFamily,
     SharesTime,
     KeyEnds,
-    KeyContradicts,
+    KeyLengthsContradict,
     NegativeRowLen,
     RowTooLong,
     RowOutOfOrder,
@@ -33,7 +33,7 @@ pub(super) enum DeltaFault {
     ValueEnds,
     OtherValueLen,
     BadSequenceId,
-    MoreThanStated,
+    ExceedsStatedSize,
 }
 
 impl DeltaFault {
@@ -48,11 +48,11 @@ impl DeltaFault {
 
     /// The sentence about the cell that follows `before`.
     #[cold]
-    pub(super) fn what(self, before: &CurrentCell) -> DamageReason {
+    pub(super) fn reason(self, before: &CurrentCell) -> DamageReason {
         match self {
             Self::NoFlags => "no flags".into(),
             Self::UnknownFlags(flags) => format!("unknown flags {flags:#04x}").into(),
-            Self::RefersBack => "the first cell refers to one before it".into(),
+            Self::FirstCellRefersBack => "the first cell refers to one before it".into(),
             Self::BadKeyLen => "bad key length".into(),
             Self::BadValueLen => "bad value length".into(),
             Self::BadSharedLen => "bad shared length".into(),
@@ -63,7 +63,7 @@ impl DeltaFault {
             Self::SharesFamily => "shares a part of the family".into(),
             Self::SharesTime => "shares more than the qualifier".into(),
             Self::KeyEnds => "the key goes past the block".into(),
-            Self::KeyContradicts => "the lengths in the key contradict its length".into(),
+            Self::KeyLengthsContradict => "the lengths in the key contradict its length".into(),
             Self::NegativeRowLen => "negative row length".into(),
             Self::RowTooLong => "the row is longer than the key".into(),
             Self::RowOutOfOrder => "its row is out of order".into(),
@@ -74,8 +74,8 @@ impl DeltaFault {
             Self::ValueEnds => "the value goes past the block".into(),
             Self::OtherValueLen => "a repeated value of another length".into(),
             Self::BadSequenceId => "bad sequence id".into(),
-            Self::MoreThanStated => {
-                format!("cells of more than the {} bytes stated", before.size).into()
+            Self::ExceedsStatedSize => {
+                format!("cells of more than the {} bytes stated", before.stated_len).into()
             }
         }
     }

@@ -7,7 +7,7 @@ use crate::{CellRef, KeyRef};
 
 /// The flat key of a cell, with the lengths of its parts.
 #[derive(Debug, Default)]
-pub(in crate::encoding) struct Key {
+pub(in crate::encoding) struct EncoderKey {
     flat: Vec<u8>,
     row_len: usize,
     family_len: usize,
@@ -18,7 +18,7 @@ pub(in crate::encoding) struct Key {
     pub(super) value_at: Range<usize>,
 }
 
-impl Key {
+impl EncoderKey {
     /// Becomes the key of `cell`.
     pub(in crate::encoding) fn set(&mut self, cell: &CellRef<'_>) {
         self.flat.clear();
@@ -44,7 +44,7 @@ impl Key {
     /// The family is the same in all cells of a file and is never compared, so a count that
     /// reaches the qualifier has passed the family whole. Timestamp and type are compared only for
     /// `with_time`, and only where the columns are the same.
-    pub(in crate::encoding) fn common(&self, previous: &Self, with_time: bool) -> usize {
+    pub(in crate::encoding) fn common_len(&self, previous: &Self, with_time: bool) -> usize {
         if self.row_len != previous.row_len {
             return usize::from(self.flat[0] == previous.flat[0]);
         }
@@ -55,25 +55,25 @@ impl Key {
         }
         let qualifier_start = self.qualifier_start();
         let (qualifier, before) = (self.qualifier(), previous.qualifier());
-        let mut common = common_prefix(qualifier, before);
-        if with_time && common == qualifier.len().max(before.len()) {
+        let mut common_len = common_prefix(qualifier, before);
+        if with_time && common_len == qualifier.len().max(before.len()) {
             // As long as the qualifiers are the same, what follows them stands at the same place.
-            common = common_prefix(self.tail(qualifier_start), previous.tail(qualifier_start));
+            common_len = common_prefix(self.tail(qualifier_start), previous.tail(qualifier_start));
         }
-        qualifier_start + common
+        qualifier_start + common_len
     }
 
-    /// Appends what is left of row length, row and qualifier behind the first `common` bytes.
+    /// Appends what is left of row length, row and qualifier behind the first `common_len` bytes.
     pub(in crate::encoding) fn write_rest(
         &self,
         out: &mut Vec<u8>,
         cell: &CellRef<'_>,
-        common: usize,
+        common_len: usize,
     ) {
-        if let Some(shared) = common.checked_sub(self.qualifier_start()) {
+        if let Some(shared) = common_len.checked_sub(self.qualifier_start()) {
             out.extend_from_slice(&cell.qualifier[shared..]);
         } else {
-            out.extend_from_slice(&self.flat[common..2 + self.row_len]);
+            out.extend_from_slice(&self.flat[common_len..2 + self.row_len]);
             out.extend_from_slice(cell.qualifier);
         }
     }
