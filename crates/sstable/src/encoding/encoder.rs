@@ -1,4 +1,4 @@
-//! The encoder of data blocks: makes a body of cells. The layout stands at [`cells`](super::cells).
+//! The encoder of data block bodies. The layout is described in [`cells`](super::cells).
 
 use std::mem;
 
@@ -10,7 +10,7 @@ use super::{CellLayout, DataBlockEncoding, plain, row_index, tag_dictionary};
 use crate::CellRef;
 use crate::input::write_hvlong;
 
-/// Makes the body of one data block after another.
+/// Encodes the bodies of consecutive data blocks.
 #[derive(Debug)]
 pub(crate) struct BlockEncoder {
     encoding: DataBlockEncoding,
@@ -88,31 +88,31 @@ impl BlockEncoder {
         self.cell_count == 0
     }
 
-    /// Bytes that the cells take in the block, as HBase counts them when it decides to cut.
+    /// Encoded bytes so far, as HBase counts them to decide when a block is full.
     pub(crate) const fn encoded_len(&self) -> usize {
         self.encoded_len
     }
 
-    /// Bytes that the cells take as plain cells.
+    /// Bytes of the cells in plain form.
     pub(crate) const fn unencoded_len(&self) -> usize {
         self.unencoded_len
     }
 
-    /// Completes the body; [`clear`](Self::clear) begins the next.
+    /// Completes the body; call [`clear`](Self::clear) before the next block.
     pub(crate) fn finish(&mut self) -> &[u8] {
         match self.encoding {
             DataBlockEncoding::None => {}
             DataBlockEncoding::RowIndexV1 => self.row_index.finish(&mut self.body, ID_LEN),
             DataBlockEncoding::Prefix | DataBlockEncoding::Diff | DataBlockEncoding::FastDiff => {
                 let size = i32::try_from(self.unencoded_len);
-                let size = size.expect("the writer cuts blocks long before 2 GiB").to_be_bytes();
+                let size = size.expect("the writer limits blocks to less than 2 GiB").to_be_bytes();
                 self.body[ID_LEN..DELTA_HEADER_LEN].copy_from_slice(&size);
             }
         }
         &self.body
     }
 
-    /// Begins a block.
+    /// Starts a new block.
     pub(crate) fn clear(&mut self) {
         self.body.clear();
         if self.encoding != DataBlockEncoding::None {

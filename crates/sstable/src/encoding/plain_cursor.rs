@@ -1,8 +1,7 @@
-//! Cursors over plain cells: one that checks each cell it comes to, one for cells that were checked.
+//! Cursors over plain cells: one for checked cells, one that checks each cell.
 //!
-//! Both find each cell once, and remember where its parts are. The one that checks compares
-//! the cell's lengths, type, time and tags with each other, its row with the row before it, and the row
-//! index, if the block stores one, with the rows.
+//! Both parse each cell once and keep its bounds. The checking cursor verifies lengths, type,
+//! timestamp and tags, the order of rows, and the stored row index, if the block has one.
 #![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::as_conversions))]
 
 use std::cmp::Ordering;
@@ -10,20 +9,20 @@ use std::cmp::Ordering;
 use super::{CellBounds, CellLayout, DamageReason, PlainCells, Step};
 use crate::CellRef;
 
-/// A cursor over cells that were all checked before: on a cell.
+/// A cursor over checked cells; always on a cell.
 ///
-/// Every call must be given the cells and the layout that the cursor was made with.
+/// Every call must pass the cells and the layout that the cursor was made with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlainCursor {
     bounds: CellBounds,
 }
 
 impl PlainCursor {
-    /// Returns a cursor on the cell that starts at `at`.
+    /// Returns a cursor on the cell at `at`.
     ///
     /// # Panics
     ///
-    /// If no cell starts there.
+    /// If no cell starts at `at`.
     #[inline]
     pub(crate) fn at(cells: &PlainCells, layout: CellLayout, at: usize) -> Self {
         match CellBounds::read(cells.body().tail(at), at, layout) {
@@ -32,11 +31,11 @@ impl PlainCursor {
         }
     }
 
-    /// Goes to the next cell. Returns `false` behind the last one, and then stays on it.
+    /// Moves to the next cell; returns `false` and stays if there is none.
     ///
     /// # Panics
     ///
-    /// If the cells are not those that were checked.
+    /// If the cells are not the checked ones.
     #[inline]
     pub(crate) fn advance(&mut self, cells: &PlainCells, layout: CellLayout) -> bool {
         let at = self.bounds.end();
@@ -50,32 +49,32 @@ impl PlainCursor {
         }
     }
 
-    /// Where the cell starts.
+    /// The offset of the cell.
     pub(crate) const fn position(&self) -> usize {
         self.bounds.at()
     }
 
-    /// The cell it stands on.
+    /// The cell at the cursor.
     #[inline]
     pub(crate) fn cell<'a>(&self, cells: &'a PlainCells) -> CellRef<'a> {
         let bytes = cells.body().range(self.bounds.at(), self.bounds.end());
         match self.bounds.cell(bytes) {
             Some(cell) => cell,
-            None => no_checked_cell(self.bounds.at(), "it ends within the cell"),
+            None => no_checked_cell(self.bounds.at(), "the block ends within the cell"),
         }
     }
 }
 
-/// A cursor over cells that nobody has checked: on a cell that it has checked.
+/// A cursor over unchecked cells; the cell at the cursor is checked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CheckingCursor {
     checked: PlainCursor,
-    /// Rows begun so far; at least 1.
+    /// The number of rows so far, at least 1.
     rows: usize,
 }
 
 impl CheckingCursor {
-    /// Returns a cursor on the first cell of a block.
+    /// Checks the first cell of a block and returns a cursor on it.
     pub(crate) fn begin(cells: &PlainCells, layout: CellLayout) -> Result<Self, DamageReason> {
         if cells.body().is_empty() {
             return Err("no cells".into());
@@ -86,7 +85,7 @@ impl CheckingCursor {
         Ok(Self { checked: PlainCursor { bounds }, rows: 1 })
     }
 
-    /// Goes to the next cell, and checks it.
+    /// Moves to the next cell and checks it.
     #[inline]
     pub(crate) fn step(
         &mut self,
@@ -112,17 +111,17 @@ impl CheckingCursor {
         }
     }
 
-    /// Where the cell starts.
+    /// The offset of the cell.
     pub(crate) const fn position(&self) -> usize {
         self.checked.position()
     }
 
-    /// Bytes of the cell.
+    /// The length of the cell.
     pub(crate) const fn cell_len(&self) -> usize {
         self.checked.bounds.end() - self.checked.bounds.at()
     }
 
-    /// The cell it stands on.
+    /// The cell at the cursor.
     #[inline]
     pub(crate) fn cell<'a>(&self, cells: &'a PlainCells) -> CellRef<'a> {
         self.checked.cell(cells)
@@ -134,8 +133,8 @@ fn damage_at(at: usize, what: &str) -> DamageReason {
     format!("cell at {at} in the block: {what}").into()
 }
 
-/// Ends a read whose cursor is in the wrong block, or whose block was not checked.
+/// Panics: the cursor is used with the wrong block, or the block was not checked.
 #[cold]
 fn no_checked_cell(at: usize, what: &str) -> ! {
-    panic!("a cursor came to {at} in a checked block, where no checked cell is: {what}")
+    panic!("a cursor is at {at} in a checked block, where no checked cell is: {what}")
 }

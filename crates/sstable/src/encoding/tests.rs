@@ -1,4 +1,4 @@
-//! Encoded blocks of the format's description, and all data blocks of the files that HBase wrote.
+//! Encoded blocks from the format description, and all data blocks of the HBase files.
 
 use std::cmp::Ordering;
 use std::fs;
@@ -28,7 +28,7 @@ fn put(row: &str, qualifier: &str, timestamp: i64, value: &str, sequence_id: u64
     .to_cell()
 }
 
-/// Five cells of one block that HBase wrote in each encoding.
+/// The cells of a block that HBase wrote in each encoding.
 fn five_cells() -> Vec<Cell> {
     let deleted = put("row2", "", 2000, "", 5);
     let deleted = CellRef { cell_type: CellType::DeleteFamily, ..deleted.as_ref() }.to_cell();
@@ -92,12 +92,12 @@ fn decode_all(
     };
     let found = plain(cells, layout).and_then(|plain| read_plain_cells(&plain, layout));
     if let Some(from_cursor) = from_cursor {
-        assert_eq!(from_cursor, found, "a cursor that decodes, and one over plain cells");
+        assert_eq!(from_cursor, found, "a delta cursor and a cursor over decoded cells");
     }
     found
 }
 
-/// All cells as plain ones; where rows start is compared with what a check of the plain cells finds.
+/// Decodes all cells; checks the row offsets against those of the plain cells.
 fn plain(cells: Cells, layout: CellLayout) -> Result<PlainCells, DamageReason> {
     let deltas = match cells {
         Cells::Plain(plain) => return Ok(plain),
@@ -108,7 +108,7 @@ fn plain(cells: Cells, layout: CellLayout) -> Result<PlainCells, DamageReason> {
     Ok(plain)
 }
 
-/// The cells of a block of plain ones.
+/// The cells of a plain block.
 fn read_plain_cells(plain: &PlainCells, layout: CellLayout) -> Result<Vec<Cell>, DamageReason> {
     let mut cursor = CheckingCursor::begin(plain, layout)?;
     let mut cells = Vec::new();
@@ -135,7 +135,7 @@ fn read_delta_cells(delta: &DeltaCells, layout: CellLayout) -> Result<Vec<Cell>,
 }
 
 #[test]
-fn five_cells_are_encoded_as_hbase_does_and_come_back() {
+fn five_cells_are_encoded_as_by_hbase_and_decoded() {
     let cells = five_cells();
     let plain = unhex(PLAIN);
     let row_index = unhex("00000003 00000000 0000003a 00000076 00000092");
@@ -149,7 +149,7 @@ fn five_cells_are_encoded_as_hbase_does_and_come_back() {
 }
 
 #[test]
-fn tags_follow_the_value_plainly_or_by_reference() {
+fn tags_follow_the_value_literally_or_by_reference() {
     let tags = unhex("0003407467 00044178797a");
     let cells = five_cells();
     let first = CellRef { tags: &tags, ..cells[0].as_ref() }.to_cell();
@@ -169,9 +169,9 @@ fn tags_follow_the_value_plainly_or_by_reference() {
     }
 }
 
-/// The negative and wrapping timestamp differences that `DIFF` stores.
+/// `DIFF` stores negative and wrapping timestamp differences.
 #[test]
-fn timestamps_far_apart_come_back() {
+fn distant_timestamps_round_trip() {
     let times = [i64::MAX, 0, i64::MAX - 1, 1, 255, 256, 1 << 40, (1 << 40) + 1, 0, 0];
     let cells: Vec<_> =
         (0..).zip(times).map(|(row, time)| put(&format!("r{row}"), "q", time, "v", 0)).collect();
@@ -181,7 +181,7 @@ fn timestamps_far_apart_come_back() {
     }
 }
 
-/// One body per encoding and kind of tags, with all that a cell can take from the one before.
+/// One body per encoding and tag format; the cells use every kind of reference to previous cells.
 fn sound_bodies() -> Vec<(DataBlockEncoding, CellLayout, Vec<u8>)> {
     let tags = unhex("0003407467 00044178797a");
     let mut cells: Vec<_> = five_cells()
@@ -203,19 +203,19 @@ fn sound_bodies() -> Vec<(DataBlockEncoding, CellLayout, Vec<u8>)> {
 }
 
 #[test]
-fn a_cut_block_is_an_error() {
+fn a_truncated_block_is_an_error() {
     for (encoding, layout, body) in sound_bodies() {
-        // A plain block that is cut between cells is a shorter plain block.
+        // A plain block truncated between cells is a shorter plain block.
         for len in 0..body.len() {
             let cells = decode_all(encoding, layout, &body[..len]);
             let between_cells = encoding == DataBlockEncoding::None
                 && cells.as_ref().is_ok_and(|cells| cells.len() < 6);
-            assert!(cells.is_err() || between_cells, "{encoding} cut to {len}");
+            assert!(cells.is_err() || between_cells, "{encoding} truncated to {len}");
         }
     }
 }
 
-/// Checksums are for finding damage; here it only must not panic, and stay within the size stated.
+/// Checksums detect damage; decoding must only not panic and stay within the stated size.
 #[test]
 fn a_damaged_block_never_panics_or_grows_past_its_stated_size() {
     for (encoding, layout, body) in sound_bodies() {
@@ -239,15 +239,14 @@ fn a_damaged_block_never_panics_or_grows_past_its_stated_size() {
                 assert!(found.as_ref().is_none_or(|cells| cells.len() <= len / 20 + 1));
                 assert!(
                     from_cursor.is_none() || from_cursor == found,
-                    "two ways through one block"
+                    "a delta cursor and a cursor over decoded cells"
                 );
             }
         }
     }
 }
 
-/// Goes to some rows; where the block is sound the cursor has to end where one over all cells finds
-/// the row, or finds that it is not there.
+/// Checks `go_to_row` of a sound block against all its cells; a damaged one must only not panic.
 fn check_row_seeks(delta: &DeltaCells, layout: CellLayout, from_cursor: Option<&[Cell]>) {
     for row in [&b"row1"[..], b"row2", b"row15", b"s"] {
         let found = DeltaCursor::begin(delta, layout).and_then(|mut cursor| {
@@ -262,7 +261,7 @@ fn check_row_seeks(delta: &DeltaCells, layout: CellLayout, from_cursor: Option<&
 }
 
 #[test]
-fn errors_say_what_is_wrong() {
+fn errors_name_the_fault() {
     use DataBlockEncoding::{Diff, FastDiff, Prefix, RowIndexV1};
     let body = |encoding| encode(encoding, FIVE, &five_cells());
     let changed = |encoding, at: usize, byte: u8| {
@@ -272,18 +271,13 @@ fn errors_say_what_is_wrong() {
     };
     for (encoding, at, byte, what) in [
         (Prefix, 1, 3, "encoding id 3 in a file of PREFIX"),
-        (Prefix, 2, 0x7f, "2130706578 bytes of cells where 1073741824 are allowed"),
-        (
-            Prefix,
-            5,
-            0x91,
-            "cell at 83 in the encoded block: cells of more than the 145 bytes stated",
-        ),
-        (Prefix, 5, 0x93, "cells of 146 bytes where 147 are stated"),
-        (Prefix, 8, 1, "cell at 6 in the encoded block: shares 1 bytes with a key of 0"),
-        (Prefix, 6, 11, "cell at 6 in the encoded block: a key of 11 bytes"),
-        (Diff, 6, 0xff, "the family goes past the block"),
-        (Diff, 8, 0x18, "cell at 8 in the encoded block: the first cell refers to one before it"),
+        (Prefix, 2, 0x7f, "2130706578 bytes of cells exceed the limit of 1073741824"),
+        (Prefix, 5, 0x91, "cell at 83 in the encoded block: the cells exceed the 145 bytes stated"),
+        (Prefix, 5, 0x93, "146 bytes of cells where 147 are stated"),
+        (Prefix, 8, 1, "cell at 6 in the encoded block: shares 1 bytes with a key of 0 bytes"),
+        (Prefix, 6, 11, "cell at 6 in the encoded block: the key has only 11 bytes"),
+        (Diff, 6, 0xff, "the family exceeds the block"),
+        (Diff, 8, 0x18, "cell at 8 in the encoded block: the first cell refers to a previous cell"),
         (FastDiff, 6, 0x80, "cell at 6 in the encoded block: unknown flags 0x80"),
         (RowIndexV1, 159, 0x3b, "the row index contradicts the rows"),
         (RowIndexV1, 151, 0x04, "4 rows in 12 bytes of row offsets"),
@@ -292,7 +286,7 @@ fn errors_say_what_is_wrong() {
     }
 }
 
-/// A data block of a file that HBase wrote.
+/// A data block of an HBase file.
 struct HBaseBlock {
     file: String,
     encoding: DataBlockEncoding,
@@ -300,7 +294,7 @@ struct HBaseBlock {
     body: Vec<u8>,
 }
 
-/// All data blocks of all files in `tests/data/hfile`, and the cells that are in them together.
+/// All data blocks of all files in `tests/data/hfile`, and their total number of cells.
 fn data_blocks_of_hbase() -> (Vec<HBaseBlock>, u64) {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/hfile");
     let manifest = fs::read(dir.join("manifest.json")).expect("the manifest is in the repository");
@@ -344,7 +338,7 @@ fn data_blocks_of_hbase() -> (Vec<HBaseBlock>, u64) {
 }
 
 #[test]
-fn every_data_block_of_hbase_is_decoded_and_encoded_again_to_the_same_bytes() {
+fn every_data_block_from_hbase_round_trips() {
     let (blocks, cell_count) = data_blocks_of_hbase();
     let mut cells_found = 0;
     for HBaseBlock { file, encoding, layout, body } in &blocks {
@@ -357,7 +351,7 @@ fn every_data_block_of_hbase_is_decoded_and_encoded_again_to_the_same_bytes() {
 }
 
 #[test]
-fn a_plain_cell_that_breaks_a_rule_is_refused() {
+fn an_invalid_plain_cell_is_rejected() {
     let cell = unhex("00000012 00000002 0004726f7731016661 00000000000003e804 7631 03");
     let changed = |at: usize, byte: u8| {
         let mut cell = cell.clone();
@@ -367,9 +361,9 @@ fn a_plain_cell_that_breaks_a_rule_is_refused() {
     };
     for (at, byte, what) in [
         (0, 0x80, "no key length"),
-        (3, 0x13, "unknown cell type 118"), // The value's first byte is the key's last now.
-        (7, 0x40, "the value goes past the block"),
-        (3, 0x40, "the key goes past the block"),
+        (3, 0x13, "unknown cell type 118"), // The first byte of the value is now the type.
+        (7, 0x40, "the value exceeds the block"),
+        (3, 0x40, "the key exceeds the block"),
         (4, 0xff, "no value length"),
         (8, 0x80, "the lengths in the key contradict its length"),
         (9, 0x09, "the lengths in the key contradict its length"),

@@ -1,4 +1,4 @@
-//! The cell that a cursor stands on, from which the next one is decoded.
+//! The cell at a delta cursor, relative to which the next cell is decoded.
 
 use std::ops::Range;
 
@@ -8,45 +8,45 @@ use crate::encoding::plain::TIME_LEN;
 use crate::encoding::{CellLayout, tag_dictionary};
 use crate::{CellRef, CellType, SequenceId, Timestamp};
 
-/// A cell that was checked, and what the next one may refer to.
+/// A checked cell, and the state that the next cell may refer to.
 #[derive(Clone, Debug)]
 pub(super) struct CurrentCell {
     pub(super) layout: CellLayout,
-    /// Where the next cell starts in the body.
+    /// The offset of the next cell in the body.
     pub(super) next_at: usize,
     pub(super) key: KeyBuffer,
-    /// The length of the key; while a cell is read, that of the key before. 0 before the first cell.
+    /// The key length; 0 before the first cell. While a cell is read, the length of the previous key.
     pub(super) key_len: usize,
-    /// Where in the key the row ends, and the family begins with its length.
+    /// The end of the row in the key, where the family length is.
     pub(super) row_end: usize,
-    /// The bytes of the family, with its length in front.
+    /// Bytes of the family and its length byte.
     pub(super) family_field_len: usize,
     pub(super) timestamp: i64,
     pub(super) cell_type: CellType,
-    /// Where the value stands in the body.
+    /// The range of the value in the body.
     pub(super) value: Range<usize>,
-    /// Where the tags stand in the body, or among the tags decoded from the dictionary.
+    /// The range of the tags in the body or, with a dictionary, in `tags_decoded`.
     pub(super) tags: Range<usize>,
     pub(super) sequence_id: SequenceId,
-    /// Where the cell would stand in a block of plain cells.
+    /// The range of the cell in the plain form of the block.
     pub(super) plain: Range<usize>,
-    /// The bytes that the block says its cells take as plain cells.
+    /// Bytes of the cells in plain form, as stated by the block.
     pub(super) stated_len: usize,
-    /// The family that all cells share, with its length in front, and room behind it.
+    /// The length byte and the bytes of the block's family, padded for [`KeyBuffer::put`].
     pub(super) family: Vec<u8>,
     pub(super) dictionary: tag_dictionary::Decoder,
     pub(super) tags_decoded: Vec<u8>,
 }
 
 impl CurrentCell {
-    /// No cell, behind which the first one of a block starts at `next_at`.
+    /// Returns the state before the first cell, which starts at `next_at`.
     pub(super) fn before_first(cells: &DeltaCells, layout: CellLayout, next_at: usize) -> Self {
         Self {
             layout,
             next_at,
             key: KeyBuffer::default(),
             key_len: 0,
-            // Behind any place that a first cell may claim to share, so that it enters its row.
+            // Greater than the shared length 0 of the first cell, so that the first cell starts a row.
             row_end: 1,
             family_field_len: 0,
             timestamp: 0,
@@ -93,16 +93,16 @@ impl CurrentCell {
         let decoded = self.layout.compressed_tags;
         let tagged = if decoded { &self.tags_decoded[..] } else { cells.body() };
         let tags = tagged.get(self.tags.clone());
-        tags.expect("the tags of the cell were read")
+        tags.expect("the range of the tags was checked when they were read")
     }
 
-    /// Where in the key the qualifier starts.
+    /// The offset of the qualifier in the key.
     #[inline]
     pub(super) const fn qualifier_at(&self) -> usize {
         self.row_end + self.family_field_len
     }
 
-    /// Takes the family that all cells share, of at most 127 bytes.
+    /// Sets the family of the block, of at most 127 bytes.
     pub(super) fn set_family(&mut self, family: &[u8]) {
         let len = u8::try_from(family.len()).expect("a family has at most 127 bytes");
         self.family_field_len = 1 + family.len();

@@ -1,18 +1,18 @@
-//! `FAST_DIFF`: as [`DIFF`](super::diff), with timestamps in whole bytes, and repeated values.
+//! `FAST_DIFF`: as [`DIFF`](super::diff), with bytewise timestamps and omitted repeated values.
 //!
 //! | bytes | field        | meaning                                                             |
 //! |------:|--------------|---------------------------------------------------------------------|
-//! |     1 | flags        | below; their low bits: leading bytes shared by the timestamps, ≤ 7  |
-//! |  1..5 | key length   | vint; left out if flagged as the same                               |
-//! |  1..5 | value length | vint; left out if flagged as the same                               |
+//! |     1 | flags        | below; low 3 bits: leading bytes shared by the timestamps           |
+//! |  1..5 | key length   | vint; absent if flagged as the same                                 |
+//! |  1..5 | value length | vint; absent if flagged as the same                                 |
 //! |  1..5 | `c`          | vint; bytes of the key shared up to the qualifier's end             |
 //! |       | rest         | the key from `c` to the qualifier's end, without the family         |
-//! |  1..8 | timestamp    | big-endian, without the bytes shared                                |
-//! |     1 | type         | left out if flagged as the same                                     |
-//! |       | value        | left out if flagged as the same                                     |
+//! |  1..8 | timestamp    | big-endian, without the shared bytes                                |
+//! |     1 | type         | absent if flagged as the same                                       |
+//! |       | value        | absent if flagged as the same                                       |
 //!
-//! In the first cell flags and `c` are 0, and rest, timestamp and type are the whole flat key,
-//! family included. HBase: `FastDiffDeltaEncoder`.
+//! In the first cell, flags and `c` are 0, and the whole flat key, including the family, replaces
+//! rest, timestamp and type. HBase: `FastDiffDeltaEncoder`.
 #![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::as_conversions))]
 
 use super::cell_reader::{CellFlags, CellReader};
@@ -30,10 +30,10 @@ const SAME_VALUE_LEN: u8 = 0x10;
 const SAME_TYPE: u8 = 0x20;
 /// Set only together with [`SAME_VALUE_LEN`].
 const SAME_VALUE: u8 = 0x40;
-/// No encoder sets it.
+/// Never set by encoders.
 const UNUSED: u8 = 0x80;
 
-/// Appends a cell up to its value, and notes in `key` where the value stands.
+/// Appends a cell up to its value, and records the range of the value in `key`.
 pub(in crate::encoding) fn encode(
     out: &mut Vec<u8>,
     cell: &CellRef<'_>,
@@ -97,7 +97,7 @@ pub(super) fn decode(current: &mut CurrentCell, cells: &DeltaCells) -> Result<St
     cell.read_differences(flags)
 }
 
-/// Reads the first cell, whose key is whole.
+/// Reads the first cell, which has a whole key.
 pub(super) fn decode_first(
     current: &mut CurrentCell,
     cells: &DeltaCells,
@@ -123,7 +123,7 @@ struct Flags(u8);
 
 impl Flags {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+    #[expect(clippy::inline_always, reason = "a call costs as much as the body")]
     fn read(input: &mut Input<'_>) -> Result<Self, DeltaFault> {
         let flags = input.u8().ok_or(DeltaFault::NoFlags)?;
         if flags & UNUSED != 0 {
@@ -151,7 +151,7 @@ impl CellFlags for Flags {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+    #[expect(clippy::inline_always, reason = "a call costs as much as the body")]
     fn read_timestamp(self, input: &mut Input<'_>, previous: i64) -> Option<i64> {
         // At most 7.
         let shared = self.0 & SHARED_TIMESTAMP_LEN;

@@ -1,10 +1,10 @@
-//! `PREFIX`: leaves out what a key shares with the key before it.
+//! `PREFIX`: omits the prefix that a key shares with the previous key.
 //!
 //! | bytes  | field                | meaning                                                      |
 //! |-------:|----------------------|--------------------------------------------------------------|
 //! |  1..5  | key length − `c`     | vint                                                         |
 //! |  1..5  | value length         | vint                                                         |
-//! |  1..5  | `c`                  | vint; bytes shared with the key before, 0 in the first cell  |
+//! |  1..5  | `c`                  | vint; bytes shared with the previous key, 0 in the first cell|
 //! |        | the rest of the key  |                                                              |
 //! |        | value                |                                                              |
 //!
@@ -35,14 +35,14 @@ pub(in crate::encoding) fn encode(
     out.extend_from_slice(cell.value);
 }
 
-/// Reads the next cell, or the first.
+/// Reads the next cell, which may be the first.
 #[inline(never)]
 pub(super) fn decode(current: &mut CurrentCell, cells: &DeltaCells) -> Result<Step, DeltaFault> {
     let mut cell = CellReader::new(current, cells);
     let own_len = cell.input.vint().ok_or(DeltaFault::BadKeyLen)?;
     let value_len = cell.input.vint().ok_or(DeltaFault::BadValueLen)?;
     let common = cell.input.vint().ok_or(DeltaFault::BadSharedLen)?;
-    // Each is at most `i32::MAX`.
+    // Cannot overflow: each is at most `i32::MAX`.
     let key_len = common + own_len;
     let (step, time) = cell.read_key(key_len, common)?;
     let value = cell.read_value(value_len)?;
