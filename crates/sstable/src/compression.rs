@@ -1,18 +1,17 @@
-//! Block compression: one codec a file, applied to the body of every block.
+//! Block compression: one codec per file, applied to the body of every block.
 //!
-//! `GZ` makes one gzip member a block. `LZ4` and `SNAPPY` stand in the framing of Hadoop's
-//! `BlockCompressorStream`, which is repeated until the block is whole:
+//! `GZ` stores a block as one gzip member. `LZ4` and `SNAPPY` use the framing of Hadoop's
+//! `BlockCompressorStream`, a sequence of groups:
 //!
 //! | bytes | field             | meaning                                                         |
 //! |------:|-------------------|-----------------------------------------------------------------|
-//! |     4 | raw length        | u32 BE; bytes of this group once decompressed, may be 0         |
-//! |     4 | chunk length      | u32 BE; repeats with its chunk until the group is whole         |
-//! |       | chunk             | a raw LZ4 or Snappy block of its own                            |
+//! |     4 | raw length        | u32 BE; decompressed bytes of the group, may be 0               |
+//! |     4 | chunk length      | u32 BE; repeated with a chunk until the group is complete       |
+//! |       | chunk             | an independent raw LZ4 or Snappy block                          |
 //!
-//! `ZSTD` is laid out in one of two ways, by the codec class that a cluster uses: see
-//! [`ZstdFraming`].
+//! `ZSTD` has two layouts, depending on the codec class that a cluster uses: see [`ZstdFraming`].
 //!
-//! A compressed file has no block that is stored as it is: there is no mark for it.
+//! All blocks of a compressed file are compressed: the format has no flag for uncompressed blocks.
 
 mod compress;
 mod decompress;
@@ -24,14 +23,16 @@ use std::fmt;
 pub(crate) use self::compress::compress;
 pub(crate) use self::decompress::decompress;
 
-/// The codec of a file. HBase knows them all; [`is_supported`](Self::is_supported) says which this
-/// build can read and write.
+/// The codec of a file.
+///
+/// Lists all codecs of HBase; [`is_supported`](Self::is_supported) tells whether this build can read
+/// and write a codec.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Compression {
-    /// Bodies as they are.
+    /// No compression.
     #[default]
     None,
-    /// A gzip member a block.
+    /// One gzip member per block.
     Gz,
     /// Snappy in Hadoop's framing.
     Snappy,
@@ -63,7 +64,7 @@ impl Compression {
         Self::Brotli,
     ];
 
-    /// The code in the trailer.
+    /// The codec's code in the trailer.
     pub const fn code(self) -> u32 {
         match self {
             Self::Lzo => 0,
@@ -78,12 +79,12 @@ impl Compression {
         }
     }
 
-    /// The codec that a trailer's code stands for.
+    /// Returns the codec with this code.
     pub fn from_code(code: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.code() == code)
     }
 
-    /// HBase's name for it, as in `LZ4`.
+    /// HBase's name of the codec, as in `LZ4`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "NONE",
@@ -98,12 +99,12 @@ impl Compression {
         }
     }
 
-    /// The codec of this name.
+    /// Returns the codec with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.name() == name)
     }
 
-    /// Whether this build reads and writes it.
+    /// Whether this build can read and write the codec.
     pub const fn is_supported(self) -> bool {
         match self {
             Self::None | Self::Gz | Self::Snappy | Self::Lz4 => true,
@@ -112,10 +113,10 @@ impl Compression {
         }
     }
 
-    /// What an error says that refuses a file for its codec: the name, and what helps.
+    /// The text of an error about an unsupported codec: the name, and how to get support.
     pub(crate) fn refusal(self) -> String {
         match self {
-            Self::Zstd => format!("{self}, which only a build with the feature `zstd` has"),
+            Self::Zstd => format!("{self}, which needs a build with the feature `zstd`"),
             _ => self.to_string(),
         }
     }
@@ -127,23 +128,25 @@ impl fmt::Display for Compression {
     }
 }
 
-/// How ZSTD blocks are laid out. HBase has two codec classes for them, which do not read each
-/// other's files, and nothing in a file says which one wrote it. We read both.
+/// The layout of ZSTD blocks.
+///
+/// HBase has two kinds of codec classes, which cannot read each other's files, and a file does not
+/// name its codec class. This crate reads both layouts.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum ZstdFraming {
-    /// A bare Zstandard frame a block, as Hadoop's native `ZStandardCodec` has it: HBase's default.
+    /// One bare Zstandard frame per block, as from Hadoop's native `ZStandardCodec`: HBase's default.
     #[default]
     Frame,
-    /// Hadoop's block framing around frames, as HBase's own `ZstdCodec`s have it, the one over
-    /// zstd-jni and the one over aircompressor.
+    /// Hadoop's block framing around frames, as from HBase's `ZstdCodec` classes (zstd-jni and
+    /// aircompressor).
     Blocks,
 }
 
 impl ZstdFraming {
-    /// Both.
+    /// Both layouts.
     pub const ALL: [Self; 2] = [Self::Frame, Self::Blocks];
 
-    /// Our name for it: HBase has none.
+    /// Our name of the layout; HBase has none.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Frame => "frame",
@@ -158,13 +161,13 @@ impl fmt::Display for ZstdFraming {
     }
 }
 
-/// How a file lays ZSTD out one of whose blocks is stored so.
+/// Detects the ZSTD layout of a file from the stored body of one of its blocks.
 pub(crate) fn zstd_framing(stored: &[u8]) -> ZstdFraming {
     #[cfg(feature = "zstd")]
     if !zstd::is_frame(stored) {
         return ZstdFraming::Blocks;
     }
-    let _ = stored; // Without the feature nothing will be laid out.
+    let _ = stored; // Unused without the feature.
     ZstdFraming::default()
 }
 

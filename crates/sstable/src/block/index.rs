@@ -88,7 +88,7 @@ impl<'a> IndexEntry<'a> {
     pub(crate) fn read_root(input: &mut Input<'a>) -> Result<Self, DamageReason> {
         let block = BlockHandle::read(input).ok_or("bad block offset or size in an index entry")?;
         let len = input.hvlong().and_then(|len| usize::try_from(len).ok());
-        let key = len.and_then(|len| input.take(len)).ok_or("an index key goes past the block")?;
+        let key = len.and_then(|len| input.take(len)).ok_or("an index key exceeds the block")?;
         Ok(Self { block, key })
     }
 
@@ -168,7 +168,7 @@ impl IndexEntries {
         let count = input.len_i32().ok_or("no count of index entries")?;
         let offsets_len = count.checked_add(1).and_then(|offsets| offsets.checked_mul(4));
         let offsets = offsets_len.and_then(|len| input.take(len));
-        let (offsets, _) = offsets.ok_or("the index entries go past the block")?.as_chunks::<4>();
+        let (offsets, _) = offsets.ok_or("the index entries exceed the block")?.as_chunks::<4>();
         if count == 0 {
             return Err("no index entries".into());
         }
