@@ -63,7 +63,7 @@ impl EncoderKey {
         qualifier_start + common_len
     }
 
-    /// Appends what is left of row length, row and qualifier behind the first `common_len` bytes.
+    /// Appends row length, row and qualifier, without the first `common_len` bytes of the key.
     pub(in crate::encoding) fn write_rest(
         &self,
         out: &mut Vec<u8>,
