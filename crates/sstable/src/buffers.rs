@@ -4,8 +4,8 @@
 //! buffer  header | body ▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪ | checksums | bytes of an earlier block
 //! ```
 //!
-//! A scan that bypasses the block cache drops each block before it reads the next one, and reuses its
-//! buffers: recently used memory is still in the CPU cache and need not be zeroed again.
+//! A scan that bypasses the block cache drops each block before it reads the next one, and reuses
+//! its buffers: recently used memory is still in the CPU cache and need not be zeroed again.
 use std::ops::{Deref, Range};
 
 use bytes::Bytes;

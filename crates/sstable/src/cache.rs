@@ -104,7 +104,8 @@ impl BlockCache {
         }
     }
 
-    /// Whether the part for this key is at least 7/8 full, so that inserts evict blocks now or soon.
+    /// Whether the part for this key is at least 7/8 full, so that inserts evict blocks now or
+    /// soon.
     ///
     /// Always true if the capacity is 0.
     pub(crate) fn is_full(&self, key: BlockKey) -> bool {

@@ -1,7 +1,7 @@
 //! A cell: a [key](KeyRef), a value, tags and a sequence id.
 //!
-//! Among equal keys, the cell written last sorts first. [`CellRef`] borrows its bytes; [`Cell`] owns
-//! them, in one allocation:
+//! Among equal keys, the cell written last sorts first. [`CellRef`] borrows its bytes; [`Cell`]
+//! owns them, in one allocation:
 //!
 //! ```text
 //! row │ family │ qualifier │ value │ tags

@@ -1,8 +1,8 @@
 //! Checksums over the on-disk bytes of a block, including the header.
 //!
-//! The data of a block is followed by `n` checksums, u32 BE each. With `b` = `bytes_per_checksum` from
-//! the header, checksum `i` covers bytes `i · b .. (i + 1) · b` of header and data; the last one may
-//! cover fewer. Without an algorithm, the `n` checksums are zeros.
+//! The data of a block is followed by `n` checksums, u32 BE each. With `b` = `bytes_per_checksum`
+//! from the header, checksum `i` covers bytes `i · b .. (i + 1) · b` of header and data; the last
+//! one may cover fewer. Without an algorithm, the `n` checksums are zeros.
 #![cfg_attr(
     not(test),
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)

@@ -25,8 +25,8 @@ pub(crate) use self::decompress::decompress;
 
 /// The codec of a file.
 ///
-/// Lists all codecs of HBase; [`is_supported`](Self::is_supported) tells whether this build can read
-/// and write a codec.
+/// Lists all codecs of HBase; [`is_supported`](Self::is_supported) tells whether this build can
+/// read and write a codec.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Compression {
     /// No compression.
@@ -134,7 +134,8 @@ impl fmt::Display for Compression {
 /// name its codec class. This crate reads both layouts.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum ZstdFraming {
-    /// One bare Zstandard frame per block, as from Hadoop's native `ZStandardCodec`: HBase's default.
+    /// One bare Zstandard frame per block, as from Hadoop's native `ZStandardCodec`: HBase's
+    /// default.
     #[default]
     Frame,
     /// Hadoop's block framing around frames, as from HBase's `ZstdCodec` classes (zstd-jni and

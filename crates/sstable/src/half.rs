@@ -1,16 +1,16 @@
 //! Half files: references to files of the parent region, between a split and the next compaction.
 //!
-//! After a split, a daughter region has no data files, only references to one half of each file of the
-//! parent. The layout of a reference:
+//! After a split, a daughter region has no data files, only references to one half of each file of
+//! the parent. The layout of a reference:
 //!
 //! | bytes | field     | meaning                                                                |
 //! |------:|-----------|------------------------------------------------------------------------|
 //! |     4 | magic     | `PBUF`                                                                 |
 //! |       | message   | `Reference`: split key (1) and range (2; 0 top, 1 bottom), to the end  |
 //!
-//! The legacy layout is a boolean byte (top or not), the length of the split key as an hvlong, and the
-//! split key. The bottom half has the cells before the split key, the top half all others. HBase:
-//! `Reference`, `HalfStoreFileReader`.
+//! The legacy layout is a boolean byte (top or not), the length of the split key as an hvlong, and
+//! the split key. The bottom half has the cells before the split key, the top half all others.
+//! HBase: `Reference`, `HalfStoreFileReader`.
 #![cfg_attr(
     not(test),
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
@@ -137,7 +137,8 @@ impl Reference {
 
 /// A reader for one half of a file.
 ///
-/// Uses the index and the filters of the whole file: a row that is not in the file is in neither half.
+/// Uses the index and the filters of the whole file: a row that is not in the file is in neither
+/// half.
 #[derive(Clone, Debug)]
 pub struct HalfReader {
     reader: Reader,
@@ -247,7 +248,8 @@ impl HalfScanner {
             return Ok(());
         }
         self.scanner.advance()?;
-        // The half ends within a block, so the rest of the block is not read: check the last position.
+        // The half ends within a block, so the rest of the block is not read: check the last
+        // position.
         if self.cell().is_none() { self.scanner.check_place() } else { Ok(()) }
     }
 

@@ -100,8 +100,8 @@ impl<'a> Input<'a> {
 
     /// Reads a vint or an hvlong.
     ///
-    /// In both, a byte below 0x80 is the value; `long` reads all other values. `long` takes the input by
-    /// value, so that the caller can keep the input in registers.
+    /// In both, a byte below 0x80 is the value; `long` reads all other values. `long` takes the
+    /// input by value, so that the caller can keep the input in registers.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call costs as much as the body")]
     fn short_or<T: From<u8>>(&mut self, long: fn(Self) -> Option<(T, Self)>) -> Option<T> {

@@ -13,9 +13,9 @@
 //! |     1 | type               | [`CellType`], or 0 and 255 in seek keys                     |
 //!
 //! Order (HBase's `CellComparatorImpl`): row, family and qualifier ascend as unsigned bytes;
-//! timestamp and type descend, so that newer versions, and deletes of wider scope, sort first. Cells
-//! with equal keys are ordered by [sequence id](crate::CellRef::compare). The rows of `hbase:meta` have
-//! a [different order](crate::Comparator).
+//! timestamp and type descend, so that newer versions, and deletes of wider scope, sort first.
+//! Cells with equal keys are ordered by [sequence id](crate::CellRef::compare). The rows of
+//! `hbase:meta` have a [different order](crate::Comparator).
 
 use std::cmp::Ordering;
 use std::fmt;

@@ -2,9 +2,9 @@
 
 /// The maximum sizes that a reader accepts, checked before memory is allocated.
 ///
-/// The defaults are far above what HBase writes and far below what the fields of the format can hold.
-/// Allocations are also limited by the bytes read: with the defaults, reading or verifying a file of
-/// `n` bytes never needs more than 64 MiB + 4 · `n`, not counting the block cache.
+/// The defaults are far above what HBase writes and far below what the fields of the format can
+/// hold. Allocations are also limited by the bytes read: with the defaults, reading or verifying a
+/// file of `n` bytes never needs more than 64 MiB + 4 · `n`, not counting the block cache.
 ///
 /// ```
 /// use sstable::{Limits, ReaderOptions};
@@ -62,8 +62,9 @@ impl Limits {
 
     /// Sets the maximum size of a decompressed or decoded block: `ratio` × file size + 16 MiB.
     ///
-    /// Default: 1. The limit is relative to the file, not to the stored block: a sound block may shrink
-    /// a thousandfold, but a file smaller than its largest block has little more than one huge cell.
+    /// Default: 1. The limit is relative to the file, not to the stored block: a sound block may
+    /// shrink a thousandfold, but a file smaller than its largest block has little more than one
+    /// huge cell.
     pub const fn inflate_ratio_max(mut self, ratio: u32) -> Self {
         self.inflate_ratio_max = ratio;
         self
@@ -71,8 +72,8 @@ impl Limits {
 
     /// Sets the maximum total size of root indexes, file info and Bloom meta blocks.
     ///
-    /// Applies to the stored and the decompressed bytes. These blocks stay in memory while the file is
-    /// open. Default: 512 MiB.
+    /// Applies to the stored and the decompressed bytes. These blocks stay in memory while the file
+    /// is open. Default: 512 MiB.
     pub const fn load_on_open_len_max(mut self, bytes: u32) -> Self {
         self.load_on_open_len_max = bytes;
         self
@@ -100,10 +101,10 @@ impl Limits {
 
     /// The maximum size of the plain cells of an encoded block of `body_len` bytes.
     ///
-    /// A repeated value takes a byte or two, so a small malicious block could expand without bound. HBase
-    /// limits a block by the unencoded size of its cells; only a cell larger than the block size exceeds
-    /// that limit, and its value is in the block at full length. So the plain size cannot be far above
-    /// both the block size and `body_len`.
+    /// A repeated value takes a byte or two, so a small malicious block could expand without bound.
+    /// HBase limits a block by the unencoded size of its cells; only a cell larger than the block
+    /// size exceeds that limit, and its value is in the block at full length. So the plain size
+    /// cannot be far above both the block size and `body_len`.
     pub(crate) fn plain_len_max(&self, body_len: usize, file_len: u64) -> usize {
         self.inflated_len_max(file_len).min(body_len.saturating_add(BLOCK_LEN_ALLOWANCE))
     }

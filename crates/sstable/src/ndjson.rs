@@ -174,7 +174,8 @@ struct Tag<'a> {
 
 fn parse(line: &[u8]) -> Result<Cell, String> {
     let line: Line<'_> = serde_json::from_slice(line).map_err(|error| {
-        // The parser sees a single line, so it reports "line 1"; our message has the real line number.
+        // The parser sees a single line, so it reports "line 1"; our message has the real line
+        // number.
         let message = error.to_string();
         match message.rsplit_once(" at line 1 column ") {
             Some((what, column)) => format!("{what} at column {column}"),

@@ -53,7 +53,8 @@ impl<'k> RowProbe<'k> {
 
     /// Restricts the probe to the column with this qualifier, so that column filters can be used.
     ///
-    /// If a column filter says no, the file has neither the column nor a delete of its whole family.
+    /// If a column filter says no, the file has neither the column nor a delete of its whole
+    /// family.
     #[must_use]
     pub fn with_column(self, qualifier: &'k [u8]) -> Self {
         Self { qualifier: Some(qualifier), column: OnceCell::new(), ..self }

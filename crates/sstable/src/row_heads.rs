@@ -8,9 +8,9 @@
 //!
 //! The rows themselves are compared only if their heads are equal.
 //!
-//! The heads are the lowest level of a static B-tree with 8 keys per node: each higher level has the
-//! last of each eight entries below. A search reads one cache line per level, three for 500 rows; a
-//! binary search would read about seven, each load dependent on the one before.
+//! The heads are the lowest level of a static B-tree with 8 keys per node: each higher level has
+//! the last of each eight entries below. A search reads one cache line per level, three for 500
+//! rows; a binary search would read about seven, each load dependent on the one before.
 //!
 //! ```text
 //! level 2                              ▪▪▪▪▪▪▪▪
@@ -27,7 +27,8 @@ type Line = [u64; 8];
 #[derive(Debug)]
 pub(crate) struct RowHeads {
     prefix: Box<[u8]>,
-    /// The head of the prefix; identifies a prefix of at most 8 bytes without another memory access.
+    /// The head of the prefix; identifies a prefix of at most 8 bytes without another memory
+    /// access.
     prefix_head: u64,
     count: usize,
     /// Level by level, the heads first; incomplete lines are padded with the greatest number.
@@ -69,7 +70,7 @@ impl RowHeads {
         Self { prefix, prefix_head, count, lines: lines.into(), levels, level_count }
     }
 
-    /// Returns the rows that may equal `row`: rows before the range are less, rows after it are greater.
+    /// Returns the rows that may equal `row`; rows before are less, rows after are greater.
     pub(crate) fn candidates(&self, row: &[u8]) -> Range<usize> {
         let len = self.prefix.len();
         let begins_with_prefix = if len > 8 || row.len() < len {

@@ -8,8 +8,8 @@ use bytes::Bytes;
 
 /// Bytes that many readers can read concurrently at any offset.
 ///
-/// A source must not change while it is open: HFiles are immutable. Memory maps are deliberately not
-/// used: with a map, a read error is a signal, and the counters cannot see reads.
+/// A source must not change while it is open: HFiles are immutable. Memory maps are deliberately
+/// not used: with a map, a read error is a signal, and the counters cannot see reads.
 pub trait ReadAt: Send + Sync {
     /// The number of bytes.
     fn len(&self) -> u64;
@@ -49,7 +49,8 @@ impl FileSource {
     ///
     /// # Errors
     ///
-    /// If the length cannot be read, or the file is not a regular file, which positioned reads need.
+    /// If the length cannot be read, or the file is not a regular file, which positioned reads
+    /// need.
     pub fn new(file: fs::File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         check_is_regular(metadata.file_type())?;

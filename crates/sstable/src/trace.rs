@@ -65,7 +65,8 @@ pub struct ReadTrace {
     pub files_considered: u64,
     /// Files skipped because the row is outside the range of their rows.
     pub files_skipped_by_range: u64,
-    /// Files skipped because no cell is in the time range, or all are older than the cells found so far.
+    /// Files skipped because no cell is in the time range, or all are older than cells found so
+    /// far.
     pub files_skipped_by_time: u64,
     /// Filter lookups.
     pub filter_checks: u64,
@@ -75,7 +76,8 @@ pub struct ReadTrace {
     ///
     /// The key is the row or, for a column filter and a lookup of one column, the column.
     pub filter_false_positives: u64,
-    /// Filters that could not be read; the read used another filter of the file, or the file itself.
+    /// Filters that could not be read; the read used another filter of the file, or the file
+    /// itself.
     pub filters_unreadable: u64,
     blocks: [[u64; 2]; 4],
     bytes: [[u64; 2]; 4],
@@ -193,7 +195,8 @@ impl ReadCounters {
         let ThreadCounters(counters) = self.0.get_or_default();
         for (counter, number) in counters.iter().zip(trace.numbers().0) {
             if number != 0 {
-                // No other thread writes this counter, so load and store need not be one atomic operation.
+                // No other thread writes this counter, so load and store need not be one atomic
+                // operation.
                 let sum = counter.load(Ordering::Relaxed).wrapping_add(number);
                 counter.store(sum, Ordering::Relaxed);
             }

@@ -114,8 +114,8 @@ impl DecodedBlock {
 
     /// Prefetches the likely end of the cell at `at`.
     ///
-    /// The lengths of a cell are at its start, the sequence id is at its end, often on another cache
-    /// line. Without the prefetch, the load of that line depends on the load of the lengths.
+    /// The lengths of a cell are at its start, the sequence id is at its end, often on another
+    /// cache line. Without the prefetch, the load of that line depends on the load of the lengths.
     #[inline]
     fn prefetch_cell_end(&self, at: usize) {
         // Near the end of the block there may be no such byte.
@@ -123,7 +123,8 @@ impl DecodedBlock {
         end.into_iter().for_each(filter::prefetch_line);
     }
 
-    /// Returns the candidate from [`prefetch_cell`](Self::prefetch_cell) if its cell belongs to `row`.
+    /// Returns the candidate from [`prefetch_cell`](Self::prefetch_cell) if its cell belongs to
+    /// `row`.
     pub(crate) fn verify_candidate(&self, at: u32, row: &[u8]) -> Option<usize> {
         let at = to_usize(at);
         (row_at(self.cells.body(), at) == row).then_some(at)

@@ -47,7 +47,8 @@ impl EncodedBlock {
         self.cells.plain_len()
     }
 
-    /// Returns the length of the longest cell, or of all cells together if that is at most `enough`.
+    /// Returns the length of the longest cell, or of all cells together if that is at most
+    /// `enough`.
     pub(crate) fn longest_cell_len(&self, enough: usize) -> Result<usize, DamageReason> {
         let len = self.plain_len();
         if len <= enough {
@@ -128,8 +129,8 @@ impl EncodedBlock {
 
     /// Moves a cursor to the first cell whose row is at least `row`.
     ///
-    /// Returns how that cell's row compares with `row`. If all rows are less, the cursor ends on the
-    /// last cell.
+    /// Returns how that cell's row compares with `row`. If all rows are less, the cursor ends on
+    /// the last cell.
     pub(crate) fn go_to_row(
         &self,
         cursor: &mut EncodedCursor,

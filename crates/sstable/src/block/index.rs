@@ -10,8 +10,9 @@
 //! |  1..9 | key length `k`             | hvlong                                                  |
 //! |   `k` | key                        | flat key of a cell, name of a META block, Bloom key     |
 //!
-//! The root of a multi-level data index ends with the position of the middle entry (HBase: mid-key):
-//! leaf offset (i64), on-disk size of the leaf (i32), index of the entry in that leaf (i32).
+//! The root of a multi-level data index ends with the position of the middle entry (HBase:
+//! mid-key): leaf offset (i64), on-disk size of the leaf (i32), index of the entry in that leaf
+//! (i32).
 //!
 //! Leaf and intermediate blocks have an offset array, so that they can be searched in place:
 //!

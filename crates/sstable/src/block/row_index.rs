@@ -6,9 +6,9 @@
 //! offsets  ▪▪▪▪▪▪▪▪▪▪▪▪       the offset of each row's first cell
 //! ```
 //!
-//! The heads are built by the second seek. In a cache much smaller than the working set, most blocks
-//! are searched once, and mostly by gets: a binary search is then cheaper than building the heads.
-//! Their bytes are counted from the start, because a cached block must not change its size.
+//! The heads are built by the second seek. In a cache much smaller than the working set, most
+//! blocks are searched once, and mostly by gets: a binary search is then cheaper than building the
+//! heads. Their bytes are counted from the start, because a cached block must not change its size.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -24,7 +24,8 @@ struct WeakBlock {
 }
 
 impl BlockSlot {
-    /// Returns the block and its size in memory, if the block was remembered and is still in memory.
+    /// Returns the block and its size in memory, if the block was remembered and is still in
+    /// memory.
     #[inline]
     pub(crate) fn block(&self) -> Option<(Arc<DecodedBlock>, usize)> {
         self.0.get().and_then(|weak| Some((weak.block.upgrade()?, weak.bytes)))

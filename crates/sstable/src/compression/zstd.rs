@@ -102,8 +102,8 @@ const WINDOW_LEN_MIN: u64 = 1 << 10;
 
 /// Limits the window in the header of a frame to the length of the decompressed data.
 ///
-/// A streaming compressor states a window of megabytes, and the decoder buffers a full window before
-/// it returns the first byte, which a malicious frame could exploit.
+/// A streaming compressor states a window of megabytes, and the decoder buffers a full window
+/// before it returns the first byte, which a malicious frame could exploit.
 fn limit_window(mut head: [u8; 6], len_max: usize) -> [u8; 6] {
     const SINGLE_SEGMENT: u8 = 1 << 5;
     let [.., descriptor, window] = &mut head;

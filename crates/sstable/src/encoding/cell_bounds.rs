@@ -1,4 +1,4 @@
-//! The bounds of the fields of a plain cell: parsed and checked once, then sliced any number of times.
+//! The bounds of the fields of a plain cell: parsed and checked once, then only sliced.
 //!
 //! ```text
 //! at                                                                                      end
@@ -6,8 +6,8 @@
 //!                                            └ head: the first 8 bytes, as a number
 //! ```
 //!
-//! This is the hot path of scans (every cell) and gets (one cell). The lengths at the start of a cell
-//! are checked together, with few comparisons. Tags and damaged cells take the slow path in
+//! This is the hot path of scans (every cell) and gets (one cell). The lengths at the start of a
+//! cell are checked together, with few comparisons. Tags and damaged cells take the slow path in
 //! [`plain`](super::plain).
 #![cfg_attr(
     not(test),

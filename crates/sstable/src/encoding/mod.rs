@@ -8,10 +8,10 @@
 //! | `FAST_DIFF`    |  4 | as `DIFF`, with bytewise timestamps and omitted repeated values     |
 //! | `ROW_INDEX_V1` |  7 | plain cells, followed by the offset of each row                     |
 //!
-//! The body of an encoded block is `u16 BE id || payload`. A block that is used again is decoded once
-//! into [plain cells](plain) and cached in that form, so that one search serves every encoding. A
-//! scan that bypasses the cache, and the first get that reads a block, decode cell by cell with a
-//! [cursor](DeltaCursor).
+//! The body of an encoded block is `u16 BE id || payload`. A block that is used again is decoded
+//! once into [plain cells](plain) and cached in that form, so that one search serves every
+//! encoding. A scan that bypasses the cache, and the first get that reads a block, decode cell by
+//! cell with a [cursor](DeltaCursor).
 
 mod cell_bounds;
 mod cells;

@@ -180,7 +180,8 @@ impl<'c, 'b> CellReader<'c, 'b> {
         Ok(step)
     }
 
-    /// Returns why a key of the same row, of `key_len` bytes, must not share its first `common` bytes.
+    /// Returns why a key of the same row, of `key_len` bytes, must not share its first `common`
+    /// bytes.
     #[cold]
     fn shared_len_fault(&self, key_len: usize, common: usize) -> DeltaFault {
         if common > self.current.key_len || common > key_len {

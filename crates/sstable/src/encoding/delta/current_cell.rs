@@ -15,7 +15,8 @@ pub(super) struct CurrentCell {
     /// The offset of the next cell in the body.
     pub(super) next_at: usize,
     pub(super) key: KeyBuffer,
-    /// The key length; 0 before the first cell. While a cell is read, the length of the previous key.
+    /// The key length; 0 before the first cell. While a cell is read, the length of the previous
+    /// key.
     pub(super) key_len: usize,
     /// The end of the row in the key, where the family length is.
     pub(super) row_end: usize,
@@ -46,7 +47,7 @@ impl CurrentCell {
             next_at,
             key: KeyBuffer::default(),
             key_len: 0,
-            // Greater than the shared length 0 of the first cell, so that the first cell starts a row.
+            // Exceeds the shared length 0 of the first cell, so that the cell starts a row.
             row_end: 1,
             family_field_len: 0,
             timestamp: 0,

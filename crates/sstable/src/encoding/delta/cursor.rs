@@ -73,7 +73,8 @@ impl DeltaCursor {
         CellReader::new(&mut self.cell, cells).read_tail().map_err(|what| damage_at(at, &what))
     }
 
-    /// Returns the result of a step to `at`, where no sound cell is: the end of the block or damage.
+    /// Returns the result of a step to `at`, where no sound cell is: the end of the block or
+    /// damage.
     #[cold]
     fn end(&self, cells: &DeltaCells, at: usize, fault: DeltaFault) -> Result<Step, DamageReason> {
         if !cells.body().tail(at).is_empty() {
@@ -88,8 +89,8 @@ impl DeltaCursor {
 
     /// Moves forward to the first cell whose row is at least `row`.
     ///
-    /// Returns how that cell's row compares with `row`. If all rows are less, the cursor ends on the
-    /// last cell.
+    /// Returns how that cell's row compares with `row`. If all rows are less, the cursor ends on
+    /// the last cell.
     pub(crate) fn go_to_row(
         &mut self,
         cells: &DeltaCells,

@@ -14,7 +14,8 @@ pub(in crate::encoding) struct EncoderKey {
     pub(super) timestamp: i64,
     pub(super) type_code: u8,
     pub(super) value_len: usize,
-    /// The range of the value in the encoded block; if omitted, the range of the earlier equal value.
+    /// The range of the value in the encoded block; if omitted, the range of the earlier equal
+    /// value.
     pub(super) value_at: Range<usize>,
 }
 
@@ -41,9 +42,9 @@ impl EncoderKey {
 
     /// Length of the prefix that the key shares with `previous`, as HBase computes it.
     ///
-    /// The family is the same in all cells of a file and is not compared, so the result is either at
-    /// most the end of the row or at least the start of the qualifier. Timestamp and type are compared
-    /// only if `with_time` is set and the columns are equal.
+    /// The family is the same in all cells of a file and is not compared, so the result is either
+    /// at most the end of the row or at least the start of the qualifier. Timestamp and type are
+    /// compared only if `with_time` is set and the columns are equal.
     pub(in crate::encoding) fn common_len(&self, previous: &Self, with_time: bool) -> usize {
         if self.row_len != previous.row_len {
             return usize::from(self.flat[0] == previous.flat[0]);

@@ -7,11 +7,11 @@
 //!        ├─ shared ─┤└── decoded into the same buffer
 //! ```
 //!
-//! A [cursor](cursor) decodes cell by cell. Each encoding has one decoder, which knows the order of the
-//! fields and which fields are omitted; a [cell reader](cell_reader) reads and checks each field. Input
-//! is not trusted: the total size must match the size stated by the block, and every reference is
-//! checked against the previous cell. A decoder returns a [fault](fault); a cold function makes the
-//! message.
+//! A [cursor](cursor) decodes cell by cell. Each encoding has one decoder, which knows the order of
+//! the fields and which fields are omitted; a [cell reader](cell_reader) reads and checks each
+//! field. Input is not trusted: the total size must match the size stated by the block, and every
+//! reference is checked against the previous cell. A decoder returns a [fault](fault); a cold
+//! function makes the message.
 
 mod cell_reader;
 mod cells;

@@ -10,16 +10,16 @@ use crate::encoding::Step;
 impl CurrentCell {
     /// Sets the row of a key: the first `common` bytes of the previous key, then `rest`.
     ///
-    /// Returns whether the row is the previous row or the next one; a smaller row is an error. Does not
-    /// check that the row ends within `rest`.
+    /// Returns whether the row is the previous row or the next one; a smaller row is an error. Does
+    /// not check that the row ends within `rest`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call costs as much as the body")]
     pub(super) fn enter_row(&mut self, common: usize, rest: &[u8]) -> Result<Step, DeltaFault> {
         if common >= self.row_end {
             return Ok(Step::SameRow);
         }
-        // Fast path: the row is as long as the previous one, and greater in the first byte that is not
-        // shared. Encoders share the longest common prefix, so this byte differs.
+        // Fast path: the row is as long as the previous one, and greater in the first byte that is
+        // not shared. Encoders share the longest common prefix, so this byte differs.
         if common >= 2
             && self.layout.order == Comparator::Bytes
             && let Some(first) = rest.first()
@@ -61,7 +61,8 @@ impl CurrentCell {
         }
     }
 
-    /// Compares the previous row with one that shares its first `shared` bytes and ends with `tail`.
+    /// Compares the previous row with one that shares its first `shared` bytes and ends with
+    /// `tail`.
     fn compare_previous_row(&self, shared: usize, tail: &[u8]) -> Ordering {
         let order = self.layout.order;
         if order == Comparator::Bytes {

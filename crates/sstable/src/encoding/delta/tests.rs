@@ -130,8 +130,8 @@ fn decoded(delta: &DeltaCells, layout: CellLayout) -> (Vec<Cell>, bool) {
     }
 }
 
-/// A simple decoder, which follows the tables in [`prefix`](super::prefix), [`diff`](super::diff) and
-/// [`fast_diff`](super::fast_diff) literally and copies whole keys.
+/// A simple decoder, which follows the tables in [`prefix`](super::prefix), [`diff`](super::diff)
+/// and [`fast_diff`](super::fast_diff) literally and copies whole keys.
 struct Reference<'a> {
     input: Input<'a>,
     encoding: DataBlockEncoding,
