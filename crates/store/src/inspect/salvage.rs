@@ -34,7 +34,7 @@ use crate::maintenance::filters::filter_of_leaving;
 use crate::options::StoreOptions;
 use crate::store::{Parts, take_lock};
 use crate::vfs::{Lock, Vfs};
-use crate::write::log::{self, InspectedSegment, LogEnd, PreviousSegment};
+use crate::write::log::{self, InspectedSegment, LogTail, PreviousSegment};
 
 /// Makes a store in `out`, which must be empty or not there, of what is sound in the one in
 /// `directory`, which nobody may have open and which stays as it is. Returns whether that was
@@ -218,7 +218,7 @@ impl Salvage<'_> {
         let ids: BTreeMap<&[u8], u16> =
             manifest.families.iter().map(|it| (it.name.as_bytes(), it.id)).collect();
         let first = manifest.first_segment;
-        let mut log = LogEnd::new(manifest.store, first, PreviousSegment::default());
+        let mut log = LogTail::new(manifest.store, first, PreviousSegment::default());
         let family_name = |id| manifest.family_name(id).map(str::as_bytes);
         let mut write = |segment: InspectedSegment| -> Result<()> {
             for (sequence_id, cells) in &segment.batches {

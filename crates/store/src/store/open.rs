@@ -23,7 +23,7 @@ use crate::files::version::StoreVersion;
 use crate::options::StoreOptions;
 use crate::vfs::{Lock, Vfs};
 use crate::watch::{Watch, Work};
-use crate::write::log::{self, LogPlace, Recovered};
+use crate::write::log::{self, LogExtent, Recovered};
 use crate::write::prepare::apply;
 
 impl Read {
@@ -35,7 +35,7 @@ impl Read {
         log: Recovered,
     ) -> Result<Self> {
         let opener = Opener::new(directory, options);
-        let log_end = log.log_end(manifest.store);
+        let log_tail = log.log_tail(manifest.store);
         let mut families = Vec::new();
         let mut newest = log.newest.max(manifest.flushed);
         for entry in &manifest.families {
@@ -48,7 +48,7 @@ impl Read {
         for cells in log.batches {
             apply(&version, cells);
         }
-        Ok(Self { opener, manifest, version, log_end, newest })
+        Ok(Self { opener, manifest, version, log_tail, newest })
     }
 }
 
@@ -85,7 +85,7 @@ impl Parts {
         let mut read = Read::new(&options, directory, manifest, recovered)?;
         drop(watch);
         remove_segments_before(&*vfs, &wal_directory, read.manifest.first_segment)?;
-        let end = read.log_end.next();
+        let end = read.log_tail.next_segment();
         forget_segments(&*vfs, directory, &mut read.manifest, end, &empty)?;
         Ok(Self::new(options, read, Some(lock)))
     }
@@ -97,7 +97,7 @@ pub(super) fn read_log(
     directory: &Path,
     manifest: &Manifest,
 ) -> Result<Recovered> {
-    let log = LogPlace {
+    let log = LogExtent {
         directory,
         store: Some(manifest.store),
         first: manifest.first_segment,

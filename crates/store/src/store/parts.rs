@@ -15,7 +15,7 @@ use crate::options::{Durability, StoreOptions};
 use crate::stats::{FamilyStats, Stats};
 use crate::sync::JoinHandle;
 use crate::vfs::Lock;
-use crate::write::log::{Log, LogEnd};
+use crate::write::log::{Log, LogTail};
 
 /// The parts of an open store, and the threads that work on them. Whoever drops it was the last user.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub(super) struct Read {
     pub(super) opener: Opener,
     pub(super) manifest: Manifest,
     pub(super) version: StoreVersion,
-    pub(super) log_end: LogEnd,
+    pub(super) log_tail: LogTail,
     /// The greatest sequence id that a write has.
     pub(super) newest: SequenceId,
 }
@@ -43,13 +43,13 @@ pub(super) struct Read {
 impl Parts {
     /// The parts of a store; without a lock it is only read.
     pub(super) fn new(options: StoreOptions, read: Read, lock: Option<Box<dyn Lock>>) -> Self {
-        let Read { opener, manifest, version, log_end, newest } = read;
+        let Read { opener, manifest, version, log_tail, newest } = read;
         let health = match lock {
             Some(_) => Health::default(),
             None => Health::read_only(opener.directory().to_path_buf()),
         };
         let health = Arc::new(health);
-        let log = Log::new(log_end, newest, &options, Arc::clone(&health));
+        let log = Log::new(log_tail, newest, &options, Arc::clone(&health));
         let shared = Arc::clone(&health);
         let catalog = Catalog::new(opener, &options, manifest, version, newest, shared);
         Self {

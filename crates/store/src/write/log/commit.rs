@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use sstable::{Cell, SequenceId};
 
-use super::log_end::LogEnd;
+use super::log_tail::LogTail;
 use super::request::{Request, Stamp};
 use super::writer::Writer;
 use crate::clock::Clock;
@@ -54,7 +54,7 @@ impl Log {
 
     /// The log that goes on at `end`; `newest` is the greatest sequence id that was given.
     pub(crate) fn new(
-        end: LogEnd,
+        end: LogTail,
         newest: SequenceId,
         options: &StoreOptions,
         health: Arc<Health>,

@@ -10,7 +10,7 @@ use sstable::{Cell, SequenceId};
 use super::image::Image;
 use super::record::decode_cells;
 use super::recovery::{
-    LogPlace, check_identity, check_sequence_id, list_segments, read_identity, tail_problem,
+    LogExtent, check_identity, check_sequence_id, list_segments, read_identity, tail_problem,
 };
 use super::segment::{FIRST_RECORD_AT, PreviousSegment, WalIdentity};
 use crate::error::Result;
@@ -42,7 +42,7 @@ pub(crate) struct Hole {
 /// a family by its id.
 pub(crate) fn inspect<'f>(
     vfs: &dyn Vfs,
-    log: &LogPlace<'_>,
+    log: &LogExtent<'_>,
     family_name: impl Fn(u16) -> Option<&'f [u8]>,
     mut each: impl FnMut(InspectedSegment) -> Result<()>,
 ) -> Result<()> {
@@ -88,7 +88,7 @@ pub(crate) fn inspect<'f>(
 
 /// Where a segment stands in the log.
 struct Place<'a> {
-    log: &'a LogPlace<'a>,
+    log: &'a LogExtent<'a>,
     number: SegmentNumber,
     is_last: bool,
 }

@@ -6,14 +6,14 @@
 //! unlinked.
 //!
 //! ```text
-//! write      commit ─ writer ─ log_end ─ segment, record
+//! write      commit ─ writer ─ log_tail ─ segment, record
 //! read back  recovery, inspect ─ image ─ record
 //! ```
 
 mod commit;
 mod image;
 mod inspect;
-mod log_end;
+mod log_tail;
 mod record;
 mod recovery;
 mod request;
@@ -23,9 +23,9 @@ mod writer;
 pub(crate) use commit::Log;
 pub(crate) use image::segment_len_max;
 pub(crate) use inspect::{Hole, InspectedSegment, inspect};
-pub(crate) use log_end::LogEnd;
+pub(crate) use log_tail::LogTail;
 pub(crate) use record::encode_batch;
-pub(crate) use recovery::{LogPlace, Recovered, recover, remove_empty};
+pub(crate) use recovery::{LogExtent, Recovered, recover, remove_empty};
 pub(crate) use request::Stamp;
 pub(crate) use segment::PreviousSegment;
 

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use sstable::{Cell, SequenceId};
 
 use super::image::Image;
-use super::log_end::LogEnd;
+use super::log_tail::LogTail;
 use super::record::decode_cells;
 use super::segment::{FIRST_RECORD_AT, PreviousSegment, WalIdentity};
 use crate::error::{Error, Result};
@@ -32,7 +32,7 @@ use crate::vfs::Vfs;
 
 /// Which log is read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LogPlace<'a> {
+pub(crate) struct LogExtent<'a> {
     pub(crate) directory: &'a Path,
     /// Whose it is, if that is known.
     pub(crate) store: Option<u64>,
@@ -45,7 +45,7 @@ pub(crate) struct LogPlace<'a> {
     pub(crate) segment_len_max: u64,
 }
 
-impl LogPlace<'_> {
+impl LogExtent<'_> {
     /// Whether a segment was on disk before the manifest said as much as it does.
     pub(super) fn must_have(&self, number: SegmentNumber) -> bool {
         (self.first..self.end).contains(&number)
@@ -86,7 +86,7 @@ pub(crate) struct Recovered {
 /// Reads the log and changes nothing.
 pub(crate) fn recover<'f>(
     vfs: &dyn Vfs,
-    log: &LogPlace<'_>,
+    log: &LogExtent<'_>,
     family_name: impl Fn(u16) -> Option<&'f [u8]>,
 ) -> Result<Recovered> {
     let segments = list_segments(vfs, log)?;
@@ -152,8 +152,8 @@ impl Recovered {
     }
 
     /// Where the log goes on.
-    pub(crate) const fn log_end(&self, store: u64) -> LogEnd {
-        LogEnd::new(store, self.next, self.last)
+    pub(crate) const fn log_tail(&self, store: u64) -> LogTail {
+        LogTail::new(store, self.next, self.last)
     }
 }
 
@@ -174,7 +174,7 @@ pub(crate) fn remove_empty(
 }
 
 /// The segments that are there and needed, in order.
-pub(super) fn list_segments(vfs: &dyn Vfs, log: &LogPlace<'_>) -> Result<Vec<SegmentNumber>> {
+pub(super) fn list_segments(vfs: &dyn Vfs, log: &LogExtent<'_>) -> Result<Vec<SegmentNumber>> {
     let entries = vfs.list(log.directory).map_err(Error::io(log.directory, "list"))?;
     let mut segments: Vec<_> = entries
         .iter()
@@ -189,7 +189,7 @@ pub(super) fn list_segments(vfs: &dyn Vfs, log: &LogPlace<'_>) -> Result<Vec<Seg
 struct Segment<'a> {
     path: &'a Path,
     image: Image,
-    log: &'a LogPlace<'a>,
+    log: &'a LogExtent<'a>,
     number: SegmentNumber,
     is_last: bool,
     /// The segment before it, unless it is the first.

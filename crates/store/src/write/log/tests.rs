@@ -73,7 +73,7 @@ fn read_back(directory: &Path) -> Result<Recovered> {
 }
 
 fn read_back_of(directory: &Path, store: u64) -> Result<Recovered> {
-    let log = LogPlace {
+    let log = LogExtent {
         directory,
         store: Some(store),
         first: FIRST,
@@ -190,7 +190,7 @@ fn a_segment_that_must_be_there_is_missed_wherever_it_stood() {
     let directory = tempfile::tempdir().unwrap();
     let batches = write_two(directory.path());
     let read_to = |end| {
-        let log = LogPlace {
+        let log = LogExtent {
             directory: directory.path(),
             store: Some(STORE),
             first: FIRST,
@@ -347,7 +347,7 @@ fn places_that_only_look_like_records_are_not_searched_for_ever() {
 #[test]
 fn sequence_ids_and_segments_come_in_their_order() {
     let directory = tempfile::tempdir().unwrap();
-    let mut end = LogEnd::new(STORE, FIRST, PreviousSegment::default());
+    let mut end = LogTail::new(STORE, FIRST, PreviousSegment::default());
     end.begin(&RealFiles, directory.path()).unwrap();
     let mut again = AssertUnwindSafe(&mut end);
     let begun = catch_unwind(move || again.begin(&RealFiles, directory.path()).is_ok());
@@ -363,7 +363,7 @@ fn a_log_ends_behind_its_last_segment() {
     let directory = tempfile::tempdir().unwrap();
     assert_eq!(SegmentNumber::from_name(&SegmentNumber::END.to_string()), None);
     let last = SegmentNumber(u64::MAX - 1);
-    let mut end = LogEnd::new(STORE, last, PreviousSegment::default());
+    let mut end = LogTail::new(STORE, last, PreviousSegment::default());
     end.begin(&RealFiles, directory.path()).unwrap();
     end.close().unwrap();
     let refused = end.begin(&RealFiles, directory.path()).unwrap_err();

@@ -2,7 +2,7 @@
 
 use sstable::{SequenceId, Timestamp};
 
-use super::log_end::LogEnd;
+use super::log_tail::LogTail;
 use super::record::encode_batch;
 use super::request::{Request, Stamp};
 use super::segment::SegmentWriter;
@@ -16,7 +16,7 @@ use crate::options::Durability;
 /// The end of the log. Whoever holds it, nobody else writes.
 #[derive(Debug)]
 pub(crate) struct Writer {
-    end: LogEnd,
+    end: LogTail,
     /// The length at which a segment is closed.
     segment_len_max: u64,
     /// The last batch's.
@@ -28,7 +28,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(super) const fn new(end: LogEnd, newest: SequenceId, segment_len_max: u64) -> Self {
+    pub(super) const fn new(end: LogTail, newest: SequenceId, segment_len_max: u64) -> Self {
         Self { end, segment_len_max, newest, pending: Vec::new(), has_unlogged: false }
     }
 

@@ -13,7 +13,7 @@ use crate::vfs::Vfs;
 
 /// Where the log goes on.
 #[derive(Debug)]
-pub(crate) struct LogEnd {
+pub(crate) struct LogTail {
     /// The store's id.
     store: u64,
     segment: Option<SegmentWriter>,
@@ -23,7 +23,7 @@ pub(crate) struct LogEnd {
     previous: PreviousSegment,
 }
 
-impl LogEnd {
+impl LogTail {
     /// The end of a log whose segments before `next` are closed.
     pub(crate) const fn new(store: u64, next: SegmentNumber, previous: PreviousSegment) -> Self {
         Self { store, segment: None, next, previous }
