@@ -138,13 +138,13 @@ pub(super) fn part_of(segment: &InspectedSegment) -> Part {
     let records = segment.batches.len() as u64;
     let mut part = Part::new(segment.path.clone(), PartKind::LogSegment { records });
     part.cells = segment.batches.iter().map(|(_, cells): &(_, Vec<Cell>)| cells.len() as u64).sum();
-    let problem = |hole: &log::Hole| Problem {
+    let problem = |hole: &log::DamagedRange| Problem {
         at: hole.at,
         len: Some(hole.len),
         block: None,
         what: hole.what.clone(),
     };
-    part.problems.extend(segment.holes.iter().map(problem));
+    part.problems.extend(segment.damaged_ranges.iter().map(problem));
     part.notes.extend(segment.tail.map(|at| {
         let len = segment.len - at;
         format!("{len} bytes from {at:#x} on are a write that was under way; an open for writing cuts them off")

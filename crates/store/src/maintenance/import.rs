@@ -292,7 +292,7 @@ fn install_imported(
             }
         })
     })?;
-    writer.give_up_to(newest);
+    writer.advance_sequence_id(newest);
     catalog.publish(newest);
     Ok(())
 }

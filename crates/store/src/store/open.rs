@@ -126,7 +126,7 @@ fn forget_segments(
         manifest.log_end = log_end;
         manifest.store(vfs, directory)?;
     }
-    log::remove_empty(vfs, &directory.join(WAL_DIRECTORY), empty)
+    log::remove_empty_segments(vfs, &directory.join(WAL_DIRECTORY), empty)
 }
 
 /// Keeps everybody else from opening the store in `directory`.

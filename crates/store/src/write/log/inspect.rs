@@ -7,12 +7,12 @@ use std::path::PathBuf;
 
 use sstable::{Cell, SequenceId};
 
-use super::image::Image;
+use super::segment_reader::SegmentReader;
 use super::record::decode_cells;
 use super::recovery::{
-    LogExtent, check_identity, check_sequence_id, list_segments, read_identity, tail_problem,
+    LogExtent, check_segment_header, check_sequence_id, list_segments, read_segment_header, tail_problem,
 };
-use super::segment::{FIRST_RECORD_AT, PreviousSegment, WalIdentity};
+use super::segment::{FIRST_RECORD_AT, PreviousSegment, SegmentHeader};
 use crate::error::Result;
 use crate::files::segment_number::SegmentNumber;
 use crate::vfs::Vfs;
@@ -25,14 +25,14 @@ pub(crate) struct InspectedSegment {
     pub(crate) len: u64,
     /// The batches of its sound records, in order.
     pub(crate) batches: Vec<(SequenceId, Vec<Cell>)>,
-    pub(crate) holes: Vec<Hole>,
+    pub(crate) damaged_ranges: Vec<DamagedRange>,
     /// From where on there is a write that was under way; recovery cuts it off.
     pub(crate) tail: Option<u64>,
 }
 
 /// Bytes of a segment that are no sound record, where recovery refuses the log.
 #[derive(Debug)]
-pub(crate) struct Hole {
+pub(crate) struct DamagedRange {
     pub(crate) at: u64,
     pub(crate) len: u64,
     pub(crate) what: String,
@@ -51,7 +51,7 @@ pub(crate) fn inspect<'f>(
         path: number.path(log.directory),
         len: 0,
         batches: Vec::new(),
-        holes: vec![Hole { at: 0, len: 0, what }],
+        damaged_ranges: vec![DamagedRange { at: 0, len: 0, what }],
         tail: None,
     };
     let mut so_far = SoFar { previous: None, newest: SequenceId::default() };
@@ -68,8 +68,8 @@ pub(crate) fn inspect<'f>(
         let path = number.path(log.directory);
         let is_last = segments.last() == Some(number);
         let place = Place { log, number: *number, is_last };
-        let inspected = Image::open(vfs, &path, log.segment_len_max)
-            .and_then(|mut image| inspect_segment(&mut image, &place, &family_name, &mut so_far));
+        let inspected = SegmentReader::open(vfs, &path, log.segment_len_max)
+            .and_then(|mut reader| inspect_segment(&mut reader, &place, &family_name, &mut so_far));
         let mut segment = match inspected {
             Ok(segment) => segment,
             Err(error) => {
@@ -80,7 +80,7 @@ pub(crate) fn inspect<'f>(
         segment.path = path;
         each(segment)?;
     }
-    if let Some((number, what)) = log.missing_at_end(&segments) {
+    if let Some((number, what)) = log.missing_at_tail(&segments) {
         each(missing(number, what))?;
     }
     Ok(())
@@ -101,49 +101,49 @@ struct SoFar {
 }
 
 fn inspect_segment<'f>(
-    image: &mut Image,
+    reader: &mut SegmentReader,
     place: &Place<'_>,
     family_name: &impl Fn(u16) -> Option<&'f [u8]>,
     so_far: &mut SoFar,
 ) -> Result<InspectedSegment> {
-    let len = image.len();
+    let len = reader.len();
     let mut found = InspectedSegment {
         path: PathBuf::new(),
         len,
         batches: Vec::new(),
-        holes: Vec::new(),
+        damaged_ranges: Vec::new(),
         tail: None,
     };
     let previous = so_far.previous.take();
-    let may_be_new = place.is_last && !place.log.must_have(place.number);
-    let segment = match read_identity(image, may_be_new)? {
+    let may_be_new = place.is_last && !place.log.requires(place.number);
+    let segment = match read_segment_header(reader, may_be_new)? {
         Ok(None) => {
             found.tail = Some(0);
             None
         }
         Ok(Some(identity)) => {
-            match check_identity(&identity, place.number, place.log.store, None) {
+            match check_segment_header(&identity, place.number, place.log.store, None) {
                 Ok(()) => {
-                    found.holes.extend(gap_before(&identity, place.number, previous));
+                    found.damaged_ranges.extend(gap_before(&identity, place.number, previous));
                     Some(identity.segment)
                 }
                 Err(what) => {
-                    found.holes.push(Hole { at: 0, len, what: what.to_owned() });
+                    found.damaged_ranges.push(DamagedRange { at: 0, len, what: what.to_owned() });
                     None
                 }
             }
         }
         // The records carry the segment's id, too.
         Err(what) => {
-            let segment = image.segment_of_record_at(FIRST_RECORD_AT)?;
+            let segment = reader.segment_of_record_at(FIRST_RECORD_AT)?;
             let lost = segment.map_or(len, |_| FIRST_RECORD_AT);
-            found.holes.push(Hole { at: 0, len: lost, what: what.to_owned() });
+            found.damaged_ranges.push(DamagedRange { at: 0, len: lost, what: what.to_owned() });
             segment
         }
     };
     if let Some(segment) = segment {
-        image.segment = segment;
-        inspect_records(image, place.is_last, family_name, &mut so_far.newest, &mut found)?;
+        reader.segment = segment;
+        inspect_records(reader, place.is_last, family_name, &mut so_far.newest, &mut found)?;
         so_far.previous = Some(PreviousSegment { segment, len: found.tail.unwrap_or(len) });
     }
     Ok(found)
@@ -151,42 +151,42 @@ fn inspect_segment<'f>(
 
 /// What a segment's header says of the one before it that is not so.
 fn gap_before(
-    identity: &WalIdentity,
+    identity: &SegmentHeader,
     number: SegmentNumber,
     previous: Option<PreviousSegment>,
-) -> Option<Hole> {
+) -> Option<DamagedRange> {
     let known = previous?;
-    let what = check_identity(identity, number, None, previous).err()?;
+    let what = check_segment_header(identity, number, None, previous).err()?;
     // A segment that is longer than it was has lost nothing.
     let is_shorter =
         identity.previous.segment == known.segment && known.len < identity.previous.len;
     let lost = if is_shorter { identity.previous.len - known.len } else { 0 };
     let what = format!("{what}; {lost} bytes at its end are known to be lost");
-    Some(Hole { at: 0, len: 0, what })
+    Some(DamagedRange { at: 0, len: 0, what })
 }
 
 fn inspect_records<'f>(
-    image: &mut Image,
+    reader: &mut SegmentReader,
     is_last: bool,
     family_name: &impl Fn(u16) -> Option<&'f [u8]>,
     newest: &mut SequenceId,
     found: &mut InspectedSegment,
 ) -> Result<()> {
     let mut at = FIRST_RECORD_AT;
-    while at < image.len() {
-        let Some(record) = image.record_at(at)? else {
-            let Some(what) = tail_problem(image, at, is_last)? else {
+    while at < reader.len() {
+        let Some(record) = reader.record_at(at)? else {
+            let Some(what) = tail_problem(reader, at, is_last)? else {
                 found.tail = Some(at);
                 return Ok(());
             };
-            let next = image.next_record_behind(at)?;
-            let next = next.map_or(image.len(), |record| record.at);
-            found.holes.push(Hole { at, len: next - at, what });
+            let next = reader.next_record_behind(at)?;
+            let next = next.map_or(reader.len(), |record| record.at);
+            found.damaged_ranges.push(DamagedRange { at, len: next - at, what });
             at = next;
             continue;
         };
         let sequence_id = record.header.sequence_id;
-        let body = image.body(&record)?;
+        let body = reader.body(&record)?;
         let cells = check_sequence_id(sequence_id, *newest)
             .and_then(|()| decode_cells(body, sequence_id, family_name));
         match cells {
@@ -196,7 +196,7 @@ fn inspect_records<'f>(
             }
             Err(what) => {
                 let len = record.end - at;
-                found.holes.push(Hole { at, len, what: what.to_owned() });
+                found.damaged_ranges.push(DamagedRange { at, len, what: what.to_owned() });
             }
         }
         at = record.end;

@@ -7,11 +7,11 @@
 //!
 //! ```text
 //! write      commit ─ writer ─ log_tail ─ segment, record
-//! read back  recovery, inspect ─ image ─ record
+//! read back  recovery, inspect ─ segment_reader ─ record
 //! ```
 
 mod commit;
-mod image;
+mod segment_reader;
 mod inspect;
 mod log_tail;
 mod record;
@@ -21,11 +21,11 @@ mod segment;
 mod writer;
 
 pub(crate) use commit::Log;
-pub(crate) use image::segment_len_max;
-pub(crate) use inspect::{Hole, InspectedSegment, inspect};
+pub(crate) use segment_reader::segment_len_max;
+pub(crate) use inspect::{DamagedRange, InspectedSegment, inspect};
 pub(crate) use log_tail::LogTail;
 pub(crate) use record::encode_batch;
-pub(crate) use recovery::{LogExtent, Recovered, recover, remove_empty};
+pub(crate) use recovery::{LogExtent, Recovered, recover, remove_empty_segments};
 pub(crate) use request::Stamp;
 pub(crate) use segment::PreviousSegment;
 

@@ -29,7 +29,7 @@ use std::io::{self, Read};
 use byteorder::{BigEndian, ReadBytesExt};
 use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp};
 
-use super::segment::WalIdentity;
+use super::segment::SegmentHeader;
 use crate::error::{Error, Result};
 
 /// The fields in front of a record's cells.
@@ -67,7 +67,7 @@ impl RecordHeader {
 /// If the batch is larger than a record can be; `out` is then as it was.
 pub(crate) fn encode_batch<'a>(
     out: &mut Vec<u8>,
-    identity: &WalIdentity,
+    identity: &SegmentHeader,
     sequence_id: SequenceId,
     durable: u64,
     cells: impl Iterator<Item = (u16, CellRef<'a>)>,

@@ -21,10 +21,10 @@ use std::path::{Path, PathBuf};
 
 use sstable::{Cell, SequenceId};
 
-use super::image::Image;
+use super::segment_reader::SegmentReader;
 use super::log_tail::LogTail;
 use super::record::decode_cells;
-use super::segment::{FIRST_RECORD_AT, PreviousSegment, WalIdentity};
+use super::segment::{FIRST_RECORD_AT, PreviousSegment, SegmentHeader};
 use crate::error::{Error, Result};
 use crate::files::segment_number::SegmentNumber;
 use crate::files::sequence;
@@ -47,12 +47,12 @@ pub(crate) struct LogExtent<'a> {
 
 impl LogExtent<'_> {
     /// Whether a segment was on disk before the manifest said as much as it does.
-    pub(super) fn must_have(&self, number: SegmentNumber) -> bool {
+    pub(super) fn requires(&self, number: SegmentNumber) -> bool {
         (self.first..self.end).contains(&number)
     }
 
     /// Which segments are missing behind the last of those that are there, in words.
-    pub(super) fn missing_at_end(
+    pub(super) fn missing_at_tail(
         &self,
         there: &[SegmentNumber],
     ) -> Option<(SegmentNumber, String)> {
@@ -106,16 +106,16 @@ pub(crate) fn recover<'f>(
         }
         expected = number.next();
     }
-    if let Some((number, what)) = log.missing_at_end(&segments) {
+    if let Some((number, what)) = log.missing_at_tail(&segments) {
         return Err(Error::corrupt(&number.path(log.directory), 0, what));
     }
     let mut previous = None;
     for number in &segments {
         let path = number.path(log.directory);
         let is_last = segments.last() == Some(number);
-        let image = Image::open(vfs, &path, log.segment_len_max)?;
-        let (len, batches) = (image.len(), recovered.batches.len());
-        let mut segment = Segment { path: &path, image, log, number: *number, is_last, previous };
+        let reader = SegmentReader::open(vfs, &path, log.segment_len_max)?;
+        let (len, batches) = (reader.len(), recovered.batches.len());
+        let mut segment = Segment { path: &path, reader, log, number: *number, is_last, previous };
         let replayed = segment.replay(&family_name, &mut recovered)?;
         previous = replayed;
         match replayed {
@@ -159,7 +159,7 @@ impl Recovered {
 
 /// Removes empty segments, the last ones of the log in order. The manifest must not say that they
 /// are needed.
-pub(crate) fn remove_empty(
+pub(crate) fn remove_empty_segments(
     vfs: &dyn Vfs,
     directory: &Path,
     segments: &[SegmentNumber],
@@ -188,7 +188,7 @@ pub(super) fn list_segments(vfs: &dyn Vfs, log: &LogExtent<'_>) -> Result<Vec<Se
 /// A segment that is being read back.
 struct Segment<'a> {
     path: &'a Path,
-    image: Image,
+    reader: SegmentReader,
     log: &'a LogExtent<'a>,
     number: SegmentNumber,
     is_last: bool,
@@ -204,26 +204,26 @@ impl Segment<'_> {
         family_name: &impl Fn(u16) -> Option<&'f [u8]>,
         recovered: &mut Recovered,
     ) -> Result<Option<PreviousSegment>> {
-        let may_be_new = self.is_last && !self.log.must_have(self.number);
-        let identity = read_identity(&mut self.image, may_be_new)?;
+        let may_be_new = self.is_last && !self.log.requires(self.number);
+        let identity = read_segment_header(&mut self.reader, may_be_new)?;
         let Some(identity) = identity.map_err(|what| self.corrupt(0, what))? else {
             return Ok(None);
         };
-        check_identity(&identity, self.number, self.log.store, self.previous)
+        check_segment_header(&identity, self.number, self.log.store, self.previous)
             .map_err(|what| self.corrupt(0, what))?;
-        self.image.segment = identity.segment;
+        self.reader.segment = identity.segment;
         let mut at = FIRST_RECORD_AT;
-        while let Some(record) = self.image.record_at(at)? {
+        while let Some(record) = self.reader.record_at(at)? {
             let sequence_id = record.header.sequence_id;
             check_sequence_id(sequence_id, recovered.newest)
                 .map_err(|what| self.corrupt(at, what))?;
-            let cells = decode_cells(self.image.body(&record)?, sequence_id, family_name);
+            let cells = decode_cells(self.reader.body(&record)?, sequence_id, family_name);
             recovered.batches.push(cells.map_err(|what| self.corrupt(at, what))?);
             recovered.newest = sequence_id;
             at = record.end;
         }
-        if at < self.image.len()
-            && let Some(what) = tail_problem(&mut self.image, at, self.is_last)?
+        if at < self.reader.len()
+            && let Some(what) = tail_problem(&mut self.reader, at, self.is_last)?
         {
             return Err(self.corrupt(at, &what));
         }
@@ -245,25 +245,25 @@ pub(super) fn check_sequence_id(id: SequenceId, newest: SequenceId) -> Result<()
 
 /// Reads a segment's header; `None` if it was only being made, where that may be. The inner error
 /// says what is wrong with it.
-pub(super) fn read_identity(
-    image: &mut Image,
+pub(super) fn read_segment_header(
+    reader: &mut SegmentReader,
     may_be_new: bool,
-) -> Result<Result<Option<WalIdentity>, &'static str>> {
-    let Some(header) = image.header()?.first_chunk() else {
+) -> Result<Result<Option<SegmentHeader>, &'static str>> {
+    let Some(header) = reader.header()?.first_chunk() else {
         // A segment gets records only once its header is on disk.
         return Ok(if may_be_new { Ok(None) } else { Err("ends in the segment's header") });
     };
-    Ok(match WalIdentity::read(header) {
+    Ok(match SegmentHeader::read(header) {
         Ok(identity) => Ok(Some(identity)),
-        Err(_) if may_be_new && image.is_zero()? => Ok(None),
+        Err(_) if may_be_new && reader.is_zero()? => Ok(None),
         Err(what) => Err(what),
     })
 }
 
 /// Holds a segment's header against its name, its store if that is known, and the segment before it
 /// if it is there.
-pub(super) fn check_identity(
-    identity: &WalIdentity,
+pub(super) fn check_segment_header(
+    identity: &SegmentHeader,
     number: SegmentNumber,
     store: Option<u64>,
     previous: Option<PreviousSegment>,
@@ -283,21 +283,21 @@ pub(super) fn check_identity(
 
 /// Decides whether the bytes from `at` on, where no record begins, are a write that was under way;
 /// returns why they cannot be.
-pub(super) fn tail_problem(image: &mut Image, at: u64, is_last: bool) -> Result<Option<String>> {
+pub(super) fn tail_problem(reader: &mut SegmentReader, at: u64, is_last: bool) -> Result<Option<String>> {
     if !is_last {
         return Ok(Some("damage in a segment that another one follows".to_owned()));
     }
-    if image.is_foreign_at(at)? {
+    if reader.is_foreign_at(at)? {
         return Ok(Some("a record of another segment".to_owned()));
     }
-    let Some(first) = image.next_record_behind(at)? else { return Ok(None) };
+    let Some(first) = reader.next_record_behind(at)? else { return Ok(None) };
     // The last one knows most about what was durable.
     let mut last = first;
-    while let Some(record) = image.next_record(last.end)? {
+    while let Some(record) = reader.next_record(last.end)? {
         last = record;
     }
     let was_synced = at < last.header.durable;
-    if was_synced || !image.has_lost_sector(at, first.at)? {
+    if was_synced || !reader.has_lost_sector(at, first.at)? {
         return Ok(Some(format!("damage, and a sound record behind it at {:#x}", first.at)));
     }
     Ok(None)

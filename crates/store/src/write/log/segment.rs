@@ -26,7 +26,7 @@ use crate::vfs::{AppendFile, Vfs};
 
 /// What a segment's records are checked against.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct WalIdentity {
+pub(crate) struct SegmentHeader {
     pub(crate) store: u64,
     pub(crate) number: SegmentNumber,
     /// Drawn at random for each segment.
@@ -42,7 +42,7 @@ pub(crate) struct PreviousSegment {
     pub(crate) len: u64,
 }
 
-impl WalIdentity {
+impl SegmentHeader {
     /// Bytes before the first record.
     pub(crate) const HEADER_LEN: usize = 56;
     const MAGIC: [u8; 8] = *b"STOREWAL";
@@ -88,7 +88,7 @@ impl WalIdentity {
 
 /// Where the first record begins.
 pub(super) const FIRST_RECORD_AT: u64 = 56;
-const _: () = assert!(WalIdentity::HEADER_LEN == 56, "the two are one number");
+const _: () = assert!(SegmentHeader::HEADER_LEN == 56, "the two are one number");
 
 /// Splits a u64 off; the caller has counted the bytes.
 fn number(bytes: &[u8]) -> (u64, &[u8]) {
@@ -101,7 +101,7 @@ fn number(bytes: &[u8]) -> (u64, &[u8]) {
 pub(crate) struct SegmentWriter {
     file: Box<dyn AppendFile>,
     path: PathBuf,
-    identity: WalIdentity,
+    identity: SegmentHeader,
     /// Bytes handed to the operating system.
     written: u64,
     /// Bytes known to be on disk.
@@ -118,7 +118,7 @@ impl SegmentWriter {
         previous: PreviousSegment,
     ) -> Result<Self> {
         let path = number.path(directory);
-        let identity = WalIdentity { store, number, segment: random_number()?, previous };
+        let identity = SegmentHeader { store, number, segment: random_number()?, previous };
         let mut file = vfs.create(&path).map_err(Error::io(&path, "create"))?;
         let header = identity.to_bytes();
         file.write_all(&header).map_err(Error::io(&path, "write"))?;
@@ -128,7 +128,7 @@ impl SegmentWriter {
         Ok(Self { file, path, identity, written, durable: written })
     }
 
-    pub(crate) const fn identity(&self) -> &WalIdentity {
+    pub(crate) const fn identity(&self) -> &SegmentHeader {
         &self.identity
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp};
 
 use super::recovery::Recovered;
-use super::segment::{SegmentWriter, WalIdentity};
+use super::segment::{SegmentWriter, SegmentHeader};
 use super::writer::Writer;
 use super::*;
 use crate::error::{Error, Result};
@@ -82,7 +82,7 @@ fn read_back_of(directory: &Path, store: u64) -> Result<Recovered> {
     };
     let recovered = recover(&RealFiles, &log, |id| (id == 3).then_some(&b"f"[..]))?;
     recovered.settle(&RealFiles, directory)?;
-    remove_empty(&RealFiles, directory, &recovered.empty)?;
+    remove_empty_segments(&RealFiles, directory, &recovered.empty)?;
     Ok(recovered)
 }
 
@@ -104,7 +104,7 @@ fn a_cut_anywhere_leaves_exactly_the_batches_before_it() {
     for cut in 0..=whole.len() {
         fs::write(&path, &whole[..cut]).unwrap();
         let recovered = read_back(directory.path());
-        if cut < WalIdentity::HEADER_LEN {
+        if cut < SegmentHeader::HEADER_LEN {
             // It was whole on disk before anything was acknowledged.
             assert_eq!(damage(recovered), (FIRST.to_string(), 0), "cut at {cut}");
             continue;
@@ -124,7 +124,7 @@ fn a_later_segment_may_be_in_the_making() {
     write_segment(directory.path(), FIRST.next(), previous, 4);
     let path = FIRST.next().path(directory.path());
     let whole = fs::read(&path).unwrap();
-    for cut in 0..WalIdentity::HEADER_LEN {
+    for cut in 0..SegmentHeader::HEADER_LEN {
         fs::write(&path, &whole[..cut]).unwrap();
         assert_eq!(read_back(directory.path()).unwrap().batches, batches, "cut at {cut}");
         assert!(!path.exists());
@@ -149,7 +149,7 @@ fn a_flip_before_sound_records_is_an_error_that_names_segment_and_offset() {
                 assert_eq!(result.unwrap().batches, batches[..2], "byte {at}, bit {bit}");
                 continue;
             }
-            let starts = [WalIdentity::HEADER_LEN as u64, ends[0], ends[1]];
+            let starts = [SegmentHeader::HEADER_LEN as u64, ends[0], ends[1]];
             let record = starts.iter().filter(|start| **start <= at as u64).max().unwrap_or(&0);
             assert_eq!(damage(result), (FIRST.to_string(), *record), "byte {at}, bit {bit}");
         }
@@ -353,9 +353,9 @@ fn sequence_ids_and_segments_come_in_their_order() {
     let begun = catch_unwind(move || again.begin(&RealFiles, directory.path()).is_ok());
     assert!(begun.is_err(), "a segment is open");
     let mut writer = Writer::new(end, SequenceId::new(7), 1000);
-    writer.give_up_to(SequenceId::new(9));
+    writer.advance_sequence_id(SequenceId::new(9));
     let mut writer = AssertUnwindSafe(writer);
-    assert!(catch_unwind(move || writer.give_up_to(SequenceId::new(8))).is_err());
+    assert!(catch_unwind(move || writer.advance_sequence_id(SequenceId::new(8))).is_err());
 }
 
 #[test]

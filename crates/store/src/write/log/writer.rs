@@ -38,7 +38,7 @@ impl Writer {
     }
 
     /// Notes that the sequence ids up to `newest` are given, to a batch or to files from elsewhere.
-    pub(crate) fn give_up_to(&mut self, newest: SequenceId) {
+    pub(crate) fn advance_sequence_id(&mut self, newest: SequenceId) {
         assert!(self.newest <= newest, "sequence ids are given in their order");
         self.newest = newest;
     }
@@ -98,7 +98,7 @@ impl Writer {
             let (identity, durable) = (*segment.identity(), segment.durable());
             encode_batch(&mut self.pending, &identity, sequence_id, durable, cells)?;
         }
-        self.give_up_to(sequence_id);
+        self.advance_sequence_id(sequence_id);
         Ok(())
     }
 

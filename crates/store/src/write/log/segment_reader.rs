@@ -9,7 +9,7 @@
 use std::path::Path;
 
 use super::record::RecordHeader;
-use super::segment::WalIdentity;
+use super::segment::SegmentHeader;
 use crate::error::{Error, Result};
 use crate::files::pieces::{PIECE, Pieces};
 use crate::vfs::Vfs;
@@ -27,7 +27,7 @@ pub(crate) fn segment_len_max(wal_segment_bytes: u64) -> u64 {
 }
 
 /// The bytes of a segment.
-pub(super) struct Image {
+pub(super) struct SegmentReader {
     pieces: Pieces,
     /// The id that its records carry, once it is known.
     pub(super) segment: u64,
@@ -44,7 +44,7 @@ pub(super) struct Record {
     pub(super) end: u64,
 }
 
-impl Image {
+impl SegmentReader {
     /// Opens a segment of at most `len_max` bytes.
     pub(super) fn open(vfs: &dyn Vfs, path: &Path, len_max: u64) -> Result<Self> {
         let source = vfs.open(path).map_err(Error::io(path, "open"))?;
@@ -60,7 +60,7 @@ impl Image {
 
     /// Returns the bytes in front of the first record, or those that there are.
     pub(super) fn header(&mut self) -> Result<&[u8]> {
-        self.pieces.bytes(0, WalIdentity::HEADER_LEN)
+        self.pieces.bytes(0, SegmentHeader::HEADER_LEN)
     }
 
     /// Returns the cells of a record, as they are stored.
