@@ -56,8 +56,8 @@ pub use read::scan::Cells;
 pub use read::snapshot::Snapshot;
 pub use stats::{FamilyStats, FilterProblem, Stats};
 pub use store::{Keys, Pairs, Store};
-pub use write::change::{Append, CheckAndMutate, CompareOperator, Increment};
 pub use write::mutation::{Delete, Put, WriteBatch};
+pub use write::read_modify_write::{Append, CheckAndMutate, CompareOperator, Increment};
 
 pub use sstable::{Cell, CellRef, CellType, ReadTrace, SequenceId, Timestamp};
 

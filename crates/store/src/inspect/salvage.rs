@@ -226,15 +226,15 @@ impl Salvage<'_> {
                     log.begin(self.vfs, &to)?;
                 }
                 let written = log.segment().expect("just begun");
-                let (mut record, identity) = (Vec::new(), *written.identity());
+                let (mut record, header) = (Vec::new(), *written.header());
                 let cells = cells.iter().map(|cell| (ids[cell.family()], cell.as_ref()));
                 let durable = written.durable();
-                log::encode_batch(&mut record, &identity, *sequence_id, durable, cells)?;
+                log::encode_batch(&mut record, &header, *sequence_id, durable, cells)?;
                 log.open_segment().write(&record)?;
             }
             log.close()?;
             let mut part = part_of(&segment);
-            if let Some(at) = segment.tail.filter(|at| *at < segment.len) {
+            if let Some(at) = segment.torn_at.filter(|at| *at < segment.len) {
                 part.notes.push(format!("{} bytes from {at:#x} on are left out", segment.len - at));
             }
             self.is_whole &= part.is_sound();
@@ -244,7 +244,7 @@ impl Salvage<'_> {
         if plan.has_log {
             log::inspect(self.vfs, &plan.log(&from), family_name, &mut write)?;
         }
-        Ok(log.next())
+        Ok(log.next_segment())
     }
 
     /// Writes what is sound in damaged files into files of the new store.

@@ -145,7 +145,7 @@ pub(super) fn part_of(segment: &InspectedSegment) -> Part {
         what: hole.what.clone(),
     };
     part.problems.extend(segment.damaged_ranges.iter().map(problem));
-    part.notes.extend(segment.tail.map(|at| {
+    part.notes.extend(segment.torn_at.map(|at| {
         let len = segment.len - at;
         format!("{len} bytes from {at:#x} on are a write that was under way; an open for writing cuts them off")
     }));

@@ -16,10 +16,10 @@ use crate::read::query::{Get, Scan};
 use crate::read::scan::Cells;
 use crate::read::snapshot::Snapshot;
 use crate::stats::Stats;
-use crate::write::change::{Append, CheckAndMutate, Increment};
-use crate::write::log::Stamp;
+use crate::write::log::DefaultTimestamp;
 use crate::write::mutation::{Delete, Put, WriteBatch};
 use crate::write::prepare::prepare;
+use crate::write::read_modify_write::{Append, CheckAndMutate, Increment};
 
 /// A store that is open. Cloning it is cheap; all clones are the same store.
 #[derive(Clone, Debug)]
@@ -113,7 +113,7 @@ impl Store {
     ///
     /// As for [`write`](Self::write).
     pub fn put(&self, put: Put) -> Result<()> {
-        self.write_stamped(put.into(), self.parts.durability, Stamp::Now)
+        self.write_batch(put.into(), self.parts.durability, DefaultTimestamp::Now)
     }
 
     /// Writes a delete, as safely as the store's options say.
@@ -122,7 +122,7 @@ impl Store {
     ///
     /// As for [`write`](Self::write).
     pub fn delete(&self, delete: Delete) -> Result<()> {
-        self.write_stamped(delete.into(), self.parts.durability, Stamp::Now)
+        self.write_batch(delete.into(), self.parts.durability, DefaultTimestamp::Now)
     }
 
     /// Writes a batch: all of it or nothing. When it returns, the batch can be read and is as safe
@@ -134,15 +134,15 @@ impl Store {
     /// then. If the log cannot be written, the store stops: [`Error::Poisoned`](crate::Error::Poisoned)
     /// from then on.
     pub fn write(&self, batch: impl Into<WriteBatch>, durability: Durability) -> Result<()> {
-        self.write_stamped(batch.into(), durability, Stamp::Now)
+        self.write_batch(batch.into(), durability, DefaultTimestamp::Now)
     }
 
     /// Writes a batch whose cells get this stamp where they have no time.
-    pub(super) fn write_stamped(
+    pub(super) fn write_batch(
         &self,
         batch: WriteBatch,
         durability: Durability,
-        stamp: Stamp,
+        default_timestamp: DefaultTimestamp,
     ) -> Result<()> {
         let Parts { catalog, log, maintenance, .. } = &*self.parts;
         catalog.health().check()?;
@@ -151,16 +151,16 @@ impl Store {
             return Ok(());
         }
         maintenance.wait_for_room(catalog)?;
-        log.write(catalog, cells, durability, stamp)?;
+        log.commit(catalog, cells, durability, default_timestamp)?;
         maintenance.after_write(catalog, log, durability)
     }
 
-    /// Writes what `reckon` makes of the cells that `get` asks for, while nobody else writes; returns it.
+    /// Writes what `compute` makes of the cells that `get` asks for, while nobody else writes; returns it.
     /// Without a get there is nothing to write.
-    fn change(
+    fn read_modify_write(
         &self,
         get: Option<Get>,
-        reckon: impl FnOnce(&ReadView) -> Result<Vec<Cell>>,
+        compute: impl FnOnce(&ReadView) -> Result<Vec<Cell>>,
     ) -> Result<Vec<Cell>> {
         let Parts { catalog, log, maintenance, durability, .. } = &*self.parts;
         catalog.health().check()?;
@@ -168,7 +168,7 @@ impl Store {
         // The read under the log's lock finds the blocks that this one leaves in the cache.
         self.view().get(&get)?;
         maintenance.wait_for_room(catalog)?;
-        let written = log.write_reckoned(catalog, *durability, reckon)?;
+        let written = log.commit_computed(catalog, *durability, compute)?;
         maintenance.after_write(catalog, log, *durability)?;
         Ok(written)
     }
@@ -196,7 +196,7 @@ impl Store {
     /// [`Error::Invalid`](crate::Error::Invalid) if a column holds no number of 8 bytes; else as for
     /// [`get`](Self::get) and [`write`](Self::write).
     pub fn increment(&self, increment: &Increment) -> Result<Vec<Cell>> {
-        self.change(increment.get(), |view| increment.cells(view))
+        self.read_modify_write(increment.get(), |view| increment.cells(view))
     }
 
     /// Puts bytes behind the values of columns of a row, as safely as the store's options say;
@@ -219,7 +219,7 @@ impl Store {
     ///
     /// As for [`get`](Self::get) and [`write`](Self::write).
     pub fn append(&self, append: &Append) -> Result<Vec<Cell>> {
-        self.change(append.get(), |view| append.cells(view))
+        self.read_modify_write(append.get(), |view| append.cells(view))
     }
 
     /// Writes to a row if one of its columns is as expected, as safely as the store's options say;
@@ -247,7 +247,7 @@ impl Store {
     /// row; else as for [`get`](Self::get) and [`write`](Self::write).
     pub fn check_and_mutate(&self, check: &CheckAndMutate) -> Result<bool> {
         self.parts.catalog.health().check()?;
-        let written = self.change(Some(check.get()?), |view| check.cells(view))?;
+        let written = self.read_modify_write(Some(check.get()?), |view| check.cells(view))?;
         Ok(!written.is_empty())
     }
 

@@ -11,7 +11,7 @@ use super::Store;
 use crate::error::Result;
 use crate::read::query::{Get, Scan};
 use crate::read::scan::Cells;
-use crate::write::log::Stamp;
+use crate::write::log::DefaultTimestamp;
 use crate::write::mutation::{Delete, Put};
 
 /// A family as a map from bytes to bytes. A key has 1 to 32,767 bytes.
@@ -63,7 +63,7 @@ impl Keys {
     pub fn insert(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
         let put = Put::new(key).column(&*self.family, b"", value);
         let durability = self.store.parts.durability;
-        self.store.write_stamped(put.into(), durability, Stamp::SequenceId)
+        self.store.write_batch(put.into(), durability, DefaultTimestamp::SequenceId)
     }
 
     /// The value of a key, if it has one.
@@ -93,7 +93,7 @@ impl Keys {
     pub fn remove(&self, key: impl AsRef<[u8]>) -> Result<()> {
         let delete = Delete::row(key).column(&*self.family, b"");
         let durability = self.store.parts.durability;
-        self.store.write_stamped(delete.into(), durability, Stamp::SequenceId)
+        self.store.write_batch(delete.into(), durability, DefaultTimestamp::SequenceId)
     }
 
     /// The keys of a range with their values, in order, as they are at this moment.

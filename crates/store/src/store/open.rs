@@ -24,7 +24,7 @@ use crate::options::StoreOptions;
 use crate::vfs::{Lock, Vfs};
 use crate::watch::{Watch, Work};
 use crate::write::log::{self, LogExtent, Recovered};
-use crate::write::prepare::apply;
+use crate::write::prepare::apply_to_memstores;
 
 impl Read {
     /// Opens the store files that the manifest names, and fills the memstores from the log.
@@ -46,7 +46,7 @@ impl Read {
         }
         let version = StoreVersion::new(families, options.clock.clone());
         for cells in log.batches {
-            apply(&version, cells);
+            apply_to_memstores(&version, cells);
         }
         Ok(Self { opener, manifest, version, log_tail, newest })
     }

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! mutation ─┬─ prepare ─ log ─ memstores of the families
-//! change   ─┘  change: batches that depend on what is there
+//! read_modify_write ─┘
 //! ```
 
-pub(crate) mod change;
 pub(crate) mod log;
 pub(crate) mod mutation;
 pub(crate) mod prepare;
+pub(crate) mod read_modify_write;

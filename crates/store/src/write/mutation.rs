@@ -43,7 +43,7 @@ impl Put {
     ) -> Self {
         let (family, qualifier) = (family.as_ref(), qualifier.as_ref());
         let cell =
-            CellRef { value: value.as_ref(), ..put(&self.row, family, qualifier, timestamp) };
+            CellRef { value: value.as_ref(), ..put_cell(&self.row, family, qualifier, timestamp) };
         self.cells.push(cell.to_cell());
         self
     }
@@ -122,7 +122,7 @@ impl Delete {
         qualifier: &[u8],
         timestamp: Timestamp,
     ) -> Self {
-        let marker = CellRef { cell_type, ..put(&self.row, family, qualifier, timestamp) };
+        let marker = CellRef { cell_type, ..put_cell(&self.row, family, qualifier, timestamp) };
         self.cells.push(marker.to_cell());
         self
     }
@@ -204,7 +204,7 @@ impl From<Delete> for WriteBatch {
     }
 }
 
-const fn put<'a>(
+const fn put_cell<'a>(
     row: &'a [u8],
     family: &'a [u8],
     qualifier: &'a [u8],

@@ -17,7 +17,7 @@ pub(crate) fn prepare(version: &StoreVersion, cells: Vec<Cell>) -> Result<Vec<Ce
     let mut bytes = 0;
     for cell in &cells {
         let cell = cell.as_ref();
-        check(&cell)?;
+        check_cell(&cell)?;
         let len = cell.key().flat_len() + 32 + cell.value.len() + cell.tags.len();
         let all_families = cell.family.is_empty() && cell.cell_type == CellType::DeleteFamily;
         bytes += if all_families {
@@ -55,7 +55,7 @@ pub(crate) fn prepare(version: &StoreVersion, cells: Vec<Cell>) -> Result<Vec<Ce
 }
 
 /// Refuses a cell that no file could hold, before it is in the log.
-fn check(cell: &CellRef<'_>) -> Result<()> {
+fn check_cell(cell: &CellRef<'_>) -> Result<()> {
     let refuse = |what: &str| {
         let row = sstable::escape(&cell.row[..cell.row.len().min(64)]);
         Err(Error::invalid(format!("row \"{row}\": {what}")))
@@ -83,7 +83,7 @@ fn check(cell: &CellRef<'_>) -> Result<()> {
 }
 
 /// Puts a batch's cells into the memstores of their families.
-pub(crate) fn apply(version: &StoreVersion, mut cells: Vec<Cell>) {
+pub(crate) fn apply_to_memstores(version: &StoreVersion, mut cells: Vec<Cell>) {
     while let Some(first) = cells.first() {
         let name = first.family();
         let family = version.family(name).expect("checked before the queue");

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use sstable::{Cell, SequenceId};
 
 use super::log_tail::LogTail;
-use super::request::{Request, Stamp};
+use super::request::{DefaultTimestamp, Request};
 use super::writer::Writer;
 use crate::clock::Clock;
 use crate::error::Result;
@@ -26,7 +26,7 @@ use crate::health::Health;
 use crate::options::{Durability, StoreOptions};
 use crate::read::get::ReadView;
 use crate::sync::{Condvar, Mutex, MutexGuard, lock, wait};
-use crate::write::prepare::{apply, prepare};
+use crate::write::prepare::{apply_to_memstores, prepare};
 
 /// The log of an open store, where all writes meet.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Log {
 
     /// The log that goes on at `end`; `newest` is the greatest sequence id that was given.
     pub(crate) fn new(
-        end: LogTail,
+        tail: LogTail,
         newest: SequenceId,
         options: &StoreOptions,
         health: Arc<Health>,
@@ -62,7 +62,7 @@ impl Log {
         Self {
             queue: Mutex::default(),
             done: Condvar::new(),
-            writer: Mutex::new(Writer::new(end, newest, options.wal_segment_bytes)),
+            writer: Mutex::new(Writer::new(tail, newest, options.wal_segment_bytes)),
             clock: options.clock.clone(),
             health,
         }
@@ -80,15 +80,15 @@ impl Log {
     }
 
     /// Writes a batch, and returns when it is as safe as was asked for.
-    pub(crate) fn write(
+    pub(crate) fn commit(
         &self,
         catalog: &Catalog,
         cells: Vec<Cell>,
         durability: Durability,
-        stamp: Stamp,
+        default_timestamp: DefaultTimestamp,
     ) -> Result<()> {
         self.health.check()?;
-        let request = Request { cells, durability, stamp };
+        let request = Request { cells, durability, default_timestamp };
         let mut queue = lock(&self.queue);
         queue.came += 1;
         let ticket = queue.came;
@@ -111,10 +111,10 @@ impl Log {
         let group = mem::take(&mut queue.waiting);
         let unserved = queue.came - queue.served;
         assert_eq!(group.len() as u64, unserved, "each request is in one group");
-        let leading = Leading { log: self, group_len: group.len(), last: queue.came };
+        let leading = GroupLeader { log: self, group_len: group.len(), last: queue.came };
         drop(queue);
         let result = self.health.check();
-        let result = result.and_then(|()| self.write_group(catalog, &mut self.writer(), group));
+        let result = result.and_then(|()| self.commit_group(catalog, &mut self.writer(), group));
         let result = result.map_err(|error| self.health.poison(error));
         drop(leading);
         result
@@ -122,22 +122,23 @@ impl Log {
 
     /// Computes cells from the present state and writes them, while no other thread writes; returns them.
     ///
-    /// If `reckon` fails or wants nothing, nothing is written.
-    pub(crate) fn write_reckoned(
+    /// If `compute` fails or wants nothing, nothing is written.
+    pub(crate) fn commit_computed(
         &self,
         catalog: &Catalog,
         durability: Durability,
-        reckon: impl FnOnce(&ReadView) -> Result<Vec<Cell>>,
+        compute: impl FnOnce(&ReadView) -> Result<Vec<Cell>>,
     ) -> Result<Vec<Cell>> {
         let _watch = self.health.poison_on_panic();
         let mut writer = self.writer();
         self.health.check()?;
-        let mut cells = prepare(&catalog.version(), reckon(&ReadView::of(catalog))?)?;
+        let mut cells = prepare(&catalog.version(), compute(&ReadView::of(catalog))?)?;
         if cells.is_empty() {
             return Ok(cells);
         }
-        let request = Request { cells: cells.clone(), durability, stamp: Stamp::Now };
-        let result = self.write_group(catalog, &mut writer, vec![request]);
+        let request =
+            Request { cells: cells.clone(), durability, default_timestamp: DefaultTimestamp::Now };
+        let result = self.commit_group(catalog, &mut writer, vec![request]);
         result.map_err(|error| self.health.poison(error))?;
         for cell in &mut cells {
             cell.set_sequence_id(writer.newest());
@@ -145,7 +146,7 @@ impl Log {
         Ok(cells)
     }
 
-    fn write_group(
+    fn commit_group(
         &self,
         catalog: &Catalog,
         writer: &mut Writer,
@@ -169,7 +170,7 @@ impl Log {
             writer.sync()?;
         }
         for request in group {
-            apply(&version, request.cells);
+            apply_to_memstores(&version, request.cells);
         }
         catalog.publish(writer.newest());
         writer.close_long_segment()
@@ -177,14 +178,14 @@ impl Log {
 }
 
 /// A thread that leads a group. However it ends, those who wait are woken.
-struct Leading<'a> {
+struct GroupLeader<'a> {
     log: &'a Log,
     group_len: usize,
     /// The last of the group.
     last: u64,
 }
 
-impl Drop for Leading<'_> {
+impl Drop for GroupLeader<'_> {
     fn drop(&mut self) {
         drop(self.log.health.poison_on_panic());
         let mut queue = lock(&self.log.queue);

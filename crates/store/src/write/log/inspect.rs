@@ -7,12 +7,13 @@ use std::path::PathBuf;
 
 use sstable::{Cell, SequenceId};
 
-use super::segment_reader::SegmentReader;
 use super::record::decode_cells;
 use super::recovery::{
-    LogExtent, check_segment_header, check_sequence_id, list_segments, read_segment_header, tail_problem,
+    LogExtent, check_segment_header, check_sequence_id, list_segments, read_segment_header,
+    tail_problem,
 };
 use super::segment::{FIRST_RECORD_AT, PreviousSegment, SegmentHeader};
+use super::segment_reader::SegmentReader;
 use crate::error::Result;
 use crate::files::segment_number::SegmentNumber;
 use crate::vfs::Vfs;
@@ -27,7 +28,7 @@ pub(crate) struct InspectedSegment {
     pub(crate) batches: Vec<(SequenceId, Vec<Cell>)>,
     pub(crate) damaged_ranges: Vec<DamagedRange>,
     /// From where on there is a write that was under way; recovery cuts it off.
-    pub(crate) tail: Option<u64>,
+    pub(crate) torn_at: Option<u64>,
 }
 
 /// Bytes of a segment that are no sound record, where recovery refuses the log.
@@ -52,7 +53,7 @@ pub(crate) fn inspect<'f>(
         len: 0,
         batches: Vec::new(),
         damaged_ranges: vec![DamagedRange { at: 0, len: 0, what }],
-        tail: None,
+        torn_at: None,
     };
     let mut so_far = SoFar { previous: None, newest: SequenceId::default() };
     // Of a log whose manifest is lost nobody knows where it began.
@@ -112,20 +113,20 @@ fn inspect_segment<'f>(
         len,
         batches: Vec::new(),
         damaged_ranges: Vec::new(),
-        tail: None,
+        torn_at: None,
     };
     let previous = so_far.previous.take();
     let may_be_new = place.is_last && !place.log.requires(place.number);
     let segment = match read_segment_header(reader, may_be_new)? {
         Ok(None) => {
-            found.tail = Some(0);
+            found.torn_at = Some(0);
             None
         }
-        Ok(Some(identity)) => {
-            match check_segment_header(&identity, place.number, place.log.store, None) {
+        Ok(Some(header)) => {
+            match check_segment_header(&header, place.number, place.log.store, None) {
                 Ok(()) => {
-                    found.damaged_ranges.extend(gap_before(&identity, place.number, previous));
-                    Some(identity.segment)
+                    found.damaged_ranges.extend(gap_before(&header, place.number, previous));
+                    Some(header.segment)
                 }
                 Err(what) => {
                     found.damaged_ranges.push(DamagedRange { at: 0, len, what: what.to_owned() });
@@ -144,23 +145,22 @@ fn inspect_segment<'f>(
     if let Some(segment) = segment {
         reader.segment = segment;
         inspect_records(reader, place.is_last, family_name, &mut so_far.newest, &mut found)?;
-        so_far.previous = Some(PreviousSegment { segment, len: found.tail.unwrap_or(len) });
+        so_far.previous = Some(PreviousSegment { segment, len: found.torn_at.unwrap_or(len) });
     }
     Ok(found)
 }
 
 /// What a segment's header says of the one before it that is not so.
 fn gap_before(
-    identity: &SegmentHeader,
+    header: &SegmentHeader,
     number: SegmentNumber,
     previous: Option<PreviousSegment>,
 ) -> Option<DamagedRange> {
     let known = previous?;
-    let what = check_segment_header(identity, number, None, previous).err()?;
+    let what = check_segment_header(header, number, None, previous).err()?;
     // A segment that is longer than it was has lost nothing.
-    let is_shorter =
-        identity.previous.segment == known.segment && known.len < identity.previous.len;
-    let lost = if is_shorter { identity.previous.len - known.len } else { 0 };
+    let is_shorter = header.previous.segment == known.segment && known.len < header.previous.len;
+    let lost = if is_shorter { header.previous.len - known.len } else { 0 };
     let what = format!("{what}; {lost} bytes at its end are known to be lost");
     Some(DamagedRange { at: 0, len: 0, what })
 }
@@ -176,7 +176,7 @@ fn inspect_records<'f>(
     while at < reader.len() {
         let Some(record) = reader.record_at(at)? else {
             let Some(what) = tail_problem(reader, at, is_last)? else {
-                found.tail = Some(at);
+                found.torn_at = Some(at);
                 return Ok(());
             };
             let next = reader.next_record_behind(at)?;

@@ -18,15 +18,19 @@ pub(crate) struct LogTail {
     store: u64,
     segment: Option<SegmentWriter>,
     /// The number of the segment that begins next.
-    next: SegmentNumber,
+    next_segment: SegmentNumber,
     /// The id and length of the last closed segment, for the header of the next one.
     previous: PreviousSegment,
 }
 
 impl LogTail {
     /// The end of a log whose segments before `next` are closed.
-    pub(crate) const fn new(store: u64, next: SegmentNumber, previous: PreviousSegment) -> Self {
-        Self { store, segment: None, next, previous }
+    pub(crate) const fn new(
+        store: u64,
+        next_segment: SegmentNumber,
+        previous: PreviousSegment,
+    ) -> Self {
+        Self { store, segment: None, next_segment, previous }
     }
 
     /// The segment that is being written.
@@ -35,19 +39,19 @@ impl LogTail {
     }
 
     /// The number of the segment that begins next.
-    pub(crate) const fn next(&self) -> SegmentNumber {
-        self.next
+    pub(crate) const fn next_segment(&self) -> SegmentNumber {
+        self.next_segment
     }
 
     /// Makes the next segment. It must be closed before another begins.
     pub(crate) fn begin(&mut self, vfs: &dyn Vfs, directory: &Path) -> Result<()> {
         assert!(self.segment.is_none(), "a segment is closed before the next begins");
-        let (store, number) = (self.store, self.next);
+        let (store, number) = (self.store, self.next_segment);
         if number == SegmentNumber::END {
             return Err(Error::invalid("the log's segment numbers are used up"));
         }
         self.segment = Some(SegmentWriter::create(vfs, directory, store, number, self.previous)?);
-        self.next = number.next();
+        self.next_segment = number.next();
         Ok(())
     }
 

@@ -11,23 +11,23 @@
 //! ```
 
 mod commit;
-mod segment_reader;
 mod inspect;
 mod log_tail;
 mod record;
 mod recovery;
 mod request;
 mod segment;
+mod segment_reader;
 mod writer;
 
 pub(crate) use commit::Log;
-pub(crate) use segment_reader::segment_len_max;
 pub(crate) use inspect::{DamagedRange, InspectedSegment, inspect};
 pub(crate) use log_tail::LogTail;
 pub(crate) use record::encode_batch;
 pub(crate) use recovery::{LogExtent, Recovered, recover, remove_empty_segments};
-pub(crate) use request::Stamp;
+pub(crate) use request::DefaultTimestamp;
 pub(crate) use segment::PreviousSegment;
+pub(crate) use segment_reader::segment_len_max;
 
 #[cfg(test)]
 mod tests;

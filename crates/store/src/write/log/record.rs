@@ -67,14 +67,14 @@ impl RecordHeader {
 /// If the batch is larger than a record can be; `out` is then as it was.
 pub(crate) fn encode_batch<'a>(
     out: &mut Vec<u8>,
-    identity: &SegmentHeader,
+    header: &SegmentHeader,
     sequence_id: SequenceId,
     durable: u64,
     cells: impl Iterator<Item = (u16, CellRef<'a>)>,
 ) -> Result<()> {
     let start = out.len();
     out.extend_from_slice(&[0; 8]); // Checksum and length, once they are known.
-    out.extend_from_slice(&identity.segment.to_be_bytes());
+    out.extend_from_slice(&header.segment.to_be_bytes());
     out.extend_from_slice(&sequence_id.get().to_be_bytes());
     out.extend_from_slice(&durable.to_be_bytes());
     let body = out.len();

@@ -21,10 +21,10 @@ use std::path::{Path, PathBuf};
 
 use sstable::{Cell, SequenceId};
 
-use super::segment_reader::SegmentReader;
 use super::log_tail::LogTail;
 use super::record::decode_cells;
 use super::segment::{FIRST_RECORD_AT, PreviousSegment, SegmentHeader};
+use super::segment_reader::SegmentReader;
 use crate::error::{Error, Result};
 use crate::files::segment_number::SegmentNumber;
 use crate::files::sequence;
@@ -205,13 +205,13 @@ impl Segment<'_> {
         recovered: &mut Recovered,
     ) -> Result<Option<PreviousSegment>> {
         let may_be_new = self.is_last && !self.log.requires(self.number);
-        let identity = read_segment_header(&mut self.reader, may_be_new)?;
-        let Some(identity) = identity.map_err(|what| self.corrupt(0, what))? else {
+        let header = read_segment_header(&mut self.reader, may_be_new)?;
+        let Some(header) = header.map_err(|what| self.corrupt(0, what))? else {
             return Ok(None);
         };
-        check_segment_header(&identity, self.number, self.log.store, self.previous)
+        check_segment_header(&header, self.number, self.log.store, self.previous)
             .map_err(|what| self.corrupt(0, what))?;
-        self.reader.segment = identity.segment;
+        self.reader.segment = header.segment;
         let mut at = FIRST_RECORD_AT;
         while let Some(record) = self.reader.record_at(at)? {
             let sequence_id = record.header.sequence_id;
@@ -227,7 +227,7 @@ impl Segment<'_> {
         {
             return Err(self.corrupt(at, &what));
         }
-        Ok(Some(PreviousSegment { segment: identity.segment, len: at }))
+        Ok(Some(PreviousSegment { segment: header.segment, len: at }))
     }
 
     fn corrupt(&self, at: u64, what: &str) -> Error {
@@ -254,7 +254,7 @@ pub(super) fn read_segment_header(
         return Ok(if may_be_new { Ok(None) } else { Err("ends in the segment's header") });
     };
     Ok(match SegmentHeader::read(header) {
-        Ok(identity) => Ok(Some(identity)),
+        Ok(header) => Ok(Some(header)),
         Err(_) if may_be_new && reader.is_zero()? => Ok(None),
         Err(what) => Err(what),
     })
@@ -263,19 +263,19 @@ pub(super) fn read_segment_header(
 /// Holds a segment's header against its name, its store if that is known, and the segment before it
 /// if it is there.
 pub(super) fn check_segment_header(
-    identity: &SegmentHeader,
+    header: &SegmentHeader,
     number: SegmentNumber,
     store: Option<u64>,
     previous: Option<PreviousSegment>,
 ) -> Result<(), &'static str> {
-    if identity.number != number || store.is_some_and(|store| store != identity.store) {
+    if header.number != number || store.is_some_and(|store| store != header.store) {
         return Err("the segment of another store or of another name");
     }
     let Some(previous) = previous else { return Ok(()) };
-    if identity.previous.segment != previous.segment {
+    if header.previous.segment != previous.segment {
         return Err("follows another segment than the one before it");
     }
-    if identity.previous.len != previous.len {
+    if header.previous.len != previous.len {
         return Err("the segment before it had another length when this one began");
     }
     Ok(())
@@ -283,7 +283,11 @@ pub(super) fn check_segment_header(
 
 /// Decides whether the bytes from `at` on, where no record begins, are a write that was under way;
 /// returns why they cannot be.
-pub(super) fn tail_problem(reader: &mut SegmentReader, at: u64, is_last: bool) -> Result<Option<String>> {
+pub(super) fn tail_problem(
+    reader: &mut SegmentReader,
+    at: u64,
+    is_last: bool,
+) -> Result<Option<String>> {
     if !is_last {
         return Ok(Some("damage in a segment that another one follows".to_owned()));
     }

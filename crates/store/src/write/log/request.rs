@@ -9,12 +9,12 @@ use crate::options::Durability;
 pub(super) struct Request {
     pub(super) cells: Vec<Cell>,
     pub(super) durability: Durability,
-    pub(super) stamp: Stamp,
+    pub(super) default_timestamp: DefaultTimestamp,
 }
 
 /// What becomes the timestamp of cells that leave it open.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Stamp {
+pub(crate) enum DefaultTimestamp {
     /// The time of the write.
     Now,
     /// The sequence id of the write.

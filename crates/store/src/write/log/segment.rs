@@ -101,7 +101,7 @@ fn number(bytes: &[u8]) -> (u64, &[u8]) {
 pub(crate) struct SegmentWriter {
     file: Box<dyn AppendFile>,
     path: PathBuf,
-    identity: SegmentHeader,
+    header: SegmentHeader,
     /// Bytes handed to the operating system.
     written: u64,
     /// Bytes known to be on disk.
@@ -118,23 +118,23 @@ impl SegmentWriter {
         previous: PreviousSegment,
     ) -> Result<Self> {
         let path = number.path(directory);
-        let identity = SegmentHeader { store, number, segment: random_number()?, previous };
+        let header = SegmentHeader { store, number, segment: random_number()?, previous };
         let mut file = vfs.create(&path).map_err(Error::io(&path, "create"))?;
-        let header = identity.to_bytes();
-        file.write_all(&header).map_err(Error::io(&path, "write"))?;
+        let bytes = header.to_bytes();
+        file.write_all(&bytes).map_err(Error::io(&path, "write"))?;
         file.sync().map_err(Error::io(&path, "sync"))?;
         vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))?;
         let written = FIRST_RECORD_AT;
-        Ok(Self { file, path, identity, written, durable: written })
+        Ok(Self { file, path, header, written, durable: written })
     }
 
-    pub(crate) const fn identity(&self) -> &SegmentHeader {
-        &self.identity
+    pub(crate) const fn header(&self) -> &SegmentHeader {
+        &self.header
     }
 
     /// What the next segment says of this one, once all of it is on disk.
     pub(crate) const fn as_previous(&self) -> PreviousSegment {
-        PreviousSegment { segment: self.identity.segment, len: self.written }
+        PreviousSegment { segment: self.header.segment, len: self.written }
     }
 
     pub(crate) const fn written(&self) -> u64 {

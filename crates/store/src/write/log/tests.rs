@@ -5,7 +5,7 @@ use std::path::Path;
 use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp};
 
 use super::recovery::Recovered;
-use super::segment::{SegmentWriter, SegmentHeader};
+use super::segment::{SegmentHeader, SegmentWriter};
 use super::writer::Writer;
 use super::*;
 use crate::error::{Error, Result};
@@ -49,8 +49,7 @@ fn write_segment(
         let mut record = Vec::new();
         let cells = batch.iter().map(|cell| (3, cell.as_ref()));
         let sequence_id = SequenceId::new(first + place as u64);
-        encode_batch(&mut record, segment.identity(), sequence_id, segment.durable(), cells)
-            .unwrap();
+        encode_batch(&mut record, segment.header(), sequence_id, segment.durable(), cells).unwrap();
         segment.write(&record).unwrap();
         ends.push(segment.written());
     }
@@ -304,9 +303,9 @@ fn a_lost_sector_ends_the_log_unless_it_was_synced() {
             let cell = cell(sequence, "r", &value);
             let mut record = Vec::new();
             let cells = [(3, cell.as_ref())].into_iter();
-            let (identity, durable) = (*segment.identity(), segment.durable());
+            let (header, durable) = (*segment.header(), segment.durable());
             let sequence_id = SequenceId::new(sequence);
-            encode_batch(&mut record, &identity, sequence_id, durable, cells).unwrap();
+            encode_batch(&mut record, &header, sequence_id, durable, cells).unwrap();
             segment.write(&record).unwrap();
             if synced {
                 segment.sync().unwrap();
@@ -333,7 +332,7 @@ fn places_that_only_look_like_records_are_not_searched_for_ever() {
     let none = PreviousSegment::default();
     let made = SegmentWriter::create(&RealFiles, directory.path(), STORE, FIRST, none).unwrap();
     let mut bytes = fs::read(FIRST.path(directory.path())).unwrap();
-    let id = made.identity().segment.to_be_bytes();
+    let id = made.header().segment.to_be_bytes();
     for _ in 0..32_000 {
         bytes.extend([0_u8; 4]);
         bytes.extend(250_000_u32.to_be_bytes());

@@ -4,7 +4,7 @@ use sstable::{SequenceId, Timestamp};
 
 use super::log_tail::LogTail;
 use super::record::encode_batch;
-use super::request::{Request, Stamp};
+use super::request::{DefaultTimestamp, Request};
 use super::segment::SegmentWriter;
 use crate::error::Result;
 use crate::files::catalog::Catalog;
@@ -16,7 +16,7 @@ use crate::options::Durability;
 /// The end of the log. Whoever holds it, nobody else writes.
 #[derive(Debug)]
 pub(crate) struct Writer {
-    end: LogTail,
+    tail: LogTail,
     /// The length at which a segment is closed.
     segment_len_max: u64,
     /// The last batch's.
@@ -28,8 +28,8 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(super) const fn new(end: LogTail, newest: SequenceId, segment_len_max: u64) -> Self {
-        Self { end, segment_len_max, newest, pending: Vec::new(), has_unlogged: false }
+    pub(super) const fn new(tail: LogTail, newest: SequenceId, segment_len_max: u64) -> Self {
+        Self { tail, segment_len_max, newest, pending: Vec::new(), has_unlogged: false }
     }
 
     /// The greatest sequence id that was given.
@@ -55,10 +55,10 @@ impl Writer {
     /// of it before it holds a record.
     pub(super) fn begin_segment(&mut self, catalog: &Catalog) -> Result<()> {
         self.close_long_segment()?;
-        if self.end.segment().is_none() {
+        if self.tail.segment().is_none() {
             let opener = &catalog.opener;
-            self.end.begin(&**opener.vfs(), &opener.wal_directory())?;
-            catalog.note_log_end(self.end.next())?;
+            self.tail.begin(&**opener.vfs(), &opener.wal_directory())?;
+            catalog.note_log_end(self.tail.next_segment())?;
         }
         Ok(())
     }
@@ -71,15 +71,15 @@ impl Writer {
         now: Timestamp,
     ) -> Result<()> {
         let sequence_id = sequence::after(self.newest)?;
-        let stamp = match request.stamp {
-            Stamp::Now => now,
+        let default_timestamp = match request.default_timestamp {
+            DefaultTimestamp::Now => now,
             // Below 2^63: the ids count up from 1.
-            Stamp::SequenceId => Timestamp::new(sequence_id.get().cast_signed()),
+            DefaultTimestamp::SequenceId => Timestamp::new(sequence_id.get().cast_signed()),
         };
         for cell in &mut request.cells {
             cell.set_sequence_id(sequence_id);
             if cell.timestamp() == Timestamp::LATEST {
-                cell.set_timestamp(stamp);
+                cell.set_timestamp(default_timestamp);
             }
         }
         if request.durability == Durability::SkipWal {
@@ -94,9 +94,9 @@ impl Writer {
                 }
                 (family.1, cell)
             });
-            let segment = self.end.segment().expect("begun before a batch is logged");
-            let (identity, durable) = (*segment.identity(), segment.durable());
-            encode_batch(&mut self.pending, &identity, sequence_id, durable, cells)?;
+            let segment = self.tail.segment().expect("begun before a batch is logged");
+            let (header, durable) = (*segment.header(), segment.durable());
+            encode_batch(&mut self.pending, &header, sequence_id, durable, cells)?;
         }
         self.advance_sequence_id(sequence_id);
         Ok(())
@@ -105,7 +105,7 @@ impl Writer {
     /// Hands what is pending to the operating system.
     pub(super) fn write_pending(&mut self) -> Result<()> {
         if !self.pending.is_empty() {
-            self.end.open_segment().write(&self.pending)?;
+            self.tail.open_segment().write(&self.pending)?;
             self.pending.clear();
         }
         Ok(())
@@ -114,7 +114,7 @@ impl Writer {
     /// Brings all that was logged to the disk.
     pub(crate) fn sync(&mut self) -> Result<()> {
         self.write_pending()?;
-        self.end.sync()
+        self.tail.sync()
     }
 
     /// Closes the open segment, if there is one, because memstores begin anew with the next. Returns the
@@ -122,22 +122,22 @@ impl Writer {
     pub(crate) fn close_for_flush(&mut self) -> Result<SegmentNumber> {
         self.close_segment()?;
         self.has_unlogged = false;
-        Ok(self.end.next())
+        Ok(self.tail.next_segment())
     }
 
     /// Closes the open segment if it has reached the length at which segments are closed.
     pub(super) fn close_long_segment(&mut self) -> Result<()> {
         debug_assert!(
-            self.pending.is_empty() || self.end.segment().is_some(),
+            self.pending.is_empty() || self.tail.segment().is_some(),
             "records are of a segment"
         );
-        let written = self.end.segment().map_or(0, SegmentWriter::written);
+        let written = self.tail.segment().map_or(0, SegmentWriter::written);
         let len = written + self.pending.len() as u64;
         if len > self.segment_len_max { self.close_segment() } else { Ok(()) }
     }
 
     fn close_segment(&mut self) -> Result<()> {
         self.write_pending()?;
-        self.end.close()
+        self.tail.close()
     }
 }

@@ -242,13 +242,13 @@ fn get_columns<'c>(row: &[u8], columns: impl Iterator<Item = &'c Column>) -> Opt
     Some(columns.fold(Get::row(row), |get, (family, column)| get.column(family, column)))
 }
 
-/// The newest version of columns anew; `reckon` makes the value from the present cell.
+/// The newest version of columns anew; `compute` makes the value from the present cell.
 fn replace_columns<A>(
     view: &ReadView,
     get: Option<Get>,
     row: &[u8],
     columns: &BTreeMap<Column, A>,
-    reckon: impl Fn(&Column, &A, Option<CellRef<'_>>) -> Result<Vec<u8>>,
+    compute: impl Fn(&Column, &A, Option<CellRef<'_>>) -> Result<Vec<u8>>,
 ) -> Result<Vec<Cell>> {
     let present = get.map_or(Ok(Vec::new()), |get| view.get(&get))?;
     let now = view.now();
@@ -256,7 +256,7 @@ fn replace_columns<A>(
         let is_of =
             |cell: &&Cell| cell.family() == &column.0[..] && cell.qualifier() == &column.1[..];
         let current = present.iter().find(is_of).map(Cell::as_ref);
-        let value = reckon(column, argument, current)?;
+        let value = compute(column, argument, current)?;
         Ok(CellRef {
             row,
             family: &column.0,
