@@ -101,7 +101,7 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     use super::*;
-    use crate::store::Parts;
+    use crate::store::StoreInner;
     use crate::{FamilyOptions, Put, Store, StoreOptions, Timestamp};
 
     /// Three files, each newer than the one before it.
@@ -115,7 +115,7 @@ mod tests {
             store.flush().unwrap();
         }
         drop(store);
-        let parts = Parts::open(directory, options).unwrap();
+        let parts = StoreInner::open(directory, options).unwrap();
         parts.catalog.version().families[0].files.clone()
     }
 

@@ -32,7 +32,7 @@ use crate::files::segment_number::SegmentNumber;
 use crate::files::unfinished::{check_finished, mark_finished, mark_unfinished};
 use crate::maintenance::filters::filter_of_leaving;
 use crate::options::StoreOptions;
-use crate::store::{Parts, take_lock};
+use crate::store::{StoreInner, take_lock};
 use crate::vfs::{Lock, Vfs};
 use crate::write::log::{self, InspectedSegment, LogTail, PreviousSegment};
 
@@ -253,7 +253,7 @@ impl Salvage<'_> {
             return Ok(());
         }
         let options = options.clone().create(false).background(false).auto_compaction(false);
-        let store = Parts::open(self.out, options)?;
+        let store = StoreInner::open(self.out, options)?;
         for mut rest in rests {
             write_rest(&store.catalog, &mut rest)?;
             self.done(&rest.part);

@@ -15,7 +15,7 @@ use crate::files::names::WAL_DIRECTORY;
 use crate::files::new_file::NewPlace;
 use crate::files::segment_number::SegmentNumber;
 use crate::options::StoreOptions;
-use crate::store::MANIFESTS_MAX;
+use crate::store::OPEN_ATTEMPTS_MAX;
 use crate::vfs::Vfs;
 use crate::write::log::{self, InspectedSegment};
 
@@ -57,7 +57,7 @@ pub fn verify(
         Verification { directory, options, step: &mut step, is_sound: true, done };
     for tried in 1.. {
         let plan = Plan::make(options, directory)?;
-        if verification.run(&plan, tried < MANIFESTS_MAX)? {
+        if verification.run(&plan, tried < OPEN_ATTEMPTS_MAX)? {
             break;
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sstable::{Cell, ReadTrace};
 
-use super::parts::Parts;
+use super::inner::StoreInner;
 
 use crate::error::Result;
 use crate::files::unfinished::check_finished;
@@ -24,7 +24,7 @@ use crate::write::read_modify_write::{Append, CheckAndMutate, Increment};
 /// A store that is open. Cloning it is cheap; all clones are the same store.
 #[derive(Clone, Debug)]
 pub struct Store {
-    pub(super) parts: Arc<Parts>,
+    pub(super) inner: Arc<StoreInner>,
 }
 
 impl Store {
@@ -39,9 +39,9 @@ impl Store {
     /// what the operating system or the store files say.
     pub fn open(directory: impl AsRef<Path>, options: StoreOptions) -> Result<Self> {
         check_finished(&*options.vfs, directory.as_ref())?;
-        let mut parts = Parts::open(directory.as_ref(), options)?;
-        parts.start_threads()?;
-        Ok(Self { parts: Arc::new(parts) })
+        let mut inner = StoreInner::open(directory.as_ref(), options)?;
+        inner.start_threads()?;
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// Opens the store in `directory` for reading only: takes no lock and changes no file.
@@ -79,12 +79,12 @@ impl Store {
     /// [`open`](Self::open), but never [`Error::Locked`](crate::Error::Locked).
     pub fn open_read_only(directory: impl AsRef<Path>, options: StoreOptions) -> Result<Self> {
         check_finished(&*options.vfs, directory.as_ref())?;
-        Ok(Self { parts: Arc::new(Parts::open_read_only(directory.as_ref(), options)?) })
+        Ok(Self { inner: Arc::new(StoreInner::open_read_only(directory.as_ref(), options)?) })
     }
 
     /// Whether the store was opened for reading only.
     pub fn is_read_only(&self) -> bool {
-        self.parts.catalog.health().is_read_only()
+        self.inner.catalog.health().is_read_only()
     }
 
     /// Adds a family.
@@ -94,12 +94,12 @@ impl Store {
     /// If there is one of this name, if no family can have it, or if the manifest cannot be
     /// written.
     pub fn create_family(&self, name: &str, options: FamilyOptions) -> Result<()> {
-        self.parts.catalog.create_family(name, options)
+        self.inner.catalog.create_family(name, options)
     }
 
     /// The families with their options, by name.
     pub fn families(&self) -> Vec<(String, FamilyOptions)> {
-        let version = self.parts.catalog.version();
+        let version = self.inner.catalog.version();
         version
             .families
             .iter()
@@ -113,7 +113,7 @@ impl Store {
     ///
     /// As for [`write`](Self::write).
     pub fn put(&self, put: Put) -> Result<()> {
-        self.write_batch(put.into(), self.parts.durability, DefaultTimestamp::Now)
+        self.write_batch(put.into(), self.inner.durability, DefaultTimestamp::Now)
     }
 
     /// Writes a delete, as safely as the store's options say.
@@ -122,7 +122,7 @@ impl Store {
     ///
     /// As for [`write`](Self::write).
     pub fn delete(&self, delete: Delete) -> Result<()> {
-        self.write_batch(delete.into(), self.parts.durability, DefaultTimestamp::Now)
+        self.write_batch(delete.into(), self.inner.durability, DefaultTimestamp::Now)
     }
 
     /// Writes a batch: all of it or nothing. When it returns, the batch can be read and is as safe
@@ -144,7 +144,7 @@ impl Store {
         durability: Durability,
         default_timestamp: DefaultTimestamp,
     ) -> Result<()> {
-        let Parts { catalog, log, maintenance, .. } = &*self.parts;
+        let StoreInner { catalog, log, maintenance, .. } = &*self.inner;
         catalog.health().check()?;
         let cells = prepare(&catalog.version(), batch.cells)?;
         if cells.is_empty() {
@@ -162,7 +162,7 @@ impl Store {
         get: Option<Get>,
         compute: impl FnOnce(&ReadView) -> Result<Vec<Cell>>,
     ) -> Result<Vec<Cell>> {
-        let Parts { catalog, log, maintenance, durability, .. } = &*self.parts;
+        let StoreInner { catalog, log, maintenance, durability, .. } = &*self.inner;
         catalog.health().check()?;
         let Some(get) = get else { return Ok(Vec::new()) };
         // The read under the log's lock finds the blocks that this one leaves in the cache.
@@ -246,7 +246,7 @@ impl Store {
     /// [`Error::Invalid`](crate::Error::Invalid) if it names no condition, nothing to write, or another
     /// row; else as for [`get`](Self::get) and [`write`](Self::write).
     pub fn check_and_mutate(&self, check: &CheckAndMutate) -> Result<bool> {
-        self.parts.catalog.health().check()?;
+        self.inner.catalog.health().check()?;
         let written = self.read_modify_write(Some(check.get()?), |view| check.cells(view))?;
         Ok(!written.is_empty())
     }
@@ -345,10 +345,10 @@ impl Store {
 
     /// What the store holds and what its reads did.
     pub fn stats(&self) -> Stats {
-        self.parts.stats()
+        self.inner.stats()
     }
 
     pub(super) fn view(&self) -> ReadView {
-        ReadView::of(&self.parts.catalog)
+        ReadView::of(&self.inner.catalog)
     }
 }

@@ -62,7 +62,7 @@ impl Keys {
     /// As for [`Store::write`].
     pub fn insert(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
         let put = Put::new(key).column(&*self.family, b"", value);
-        let durability = self.store.parts.durability;
+        let durability = self.store.inner.durability;
         self.store.write_batch(put.into(), durability, DefaultTimestamp::SequenceId)
     }
 
@@ -92,7 +92,7 @@ impl Keys {
     /// As for [`Store::write`].
     pub fn remove(&self, key: impl AsRef<[u8]>) -> Result<()> {
         let delete = Delete::row(key).column(&*self.family, b"");
-        let durability = self.store.parts.durability;
+        let durability = self.store.inner.durability;
         self.store.write_batch(delete.into(), durability, DefaultTimestamp::SequenceId)
     }
 

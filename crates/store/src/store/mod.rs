@@ -9,17 +9,17 @@
 //! ```
 
 mod handle;
+mod inner;
 mod keys;
 mod open;
 mod open_read_only;
-mod parts;
 mod whole_files;
 
 pub use handle::Store;
+pub(crate) use inner::StoreInner;
 pub use keys::{Keys, Pairs};
 pub(crate) use open::take_lock;
-pub(crate) use open_read_only::MANIFESTS_MAX;
-pub(crate) use parts::Parts;
+pub(crate) use open_read_only::OPEN_ATTEMPTS_MAX;
 
 #[cfg(test)]
 mod tests;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use sstable::SequenceId;
 
-use super::parts::{Parts, Read};
+use super::inner::{LoadedState, StoreInner};
 use crate::error::{Error, Result};
 use crate::files::identity::is_store_file_name;
 use crate::files::manifest::{FamilyEntry, Manifest};
@@ -26,7 +26,7 @@ use crate::watch::{Watch, Work};
 use crate::write::log::{self, LogExtent, Recovered};
 use crate::write::prepare::apply_to_memstores;
 
-impl Read {
+impl LoadedState {
     /// Opens the store files that the manifest names, and fills the memstores from the log.
     pub(super) fn new(
         options: &StoreOptions,
@@ -52,7 +52,7 @@ impl Read {
     }
 }
 
-impl Parts {
+impl StoreInner {
     /// Opens the store in `directory`, or makes one where the options allow it. No thread is started.
     pub(crate) fn open(directory: &Path, options: StoreOptions) -> Result<Self> {
         let vfs = Arc::clone(&options.vfs);
@@ -82,7 +82,7 @@ impl Parts {
             remove_orphans(&*vfs, &directory.join(&entry.name), entry)?;
         }
         let empty = recovered.empty.clone();
-        let mut read = Read::new(&options, directory, manifest, recovered)?;
+        let mut read = LoadedState::new(&options, directory, manifest, recovered)?;
         drop(watch);
         remove_segments_before(&*vfs, &wal_directory, read.manifest.first_segment)?;
         let end = read.log_tail.next_segment();

@@ -13,8 +13,8 @@
 use std::io;
 use std::path::Path;
 
+use super::inner::{LoadedState, StoreInner};
 use super::open::read_log;
-use super::parts::{Parts, Read};
 use crate::error::{Error, Result};
 use crate::files::manifest::Manifest;
 use crate::files::names::WAL_DIRECTORY;
@@ -23,9 +23,9 @@ use crate::options::StoreOptions;
 use crate::watch::{Watch, Work};
 
 /// How many times an open is tried before it fails with [`Error::Changing`].
-pub(crate) const MANIFESTS_MAX: usize = 16;
+pub(crate) const OPEN_ATTEMPTS_MAX: usize = 16;
 
-impl Parts {
+impl StoreInner {
     /// Opens the store in `directory`, which must be there, for reading only.
     pub(crate) fn open_read_only(directory: &Path, options: StoreOptions) -> Result<Self> {
         let _watch = Watch::begin(Work::Recover);
@@ -43,7 +43,7 @@ impl Parts {
                 Err(error) if newest == manifest && !(tried == 1 && is_read_error(&error)) => {
                     return Err(error);
                 }
-                _ if tried == MANIFESTS_MAX => {
+                _ if tried == OPEN_ATTEMPTS_MAX => {
                     return Err(Error::Changing { path: directory.to_path_buf() });
                 }
                 _ => {}
@@ -68,8 +68,8 @@ fn is_read_error(error: &Error) -> bool {
     matches!(error, Error::Io { source, .. } if matches!(source.kind(), NotFound | UnexpectedEof))
 }
 
-fn read_all(options: &StoreOptions, directory: &Path, manifest: &Manifest) -> Result<Read> {
+fn read_all(options: &StoreOptions, directory: &Path, manifest: &Manifest) -> Result<LoadedState> {
     check_is_own(&*options.vfs, directory, WAL_DIRECTORY)?;
     let log = read_log(options, &directory.join(WAL_DIRECTORY), manifest)?;
-    Read::new(options, directory, manifest.clone(), log)
+    LoadedState::new(options, directory, manifest.clone(), log)
 }

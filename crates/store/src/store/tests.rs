@@ -82,7 +82,7 @@ fn a_family_never_gets_the_id_of_another() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
     store.create_family("f", FamilyOptions::default()).unwrap();
-    store.parts.catalog.manifest().families[0].id = u16::MAX;
+    store.inner.catalog.manifest().families[0].id = u16::MAX;
     let refused = store.create_family("g", FamilyOptions::default()).unwrap_err();
     assert!(refused.to_string().contains("65,536 family ids"), "{refused}");
 }
@@ -409,7 +409,7 @@ fn memstores_that_fill_up_during_a_flush_wait_for_the_next() {
     let options = StoreOptions::default().clock(clock).memstore_flush_bytes(10_000);
     let store = Store::open(directory.path(), options.auto_compaction(false)).unwrap();
     store.create_family("f", FamilyOptions::default()).unwrap();
-    let waiting = || store.parts.catalog.version().families[0].flushing.len();
+    let waiting = || store.inner.catalog.version().families[0].flushing.len();
     let all_are_there = |store: &Store, rows: u32| {
         (0..rows).all(|row| store.get(&Get::row(format!("{row}"))).unwrap().len() == 1)
     };

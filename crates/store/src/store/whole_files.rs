@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Parts, Store};
+use super::{Store, StoreInner};
 use crate::error::{Error, Result};
 use crate::files::store_file::StoreFile;
 use crate::maintenance::export::{Export, export};
@@ -17,7 +17,7 @@ impl Store {
     ///
     /// What the operating system says; the store stops then.
     pub fn flush(&self) -> Result<()> {
-        self.parts.maintenance.flush(&self.parts.catalog, &self.parts.log)
+        self.inner.maintenance.flush(&self.inner.catalog, &self.inner.log)
     }
 
     /// Merges files of a family: if `major`, all of them, and what is deleted, expired or one
@@ -27,7 +27,7 @@ impl Store {
     ///
     /// What the operating system or the files say; the files then stay as they are.
     pub fn compact(&self, family: &str, major: bool) -> Result<()> {
-        self.parts.maintenance.compact(&self.parts.catalog, family, major)
+        self.inner.maintenance.compact(&self.inner.catalog, family, major)
     }
 
     /// Gives all files of a family the filter that its options say, as it would be if all were written
@@ -37,7 +37,7 @@ impl Store {
     ///
     /// What the operating system or the files say; a file keeps its filter then.
     pub fn rebuild_filters(&self, family: &str) -> Result<()> {
-        self.parts.maintenance.rebuild_filters(&self.parts.catalog, family)
+        self.inner.maintenance.rebuild_filters(&self.inner.catalog, family)
     }
 
     /// Takes HFiles in as files of a family, by copy. They keep the sequence ids they carry; one
@@ -62,7 +62,7 @@ impl Store {
         files: &[PathBuf],
         options: &ImportOptions,
     ) -> Result<()> {
-        import(&self.parts.catalog, &self.parts.log, family, files, Age::Carried, options)
+        import(&self.inner.catalog, &self.inner.log, family, files, Age::Carried, options)
     }
 
     /// Takes HFiles in as files of a family, by copy, as HBase's bulk load does: their cells are
@@ -88,8 +88,8 @@ impl Store {
         files: &[PathBuf],
         options: &ImportOptions,
     ) -> Result<()> {
-        self.parts.maintenance.flush(&self.parts.catalog, &self.parts.log)?;
-        import(&self.parts.catalog, &self.parts.log, family, files, Age::New, options)
+        self.inner.maintenance.flush(&self.inner.catalog, &self.inner.log)?;
+        import(&self.inner.catalog, &self.inner.log, family, files, Age::New, options)
     }
 
     /// As [`bulk_load`](Self::bulk_load), but of each file only the rows from `start` on and before
@@ -125,7 +125,7 @@ impl Store {
     /// [`Error::Invalid`] if there are files in `out/FAMILY` already or the splits do not ascend,
     /// and what the operating system or the files say. What was written till then stays.
     pub fn export(&self, out: impl AsRef<Path>, splits: &[Vec<u8>]) -> Result<Export> {
-        export(&self.parts.catalog, out.as_ref(), splits)
+        export(&self.inner.catalog, out.as_ref(), splits)
     }
 
     /// Makes a store in `directory`, which must be empty or not there, of what this one holds now.
@@ -138,7 +138,7 @@ impl Store {
     /// if it is on another file system. What was made till then is removed again, as far as that can
     /// be done.
     pub fn checkpoint(&self, directory: impl AsRef<Path>) -> Result<()> {
-        let Parts { catalog, log, maintenance, .. } = &*self.parts;
+        let StoreInner { catalog, log, maintenance, .. } = &*self.inner;
         maintenance.checkpoint(catalog, log, directory.as_ref())
     }
 
@@ -149,7 +149,7 @@ impl Store {
     ///
     /// If there is no such family, or a file cannot be read.
     pub fn check_files(&self, family: &str) -> Result<Vec<(PathBuf, Option<String>)>> {
-        let version = self.parts.catalog.version();
+        let version = self.inner.catalog.version();
         let files = version.known_family(family.as_bytes())?.files.by_sequence();
         let check = |file: &Arc<StoreFile>| match file.check_whole(|| true) {
             Ok(_) => Ok((file.path().to_path_buf(), None)),

@@ -19,7 +19,7 @@ use crate::write::log::{Log, LogTail};
 
 /// The parts of an open store, and the threads that work on them. Whoever drops it was the last user.
 #[derive(Debug)]
-pub(crate) struct Parts {
+pub(crate) struct StoreInner {
     pub(crate) catalog: Arc<Catalog>,
     pub(super) log: Arc<Log>,
     pub(super) maintenance: Arc<Maintenance>,
@@ -31,7 +31,7 @@ pub(crate) struct Parts {
 }
 
 /// What was read of a store when it was opened.
-pub(super) struct Read {
+pub(super) struct LoadedState {
     pub(super) opener: Opener,
     pub(super) manifest: Manifest,
     pub(super) version: StoreVersion,
@@ -40,10 +40,14 @@ pub(super) struct Read {
     pub(super) newest: SequenceId,
 }
 
-impl Parts {
+impl StoreInner {
     /// The parts of a store; without a lock it is only read.
-    pub(super) fn new(options: StoreOptions, read: Read, lock: Option<Box<dyn Lock>>) -> Self {
-        let Read { opener, manifest, version, log_tail, newest } = read;
+    pub(super) fn new(
+        options: StoreOptions,
+        read: LoadedState,
+        lock: Option<Box<dyn Lock>>,
+    ) -> Self {
+        let LoadedState { opener, manifest, version, log_tail, newest } = read;
         let health = match lock {
             Some(_) => Health::default(),
             None => Health::read_only(opener.directory().to_path_buf()),
@@ -98,7 +102,7 @@ impl Parts {
     }
 }
 
-impl Drop for Parts {
+impl Drop for StoreInner {
     /// Ends the background work and brings to safety what was written without haste. What fails
     /// here was not promised.
     fn drop(&mut self) {
