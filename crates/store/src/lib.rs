@@ -36,8 +36,8 @@ mod read;
 mod stats;
 mod store;
 mod sync;
+mod telemetry;
 pub mod vfs;
-mod watch;
 mod write;
 
 pub use clock::Clock;

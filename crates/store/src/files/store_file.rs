@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::files::manifest::FileEntry;
 use crate::stats::FilterProblem;
 use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::telemetry;
 use crate::vfs::Vfs;
-use crate::watch;
 
 /// A store file that is open. It is unlinked once it is obsolete and nobody reads it any more.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ impl StoreFile {
         if let Some(problem) = self.filter_problem(family)
             && !self.is_filter_logged.swap(true, Ordering::Relaxed)
         {
-            watch::filter_problem(&problem);
+            telemetry::report_filter_problem(&problem);
         }
     }
 

@@ -12,7 +12,7 @@ use super::background::Maintenance;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
 use crate::options::Durability;
-use crate::watch::{Watch, Work};
+use crate::telemetry::{Work, WorkSpan};
 use crate::write::log::Log;
 
 /// Writers wait once the memstores take this many times what they are flushed at.
@@ -25,7 +25,7 @@ impl Maintenance {
         if !self.thread_runs() || catalog.version().memstore_bytes() <= max {
             return Ok(());
         }
-        let (_watch, start) = (Watch::begin(Work::Stall), Instant::now());
+        let (_watch, start) = (WorkSpan::begin(Work::Stall), Instant::now());
         let result = loop {
             // Counted before the memory is looked at: a flush that ends in between is not missed.
             let before = self.tasks.flushes();

@@ -30,7 +30,7 @@ use crate::maintenance::filters::filter_of_new;
 use crate::memstore::Memstore;
 use crate::read::merge::{MemoryCursor, Merge, Source};
 use crate::read::rules::{Rules, Verdict};
-use crate::watch::{Watch, Work};
+use crate::telemetry::{Work, WorkSpan};
 use crate::write::log::Log;
 
 /// The store once its memstores were set aside.
@@ -63,7 +63,7 @@ impl Maintenance {
         let Some(Aside { version, segment, newest }) = set_memstores_aside(catalog, log, 0)? else {
             return Ok(());
         };
-        let _watch = Watch::begin(Work::Flush);
+        let _watch = WorkSpan::begin(Work::Flush);
         let mut flushed = Vec::new();
         for family in version.families.iter().filter(|family| !family.flushing.is_empty()) {
             flushed.push(write_memstores(catalog, family, newest, self.options.cache_on_write)?);

@@ -21,8 +21,8 @@ use crate::files::own_directory::{check_is_own, check_is_own_or_missing};
 use crate::files::segment_number::SegmentNumber;
 use crate::files::version::StoreVersion;
 use crate::options::StoreOptions;
+use crate::telemetry::{Work, WorkSpan};
 use crate::vfs::{Lock, Vfs};
-use crate::watch::{Watch, Work};
 use crate::write::log::{self, LogExtent, Recovered};
 use crate::write::prepare::apply_to_memstores;
 
@@ -74,7 +74,7 @@ impl StoreInner {
         // A process that was killed may have left its last manifest with the operating system
         // only. Before anything goes that an older one names, this one must be on disk.
         vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))?;
-        let watch = Watch::begin(Work::Recover);
+        let watch = WorkSpan::begin(Work::Recover);
         let recovered = read_log(&options, &wal_directory, &manifest)?;
         recovered.settle(&*vfs, &wal_directory)?;
         for entry in &manifest.families {

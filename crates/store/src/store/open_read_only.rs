@@ -20,7 +20,7 @@ use crate::files::manifest::Manifest;
 use crate::files::names::WAL_DIRECTORY;
 use crate::files::own_directory::check_is_own;
 use crate::options::StoreOptions;
-use crate::watch::{Watch, Work};
+use crate::telemetry::{Work, WorkSpan};
 
 /// How many times an open is tried before it fails with [`Error::Changing`].
 pub(crate) const OPEN_ATTEMPTS_MAX: usize = 16;
@@ -28,7 +28,7 @@ pub(crate) const OPEN_ATTEMPTS_MAX: usize = 16;
 impl StoreInner {
     /// Opens the store in `directory`, which must be there, for reading only.
     pub(crate) fn open_read_only(directory: &Path, options: StoreOptions) -> Result<Self> {
-        let _watch = Watch::begin(Work::Recover);
+        let _watch = WorkSpan::begin(Work::Recover);
         let load = || {
             let manifest = Manifest::load(&*options.vfs, directory)?;
             manifest.ok_or_else(|| Error::Missing { path: directory.to_path_buf() })

@@ -18,7 +18,7 @@ use crate::maintenance::background::Maintenance;
 use crate::maintenance::filters::{filter_of_new, row_count};
 use crate::read::merge::{Merge, Source};
 use crate::read::rules::{Rules, Verdict};
-use crate::watch::{Watch, Work};
+use crate::telemetry::{Work, WorkSpan};
 
 /// Cells between two looks at how fast it goes.
 const CELLS_PER_STEP: u64 = 4096;
@@ -91,7 +91,7 @@ impl Maintenance {
             is_major_compaction: is_all,
             filter: filter_of_new(family, &others, rows)?,
         };
-        let _watch = Watch::begin(Work::Compact);
+        let _watch = WorkSpan::begin(Work::Compact);
         let pace = Pace::new(&self.tasks, self.options.compaction.rate());
         for file in files {
             if !file.check_whole(|| pace.goes_on(0))? {

@@ -30,14 +30,14 @@ pub(crate) enum Work {
 /// Watches work from its beginning until this is dropped.
 #[derive(Debug)]
 #[must_use]
-pub(crate) struct Watch {
+pub(crate) struct WorkSpan {
     #[cfg(feature = "tracing")]
     _span: Option<tracing::span::EnteredSpan>,
     #[cfg(feature = "metrics")]
     seconds: (Work, Instant),
 }
 
-impl Watch {
+impl WorkSpan {
     pub(crate) fn begin(work: Work) -> Self {
         #[cfg(not(any(feature = "tracing", feature = "metrics")))]
         let _ = work;
@@ -51,7 +51,7 @@ impl Watch {
 }
 
 /// Tells of a filter that cannot be used; the caller does so once for each file.
-pub(crate) fn filter_problem(problem: &FilterProblem) {
+pub(crate) fn report_filter_problem(problem: &FilterProblem) {
     #[cfg(feature = "tracing")]
     tracing::warn!(
         family = problem.family,
@@ -77,7 +77,7 @@ fn span(work: Work) -> Option<tracing::span::EnteredSpan> {
 }
 
 #[cfg(feature = "metrics")]
-impl Drop for Watch {
+impl Drop for WorkSpan {
     fn drop(&mut self) {
         let (work, start) = self.seconds;
         let name = match work {
