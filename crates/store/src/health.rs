@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, Result};
-use crate::sync::let_others_go_on;
+use crate::sync::yield_in_model;
 
 /// Whether a store still takes changes. The parts of a store share one.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ impl Health {
     }
 
     /// Refuses if the store has stopped, or is open for reading only.
-    pub(crate) fn check(&self) -> Result<()> {
+    pub(crate) fn check_writable(&self) -> Result<()> {
         if let Some(path) = &self.read_only {
             return Err(Error::ReadOnly { path: path.clone() });
         }
@@ -37,7 +37,7 @@ impl Health {
 
     /// Stops the store: after this failure nobody knows what is on disk.
     pub(crate) fn poison(&self, error: Error) -> Error {
-        let_others_go_on();
+        yield_in_model();
         let _ = self.failure.set(error.with_causes().into());
         error
     }

@@ -23,12 +23,12 @@ pub(crate) use std::{
 #[cfg(loom)]
 pub(crate) use loom::{
     sync::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, atomic},
-    thread::{Builder, JoinHandle, yield_now as let_others_go_on},
+    thread::{Builder, JoinHandle, yield_now as yield_in_model},
 };
 #[cfg(shuttle)]
 pub(crate) use shuttle::{
     sync::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, atomic},
-    thread::{Builder, JoinHandle, sleep, yield_now as let_others_go_on},
+    thread::{Builder, JoinHandle, sleep, yield_now as yield_in_model},
 };
 
 const POISONED: &str = "no thread panics while it holds a lock of the store";
@@ -62,7 +62,7 @@ pub(crate) fn wait_at_most<'a, T>(
 /// Others get their turn before a step that a model does not see, such as setting a
 /// [`OnceLock`](std::sync::OnceLock), but that they must not come before.
 #[cfg(not(any(loom, shuttle)))]
-pub(crate) const fn let_others_go_on() {}
+pub(crate) const fn yield_in_model() {}
 
 /// In a model time stands still; others get their turn.
 #[cfg(loom)]

@@ -165,7 +165,7 @@ impl Catalog {
 
     /// Adds a family.
     pub(crate) fn create_family(&self, name: &str, options: FamilyOptions) -> Result<()> {
-        self.health.check()?;
+        self.health.check_writable()?;
         check_family_name(name)?;
         let mut manifest = self.manifest();
         if manifest.families.iter().any(|family| family.name == name) {

@@ -37,7 +37,7 @@ impl Maintenance {
                 let seconds = start.elapsed().as_secs_f64();
                 break Err(Error::Busy { bytes, seconds });
             };
-            if let Err(error) = self.health.check() {
+            if let Err(error) = self.health.check_writable() {
                 break Err(error);
             }
             self.tasks.want_flush();

@@ -79,10 +79,10 @@ impl Maintenance {
     /// Takes the place of the one thread that flushes, or of the one that compacts; refuses if the
     /// store has stopped, also by a panic of who was there before.
     pub(super) fn take_turn<'a>(&self, turn: &'a Mutex<()>) -> Result<MutexGuard<'a, ()>> {
-        self.health.check()?;
+        self.health.check_writable()?;
         let panicked = |_| Error::Poisoned { why: "a thread of the store panicked".into() };
         let turn = turn.lock().map_err(panicked)?;
-        self.health.check()?;
+        self.health.check_writable()?;
         Ok(turn)
     }
 

@@ -19,7 +19,7 @@ impl Maintenance {
     /// else can change what it names. The manifest comes last: before, there is no store. If anything
     /// fails, `directory` is as it was.
     pub(crate) fn checkpoint(&self, catalog: &Catalog, log: &Log, directory: &Path) -> Result<()> {
-        self.health.check()?;
+        self.health.check_writable()?;
         let vfs = &**catalog.opener.vfs();
         let entries = match vfs.list(directory) {
             Ok(entries) => Some(entries),

@@ -118,7 +118,7 @@ pub(crate) fn import(
     age: Age,
     options: &ImportOptions,
 ) -> Result<()> {
-    catalog.health().check()?;
+    catalog.health().check_writable()?;
     let version = catalog.version();
     let family = &version.known_family(family.as_bytes())?.family;
     let import = Import { catalog, family };

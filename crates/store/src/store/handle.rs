@@ -145,7 +145,7 @@ impl Store {
         default_timestamp: DefaultTimestamp,
     ) -> Result<()> {
         let StoreInner { catalog, log, maintenance, .. } = &*self.inner;
-        catalog.health().check()?;
+        catalog.health().check_writable()?;
         let cells = prepare(&catalog.version(), batch.cells)?;
         if cells.is_empty() {
             return Ok(());
@@ -163,7 +163,7 @@ impl Store {
         compute: impl FnOnce(&ReadView) -> Result<Vec<Cell>>,
     ) -> Result<Vec<Cell>> {
         let StoreInner { catalog, log, maintenance, durability, .. } = &*self.inner;
-        catalog.health().check()?;
+        catalog.health().check_writable()?;
         let Some(get) = get else { return Ok(Vec::new()) };
         // The read under the log's lock finds the blocks that this one leaves in the cache.
         self.view().get(&get)?;
@@ -246,7 +246,7 @@ impl Store {
     /// [`Error::Invalid`](crate::Error::Invalid) if it names no condition, nothing to write, or another
     /// row; else as for [`get`](Self::get) and [`write`](Self::write).
     pub fn check_and_mutate(&self, check: &CheckAndMutate) -> Result<bool> {
-        self.inner.catalog.health().check()?;
+        self.inner.catalog.health().check_writable()?;
         let written = self.read_modify_write(Some(check.get()?), |view| check.cells(view))?;
         Ok(!written.is_empty())
     }

@@ -110,7 +110,7 @@ impl Drop for StoreInner {
         for thread in self.threads.drain(..) {
             let _ = thread.join(); // If it panicked, the store has stopped and says so.
         }
-        if self.catalog.health().check().is_ok() {
+        if self.catalog.health().check_writable().is_ok() {
             let _ = self.log.write_pending();
             let has_unlogged = self.log.writer().has_unlogged();
             if has_unlogged {

@@ -87,7 +87,7 @@ impl Log {
         durability: Durability,
         default_timestamp: DefaultTimestamp,
     ) -> Result<()> {
-        self.health.check()?;
+        self.health.check_writable()?;
         let request = Request { cells, durability, default_timestamp };
         let mut queue = lock(&self.queue);
         queue.came += 1;
@@ -97,7 +97,7 @@ impl Log {
             loop {
                 queue = wait(&self.done, queue);
                 if queue.served >= ticket {
-                    return self.health.check();
+                    return self.health.check_writable();
                 }
                 if !queue.has_leader {
                     break;
@@ -113,7 +113,7 @@ impl Log {
         assert_eq!(group.len() as u64, unserved, "each request is in one group");
         let leading = GroupLeader { log: self, group_len: group.len(), last: queue.came };
         drop(queue);
-        let result = self.health.check();
+        let result = self.health.check_writable();
         let result = result.and_then(|()| self.commit_group(catalog, &mut self.writer(), group));
         let result = result.map_err(|error| self.health.poison(error));
         drop(leading);
@@ -131,7 +131,7 @@ impl Log {
     ) -> Result<Vec<Cell>> {
         let _watch = self.health.poison_on_panic();
         let mut writer = self.writer();
-        self.health.check()?;
+        self.health.check_writable()?;
         let mut cells = prepare(&catalog.version(), compute(&ReadView::of(catalog))?)?;
         if cells.is_empty() {
             return Ok(cells);
