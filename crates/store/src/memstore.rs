@@ -77,9 +77,9 @@ impl Memstore {
 
     /// Appends to `found` up to `limit` cells from `place` on that were written up to `visible`,
     /// for as long as `wanted` says so.
-    pub(crate) fn collect(
+    pub(crate) fn copy_cells(
         &self,
-        place: &Place<'_>,
+        place: &SeekPosition<'_>,
         visible: SequenceId,
         limit: usize,
         found: &mut Vec<Cell>,
@@ -88,10 +88,10 @@ impl Memstore {
         if self.is_empty() {
             return;
         }
-        let from: Bound<&dyn Sorted> =
-            if place.is_behind { Bound::Excluded(place) } else { Bound::Included(place) };
+        let from: Bound<&dyn SortKey> =
+            if place.is_exclusive { Bound::Excluded(place) } else { Bound::Included(place) };
         let tree = read(&self.cells);
-        let cells = tree.range::<dyn Sorted, _>((from, Bound::Unbounded)).map(|entry| &entry.cell);
+        let cells = tree.range::<dyn SortKey, _>((from, Bound::Unbounded)).map(|entry| &entry.cell);
         let cells = cells.take_while(|cell| wanted(&cell.as_ref()));
         found.extend(cells.filter(|cell| cell.sequence_id() <= visible).take(limit).cloned());
     }
@@ -99,38 +99,38 @@ impl Memstore {
     /// The greatest row below `row`, or of all rows if there is none, whose cells were written up
     /// to `visible`.
     pub(crate) fn row_before(&self, row: Option<&[u8]>, visible: SequenceId) -> Option<Box<[u8]>> {
-        let place = row.map(|row| Place::from(KeyRef::before_row(row)));
-        let to: Bound<&dyn Sorted> = match &place {
+        let place = row.map(|row| SeekPosition::at_or_after(KeyRef::before_row(row)));
+        let to: Bound<&dyn SortKey> = match &place {
             Some(place) => Bound::Excluded(place),
             None => Bound::Unbounded,
         };
         let tree = read(&self.cells);
         let mut cells =
-            tree.range::<dyn Sorted, _>((Bound::Unbounded, to)).map(|entry| &entry.cell);
+            tree.range::<dyn SortKey, _>((Bound::Unbounded, to)).map(|entry| &entry.cell);
         cells.rfind(|cell| cell.sequence_id() <= visible).map(|cell| cell.row().into())
     }
 }
 
 /// Where to begin in a memstore.
 #[derive(Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct SeekPosition<'a> {
     head: RowHead,
     key: KeyRef<'a>,
     sequence_id: SequenceId,
-    is_behind: bool,
+    is_exclusive: bool,
 }
 
-impl<'a> Place<'a> {
+impl<'a> SeekPosition<'a> {
     /// With the first cell that is not before this key.
-    pub(crate) fn from(key: KeyRef<'a>) -> Self {
+    pub(crate) fn at_or_after(key: KeyRef<'a>) -> Self {
         // Of equal keys the greatest sequence id comes first.
-        Self { head: row_head(key.row), key, sequence_id: SequenceId::MAX, is_behind: false }
+        Self { head: row_head(key.row), key, sequence_id: SequenceId::MAX, is_exclusive: false }
     }
 
     /// Behind this cell.
     pub(crate) fn after(cell: CellRef<'a>) -> Self {
         let (key, sequence_id) = (cell.key(), cell.sequence_id);
-        Self { head: row_head(key.row), key, sequence_id, is_behind: true }
+        Self { head: row_head(key.row), key, sequence_id, is_exclusive: true }
     }
 }
 
@@ -143,12 +143,12 @@ struct Entry {
 }
 
 /// What stands at some place in the order of cells: lets the tree be searched by a borrowed key.
-trait Sorted {
+trait SortKey {
     fn head(&self) -> RowHead;
     fn place(&self) -> (KeyRef<'_>, SequenceId);
 }
 
-impl Sorted for Entry {
+impl SortKey for Entry {
     fn head(&self) -> RowHead {
         self.head
     }
@@ -158,7 +158,7 @@ impl Sorted for Entry {
     }
 }
 
-impl Sorted for Place<'_> {
+impl SortKey for SeekPosition<'_> {
     fn head(&self) -> RowHead {
         self.head
     }
@@ -168,7 +168,7 @@ impl Sorted for Place<'_> {
     }
 }
 
-fn compare<S: Sorted + ?Sized>(left: &S, right: &S) -> Ordering {
+fn compare_sort_keys<S: SortKey + ?Sized>(left: &S, right: &S) -> Ordering {
     left.head().cmp(&right.head()).then_with(|| {
         let ((left, left_id), (right, right_id)) = (left.place(), right.place());
         left.cmp(&right).then_with(|| right_id.cmp(&left_id))
@@ -177,7 +177,7 @@ fn compare<S: Sorted + ?Sized>(left: &S, right: &S) -> Ordering {
 
 impl Ord for Entry {
     fn cmp(&self, other: &Self) -> Ordering {
-        compare(self, other)
+        compare_sort_keys(self, other)
     }
 }
 
@@ -195,28 +195,28 @@ impl PartialEq for Entry {
 
 impl Eq for Entry {}
 
-impl<'a> Borrow<dyn Sorted + 'a> for Entry {
-    fn borrow(&self) -> &(dyn Sorted + 'a) {
+impl<'a> Borrow<dyn SortKey + 'a> for Entry {
+    fn borrow(&self) -> &(dyn SortKey + 'a) {
         self
     }
 }
 
-impl Ord for dyn Sorted + '_ {
+impl Ord for dyn SortKey + '_ {
     fn cmp(&self, other: &Self) -> Ordering {
-        compare(self, other)
+        compare_sort_keys(self, other)
     }
 }
 
-impl PartialOrd for dyn Sorted + '_ {
+impl PartialOrd for dyn SortKey + '_ {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for dyn Sorted + '_ {
+impl PartialEq for dyn SortKey + '_ {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for dyn Sorted + '_ {}
+impl Eq for dyn SortKey + '_ {}

@@ -28,7 +28,7 @@ use crate::files::store_file::StoreFile;
 use crate::files::version::{Family, FamilyVersion, StoreVersion};
 use crate::maintenance::filters::filter_of_new;
 use crate::memstore::Memstore;
-use crate::read::merge::{MemoryCursor, Merge, Source};
+use crate::read::merge::{CellSource, MemstoreCursor, MergeCursor};
 use crate::read::rules::{Rules, Verdict};
 use crate::telemetry::{Work, WorkSpan};
 use crate::write::log::Log;
@@ -126,9 +126,9 @@ fn write_memstores(
     let memstores = version.flushing.clone();
     let merged = || {
         let sources = memstores.iter().map(|memstore| {
-            Source::Memory(MemoryCursor::new(Arc::clone(memstore), SequenceId::MAX))
+            CellSource::Memory(MemstoreCursor::new(Arc::clone(memstore), SequenceId::MAX))
         });
-        Merge::new(sources.collect(), KeyRef::before_row(b""))
+        MergeCursor::new(sources.collect(), KeyRef::before_row(b""))
     };
     let others: Vec<_> = version.files.by_sequence().cloned().collect();
     let purpose = FilePurpose {
@@ -196,7 +196,7 @@ fn install_flushed(
 }
 
 /// How many rows there are among cells in order.
-fn count_rows(mut cells: Merge) -> Result<u64> {
+fn count_rows(mut cells: MergeCursor) -> Result<u64> {
     let mut last: Option<Vec<u8>> = None;
     let mut count = 0;
     while let Some(cell) = cells.cell() {

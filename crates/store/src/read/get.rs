@@ -20,7 +20,7 @@ use sstable::{
 use crate::error::Result;
 use crate::files::catalog::Catalog;
 use crate::files::version::{FamilyVersion, StoreVersion};
-use crate::memstore::Place;
+use crate::memstore::SeekPosition;
 use crate::read::explain::{Explanation, FileFate, GetObserver, Recorder};
 use crate::read::query::{Columns, Get, View};
 use crate::read::row_cells::RowCells;
@@ -180,9 +180,9 @@ impl<'a> FamilyRead<'a> {
         let options = &family.family.options;
         let mut row = RowCells::new(probe.row(), columns, options, view, moment);
         for memstore in family.memstores().filter(|memstore| !memstore.is_empty()) {
-            let place = Place::from(KeyRef::before_row(probe.row()));
+            let place = SeekPosition::at_or_after(KeyRef::before_row(probe.row()));
             let mut cells = Vec::new();
-            memstore.collect(&place, moment.visible, usize::MAX, &mut cells, |cell| {
+            memstore.copy_cells(&place, moment.visible, usize::MAX, &mut cells, |cell| {
                 cell.row == probe.row()
             });
             row.add_from_memstore(cells);

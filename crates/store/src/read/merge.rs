@@ -9,29 +9,29 @@ use sstable::{Cell, CellRef, KeyRef, ReadTrace, RowHead, SequenceId, row_head};
 
 use crate::error::Result;
 use crate::files::store_file::FileCursor;
-use crate::memstore::{Memstore, Place};
+use crate::memstore::{Memstore, SeekPosition};
 
 /// Cells in order, merged. After an error there are none.
 #[derive(Debug)]
-pub(crate) struct Merge {
+pub(crate) struct MergeCursor {
     /// The newest first.
-    sources: Vec<Source>,
+    sources: Vec<CellSource>,
     /// Those sources that have a cell, as a heap.
-    heap: Vec<Standing>,
+    heap: Vec<HeapEntry>,
 }
 
 /// Where a source stands.
 #[derive(Clone, Copy, Debug)]
-struct Standing {
+struct HeapEntry {
     /// Of its cell's row: mostly that alone decides which of two cells comes first, and no source
     /// has to be asked.
     head: RowHead,
     source: usize,
 }
 
-impl Merge {
+impl MergeCursor {
     /// Merges `sources`, of which the newest comes first, from `start` on.
-    pub(crate) fn new(sources: Vec<Source>, start: KeyRef<'_>) -> Result<Self> {
+    pub(crate) fn new(sources: Vec<CellSource>, start: KeyRef<'_>) -> Result<Self> {
         let mut merge = Self { sources, heap: Vec::new() };
         merge.seek(start)?;
         Ok(merge)
@@ -90,7 +90,7 @@ impl Merge {
     pub(crate) fn take_trace(&mut self) -> ReadTrace {
         let mut sum = ReadTrace::default();
         for source in &mut self.sources {
-            if let Source::File(cursor) = source {
+            if let CellSource::File(cursor) = source {
                 sum.add(&cursor.take_trace());
             }
         }
@@ -98,8 +98,8 @@ impl Merge {
     }
 
     fn rebuild(&mut self) {
-        let standing = |(source, it): (usize, &Source)| {
-            it.cell().map(|cell| Standing { head: row_head(cell.row), source })
+        let standing = |(source, it): (usize, &CellSource)| {
+            it.cell().map(|cell| HeapEntry { head: row_head(cell.row), source })
         };
         debug_assert!(self.heap.is_empty(), "the old heap is of other cells");
         self.heap.extend(self.sources.iter().enumerate().filter_map(standing));
@@ -127,7 +127,7 @@ impl Merge {
     }
 
     #[inline]
-    fn is_before(&self, left: Standing, right: Standing) -> bool {
+    fn is_before(&self, left: HeapEntry, right: HeapEntry) -> bool {
         if left.head != right.head {
             return left.head < right.head;
         }
@@ -147,12 +147,12 @@ const IN_HEAP: &str = "a source in the heap stands on a cell";
 
 /// One place that cells come from.
 #[derive(Debug)]
-pub(crate) enum Source {
-    Memory(MemoryCursor),
+pub(crate) enum CellSource {
+    Memory(MemstoreCursor),
     File(Box<FileCursor>),
 }
 
-impl Source {
+impl CellSource {
     #[inline]
     fn cell(&self) -> Option<CellRef<'_>> {
         match self {
@@ -174,7 +174,7 @@ impl Source {
     fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
         match self {
             Self::Memory(cursor) => {
-                cursor.fill(&Place::from(key));
+                cursor.fill(&SeekPosition::at_or_after(key));
                 Ok(())
             }
             Self::File(cursor) => cursor.seek(key),
@@ -191,14 +191,14 @@ impl Source {
 
 /// Reads a memstore some cells at a time, so that writers wait only for as long as those take.
 #[derive(Debug)]
-pub(crate) struct MemoryCursor {
+pub(crate) struct MemstoreCursor {
     memstore: Arc<Memstore>,
     visible: SequenceId,
     cells: Vec<Cell>,
     at: usize,
 }
 
-impl MemoryCursor {
+impl MemstoreCursor {
     /// As many cells as are copied at once.
     const BATCH: usize = 64;
 
@@ -215,14 +215,14 @@ impl MemoryCursor {
         if self.at == self.cells.len()
             && let Some(last) = self.cells.pop()
         {
-            self.fill(&Place::after(last.as_ref()));
+            self.fill(&SeekPosition::after(last.as_ref()));
         }
     }
 
-    fn fill(&mut self, place: &Place<'_>) {
+    fn fill(&mut self, place: &SeekPosition<'_>) {
         self.cells.clear();
         self.at = 0;
-        self.memstore.collect(place, self.visible, Self::BATCH, &mut self.cells, |_| true);
+        self.memstore.copy_cells(place, self.visible, Self::BATCH, &mut self.cells, |_| true);
     }
 }
 
@@ -234,8 +234,8 @@ mod tests {
     #[cfg(debug_assertions)]
     #[should_panic(expected = "a source in the heap stands on a cell")]
     fn a_source_at_its_end_in_the_heap_is_a_broken_invariant() {
-        let cursor = MemoryCursor::new(Arc::new(Memstore::new()), SequenceId::MAX);
-        let heap = vec![Standing { head: row_head(b"row"), source: 0 }];
-        let _ = Merge { sources: vec![Source::Memory(cursor)], heap }.cell();
+        let cursor = MemstoreCursor::new(Arc::new(Memstore::new()), SequenceId::MAX);
+        let heap = vec![HeapEntry { head: row_head(b"row"), source: 0 }];
+        let _ = MergeCursor { sources: vec![CellSource::Memory(cursor)], heap }.cell();
     }
 }

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::files::store_file::{FileCursor, StoreFile};
 use crate::files::version::Family;
 use crate::read::get::ReadView;
-use crate::read::merge::{MemoryCursor, Merge, Source};
+use crate::read::merge::{CellSource, MemstoreCursor, MergeCursor};
 use crate::read::query::Scan;
 use crate::read::rules::{Rules, Verdict};
 
@@ -27,7 +27,7 @@ pub struct Cells {
     family: Arc<Family>,
     scan: Scan,
     rules: Rules<'static>,
-    merge: Merge,
+    merge: MergeCursor,
     standing: Standing,
     /// Going backwards: no row from here on is wanted any more, but this one if it is being read.
     below: Option<Vec<u8>>,
@@ -74,7 +74,9 @@ impl Cells {
         let rules = Rules::for_read(&family.family.options, &scan.view, columns, view.now());
         let memstores = family.memstores();
         let mut sources: Vec<_> = memstores
-            .map(|memstore| Source::Memory(MemoryCursor::new(Arc::clone(memstore), view.visible)))
+            .map(|memstore| {
+                CellSource::Memory(MemstoreCursor::new(Arc::clone(memstore), view.visible))
+            })
             .collect();
         let mut trace = ReadTrace::default();
         let can_matter = |file: &&Arc<StoreFile>| {
@@ -84,13 +86,14 @@ impl Cells {
                 && prefix.is_none_or(|prefix| reader.may_contain_prefix(prefix, &mut trace))
         };
         let files = family.files.by_sequence().filter(can_matter);
-        sources
-            .extend(files.map(|file| Source::File(Box::new(FileCursor::new(file, Caching::Use)))));
+        sources.extend(
+            files.map(|file| CellSource::File(Box::new(FileCursor::new(file, Caching::Use)))),
+        );
         let prefix = scan.prefix.as_deref();
         let start = scan.start.as_deref().max(prefix).unwrap_or_default();
         let below = scan.start.as_deref().map(|start| [start, b"\0"].concat());
         let below = [below, prefix.and_then(first_behind)].into_iter().flatten().min();
-        let merge = Merge::new(sources, KeyRef::before_row(start))?;
+        let merge = MergeCursor::new(sources, KeyRef::before_row(start))?;
         let is_empty = scan.rows_max == Some(0) || scan.cells_per_row_max == Some(0);
         if trace.filters_unreadable > 0 {
             family.log_filter_problems();

@@ -16,7 +16,7 @@ use crate::files::store_file::{FileCursor, StoreFile};
 use crate::files::version::FamilyVersion;
 use crate::maintenance::background::Maintenance;
 use crate::maintenance::filters::{filter_of_new, row_count};
-use crate::read::merge::{Merge, Source};
+use crate::read::merge::{CellSource, MergeCursor};
 use crate::read::rules::{Rules, Verdict};
 use crate::telemetry::{Work, WorkSpan};
 
@@ -100,9 +100,9 @@ impl Maintenance {
         }
         let newest_first = files.iter().rev();
         let sources = newest_first
-            .map(|file| Source::File(Box::new(FileCursor::new(file, Caching::Bypass))))
+            .map(|file| CellSource::File(Box::new(FileCursor::new(file, Caching::Bypass))))
             .collect();
-        let mut cells = Merge::new(sources, KeyRef::before_row(b""))?;
+        let mut cells = MergeCursor::new(sources, KeyRef::before_row(b""))?;
         let now = catalog.clock.now();
         let mut rules = if is_all {
             Rules::for_rewrite_of_all(&family.options, earliest_put(files), now)
