@@ -33,7 +33,7 @@ pub struct Export {
 
 /// Writes all families into `out`, cut before each row of `splits`.
 pub(crate) fn export(catalog: &Catalog, out: &Path, splits: &[Vec<u8>]) -> Result<Export> {
-    let view = ReadView::of(catalog);
+    let view = ReadView::current(catalog);
     let mut export = Export::default();
     for family in &view.version.families {
         export_family(catalog, &view, family, out, splits, &mut export)?;

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The lookup asks the files newest first, until none that is left can change the answer
-//! ([`RowCells::settled`]).
+//! ([`RowCells::stop_time`]).
 
 use std::sync::{Arc, OnceLock};
 
@@ -38,7 +38,7 @@ pub(crate) struct ReadView {
 
 impl ReadView {
     /// The store as it is now.
-    pub(crate) fn of(catalog: &Catalog) -> Self {
+    pub(crate) fn current(catalog: &Catalog) -> Self {
         // In this order: a version has all that was visible before it, never less.
         let version = catalog.version();
         let visible = catalog.visible();
@@ -52,25 +52,25 @@ impl ReadView {
 
     /// Answers a get.
     pub(crate) fn get(&self, get: &Get) -> Result<Vec<Cell>> {
-        self.read(get, &mut ReadTrace::default(), &mut ())
+        self.get_with_observer(get, &mut ReadTrace::default(), &mut ())
     }
 
     /// Answers a get; returns what it did beside what it found.
     pub(crate) fn get_traced(&self, get: &Get) -> Result<(Vec<Cell>, ReadTrace)> {
         let mut trace = ReadTrace::default();
-        let cells = self.read(get, &mut trace, &mut ())?;
+        let cells = self.get_with_observer(get, &mut trace, &mut ())?;
         Ok((cells, trace))
     }
 
     /// Answers a get, and tells its way file by file.
     pub(crate) fn explain(&self, get: &Get) -> Result<Explanation> {
         let (mut recorder, mut trace) = (Recorder::default(), ReadTrace::default());
-        let cells = self.read(get, &mut trace, &mut recorder)?;
+        let cells = self.get_with_observer(get, &mut trace, &mut recorder)?;
         Ok(Explanation { cells, trace, families: recorder.families })
     }
 
     /// Answers a get, one family after the other.
-    fn read(
+    fn get_with_observer(
         &self,
         get: &Get,
         trace: &mut ReadTrace,
@@ -152,7 +152,7 @@ impl<'a> FamilyGet<'a> {
     fn new(family: &'a FamilyVersion, get: &'a Get, columns: &'a Columns, seed: Seed) -> Self {
         let probe = RowProbe::new(&get.row, seed);
         // A filter over columns can be asked if there is just one column.
-        let probe = match columns.only_one() {
+        let probe = match columns.single() {
             Some(column) => probe.with_column(column),
             None => probe,
         };
@@ -172,29 +172,29 @@ impl<'a> FamilyRead<'a> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what is begun is large, and would be moved")]
     fn begin(
-        moment: &'a ReadView,
+        read_view: &'a ReadView,
         family_get: &'a FamilyGet<'a>,
         observer: &mut impl GetObserver,
     ) -> Self {
         let FamilyGet { family, probe, columns, view } = family_get;
         let options = &family.family.options;
-        let mut row = RowCells::new(probe.row(), columns, options, view, moment);
+        let mut row = RowCells::new(probe.row(), columns, options, view, read_view);
         for memstore in family.memstores().filter(|memstore| !memstore.is_empty()) {
             let place = SeekPosition::at_or_after(KeyRef::before_row(probe.row()));
             let mut cells = Vec::new();
-            memstore.copy_cells(&place, moment.visible, usize::MAX, &mut cells, |cell| {
+            memstore.copy_cells(&place, read_view.visible, usize::MAX, &mut cells, |cell| {
                 cell.row == probe.row()
             });
             row.add_from_memstore(cells);
         }
         let unexpired = match options.min_versions {
-            0 => oldest_unexpired(options, || moment.now()),
+            0 => oldest_unexpired(options, || read_view.now()),
             _ => Timestamp::OLDEST,
         };
         let times = view.time_range;
         let mut lookup = RowLookup::new(family.files.lookup(), probe);
         lookup.times(times.min.max(unexpired), times.max);
-        lookup.stop_below(row.settled());
+        lookup.stop_below(row.stop_time());
         observer.begin_family(family, row.len(), lookup.trace());
         Self { family, row, lookup }
     }
@@ -211,7 +211,7 @@ impl<'a> FamilyRead<'a> {
         let found = self.read_files(observer);
         trace.add(self.lookup.trace());
         found?;
-        self.row.show(shown);
+        self.row.append_shown(shown);
         if self.lookup.trace().filters_unreadable > 0 {
             self.family.log_filter_problems();
         }
@@ -226,7 +226,7 @@ impl<'a> FamilyRead<'a> {
             let file = &self.family.files.by_time()[index];
             self.row.add_from_file(file, scanner, self.lookup.trace_mut())?;
             observer.file(index, FileFate::Read, self.lookup.trace());
-            self.lookup.stop_below(self.row.settled());
+            self.lookup.stop_below(self.row.stop_time());
         }
         Ok(())
     }

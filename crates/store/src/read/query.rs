@@ -46,7 +46,7 @@ pub(crate) enum Columns {
 
 impl Columns {
     /// The column, if just one is asked for.
-    pub(crate) fn only_one(&self) -> Option<&[u8]> {
+    pub(crate) fn single(&self) -> Option<&[u8]> {
         match self {
             Self::Only(columns) if columns.len() == 1 => Some(&columns[0]),
             _ => None,

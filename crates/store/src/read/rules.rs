@@ -72,7 +72,7 @@ enum Purpose {
     /// To write them into a file that lies above others: markers stay, they hide cells below.
     Rewrite,
     /// To write them into the family's only file: markers have done their work.
-    RewriteAll,
+    MajorCompaction,
 }
 
 /// What is to be done with a cell.
@@ -106,9 +106,9 @@ pub struct Rules<'c> {
     /// No put of the family is older than this, so far as that is known.
     earliest_put: Timestamp,
     row: SmallVec<[u8; 32]>,
-    row_is_known: bool,
-    deletes: Deletes,
-    column: Column,
+    has_row: bool,
+    deletes: DeleteTracker,
+    column: ColumnState,
 }
 
 impl Rules<'_> {
@@ -151,12 +151,12 @@ impl<'c> Rules<'c> {
     }
 
     /// For a major compaction: of all files, none of whose puts is older than `earliest_put`.
-    pub(crate) fn for_rewrite_of_all(
+    pub(crate) fn for_major_compaction(
         family: &FamilyOptions,
         earliest_put: Timestamp,
         now: Timestamp,
     ) -> Self {
-        Self { earliest_put, ..Self::with_purpose(family, Purpose::RewriteAll, now) }
+        Self { earliest_put, ..Self::with_purpose(family, Purpose::MajorCompaction, now) }
     }
 
     fn with_purpose(family: &FamilyOptions, purpose: Purpose, now: Timestamp) -> Self {
@@ -171,14 +171,14 @@ impl<'c> Rules<'c> {
             oldest_unexpired: oldest_unexpired(family, || now),
             earliest_put: Timestamp::OLDEST,
             row: SmallVec::new(),
-            row_is_known: false,
-            deletes: Deletes::default(),
-            column: Column::default(),
+            has_row: false,
+            deletes: DeleteTracker::default(),
+            column: ColumnState::default(),
         }
     }
 
     /// Whether cells of these times can be shown, or hide some that are.
-    pub(crate) fn can_matter(&self, oldest: Timestamp, newest: Timestamp) -> bool {
+    pub(crate) fn can_contribute(&self, oldest: Timestamp, newest: Timestamp) -> bool {
         let TimeRange { min, max } = self.time_range;
         let has_expired = self.min_versions == 0 && newest < self.oldest_unexpired;
         oldest < max && newest >= min && !has_expired
@@ -187,19 +187,19 @@ impl<'c> Rules<'c> {
     /// Decides about the next cell.
     pub fn judge(&mut self, cell: &CellRef<'_>) -> Verdict {
         self.enter(cell);
-        if self.column.is_done && !cell.qualifier.is_empty() {
+        if self.column.is_complete && !cell.qualifier.is_empty() {
             return Verdict::SkipColumn;
         }
         if self.min_versions == 0 && cell.timestamp < self.oldest_unexpired {
-            return self.skip_column();
+            return self.end_column();
         }
-        if self.has_outlived_its_tag(cell) {
+        if self.is_past_its_ttl_tag(cell) {
             return Verdict::Skip;
         }
         match self.purpose {
             Purpose::Read => self.judge_for_read(cell),
-            Purpose::RawRead => self.judge_in_time(cell),
-            Purpose::Rewrite | Purpose::RewriteAll => self.judge_for_rewrite(cell),
+            Purpose::RawRead => self.judge_time_and_column(cell),
+            Purpose::Rewrite | Purpose::MajorCompaction => self.judge_for_rewrite(cell),
         }
     }
 
@@ -216,24 +216,24 @@ impl<'c> Rules<'c> {
             return Verdict::Skip;
         }
         match self.deletes.hides(cell) {
-            Some(Hidden::Older) => self.skip_column(),
-            Some(Hidden::This) => Verdict::Skip,
-            None => self.judge_in_time(cell),
+            Some(HiddenCells::ThisAndOlder) => self.end_column(),
+            Some(HiddenCells::This) => Verdict::Skip,
+            None => self.judge_time_and_column(cell),
         }
     }
 
-    fn judge_in_time(&mut self, cell: &CellRef<'_>) -> Verdict {
+    fn judge_time_and_column(&mut self, cell: &CellRef<'_>) -> Verdict {
         if cell.timestamp >= self.time_range.max {
             return Verdict::Skip;
         }
         if cell.timestamp < self.time_range.min {
-            return self.skip_column();
+            return self.end_column();
         }
         match &*self.columns {
             Columns::All => self.count_version(cell),
             Columns::Only(columns) => {
                 if columns.binary_search_by(|known| known[..].cmp(cell.qualifier)).is_err() {
-                    return self.skip_column();
+                    return self.end_column();
                 }
                 if self.purpose == Purpose::RawRead {
                     self.count_version(cell)
@@ -262,12 +262,12 @@ impl<'c> Rules<'c> {
                 return Verdict::Skip;
             }
             if cell.timestamp < self.earliest_put {
-                return self.skip_column();
+                return self.end_column();
             }
         } else {
             match self.deletes.hides(cell) {
-                Some(Hidden::Older) => return self.skip_column(),
-                Some(Hidden::This) => return Verdict::Skip,
+                Some(HiddenCells::ThisAndOlder) => return self.end_column(),
+                Some(HiddenCells::This) => return Verdict::Skip,
                 None => {}
             }
         }
@@ -286,7 +286,7 @@ impl<'c> Rules<'c> {
         let is_wanted = self.column.count <= self.min_versions.into()
             || cell.timestamp >= self.oldest_unexpired;
         if self.column.count > self.versions.into() || !is_wanted {
-            return self.skip_column();
+            return self.end_column();
         }
         self.column.last = Some(version);
         Verdict::Include
@@ -296,7 +296,7 @@ impl<'c> Rules<'c> {
     /// versions: of those past the minimum it still shows the first.
     fn count_version_of_named_column(&mut self, cell: &CellRef<'_>) -> Verdict {
         let version = (cell.timestamp, cell.cell_type);
-        if self.column.is_done || self.column.last == Some(version) {
+        if self.column.is_complete || self.column.last == Some(version) {
             return Verdict::Skip;
         }
         self.column.count += 1;
@@ -304,7 +304,7 @@ impl<'c> Rules<'c> {
         if self.column.count >= self.versions.into()
             || (self.column.count >= self.min_versions.into() && is_expired)
         {
-            self.column.is_done = true;
+            self.column.is_complete = true;
         }
         self.column.last = Some(version);
         Verdict::Include
@@ -312,10 +312,10 @@ impl<'c> Rules<'c> {
 
     /// Forgets what does not outlive a row or a column, if the cell begins another.
     fn enter(&mut self, cell: &CellRef<'_>) {
-        if !self.row_is_known || self.row[..] != *cell.row {
+        if !self.has_row || self.row[..] != *cell.row {
             self.row.clear();
             self.row.extend_from_slice(cell.row);
-            self.row_is_known = true;
+            self.has_row = true;
             self.deletes.clear();
             self.column.enter(cell.qualifier);
         } else if self.column.qualifier != cell.qualifier {
@@ -323,12 +323,12 @@ impl<'c> Rules<'c> {
         }
     }
 
-    fn skip_column(&mut self) -> Verdict {
-        self.column.is_done = true;
+    fn end_column(&mut self) -> Verdict {
+        self.column.is_complete = true;
         Verdict::SkipColumn
     }
 
-    fn has_outlived_its_tag(&self, cell: &CellRef<'_>) -> bool {
+    fn is_past_its_ttl_tag(&self, cell: &CellRef<'_>) -> bool {
         cell.tags().find(|(tag, _)| *tag == TTL_TAG).is_some_and(|(_, millis)| {
             <[u8; 8]>::try_from(millis).is_ok_and(|millis| {
                 let end = cell.timestamp.get().saturating_add(i64::from_be_bytes(millis));
@@ -344,7 +344,7 @@ impl<'c> Rules<'c> {
 /// Most gets of one column find just one put. Without another cell no marker hides it, and it is the first
 /// version.
 #[inline]
-pub(crate) fn shows_lone_put(family: &FamilyOptions, view: &View, cell: &CellRef<'_>) -> bool {
+pub(crate) fn shows_only_put(family: &FamilyOptions, view: &View, cell: &CellRef<'_>) -> bool {
     let TimeRange { min, max } = view.time_range;
     cell.cell_type == CellType::Put
         && cell.tags.is_empty()
@@ -366,37 +366,37 @@ pub(crate) fn oldest_unexpired(
 
 /// What is known of the column that the last cell was of.
 #[derive(Debug, Default)]
-struct Column {
+struct ColumnState {
     qualifier: Vec<u8>,
     count: u64,
     last: Option<(Timestamp, CellType)>,
     /// Nothing more of it is wanted. Under the empty qualifier the markers of the whole family
     /// stand too, so that there the next cell is looked at all the same.
-    is_done: bool,
+    is_complete: bool,
 }
 
-impl Column {
+impl ColumnState {
     fn enter(&mut self, qualifier: &[u8]) {
         self.qualifier.clear();
         self.qualifier.extend_from_slice(qualifier);
         self.count = 0;
         self.last = None;
-        self.is_done = false;
+        self.is_complete = false;
     }
 }
 
 /// How a delete marker hides a cell.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Hidden {
+enum HiddenCells {
     /// With all older cells of its column.
-    Older,
+    ThisAndOlder,
     /// It alone.
     This,
 }
 
 /// The delete markers of a row that can hide cells yet to come: HBase's `ScanDeleteTracker`.
 #[derive(Debug, Default)]
-struct Deletes {
+struct DeleteTracker {
     /// All of the row up to here.
     family: Option<Timestamp>,
     /// All of the row exactly then. Newest first, as they come.
@@ -406,7 +406,7 @@ struct Deletes {
     qualifier: Vec<u8>,
 }
 
-impl Deletes {
+impl DeleteTracker {
     fn clear(&mut self) {
         self.family = None;
         self.family_versions.clear();
@@ -432,12 +432,12 @@ impl Deletes {
         }
     }
 
-    fn hides(&mut self, cell: &CellRef<'_>) -> Option<Hidden> {
+    fn hides(&mut self, cell: &CellRef<'_>) -> Option<HiddenCells> {
         if self.family.is_some_and(|family| cell.timestamp <= family) {
-            return Some(Hidden::Older);
+            return Some(HiddenCells::ThisAndOlder);
         }
         if self.family_versions.contains(&cell.timestamp) {
-            return Some(Hidden::This);
+            return Some(HiddenCells::This);
         }
         let (marker, timestamp) = self.column?;
         if self.qualifier != cell.qualifier {
@@ -445,10 +445,10 @@ impl Deletes {
             return None;
         }
         if marker == CellType::DeleteColumn {
-            return Some(Hidden::Older);
+            return Some(HiddenCells::ThisAndOlder);
         }
         if cell.timestamp == timestamp {
-            return Some(Hidden::This);
+            return Some(HiddenCells::This);
         }
         self.column = None; // The cells that come are older than the one that it deletes.
         None
@@ -504,7 +504,7 @@ mod tests {
             ] {
                 let mut rules = rules;
                 let shown = rules.judge(&cell) == Verdict::Include;
-                prop_assert!(shown || !shows_lone_put(&family, &view, &cell));
+                prop_assert!(shown || !shows_only_put(&family, &view, &cell));
             }
         }
     }

@@ -79,13 +79,13 @@ impl Cells {
             })
             .collect();
         let mut trace = ReadTrace::default();
-        let can_matter = |file: &&Arc<StoreFile>| {
+        let can_contribute = |file: &&Arc<StoreFile>| {
             let prefix = scan.prefix.as_deref();
             let reader = &file.reader;
-            can_matter(file, &scan, &rules)
+            can_contribute(file, &scan, &rules)
                 && prefix.is_none_or(|prefix| reader.may_contain_prefix(prefix, &mut trace))
         };
-        let files = family.files.by_sequence().filter(can_matter);
+        let files = family.files.by_sequence().filter(can_contribute);
         sources.extend(
             files.map(|file| CellSource::File(Box::new(FileCursor::new(file, Caching::Use)))),
         );
@@ -287,7 +287,7 @@ impl Scan {
 }
 
 /// Whether a file can have cells that the scan shows, or markers that hide some.
-fn can_matter(file: &StoreFile, scan: &Scan, rules: &Rules<'_>) -> bool {
+fn can_contribute(file: &StoreFile, scan: &Scan, rules: &Rules<'_>) -> bool {
     let (first, last) = (file.entry.first_row(), file.entry.last_row());
     let (start, stop) = (scan.start.as_deref(), scan.stop.as_deref());
     let in_range = if scan.reverse {
@@ -295,7 +295,7 @@ fn can_matter(file: &StoreFile, scan: &Scan, rules: &Rules<'_>) -> bool {
     } else {
         start.is_none_or(|start| last >= start) && stop.is_none_or(|stop| first < stop)
     };
-    in_range && rules.can_matter(file.oldest(), file.newest())
+    in_range && rules.can_contribute(file.oldest(), file.newest())
 }
 
 /// The first row behind all that begin with `prefix`; `None` if there is none.

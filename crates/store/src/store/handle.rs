@@ -349,6 +349,6 @@ impl Store {
     }
 
     pub(super) fn view(&self) -> ReadView {
-        ReadView::of(&self.inner.catalog)
+        ReadView::current(&self.inner.catalog)
     }
 }

@@ -105,7 +105,7 @@ impl Maintenance {
         let mut cells = MergeCursor::new(sources, KeyRef::before_row(b""))?;
         let now = catalog.clock.now();
         let mut rules = if is_all {
-            Rules::for_rewrite_of_all(&family.options, earliest_put(files), now)
+            Rules::for_major_compaction(&family.options, earliest_put(files), now)
         } else {
             Rules::for_rewrite(&family.options, now)
         };

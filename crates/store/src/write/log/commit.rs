@@ -132,7 +132,7 @@ impl Log {
         let _watch = self.health.poison_on_panic();
         let mut writer = self.writer();
         self.health.check_writable()?;
-        let mut cells = prepare(&catalog.version(), compute(&ReadView::of(catalog))?)?;
+        let mut cells = prepare(&catalog.version(), compute(&ReadView::current(catalog))?)?;
         if cells.is_empty() {
             return Ok(cells);
         }
