@@ -1,18 +1,18 @@
-//! What HBase shows of the cells found, and what it keeps of them when it rewrites files.
+//! HBase's rules: which cells a read shows, and which cells a flush or compaction keeps.
 //!
-//! Cells of a row come in HBase's order, merged from everywhere. Delete markers sort before the
-//! puts that they hide, so that one pass with little memory decides about each cell:
+//! The cells of a row come merged, in HBase's order. Delete markers sort before the puts that they
+//! hide, so one pass with little state decides about each cell:
 //!
 //! ```text
-//! cell ─ expired? ─ a marker: remember it ─ hidden by a marker? ─ in time? ─ too many versions? → shown
+//! cell ─ expired? ─ marker: remember it ─ hidden by a marker? ─ in time range? ─ too many versions? → shown
 //! ```
 //!
-//! The order of these questions is HBase's, and part of its answers: a hidden version does not
-//! count as a version, nor does one outside the time range. HBase has it in `ScanQueryMatcher` and
-//! its subclasses, in `ScanDeleteTracker`, and in the `ColumnTracker`s; names follow it.
+//! The order of these checks is HBase's and affects the result: a hidden version does not count as a
+//! version, nor does a version outside the time range. In HBase the rules are in `ScanQueryMatcher` and
+//! its subclasses, in `ScanDeleteTracker`, and in the `ColumnTracker`s; the names here follow them.
 //!
-//! A store applies the rules itself. They are public for programs that read cells of a family from
-//! elsewhere, such as the HFiles of an HBase directory: merge the cells, and ask of each one.
+//! A store applies the rules itself. They are public for programs that read the cells of a family from
+//! elsewhere, such as the HFiles of an HBase directory: merge the cells, and call [`Rules::judge`].
 //!
 //! ```
 //! use store::rules::{Rules, Verdict, View};
@@ -28,7 +28,7 @@
 //!     tags: b"",
 //!     sequence_id: SequenceId::new(0),
 //! };
-//! // In HBase's order: of one column the newest first, and a marker before the put of its time.
+//! // In HBase's order: newest first within a column, and a marker before the put of the same time.
 //! let cells = [
 //!     cell(40, CellType::Put, &b"Ada"[..]),
 //!     cell(30, CellType::Put, b"ada"),
@@ -59,39 +59,39 @@ use crate::read::query::{Columns, TimeRange};
 
 pub use crate::read::query::View;
 
-/// The tag that gives one cell a shorter life than its family's: i64 BE milliseconds.
+/// The type of the tag with a cell's own TTL: i64 BE milliseconds.
 const TTL_TAG: u8 = 8;
 
-/// What the cells are passed for.
+/// Why the cells are read.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Purpose {
-    /// To show them.
     Read,
-    /// To show them as they are stored, markers too.
+    /// A read that shows all stored cells, also delete markers.
     RawRead,
-    /// To write them into a file that lies above others: markers stay, they hide cells below.
+    /// A flush or minor compaction: keeps delete markers, because they hide cells in other files.
     Rewrite,
-    /// To write them into the family's only file: markers have done their work.
+    /// A compaction of all files of the family: drops delete markers too.
     MajorCompaction,
 }
 
-/// What is to be done with a cell.
+/// What to do with a cell.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Verdict {
-    /// It is shown, or kept.
+    /// Show or keep the cell.
     Include,
-    /// It is passed over.
+    /// Skip the cell.
     Skip,
-    /// It is passed over, and so are the other cells of its column: they need not be asked about. Without
-    /// a qualifier those that delete in the whole family are to be asked about all the same.
+    /// Skip the cell and the remaining cells of its column, which need not be judged.
+    ///
+    /// Exception: under the empty qualifier, markers that delete in the whole family must be judged.
     SkipColumn,
 }
 
 /// Decides about the cells of a family.
 ///
-/// The cells of a row come in HBase's order ([`CellRef::compare`]), from its first one on; of equal cells
-/// the one that was written last comes first, and hides the others. The rows may come in any order, each
-/// once.
+/// The cells of a row must come in HBase's order ([`CellRef::compare`]), beginning with the first cell
+/// of the row. Of equal cells the last one written must come first; it hides the others. The rows may
+/// come in any order, each row once.
 #[derive(Debug)]
 #[must_use]
 pub struct Rules<'c> {
@@ -103,7 +103,7 @@ pub struct Rules<'c> {
     columns: Cow<'c, Columns>,
     now: Timestamp,
     oldest_unexpired: Timestamp,
-    /// No put of the family is older than this, so far as that is known.
+    /// A lower bound of the timestamps of the family's puts.
     earliest_put: Timestamp,
     row: SmallVec<[u8; 32]>,
     has_row: bool,
@@ -112,12 +112,12 @@ pub struct Rules<'c> {
 }
 
 impl Rules<'_> {
-    /// The rules for a read at the time `now` that shows all columns.
+    /// Creates the rules for a read of all columns at the time `now`.
     pub fn new(family: &FamilyOptions, view: &View, now: Timestamp) -> Self {
         Self::for_read(family, view, Cow::Owned(Columns::All), now)
     }
 
-    /// Shows this column only; said again, these columns.
+    /// Shows only this column. Call it again to show further columns.
     pub fn column(mut self, qualifier: impl AsRef<[u8]>) -> Self {
         self.columns.to_mut().add(qualifier.as_ref());
         self
@@ -125,7 +125,6 @@ impl Rules<'_> {
 }
 
 impl<'c> Rules<'c> {
-    /// For reads.
     pub(crate) fn for_read(
         family: &FamilyOptions,
         view: &View,
@@ -145,12 +144,12 @@ impl<'c> Rules<'c> {
         rules
     }
 
-    /// For a flush, or a compaction of some files.
+    /// Creates the rules for a flush or a compaction of some files.
     pub(crate) fn for_rewrite(family: &FamilyOptions, now: Timestamp) -> Self {
         Self::with_purpose(family, Purpose::Rewrite, now)
     }
 
-    /// For a major compaction: of all files, none of whose puts is older than `earliest_put`.
+    /// Creates the rules for a major compaction, of files without puts older than `earliest_put`.
     pub(crate) fn for_major_compaction(
         family: &FamilyOptions,
         earliest_put: Timestamp,
@@ -177,7 +176,7 @@ impl<'c> Rules<'c> {
         }
     }
 
-    /// Whether cells of these times can be shown, or hide some that are.
+    /// Returns whether cells with timestamps in `oldest..=newest` can affect the result.
     pub(crate) fn can_contribute(&self, oldest: Timestamp, newest: Timestamp) -> bool {
         let TimeRange { min, max } = self.time_range;
         let has_expired = self.min_versions == 0 && newest < self.oldest_unexpired;
@@ -205,8 +204,8 @@ impl<'c> Rules<'c> {
 
     fn judge_for_read(&mut self, cell: &CellRef<'_>) -> Verdict {
         if cell.cell_type.is_delete() {
-            // With kept deletes a marker is itself a version: a read of an earlier time is
-            // before it, and sees what it hides.
+            // If the family keeps deleted cells, a read whose time range ends before the marker shows
+            // the cells that the marker hides.
             let applies = cell.timestamp >= self.time_range.min
                 && (self.keep_deleted == KeepDeletedCells::False
                     || cell.timestamp < self.time_range.max);
@@ -274,11 +273,11 @@ impl<'c> Rules<'c> {
         self.count_version(cell)
     }
 
-    /// HBase's `ScanWildcardColumnTracker.checkVersions`.
+    /// Counts a version as HBase's `ScanWildcardColumnTracker.checkVersions` does.
     fn count_version(&mut self, cell: &CellRef<'_>) -> Verdict {
         let version = (cell.timestamp, cell.cell_type);
         if self.column.last == Some(version) {
-            return Verdict::Skip; // The same cell written again: the one written last came first.
+            return Verdict::Skip; // An older write of the same cell.
         }
         if !cell.cell_type.is_delete() {
             self.column.count += 1;
@@ -292,8 +291,9 @@ impl<'c> Rules<'c> {
         Verdict::Include
     }
 
-    /// HBase's `ExplicitColumnTracker.checkVersions`, which differs in what it does with expired
-    /// versions: of those past the minimum it still shows the first.
+    /// Counts a version as HBase's `ExplicitColumnTracker.checkVersions` does.
+    ///
+    /// Unlike the wildcard tracker, this one can show one expired version beyond `min_versions`.
     fn count_version_of_named_column(&mut self, cell: &CellRef<'_>) -> Verdict {
         let version = (cell.timestamp, cell.cell_type);
         if self.column.is_complete || self.column.last == Some(version) {
@@ -310,7 +310,7 @@ impl<'c> Rules<'c> {
         Verdict::Include
     }
 
-    /// Forgets what does not outlive a row or a column, if the cell begins another.
+    /// Resets the state of the row or column if the cell begins another one.
     fn enter(&mut self, cell: &CellRef<'_>) {
         if !self.has_row || self.row[..] != *cell.row {
             self.row.clear();
@@ -338,11 +338,10 @@ impl<'c> Rules<'c> {
     }
 }
 
-/// Returns whether [`Rules`] for a read show a cell of a wanted column that is the only cell found of its row.
-/// `false` means that the rules have to be asked. The caller has compared the column.
+/// Returns whether a read shows the only candidate of a row; `false` means: ask [`Rules`].
 ///
-/// Most gets of one column find just one put. Without another cell no marker hides it, and it is the first
-/// version.
+/// The fast path for most gets of one column. No other candidate can hide the cell, and it is the first
+/// version. The caller has checked the column.
 #[inline]
 pub(crate) fn shows_only_put(family: &FamilyOptions, view: &View, cell: &CellRef<'_>) -> bool {
     let TimeRange { min, max } = view.time_range;
@@ -353,7 +352,7 @@ pub(crate) fn shows_only_put(family: &FamilyOptions, view: &View, cell: &CellRef
         && view.versions.min(family.versions) > 0
 }
 
-/// The oldest time of which cells still live. The clock is read if that hangs on it.
+/// Returns the oldest timestamp that has not expired. Reads the clock only if the family has a TTL.
 pub(crate) fn oldest_unexpired(
     family: &FamilyOptions,
     now: impl FnOnce() -> Timestamp,
@@ -364,14 +363,14 @@ pub(crate) fn oldest_unexpired(
     })
 }
 
-/// What is known of the column that the last cell was of.
+/// The versions counted in the current column.
 #[derive(Debug, Default)]
 struct ColumnState {
     qualifier: Vec<u8>,
     count: u64,
     last: Option<(Timestamp, CellType)>,
-    /// Nothing more of it is wanted. Under the empty qualifier the markers of the whole family
-    /// stand too, so that there the next cell is looked at all the same.
+    /// No further version is wanted. Under the empty qualifier the next cell is judged nevertheless, because
+    /// the family's delete markers sort there.
     is_complete: bool,
 }
 
@@ -385,23 +384,23 @@ impl ColumnState {
     }
 }
 
-/// How a delete marker hides a cell.
+/// Which cells a delete marker hides.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum HiddenCells {
-    /// With all older cells of its column.
+    /// The cell and all older cells of its column.
     ThisAndOlder,
-    /// It alone.
+    /// The cell only.
     This,
 }
 
-/// The delete markers of a row that can hide cells yet to come: HBase's `ScanDeleteTracker`.
+/// The delete markers of a row that can hide later cells: HBase's `ScanDeleteTracker`.
 #[derive(Debug, Default)]
 struct DeleteTracker {
-    /// All of the row up to here.
+    /// Deletes all cells of the row up to this time.
     family: Option<Timestamp>,
-    /// All of the row exactly then. Newest first, as they come.
+    /// Deletes all cells of the row with exactly these times, newest first.
     family_versions: Vec<Timestamp>,
-    /// In the column of this qualifier, the newest marker that still matters.
+    /// The current marker of the column `qualifier`.
     column: Option<(CellType, Timestamp)>,
     qualifier: Vec<u8>,
 }
@@ -420,14 +419,14 @@ impl DeleteTracker {
         match marker.cell_type {
             CellType::DeleteFamily => self.family = Some(marker.timestamp),
             CellType::DeleteFamilyVersion => self.family_versions.push(marker.timestamp),
-            narrow => {
-                let is_covered = self.column.is_some_and(|(known, _)| narrow < known);
+            column_marker => {
+                let is_covered = self.column.is_some_and(|(known, _)| column_marker < known);
                 if is_covered && self.qualifier == marker.qualifier {
-                    return; // The column is deleted from further up already.
+                    return; // A newer marker deletes the whole column already.
                 }
                 self.qualifier.clear();
                 self.qualifier.extend_from_slice(marker.qualifier);
-                self.column = Some((narrow, marker.timestamp));
+                self.column = Some((column_marker, marker.timestamp));
             }
         }
     }
@@ -450,7 +449,7 @@ impl DeleteTracker {
         if cell.timestamp == timestamp {
             return Some(HiddenCells::This);
         }
-        self.column = None; // The cells that come are older than the one that it deletes.
+        self.column = None; // All later cells are older than the version that the marker deletes.
         None
     }
 }
@@ -465,9 +464,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Any type, time, tag, view and family; the rules are the truth.
         #[test]
-        fn a_lone_put_is_shown_only_where_the_rules_show_it(
+        fn the_fast_path_shows_a_single_put_only_if_the_rules_show_it(
             cell_type in prop::sample::select(vec![
                 CellType::Put,
                 CellType::Delete,
