@@ -44,10 +44,10 @@ impl StoreInner {
     /// The parts of a store; without a lock it is only read.
     pub(super) fn new(
         options: StoreOptions,
-        read: LoadedState,
+        state: LoadedState,
         lock: Option<Box<dyn Lock>>,
     ) -> Self {
-        let LoadedState { opener, manifest, version, log_tail, newest } = read;
+        let LoadedState { opener, manifest, version, log_tail, newest } = state;
         let health = match lock {
             Some(_) => Health::default(),
             None => Health::read_only(opener.directory().to_path_buf()),

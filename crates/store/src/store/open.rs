@@ -76,18 +76,18 @@ impl StoreInner {
         vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))?;
         let watch = WorkSpan::begin(Work::Recover);
         let recovered = read_log(&options, &wal_directory, &manifest)?;
-        recovered.settle(&*vfs, &wal_directory)?;
+        recovered.truncate_and_sync(&*vfs, &wal_directory)?;
         for entry in &manifest.families {
             check_is_own(&*vfs, directory, &entry.name)?;
             remove_orphans(&*vfs, &directory.join(&entry.name), entry)?;
         }
-        let empty = recovered.empty.clone();
-        let mut read = LoadedState::new(&options, directory, manifest, recovered)?;
+        let empty = recovered.empty_segments.clone();
+        let mut state = LoadedState::new(&options, directory, manifest, recovered)?;
         drop(watch);
-        remove_segments_before(&*vfs, &wal_directory, read.manifest.first_segment)?;
-        let end = read.log_tail.next_segment();
-        forget_segments(&*vfs, directory, &mut read.manifest, end, &empty)?;
-        Ok(Self::new(options, read, Some(lock)))
+        remove_segments_before(&*vfs, &wal_directory, state.manifest.first_segment)?;
+        let end = state.log_tail.next_segment();
+        forget_segments(&*vfs, directory, &mut state.manifest, end, &empty)?;
+        Ok(Self::new(options, state, Some(lock)))
     }
 }
 

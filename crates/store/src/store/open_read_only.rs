@@ -34,22 +34,22 @@ impl StoreInner {
             manifest.ok_or_else(|| Error::Missing { path: directory.to_path_buf() })
         };
         let mut manifest = load()?;
-        let mut tried = 1;
+        let mut attempts = 1;
         let read = loop {
             let read = read_all(&options, directory, &manifest);
             let newest = load()?;
             match read {
                 Ok(read) if has_same_files(&newest, &manifest) => break read,
-                Err(error) if newest == manifest && !(tried == 1 && is_read_error(&error)) => {
+                Err(error) if newest == manifest && !(attempts == 1 && is_read_error(&error)) => {
                     return Err(error);
                 }
-                _ if tried == OPEN_ATTEMPTS_MAX => {
+                _ if attempts == OPEN_ATTEMPTS_MAX => {
                     return Err(Error::Changing { path: directory.to_path_buf() });
                 }
                 _ => {}
             }
             manifest = newest;
-            tried += 1;
+            attempts += 1;
         };
         Ok(Self::new(options, read, None))
     }

@@ -1,4 +1,4 @@
-//! The end of the log, in the hands of the one thread that writes.
+//! Appends batches to the log; one thread at a time holds the writer.
 
 use sstable::{SequenceId, Timestamp};
 
@@ -13,17 +13,17 @@ use crate::files::sequence;
 use crate::files::version::StoreVersion;
 use crate::options::Durability;
 
-/// The end of the log. Whoever holds it, nobody else writes.
+/// Assigns sequence ids to batches and appends their records. Its lock serializes all writes.
 #[derive(Debug)]
 pub(crate) struct Writer {
     tail: LogTail,
     /// The length at which a segment is closed.
     segment_len_max: u64,
-    /// The last batch's.
+    /// The last assigned sequence id.
     newest: SequenceId,
-    /// Records that the operating system does not have yet.
+    /// Encoded records that are not written to the operating system yet.
     pending: Vec<u8>,
-    /// Whether a memstore holds what no log does.
+    /// Whether a memstore holds cells that are not in the log.
     has_unlogged: bool,
 }
 
@@ -32,14 +32,14 @@ impl Writer {
         Self { tail, segment_len_max, newest, pending: Vec::new(), has_unlogged: false }
     }
 
-    /// The greatest sequence id that was given.
+    /// Returns the last assigned sequence id.
     pub(crate) const fn newest(&self) -> SequenceId {
         self.newest
     }
 
-    /// Notes that the sequence ids up to `newest` are given, to a batch or to files from elsewhere.
+    /// Marks the sequence ids up to `newest` as assigned, to a batch or to imported files.
     pub(crate) fn advance_sequence_id(&mut self, newest: SequenceId) {
-        assert!(self.newest <= newest, "sequence ids are given in their order");
+        assert!(self.newest <= newest, "sequence ids are assigned in ascending order");
         self.newest = newest;
     }
 
@@ -51,8 +51,9 @@ impl Writer {
         self.pending.len()
     }
 
-    /// Begins a segment unless one is open, after closing one that is long enough. The catalog knows
-    /// of it before it holds a record.
+    /// Closes a segment that is long enough, and creates the next one unless a segment is open.
+    ///
+    /// The manifest covers the new segment before the segment holds a record.
     pub(super) fn begin_segment(&mut self, catalog: &Catalog) -> Result<()> {
         self.close_long_segment()?;
         if self.tail.segment().is_none() {
@@ -63,7 +64,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Gives a batch its sequence id and, where there is none, its time, and logs it.
+    /// Assigns a batch its sequence id and the timestamps it lacks, and encodes its record.
     pub(super) fn log_batch(
         &mut self,
         version: &StoreVersion,
@@ -73,7 +74,7 @@ impl Writer {
         let sequence_id = sequence::after(self.newest)?;
         let default_timestamp = match request.default_timestamp {
             DefaultTimestamp::Now => now,
-            // Below 2^63: the ids count up from 1.
+            // Sequence ids count up from 1, so this one is less than 2^63.
             DefaultTimestamp::SequenceId => Timestamp::new(sequence_id.get().cast_signed()),
         };
         for cell in &mut request.cells {
@@ -89,12 +90,12 @@ impl Writer {
             let cells = request.cells.iter().map(|cell| {
                 let cell = cell.as_ref();
                 if cell.family != family.0 {
-                    let known = version.family(cell.family).expect("checked before the queue");
+                    let known = version.family(cell.family).expect("`prepare` checks the family");
                     family = (cell.family, known.family.id);
                 }
                 (family.1, cell)
             });
-            let segment = self.tail.segment().expect("begun before a batch is logged");
+            let segment = self.tail.segment().expect("`begin_segment` precedes `log_batch`");
             let (header, durable) = (*segment.header(), segment.durable());
             encode_batch(&mut self.pending, &header, sequence_id, durable, cells)?;
         }
@@ -102,7 +103,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Hands what is pending to the operating system.
+    /// Writes the pending records to the operating system.
     pub(super) fn write_pending(&mut self) -> Result<()> {
         if !self.pending.is_empty() {
             self.tail.open_segment().write(&self.pending)?;
@@ -111,14 +112,15 @@ impl Writer {
         Ok(())
     }
 
-    /// Brings all that was logged to the disk.
+    /// Writes and syncs all logged records to disk.
     pub(crate) fn sync(&mut self) -> Result<()> {
         self.write_pending()?;
         self.tail.sync()
     }
 
-    /// Closes the open segment, if there is one, because memstores begin anew with the next. Returns the
-    /// number of the segment that begins next: from there on the log is needed for the new memstores.
+    /// Closes the open segment, if any, when a flush replaces the memstores.
+    ///
+    /// Returns the number of the next segment: the new memstores need the log from there on.
     pub(crate) fn close_for_flush(&mut self) -> Result<SegmentNumber> {
         self.close_segment()?;
         self.has_unlogged = false;
@@ -129,7 +131,7 @@ impl Writer {
     pub(super) fn close_long_segment(&mut self) -> Result<()> {
         debug_assert!(
             self.pending.is_empty() || self.tail.segment().is_some(),
-            "records are of a segment"
+            "pending records belong to an open segment"
         );
         let written = self.tail.segment().map_or(0, SegmentWriter::written);
         let len = written + self.pending.len() as u64;
