@@ -1,4 +1,4 @@
-//! The parts of an open store together: its catalog, its log, and who maintains it.
+//! The parts of an open store: catalog, log, and maintenance.
 
 use std::sync::Arc;
 
@@ -17,31 +17,31 @@ use crate::sync::JoinHandle;
 use crate::vfs::Lock;
 use crate::write::log::{Log, LogTail};
 
-/// The parts of an open store, and the threads that work on them. Whoever drops it was the last user.
+/// The parts of an open store and its threads. All clones of a [`Store`](super::Store) share it.
 #[derive(Debug)]
 pub(crate) struct StoreInner {
     pub(crate) catalog: Arc<Catalog>,
     pub(super) log: Arc<Log>,
     pub(super) maintenance: Arc<Maintenance>,
-    /// Of writes that do not say.
+    /// The durability of writes that specify none.
     pub(super) durability: Durability,
     threads: Vec<JoinHandle<()>>,
-    /// `None` in a store that is only read.
+    /// `None` if the store is read-only.
     _lock: Option<Box<dyn Lock>>,
 }
 
-/// What was read of a store when it was opened.
+/// The state of a store as loaded from its files.
 pub(super) struct LoadedState {
     pub(super) opener: Opener,
     pub(super) manifest: Manifest,
     pub(super) version: StoreVersion,
     pub(super) log_tail: LogTail,
-    /// The greatest sequence id that a write has.
+    /// The greatest sequence id of all writes.
     pub(super) newest: SequenceId,
 }
 
 impl StoreInner {
-    /// The parts of a store; without a lock it is only read.
+    /// Creates the parts of a store; without a lock the store is read-only.
     pub(super) fn new(
         options: StoreOptions,
         state: LoadedState,
@@ -66,7 +66,7 @@ impl StoreInner {
         }
     }
 
-    /// Starts the threads, if the options ask for some.
+    /// Starts the background threads, if the options ask for them.
     pub(super) fn start_threads(&mut self) -> Result<()> {
         self.maintenance.start(&self.catalog, &self.log, &mut self.threads)
     }
@@ -103,12 +103,13 @@ impl StoreInner {
 }
 
 impl Drop for StoreInner {
-    /// Ends the background work and brings to safety what was written without haste. What fails
-    /// here was not promised.
+    /// Stops the background work, writes pending log records, and flushes unlogged cells.
+    ///
+    /// Errors are ignored, because such writes are not promised to be durable.
     fn drop(&mut self) {
         self.maintenance.stop();
         for thread in self.threads.drain(..) {
-            let _ = thread.join(); // If it panicked, the store has stopped and says so.
+            let _ = thread.join(); // A panic has poisoned the store already.
         }
         if self.catalog.health().check_writable().is_ok() {
             let _ = self.log.write_pending();

@@ -1,11 +1,11 @@
 //! A store: one directory, one log, several families.
 //!
 //! ```text
-//! LOCK            held for as long as the store is open for writing
-//! MANIFEST        what belongs to the store
+//! LOCK            locked while the store is open for writing
+//! MANIFEST        the families, their options and their files
 //! wal/…           the log
 //! FAMILY/…        the store files of a family: 32 hex digits each
-//! UNFINISHED      there while a salvage makes the store, which is refused so long
+//! UNFINISHED      exists until a salvage into the directory is complete; opening fails until then
 //! ```
 
 mod handle;

@@ -1,8 +1,8 @@
-//! How a store is written: a batch is checked, goes to the log, and then into memstores.
+//! Writes: a batch is checked, appended to the log, and added to the memstores.
 //!
 //! ```text
-//! mutation ─┬─ prepare ─ log ─ memstores of the families
-//! read_modify_write ─┘
+//! mutation            puts, deletes, batches ───────────┐
+//! read_modify_write   cells computed from stored cells ─┴─ prepare ─ log ─ memstores of the families
 //! ```
 
 pub(crate) mod log;

@@ -1,9 +1,9 @@
-//! Changes that depend on what is there: increments, appends, and writes under a condition.
+//! Writes that depend on stored cells: increments, appends, and conditional writes.
 //!
-//! Each reads its row and writes it while nobody else writes, so that of two at the same time one
-//! sees what the other wrote. (HBase locks the row; here it is the end of the log, which every write
-//! needs anyhow, and plain puts pay nothing.) A read without that lock goes before, so that the one
-//! under it finds its blocks in the cache.
+//! Each of them reads its row and writes it under the lock of the log's writer, so concurrent changes are
+//! serialized. (HBase locks the row; here every write takes the writer's lock anyway, so plain puts pay
+//! nothing.) An unlocked read comes first and loads the blocks into the cache, which keeps the locked
+//! read short.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +17,9 @@ use crate::write::mutation::{Delete, Put, WriteBatch};
 /// Family and qualifier.
 type Column = (Box<[u8]>, Box<[u8]>);
 
-/// Numbers to add to columns of one row. A number is stored as HBase does: i64 BE. A column that
-/// is not there counts as 0; sums wrap around.
+/// Amounts to add to columns of one row.
+///
+/// Numbers are stored as in HBase: i64 BE. A missing column counts as 0; sums wrap around.
 ///
 /// ```
 /// use store::Increment;
@@ -34,12 +35,12 @@ pub struct Increment {
 }
 
 impl Increment {
-    /// Adds to columns of `row`.
+    /// Creates an increment of `row` without columns.
     pub fn new(row: impl AsRef<[u8]>) -> Self {
         Self { row: row.as_ref().into(), amounts: BTreeMap::new() }
     }
 
-    /// Adds `amount` to a column; said twice of one column, both amounts.
+    /// Adds `amount` to a column; amounts for the same column add up.
     pub fn column(
         mut self,
         family: impl AsRef<[u8]>,
@@ -53,8 +54,7 @@ impl Increment {
     }
 }
 
-/// Bytes to put behind the values of columns of one row. A column that is not there counts as
-/// empty.
+/// Bytes to append to the values of columns of one row. A missing column counts as empty.
 ///
 /// ```
 /// use store::Append;
@@ -70,12 +70,12 @@ pub struct Append {
 }
 
 impl Append {
-    /// Appends to columns of `row`.
+    /// Creates an append to `row` without columns.
     pub fn new(row: impl AsRef<[u8]>) -> Self {
         Self { row: row.as_ref().into(), suffixes: BTreeMap::new() }
     }
 
-    /// Appends `suffix` to a column; said twice of one column, both behind each other.
+    /// Appends `suffix` to a column; suffixes for the same column are concatenated.
     pub fn column(
         mut self,
         family: impl AsRef<[u8]>,
@@ -88,20 +88,20 @@ impl Append {
     }
 }
 
-/// How the value of a condition is compared with the one stored, byte for byte.
+/// How the value of a condition is compared with the stored value, bytewise.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum CompareOperator {
-    /// The condition's value is less than the stored one.
+    /// The condition's value is less than the stored value.
     Less,
-    /// It is less or the same.
+    /// The condition's value is less than or equal to the stored value.
     LessOrEqual,
-    /// It is the same.
+    /// The values are equal.
     Equal,
-    /// It is another.
+    /// The values differ.
     NotEqual,
-    /// It is greater or the same.
+    /// The condition's value is greater than or equal to the stored value.
     GreaterOrEqual,
-    /// It is greater.
+    /// The condition's value is greater than the stored value.
     Greater,
 }
 
@@ -118,11 +118,10 @@ impl CompareOperator {
     }
 }
 
-/// A write to one row that happens only if a column of that row is as expected.
+/// A write to one row under a condition on one of the row's columns.
 ///
-/// As in HBase the operator stands between the condition's value and the stored one, in this
-/// order: `if_matches(…, CompareOperator::Less, "5")` holds where 5 is less than what is stored. A
-/// column that is not there matches the empty value, and else nothing.
+/// As in HBase, the condition's value is the left operand: `if_matches(…, CompareOperator::Less, "5")`
+/// holds if 5 is less than the stored value. A missing column matches the empty value only.
 ///
 /// ```
 /// use store::{CheckAndMutate, CompareOperator, Put};
@@ -139,7 +138,7 @@ pub struct CheckAndMutate {
     row: Box<[u8]>,
     condition: Option<Condition>,
     time_range: TimeRange,
-    then: WriteBatch,
+    mutations: WriteBatch,
 }
 
 #[derive(Clone, Debug)]
@@ -150,22 +149,22 @@ struct Condition {
 }
 
 impl CheckAndMutate {
-    /// Looks at a column of `row`, which the following calls name.
+    /// Creates a conditional write to `row` without condition and mutations.
     pub fn new(row: impl AsRef<[u8]>) -> Self {
         Self {
             row: row.as_ref().into(),
             condition: None,
             time_range: TimeRange::ALL,
-            then: WriteBatch::new(),
+            mutations: WriteBatch::new(),
         }
     }
 
-    /// Writes only if the column is not there, or its value is empty.
+    /// Writes only if the column is missing or its value is empty.
     pub fn if_not_exists(self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
         self.if_matches(family, qualifier, CompareOperator::Equal, b"")
     }
 
-    /// Writes only if `value`, compared with that of the column, is as the operator says.
+    /// Writes only if the comparison of `value` with the stored value holds.
     pub fn if_matches(
         mut self,
         family: impl AsRef<[u8]>,
@@ -178,90 +177,102 @@ impl CheckAndMutate {
         self
     }
 
-    /// Looks only at versions from `min` up to but without `max`. Default: all.
+    /// Checks only versions whose timestamp is in `min..max`. Default: all.
     pub const fn time_range(mut self, min: Timestamp, max: Timestamp) -> Self {
         self.time_range = TimeRange { min, max };
         self
     }
 
-    /// Writes this put of the same row.
+    /// Adds a put of the same row.
     pub fn put(mut self, put: Put) -> Self {
-        self.then.put(put);
+        self.mutations.put(put);
         self
     }
 
-    /// Writes this delete of the same row.
+    /// Adds a delete in the same row.
     pub fn delete(mut self, delete: Delete) -> Self {
-        self.then.delete(delete);
+        self.mutations.delete(delete);
         self
     }
 }
 
 impl Increment {
-    /// Asks for what the new numbers depend on; `None` if there is nothing to add.
-    pub(crate) fn get(&self) -> Option<Get> {
-        get_columns(&self.row, self.amounts.keys())
+    /// Returns the get of the current numbers; `None` if there is no column.
+    pub(crate) fn read_query(&self) -> Option<Get> {
+        get_of_columns(&self.row, self.amounts.keys())
     }
 
-    /// The new cells, as the store is in `view`.
-    pub(crate) fn cells(&self, view: &ReadView) -> Result<Vec<Cell>> {
-        replace_columns(view, self.get(), &self.row, &self.amounts, |column, amount, current| {
-            let current = current.map_or(Ok(0), |cell| {
-                let number = <[u8; 8]>::try_from(cell.value).map(i64::from_be_bytes);
-                number.map_err(|_| {
-                    let (row, len) = (sstable::escape(&self.row), cell.value.len());
-                    let name = sstable::escape(&column.1);
-                    let what = format!("row \"{row}\": column \"{name}\" has {len} bytes");
-                    Error::invalid(format!("{what}, and a number has 8"))
-                })
-            })?;
-            Ok(current.wrapping_add(*amount).to_be_bytes().to_vec())
-        })
+    /// Computes the new cells from the current ones.
+    pub(crate) fn compute_cells(&self, read_view: &ReadView) -> Result<Vec<Cell>> {
+        compute_columns(
+            read_view,
+            self.read_query(),
+            &self.row,
+            &self.amounts,
+            |column, amount, current| {
+                let current = current.map_or(Ok(0), |cell| {
+                    let number = <[u8; 8]>::try_from(cell.value).map(i64::from_be_bytes);
+                    number.map_err(|_| {
+                        let (row, len) = (sstable::escape(&self.row), cell.value.len());
+                        let name = sstable::escape(&column.1);
+                        let what = format!("row \"{row}\": column \"{name}\" has {len} bytes");
+                        Error::invalid(format!("{what}, but a number must have 8"))
+                    })
+                })?;
+                Ok(current.wrapping_add(*amount).to_be_bytes().to_vec())
+            },
+        )
     }
 }
 
 impl Append {
-    /// Asks for what the new values depend on; `None` if there is nothing to append.
-    pub(crate) fn get(&self) -> Option<Get> {
-        get_columns(&self.row, self.suffixes.keys())
+    /// Returns the get of the current values; `None` if there is no column.
+    pub(crate) fn read_query(&self) -> Option<Get> {
+        get_of_columns(&self.row, self.suffixes.keys())
     }
 
-    /// The new cells, as the store is in `view`.
-    pub(crate) fn cells(&self, view: &ReadView) -> Result<Vec<Cell>> {
-        replace_columns(view, self.get(), &self.row, &self.suffixes, |_, suffix, current| {
-            let current = current.map_or(&b""[..], |cell| cell.value);
-            Ok([current, suffix].concat())
-        })
+    /// Computes the new cells from the current ones.
+    pub(crate) fn compute_cells(&self, read_view: &ReadView) -> Result<Vec<Cell>> {
+        compute_columns(
+            read_view,
+            self.read_query(),
+            &self.row,
+            &self.suffixes,
+            |_, suffix, current| {
+                let current = current.map_or(&b""[..], |cell| cell.value);
+                Ok([current, suffix].concat())
+            },
+        )
     }
 }
 
-/// Asks for columns of a row; `None` if there are none, for a get of no column is one of all.
-fn get_columns<'c>(row: &[u8], columns: impl Iterator<Item = &'c Column>) -> Option<Get> {
+/// Returns a get of columns; `None` if there are none, because a get without columns reads all.
+fn get_of_columns<'c>(row: &[u8], columns: impl Iterator<Item = &'c Column>) -> Option<Get> {
     let mut columns = columns.peekable();
     columns.peek()?;
     Some(columns.fold(Get::row(row), |get, (family, column)| get.column(family, column)))
 }
 
-/// The newest version of columns anew; `compute` makes the value from the present cell.
-fn replace_columns<A>(
-    view: &ReadView,
+/// Computes new cells for columns; `compute` makes each value from the column's current cell.
+fn compute_columns<A>(
+    read_view: &ReadView,
     get: Option<Get>,
     row: &[u8],
     columns: &BTreeMap<Column, A>,
     compute: impl Fn(&Column, &A, Option<CellRef<'_>>) -> Result<Vec<u8>>,
 ) -> Result<Vec<Cell>> {
-    let present = get.map_or(Ok(Vec::new()), |get| view.get(&get))?;
-    let now = view.now();
+    let current_cells = get.map_or(Ok(Vec::new()), |get| read_view.get(&get))?;
+    let now = read_view.now();
     let replace = |(column, argument): (&Column, &A)| {
         let is_of =
             |cell: &&Cell| cell.family() == &column.0[..] && cell.qualifier() == &column.1[..];
-        let current = present.iter().find(is_of).map(Cell::as_ref);
+        let current = current_cells.iter().find(is_of).map(Cell::as_ref);
         let value = compute(column, argument, current)?;
         Ok(CellRef {
             row,
             family: &column.0,
             qualifier: &column.1,
-            timestamp: current.map_or(now, |cell| after(cell.timestamp, now)),
+            timestamp: current.map_or(now, |cell| timestamp_after(cell.timestamp, now)),
             cell_type: CellType::Put,
             value: &value,
             tags: current.map_or(b"", |cell| cell.tags),
@@ -272,13 +283,14 @@ fn replace_columns<A>(
     columns.iter().map(replace).collect()
 }
 
-/// The time of a cell that replaces one of time `current`: newer, whatever the clock says.
-fn after(current: Timestamp, now: Timestamp) -> Timestamp {
+/// Returns the timestamp of a cell that replaces one of time `current`: newer, even if the clock is not.
+fn timestamp_after(current: Timestamp, now: Timestamp) -> Timestamp {
     Timestamp::new(current.get().saturating_add(1)).max(now)
 }
 
 impl Condition {
-    /// HBase's `HRegion.checkAndMutateInternal`, which treats the empty value as none at all.
+    /// Evaluates the condition as HBase's `HRegion.checkAndMutateInternal`, which treats an empty value as
+    /// a missing one.
     fn holds(&self, current: Option<&Cell>) -> bool {
         match current {
             _ if self.value.is_empty() => {
@@ -292,44 +304,46 @@ impl Condition {
 }
 
 impl CheckAndMutate {
-    /// Asks for the column that it looks at.
+    /// Returns the get of the column in the condition.
     ///
     /// # Errors
     ///
-    /// If it names no condition, nothing to write, or another row.
-    pub(crate) fn get(&self) -> Result<Get> {
-        let (family, qualifier) = &self.checked()?.column;
+    /// If there is no condition or no mutation, or a mutation of another row.
+    pub(crate) fn read_query(&self) -> Result<Get> {
+        let (family, qualifier) = &self.validated_condition()?.column;
         let TimeRange { min, max } = self.time_range;
         Ok(Get::row(&self.row).column(family, qualifier).time_range(min, max))
     }
 
-    /// The condition, if there is one and what is to be written goes with it.
-    fn checked(&self) -> Result<&Condition> {
+    /// Returns the condition; an error if the condition or the mutations are missing or of another row.
+    fn validated_condition(&self) -> Result<&Condition> {
         let Some(condition) = &self.condition else {
-            return Err(Error::invalid("a check names the column that it looks at"));
+            return Err(Error::invalid("the conditional write has no condition"));
         };
-        if self.then.is_empty() {
-            return Err(Error::invalid("a check has something to write if it holds"));
+        if self.mutations.is_empty() {
+            return Err(Error::invalid("the conditional write has no put or delete"));
         }
-        if let Some(cell) = self.then.cells.iter().find(|cell| cell.row() != &self.row[..]) {
+        if let Some(cell) = self.mutations.cells.iter().find(|cell| cell.row() != &self.row[..]) {
             let (found, row) = (sstable::escape(cell.row()), sstable::escape(&self.row));
-            let what = format!("a check of row \"{row}\" cannot write row \"{found}\"");
+            let what =
+                format!("a conditional write to row \"{row}\" has a cell of row \"{found}\"");
             return Err(Error::invalid(what));
         }
         Ok(condition)
     }
 
-    /// The cells to write, as the store is in `view`: none if the condition does not hold. Puts as of
-    /// now are not to be older than the cell that was looked at.
-    pub(crate) fn cells(&self, view: &ReadView) -> Result<Vec<Cell>> {
-        let present = view.get(&self.get()?)?;
-        let current = present.first();
-        if !self.checked()?.holds(current) {
+    /// Computes the cells to write; none if the condition does not hold.
+    ///
+    /// A put without a timestamp gets one that is not older than the checked cell.
+    pub(crate) fn compute_cells(&self, read_view: &ReadView) -> Result<Vec<Cell>> {
+        let current_cells = read_view.get(&self.read_query()?)?;
+        let current = current_cells.first();
+        if !self.validated_condition()?.holds(current) {
             return Ok(Vec::new());
         }
-        let now = view.now();
+        let now = read_view.now();
         let now = current.map_or(now, |cell| cell.timestamp().max(now));
-        let mut cells = self.then.cells.clone();
+        let mut cells = self.mutations.cells.clone();
         for cell in &mut cells {
             if cell.timestamp() == Timestamp::LATEST && cell.cell_type() == CellType::Put {
                 cell.set_timestamp(now);
