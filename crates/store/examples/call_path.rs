@@ -1,7 +1,8 @@
-//! The workloads whose functions `docs/call-path` lists: cached gets of one column, and puts up to a flushed file.
+//! The workloads whose functions `docs/call-path` lists: cached gets of one column, and puts up to
+//! a flushed file.
 //!
-//! Does the work as many times as it is told. `docs/call-path` runs this twice with different counts and
-//! subtracts, so that opening, warming and closing the store cancel out.
+//! Does the work as many times as it is told. `docs/call-path` runs this twice with different
+//! counts and subtracts, so that opening, warming and closing the store cancel out.
 //!
 //! ```text
 //! call_path DIRECTORY get 1000            1,000 gets over one file with HBase's Bloom filter, all blocks cached

@@ -1,18 +1,20 @@
-//! A guard in front of a cache in front of a database: reads of keys that do not exist never get through.
+//! A guard in front of a cache in front of a database: reads of keys that do not exist never get
+//! through.
 //!
 //! ```text
 //! read ─▶ guard ─ maybe ─▶ cache ─ miss ─▶ store
 //!           └ no: answered        └ hit: answered
 //! ```
 //!
-//! Without the guard, whoever asks for keys that do not exist gets past the cache every time, since a cache
-//! holds only what there is. The guard is loaded with every key at the start. From then on threads that
-//! write tell it what comes and what goes while others read, so it must be a filter that can forget: a
-//! counting Bloom filter, a cuckoo filter or a d-left filter.
+//! Without the guard, whoever asks for keys that do not exist gets past the cache every time, since
+//! a cache holds only what there is. The guard is loaded with every key at the start. From then on
+//! threads that write tell it what comes and what goes while others read, so it must be a filter
+//! that can forget: a counting Bloom filter, a cuckoo filter or a d-left filter.
 //!
-//! Two orders keep it right. A key comes into the guard before the store has it, and leaves it after the
-//! store has lost it, so no key that is there is denied at any moment. And what concerns one key happens
-//! under one lock, so that a reader cannot put a value into the cache that was removed meanwhile.
+//! Two orders keep it right. A key comes into the guard before the store has it, and leaves it
+//! after the store has lost it, so no key that is there is denied at any moment. And what concerns
+//! one key happens under one lock, so that a reader cannot put a value into the cache that was
+//! removed meanwhile.
 //!
 //! ```text
 //! cargo run --release -p hfile-store --example guard                   50,000 users
@@ -131,7 +133,8 @@ fn random(state: &mut u64) -> u64 {
     *state >> 33
 }
 
-/// A reader: half of its reads are of users who stay all day, most of them of few; half are of nobody.
+/// A reader: half of its reads are of users who stay all day, most of them of few; half are of
+/// nobody.
 fn read_all_day<F: Remove>(guarded: &Guarded<F>, reader: u64, users: u64) -> Result<(), Failure> {
     let mut state = reader;
     for read in 0..users {

@@ -1,11 +1,12 @@
 //! A bit array larger than memory, served through the block cache.
 //!
-//! The bits of a Bloom filter lie in a store, cut into chunks of 4 KiB, a chunk a row and a row a block. All
-//! bits of a key are in one chunk, so a lookup reads one block: from the cache if the key is of a popular
-//! chunk, else from the file. A lookup's memory is the cache's budget, however large the array; building takes an eighth of the array.
+//! The bits of a Bloom filter lie in a store, cut into chunks of 4 KiB, a chunk a row and a row a
+//! block. All bits of a key are in one chunk, so a lookup reads one block: from the cache if the
+//! key is of a popular chunk, else from the file. A lookup's memory is the cache's budget, however
+//! large the array; building takes an eighth of the array.
 //!
-//! The array is never in memory whole either when it is built: the keys are gone through several times, and
-//! each pass keeps the chunks of one part.
+//! The array is never in memory whole either when it is built: the keys are gone through several
+//! times, and each pass keeps the chunks of one part.
 //!
 //! ```text
 //! cargo run --release -p hfile-store --example large_bits              64 MiB of bits, 8 MiB of cache

@@ -1,7 +1,7 @@
 //! The memstore: the cells of a family since its last flush, sorted.
 //!
-//! Cells are only added, never removed. A reader skips the cells of writes that it must not see, so it
-//! holds no lock between two batches, and a flush does not disturb it.
+//! Cells are only added, never removed. A reader skips the cells of writes that it must not see, so
+//! it holds no lock between two batches, and a flush does not disturb it.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
@@ -35,8 +35,8 @@ impl Memstore {
         }
     }
 
-    /// Adds cells that have their sequence ids. Of two cells with equal key and sequence id the later
-    /// replaces the earlier.
+    /// Adds cells that have their sequence ids. Of two cells with equal key and sequence id the
+    /// later replaces the earlier.
     pub(crate) fn insert(&self, cells: impl IntoIterator<Item = Cell>) {
         let mut tree = write(&self.cells);
         let (mut bytes, mut has_tags) = (0, false);
@@ -76,8 +76,8 @@ impl Memstore {
         self.has_tags.load(Relaxed)
     }
 
-    /// Appends to `found` up to `limit` visible cells from `position` on; stops at the first cell that is
-    /// not `wanted`.
+    /// Appends to `found` up to `limit` visible cells from `position` on; stops at the first cell
+    /// that is not `wanted`.
     pub(crate) fn copy_cells(
         &self,
         position: &SeekPosition<'_>,
@@ -100,7 +100,8 @@ impl Memstore {
         found.extend(cells.filter(|cell| cell.sequence_id() <= visible).take(limit).cloned());
     }
 
-    /// Returns the greatest row below `row` that has a visible cell; of all rows if `row` is `None`.
+    /// Returns the greatest row below `row` that has a visible cell; of all rows if `row` is
+    /// `None`.
     pub(crate) fn row_before(&self, row: Option<&[u8]>, visible: SequenceId) -> Option<Box<[u8]>> {
         let position = row.map(|row| SeekPosition::at_or_after(KeyRef::before_row(row)));
         let to: Bound<&dyn SortKey> = match &position {
@@ -137,7 +138,8 @@ impl<'a> SeekPosition<'a> {
     }
 }
 
-/// A cell in the tree. With the row heads in the tree's nodes, a search reads few of the cells it passes.
+/// A cell in the tree. With the row heads in the tree's nodes, a search reads few of the cells it
+/// passes.
 #[derive(Debug)]
 struct Entry {
     head: RowHead,

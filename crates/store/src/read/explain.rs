@@ -1,7 +1,7 @@
 //! What one get did with each file.
 //!
-//! The lookup reports the fate of each file to an observer. A plain get uses the observer `()`, whose
-//! empty methods the compiler removes.
+//! The lookup reports the fate of each file to an observer. A plain get uses the observer `()`,
+//! whose empty methods the compiler removes.
 
 use sstable::{Cell, LookupObserver, ReadTrace, Timestamp};
 
@@ -40,8 +40,8 @@ pub struct FileExplanation {
     pub name: String,
     /// The file's length in bytes.
     pub bytes: u64,
-    /// The timestamps of the oldest and the newest cell, if known. A delete marker that hides all older
-    /// cells counts as [`Timestamp::OLDEST`].
+    /// The timestamps of the oldest and the newest cell, if known. A delete marker that hides all
+    /// older cells counts as [`Timestamp::OLDEST`].
     pub times: Option<(Timestamp, Timestamp)>,
     /// Whether the file was read, or why it was skipped.
     pub fate: FileFate,

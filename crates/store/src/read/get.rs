@@ -39,8 +39,8 @@ pub(crate) struct ReadView {
 impl ReadView {
     /// Returns a view of the present state.
     pub(crate) fn current(catalog: &Catalog) -> Self {
-        // The version must be loaded first, so that `visible` is not older than its flushed files: a
-        // flush may have dropped versions that only an older view would show.
+        // The version must be loaded first, so that `visible` is not older than its flushed files:
+        // a flush may have dropped versions that only an older view would show.
         let version = catalog.version();
         let visible = catalog.visible();
         Self { version, visible, seed: catalog.seed, now: OnceLock::new() }
@@ -200,7 +200,8 @@ impl<'a> FamilyRead<'a> {
         Self { family, row, lookup }
     }
 
-    /// Reads the files, appends the visible cells of the row, and records the read in the statistics.
+    /// Reads the files, appends the visible cells of the row, and records the read in the
+    /// statistics.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what is begun is large, and would be moved")]
     fn finish(

@@ -1,7 +1,7 @@
 //! A cursor that merges memstores and files in cell order.
 //!
-//! A heap orders the sources by their current cells. Of equal cells the one of the newer source comes
-//! first, and the rules skip the others.
+//! A heap orders the sources by their current cells. Of equal cells the one of the newer source
+//! comes first, and the rules skip the others.
 
 use std::sync::Arc;
 
@@ -23,7 +23,8 @@ pub(crate) struct MergeCursor {
 /// A source in the heap, by its index.
 #[derive(Clone, Copy, Debug)]
 struct HeapEntry {
-    /// The first bytes of the current row, which decide most comparisons without a look at the cells.
+    /// The first bytes of the current row, which decide most comparisons without a look at the
+    /// cells.
     head: RowHead,
     source: usize,
 }

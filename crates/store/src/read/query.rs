@@ -84,8 +84,8 @@ impl Default for View {
 }
 
 impl View {
-    /// Sets the maximum number of versions of each column, which the family's own maximum limits too.
-    /// Default: 1.
+    /// Sets the maximum number of versions of each column, which the family's own maximum limits
+    /// too. Default: 1.
     pub const fn versions(mut self, versions: u32) -> Self {
         self.versions = versions;
         self
@@ -135,8 +135,8 @@ impl Get {
         self
     }
 
-    /// Sets the maximum number of versions of each column, which the family's own maximum limits too.
-    /// Default: 1.
+    /// Sets the maximum number of versions of each column, which the family's own maximum limits
+    /// too. Default: 1.
     pub const fn versions(mut self, versions: u32) -> Self {
         self.view.versions = versions;
         self
@@ -226,8 +226,8 @@ impl Scan {
 
     /// Shows only rows that begin with `prefix`. Default: all rows.
     ///
-    /// Files whose Bloom filter is over row prefixes of at most this length are skipped if the filter
-    /// says that they hold no such row.
+    /// Files whose Bloom filter is over row prefixes of at most this length are skipped if the
+    /// filter says that they hold no such row.
     pub fn prefix(mut self, prefix: impl AsRef<[u8]>) -> Self {
         self.prefix = Some(prefix.as_ref().into());
         self
@@ -245,8 +245,8 @@ impl Scan {
         self
     }
 
-    /// Sets the maximum number of versions of each column, which the family's own maximum limits too.
-    /// Default: 1.
+    /// Sets the maximum number of versions of each column, which the family's own maximum limits
+    /// too. Default: 1.
     pub const fn versions(mut self, versions: u32) -> Self {
         self.view.versions = versions;
         self

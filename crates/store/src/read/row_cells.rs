@@ -21,7 +21,8 @@ pub(crate) struct RowCells<'a> {
     read_view: &'a ReadView,
     /// Only [relevant](Self::is_relevant) cells, because the stop rule counts them.
     candidates: SmallVec<[Candidate; 1]>,
-    /// Whether each candidate is shown; `None` if a candidate was added since the rules were applied.
+    /// Whether each candidate is shown; `None` if a candidate was added since the rules were
+    /// applied.
     shown: Option<SmallVec<[bool; 16]>>,
 }
 
@@ -94,7 +95,8 @@ impl<'a> RowCells<'a> {
         Ok(())
     }
 
-    /// Returns whether a cell can change the answer: it is of a wanted column, or deletes the family.
+    /// Returns whether a cell can change the answer: it is of a wanted column, or deletes the
+    /// family.
     fn is_relevant(&self, cell: &CellRef<'_>) -> bool {
         match self.columns {
             Columns::All => true,
@@ -114,8 +116,8 @@ impl<'a> RowCells<'a> {
 
     /// Returns the time below which no file can change the answer: the stop rule of the lookup.
     ///
-    /// Once every named column has all wanted versions, no older cell matters: a delete marker hides only
-    /// cells that are not newer than itself.
+    /// Once every named column has all wanted versions, no older cell matters: a delete marker
+    /// hides only cells that are not newer than itself.
     pub(crate) fn stop_time(&mut self) -> Timestamp {
         let Columns::Only(columns) = self.columns else { return Timestamp::OLDEST };
         let wanted = self.view.versions.min(self.options.versions).max(1);

@@ -7,12 +7,14 @@
 //! cell ─ expired? ─ marker: remember it ─ hidden by a marker? ─ in time range? ─ too many versions? → shown
 //! ```
 //!
-//! The order of these checks is HBase's and affects the result: a hidden version does not count as a
-//! version, nor does a version outside the time range. In HBase the rules are in `ScanQueryMatcher` and
-//! its subclasses, in `ScanDeleteTracker`, and in the `ColumnTracker`s; the names here follow them.
+//! The order of these checks is HBase's and affects the result: a hidden version does not count as
+//! a version, nor does a version outside the time range. In HBase the rules are in
+//! `ScanQueryMatcher` and its subclasses, in `ScanDeleteTracker`, and in the `ColumnTracker`s; the
+//! names here follow them.
 //!
-//! A store applies the rules itself. They are public for programs that read the cells of a family from
-//! elsewhere, such as the HFiles of an HBase directory: merge the cells, and call [`Rules::judge`].
+//! A store applies the rules itself. They are public for programs that read the cells of a family
+//! from elsewhere, such as the HFiles of an HBase directory: merge the cells, and call
+//! [`Rules::judge`].
 //!
 //! ```
 //! use store::rules::{Rules, Verdict, View};
@@ -83,15 +85,16 @@ pub enum Verdict {
     Skip,
     /// Skip the cell and the remaining cells of its column, which need not be judged.
     ///
-    /// Exception: under the empty qualifier, markers that delete in the whole family must be judged.
+    /// Exception: under the empty qualifier, markers that delete in the whole family must be
+    /// judged.
     SkipColumn,
 }
 
 /// Decides about the cells of a family.
 ///
-/// The cells of a row must come in HBase's order ([`CellRef::compare`]), beginning with the first cell
-/// of the row. Of equal cells the last one written must come first; it hides the others. The rows may
-/// come in any order, each row once.
+/// The cells of a row must come in HBase's order ([`CellRef::compare`]), beginning with the first
+/// cell of the row. Of equal cells the last one written must come first; it hides the others. The
+/// rows may come in any order, each row once.
 #[derive(Debug)]
 #[must_use]
 pub struct Rules<'c> {
@@ -204,8 +207,8 @@ impl<'c> Rules<'c> {
 
     fn judge_for_read(&mut self, cell: &CellRef<'_>) -> Verdict {
         if cell.cell_type.is_delete() {
-            // If the family keeps deleted cells, a read whose time range ends before the marker shows
-            // the cells that the marker hides.
+            // If the family keeps deleted cells, a read whose time range ends before the marker
+            // shows the cells that the marker hides.
             let applies = cell.timestamp >= self.time_range.min
                 && (self.keep_deleted == KeepDeletedCells::False
                     || cell.timestamp < self.time_range.max);
@@ -340,8 +343,8 @@ impl<'c> Rules<'c> {
 
 /// Returns whether a read shows the only candidate of a row; `false` means: ask [`Rules`].
 ///
-/// The fast path for most gets of one column. No other candidate can hide the cell, and it is the first
-/// version. The caller has checked the column.
+/// The fast path for most gets of one column. No other candidate can hide the cell, and it is the
+/// first version. The caller has checked the column.
 #[inline]
 pub(crate) fn shows_only_put(family: &FamilyOptions, view: &View, cell: &CellRef<'_>) -> bool {
     let TimeRange { min, max } = view.time_range;
@@ -369,8 +372,8 @@ struct ColumnState {
     qualifier: Vec<u8>,
     count: u64,
     last: Option<(Timestamp, CellType)>,
-    /// No further version is wanted. Under the empty qualifier the next cell is judged nevertheless, because
-    /// the family's delete markers sort there.
+    /// No further version is wanted. Under the empty qualifier the next cell is judged
+    /// nevertheless, because the family's delete markers sort there.
     is_complete: bool,
 }
 

@@ -1,8 +1,8 @@
 //! Scans over the rows of a family.
 //!
-//! A forward scan merges all memstores and files and passes the cells through the rules. A reverse scan
-//! repeats this for each row, as HBase does: it seeks the greatest row below the last one and reads that
-//! row forwards.
+//! A forward scan merges all memstores and files and passes the cells through the rules. A reverse
+//! scan repeats this for each row, as HBase does: it seeks the greatest row below the last one and
+//! reads that row forwards.
 
 use std::borrow::Cow;
 use std::mem;
@@ -20,8 +20,9 @@ use crate::read::rules::{Rules, Verdict};
 
 /// The cells that a scan shows, in order. After an error the iterator ends.
 ///
-/// The scan shows the store as it was when the scan began, and keeps the memstores and files of that
-/// moment alive. The iterator copies each cell; [`next_ref`](Self::next_ref) borrows it instead.
+/// The scan shows the store as it was when the scan began, and keeps the memstores and files of
+/// that moment alive. The iterator copies each cell; [`next_ref`](Self::next_ref) borrows it
+/// instead.
 #[derive(Debug)]
 pub struct Cells {
     family: Arc<Family>,
@@ -29,7 +30,8 @@ pub struct Cells {
     rules: Rules<'static>,
     merge: MergeCursor,
     state: ScanState,
-    /// In a reverse scan: the current row if `is_in_row`, else the exclusive upper bound of the next row.
+    /// In a reverse scan: the current row if `is_in_row`, else the exclusive upper bound of the
+    /// next row.
     upper_bound: Option<Vec<u8>>,
     is_in_row: bool,
     counter: RowCounter,

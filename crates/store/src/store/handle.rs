@@ -34,7 +34,8 @@ impl Store {
     ///
     /// * [`Error::Missing`](crate::Error::Missing) if no store exists and none may be created,
     /// * [`Error::Locked`](crate::Error::Locked) if the store is open already,
-    /// * [`Error::Unfinished`](crate::Error::Unfinished) if a salvage into the directory is not complete,
+    /// * [`Error::Unfinished`](crate::Error::Unfinished) if a salvage into the directory is not
+    ///   complete,
     /// * [`Error::Corrupt`](crate::Error::Corrupt) if the log or the manifest is damaged,
     /// * errors of the operating system and of the store files.
     pub fn open(directory: impl AsRef<Path>, options: StoreOptions) -> Result<Self> {
@@ -46,10 +47,11 @@ impl Store {
 
     /// Opens the store in `directory` for reading only: takes no lock and changes no file.
     ///
-    /// This works on a read-only file system, on a full disk, without write permission, and while another
-    /// process writes to the store. Reads show the store as it was when it was opened: all acknowledged
-    /// writes that had reached the operating system. Open the store again to see later writes. As after a
-    /// crash, an incomplete write at the end of the log is ignored; its bytes stay.
+    /// This works on a read-only file system, on a full disk, without write permission, and while
+    /// another process writes to the store. Reads show the store as it was when it was opened: all
+    /// acknowledged writes that had reached the operating system. Open the store again to see later
+    /// writes. As after a crash, an incomplete write at the end of the log is ignored; its bytes
+    /// stay.
     ///
     /// Each method that would change the store returns [`Error::ReadOnly`](crate::Error::ReadOnly).
     /// [`export`](Self::export) writes elsewhere, so it works.
@@ -73,8 +75,9 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::Missing`](crate::Error::Missing) if no store exists,
-    /// [`Error::Changing`](crate::Error::Changing) if a writer changes the store faster than it can be
-    /// opened; else as for [`open`](Self::open), but never [`Error::Locked`](crate::Error::Locked).
+    /// [`Error::Changing`](crate::Error::Changing) if a writer changes the store faster than it can
+    /// be opened; else as for [`open`](Self::open), but never
+    /// [`Error::Locked`](crate::Error::Locked).
     pub fn open_read_only(directory: impl AsRef<Path>, options: StoreOptions) -> Result<Self> {
         check_finished(&*options.vfs, directory.as_ref())?;
         Ok(Self { inner: Arc::new(StoreInner::open_read_only(directory.as_ref(), options)?) })
@@ -122,13 +125,15 @@ impl Store {
         self.write_batch(delete.into(), self.inner.durability, DefaultTimestamp::Now)
     }
 
-    /// Writes a batch atomically. When it returns, the batch is readable and has the given durability.
+    /// Writes a batch atomically. When it returns, the batch is readable and has the given
+    /// durability.
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`](crate::Error::Invalid) if a cell cannot be stored; nothing is written then.
-    /// [`Error::Busy`](crate::Error::Busy) if flushes do not keep up. If the log cannot be written, the store
-    /// stops, and every later write returns [`Error::Poisoned`](crate::Error::Poisoned).
+    /// [`Error::Invalid`](crate::Error::Invalid) if a cell cannot be stored; nothing is written
+    /// then. [`Error::Busy`](crate::Error::Busy) if flushes do not keep up. If the log cannot be
+    /// written, the store stops, and every later write returns
+    /// [`Error::Poisoned`](crate::Error::Poisoned).
     pub fn write(&self, batch: impl Into<WriteBatch>, durability: Durability) -> Result<()> {
         self.write_batch(batch.into(), durability, DefaultTimestamp::Now)
     }
@@ -162,7 +167,8 @@ impl Store {
         let StoreInner { catalog, log, maintenance, durability, .. } = &*self.inner;
         catalog.health().check_writable()?;
         let Some(get) = get else { return Ok(Vec::new()) };
-        // Loads the blocks into the cache, so that the second read, under the writer's lock, is fast.
+        // Loads the blocks into the cache, so that the second read, under the writer's lock, is
+        // fast.
         self.view().get(&get)?;
         maintenance.wait_for_room(catalog)?;
         let written = log.commit_computed(catalog, *durability, compute)?;
@@ -245,8 +251,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`](crate::Error::Invalid) if there is no condition or no mutation, or a mutation of
-    /// another row; else as for [`get`](Self::get) and [`write`](Self::write).
+    /// [`Error::Invalid`](crate::Error::Invalid) if there is no condition or no mutation, or a
+    /// mutation of another row; else as for [`get`](Self::get) and [`write`](Self::write).
     pub fn check_and_mutate(&self, check: &CheckAndMutate) -> Result<bool> {
         self.inner.catalog.health().check_writable()?;
         let written = self.read_modify_write(Some(check.read_query()?), |read_view| {
@@ -259,7 +265,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`](crate::Error::Invalid) if a family does not exist; errors of the store files.
+    /// [`Error::Invalid`](crate::Error::Invalid) if a family does not exist; errors of the store
+    /// files.
     pub fn get(&self, get: &Get) -> Result<Vec<Cell>> {
         self.view().get(get)
     }
@@ -275,8 +282,8 @@ impl Store {
 
     /// Reads cells of many rows, all as of this moment.
     ///
-    /// Returns the answers in the order of `gets`. The gets run in batches whose cache misses overlap, so this
-    /// is faster than single gets.
+    /// Returns the answers in the order of `gets`. The gets run in batches whose cache misses
+    /// overlap, so this is faster than single gets.
     ///
     /// ```
     /// # use store::{FamilyOptions, Get, Put, Store, StoreOptions};
@@ -298,7 +305,8 @@ impl Store {
         Ok(answers.into_iter().map(|(cells, _)| cells).collect())
     }
 
-    /// Reads cells of many rows as [`multi_get`](Self::multi_get) does, and returns the trace of each get.
+    /// Reads cells of many rows as [`multi_get`](Self::multi_get) does, and returns the trace of
+    /// each get.
     ///
     /// # Errors
     ///
@@ -307,7 +315,8 @@ impl Store {
         self.view().multi_get(gets)
     }
 
-    /// Reads cells of one row, and explains for each file whether it was read or why it was skipped.
+    /// Reads cells of one row, and explains for each file whether it was read or why it was
+    /// skipped.
     ///
     /// ```
     /// use store::{FamilyOptions, FileFate, Get, Put, Store, StoreOptions};

@@ -1,7 +1,7 @@
 //! A family as a sorted map from keys to values.
 //!
-//! A key is a row; its value is in the column with the empty qualifier. The timestamp of a write is its
-//! sequence id, so the last write of a key wins even if the clock goes back.
+//! A key is a row; its value is in the column with the empty qualifier. The timestamp of a write is
+//! its sequence id, so the last write of a key wins even if the clock goes back.
 
 use std::ops::{Bound, RangeBounds};
 
@@ -16,9 +16,9 @@ use crate::write::mutation::{Delete, Put};
 
 /// A family as a sorted map from byte keys to byte values. A key has 1 to 32,767 bytes.
 ///
-/// Do not mix this with [`Put`](crate::Put) and [`Delete`](crate::Delete) in one family: here timestamps
-/// are sequence ids, so a put with the clock's time would be newer than all of them. For the same reason
-/// the family must not have a TTL.
+/// Do not mix this with [`Put`](crate::Put) and [`Delete`](crate::Delete) in one family: here
+/// timestamps are sequence ids, so a put with the clock's time would be newer than all of them. For
+/// the same reason the family must not have a TTL.
 ///
 /// ```
 /// use store::{FamilyOptions, Store, StoreOptions};

@@ -71,8 +71,8 @@ impl StoreInner {
             None => create_manifest(&*vfs, directory)?,
         };
         Manifest::remove_unfinished(&*vfs, directory)?;
-        // A killed process may have left its last manifest unsynced. The manifest must be on disk before
-        // files of an older one are removed.
+        // A killed process may have left its last manifest unsynced. The manifest must be on disk
+        // before files of an older one are removed.
         vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))?;
         let watch = WorkSpan::begin(Work::Recover);
         let recovered = read_log(&options, &wal_directory, &manifest)?;
@@ -107,7 +107,8 @@ pub(super) fn read_log(
     log::recover(&*options.vfs, &log, |id| manifest.family_name(id).map(str::as_bytes))
 }
 
-/// Removes the segments without records at the end of the log, which a crash or an older version left.
+/// Removes the segments without records at the end of the log, which a crash or an older version
+/// left.
 ///
 /// Older versions created a segment at each open.
 fn remove_empty_tail(

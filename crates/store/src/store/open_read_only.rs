@@ -5,10 +5,10 @@
 //!     └────────────────── retry, if a writer has changed the manifest ─────────────────┘
 //! ```
 //!
-//! While the manifest stays the same, its files exist, so a read error is damage. If the manifest has
-//! changed, the open starts again with the new one. A recovering writer may shorten its last segment
-//! without a change of the manifest, so a failed read is retried once in any case. Open files stay readable
-//! after they are unlinked.
+//! While the manifest stays the same, its files exist, so a read error is damage. If the manifest
+//! has changed, the open starts again with the new one. A recovering writer may shorten its last
+//! segment without a change of the manifest, so a failed read is retried once in any case. Open
+//! files stay readable after they are unlinked.
 
 use std::io;
 use std::path::Path;
@@ -62,8 +62,8 @@ fn has_same_files(newest: &Manifest, older: &Manifest) -> bool {
     *older == Manifest { log_end: older.log_end, ..newest.clone() }
 }
 
-/// Returns whether a file was missing or too short. A recovering writer removes empty segments and cuts off
-/// incomplete records without a change of the manifest.
+/// Returns whether a file was missing or too short. A recovering writer removes empty segments and
+/// cuts off incomplete records without a change of the manifest.
 fn is_read_error(error: &Error) -> bool {
     use io::ErrorKind::{NotFound, UnexpectedEof};
     matches!(error, Error::Io { source, .. } if matches!(source.kind(), NotFound | UnexpectedEof))

@@ -21,7 +21,8 @@ impl Store {
 
     /// Compacts files of a family.
     ///
-    /// A `major` compaction merges all files, and drops deleted and expired cells and surplus versions.
+    /// A `major` compaction merges all files, and drops deleted and expired cells and surplus
+    /// versions.
     ///
     /// # Errors
     ///
@@ -43,8 +44,9 @@ impl Store {
 
     /// Copies HFiles into a family.
     ///
-    /// The files keep their sequence ids. A file without one becomes newer than all existing cells and than
-    /// the files before it in `files`. All files are fully verified before the first is imported.
+    /// The files keep their sequence ids. A file without one becomes newer than all existing cells
+    /// and than the files before it in `files`. All files are fully verified before the first is
+    /// imported.
     ///
     /// # Errors
     ///
@@ -69,9 +71,9 @@ impl Store {
 
     /// Copies HFiles into a family as HBase's bulk load does.
     ///
-    /// The cells of each file become newer than all existing cells and than those of the files before it in
-    /// `files`. As in HBase, the memstores are flushed first. All files are fully verified before the
-    /// first is loaded.
+    /// The cells of each file become newer than all existing cells and than those of the files
+    /// before it in `files`. As in HBase, the memstores are flushed first. All files are fully
+    /// verified before the first is loaded.
     ///
     /// # Errors
     ///
@@ -95,10 +97,11 @@ impl Store {
         import(&self.inner.catalog, &self.inner.log, family, files, Age::New, options)
     }
 
-    /// Copies the rows `start..stop` of HFiles into a family; else like [`bulk_load`](Self::bulk_load).
+    /// Copies the rows `start..stop` of HFiles into a family; else like
+    /// [`bulk_load`](Self::bulk_load).
     ///
-    /// HBase does this with a file that crosses a region boundary. A file with other rows is rewritten, and a
-    /// file without a row in the range is skipped.
+    /// HBase does this with a file that crosses a region boundary. A file with other rows is
+    /// rewritten, and a file without a row in the range is skipped.
     ///
     /// # Errors
     ///
@@ -122,13 +125,14 @@ impl Store {
 
     /// Writes all families into `out/FAMILY`, as HFiles for HBase's bulk load.
     ///
-    /// Each region gets one file; the rows of `splits` are the region boundaries. The files include delete
-    /// markers, so that a table with them answers as this store does. The store does not change.
+    /// Each region gets one file; the rows of `splits` are the region boundaries. The files include
+    /// delete markers, so that a table with them answers as this store does. The store does not
+    /// change.
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] if `out/FAMILY` has files already or the splits do not ascend; errors of the
-    /// operating system; damaged files. Files written before the error stay.
+    /// [`Error::Invalid`] if `out/FAMILY` has files already or the splits do not ascend; errors of
+    /// the operating system; damaged files. Files written before the error stay.
     pub fn export(&self, out: impl AsRef<Path>, splits: &[Vec<u8>]) -> Result<Export> {
         export(&self.inner.catalog, out.as_ref(), splits)
     }
@@ -139,8 +143,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] if the directory is not empty; errors of the operating system, also if the
-    /// directory is on another file system. The incomplete copy is removed if possible.
+    /// [`Error::Invalid`] if the directory is not empty; errors of the operating system, also if
+    /// the directory is on another file system. The incomplete copy is removed if possible.
     pub fn checkpoint(&self, directory: impl AsRef<Path>) -> Result<()> {
         let StoreInner { catalog, log, maintenance, .. } = &*self.inner;
         maintenance.checkpoint(catalog, log, directory.as_ref())
@@ -148,8 +152,8 @@ impl Store {
 
     /// Reads all files of a family and compares them with their checksums in the manifest.
     ///
-    /// Returns each file, with a description of the damage if it is damaged. Compactions check their input
-    /// files in the same way.
+    /// Returns each file, with a description of the damage if it is damaged. Compactions check
+    /// their input files in the same way.
     ///
     /// # Errors
     ///

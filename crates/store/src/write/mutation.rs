@@ -51,8 +51,8 @@ impl Put {
 
 /// A delete in one row. By default it deletes the whole row.
 ///
-/// As in HBase, a delete writes a marker with a timestamp. The marker hides all cells that are not newer,
-/// also cells written after it, until a major compaction removes the marker.
+/// As in HBase, a delete writes a marker with a timestamp. The marker hides all cells that are not
+/// newer, also cells written after it, until a major compaction removes the marker.
 ///
 /// ```
 /// use store::{Delete, Timestamp};
@@ -169,8 +169,8 @@ impl WriteBatch {
 
     /// Adds a cell with its tags.
     ///
-    /// [`Timestamp::LATEST`] means the time of the commit. The cell's sequence id is ignored, because the
-    /// store assigns one to the whole batch.
+    /// [`Timestamp::LATEST`] means the time of the commit. The cell's sequence id is ignored,
+    /// because the store assigns one to the whole batch.
     pub fn cell(&mut self, cell: &CellRef<'_>) {
         self.cells.push(cell.to_cell());
     }

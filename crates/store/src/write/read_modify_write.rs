@@ -1,9 +1,9 @@
 //! Writes that depend on stored cells: increments, appends, and conditional writes.
 //!
-//! Each of them reads its row and writes it under the lock of the log's writer, so concurrent changes are
-//! serialized. (HBase locks the row; here every write takes the writer's lock anyway, so plain puts pay
-//! nothing.) An unlocked read comes first and loads the blocks into the cache, which keeps the locked
-//! read short.
+//! Each of them reads its row and writes it under the lock of the log's writer, so concurrent
+//! changes are serialized. (HBase locks the row; here every write takes the writer's lock anyway,
+//! so plain puts pay nothing.) An unlocked read comes first and loads the blocks into the cache,
+//! which keeps the locked read short.
 
 use std::collections::BTreeMap;
 
@@ -120,8 +120,8 @@ impl CompareOperator {
 
 /// A write to one row under a condition on one of the row's columns.
 ///
-/// As in HBase, the condition's value is the left operand: `if_matches(…, CompareOperator::Less, "5")`
-/// holds if 5 is less than the stored value. A missing column matches the empty value only.
+/// As in HBase, the condition's value is the left operand: `if_matches(…, CompareOperator::Less,
+/// "5")` holds if 5 is less than the stored value. A missing column matches the empty value only.
 ///
 /// ```
 /// use store::{CheckAndMutate, CompareOperator, Put};
@@ -283,14 +283,15 @@ fn compute_columns<A>(
     columns.iter().map(replace).collect()
 }
 
-/// Returns the timestamp of a cell that replaces one of time `current`: newer, even if the clock is not.
+/// Returns the timestamp of a cell that replaces one of time `current`: newer, even if the clock is
+/// not.
 fn timestamp_after(current: Timestamp, now: Timestamp) -> Timestamp {
     Timestamp::new(current.get().saturating_add(1)).max(now)
 }
 
 impl Condition {
-    /// Evaluates the condition as HBase's `HRegion.checkAndMutateInternal`, which treats an empty value as
-    /// a missing one.
+    /// Evaluates the condition as HBase's `HRegion.checkAndMutateInternal`, which treats an empty
+    /// value as a missing one.
     fn holds(&self, current: Option<&Cell>) -> bool {
         match current {
             _ if self.value.is_empty() => {
@@ -315,7 +316,8 @@ impl CheckAndMutate {
         Ok(Get::row(&self.row).column(family, qualifier).time_range(min, max))
     }
 
-    /// Returns the condition; an error if the condition or the mutations are missing or of another row.
+    /// Returns the condition; an error if the condition or the mutations are missing or of another
+    /// row.
     fn validated_condition(&self) -> Result<&Condition> {
         let Some(condition) = &self.condition else {
             return Err(Error::invalid("the conditional write has no condition"));

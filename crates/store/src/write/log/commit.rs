@@ -1,9 +1,10 @@
-//! Group commit: a batch goes to the log, then to the memstores, then becomes visible and acknowledged.
+//! Group commit: a batch goes to the log, then to the memstores, then becomes visible and
+//! acknowledged.
 //!
-//! Threads that write at the same time form a group. The first one is the leader: it writes the batches
-//! of the group with one call to the operating system and, if one of them needs it, one sync. A batch
-//! has one sequence id. Readers see all of a batch or nothing, because they read up to the last
-//! published sequence id.
+//! Threads that write at the same time form a group. The first one is the leader: it writes the
+//! batches of the group with one call to the operating system and, if one of them needs it, one
+//! sync. A batch has one sequence id. Readers see all of a batch or nothing, because they read up
+//! to the last published sequence id.
 //!
 //! ```text
 //! batch ─┐

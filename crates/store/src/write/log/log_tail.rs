@@ -70,8 +70,8 @@ impl LogTail {
 
     /// Syncs and closes the open segment, if any.
     ///
-    /// The segment must be complete on disk before the next one exists, because recovery treats a gap as
-    /// damage.
+    /// The segment must be complete on disk before the next one exists, because recovery treats a
+    /// gap as damage.
     pub(crate) fn close(&mut self) -> Result<()> {
         self.sync()?;
         if let Some(segment) = self.segment.take() {

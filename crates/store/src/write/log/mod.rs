@@ -1,9 +1,9 @@
 //! The write-ahead log: every write, in order, before it is acknowledged.
 //!
-//! The log is a sequence of segments, `wal/<number, 16 hex digits>.wal`. A segment is created for its
-//! first record, and the manifest covers its number before that record is written: so recovery knows
-//! which segments must exist. A flush closes the last segment and, once the cells are in store files,
-//! unlinks the segments.
+//! The log is a sequence of segments, `wal/<number, 16 hex digits>.wal`. A segment is created for
+//! its first record, and the manifest covers its number before that record is written: so recovery
+//! knows which segments must exist. A flush closes the last segment and, once the cells are in
+//! store files, unlinks the segments.
 //!
 //! ```text
 //! write      commit ─ writer ─ log_tail ─ segment, record

@@ -1,8 +1,8 @@
 //! Recovery: replays the log when the store is opened.
 //!
-//! A record is valid if its checksum matches and it has its segment's id. Bytes after the last valid
-//! record of the last segment are an incomplete write and are cut off. Damage anywhere else would lose
-//! acknowledged writes and is an error:
+//! A record is valid if its checksum matches and it has its segment's id. Bytes after the last
+//! valid record of the last segment are an incomplete write and are cut off. Damage anywhere else
+//! would lose acknowledged writes and is an error:
 //!
 //! ```text
 //! last segment   ┃record┃record┃rec…            cut: the write was not acknowledged
@@ -10,10 +10,10 @@
 //! older segment  ┃record┃rec…                   error: a segment is complete before the next begins
 //! ```
 //!
-//! One kind of gap is not damage: before a power cut, written but unsynced sectors can reach the disk
-//! out of order. Such a gap has sectors of zeros, and lies beyond the durable length in all later
-//! records. [`SyncWal`](crate::Durability::SyncWal) does not promise that unsynced writes survive a power
-//! cut, so the log ends at the gap.
+//! One kind of gap is not damage: before a power cut, written but unsynced sectors can reach the
+//! disk out of order. Such a gap has sectors of zeros, and lies beyond the durable length in all
+//! later records. [`SyncWal`](crate::Durability::SyncWal) does not promise that unsynced writes
+//! survive a power cut, so the log ends at the gap.
 
 #![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
@@ -50,8 +50,8 @@ impl LogExtent<'_> {
         (self.first..self.end).contains(&number)
     }
 
-    /// Returns the first missing segment after the last existing one, and an error text; `None` if no
-    /// required segment is missing there.
+    /// Returns the first missing segment after the last existing one, and an error text; `None` if
+    /// no required segment is missing there.
     pub(super) fn first_missing_at_end(
         &self,
         existing: &[SegmentNumber],
@@ -80,7 +80,8 @@ pub(crate) struct Recovered {
     pub(crate) newest: SequenceId,
     /// The segments from `next` on, in order; they have no records and are not needed.
     pub(crate) empty_segments: Vec<SegmentNumber>,
-    /// The last segment that has a record, and the offset of an incomplete write at its end, if any.
+    /// The last segment that has a record, and the offset of an incomplete write at its end, if
+    /// any.
     last_segment: Option<(PathBuf, Option<u64>)>,
 }
 
@@ -134,7 +135,8 @@ pub(crate) fn recover<'f>(
 }
 
 impl Recovered {
-    /// Cuts off the incomplete write at the end of the log, and syncs the log. Keeps empty segments.
+    /// Cuts off the incomplete write at the end of the log, and syncs the log. Keeps empty
+    /// segments.
     pub(crate) fn truncate_and_sync(&self, vfs: &dyn Vfs, directory: &Path) -> Result<()> {
         match &self.last_segment {
             Some((path, Some(end))) => {
@@ -197,8 +199,8 @@ struct Segment<'a> {
 }
 
 impl Segment<'_> {
-    /// Appends the segment's batches to `recovered`; returns the segment's id and the end of its last
-    /// record, or `None` if the segment was never completely created.
+    /// Appends the segment's batches to `recovered`; returns the segment's id and the end of its
+    /// last record, or `None` if the segment was never completely created.
     fn replay<'f>(
         &mut self,
         family_name: &impl Fn(u16) -> Option<&'f [u8]>,

@@ -12,8 +12,8 @@
 //! | 52 |     4 | `checksum`   | u32 BE; CRC-32C of bytes 0 to 51                               |
 //! | 56 |       | records      | see [`record`](super::record)                                  |
 //!
-//! A segment is complete on disk before the next one begins. The next header has its id and length, so
-//! recovery detects a segment that was replaced or cut at a record boundary.
+//! A segment is complete on disk before the next one begins. The next header has its id and length,
+//! so recovery detects a segment that was replaced or cut at a record boundary.
 
 #![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 

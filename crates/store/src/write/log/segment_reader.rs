@@ -1,8 +1,8 @@
 //! Reads a segment, and finds the valid records in it, also after damage.
 //!
 //! A record is valid if its checksum matches and it has its segment's id. The id is random, so the
-//! search for records after damage looks only where the id occurs, and bytes that an older or foreign
-//! segment left in the file are never taken for a record of this one.
+//! search for records after damage looks only where the id occurs, and bytes that an older or
+//! foreign segment left in the file are never taken for a record of this one.
 
 #![warn(clippy::indexing_slicing, clippy::as_conversions)]
 
@@ -17,8 +17,8 @@ use crate::vfs::Vfs;
 /// The least limit for the length of a segment.
 ///
 /// A segment is closed once it is longer than
-/// [`wal_segment_bytes`](crate::StoreOptions::wal_segment_bytes), and no record exceeds 1 GiB. So no
-/// segment exceeds both this limit and twice that option.
+/// [`wal_segment_bytes`](crate::StoreOptions::wal_segment_bytes), and no record exceeds 1 GiB. So
+/// no segment exceeds both this limit and twice that option.
 const LEN_MAX: u64 = 4 << 30;
 
 /// Returns the maximum length of a segment in a store with this option.
@@ -48,7 +48,8 @@ impl SegmentReader {
     pub(super) fn open(vfs: &dyn Vfs, path: &Path, len_max: u64) -> Result<Self> {
         let source = vfs.open(path).map_err(Error::io(path, "open"))?;
         let pieces = Pieces::new(source, path, "a log segment", len_max)?;
-        // Without a limit, overlapping candidates in a file of a few MiB could take hours to checksum.
+        // Without a limit, overlapping candidates in a file of a few MiB could take hours to
+        // checksum.
         let search_budget = pieces.len().saturating_mul(16);
         Ok(Self { pieces, segment: 0, search_budget })
     }
@@ -74,13 +75,15 @@ impl SegmentReader {
         self.read_record_if(at, |segment| segment == own)
     }
 
-    /// Returns whether a valid record of another segment begins at an offset, which no crash causes.
+    /// Returns whether a valid record of another segment begins at an offset, which no crash
+    /// causes.
     pub(super) fn has_foreign_record_at(&mut self, at: u64) -> Result<bool> {
         let own = self.segment;
         Ok(self.read_record_if(at, |segment| segment != own)?.is_some())
     }
 
-    /// Returns the segment id of the valid record at an offset, for a segment with a damaged header.
+    /// Returns the segment id of the valid record at an offset, for a segment with a damaged
+    /// header.
     pub(super) fn segment_id_of_record_at(&mut self, at: u64) -> Result<Option<u64>> {
         Ok(self.read_record_if(at, |_| true)?.map(|record| record.header.segment))
     }
@@ -90,11 +93,13 @@ impl SegmentReader {
         self.next_record_at_or_after(at + 1)
     }
 
-    /// Returns the first valid record that begins at or after an offset, which is at most the length.
+    /// Returns the first valid record that begins at or after an offset, which is at most the
+    /// length.
     pub(super) fn next_record_at_or_after(&mut self, mut from: u64) -> Result<Option<Record>> {
         const SEGMENT_AT: u64 = 8;
         assert!(from <= self.len(), "the offset is in the segment");
-        // Only offsets at which the random id occurs are checked, because checking each would be slow.
+        // Only offsets at which the random id occurs are checked, because checking each would be
+        // slow.
         while let Some(offset) = self.find_id(from + SEGMENT_AT)? {
             let offset = offset - SEGMENT_AT;
             self.charge_search_budget(offset)?;
@@ -106,7 +111,8 @@ impl SegmentReader {
         Ok(None)
     }
 
-    /// Returns whether a disk sector in a range is all zeros, so that its data never reached the disk.
+    /// Returns whether a disk sector in a range is all zeros, so that its data never reached the
+    /// disk.
     pub(super) fn has_zero_sector(&mut self, from: u64, to: u64) -> Result<bool> {
         const SECTOR: u64 = 512;
         let mut start = from - from % SECTOR;

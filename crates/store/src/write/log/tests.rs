@@ -290,8 +290,8 @@ fn segments_of_other_stores_and_renamed_segments_are_refused() {
     }
 }
 
-/// After a power cut, single unsynced sectors may be missing. The log then ends at the gap, unless a later
-/// record says that the sector was synced.
+/// After a power cut, single unsynced sectors may be missing. The log then ends at the gap, unless
+/// a later record says that the sector was synced.
 #[test]
 fn an_unsynced_lost_sector_ends_the_log_and_a_synced_one_is_an_error() {
     for synced in [false, true] {
