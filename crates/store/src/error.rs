@@ -24,11 +24,10 @@ pub enum Error {
         source: io::Error,
     },
 
-    /// The log or the manifest is damaged, or a store file does not match the manifest; a retry
-    /// does not help.
+    /// The log or the manifest is damaged, or a store file does not match the manifest.
     ///
-    /// [`verify`](crate::verify) reports all damage of a store, and [`salvage`](crate::salvage)
-    /// copies the sound data into a new store.
+    /// A retry does not help. [`verify`](crate::verify) reports all damage of a store, and
+    /// [`salvage`](crate::salvage) copies the sound data into a new store.
     #[error("{}: at {at:#x}: {what}", path.display())]
     Corrupt {
         /// The damaged file.
@@ -88,10 +87,10 @@ pub enum Error {
         path: PathBuf,
     },
 
-    /// Flushes do not keep up with writes, and the write waited for
-    /// [`stall_max`](crate::StoreOptions::stall_max).
+    /// Flushes do not keep up with writes, and the write waited too long for memory.
     ///
-    /// Nothing was written; a later retry helps if the disk works.
+    /// The wait is [`stall_max`](crate::StoreOptions::stall_max). Nothing was written; a later
+    /// retry helps if the disk works.
     #[error("the memstores take {bytes} bytes and were not flushed for {seconds:.1} s")]
     Busy {
         /// Memory of all memstores in bytes.

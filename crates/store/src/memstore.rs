@@ -76,8 +76,9 @@ impl Memstore {
         self.has_tags.load(Relaxed)
     }
 
-    /// Appends to `found` up to `limit` visible cells from `position` on; stops at the first cell
-    /// that is not `wanted`.
+    /// Appends to `found` up to `limit` visible cells from `position` on.
+    ///
+    /// Stops at the first cell that is not `wanted`.
     pub(crate) fn copy_cells(
         &self,
         position: &SeekPosition<'_>,

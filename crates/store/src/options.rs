@@ -244,10 +244,10 @@ impl CompactionOptions {
         self
     }
 
-    /// Sets the total size below which files are compacted regardless of the ratio
-    /// (`hbase.hstore.compaction.min.size`).
+    /// Sets the total size below which files are compacted regardless of the ratio.
     ///
-    /// Default: `None`, which means [`StoreOptions::memstore_flush_bytes`].
+    /// HBase: `hbase.hstore.compaction.min.size`. Default: `None`, which means
+    /// [`StoreOptions::memstore_flush_bytes`].
     pub const fn size_min(mut self, bytes: Option<u64>) -> Self {
         self.size_min = bytes;
         self
@@ -260,8 +260,9 @@ impl CompactionOptions {
         self
     }
 
-    /// Sets the maximum ratio of a file's size to the sum of the other files of its compaction
-    /// (`hbase.hstore.compaction.ratio`). Default: 1.2.
+    /// Sets the maximum ratio of a file's size to the sum of the other files of its compaction.
+    ///
+    /// HBase: `hbase.hstore.compaction.ratio`. Default: 1.2.
     pub const fn ratio(mut self, ratio: f64) -> Self {
         self.ratio = ratio;
         self

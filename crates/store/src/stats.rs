@@ -21,8 +21,10 @@ pub struct Stats {
     pub compactions_failed: u64,
     /// The error of the last failed compaction.
     pub compaction_failure: Option<Arc<str>>,
-    /// Writes that waited for flushes since the store was opened, because the memstores took four
-    /// times [`memstore_flush_bytes`](crate::StoreOptions::memstore_flush_bytes).
+    /// Writes that waited for flushes since the store was opened.
+    ///
+    /// Writes wait while the memstores take at least four times
+    /// [`memstore_flush_bytes`](crate::StoreOptions::memstore_flush_bytes).
     pub write_stalls: u64,
     /// The total time of these waits.
     pub write_stall_time: Duration,

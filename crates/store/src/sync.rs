@@ -58,8 +58,10 @@ pub(crate) fn wait_at_most<'a, T>(
     changed.wait_timeout(guard, max).expect(POISONED).0
 }
 
-/// Yields to other threads in a model, before a step that the model checker does not see, such as
-/// setting a [`OnceLock`](std::sync::OnceLock).
+/// Yields to other threads in a model; does nothing otherwise.
+///
+/// Called before a step that the model checker does not see, such as setting a
+/// [`OnceLock`](std::sync::OnceLock).
 #[cfg(not(any(loom, shuttle)))]
 pub(crate) const fn yield_in_model() {}
 

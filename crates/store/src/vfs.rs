@@ -309,8 +309,9 @@ impl Vfs for RealFiles {
     }
 }
 
-/// Refuses anything but a regular file before it is opened: opening a pipe would wait for its other
-/// end, and a symbolic link may lead out of the store.
+/// Refuses anything but a regular file before it is opened.
+///
+/// Opening a pipe would wait for its other end, and a symbolic link may lead out of the store.
 fn check_regular_file(path: &Path) -> io::Result<()> {
     match EntryKind::from_file_type(fs::symlink_metadata(path)?.file_type()) {
         EntryKind::File => Ok(()),

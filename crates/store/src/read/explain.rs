@@ -40,8 +40,9 @@ pub struct FileExplanation {
     pub name: String,
     /// The file's length in bytes.
     pub bytes: u64,
-    /// The timestamps of the oldest and the newest cell, if known. A delete marker that hides all
-    /// older cells counts as [`Timestamp::OLDEST`].
+    /// The timestamps of the oldest and the newest cell, if known.
+    ///
+    /// A delete marker that hides all older cells counts as [`Timestamp::OLDEST`].
     pub times: Option<(Timestamp, Timestamp)>,
     /// Whether the file was read, or why it was skipped.
     pub fate: FileFate,

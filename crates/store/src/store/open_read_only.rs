@@ -1,8 +1,8 @@
 //! Opens a store for reading only: takes no lock and changes no file.
 //!
 //! ```text
-//! MANIFEST ─ read the log ─ open the store files ─ fill the memstores from the log ─ MANIFEST the same?
-//!     └────────────────── retry, if a writer has changed the manifest ─────────────────┘
+//! MANIFEST ─ read the log ─ open the store files ─ fill the memstores ─ MANIFEST unchanged?
+//!     └───────────── retry if a writer has changed the manifest ──────────────┘
 //! ```
 //!
 //! While the manifest stays the same, its files exist, so a read error is damage. If the manifest
@@ -62,8 +62,10 @@ fn has_same_files(newest: &Manifest, older: &Manifest) -> bool {
     *older == Manifest { log_end: older.log_end, ..newest.clone() }
 }
 
-/// Returns whether a file was missing or too short. A recovering writer removes empty segments and
-/// cuts off incomplete records without a change of the manifest.
+/// Returns whether a file was missing or too short.
+///
+/// A recovering writer removes empty segments and cuts off incomplete records without a change of
+/// the manifest.
 fn is_read_error(error: &Error) -> bool {
     use io::ErrorKind::{NotFound, UnexpectedEof};
     matches!(error, Error::Io { source, .. } if matches!(source.kind(), NotFound | UnexpectedEof))

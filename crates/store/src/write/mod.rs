@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! mutation            puts, deletes, batches ───────────┐
-//! read_modify_write   cells computed from stored cells ─┴─ prepare ─ log ─ memstores of the families
+//! read_modify_write   cells computed from stored cells ─┴─ prepare ─ log ─ memstores
 //! ```
 
 pub(crate) mod log;

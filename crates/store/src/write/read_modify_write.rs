@@ -283,15 +283,15 @@ fn compute_columns<A>(
     columns.iter().map(replace).collect()
 }
 
-/// Returns the timestamp of a cell that replaces one of time `current`: newer, even if the clock is
-/// not.
+/// Returns the timestamp of a cell that replaces one of time `current`: always a newer one.
 fn timestamp_after(current: Timestamp, now: Timestamp) -> Timestamp {
     Timestamp::new(current.get().saturating_add(1)).max(now)
 }
 
 impl Condition {
-    /// Evaluates the condition as HBase's `HRegion.checkAndMutateInternal`, which treats an empty
-    /// value as a missing one.
+    /// Evaluates the condition as HBase's `HRegion.checkAndMutateInternal` does.
+    ///
+    /// An empty value counts as missing.
     fn holds(&self, current: Option<&Cell>) -> bool {
         match current {
             _ if self.value.is_empty() => {

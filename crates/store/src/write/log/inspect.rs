@@ -1,5 +1,7 @@
-//! Inspects a log that may be damaged: finds the records that recovery would replay, the damaged
-//! ranges for which it would refuse the log, and the valid records after them.
+//! Inspects a log that may be damaged, for `verify` and `salvage`.
+//!
+//! Finds the records that recovery would replay, the damaged ranges for which it would refuse the
+//! log, and the valid records after them.
 
 #![warn(clippy::indexing_slicing, clippy::as_conversions)]
 

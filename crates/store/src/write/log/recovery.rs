@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! last segment   ┃record┃record┃rec…            cut: the write was not acknowledged
-//! last segment   ┃record┃re▒▒rd┃record┃         error that names the segment and the offset
+//! last segment   ┃record┃re▒▒rd┃record┃         error with the segment and the offset
 //! older segment  ┃record┃rec…                   error: a segment is complete before the next begins
 //! ```
 //!
@@ -50,8 +50,7 @@ impl LogExtent<'_> {
         (self.first..self.end).contains(&number)
     }
 
-    /// Returns the first missing segment after the last existing one, and an error text; `None` if
-    /// no required segment is missing there.
+    /// Returns the first required segment missing after the last existing one, and an error text.
     pub(super) fn first_missing_at_end(
         &self,
         existing: &[SegmentNumber],
@@ -199,8 +198,10 @@ struct Segment<'a> {
 }
 
 impl Segment<'_> {
-    /// Appends the segment's batches to `recovered`; returns the segment's id and the end of its
-    /// last record, or `None` if the segment was never completely created.
+    /// Appends the segment's batches to `recovered`.
+    ///
+    /// Returns the segment's id and the end of its last record; `None` if the segment's header was
+    /// never completely written.
     fn replay<'f>(
         &mut self,
         family_name: &impl Fn(u16) -> Option<&'f [u8]>,
