@@ -4,7 +4,7 @@
 //! results, so that opening, warming and closing the store cancel out.
 //!
 //! ```text
-//! call_path DIRECTORY get 1000            1,000 cached gets over one file with HBase's Bloom filter
+//! call_path DIRECTORY get 1000            1,000 cached gets; one file with HBase's Bloom filter
 //! call_path DIRECTORY filtered-get 1000   the same with a blocked Bloom filter
 //! call_path DIRECTORY scan 3              3 scans over all rows of that file
 //! call_path DIRECTORY put 1000            1,000 puts, and a flush at the end

@@ -4,7 +4,7 @@
 //! hide, so one pass with little state decides about each cell:
 //!
 //! ```text
-//! cell ─ expired? ─ marker? remember ─ hidden by a marker? ─ in time range? ─ version limit? → shown
+//! cell ─ expired? ─ marker? ─ hidden by a marker? ─ in time range? ─ version limit? → shown
 //! ```
 //!
 //! The order of these checks is HBase's and affects the result: a hidden version does not count as

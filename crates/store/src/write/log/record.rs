@@ -88,8 +88,10 @@ pub(crate) fn encode_batch<'a>(
         return Err(Error::invalid("the batch exceeds 1 GiB, the maximum of a log record"));
     };
     let record = out.split_at_mut(start).1;
-    let (checksum, covered) = record.split_first_chunk_mut::<4>().expect("a header is in front");
-    *covered.first_chunk_mut::<4>().expect("a header is in front") = length.to_be_bytes();
+    let (checksum, covered) =
+        record.split_first_chunk_mut::<4>().expect("the record begins with a header");
+    *covered.first_chunk_mut::<4>().expect("the record begins with a header") =
+        length.to_be_bytes();
     *checksum = crc32c::crc32c(covered).to_be_bytes();
     Ok(())
 }
