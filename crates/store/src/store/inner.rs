@@ -75,16 +75,16 @@ impl StoreInner {
         let version = self.catalog.version();
         let families = version.families.iter().map(|family| FamilyStats {
             name: family.family.name.clone(),
-            memstore_bytes: family.memstores().map(|it| it.bytes() as u64).sum(),
-            memstore_cells: family.memstores().map(|it| it.len() as u64).sum(),
+            memstore_bytes: family.memstores().map(|memstore| memstore.bytes() as u64).sum(),
+            memstore_cells: family.memstores().map(|memstore| memstore.len() as u64).sum(),
             files: family.files.by_time().len() as u64,
-            file_bytes: family.files.by_time().iter().map(|it| it.file.entry.length).sum(),
-            file_cells: family.files.by_time().iter().map(|it| it.file.entry.cells).sum(),
+            file_bytes: family.files.by_time().iter().map(|ranked| ranked.file.entry.length).sum(),
+            file_cells: family.files.by_time().iter().map(|ranked| ranked.file.entry.cells).sum(),
             reads: family.family.reads.snapshot(),
         });
         let filter_problems = version.families.iter().flat_map(|family| {
             let files = family.files.by_sequence();
-            files.filter_map(|it| it.filter_problem(&family.family.name)).collect::<Vec<_>>()
+            files.filter_map(|file| file.filter_problem(&family.family.name)).collect::<Vec<_>>()
         });
         let counts = self.maintenance.counts();
         Stats {

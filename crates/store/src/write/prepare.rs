@@ -21,7 +21,7 @@ pub(crate) fn prepare(version: &StoreVersion, cells: Vec<Cell>) -> Result<Vec<Ce
         let len = cell.key().flat_len() + 32 + cell.value.len() + cell.tags.len();
         let all_families = cell.family.is_empty() && cell.cell_type == CellType::DeleteFamily;
         bytes += if all_families {
-            let names = version.families.iter().map(|it| it.family.name.len());
+            let names = version.families.iter().map(|version| version.family.name.len());
             names.map(|name| len + name).sum()
         } else {
             len

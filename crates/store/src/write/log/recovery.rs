@@ -7,7 +7,7 @@
 //! ```text
 //! last segment   ┃record┃record┃rec…            cut: the write was not acknowledged
 //! last segment   ┃record┃re▒▒rd┃record┃         error with the segment and the offset
-//! older segment  ┃record┃rec…                   error: a segment is complete before the next begins
+//! older segment  ┃record┃rec…                   error: only the last segment may be incomplete
 //! ```
 //!
 //! One kind of gap is not damage: before a power cut, written but unsynced sectors can reach the
