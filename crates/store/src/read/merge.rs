@@ -106,7 +106,7 @@ impl MergeCursor {
         let heap_entry = |(index, source): (usize, &CellSource)| {
             source.cell().map(|cell| HeapEntry { head: row_head(cell.row), source: index })
         };
-        debug_assert!(self.heap.is_empty(), "the heap has entries of the old position");
+        debug_assert!(self.heap.is_empty(), "the heap is cleared before a rebuild");
         self.heap.extend(self.sources.iter().enumerate().filter_map(heap_entry));
         for index in (0..self.heap.len() / 2).rev() {
             self.sift_down(index);
