@@ -1,31 +1,28 @@
-//! Our reader beside HBase's own, on the same files: scans, and lookups of rows that are there and
-//! that are not.
+//! Our reader beside HBase's on the same files: scans, and lookups of present and absent rows.
 //!
-//! Cells of a key of 16 bytes and a value of 100, half of which can be compressed away. Scans read
-//! every block from the file (which the operating system holds in memory), verify and decode it.
-//! Lookups have all blocks in the cache and a Bloom filter of 1 % in front. Both sides warm up by
-//! as many rounds as are timed, and the median counts. Then they take turns, for a machine that has other
-//! work at times is not the same for both if each is asked once: a ratio is taken in each turn,
-//! and of all figures the median over the turns is printed.
+//! Cells have keys of 16 bytes and values of 100 bytes, half of them compressible. Scans read every block
+//! from the file (from the page cache), verify and decode it. Lookups have all blocks in the cache and a
+//! Bloom filter of 1 %. Both sides run as many warm-up rounds as timed rounds, and the median counts.
+//! The two sides take turns several times, because the load of the machine varies; a ratio is taken in
+//! each turn, and the median over the turns is printed.
 //!
-//! Ours are looked up one by one, and in the columns "at once" a hundred in one call of [`Lookup::rows`],
-//! for which HBase's reader has nothing: its `get` of many rows takes one after the other.
+//! Our rows are looked up one by one, and in the columns "batch" a hundred in one call of
+//! [`Lookup::rows`]. HBase's reader has no counterpart: its `get` of many rows reads one after another.
 //!
-//! Both use one thread, but for the column "ahead": there ours is a [`bulk_scanner`], which reads,
-//! verifies and decompresses on a second thread. Beside each scan of ours stand the nanoseconds of CPU
-//! that a cell takes of all threads together, from the kernel's count of hundredths of a second over
-//! the timed rounds.
+//! Both sides use one thread, except in the column "ahead": there our side is a [`bulk_scanner`], which
+//! reads, verifies and decompresses on a second thread. Beside each of our scans, the table shows the
+//! processor time per cell of all threads, in nanoseconds, from the kernel's ticks of 10 ms.
 //!
 //! [`Lookup::rows`]: sstable::Lookup::rows
 //! [`bulk_scanner`]: sstable::Reader::bulk_scanner
 //!
-//! HBase is asked for less than it does for a client: no region, no memstore, no network, and the
-//! `Scan` that it makes of each `Get` is made beforehand.
+//! HBase does less here than for a client: there is no region, memstore or network, and the `Scan` that
+//! HBase makes of each `Get` is made beforehand.
 //!
-//! Run with `cargo bench -p benches --bench hbase [-- [CELLS] [alone] [ENCODING…]]`: so many cells, a
-//! million if not said; `alone` leaves HBase out, which otherwise needs what
-//! `tests/hbase-judge/README.md` names; and only these encodings, all if none is named.
-#![expect(clippy::print_stdout, reason = "the table is what this is for")]
+//! Run with `cargo bench -p benches --bench hbase [-- [CELLS] [alone] [ENCODING…]]`. CELLS defaults to a
+//! million. `alone` leaves HBase out; otherwise the program needs what `tests/hbase-judge/README.md`
+//! names. Without an ENCODING it measures all.
+#![expect(clippy::print_stdout, reason = "the program prints a table")]
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -47,29 +44,29 @@ use workload::{KEY_LEN, Random};
 const VALUE_LEN: usize = 100;
 const LOOKUPS: usize = 20_000;
 const ROUNDS: usize = 5;
-/// How often either side is asked about each file.
+/// Turns of each side per file.
 const TURNS: usize = 7;
-/// Rows that are asked for at once.
-const AT_ONCE: usize = 100;
+/// Rows per call of [`Lookup::rows`](sstable::Lookup::rows).
+const BATCH: usize = 100;
 
 type Row = [u8; KEY_LEN];
 
-/// Per second, of one file and reader.
+/// Cells or rows per second, of one file and reader.
 struct Speed {
     cells: f64,
     hits: f64,
     misses: f64,
 }
 
-/// How fast ours is, and at what cost.
+/// Our figures for one file.
 struct Ours {
     speed: Speed,
-    /// Per second, of a scan that reads ahead.
+    /// Cells per second of a scan that reads ahead.
     cells_ahead: f64,
-    /// Per second, of rows that are looked up [so many](AT_ONCE) at once.
+    /// Rows per second, looked up [`BATCH`] at a time.
     hits_at_once: f64,
     misses_at_once: f64,
-    /// Nanoseconds a cell, of a scan that does not read ahead and of one that does.
+    /// Processor nanoseconds per cell, of a scan without and with read-ahead.
     cpu: [f64; 2],
 }
 
@@ -117,14 +114,14 @@ fn main() {
 fn print_head(alone: bool) {
     let scan = "scan M cells/s | CPU ns | ahead M cells/s | CPU ns";
     let scan = format!("{scan} |{}", if alone { "" } else { " HBase | × | ahead × |" });
-    let names = if alone { "" } else { " HBase | × | at once × |" };
+    let names = if alone { "" } else { " HBase | × | batch × |" };
     let lookups =
-        ["hits M/s", "misses M/s"].map(|column| format!(" {column} | at once |{names}")).concat();
+        ["hits M/s", "misses M/s"].map(|column| format!(" {column} | batch |{names}")).concat();
     let head = format!("| encoding | codec | write MB/s | {scan}{lookups}");
     println!("{head}\n|---|---|{}", "--:|".repeat(head.matches('|').count() - 3));
 }
 
-/// The figures of one turn in their order, each with how many digits are worth printing.
+/// The figures of one turn in their order, each with its number of printed digits.
 fn figures(written: f64, ours: &Ours, theirs: Option<&Speed>) -> Vec<(f64, usize)> {
     let mut figures = vec![(written, 0)];
     let mut compare = |ours: [f64; 2], cpu: Option<[f64; 2]>, theirs: Option<f64>| {
@@ -143,7 +140,7 @@ fn figures(written: f64, ours: &Ours, theirs: Option<&Speed>) -> Vec<(f64, usize
     figures
 }
 
-/// Prints the median of each figure.
+/// Prints the median of each figure over the turns.
 fn print_row(name: &str, turns: &[Vec<(f64, usize)>; TURNS]) {
     print!("| {name} |");
     for (column, (_, digits)) in turns[0].iter().enumerate() {
@@ -163,7 +160,7 @@ fn write_keys(path: &Path, rows: &[Row]) {
     out.flush().expect("the disk has room");
 }
 
-/// Writes the file; returns MB of cells, as they are without any encoding, a second.
+/// Writes the file. Returns unencoded megabytes of cells per second.
 fn write_file(path: &Path, options: WriterOptions, rows: &[(Row, u64)]) -> f64 {
     let start = Instant::now();
     let file = File::create(path).expect("the directory is ours");
@@ -211,7 +208,7 @@ fn measure(path: &Path, present: &[Row], absent: &[Row]) -> Ours {
             found.as_ref().expect("sound").scanner.cell().is_some()
         };
         let mut found = 0;
-        for rows in rows.chunks(AT_ONCE) {
+        for rows in rows.chunks(BATCH) {
             let probes: Vec<_> =
                 rows.iter().map(|row| RowProbe::new(&row[..], Seed::new(0))).collect();
             found += Lookup::rows(&files, &probes).filter(is_found).count();
@@ -232,8 +229,7 @@ fn measure(path: &Path, present: &[Row], absent: &[Row]) -> Ours {
     Ours { speed, cells_ahead: cells / ahead, hits_at_once, misses_at_once, cpu }
 }
 
-/// Seconds of the middle one of the rounds that come after the warm-up, and the nanoseconds of CPU
-/// that each of them took on average.
+/// Returns the median seconds of the timed rounds, and their mean processor time in nanoseconds.
 fn median(mut round: impl FnMut()) -> (f64, f64) {
     let mut time = || {
         let start = Instant::now();

@@ -1,28 +1,27 @@
-//! What one key costs that is asked of many filters, as a get asks the filters of all store files.
+//! The cost of asking many filters for one key, as a get asks the filters of all store files.
 //!
-//! 32 filters of one million keys each at 1 %, of every kind in turn. Before each pass so much other
-//! memory is read that no cache holds them any more, and a pass asks for few of their lines twice.
-//! The keys are strangers, so most answers are "no". Each key is made to depend on the answers to the
-//! one before, as a get is that another waits for; five ways, alternating:
+//! 32 filters of one million keys each at 1 %, of every kind in turn. Before each pass, other memory is
+//! read until no cache holds the filters; a pass reads few of their lines twice. The keys are absent,
+//! so most answers are "no". Each key depends on the answers for the key before, like a get that waits
+//! for another. Five ways alternate:
 //!
 //! ```text
-//! loop    may_contain of one filter after the other, on to the next at each "no"
-//! many    probe_many: all filters sent for, then asked
-//! sliced  SlicedFilters: the filters side by side, position by position
-//! free    the loop again, over keys that depend on nothing: what the processor overlaps by itself
-//! ring    keys that depend on nothing, and each key's filters sent for while the one before it is
-//!         asked
+//! loop    may_contain of one filter after the other
+//! many    probe_many: prefetches from all filters, then asks them
+//! sliced  SlicedFilters: the filters interleaved, position by position
+//! free    the loop over independent keys: what the processor overlaps without help
+//! ring    independent keys; the filters of each key are prefetched while the key before is asked
 //! ```
 //!
-//! The last columns: how many of the filters have others of their shape; what the copy that lies side by
-//! side takes, as a share of what the filters do; and the milliseconds in which it is made.
+//! The last columns: how many of the filters share their shape with others; the size of the interleaved
+//! copy relative to the filters; and the milliseconds that it takes to build.
 //!
 //! ```text
 //! cargo bench -p benches --bench many                32 filters of 1 M keys
 //! cargo bench -p benches --bench many -- 16 100000   16 filters of 100 k
-//! cargo bench -p benches --bench many -- warm        left in the caches
+//! cargo bench -p benches --bench many -- warm        with the filters in the caches
 //! ```
-#![expect(clippy::print_stdout, reason = "the table is what this program is for")]
+#![expect(clippy::print_stdout, reason = "the program prints a table")]
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -34,22 +33,22 @@ use filter::{
 };
 
 const SEED: Seed = Seed::new(0x5eed);
-/// Keys asked for in one pass.
+/// Keys of one pass.
 const PROBES: u64 = 2_000;
-/// Bytes that are read so that the filters leave all caches, of which the largest today have half as
-/// many. (Were they written, each line that a filter is asked for would first drive out a changed one.)
+/// Bytes that are read to evict the filters: twice the largest caches of today. Reading leaves the cache
+/// lines clean; after writing, each miss would have to write a line back first.
 const OTHER_BYTES: usize = 1 << 29;
 /// Bytes of a cache line.
 const LINE: usize = 64;
 const ROUNDS: usize = 15;
 
 type Filter = StoredFilter<Bytes>;
-/// Asks all filters for all keys, and says how many let one through.
+/// Asks all filters for all keys, and returns how many answers are "maybe".
 type Ask = fn(&Filters, &[KeyHash]) -> usize;
 
 const WAYS: [Ask; 5] = [in_a_loop, in_probe_many, in_slices, in_a_free_loop, in_a_ring];
 
-/// The same filters, one by one and side by side.
+/// The same filters, separate and interleaved.
 struct Filters {
     apart: Vec<Filter>,
     sliced: SlicedFilters,
@@ -61,7 +60,7 @@ fn main() {
     let other_work = vec![1_u8; if is_warm { 0 } else { OTHER_BYTES }];
     let files = numbers.next().unwrap_or(32);
     let keys = numbers.next().unwrap_or(1_000_000);
-    let strangers: Vec<KeyHash> =
+    let absent: Vec<KeyHash> =
         (0..PROBES).map(|index| KeyHash::new(SEED, &workload::key(2, index))).collect();
     println!("ns for one key over {files} filters of {keys} keys\n");
     println!(
@@ -85,11 +84,11 @@ fn main() {
         let sliced = SlicedFilters::new(&apart).expect("memory for a copy");
         let milliseconds = started.elapsed().as_secs_f64() * 1e3;
         let filters = Filters { apart, sliced };
-        let passed = in_a_loop(&filters, &strangers);
-        assert_eq!(in_slices(&filters, &strangers), passed, "{kind}: other answers");
+        let passed = in_a_loop(&filters, &absent);
+        assert_eq!(in_slices(&filters, &absent), passed, "{kind}: other answers");
         let bytes: usize = filters.apart.iter().map(|filter| filter.as_bytes().len()).sum();
 
-        let times = measure(&filters, &strangers, &other_work);
+        let times = measure(&filters, &absent, &other_work);
         let [in_loop, many, sliced, free, ring] =
             std::array::from_fn(|way| median(times.iter().map(|round| round[way])));
         let ratio =
@@ -107,13 +106,13 @@ fn main() {
     }
 }
 
-/// Nanoseconds a key, round by round and way by way; other work comes before each.
-fn measure(filters: &Filters, strangers: &[KeyHash], other_work: &[u8]) -> Vec<[f64; WAYS.len()]> {
+/// Returns the nanoseconds per key of each round and way. Other memory is read before each.
+fn measure(filters: &Filters, absent: &[KeyHash], other_work: &[u8]) -> Vec<[f64; WAYS.len()]> {
     let round = |_| {
         WAYS.map(|ask| {
             black_box(other_work.iter().step_by(LINE).map(|byte| u64::from(*byte)).sum::<u64>());
             let started = Instant::now();
-            black_box(ask(black_box(filters), black_box(strangers)));
+            black_box(ask(black_box(filters), black_box(absent)));
             started.elapsed().as_nanos() as f64 / PROBES as f64
         })
     };
@@ -178,7 +177,7 @@ fn in_a_ring(filters: &Filters, hashes: &[KeyHash]) -> usize {
     passed
 }
 
-/// A key that cannot be known before the answers are.
+/// Returns a key that depends on earlier answers.
 fn after(hash: KeyHash, passed: usize) -> KeyHash {
     KeyHash::from_u64(hash.get().wrapping_add(passed as u64))
 }
@@ -192,7 +191,7 @@ fn filled(kind: FilterKind, file: u64, keys: u64) -> Filter {
     StoredFilter::parse(aligned(&bytes)).expect("our own bytes")
 }
 
-/// A copy that starts where a cache line does, as a reader keeps filters.
+/// Returns a copy that is aligned to a cache line, as a reader keeps filters.
 fn aligned(bytes: &[u8]) -> Bytes {
     let mut room = vec![0; bytes.len() + LINE];
     let start = room.as_ptr().align_offset(LINE);

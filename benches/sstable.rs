@@ -1,9 +1,8 @@
-//! What it costs to write a file, to scan it, and to look a row up, in each encoding, with and
-//! without compression.
+//! The cost of writing a file, scanning it and looking a row up, by encoding and codec.
 //!
-//! A million cells of a key of 16 bytes and a value of 100, half of which can be
-//! compressed away. Files are in memory, so that no disk is measured. Lookups have all blocks in
-//! the cache and one HBase Bloom filter of 1 %; hits and misses are apart.
+//! A million cells with keys of 16 bytes and values of 100 bytes, half of them compressible. Files are
+//! in memory, so that no disk is measured. Lookups have all blocks in the cache and HBase's Bloom filter
+//! at 1 %; hits and misses are measured separately.
 //!
 //! Run with `cargo bench -p benches --bench sstable`. The same work in one table, from a file:
 //! `cargo bench -p benches --bench hbase -- alone`.
@@ -24,7 +23,7 @@ const VALUE_LEN: usize = 100;
 
 type Row = [u8; KEY_LEN];
 
-/// Keys in order, with their values.
+/// Returns keys in order, with their values.
 fn cells() -> Vec<(Row, [u8; VALUE_LEN])> {
     let mut cells: Vec<_> = (0..CELLS)
         .map(|index| {
@@ -37,7 +36,7 @@ fn cells() -> Vec<(Row, [u8; VALUE_LEN])> {
     cells
 }
 
-/// Every encoding with every codec that is measured.
+/// Returns every encoding with every codec that is measured.
 fn every_file() -> impl Iterator<Item = (DataBlockEncoding, Compression)> {
     DataBlockEncoding::ALL.into_iter().flat_map(|encoding| {
         [Compression::None, Compression::Lz4].map(|compression| (encoding, compression))
@@ -71,7 +70,7 @@ fn open(file: &[u8], options: ReaderOptions) -> Reader {
 fn write(c: &mut Criterion) {
     let cells = cells();
     let mut group = c.benchmark_group("sstable/write");
-    // Bytes of cells as they are, so that encodings can be compared.
+    // Unencoded bytes, so that encodings can be compared.
     let plain = write_file(WriterOptions::default(), &cells).len() as u64;
     group.throughput(Throughput::Bytes(plain)).sample_size(10);
     for (id, options) in every_option() {
@@ -80,7 +79,7 @@ fn write(c: &mut Criterion) {
     group.finish();
 }
 
-/// All cells in order, every block read from the file, verified and decoded.
+/// Scans all cells; every block is read from the file, verified and decoded.
 fn scan(c: &mut Criterion) {
     let cells = cells();
     let mut group = c.benchmark_group("sstable/scan");

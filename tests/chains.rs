@@ -1,13 +1,13 @@
-//! kill -9 at random times, and chains that show what is missing: each record names one before it,
-//! and only ever one that was acknowledged. A record that is named and is not there is a hole.
+//! Kills writers at random times, and checks for lost writes with chains of records: each record names an
+//! earlier, acknowledged record. A named record that is missing is a lost write.
 //!
 //! Two kinds of processes are killed in turn:
 //!
-//! | process                     | writers                                | what else it does        |
+//! | process                     | writers                                | also                     |
 //! |-----------------------------|----------------------------------------|--------------------------|
-//! | `hfile store put --ack`     | one; its batches mix the chains        | flushed from outside     |
-//! | this test, called by itself | four threads, a chain each, grouped    | flushes and compactions  |
-//! |                             | writes with and without a sync         | in its background        |
+//! | `hfile store put --ack`     | one; its batches mix the chains        | flushed by other calls   |
+//! | this test, run as a process | four threads, a chain each, grouped    | background flushes and   |
+//! |                             | writes with and without a sync         | compactions              |
 //!
 //! The default run kills 20 processes. More:
 //! `cargo test -p hfile-cli --test chains three_hundred -- --ignored --nocapture`.
@@ -27,18 +27,18 @@ use store::{CompactionOptions, Durability, FamilyOptions, Put, Scan, Store, Stor
 use workload::Random;
 
 const CHAINS: u64 = 4;
-/// Not a multiple of the chains: batches end anywhere in them.
+/// Not a multiple of the number of chains, so that batches end anywhere in them.
 const BATCH: u64 = 7;
-/// No more records than this wait for their acknowledgement.
+/// The maximum number of unacknowledged records.
 const WINDOW: u64 = 3 * BATCH;
-/// So many acknowledgements say that there will be no more.
+/// The count of acknowledged records of a dead process: larger than any real count.
 const DEAD: u64 = u64::MAX - WINDOW;
-/// After so many kills a store has seen enough.
+/// The number of kills after which a new store is started.
 const KILLS_PER_STORE: u64 = 30;
-/// Names the store to the process that runs [`writers_of_chains`].
+/// The environment variable with the store's path, for the process of [`writers_of_chains`].
 const STORE_VARIABLE: &str = "STORE_OF_CHAINS";
 
-/// One record, counted from 1 in its chain, and the one it names; 0 is none.
+/// A record's number in its chain, from 1, and the number of the record it names, or 0.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     chain: u64,
@@ -81,7 +81,7 @@ fn hex(text: &str) -> String {
     })
 }
 
-/// Of each chain the last record that is in the store, or that was acknowledged.
+/// The last record of each chain that is stored or acknowledged.
 type Ends = [u64; CHAINS as usize];
 
 #[derive(Debug, Default)]
@@ -94,7 +94,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// Opens what a kill left; returns where its chains end.
+    /// Opens the store after a kill; returns the ends of its chains.
     fn check(&mut self, directory: &Path, before: &Ends, acknowledged: &Ends) -> Ends {
         let store = Store::open(directory, StoreOptions::default()).unwrap();
         let mut chains: [BTreeMap<u64, u64>; CHAINS as usize] = Default::default();
@@ -132,7 +132,7 @@ impl Tally {
     }
 }
 
-/// A process that is to be killed, and the time it is given.
+/// A process and the time after which it is killed.
 struct Victim {
     child: Child,
     output: BufReader<ChildStdout>,
@@ -145,13 +145,13 @@ impl Victim {
         Self { child, output }
     }
 
-    /// Passes on what it acknowledges until it is dead: killed after some time, counted from its
-    /// first acknowledgement.
+    /// Reports acknowledgements until the process is dead. It is killed some time after its first
+    /// acknowledgement.
     fn live(self, time: Duration, mut acknowledge: impl FnMut(&str)) {
         let Self { mut child, mut output } = self;
         let mut killer = None;
         let mut line = String::new();
-        // The last line may be cut by the kill, and then acknowledges nothing.
+        // The kill may truncate the last line, which then acknowledges nothing.
         while output.read_line(&mut line).is_ok_and(|len| len > 0) && line.ends_with('\n') {
             if let Some(acknowledged) = line.trim_end().split_once("ACK ").map(|(_, it)| it) {
                 acknowledge(acknowledged);
@@ -166,7 +166,7 @@ impl Victim {
     }
 }
 
-/// SIGKILL, which no process can prepare for.
+/// Sends SIGKILL, which a process cannot handle.
 fn kill_after(pid: u32, time: Duration) {
     thread::sleep(time);
     assert!(Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap().success());
@@ -178,14 +178,14 @@ fn hfile(directory: &Path, before: &[&str], after: &[&str]) -> Command {
     command
 }
 
-/// `hfile store put`: records of all chains in turn, on from where they end.
+/// Kills `hfile store put`, which continues all chains in turn from their ends.
 fn kill_put(directory: &Path, ends: &Ends, time: Duration) -> Ends {
     let batch = BATCH.to_string();
     let put = ["f", "--from", "cells", "-", "--ack", "--batch", &batch];
     let mut victim = Victim::start(hfile(directory, &["store", "put"], &put).stdin(Stdio::piped()));
     let mut stdin = victim.child.stdin.take().unwrap();
     let acknowledged = Arc::new(AtomicU64::new(0));
-    // After so many records, where a chain ends.
+    // The end of a chain after this many records of all chains.
     let starts = *ends;
     let end = move |chain: u64, records: u64| {
         starts[chain as usize] + records / CHAINS + u64::from(chain < records % CHAINS)
@@ -202,7 +202,7 @@ fn kill_put(directory: &Path, ends: &Ends, time: Duration) -> Ends {
                 let chain = sent % CHAINS;
                 let (number, before) = (end(chain, sent) + 1, end(chain, known));
                 let link = Link { chain, number, before };
-                // A pipe without a reader takes nothing: the process is dead.
+                // A closed pipe: the process is dead.
                 if known == DEAD || stdin.write_all(link.cell().as_bytes()).is_err() {
                     break;
                 }
@@ -220,7 +220,7 @@ fn kill_put(directory: &Path, ends: &Ends, time: Duration) -> Ends {
     std::array::from_fn(|chain| end(chain as u64, last))
 }
 
-/// This test as a process of its own: a thread for each chain.
+/// Kills this test run as a process, with a thread per chain.
 fn kill_writers(directory: &Path, ends: &Ends, time: Duration) -> Ends {
     let mut itself = Command::new(std::env::current_exe().unwrap());
     itself.args(["--exact", "writers_of_chains", "--ignored", "--nocapture"]);
@@ -250,7 +250,7 @@ fn writers_of_chains() {
             let durability = if chain == 0 { Durability::FsyncWal } else { Durability::SyncWal };
             store.write(Put::new(link.row()).column("f", "q", link.value()), durability).unwrap();
             before += 1;
-            // One call, so that lines of threads do not mix.
+            // A single write, so that lines of several threads do not interleave.
             std::io::stdout().write_all(format!("ACK {chain} {before}\n").as_bytes()).unwrap();
         }
     };

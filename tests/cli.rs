@@ -1,7 +1,6 @@
-//! What users of `hfile` see: output, messages, exit statuses. Help, and the verbs that read.
+//! Output, messages and exit statuses of `hfile`: help, and the verbs that read.
 //!
-//! The files under `data/hfile` were written by HBase; `manifest.json` says what HBase itself
-//! found in each of them.
+//! HBase wrote the files under `data/hfile`; `manifest.json` has what HBase read from each.
 
 #![expect(clippy::format_collect, reason = "test data is small, and this reads best")]
 
@@ -54,7 +53,7 @@ fn the_help_of_every_verb_ends_in_examples() {
         let (_, examples) = help.split_once("Examples:\n").unwrap_or_else(|| panic!("{verb}"));
         assert!(examples.contains(&format!("hfile {verb}")), "{verb}: {examples}");
     }
-    assert!(stdout(&["--help"]).contains("Exit status: 0 sound"));
+    assert!(stdout(&["--help"]).contains("Exit status: 0 success"));
 }
 
 #[test]
@@ -73,7 +72,7 @@ fn wrong_usage_ends_with_status_2() {
     }
     let (_, message) = failure(&["bench", "--filters", "bloomy"]);
     assert!(
-        message.contains("unknown filter \"bloomy\"; there are none, hbase-bloom"),
+        message.contains("unknown filter \"bloomy\"; known are none, hbase-bloom"),
         "{message}"
     );
 }
@@ -107,7 +106,7 @@ fn cat_prints_a_part_of_a_file() {
 }
 
 #[test]
-fn info_says_of_every_golden_file_what_hbase_says() {
+fn info_agrees_with_hbase_on_every_golden_file() {
     for file in manifest() {
         let info = json(&["info", "--json", field(&file, "file")]);
         let expect = &file["expect"];
@@ -141,7 +140,7 @@ fn info_says_of_every_golden_file_what_hbase_says() {
 }
 
 #[test]
-fn info_is_one_screen_a_file() {
+fn info_fits_on_one_screen_per_file() {
     let screen = stdout(&["info", "s01-default.hfile", "s02-empty.hfile"]);
     for line in ["cells         1,200", "encoding      NONE", "index         1 level, 1 entry"] {
         assert!(screen.contains(line), "{line} in\n{screen}");
@@ -150,7 +149,7 @@ fn info_is_one_screen_a_file() {
 }
 
 #[test]
-fn layout_lists_the_blocks_that_hbase_counts() {
+fn layout_lists_as_many_blocks_as_hbase_counts() {
     for file in manifest() {
         let layout = json(&["layout", "--json", field(&file, "file")]);
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
@@ -169,7 +168,7 @@ fn layout_lists_the_blocks_that_hbase_counts() {
 }
 
 #[test]
-fn verify_finds_every_golden_file_sound_and_says_where_one_is_not() {
+fn verify_accepts_every_golden_file_and_locates_damage() {
     let names: Vec<String> = manifest().iter().map(|file| field(file, "file").to_owned()).collect();
     let args: Vec<&str> =
         ["verify", "--json"].into_iter().chain(names.iter().map(String::as_str)).collect();
@@ -191,20 +190,20 @@ fn verify_finds_every_golden_file_sound_and_says_where_one_is_not() {
     let report: Value = serde_json::from_str(lines.lines().next().expect("a line")).expect("JSON");
     assert_eq!((&report["ok"], &report["errors"][0]["offset"]), (&Value::Bool(false), &0.into()));
     assert_eq!(report["errors"][0]["block"], "DATA");
-    // What follows from it is not told as if it were damage of its own.
+    // Consequences of the damage are not reported as further damage.
     assert_eq!(report["errors"].as_array().map(Vec::len), Some(1), "{report}");
     assert_eq!(report["totals_checked"], false);
     let told = text(&hfile(&["verify", &damaged]).stdout);
     assert_eq!(told.matches("totals not checked").count(), 1, "{told}");
 
-    // What cannot be read does not keep the rest from being checked, and weighs more.
+    // An unreadable file does not stop the check of the others, and takes precedence in the status.
     let output = hfile(&["verify", "nowhere.hfile", "s02-empty.hfile"]);
     assert_eq!(output.status.code(), Some(3));
     assert!(text(&output.stdout).starts_with("s02-empty.hfile: sound"));
 }
 
 #[test]
-fn get_finds_a_row_and_explains_the_way() {
+fn get_finds_a_row_and_explains_the_search() {
     let row = "row0000001728";
     let args = ["get", "s01-default.hfile", "s15-extra-file-info.hfile", row];
     let found = stdout(&args);
@@ -246,7 +245,10 @@ fn a_flipped_bit_is_an_error_that_names_file_offset_and_block() {
     assert!(output.stdout.is_empty(), "not one cell of the damaged block is shown");
     let message = text(&output.stderr);
     assert!(message.starts_with(&format!("hfile: {damaged}: DATA block at 0x0: ")), "{message}");
-    assert!(message.contains("\nnext: hfile verify FILE says what else is damaged"), "{message}");
+    assert!(
+        message.contains("\nnext: list all damage and the affected rows with hfile verify FILE"),
+        "{message}"
+    );
 
     fs::write(&damaged, &bytes[..bytes.len() - 100]).expect("disk takes it");
     let (status, message) = failure(&["info", &damaged]);

@@ -1,4 +1,4 @@
-//! `hfile bench`: its counts, its report, and that it leaves nothing behind.
+//! `hfile bench`: counters, report, and no files left behind.
 
 #![expect(clippy::format_collect, reason = "test data is small, and this reads best")]
 
@@ -21,9 +21,9 @@ fn number(row: &Value, name: &str) -> f64 {
     row[name].as_f64().unwrap_or_else(|| panic!("{name} in {row}"))
 }
 
-/// The promise of the product, by its own counters: sixteen overlapping files, 1 % filters.
+/// Sixteen overlapping files with filters of 1 %.
 #[test]
-fn bench_shows_that_filters_spare_an_absent_get_nearly_all_blocks() {
+fn filters_save_an_absent_get_nearly_all_blocks() {
     let filters = ["--filters", "none,hbase-bloom,blocked-bloom"];
     let bench = ["bench", "--rows", "48000", "--gets", "20000", "--files", "16", "--json"];
     let report = json(&[&bench[..], &filters].concat());
@@ -66,15 +66,15 @@ fn bench_shows_that_filters_spare_an_absent_get_nearly_all_blocks() {
     }
 }
 
-/// All filters under one budget, over files of uneven sizes.
+/// All filters with one budget, over files of different sizes.
 #[test]
-fn bench_lists_every_filter_and_shares_a_budget_out() {
+fn bench_divides_a_budget_among_the_files_for_every_filter() {
     let bench = ["bench", "--rows", "34000", "--gets", "4000", "--files", "8", "--json"];
     let report =
         json(&[&bench[..], &["--file-sizes", "1:4:16:64", "--bits-per-key", "7"]].concat());
     for filter in filter::FilterKind::ALL.iter().map(|kind| kind.name()) {
         let absent = row(&report, filter, "absent");
-        // The bits are those of files with filters: kinds that cannot be small leave out large files.
+        // Only files with a filter count: kinds with a minimum size leave out large files.
         if ["classic-bloom", "blocked-bloom", "split-block", "ribbon"].contains(&filter) {
             assert!((6.8..7.1).contains(&number(absent, "bits_per_key")), "{absent}");
         }
@@ -82,13 +82,13 @@ fn bench_lists_every_filter_and_shares_a_budget_out() {
     }
     let blocks = |filter| number(row(&report, filter, "absent"), "data_blocks_per_get");
     assert!(blocks("ribbon") * 3.0 < blocks("classic-bloom"), "{report}");
-    // Its chunks come in powers of two, here of ten bits a row.
+    // Bloom chunks have power-of-two sizes, here ten bits per row.
     assert!(blocks("ribbon") < blocks("hbase-bloom"), "{report}");
     assert!(blocks("hbase-bloom") < blocks("none"), "{report}");
 }
 
 #[test]
-fn bench_takes_real_keys() {
+fn bench_reads_keys_from_a_file() {
     let directory = directory();
     let keys = path(&directory, "keys");
     let lines: String = (0..5_000).map(|word| format!("key-{:05}\n", word * 13)).collect();
@@ -131,7 +131,7 @@ fn bench_measures_files_that_hbase_wrote() {
 }
 
 #[test]
-fn bench_prints_a_table_and_removes_what_it_loaded() {
+fn bench_prints_a_table_and_removes_its_store() {
     let directory = directory();
     let output = command(&["bench", "--rows", "2000", "--gets", "500", "--files", "4"])
         .env("TMPDIR", directory.path())

@@ -1,4 +1,4 @@
-//! `hfile build` and `hfile filter rebuild`: what is written, and what is left behind.
+//! `hfile build` and `hfile filter rebuild`: output files and failures.
 
 #[path = "support/command_line.rs"]
 mod command_line;
@@ -11,10 +11,9 @@ use command_line::{
     command, data, directory, entries, failure, field, golden_cells, json, manifest, path, stdout,
 };
 
-/// HBase wrote each golden file from its spec and its cells; from the same two, uncompressed and
-/// unencoded, the same bytes must come.
+/// From the same spec and cells as HBase, uncompressed and unencoded.
 #[test]
-fn build_writes_byte_for_byte_what_hbase_wrote() {
+fn build_writes_the_same_bytes_as_hbase() {
     let directory = directory();
     let mut equal = 0;
     for file in manifest() {
@@ -47,7 +46,7 @@ fn build_writes_byte_for_byte_what_hbase_wrote() {
 }
 
 #[test]
-fn what_build_writes_cat_gives_back() {
+fn cat_prints_the_cells_that_build_wrote() {
     let directory = directory();
     let output = path(&directory, "out.hfile");
     let cells = "p13-fastdiff-none-rowcol.cells.ndjson.gz";
@@ -66,7 +65,7 @@ fn what_build_writes_cat_gives_back() {
 }
 
 #[test]
-fn rebuild_gives_a_file_of_hbase_another_filter_and_takes_it_out_again() {
+fn rebuild_adds_a_filter_to_a_file_of_hbase_and_removes_it() {
     let directory = directory();
     let (with, without) = (path(&directory, "with.hfile"), path(&directory, "without.hfile"));
     let theirs = "s01-default.hfile";
@@ -93,7 +92,7 @@ fn rebuild_gives_a_file_of_hbase_another_filter_and_takes_it_out_again() {
 }
 
 #[test]
-fn csv_goes_round() {
+fn csv_round_trips() {
     let directory = directory();
     let (csv, output) = (path(&directory, "cells.csv"), path(&directory, "out.hfile"));
     let cells = stdout(&["cat", "--format", "csv", "s01-default.hfile"]);
@@ -140,9 +139,9 @@ fn cells_of_families_that_hbase_refuses_are_refused_with_their_line() {
         (b"a:b", "\"a:b\" cannot name a family: it has a control character, ':'"),
         (b"a/b", "\"a/b\" cannot name a family"),
         (b"a\nb", "\"a\\x0Ab\" cannot name a family"),
-        (b"recovered.edits", "is a directory of HBase's own"),
+        (b"recovered.edits", "is reserved by HBase"),
     ] {
-        // Behind a sound cell and an empty line, also where the cells are sorted first.
+        // After a valid cell and an empty line, sorted or not.
         fs::write(&input, format!("{}\n{}", cell(1, family), cell(2, family))).expect("writable");
         let all = [
             (&build[..], "line 1"),
@@ -161,7 +160,7 @@ fn cells_of_families_that_hbase_refuses_are_refused_with_their_line() {
             assert_eq!(entries(&directory), 2, "{said}: something is left");
         }
     }
-    // HBase takes more names than this tool gives to directories.
+    // HBase accepts more names than this tool uses for directories.
     for family in [&b"my family"[..], b"\xc3\xa9", b"a.b"] {
         let cells = cell(1, family);
         fs::write(&input, &cells).expect("writable");
@@ -182,7 +181,7 @@ fn nothing_is_overwritten_without_force() {
     let build = ["build", "--from", "cells", "s03-one-cell.cells.ndjson", "--output", &output];
     let (status, message) = failure(&build);
     assert_eq!(status, 3);
-    assert!(message.contains("precious exists already"), "{message}");
+    assert!(message.contains("precious already exists"), "{message}");
     assert!(message.contains("--force"), "{message}");
     assert_eq!(fs::read(&output).expect("still there"), b"precious");
     stdout(&[&build[..], &["--force"]].concat());
@@ -203,7 +202,7 @@ fn an_unknown_option_is_refused_by_name() {
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_leaves_nothing_half_made() {
+fn ctrl_c_leaves_no_temporary_output() {
     let directory = directory();
     let output = path(&directory, "out.hfile");
     let mut child = command(&["build", "--from", "cells", "-", "--output", &output])

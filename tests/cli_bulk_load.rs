@@ -1,4 +1,4 @@
-//! `hfile build --splits`: the files of a table, as HBase's bulk load takes them.
+//! `hfile build --splits`: files for HBase's bulk load.
 
 #[path = "support/command_line.rs"]
 mod command_line;
@@ -19,13 +19,13 @@ use command_line::{data, directory, entries, failure, json, path, stdout};
 const ROWS: u64 = 3000;
 const SPLITS: [&str; 4] = ["row0500", "row1700", "row1701", "row4000"];
 
-/// Two families, two versions, in no order.
+/// Writes unordered cells of two families with two versions.
 fn write_cells(directory: &TempDir) -> String {
     let mut csv = "row,family,qualifier,ts,type,value,seq\n".to_owned();
     for number in 0..4 * ROWS {
         let number = number * 7919 % (4 * ROWS);
         let (row, family, version) = (number / 4, ["f", "g"][number as usize % 2], number / 2 % 2);
-        // A region of the first family has no cells.
+        // The first family has no cells in one region.
         if family == "f" && (500..1700).contains(&row) {
             continue;
         }
@@ -51,13 +51,13 @@ fn cells_of(file: &Path) -> Vec<Cell> {
     cells
 }
 
-/// The cells of each file of each family, in the order in which the report names them.
+/// Returns the cells of each family's files, in report order.
 fn families(report: &Value) -> BTreeMap<String, Vec<Vec<Cell>>> {
     let mut families: BTreeMap<String, Vec<Vec<Cell>>> = BTreeMap::new();
     for file in report["files"].as_array().expect("files") {
         let file = Path::new(file.as_str().expect("a path"));
         let name = file.file_name().and_then(|name| name.to_str()).expect("text");
-        // HBase passes over many other names without a word.
+        // HBase silently ignores many other names.
         assert!(name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit()), "{name}");
         let family = file.parent().and_then(Path::file_name).and_then(|name| name.to_str());
         families.entry(family.expect("text").to_owned()).or_default().push(cells_of(file));
@@ -73,7 +73,7 @@ fn build_table(directory: &TempDir, out: &str, more: &[&str]) -> Value {
 }
 
 #[test]
-fn each_family_gets_a_file_for_each_region_that_has_cells_of_it() {
+fn each_family_has_a_file_per_region_with_cells() {
     let directory = directory();
     for (out, memory) in [("in-memory", "256MiB"), ("in-runs", "4KiB")] {
         let out = path(&directory, out);
@@ -102,7 +102,7 @@ fn each_family_gets_a_file_for_each_region_that_has_cells_of_it() {
     assert_eq!(entries(&directory), 3, "the input and two outputs");
 }
 
-/// As HBase has them: row by row, the families of a row side by side.
+/// In HBase's order: by row, with the families of a row adjacent.
 #[test]
 fn sorted_cells_of_many_families_need_no_sort() {
     let directory = directory();
@@ -121,11 +121,11 @@ fn sorted_cells_of_many_families_need_no_sort() {
         families.values().all(|files| files.len() == 2 && files.iter().all(|it| it.len() == 100))
     );
     let (status, message) = failure(&build);
-    assert!(status == 3 && message.contains("is no empty directory"), "{status}: {message}");
+    assert!(status == 3 && message.contains("is not an empty directory"), "{status}: {message}");
 }
 
 #[test]
-fn a_table_of_one_region_takes_no_splits_and_the_command_is_one_that_a_shell_takes() {
+fn a_table_of_one_region_needs_no_splits_and_its_load_command_is_quoted() {
     let directory = directory();
     let out = path(&directory, "of a table");
     fs::create_dir(&out).expect("the directory is ours");
@@ -144,13 +144,13 @@ fn a_failure_leaves_no_part_of_a_table_behind() {
     let out = path(&directory, "out");
     let build = ["build", "--from", "csv", &input, "--output", &out, "--splits", "m"];
     for (cells, options, status, message) in [
-        ("a,f,1\nz,f,1\nb,f,1\n", &[][..], 3, "--sort brings cells"),
+        ("a,f,1\nz,f,1\nb,f,1\n", &[][..], 3, "use --sort"),
         ("a,f,1\nz,f,1\nb,f,now\n", &[], 3, "line 4"),
         ("a,f,1\n", &["--force"], 2, "--force"),
-        ("a,f,1\n", &["--splits", "m,b"], 2, "m does not come before m"),
-        ("a,f,1\n", &["--splits", "z,b"], 2, "z does not come before b"),
+        ("a,f,1\n", &["--splits", "m,b"], 2, "m does not sort before m"),
+        ("a,f,1\n", &["--splits", "z,b"], 2, "z does not sort before b"),
         ("a,f,1\n", &["--comparator", "META"], 2, "hbase:meta"),
-        // A family is a directory, and its name comes from outside.
+        // A family is a directory, whose name is untrusted input.
         ("a,..,1\n", &[], 3, "cannot name a family"),
         ("a,../../f,1\n", &[], 3, "cannot name a family"),
         ("a,/tmp/f,1\n", &[], 3, "cannot name a family"),
@@ -208,7 +208,7 @@ fn ctrl_c_leaves_no_part_of_a_table() {
 }
 
 #[test]
-fn a_running_hbase_loads_what_was_built_and_answers_with_every_cell() {
+fn a_running_hbase_loads_the_files_and_returns_every_cell() {
     if !judge::is_wanted("hfile build --splits") {
         return;
     }
@@ -253,9 +253,9 @@ fn a_running_hbase_loads_what_was_built_and_answers_with_every_cell() {
     ));
 }
 
-/// Somebody's CSV. What HBase is expected to answer is made here from the numbers, and not from our files.
+/// Expected cells are computed here, not read from our files.
 #[test]
-fn a_running_hbase_loads_somebody_s_csv_and_answers_with_every_cell() {
+fn a_running_hbase_loads_csv_and_returns_every_cell() {
     if !judge::is_wanted("hfile build --row") {
         return;
     }

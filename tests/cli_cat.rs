@@ -1,4 +1,4 @@
-//! `hfile cat --reverse`: rows from the last to the first, each row's cells in the file's order.
+//! `hfile cat --reverse`: rows in descending order, and each row's cells in file order.
 
 #[path = "support/command_line.rs"]
 mod command_line;
@@ -76,7 +76,7 @@ fn a_range_without_rows_is_wrong_usage() {
     }
 }
 
-/// A damaged block ends the scan with status 1, after the rows behind the block and before those in front.
+/// A damaged block ends the scan with status 1, after the rows on its far side.
 #[test]
 fn damage_ends_a_reverse_scan_as_it_ends_a_forward_one() {
     let file = many_blocks();

@@ -1,4 +1,4 @@
-//! `hfile find` and `hfile diff`, as users see them.
+//! `hfile find` and `hfile diff`.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -17,7 +17,7 @@ fn run(directory: &Path, args: &[&str]) -> (i32, String) {
     (output.status.code().expect("no signal ended it"), stdout)
 }
 
-/// Writes an HFile of rows with their values, each a put at its time.
+/// Writes an HFile of puts: row, value, timestamp.
 fn build(directory: &Path, name: &str, cells: &[(&str, &str, i64)], settings: &[&str]) {
     let line =
         |(row, value, millis): &(&str, &str, i64)| format!("{row},f,q,{millis},Put,{value},1\n");
@@ -30,7 +30,7 @@ fn build(directory: &Path, name: &str, cells: &[(&str, &str, i64)], settings: &[
 }
 
 #[test]
-fn find_says_which_files_can_hold_a_row_and_why_the_others_cannot() {
+fn find_shows_which_files_can_hold_a_row_and_why() {
     let directory = tempfile::tempdir().expect("a place for the test");
     let directory = directory.path();
     build(directory, "early", &[("a", "1", 10), ("m", "1", 10)], &[]);
@@ -73,13 +73,15 @@ fn find_says_which_files_can_hold_a_row_and_why_the_others_cannot() {
 
     let (status, out) = run(directory, &["find", "early", "behind", "m"]);
     assert_eq!(status, 0);
-    assert!(out.contains("maybe: its filter says so") && out.contains("no: not in its key range"));
+    assert!(
+        out.contains("maybe: its filter says maybe") && out.contains("no: outside its key range")
+    );
     assert_eq!(run(directory, &["find", "--min-ts", "5", "--max-ts", "4", "early", "m"]).0, 2);
     assert_eq!(run(directory, &["find", "absent", "m"]).0, 3);
 }
 
 #[test]
-fn diff_counts_and_shows_what_is_not_the_same() {
+fn diff_counts_and_prints_differences() {
     let directory = tempfile::tempdir().expect("a place for the test");
     let directory = directory.path();
     let cells = [("a", "1", 10), ("b", "2", 10), ("c", "3", 10)];
@@ -106,7 +108,7 @@ fn diff_counts_and_shows_what_is_not_the_same() {
 }
 
 #[test]
-fn diff_passes_over_sequence_ids_if_it_is_told_to() {
+fn diff_can_ignore_sequence_ids() {
     let directory = tempfile::tempdir().expect("a place for the test");
     let directory = directory.path();
     build(directory, "kept", &[("a", "1", 10), ("b", "2", 10)], &[]);

@@ -1,4 +1,4 @@
-//! The rules of `hfile build --from csv`, one by one: what each option takes, and what it refuses.
+//! `hfile build --from csv`, option by option: accepted and refused values.
 
 #[path = "support/command_line.rs"]
 mod command_line;
@@ -10,13 +10,13 @@ use std::fs;
 use command_line::{entries, failure, path, stdout};
 use csv_build::{AT_5, cells, refusal, shown, with_csv};
 
-/// Cells of rows `k`, all of the time 5.
+/// Returns the cells of CSV with the row column `k` and the timestamp 5.
 fn cells_of(csv: impl AsRef<[u8]>, options: &[&str]) -> Vec<String> {
     cells(csv, &[&["--row", "k"], &AT_5[..], options].concat())
 }
 
 #[test]
-fn separators_and_quotes_are_any_byte_but_a_line_end() {
+fn separators_and_quotes_can_be_any_byte_but_a_line_end() {
     assert_eq!(cells_of("k\x01f:v\nr\x01v\n", &["--separator", "\\x01"]), ["r/f:v/5 v"]);
     assert_eq!(cells_of("k\tf:v\nr\tv\n", &["--separator", "\\t"]), ["r/f:v/5 v"]);
     assert_eq!(cells_of("k,f:v\nr,'a,b'\n", &["--quote", "'"]), ["r/f:v/5 a,b"]);
@@ -41,7 +41,7 @@ fn columns_and_types_name_family_and_qualifier() {
     assert_eq!(cells_of(csv, &["--column", "n=f:"]), ["r/f:/5 7"]);
     for column in ["=f:q", "n=:q", "n=f", "n"] {
         let (status, said) = refusal(csv, &["--row", "k", "--column", column]);
-        assert!(status == 2 && said.contains("columns look like NAME="), "{column}: {said}");
+        assert!(status == 2 && said.contains("expected NAME="), "{column}: {said}");
     }
     let options = ["--columns", "HBASE_ROW_KEY,f:\\x00,g", "--separator", ";"];
     let (_, said) = refusal("r;v;w\n", &[&options[..], &["--type", "g:=bool"]].concat());
@@ -72,7 +72,7 @@ fn options_that_need_others_are_refused_without_them() {
 }
 
 #[test]
-fn csv_options_are_for_csv() {
+fn csv_options_need_csv() {
     for option in [
         &["--row", "k"][..],
         &["--column", "n=f:q"],
@@ -91,14 +91,14 @@ fn csv_options_are_for_csv() {
         let output = path(&directory, "out.hfile");
         let build = ["build", "--from", "cells", &input, "--output", &output];
         let (status, said) = failure(&[&build[..], option].concat());
-        let expected = format!("{} is for --from csv", option[0]);
+        let expected = format!("{} needs --from csv", option[0]);
         assert!(status == 2 && said.contains(&expected), "{option:?}: {said}");
         assert_eq!(entries(&directory), 1);
     }
 }
 
 #[test]
-fn the_own_form_refuses_each_option_that_means_nothing_for_it() {
+fn csv_printed_by_cat_refuses_every_column_option() {
     let own = "row,family,ts\nr,f,5\n";
     for option in [
         &["--column", "row=f:q"][..],
@@ -108,7 +108,7 @@ fn the_own_form_refuses_each_option_that_means_nothing_for_it() {
         &["--timestamp", "5"],
         &["--type", "f:q=bool"],
     ] {
-        // Without a header there are no names, and so no own form.
+        // Without a header there are no names to recognize.
         let what = if option == ["--no-header"] { "--row is needed" } else { option[0] };
         let (status, said) = refusal(own, option);
         assert!(status == 2 && said.contains(what), "{option:?}: {said}");
@@ -124,7 +124,7 @@ fn the_own_form_refuses_each_option_that_means_nothing_for_it() {
         assert!(status == 3 && said.contains(&format!("in.csv: line 2: {what}")), "{said}");
     }
     let long = format!("row,family,ts\n{},f,5\n", "r".repeat(32_768));
-    assert!(refusal(long, &[]).1.contains("a row of 32768 bytes; 32767 are allowed"));
+    assert!(refusal(long, &[]).1.contains("a row of 32768 bytes exceeds the maximum of 32767"));
     let seq = |seq: u64| format!("row,family,ts,seq\nr,f,5,{seq}\n");
     assert_eq!(cells(seq(i64::MAX as u64), &[]).len(), 1);
     let (_, said) = refusal(seq(i64::MAX as u64 + 1), &[]);
@@ -137,19 +137,19 @@ fn row_keys_are_joined_from_their_columns() {
     let csv = "a,b,f:v\nx,1,v\n";
     let options = ["--row", "a,b", "--row-separator", "\\x00"];
     assert_eq!(cells(csv, &[&options[..], &AT_5].concat()), ["x\\x001/f:v/5 v"]);
-    // A column of the key becomes cells only if --column says so, and so does one of timestamps.
+    // A row key or timestamp column becomes cells only with --column.
     assert_eq!(cells_of("k,f:k\nr,v\n", &["--column", "k=f:key"]), ["r/f:k/5 v", "r/f:key/5 r"]);
     let options = ["--row", "f:k", "--timestamp", "f:at"];
     assert_eq!(cells("f:k,f:at,f:v\nr,7,v\n", &options), ["r/f:v/7 v"]);
     let options = [&options[..], &["--column", "f:at=f:at"]].concat();
     assert_eq!(cells("f:k,f:at,f:v\nr,7,v\n", &options), ["r/f:at/7 7", "r/f:v/7 v"]);
-    // The key cannot be null.
+    // The row key cannot be null.
     let (status, said) = refusal("k,f:v\nNA,v\n", &["--row", "k", "--null", "NA"]);
     assert!(status == 3 && said.contains("line 2: column \"k\": the row key is null"), "{said}");
 }
 
 #[test]
-fn headers_say_the_family_or_none() {
+fn headers_may_name_the_family() {
     let (status, said) = refusal("k,:v\nr,v\n", &["--row", "k"]);
     assert!(status == 2 && said.contains("no family is known for :v"), "{said}");
     assert_eq!(cells_of("k,:v\nr,v\n", &["--family", "f"]), ["r/f::v/5 v"]);
@@ -160,18 +160,18 @@ fn headers_say_the_family_or_none() {
     let (status, said) =
         refusal("k,f:v\n", &["--row", "k", "--family", "a/b", "--column", "f:v=a/b:q"]);
     assert!(status == 2 && said.contains("a/b:q: \"a/b\" cannot name a family"), "{said}");
-    // Two columns of a name are no harm where neither is named.
+    // Duplicate names are allowed if no option uses them.
     let (status, said) = refusal("k,at,at\nr,5,6\n", &["--row", "k", "--timestamp", "at"]);
-    assert!(status == 2 && said.contains("--timestamp: two columns are called at"), "{said}");
+    assert!(status == 2 && said.contains("--timestamp: two columns are named at"), "{said}");
     let time = "2023-11-14";
     let csv = format!("k,{time},{time}\nr,5,6\n");
     let (status, said) = refusal(csv, &["--row", "k", "--timestamp", time]);
-    assert!(status == 2 && said.contains("two columns are called"), "{said}");
+    assert!(status == 2 && said.contains("two columns are named"), "{said}");
 }
 
-/// Only the first record is looked through for line ends of old programs.
+/// Only the first record is checked for lone carriage returns.
 #[test]
-fn a_return_within_a_later_field_is_of_its_value() {
+fn a_carriage_return_in_a_later_record_is_part_of_the_value() {
     assert_eq!(cells_of("k,f:v\na,v\nb,v\rw\n", &[]), ["a/f:v/5 v", "b/f:v/5 v\\x0Dw"]);
     let (status, said) = refusal("k,f:v\na,v\rw\n", &["--row", "k"]);
     assert!(status == 3 && said.contains("line 2: a carriage return without"), "{said}");
@@ -180,7 +180,7 @@ fn a_return_within_a_later_field_is_of_its_value() {
 }
 
 #[test]
-fn a_record_with_a_bad_value_gives_no_cell() {
+fn a_record_with_an_invalid_value_gives_no_cells() {
     let csv = "k,f:a,f:b\nr1,x,1\nr2,y,z\nr3,w,3\n";
     let (directory, input) = with_csv(csv);
     let output = path(&directory, "out.hfile");
@@ -192,7 +192,7 @@ fn a_record_with_a_bad_value_gives_no_cell() {
 }
 
 #[test]
-fn a_dry_run_names_ten_problems_and_counts_all() {
+fn a_dry_run_lists_ten_problems_and_counts_all() {
     let (directory, input) = with_csv(format!("k,f:v\n{}", ",v\n".repeat(15)));
     let output = path(&directory, "out.hfile");
     let run = ["build", "--from", "csv", &input, "--output", &output, "--row", "k", "--dry-run"];
@@ -204,7 +204,7 @@ fn a_dry_run_names_ten_problems_and_counts_all() {
         assert!(said.contains("15 problems") && said.contains("  line 11: "), "{said}");
         assert!(!said.contains("  line 12: "), "{said}");
     }
-    // Nor is a file of bad lines looked for that is there already.
+    // An existing file for bad lines is not checked either.
     fs::write(&bad, "").expect("writable");
     let done = command_line::hfile(&[&run[..], &["--bad-lines", &bad]].concat());
     assert_eq!(done.status.code(), Some(1));
@@ -223,7 +223,7 @@ fn fields_can_be_as_large_as_a_block_can() {
         assert_eq!(done.status.success(), is_taken, "{size}");
         if !is_taken {
             assert!(
-                command_line::text(&done.stderr).contains("--field-size-max is from"),
+                command_line::text(&done.stderr).contains("--field-size-max must be between"),
                 "{size}"
             );
         }

@@ -1,4 +1,4 @@
-//! `hfile store verify` and `salvage` on stores that are damaged, and the lock between processes.
+//! `hfile store verify` and `salvage` of damaged stores, and the lock between processes.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -12,7 +12,7 @@ fn hfile(directory: &Path, args: &[&str]) -> Output {
     command.args(args).current_dir(directory).output().expect("the binary runs")
 }
 
-/// What `hfile store` prints and says, and its exit status.
+/// Returns exit status, stdout and stderr of `hfile store`.
 fn store(directory: &Path, args: &[&str]) -> (i32, String, String) {
     let output = hfile(directory, &[&["store"], args].concat());
     let [out, error] =
@@ -30,7 +30,7 @@ fn json(lines: &str) -> Vec<Value> {
     lines.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect()
 }
 
-/// The objects of the parts that are damaged.
+/// Returns the JSON objects of damaged parts.
 fn damaged(lines: &str) -> Vec<Value> {
     json(lines).into_iter().filter(|part| part["ok"] == false).collect()
 }
@@ -42,7 +42,7 @@ fn files(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Two files of one row each and a log of a third.
+/// Creates a store with two files of one row each, and a third row in the log.
 fn filled(directory: &Path, name: &str) -> Vec<PathBuf> {
     run(directory, &["create", name, "f"]);
     for row in ["row1", "row2"] {
@@ -58,7 +58,7 @@ fn rows(directory: &Path, name: &str) -> Vec<String> {
     out.lines().skip(1).map(|line| line[..4].to_owned()).collect()
 }
 
-/// Verify and salvage name the damaged file with `what`; returns the rows that were saved.
+/// Checks that verify and salvage report `what` for the file; returns the saved rows.
 fn judge(directory: &Path, file: &Path, what: &str) -> Vec<String> {
     let name = file.file_name().and_then(|name| name.to_str()).expect("text");
     let (status, out, _) = store(directory, &["verify", "s", "--json"]);
@@ -115,7 +115,7 @@ fn store_files_that_are_not_the_listed_ones_are_refused_and_salvaged() {
     refused("its length is");
     assert_eq!(judge(directory, &ours[0], "its length is").len(), 3);
 
-    // Of an older copy of the store, before all files were merged into this one.
+    // A file of an older copy of the store, from before all files were merged into this one.
     fs::write(&ours[0], &whole[0]).expect("writable");
     run(directory, &["compact", "s", "--major"]);
     let merged = files(&directory.join("s/f")).pop().expect("one file");
@@ -123,11 +123,11 @@ fn store_files_that_are_not_the_listed_ones_are_refused_and_salvaged() {
     refused("is not the file that the manifest lists");
     fs::write(directory.join("s/f").join(ours[0].file_name().expect("a name")), &whole[0])
         .expect("writable");
-    // All that there was is in the merged file, which is gone; what it was merged of is not taken.
+    // All cells are in the merged file, which is missing; its inputs are not used.
     assert!(judge(directory, &merged, "CRC-32C").is_empty());
 }
 
-/// A file that got another filter behind the store's back has other bytes than the one listed.
+/// A file whose filter was replaced outside of the store differs from the manifest's file.
 #[test]
 fn a_store_file_with_another_filter_is_not_the_listed_one() {
     let directory = tempfile::tempdir().expect("a place for the test");
@@ -143,7 +143,7 @@ fn a_store_file_with_another_filter_is_not_the_listed_one() {
     assert_eq!(judge(directory, &ours[0], "its id is none").len(), 2);
 }
 
-/// The process ends in the midst of its first store file: no file may have so many bytes.
+/// A limit on file sizes ends the process inside its first store file.
 #[test]
 #[cfg(unix)]
 fn what_an_interrupted_salvage_leaves_is_refused_by_name() {
@@ -180,7 +180,7 @@ fn what_an_interrupted_salvage_leaves_is_refused_by_name() {
 }
 
 #[test]
-fn a_damaged_log_is_refused_with_its_place_and_salvaged_around_it() {
+fn a_damaged_log_is_refused_with_its_offset_and_salvaged_around_it() {
     let directory = tempfile::tempdir().expect("a place for the test");
     let directory = directory.path();
     run(directory, &["create", "s", "f"]);
@@ -191,7 +191,7 @@ fn a_damaged_log_is_refused_with_its_place_and_salvaged_around_it() {
     };
     fs::write(directory.join("cells"), (10..16).map(cell).collect::<String>()).expect("writable");
     run(directory, &["put", "s", "f", "--from", "cells", "cells", "--batch", "1"]);
-    // Each call begins a segment; that of the put is the last one that has anything.
+    // Each call begins a segment; the put's segment is the last with records.
     let wal = files(&directory.join("s/wal"));
     let segment = wal.iter().max_by_key(|file| fs::metadata(file).expect("there").len());
     let segment = segment.expect("some");
@@ -229,10 +229,10 @@ fn a_damaged_log_is_refused_with_its_place_and_salvaged_around_it() {
 }
 
 #[test]
-fn a_store_without_a_manifest_is_salvaged_once_its_families_are_named() {
+fn a_store_without_a_manifest_is_salvaged_if_its_families_are_named() {
     let directory = tempfile::tempdir().expect("a place for the test");
     let directory = directory.path();
-    // Not in the order of their names.
+    // Not in alphabetical order.
     for family in ["g", "f"] {
         run(directory, &["create", "s", family]);
         run(directory, &["append", "s", family, "row1", "q", family]);
@@ -257,7 +257,7 @@ fn a_store_without_a_manifest_is_salvaged_once_its_families_are_named() {
 }
 
 #[test]
-fn a_second_process_is_refused_also_when_lock_was_made_anew() {
+fn a_second_process_is_refused_even_if_lock_was_recreated() {
     let directory = tempfile::tempdir().expect("a place for the test");
     let directory = directory.path();
     filled(directory, "s");
@@ -283,7 +283,7 @@ fn a_second_process_is_refused_also_when_lock_was_made_anew() {
             "made anew" => fs::write(&lock, "").expect("writable"),
             _ => {}
         }
-        // Whoever only reads need not wait.
+        // Verbs that only read need no lock.
         assert_eq!(store(directory, &["verify", "s"]).0, 0, "{step}");
         for verb in [&["flush", "s"][..], &["checkpoint", "s", "t"], &["salvage", "s", "saved"]] {
             let (status, _, error) = store(directory, verb);
@@ -297,7 +297,7 @@ fn a_second_process_is_refused_also_when_lock_was_made_anew() {
 }
 
 #[test]
-fn a_last_log_segment_that_was_deleted_is_named_and_salvage_is_the_next_step() {
+fn a_deleted_last_log_segment_is_named_and_salvage_suggested() {
     let directory = tempfile::tempdir().expect("a place for the test");
     let directory = directory.path();
     run(directory, &["create", "t", "f"]);

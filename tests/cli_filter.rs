@@ -1,4 +1,4 @@
-//! `hfile filter`: sizes at every width, and filters in the bytes of other libraries.
+//! `hfile filter`: sizes at every width, foreign formats, and experiments.
 
 #[path = "support/command_line.rs"]
 mod command_line;
@@ -18,7 +18,7 @@ fn original(name: &str) -> Vec<u8> {
     fs::read(data().join("../originals").join(name)).expect("committed")
 }
 
-/// The keys of the originals as a file of hex lines, without its comment.
+/// Writes the keys of the originals to a file of hex lines, without its comment.
 fn original_keys(directory: &TempDir) -> String {
     let keys = text(&original("keys.txt"));
     let lines: Vec<_> = keys.lines().filter(|line| !line.starts_with('#')).collect();
@@ -27,9 +27,9 @@ fn original_keys(directory: &TempDir) -> String {
     keys
 }
 
-/// Made by the command line, the bytes are those that the libraries themselves wrote.
+/// The bytes equal those that the libraries wrote.
 #[test]
-fn foreign_filters_are_made_as_their_libraries_make_them() {
+fn foreign_filters_equal_those_of_their_libraries() {
     let directory = directory();
     let (keys, out) = (original_keys(&directory), path(&directory, "out"));
     let make =
@@ -56,7 +56,7 @@ fn foreign_filters_are_made_as_their_libraries_make_them() {
 }
 
 #[test]
-fn foreign_filters_are_made_extended_asked_and_described() {
+fn foreign_filters_are_made_extended_queried_and_described() {
     let directory = directory();
     let [first, second, old, new] =
         ["first", "second", "old", "new"].map(|it| path(&directory, it));
@@ -101,7 +101,7 @@ fn foreign_filters_are_made_extended_asked_and_described() {
 }
 
 #[test]
-fn what_is_no_such_filter_is_refused() {
+fn invalid_foreign_filters_are_refused() {
     let directory = directory();
     let bytes = path(&directory, "bytes");
     fs::write(&bytes, [3; 10]).expect("the directory is ours");
@@ -141,7 +141,7 @@ fn what_is_no_such_filter_is_refused() {
         "-",
     ]);
     assert_eq!(status, 3, "{message}");
-    assert!(message.contains("key 9: make it larger"), "{message}");
+    assert!(message.contains("key 9: raise --expected"), "{message}");
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn sizes_are_shown_at_every_width() {
             );
         }
     }
-    // What 1 % takes: the width of ten bits, not of twelve.
+    // 1 % needs ten bits, not twelve.
     let filters = sizes["filters"].as_array().expect("filters");
     let cuckoo = filters.iter().find(|size| size["filter"] == "cuckoo").expect("a cuckoo filter");
     assert!(cuckoo["bits_per_key"].as_f64().expect("a number") < 10.6, "{cuckoo}");
@@ -173,9 +173,9 @@ fn sizes_are_shown_at_every_width() {
     assert!(shown.contains("cuckoo     10     10.42"), "{shown}");
 }
 
-/// The experiments have the sources' sizes also when they are quick, so their counts are those of the texts.
+/// `--quick` keeps the published sizes, so the counts are comparable.
 #[test]
-fn the_experiments_of_the_sources_come_out_as_there() {
+fn the_experiments_reproduce_the_published_counts() {
     let report = json(&["filter", "experiments", "--quick", "--json"]);
     assert_eq!((&report["schema"], &report["absent_keys"]), (&1.into(), &1_000_000.into()));
     let results = report["results"].as_array().expect("results");

@@ -1,6 +1,6 @@
-//! The help of verbs that read and write files, as it stands in `data/help`.
+//! The committed help texts of verbs that read and write files, in `data/help`.
 //!
-//! `UPDATE_HELP=1 cargo test -p hfile-cli --test cli_help` writes the files anew.
+//! `UPDATE_HELP=1 cargo test -p hfile-cli --test cli_help` updates the files.
 
 #[path = "support/command_line.rs"]
 mod command_line;
@@ -10,7 +10,7 @@ use std::fs;
 use command_line::{data, stdout};
 
 #[test]
-fn help_is_what_is_committed() {
+fn help_equals_the_committed_text() {
     let directory = data().join("../help");
     for verb in [
         "build",
@@ -32,6 +32,6 @@ fn help_is_what_is_committed() {
             fs::write(&file, &help).expect("ours");
         }
         let committed = fs::read_to_string(&file).expect("committed");
-        assert_eq!(help, committed, "{verb}: UPDATE_HELP=1 writes {} anew", file.display());
+        assert_eq!(help, committed, "{verb}: UPDATE_HELP=1 updates {}", file.display());
     }
 }

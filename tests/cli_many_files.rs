@@ -1,4 +1,4 @@
-//! Verbs over many files go on after a bad one, and wrong arguments never give a silent answer.
+//! Verbs over many files continue after a bad file, and wrong arguments are always an error.
 
 #[path = "support/command_line.rs"]
 mod command_line;
@@ -12,7 +12,7 @@ use command_line::{command, data, directory, failure, hfile, json, path, stdout,
 const SOUND: &str = "s01-default.hfile";
 const ROW: &str = "row0000001728";
 
-/// A copy of [`SOUND`] without its last bytes, so that it cannot be opened.
+/// Writes a copy of [`SOUND`] that is too short to open.
 fn cut(directory: &tempfile::TempDir) -> String {
     let damaged = path(directory, "cut.hfile");
     let bytes = fs::read(data().join(SOUND)).expect("committed");
@@ -21,7 +21,7 @@ fn cut(directory: &tempfile::TempDir) -> String {
 }
 
 #[test]
-fn a_bad_file_does_not_keep_the_others_from_being_read() {
+fn a_bad_file_does_not_stop_the_others() {
     let directory = directory();
     let damaged = cut(&directory);
     for (verb, behind) in [
@@ -39,7 +39,7 @@ fn a_bad_file_does_not_keep_the_others_from_being_read() {
         let with = |bad: &str| hfile(&[verb, &[bad, SOUND], behind].concat());
         let with_damaged = with(&damaged);
         assert_eq!(with_damaged.status.code(), Some(1), "{verb:?}: {}", text(&with_damaged.stderr));
-        // Of the sound file all is printed that is printed of it alone; measured times differ.
+        // The output for the sound file is complete; measured times differ.
         let printed = text(&with_damaged.stdout);
         if verb[0] == "recompress" {
             assert!(printed.contains(&format!("{SOUND}:")), "{printed}");
@@ -70,7 +70,7 @@ fn a_bad_file_does_not_keep_the_others_from_being_read() {
 }
 
 #[test]
-fn the_next_step_is_said_once_for_many_damaged_files() {
+fn the_next_step_is_printed_once_for_many_damaged_files() {
     let directory = directory();
     let damaged = cut(&directory);
     let told = text(&hfile(&["info", &damaged, &damaged, &damaged, SOUND]).stderr);
@@ -78,32 +78,32 @@ fn the_next_step_is_said_once_for_many_damaged_files() {
     assert_eq!(told.matches("next: ").count(), 1, "{told}");
 }
 
-/// A key as hex digits.
+/// Returns a key as hex digits.
 fn hex(key: &str) -> String {
     key.bytes().fold("hex:".to_owned(), |hex, byte| hex + &format!("{byte:02x}"))
 }
 
 #[test]
-fn a_forgotten_row_is_noticed() {
+fn a_forgotten_row_is_detected() {
     for verb in ["get", "find"] {
         let (status, said) = failure(&[verb, SOUND, "s02-empty.hfile"]);
         assert_eq!(status, 2, "{verb}: {said}");
         assert!(
-            said.contains("the last argument is the row, and s02-empty.hfile is a file"),
+            said.contains("the last argument must be the row, but s02-empty.hfile is a file"),
             "{said}"
         );
-        // A row of that name can be asked for all the same: there is none.
+        // A row of that name can be looked up as hex; it is absent.
         assert!(said.contains(&hex("s02-empty.hfile")), "{said}");
     }
-    // The text behind `hex:` names no file, though what it means does.
+    // The text after `hex:` is not checked for being a file name.
     let (status, said) = failure(&["get", "s02-empty.hfile", &hex(SOUND)]);
     assert_eq!((status, &*said), (1, ""));
 }
 
-/// A pipe was called a damaged file, and a named one was waited for.
+/// A pipe is neither reported as damaged nor waited for.
 #[cfg(unix)]
 #[test]
-fn what_is_no_regular_file_is_named() {
+fn a_path_that_is_not_a_regular_file_is_named() {
     use std::process::Stdio;
 
     let directory = directory();
@@ -129,7 +129,7 @@ fn what_is_no_regular_file_is_named() {
 }
 
 #[test]
-fn a_missing_manifest_beside_store_files_suggests_no_new_store() {
+fn a_missing_manifest_beside_a_log_suggests_salvage() {
     let directory = directory();
     let store = path(&directory, "store");
     for args in [
@@ -149,7 +149,7 @@ fn a_missing_manifest_beside_store_files_suggests_no_new_store() {
 }
 
 #[test]
-fn hex_digits_that_are_none_are_wrong_usage() {
+fn invalid_hex_digits_are_wrong_usage() {
     for args in [
         &["get", SOUND, "hex:zz"][..],
         &["find", SOUND, "hex:abc"],
@@ -164,9 +164,9 @@ fn hex_digits_that_are_none_are_wrong_usage() {
     }
 }
 
-/// HBase's `TimeRange` has its first time and not its last.
+/// As in HBase's `TimeRange`.
 #[test]
-fn max_ts_is_the_time_before_which_cells_are_wanted() {
+fn max_ts_is_exclusive() {
     let info = json(&["info", "--json", SOUND]);
     let [first, last] = [0, 1].map(|end| info["time_range"][end].as_i64().expect("a time"));
     let find = |option: &str, time: i64| {
@@ -179,13 +179,13 @@ fn max_ts_is_the_time_before_which_cells_are_wanted() {
     for range in [["5", "5"], ["6", "5"]] {
         let [min, max] = range;
         let (status, said) = failure(&["find", SOUND, ROW, "--min-ts", min, "--max-ts", max]);
-        assert!(status == 2 && said.contains("no time is from --min-ts"), "{said}");
+        assert!(status == 2 && said.contains("must be less than --max-ts"), "{said}");
     }
 }
 
-/// A range without times found nothing, and a program that mixed up the two took that for an answer.
+/// Otherwise swapped arguments would look like an absent row.
 #[test]
-fn times_that_hold_none_are_wrong_usage_in_every_verb() {
+fn an_empty_time_range_is_wrong_usage_in_every_verb() {
     let directory = directory();
     let store = path(&directory, "store");
     stdout(&["store", "create", &store, "f"]);
@@ -204,18 +204,18 @@ fn times_that_hold_none_are_wrong_usage_in_every_verb() {
                 [min, max].iter().zip(times).map(|(name, time)| format!("{name}={time}")).collect();
             let times: Vec<&str> = times.iter().map(String::as_str).collect();
             let (status, said) = failure(&[verb, &times[..]].concat());
-            assert!(status == 2 && said.contains("no time is from --min-ts"), "{verb:?}: {said}");
+            assert!(status == 2 && said.contains("must be less than --max-ts"), "{verb:?}: {said}");
         }
     }
     let (status, said) = failure(&["store", "scan", &store, "--max-ts", "0"]);
-    assert!(status == 2 && said.contains("from --min-ts 0 on and before --max-ts 0"), "{said}");
-    // Before the store is looked for.
+    assert!(status == 2 && said.contains("--min-ts 0 must be less than --max-ts 0"), "{said}");
+    // Checked before the store is opened.
     assert_eq!(failure(&["store", "get", "nowhere", "row", "--max-ts", "0"]).0, 2);
     assert_eq!(stdout(&["store", "scan", &store, "--min-ts", "1"]).lines().count(), 1);
 }
 
 #[test]
-fn a_ttl_of_nothing_is_wrong_usage() {
+fn a_ttl_of_zero_is_wrong_usage() {
     let directory = directory();
     let store = path(&directory, "store");
     let (status, said) = failure(&["store", "create", &store, "f", "--ttl", "0"]);
@@ -234,7 +234,7 @@ fn a_bench_of_damaged_files_ends_with_status_1() {
     assert!(text(&mixed.stdout).contains(&damaged), "{}", text(&mixed.stdout));
     assert_eq!(bench(&["nowhere.hfile", SOUND]).status.code(), Some(3));
     assert_eq!(bench(&["nowhere.hfile", &damaged]).status.code(), Some(3));
-    // A file without rows is sound, and there is nothing to measure.
+    // A file without rows is sound, but cannot be measured.
     assert_eq!(bench(&["s02-empty.hfile", SOUND]).status.code(), Some(0));
     assert_eq!(bench(&["s02-empty.hfile"]).status.code(), Some(2));
 }

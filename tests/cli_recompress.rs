@@ -1,4 +1,4 @@
-//! `hfile recompress`: files under every encoding and codec, measured or written anew.
+//! `hfile recompress`: files measured under every encoding and codec, or rewritten.
 
 #[path = "support/command_line.rs"]
 mod command_line;
@@ -26,8 +26,7 @@ fn codecs() -> Vec<&'static str> {
     ["NONE", "GZ", "SNAPPY", "LZ4"].into_iter().chain(with_zstd).collect()
 }
 
-/// Every second file that HBase wrote is written in twenty ways, and reads back as it is: else the
-/// status is 1.
+/// Recompress compares each variant with the file itself: status 0 means equal cells.
 #[test]
 fn golden_files_are_measured_under_every_encoding_and_codec() {
     let directory = directory();
@@ -63,9 +62,9 @@ fn golden_files_are_measured_under_every_encoding_and_codec() {
     assert_eq!(entries(&directory), 0, "temporary files are left behind");
 }
 
-/// Where HBase's defaults made what a file does not tell, and no compressor chooses, the same bytes.
+/// For files with HBase's default index and chunk sizes, which are not recorded, and without compression.
 #[test]
-fn a_file_written_anew_as_it_is_is_the_same_file() {
+fn a_file_rewritten_without_options_has_the_same_bytes() {
     let directory = directory();
     let output = path(&directory, "new.hfile");
     let mut same = 0;
@@ -96,9 +95,9 @@ fn a_file_written_anew_as_it_is_is_the_same_file() {
     assert!(same >= 7, "only {same} files to compare");
 }
 
-/// Under another encoding and codec only those change, whatever a file says of itself.
+/// Only encoding and codec change; the rest of the file info stays.
 #[test]
-fn what_no_option_names_stays_as_it_was() {
+fn settings_without_an_option_stay() {
     let directory = directory();
     let (old, new) = (path(&directory, "old.hfile"), path(&directory, "new.hfile"));
     let theirs = "s15-extra-file-info.hfile";
@@ -120,14 +119,14 @@ fn what_no_option_names_stays_as_it_was() {
         .and_then(|file| file["spec"]["fileInfo"].as_object())
         .expect("further entries")
     {
-        // The file info is compressed, and small enough that names stand in it as they are.
+        // The file info is compressed, but so small that the names are stored literally.
         let is_there = bytes.windows(key.len()).any(|window| window == key.as_bytes());
         assert!(is_there, "{key} is lost");
     }
 }
 
 #[test]
-fn blocks_are_cut_where_the_user_says() {
+fn blocks_have_the_requested_size() {
     let directory = directory();
     let output = path(&directory, "new.hfile");
     let args = ["recompress", "s01-default.hfile", "--output", &output, "--block-size", "1KiB"];
@@ -145,7 +144,7 @@ fn blocks_are_cut_where_the_user_says() {
 }
 
 #[test]
-fn a_failure_of_recompress_says_why_and_leaves_nothing() {
+fn a_failed_recompress_explains_itself_and_leaves_nothing() {
     let directory = directory();
     let (output, damaged) = (path(&directory, "new.hfile"), path(&directory, "damaged.hfile"));
     let mut bytes = fs::read(data().join("s01-default.hfile")).expect("committed");
@@ -155,11 +154,11 @@ fn a_failure_of_recompress_says_why_and_leaves_nothing() {
     for (args, status, message) in [
         (&[file, "--compression", "LZ5"][..], 2, "unknown compression \"LZ5\""),
         (&[file, "--data-block-encoding", "X"], 2, "unknown data block encoding"),
-        (&[file, file, "--output", &output], 2, "one file at a time"),
+        (&[file, file, "--output", &output], 2, "--output takes a single file"),
         (&[file, "--force"], 2, "--output"),
         (&[file, "--block-size", "0"], 2, "block size"),
         (&["nowhere.hfile"], 3, "nowhere.hfile"),
-        (&[file, "--output", &damaged], 3, "exists already"),
+        (&[file, "--output", &damaged], 3, "already exists"),
         (&[&damaged, "--output", &output], 1, "DATA block at 0x0"),
         (&[&damaged], 1, "DATA block at 0x0"),
     ] {
@@ -174,7 +173,7 @@ fn a_failure_of_recompress_says_why_and_leaves_nothing() {
     assert_eq!(entries(&directory), 1);
 }
 
-/// A file whose filter is that of other rows: its cells are read well, and the filter is copied.
+/// Writes a file with the filter of other rows: its cells are readable, and the filter is copied.
 fn file_with_a_filter_of_other_rows(directory: &TempDir) -> String {
     let place = path(directory, "lying.hfile");
     let write = |rows: std::ops::Range<u32>, options, filters: &[(&str, Vec<u8>)]| {
@@ -209,15 +208,18 @@ fn file_with_a_filter_of_other_rows(directory: &TempDir) -> String {
 }
 
 #[test]
-fn what_was_written_is_read_back_before_it_gets_its_name() {
+fn the_output_is_read_back_before_it_gets_its_final_name() {
     let directory = directory();
     let output = path(&directory, "new.hfile");
     let lying = file_with_a_filter_of_other_rows(&directory);
     let recompress = ["recompress", &lying, "--compression", "GZ", "--output", &output];
     let (status, said) = failure(&recompress);
     assert_eq!(status, 1, "{said}");
-    assert!(said.contains("new.hfile: reads back damaged: "), "{said}");
-    assert!(said.contains("filter") && said.contains("next: hfile verify says whether"), "{said}");
+    assert!(said.contains("new.hfile: the output is damaged: "), "{said}");
+    assert!(
+        said.contains("filter") && said.contains("next: check the input with hfile verify"),
+        "{said}"
+    );
     assert_eq!(entries(&directory), 1, "nothing is left behind");
 
     fs::write(&output, "theirs").expect("the directory is ours");
@@ -230,7 +232,7 @@ fn what_was_written_is_read_back_before_it_gets_its_name() {
 }
 
 #[test]
-fn hbase_reads_its_files_as_they_were_written_anew() {
+fn hbase_reads_its_rewritten_files() {
     if !judge::is_wanted("hfile recompress") {
         return;
     }
@@ -241,7 +243,7 @@ fn hbase_reads_its_files_as_they_were_written_anew() {
         .into_iter()
         .flat_map(|it| ["NONE", "GZ", "SNAPPY", "LZ4"].map(|codec| (it, codec)));
     for (file, (encoding, codec)) in manifest().iter().zip(ways.cycle()) {
-        // HBase 2.5 does not find rows of `hbase:meta` under the others, in its own files neither.
+        // HBase 2.5 does not find rows of `hbase:meta` under the others, not even in its own files.
         let is_meta = file["spec"]["comparator"] == "META";
         let encoding = if is_meta { "ROW_INDEX_V1" } else { encoding };
         let name = field(file, "file");
@@ -249,7 +251,7 @@ fn hbase_reads_its_files_as_they_were_written_anew() {
         let way = ["--data-block-encoding", encoding, "--compression", codec];
         stdout(&[&recompress[..], &way].concat());
         fs::write(&cells, golden_cells(file)).expect("the directory is ours");
-        // Of tags in a dictionary HBase 2.5 loses its place going backwards, in its own files too.
+        // HBase 2.5 fails to scan backwards over dictionary-compressed tags, even in its own files.
         let read = ["read", &output, "--expect", &cells, "--reverse-limit", "0"];
         for question in [&read[..], &["bloom", &output, "--cells", &cells]] {
             let answer = judge::ask(question);

@@ -1,4 +1,4 @@
-//! Damage as it is: which rows `verify` says may be missing, and what `salvage` saves of the others.
+//! Which rows `verify` reports as possibly missing, and which `salvage` saves.
 
 #![expect(clippy::format_collect, reason = "test data is small, and this reads best")]
 
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use command_line::{directory, entries, failure, field, hfile, json, path, stdout, text};
 
-/// A file of 20,000 rows `row00000` …, with the options given.
+/// Writes a file of 20,000 rows `row00000` …, with the given options.
 fn sound(options: &[&str]) -> (TempDir, String) {
     let directory = directory();
     let (input, file) = (path(&directory, "in.csv"), path(&directory, "a.hfile"));
@@ -26,7 +26,7 @@ fn sound(options: &[&str]) -> (TempDir, String) {
     (directory, file)
 }
 
-/// Where the data blocks begin, and where their bodies do.
+/// Returns the offsets of the data blocks.
 fn data_blocks(file: &str) -> Vec<u64> {
     let layout = json(&["layout", "--json", file]);
     let blocks = layout["blocks"].as_array().expect("blocks").clone();
@@ -51,7 +51,7 @@ fn verified(file: &str) -> Value {
     serde_json::from_slice(&output.stdout).expect("an object")
 }
 
-/// What is lost is what lies between the sound rows, in `verify` and in `salvage`; all else is saved.
+/// The lost rows lie between the reported rows, in `verify` and in `salvage`; all others are saved.
 #[test]
 fn verify_names_the_rows_of_damaged_blocks_and_salvage_saves_all_others() {
     for options in [
@@ -62,7 +62,7 @@ fn verify_names_the_rows_of_damaged_blocks_and_salvage_saves_all_others() {
         let all = rows(&file);
         let blocks = data_blocks(&file);
         assert!(blocks.len() > 8, "{blocks:?}");
-        // The first, two neighbours, and the last.
+        // The first block, two adjacent blocks, and the last.
         let damaged = [0, 3, 4, blocks.len() - 1];
         for index in damaged {
             flip(&file, blocks[index] + 60);
@@ -85,7 +85,7 @@ fn verify_names_the_rows_of_damaged_blocks_and_salvage_saves_all_others() {
         let mut between = BTreeSet::new();
         for (index, (error, block)) in errors.iter().zip(damaged).enumerate() {
             assert_eq!(error["offset"], blocks[block]);
-            // Two neighbours are one loss.
+            // Two adjacent blocks are one loss.
             let ours = &salvage["lost"][[0, 1, 1, 2][index]];
             assert!(index == 2 || error["offset"] == ours["offset"]);
             for end in ["first_row", "last_row"] {
@@ -109,7 +109,7 @@ fn verify_names_the_rows_of_damaged_blocks_and_salvage_saves_all_others() {
         assert_eq!(salvage["lost"][1]["bytes"], blocks[5] - blocks[3]);
         assert_eq!(entries(&directory), 2);
 
-        // It is written as the damaged one was.
+        // The new file has the settings of the damaged file.
         let [old, new] = [&file, &output].map(|file| json(&["info", "--json", file]));
         for setting in ["compression", "encoding", "checksum", "time_range"] {
             assert_eq!(old[setting], new[setting]);
@@ -119,7 +119,7 @@ fn verify_names_the_rows_of_damaged_blocks_and_salvage_saves_all_others() {
 }
 
 #[test]
-fn the_text_names_rows_too() {
+fn the_text_report_names_rows() {
     let (directory, file) = sound(&[]);
     let blocks = data_blocks(&file);
     flip(&file, blocks[2] + 60);
@@ -135,7 +135,7 @@ fn the_text_names_rows_too() {
     assert!(!said.contains("can be trusted"), "{said}");
 }
 
-/// Where the blocks of a type begin.
+/// Returns the offsets of the blocks of a type.
 fn blocks_of(file: &str, block_type: &str) -> Vec<u64> {
     let layout = json(&["layout", "--json", file]);
     let blocks = layout["blocks"].as_array().expect("blocks").iter();
@@ -143,18 +143,18 @@ fn blocks_of(file: &str, block_type: &str) -> Vec<u64> {
     of_type.map(|block| block["offset"].as_u64().expect("a place")).collect()
 }
 
-/// Leaf and intermediate index blocks, and a Bloom filter.
+/// Settings with leaf and intermediate index blocks, and a Bloom filter.
 const LEAVES: [&str; 6] =
     ["--index-block-size", "200B", "--index-min-entries", "2", "--bloom-type", "ROW"];
 
-/// `verify` and `salvage` go on at the block behind: what either names is what is lost.
+/// `verify` and `salvage` continue at the next block and report the same loss.
 #[test]
-fn a_header_that_cannot_be_read_costs_its_block_alone() {
+fn an_unreadable_header_costs_only_its_block() {
     let (directory, file) = sound(&LEAVES);
     let all = rows(&file);
     let (blocks, bytes) = (data_blocks(&file), fs::read(&file).expect("there"));
     let last = blocks.len() - 1;
-    // The first, one in the middle, the last, two apart, two neighbours.
+    // The first block, one in the middle, the last, two apart, two adjacent.
     for damaged in [&[0][..], &[5], &[last], &[3, 20], &[7, 8]] {
         fs::write(&file, &bytes).expect("writable");
         for &index in damaged {
@@ -191,9 +191,9 @@ fn a_header_that_cannot_be_read_costs_its_block_alone() {
     }
 }
 
-/// Cells between damaged index blocks and filters are all there.
+/// Data blocks between damaged index and filter blocks lose nothing.
 #[test]
-fn a_header_of_an_index_block_or_a_filter_costs_no_rows() {
+fn an_unreadable_header_of_an_index_block_or_a_filter_costs_no_rows() {
     let (_directory, file) = sound(&LEAVES);
     let bytes = fs::read(&file).expect("there");
     for block_type in ["LEAF_INDEX", "BLOOM_CHUNK", "INTERMEDIATE_INDEX"] {
@@ -224,7 +224,7 @@ fn a_sound_file_is_salvaged_whole_with_its_filter() {
     let filter = json(&["info", "--json", &output])["filter"].clone();
     assert_eq!((&filter["kind"], &filter["keys"]), (&"blocked-bloom".into(), &20_000.into()));
 
-    // Of a filter that is damaged nothing is needed.
+    // A damaged filter is not needed.
     let layout = json(&["layout", "--json", &file]);
     for block in layout["blocks"].as_array().expect("blocks") {
         if ["META", "BLOOM_CHUNK"].contains(&field(block, "type")) {
@@ -240,9 +240,9 @@ fn a_sound_file_is_salvaged_whole_with_its_filter() {
     }
 }
 
-/// Damage to a META block costs no row, whether its header can be read or not.
+/// Damage to a META block loses no rows, even if its header is unreadable.
 #[test]
-fn no_rows_are_named_where_all_cells_are_kept() {
+fn no_rows_are_reported_lost_if_all_cells_are_saved() {
     for at in [0, 60] {
         let (directory, file) = sound(&["--filter", "blocked-bloom"]);
         let layout = json(&["layout", "--json", &file]);
@@ -257,7 +257,7 @@ fn no_rows_are_named_where_all_cells_are_kept() {
         let lost = report["lost"].as_array().expect("a list");
         assert!(lost.iter().all(|lost| lost.get("first_row").is_none()), "{report}");
     }
-    // Beside a data block that is lost, a META block still names no rows.
+    // With a lost data block, too, a META block has no lost rows.
     let (directory, file) = sound(&["--filter", "blocked-bloom"]);
     let layout = json(&["layout", "--json", &file]);
     let blocks = layout["blocks"].as_array().expect("blocks");
@@ -284,7 +284,7 @@ fn a_salvage_to_stdout_reports_on_stderr() {
     assert_eq!(salvage.status.code(), Some(1));
     let said = text(&salvage.stderr);
     assert!(said.contains("  lost: ") && said.contains("may be missing or incomplete"), "{said}");
-    assert!(said.contains("was not checked; hfile verify does"), "{said}");
+    assert!(said.contains("was not checked; check it with hfile verify"), "{said}");
     let saved = path(&directory, "saved.hfile");
     fs::write(&saved, &salvage.stdout).expect("disk takes it");
     stdout(&["verify", &saved]);
@@ -302,7 +302,7 @@ fn a_file_without_a_sound_trailer_is_refused_by_name() {
         fs::write(&file, damaged).expect("writable");
         let (status, said) = failure(&["salvage", &file, "--output", &output]);
         assert_eq!(status, 1, "{said}");
-        assert!(said.contains("next: trailer, file info and index root must be sound"), "{said}");
+        assert!(said.contains("salvage needs a sound trailer, file info and index root"), "{said}");
         assert_eq!(entries(&directory), 1);
     }
     fs::write(&file, &bytes).expect("writable");
@@ -313,9 +313,9 @@ fn a_file_without_a_sound_trailer_is_refused_by_name() {
     assert_eq!(status, 3);
 }
 
-/// More files than threads; reports come in the order of the files, whichever is done first.
+/// More files than threads; reports come in the given order, regardless of which file is done first.
 #[test]
-fn many_files_are_verified_and_reported_in_their_order() {
+fn many_files_are_verified_and_reported_in_the_given_order() {
     let (directory, file) = sound(&[]);
     let bytes = fs::read(&file).expect("there");
     let names: Vec<String> =
@@ -325,7 +325,7 @@ fn many_files_are_verified_and_reported_in_their_order() {
         if number == 17 {
             bytes[300] ^= 1;
         }
-        // Some are cut short, and so done at once.
+        // Some are truncated, so their check ends immediately.
         let len = if number % 5 == 4 { 10 } else { bytes.len() };
         fs::write(name, &bytes[..len]).expect("disk takes it");
     }

@@ -1,4 +1,4 @@
-//! `hfile build --sort`: any amount of cells, in bounded memory.
+//! `hfile build --sort`: sorts any number of cells in bounded memory.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -11,7 +11,7 @@ fn build(directory: &Path, scratch: &Path, output: &str, options: &[&str]) -> Ou
     command.output().expect("the binary runs")
 }
 
-/// Rows in no order, some of them again with another value, so that equal keys must keep theirs.
+/// Writes unordered rows, some twice with another value: equal keys must keep their order.
 fn write_cells(directory: &Path) {
     let mut csv = "row,family,qualifier,ts,type,value,seq\n".to_owned();
     for number in 0..20_000_u64 {
@@ -22,10 +22,9 @@ fn write_cells(directory: &Path) {
     std::fs::write(directory.join("cells.csv"), csv).expect("the directory is ours");
 }
 
-/// Also where runs are merged in two passes before the last one: 64 at a time, of more than 64 times
-/// that many.
+/// Also with so many runs that they are merged in several passes.
 #[test]
-fn what_is_sorted_in_runs_is_what_is_sorted_in_memory() {
+fn sorting_in_runs_equals_sorting_in_memory() {
     let directory = tempfile::tempdir().expect("a place for the test");
     let scratch = tempfile::tempdir().expect("a place for runs");
     let (directory, scratch) = (directory.path(), scratch.path());
@@ -66,7 +65,7 @@ fn a_failure_leaves_no_runs_behind() {
 }
 
 #[test]
-fn runs_are_really_made() {
+fn runs_are_written() {
     let directory = tempfile::tempdir().expect("a place for the test");
     write_cells(directory.path());
     let nowhere = directory.path().join("nowhere");
@@ -77,7 +76,7 @@ fn runs_are_really_made() {
 }
 
 #[test]
-fn runs_go_where_the_user_says() {
+fn runs_are_written_to_the_given_directory() {
     let directory = tempfile::tempdir().expect("a place for the test");
     write_cells(directory.path());
     let (elsewhere, nowhere) =
@@ -91,10 +90,10 @@ fn runs_go_where_the_user_says() {
     assert_eq!(std::fs::read_dir(elsewhere).expect("it is there").count(), 0);
 }
 
-/// However many runs there are, few of them are open at once.
+/// The number of open files does not depend on the number of runs.
 #[cfg(unix)]
 #[test]
-fn a_thousand_runs_take_few_open_files() {
+fn a_thousand_runs_need_few_open_files() {
     let directory = tempfile::tempdir().expect("a place for the test");
     write_cells(directory.path());
     let hfile = env!("CARGO_BIN_EXE_hfile");
@@ -106,7 +105,7 @@ fn a_thousand_runs_take_few_open_files() {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
-/// Tags and sequence ids stand in runs too, and of cells that are equal but for them none is lost.
+/// Cells that differ only in tags or sequence id are all kept.
 #[test]
 fn cells_keep_their_tags_and_sequence_ids_in_runs() {
     let directory = tempfile::tempdir().expect("a place for the test");

@@ -1,4 +1,4 @@
-//! `hfile store`: the verbs that change a value by what it is, and those that take a store elsewhere.
+//! `hfile store`: increment, append, checkpoint and export.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ fn hfile(directory: &Path, args: &[&str]) -> Output {
     command.args(args).current_dir(directory).output().expect("the binary runs")
 }
 
-/// What it prints, with status 0.
+/// Runs `hfile store`, which must succeed, and returns its stdout.
 fn store(directory: &Path, args: &[&str]) -> String {
     let output = hfile(directory, &[&["store"], args].concat());
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -17,7 +17,7 @@ fn store(directory: &Path, args: &[&str]) -> String {
 }
 
 #[test]
-fn numbers_are_added_to_and_bytes_put_behind_what_is_there() {
+fn increment_adds_and_append_appends_to_the_stored_value() {
     let directory = tempfile::tempdir().expect("a place for the test");
     let directory = directory.path();
     store(directory, &["create", "s", "f"]);
@@ -33,7 +33,7 @@ fn numbers_are_added_to_and_bytes_put_behind_what_is_there() {
 }
 
 #[test]
-fn a_checkpoint_is_a_store_of_its_own_and_an_export_is_cut_at_its_splits() {
+fn a_checkpoint_is_independent_and_an_export_has_a_file_per_split() {
     let directory = tempfile::tempdir().expect("a place for the test");
     let directory = directory.path();
     store(directory, &["create", "s", "f"]);
@@ -62,7 +62,7 @@ fn a_checkpoint_is_a_store_of_its_own_and_an_export_is_cut_at_its_splits() {
     assert!(!again.status.success(), "files that are there are not written over");
 }
 
-/// All names in a directory and those in it, with what files of text hold.
+/// Returns all paths below a directory, with the contents of text files.
 fn tree(directory: &Path) -> Vec<(String, Option<String>)> {
     let mut found = Vec::new();
     let Ok(entries) = fs::read_dir(directory) else { return found };
@@ -76,7 +76,7 @@ fn tree(directory: &Path) -> Vec<(String, Option<String>)> {
 }
 
 #[test]
-fn an_export_that_fails_leaves_what_was_there_and_nothing_else() {
+fn a_failed_export_changes_nothing() {
     let directory = tempfile::tempdir().expect("a place for the test");
     let directory = directory.path();
     for family in ["f", "g", "h"] {
@@ -90,7 +90,7 @@ fn an_export_that_fails_leaves_what_was_there_and_nothing_else() {
     fs::create_dir_all(directory.join("outs/taken")).expect("free");
     fs::write(directory.join("outs/taken/h"), "theirs").expect("free");
 
-    // The family in the middle cannot be read.
+    // The second of three families cannot be read.
     let mut stored = fs::read_dir(directory.join("s/g")).expect("the family has a directory");
     let file = stored.next().expect("it was flushed").expect("readable").path();
     let sound = fs::read(&file).expect("readable");
@@ -104,7 +104,11 @@ fn an_export_that_fails_leaves_what_was_there_and_nothing_else() {
         let failed = hfile(directory, &["store", "export", "s", out]);
         let said = String::from_utf8_lossy(&failed.stderr);
         assert_eq!(failed.status.code(), Some(status), "{out}: {said}");
-        assert_eq!(said.contains("outs/taken/h: is there already"), out == "outs/taken", "{said}");
+        assert_eq!(
+            said.contains("outs/taken/h: exists and is not an empty directory"),
+            out == "outs/taken",
+            "{said}"
+        );
         assert_eq!(tree(&directory.join("outs")), before, "{out}: {said}");
     }
 
@@ -119,10 +123,10 @@ fn an_export_that_fails_leaves_what_was_there_and_nothing_else() {
     assert_eq!(fs::read(shared.join("other/file")).expect("it stays"), b"theirs");
 }
 
-/// No file may have so many bytes as one of the export.
+/// A limit on file sizes is below the size of an exported file.
 #[cfg(unix)]
 #[test]
-fn an_export_for_which_there_is_no_room_leaves_nothing() {
+fn an_export_without_disk_space_leaves_nothing() {
     let directory = tempfile::tempdir().expect("a place for the test");
     let directory = directory.path();
     store(directory, &["create", "s", "f"]);

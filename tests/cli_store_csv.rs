@@ -1,4 +1,4 @@
-//! `hfile store put --from csv`: CSV as people have it into a store, and where to go on after a bad line.
+//! `hfile store put --from csv`: writes CSV to a store, and resumes after a bad line.
 
 #[path = "support/command_line.rs"]
 mod command_line;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use command_line::{command, directory, failure, hfile, json, path, stdout, text};
 
-/// A directory with an empty store of the family `f`, and an input.
+/// Creates an empty store with the family `f`, and an input file.
 fn with_store(csv: &str) -> (TempDir, String, String) {
     let directory = directory();
     let (store, input) = (path(&directory, "store"), path(&directory, "in.csv"));
@@ -28,7 +28,7 @@ fn start_put(store: &str, options: &[&str]) -> Child {
     command.spawn().expect("the binary runs")
 }
 
-/// Sends what Ctrl-C sends.
+/// Sends SIGINT, as Ctrl-C does.
 #[cfg(unix)]
 fn interrupt(child: &Child) {
     let killed =
@@ -42,13 +42,13 @@ fn cells(store: &str) -> Vec<String> {
 }
 
 #[test]
-fn columns_without_a_family_are_of_the_one_that_is_put() {
+fn columns_without_a_family_get_the_family_of_put() {
     let (_directory, store, input) =
         with_store("id,name,f:age,at\n2,Bob,7,2023-11-15\n1,Ann,41,17\n");
     let put = ["store", "put", &store, "f", "--from", "csv", &input, "--row", "id"];
     let put = [&put[..], &["--type", "f:age=int16", "--timestamp", "at", "--ack", "--batch", "1"]]
         .concat();
-    // A batch ends where a record does, so both cells of a record are acknowledged together.
+    // Batches end between records, so both cells of a record are acknowledged together.
     assert_eq!(stdout(&put), "ACK 2\nACK 4\n");
     assert_eq!(
         cells(&store),
@@ -66,14 +66,17 @@ fn a_column_of_another_family_is_refused_before_anything_is_written() {
     let (directory, store, input) = with_store("id,g:name\n1,Ann\n");
     let put = ["store", "put", &store, "f", "--from", "csv", &input];
     let (status, said) = failure(&[&put[..], &["--row", "id"]].concat());
-    assert!(status == 2 && said.contains("in.csv: a column is of family g, not f"), "{said}");
+    assert!(
+        status == 2 && said.contains("in.csv: a column has the family g, expected f"),
+        "{said}"
+    );
     fs::write(path(&directory, "in.csv"), "row,family,ts\nr1,f,1\nr2,g,1\n").expect("writable");
     let (status, said) = failure(&put);
-    assert!(status == 3 && said.contains("in.csv: line 3: a cell of family g, not f"), "{said}");
+    assert!(status == 3 && said.contains("in.csv: line 3: cell of family g, expected f"), "{said}");
 }
 
 #[test]
-fn a_run_that_stops_says_where_to_go_on() {
+fn a_failed_put_prints_where_to_resume() {
     let csv = "id,n\nr1,1\nr2,2\nr3,x\nr4,4\nr5,5\n";
     let (directory, store, input) = with_store(csv);
     let typed = ["--row", "id", "--type", "f:n=int16"];
@@ -82,8 +85,7 @@ fn a_run_that_stops_says_where_to_go_on() {
     let (status, said) = failure(&put);
     assert_eq!(status, 3);
     let said = said.replace(&input, "in.csv");
-    let go_on =
-        "hfile: 2 cells stored, of the records before line 4; --from-line 4 goes on there\n";
+    let go_on = "hfile: 2 cells stored from the records before line 4; resume with --from-line 4\n";
     assert!(said.starts_with(go_on), "{said}");
     assert!(
         said.contains("hfile: in.csv: line 4: column \"n\": \"x\" is not of type int16"),
@@ -92,7 +94,7 @@ fn a_run_that_stops_says_where_to_go_on() {
     assert_eq!(cells(&store).len(), 2, "the sound lines before it are written");
 
     fs::write(path(&directory, "in.csv"), csv.replace('x', "3")).expect("writable");
-    // Only the records from there on are written.
+    // Only the records from that line on are written.
     assert_eq!(stdout(&[&put[..], &["--from-line", "4", "--ack"]].concat()), "ACK 3\n");
     let rows: Vec<String> = cells(&store).iter().map(|cell| cell[..2].to_owned()).collect();
     assert_eq!(rows, ["r1", "r2", "r3", "r4", "r5"]);
@@ -101,12 +103,12 @@ fn a_run_that_stops_says_where_to_go_on() {
     let put = ["store", "put", &store, "f", "--from", "csv", &input, "--bad-lines", "skip"];
     let skipping = hfile(&[&put[..], &typed].concat());
     assert!(skipping.status.success());
-    assert!(text(&skipping.stderr).contains("passed over 1 line"), "{}", text(&skipping.stderr));
+    assert!(text(&skipping.stderr).contains("skipped 1 line"), "{}", text(&skipping.stderr));
     assert_eq!(cells(&store).len(), 4);
 }
 
 #[test]
-fn lines_before_the_first_are_skipped_whatever_is_in_them() {
+fn lines_before_from_line_are_skipped_even_if_invalid() {
     let (directory, store, input) = with_store("id,n\n,1\nr2,\"2\nr3,3\nr4,4\n");
     let put = ["store", "put", &store, "f", "--from", "csv", &input, "--row", "id"];
     let put = [&put[..], &["--timestamp", "5", "--from-line"]].concat();
@@ -123,11 +125,11 @@ fn lines_before_the_first_are_skipped_whatever_is_in_them() {
     fs::write(&input, format!("nonsense\n{cell}\nnonsense\n")).expect("disk takes it");
     let put = ["store", "put", &store, "f", "--from", "cells", &input, "--from-line", "2"];
     let (_, said) = failure(&put);
-    assert!(said.starts_with("hfile: 1 cell stored, of the records before line 3;"), "{said}");
+    assert!(said.starts_with("hfile: 1 cell stored from the records before line 3;"), "{said}");
 }
 
 #[test]
-fn a_truncated_input_goes_on_behind_what_is_stored() {
+fn a_truncated_input_resumes_after_the_stored_records() {
     let rows: Vec<String> = (0..9_000_u64)
         .map(|row| format!("r{row:05},{}\n", row.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
         .collect();
@@ -143,7 +145,7 @@ fn a_truncated_input_goes_on_behind_what_is_stored() {
     assert_eq!(status, 3);
     let stored = cells(&store).len();
     assert!(stored > 0);
-    let go_on = format!("--from-line {} goes on there", stored + 2);
+    let go_on = format!("resume with --from-line {}", stored + 2);
     assert!(said.contains(&go_on), "{stored} stored: {said}");
     if stored < rows.len() {
         let line = (stored + 2).to_string();
@@ -152,15 +154,15 @@ fn a_truncated_input_goes_on_behind_what_is_stored() {
     assert_eq!(cells(&store).len(), rows.len());
 }
 
-/// The process waits for its input, with nothing stored, when Ctrl-C comes.
+/// Ctrl-C comes while the process waits for input, with nothing stored.
 #[cfg(unix)]
 #[test]
-fn ctrl_c_while_skipping_says_the_line_that_was_given() {
+fn ctrl_c_while_skipping_prints_the_given_line() {
     let (_directory, store, _) = with_store("");
     let mut child = start_put(&store, &["--from-line", "9"]);
     let mut stdin = child.stdin.take().expect("piped");
     stdin.write_all(b"id,n\nr1,1\n").expect("it reads");
-    // It says on stderr that it has read the header; the handler is set soon after that.
+    // A message on stderr shows that the header was read; soon after, the handler is set.
     let mut stderr = BufReader::new(child.stderr.take().expect("piped"));
     let mut said = String::new();
     stderr.read_line(&mut said).expect("text");
@@ -170,14 +172,13 @@ fn ctrl_c_while_skipping_says_the_line_that_was_given() {
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
     said.clear();
     stderr.read_line(&mut said).expect("text");
-    let go_on =
-        "hfile: 0 cells stored, of the records before line 9; --from-line 9 goes on there\n";
+    let go_on = "hfile: 0 cells stored from the records before line 9; resume with --from-line 9\n";
     assert_eq!(said, go_on);
     drop(stdin);
 }
 
 #[test]
-fn the_cells_format_says_where_to_go_on_too() {
+fn put_of_the_cells_format_prints_where_to_resume() {
     let cell = |row: &str| {
         format!(
             "{{\"row\":\"{row}\",\"family\":\"66\",\"qualifier\":\"\",\"ts\":1,\"type\":\"Put\",\"value\":\"\"}}\n"
@@ -187,7 +188,7 @@ fn the_cells_format_says_where_to_go_on_too() {
     let (_directory, store, input) = with_store(&lines);
     let (status, said) = failure(&["store", "put", &store, "f", "--from", "cells", &input]);
     assert_eq!(status, 3);
-    assert!(said.starts_with("hfile: 2 cells stored, of the records before line 3;"), "{said}");
+    assert!(said.starts_with("hfile: 2 cells stored from the records before line 3;"), "{said}");
     assert_eq!(cells(&store).len(), 2);
 }
 
@@ -207,10 +208,10 @@ fn a_dry_run_of_put_opens_no_store() {
     assert_eq!(status, 2, "--json is for dry runs");
 }
 
-/// The process waits for its input when Ctrl-C comes.
+/// Ctrl-C comes while the process waits for input.
 #[cfg(unix)]
 #[test]
-fn ctrl_c_says_where_to_go_on() {
+fn ctrl_c_prints_where_to_resume() {
     let (_directory, store, _) = with_store("");
     let mut child = start_put(&store, &["--ack", "--batch", "1"]);
     let mut stdin = child.stdin.take().expect("piped");
@@ -221,14 +222,13 @@ fn ctrl_c_says_where_to_go_on() {
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(130));
     let said = text(&output.stderr);
-    let go_on =
-        "hfile: 2 cells stored, of the records before line 5; --from-line 5 goes on there\n";
+    let go_on = "hfile: 2 cells stored from the records before line 5; resume with --from-line 5\n";
     assert!(said.ends_with(go_on), "{said}");
     drop(stdin);
     assert_eq!(cells(&store).len(), 2);
 }
 
-/// Whoever writes a line and waits for its acknowledgement gets it before the next line.
+/// A writer that waits for each acknowledgement does not block.
 #[test]
 fn a_record_is_acknowledged_before_the_next_one_is_read() {
     let (_directory, store, _) = with_store("");

@@ -1,4 +1,4 @@
-//! `hfile store`: what one process writes and another reads.
+//! `hfile store`: data written by one process and read by another.
 
 #![expect(clippy::format_collect, reason = "test data is small, and this reads best")]
 
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use command_line::{directory, failure, hfile, json, path, stdout, text};
 
-/// A cell of row, qualifier, time and value in the cells format.
+/// Returns a cell in the cells format.
 fn cell(row: &str, qualifier: &str, ts: u64, value: &str) -> String {
     let hex = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
     format!(
@@ -24,7 +24,7 @@ fn cell(row: &str, qualifier: &str, ts: u64, value: &str) -> String {
     )
 }
 
-/// A store with the rows `row000` to `row199`.
+/// Creates a store with the rows `row000` to `row199`.
 fn store_of_200_rows(directory: &TempDir) -> String {
     let (store, cells) = (path(directory, "store"), path(directory, "cells"));
     let lines: String =
@@ -37,7 +37,7 @@ fn store_of_200_rows(directory: &TempDir) -> String {
 }
 
 #[test]
-fn what_is_put_into_a_store_is_there_in_the_next_process() {
+fn the_next_process_reads_the_cells_of_a_put() {
     let directory = directory();
     let store = store_of_200_rows(&directory);
     let one = stdout(&["store", "get", &store, "row007"]);
@@ -64,7 +64,7 @@ fn what_is_put_into_a_store_is_there_in_the_next_process() {
 }
 
 #[test]
-fn a_delete_hides_and_a_major_compaction_drops() {
+fn a_delete_hides_cells_and_a_major_compaction_drops_them() {
     let directory = directory();
     let store = store_of_200_rows(&directory);
     stdout(&["store", "delete", &store, "f", "row007"]);
@@ -77,7 +77,7 @@ fn a_delete_hides_and_a_major_compaction_drops() {
 }
 
 #[test]
-fn explain_tells_which_files_were_skipped() {
+fn explain_shows_which_files_were_skipped() {
     let directory = directory();
     let store = store_of_200_rows(&directory);
     stdout(&["store", "flush", &store]);
@@ -93,15 +93,15 @@ fn explain_tells_which_files_were_skipped() {
             skipped += 1;
         }
     }
-    // Filters have a seed that nobody knows: they may be wrong about any row, but not about most.
+    // Filters have random seeds: any row may be a false positive, but not most rows.
     assert!(skipped > 5, "only {skipped}");
     let present = stdout(&["store", "explain", &store, "row007"]);
     assert!(present.contains("files considered"), "{present}");
-    assert!(present.contains("what became of it"), "{present}");
+    assert!(present.contains("outcome"), "{present}");
 }
 
 #[test]
-fn a_store_takes_hfiles_in() {
+fn a_store_imports_hfiles() {
     let directory = directory();
     let store = path(&directory, "store");
     stdout(&["store", "create", &store, "f", "--versions", "100"]);
@@ -115,7 +115,7 @@ fn a_store_takes_hfiles_in() {
 }
 
 #[test]
-fn a_store_that_is_not_there_or_damaged_says_so() {
+fn a_missing_or_damaged_store_is_an_error() {
     let directory = directory();
     let nowhere = path(&directory, "nowhere");
     let (status, message) = failure(&["store", "get", &nowhere, "row"]);
@@ -138,7 +138,7 @@ fn a_store_that_is_not_there_or_damaged_says_so() {
 }
 
 #[test]
-fn a_filter_that_cannot_be_used_is_told_on_stderr_and_the_answer_is_right() {
+fn an_unusable_filter_is_a_warning_and_the_answer_is_right() {
     let directory = directory();
     let store = store_of_200_rows(&directory);
     stdout(&["store", "flush", &store]);
@@ -158,14 +158,14 @@ fn a_filter_that_cannot_be_used_is_told_on_stderr_and_the_answer_is_right() {
 }
 
 #[test]
-fn a_damaged_hfile_is_imported_only_if_nobody_wants_it_verified() {
+fn a_damaged_hfile_is_imported_only_without_verification() {
     let directory = directory();
     let store = path(&directory, "store");
     stdout(&["store", "create", &store, "f", "--versions", "100"]);
     let damaged = path(&directory, "damaged.hfile");
     let sound = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/hfile");
     let mut bytes = fs::read(sound.join("s01-default.hfile")).expect("it is there");
-    // Its only data block is read in any case, and the filter behind it is not.
+    // Its only data block is read in any case, unlike the filter after it.
     let filter = bytes.windows(8).position(|magic| magic == b"BLMFBLK2").expect("a Bloom chunk");
     bytes[filter + 100] ^= 1;
     fs::write(&damaged, bytes).expect("disk takes it");

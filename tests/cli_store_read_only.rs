@@ -1,5 +1,5 @@
-//! `hfile store`: the verbs that read, where nothing can be written: as another user, on a read-only
-//! mount, on a full disk, and while another process has the store open.
+//! `hfile store`: the verbs that read, without write permission, on a read-only mount, on a full disk, and
+//! while another process has the store open.
 #![cfg(unix)]
 
 use std::collections::BTreeMap;
@@ -21,14 +21,14 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("output is text")
 }
 
-/// What a store verb prints, with status 0.
+/// Runs a store verb, which must succeed, and returns its stdout.
 fn store(args: &[&str]) -> String {
     let output = run(HFILE, &[&["store"], args].concat());
     assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
     text(&output.stdout)
 }
 
-/// A store with a row in a file and another in the log, below `directory`.
+/// Creates a store with a row in a file and another in the log, below `directory`.
 fn filled(directory: &Path) -> String {
     let place = directory.join("store").display().to_string();
     store(&["create", &place, "f"]);
@@ -51,7 +51,7 @@ fn content(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// Runs each verb that reads, and one that writes; `run` knows as whom and where.
+/// Runs each verb that reads, and one that writes, through `run`.
 fn assert_reads_and_no_more(place: &str, out: &str, run: impl Fn(&[&str]) -> Output) {
     let read = |args: &[&str]| {
         let output = run(args);
@@ -73,7 +73,7 @@ fn is_root() -> bool {
     text(&run("id", &["-u"]).stdout).trim() == "0"
 }
 
-/// As somebody else, or where one is not root, as the owner of directories without that permission.
+/// As another user, or without root, as the owner of directories without write permission.
 #[test]
 fn a_store_without_permission_to_write_can_be_read() {
     let directory = tempfile::tempdir().expect("a place for the test");
@@ -109,7 +109,7 @@ fn a_store_without_permission_to_write_can_be_read() {
     assert_eq!(content(Path::new(&place)), before);
 }
 
-/// On a read-only mount, and on a file system of which every byte is taken.
+/// On a read-only mount, and on a full file system.
 #[test]
 fn a_store_on_a_read_only_mount_or_a_full_disk_can_be_read() {
     let directory = tempfile::tempdir().expect("a place for the test");
@@ -117,7 +117,7 @@ fn a_store_on_a_read_only_mount_or_a_full_disk_can_be_read() {
     let mounted = directory.path().join("mounted");
     fs::create_dir(&mounted).expect("ours");
     let mounted = mounted.display().to_string();
-    // Mounts that only this command sees.
+    // Mounts in a private namespace.
     let unshared = |script: &str| run("unshare", &["-m", "sh", "-ec", script]);
     let read_only = format!("mount --bind {place} {mounted}; mount -o remount,ro,bind {mounted}");
     let full = format!(
@@ -152,7 +152,7 @@ fn a_store_that_another_process_has_open_can_be_read() {
     let mut acks = BufReader::new(writer.stdout.take().expect("piped")).lines();
     writeln!(input, "row,family,qualifier,ts,type,value,seq\nc,f,q,1,Put,later,0")
         .expect("it reads");
-    // What it reads ahead it may keep until the input ends.
+    // Input that was read ahead may stay buffered until the input ends.
     writeln!(input, "d,f,q,1,Put,{},0", "x".repeat(1 << 17)).expect("it reads");
     assert_eq!(acks.next().expect("a line").expect("text"), "ACK 1");
     let refused = run(HFILE, &["store", "flush", &place]);

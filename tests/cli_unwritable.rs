@@ -1,4 +1,4 @@
-//! A stderr that takes nothing changes no exit status: a full disk, a closed pipe, a closed descriptor.
+//! An unwritable stderr does not change the exit status: full disk, closed pipe, closed descriptor.
 #![cfg(unix)]
 
 #[path = "support/command_line.rs"]
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use command_line::{data, directory, path};
 
-/// The status of a command in a shell that sends stderr to where `redirect` says, and what it printed.
+/// Runs a command with stderr redirected by a shell; returns its status and stdout length.
 fn status(args: &[&str], redirect: &str) -> (Option<i32>, usize) {
     let output = Command::new("sh")
         .arg("-c")
@@ -23,7 +23,7 @@ fn status(args: &[&str], redirect: &str) -> (Option<i32>, usize) {
     (output.status.code(), output.stdout.len())
 }
 
-/// The status of a command whose stderr is a pipe that nobody reads.
+/// Runs a command whose stderr is a closed pipe; returns its status.
 fn status_with_closed_pipe(args: &[&str]) -> Option<i32> {
     let (reader, writer) = std::io::pipe().expect("a pipe");
     drop(reader);

@@ -6,6 +6,8 @@ mod cycles;
 mod invariants_page;
 #[path = "structure/modules.rs"]
 mod modules;
+#[path = "structure/named_places.rs"]
+mod named_places;
 #[path = "structure/names.rs"]
 mod names;
 #[path = "structure/no_cycles.rs"]

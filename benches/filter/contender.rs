@@ -1,4 +1,4 @@
-//! A filter that is measured: how it is built, how it is asked, and what that took.
+//! A filter under test: how it is built and asked, and the measured times.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -10,7 +10,7 @@ use filter::{Insert, KeyHash, Membership};
 
 use super::SEED;
 
-/// Keys, and their hashes.
+/// Keys and their hashes.
 pub(super) struct Keys {
     pub(super) bytes: Vec<[u8; 16]>,
     pub(super) hashes: Vec<KeyHash>,
@@ -23,7 +23,7 @@ impl Keys {
         Self { bytes, hashes }
     }
 
-    /// Nanoseconds a key since that instant.
+    /// Returns the nanoseconds per key since `start`.
     pub(super) fn ns_each_since(&self, start: Instant) -> f64 {
         start.elapsed().as_nanos() as f64 / self.bytes.len() as f64
     }
@@ -32,11 +32,11 @@ impl Keys {
 /// How a filter is asked.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Input {
-    /// By a hash that was made before.
+    /// By a precomputed hash.
     Hash,
-    /// By the key's bytes; hashing them counts.
+    /// By the key's bytes; the time includes hashing.
     Key,
-    /// By all hashes in one call.
+    /// By precomputed hashes, all in one call.
     Batch,
 }
 
@@ -50,21 +50,21 @@ impl fmt::Display for Input {
     }
 }
 
-/// How a filter is built from the members, and what that took each time.
+/// How a filter is built from its members, and the time of each build.
 pub(super) struct Build {
     make: Box<dyn Fn(&Keys)>,
     ns: RefCell<Vec<f64>>,
 }
 
 impl Build {
-    /// Builds a filter, and keeps the way to build it again.
+    /// Builds a filter, and keeps the function that builds it again.
     pub(super) fn new<F>(members: &Keys, make: impl Fn(&Keys) -> F + 'static) -> (F, Rc<Self>) {
         let filter = make(members);
         let make = move |members: &Keys| drop(black_box(make(members)));
         (filter, Rc::new(Self { make: Box::new(make), ns: RefCell::default() }))
     }
 
-    /// Builds it once more, and lets go of it; all of that counts.
+    /// Builds the filter again and drops it. The time includes both.
     fn time(&self, members: &Keys) {
         let start = Instant::now();
         (self.make)(members);
@@ -72,12 +72,12 @@ impl Build {
     }
 }
 
-/// A filter under test: asked for all keys, it says how many it let through.
+/// A filter under test with one way of asking.
 pub(super) struct Contender {
     pub(super) name: String,
     pub(super) input: Input,
     pub(super) bits_per_key: f64,
-    /// The same for all inputs of one filter.
+    /// Shared by all inputs of one filter.
     build: Rc<Build>,
     ask: Box<dyn Fn(&Keys) -> usize>,
     pub(super) hit_ns: Vec<f64>,
@@ -105,7 +105,7 @@ impl Contender {
         }
     }
 
-    /// One of our filters, asked in every way.
+    /// Returns one of our filters with every way of asking.
     pub(super) fn ours<F: Membership + 'static>(
         name: &str,
         (filter, build): (F, Rc<Build>),
@@ -132,7 +132,7 @@ impl Contender {
         [Input::Hash, Input::Key, Input::Batch].map(one).into()
     }
 
-    /// One of our filters that take keys one by one.
+    /// Returns one of our filters that accept keys one by one.
     pub(super) fn in_memory<F: Insert + 'static>(
         name: &str,
         empty: impl Fn() -> F + 'static,
@@ -150,26 +150,26 @@ impl Contender {
         )
     }
 
-    /// Asks for the keys of every pass; returns how many were let through, and the nanoseconds a key
-    /// that each pass took.
+    /// Asks the keys of every pass. Returns how many keys the filter reported as "maybe", and the
+    /// nanoseconds per key of each pass.
     pub(super) fn time(&self, passes: &[Keys]) -> (usize, Vec<f64>) {
-        let mut let_through = 0;
+        let mut maybe_count = 0;
         let times = passes.iter().map(|keys| {
             let start = Instant::now();
-            let_through += (self.ask)(black_box(keys));
+            maybe_count += (self.ask)(black_box(keys));
             keys.ns_each_since(start)
         });
         let times = times.collect();
-        (let_through, times)
+        (maybe_count, times)
     }
 
-    /// Returns how many nanoseconds a key the builds took, in their order.
+    /// Returns the nanoseconds per key of each build, in order.
     pub(super) fn build_ns(&self) -> Vec<f64> {
         self.build.ns.borrow().clone()
     }
 }
 
-/// Builds every filter once more.
+/// Builds every filter again.
 pub(super) fn time_builds(contenders: &[Contender], members: &Keys) {
     for same in contenders.chunk_by(|one, next| Rc::ptr_eq(&one.build, &next.build)) {
         same[0].build.time(members);

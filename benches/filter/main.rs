@@ -1,30 +1,28 @@
-//! What one lookup in a filter costs, for keys it holds and keys it does not, beside the crates
-//! that people use otherwise.
+//! The cost of one lookup in a filter, for members and for absent keys, beside other crates.
 //!
 //! All filters of one size are asked in turn, round by round, in one process, with the same keys in
-//! the same random order. Before a filter is timed it is asked other keys, a tenth as many as it has,
-//! so that it lies in the caches as far as it fits, as a filter in use does, and is not where all the
-//! other filters have driven it; hits and misses take turns in coming first.
-//! Passes are so short that most are not interrupted; the ratio of two filters is taken for each pass
-//! of each round, and then the median. Every few rounds all filters are built anew in turn, from no
-//! memory of their own to a filter that is ready; of these ratios, too, the median is taken.
+//! the same random order. Before a filter is timed, it is asked other keys, a tenth as many as it
+//! holds, so that as much of it is in the caches as fits. Hits and misses alternate in coming first.
+//! A pass is short enough that most passes are not interrupted. The ratio of two filters is the median
+//! of the ratios of their passes. Every few rounds all filters are built again, memory allocation
+//! included; the ratio of two build times is a median too.
 //!
 //! | asked by | what is timed                                                                    |
 //! |----------|----------------------------------------------------------------------------------|
-//! | hash     | one call a key, with a 64-bit hash that was made before                          |
-//! | key      | one call a key, with its 16 bytes, hashing included                              |
-//! | batch    | one call for all keys, with hashes that were made before                         |
+//! | hash     | one call per key, with a precomputed 64-bit hash                                 |
+//! | key      | one call per key, with its 16 bytes, hashing included                            |
+//! | batch    | one call for all keys, with precomputed hashes                                   |
 //!
-//! Ours are asked in memory, where they take keys, as those of the other crates; and "stored", as
-//! read from bytes.
+//! Our filters are asked as they are in memory, like those of the other crates, and "stored": parsed
+//! from bytes.
 //!
 //! ```text
 //! cargo bench -p benches --bench filter --features filter-peers            100 k, 1 M and 10 M keys
 //! cargo bench -p benches --bench filter --features filter-peers -- 1000000
-//! cargo bench -p benches --bench filter --features filter-peers -- cold    not asked other keys before
-//! cargo bench -p benches --bench filter --features filter-peers -- ribbon xorf    of such names only
+//! cargo bench -p benches --bench filter --features filter-peers -- cold    not warmed by other keys
+//! cargo bench -p benches --bench filter --features filter-peers -- ribbon xorf    only these names
 //! ```
-#![expect(clippy::print_stdout, reason = "the tables are what this program is for")]
+#![expect(clippy::print_stdout, reason = "the program prints tables")]
 
 mod contender;
 #[cfg(feature = "filter-peers")]
@@ -39,23 +37,22 @@ use filter::{
 use contender::{Build, Contender, Keys, time_builds};
 
 const SEED: Seed = Seed::new(0x5eed);
-/// Keys asked for in one pass: enough to drown the clock, few enough to be done before the scheduler
-/// lets another program run.
+/// Keys of one pass: many compared with the cost of reading the clock, few compared with a time slice.
 const PROBES: usize = 5_000;
-/// Passes of a round, each with its own keys: together too many for a branch predictor to learn.
+/// Passes of a round. Each has its own keys, too many together for a branch predictor to learn.
 const PASSES: usize = 20;
 const ROUNDS: usize = 15;
-/// Of so many members one, and at least as many keys as are timed, brings a filter into the caches.
-const MEMBERS_A_WARMING_KEY: usize = 10;
-/// Of so many rounds one builds all filters anew.
-const ROUNDS_A_BUILD: usize = 3;
+/// Members per key that warms a filter; at least as many keys as are timed warm it.
+const MEMBERS_PER_WARMING_KEY: usize = 10;
+/// Rounds after which all filters are built again.
+const ROUNDS_PER_BUILD: usize = 3;
 
 /// Our filters in memory, and the stored form of every kind.
 fn ours(members: &Keys) -> Vec<Contender> {
     let sizing = Sizing::ErrorRate(ErrorRate::HBASE);
     let keys = members.hashes.len() as u64;
     let possible = "a filter of that size";
-    // With fingerprints as long as those of the `cuckoofilter` crate.
+    // With the fingerprint length of the crate `cuckoofilter`.
     let tight = Sizing::BitsPerKey(8.5);
     let blocked = move || Blocked::new(sizing, keys).expect(possible);
     let split_block = move || SplitBlock::new(sizing, keys).expect(possible);
@@ -76,14 +73,14 @@ fn ours(members: &Keys) -> Vec<Contender> {
     .flatten()
     .collect();
 
-    contenders.extend(solved(members));
+    contenders.extend(static_filters(members));
 
     for &kind in FilterKind::ALL {
         let (bytes, again) = Build::new(members, move |members| {
             build(kind, sizing, SEED, &members.hashes).expect(possible)
         });
         let filter = StoredFilter::parse(bytes).expect("our own bytes");
-        // Some kinds exist in their stored form only.
+        // Some kinds exist only in their stored form.
         let is_both = contenders.iter().any(|contender| contender.name == kind.name());
         let name = if is_both { format!("{kind}, stored") } else { kind.to_string() };
         contenders.extend(Contender::ours(&name, (filter, again)));
@@ -91,9 +88,9 @@ fn ours(members: &Keys) -> Vec<Contender> {
     contenders
 }
 
-/// Our filters that are solved, with fingerprints as long as those of the peers beside them; the ribbon
-/// also as it is on a processor without vectors.
-fn solved(members: &Keys) -> Vec<Contender> {
+/// Returns our static filters with the fingerprint lengths of their peers, and the ribbon also without
+/// vector instructions.
+fn static_filters(members: &Keys) -> Vec<Contender> {
     let ribbon = |bits: i32, has_vectors: bool| {
         let rate = ErrorRate::new(f64::from(-bits).exp2()).expect("a rate");
         let (filter, build) = Build::new(members, move |members| {
@@ -125,8 +122,9 @@ fn median(mut numbers: Vec<f64>) -> f64 {
     numbers[numbers.len() / 2]
 }
 
-/// Asks all contenders in turn, or those whose names have one of some words in them, each in the caches
-/// or as it is found, and prints what it took.
+/// Measures all contenders in turn, or those whose names contain one of `words`, and prints the table.
+///
+/// With `is_warm`, each contender is asked other keys before it is timed.
 fn compare(count: u64, is_warm: bool, words: &[String]) {
     let members = Keys::new(0..count);
     let mut contenders = ours(&members);
@@ -143,21 +141,21 @@ fn compare(count: u64, is_warm: bool, words: &[String]) {
     };
     let size = count as usize;
     let (hits, misses) = (passes(PASSES, 0, size), passes(PASSES, count, 1 << 40));
-    let warming = if is_warm { PASSES.max(size / MEMBERS_A_WARMING_KEY / PROBES) } else { 0 };
+    let warming = if is_warm { PASSES.max(size / MEMBERS_PER_WARMING_KEY / PROBES) } else { 0 };
     let others = passes(warming, 0, 2 * size);
     for round in 0..ROUNDS {
-        if round % ROUNDS_A_BUILD == 0 {
+        if round % ROUNDS_PER_BUILD == 0 {
             time_builds(&contenders, &members);
         }
         for contender in &mut contenders {
             contender.time(&others);
             for is_hit in [round % 2 == 0, round % 2 != 0] {
-                let (let_through, ns) = contender.time(if is_hit { &hits } else { &misses });
+                let (maybe_count, ns) = contender.time(if is_hit { &hits } else { &misses });
                 if is_hit {
-                    assert_eq!(let_through, PROBES * PASSES, "{} denied a member", contender.name);
+                    assert_eq!(maybe_count, PROBES * PASSES, "{} denied a member", contender.name);
                     contender.hit_ns.extend(ns);
                 } else {
-                    contender.error_rate = let_through as f64 / (PROBES * PASSES) as f64;
+                    contender.error_rate = maybe_count as f64 / (PROBES * PASSES) as f64;
                     contender.miss_ns.extend(ns);
                 }
             }
@@ -189,7 +187,7 @@ fn with_commas(count: u64) -> String {
     String::from_utf8(groups.join(&b',')).expect("digits")
 }
 
-/// Prints ours over theirs: the median of the rounds' ratios.
+/// Prints the median ratios of our times and sizes over those of the peers.
 #[cfg(feature = "filter-peers")]
 fn ratios(contenders: &[Contender]) {
     println!("\n| ours / theirs | asked by | hit | miss | bits/key | build |");

@@ -1,4 +1,4 @@
-//! The crates that our filters are measured against, each asked in the way its users ask it.
+//! The crates that our filters are compared with, each used through its public API.
 
 use fastbloom_rs::Membership as _;
 
@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::contender::{Build, Contender, Input, Keys, count};
 
-/// Which of ours stands against which of theirs.
+/// Pairs to compare: our filter, their filter.
 pub(super) const RIVALS: &[(&str, &str)] = &[
     ("blocked-bloom", "fastbloom"),
     ("split-block", "sbbf-rs-safe"),
@@ -27,7 +27,7 @@ const CUCKOO_ROOMY: &str = "cuckoofilter at 95 %";
 
 const ERROR_RATE: f64 = 0.01;
 
-/// Every peer, filled with the members.
+/// Returns every peer, filled with the members.
 pub(super) fn all(members: &Keys) -> Vec<Contender> {
     let mut contenders = Vec::new();
     contenders.extend(fastbloom(members));
@@ -42,7 +42,7 @@ pub(super) fn all(members: &Keys) -> Vec<Contender> {
     contenders
 }
 
-/// Makes an empty filter and fills it, in a way that can be repeated.
+/// Builds a filter from an empty one, repeatably.
 fn filled<F>(
     members: &Keys,
     empty: impl Fn() -> F + 'static,
@@ -83,7 +83,7 @@ fn fastbloom(members: &Keys) -> [Contender; 2] {
     ]
 }
 
-/// It takes whole bits a key only: eleven are the first to stay below one per cent.
+/// Accepts only whole bits per key; eleven is the least for an error rate below 1 %.
 fn split_block(members: &Keys) -> Contender {
     let keys = members.bytes.len();
     let empty = move || sbbf_rs_safe::Filter::new(11, keys);
@@ -98,12 +98,12 @@ fn split_block(members: &Keys) -> Contender {
     })
 }
 
-/// It hashes whatever it is given; the cheapest to give it is the hash.
+/// Hashes its argument in any case; a precomputed hash is the cheapest argument.
 ///
-/// It takes a power of two of slots. Told to hold a million keys, it makes 2^20 of them, of which 95.4
-/// % are then taken, and about one attempt in fifty fails and loses a key: so it stands here twice,
-/// told the number of keys, and told as many as fill 95 % of the slots, which is as far as the paper
-/// goes with buckets of four. That a key was lost shows when all are asked for.
+/// The number of slots is a power of two. For a million keys it is 2^20, 95.4 % of which are then
+/// used; about one build in fifty fails and loses a key. The crate is therefore measured twice: sized
+/// for the number of keys, and sized so that 95 % of the slots are used, the paper's limit for buckets
+/// of four. A lost key shows when all members are asked.
 fn cuckoofilter(members: &Keys, name: &str, capacity: usize) -> [Contender; 2] {
     type Filter = cuckoofilter::CuckooFilter<std::collections::hash_map::DefaultHasher>;
     let empty = move || Filter::with_capacity(capacity);
@@ -152,7 +152,7 @@ fn qfilter(members: &Keys) -> [Contender; 2] {
     ]
 }
 
-/// It hashes whatever bytes it is given; the cheapest to give it are those of the hash.
+/// Hashes its argument in any case; the bytes of a precomputed hash are the cheapest argument.
 fn counting(members: &Keys) -> [Contender; 2] {
     let keys = members.bytes.len() as u64;
     let empty =
@@ -178,7 +178,7 @@ fn counting(members: &Keys) -> [Contender; 2] {
     ]
 }
 
-/// A ribbon filter whose bands are 128 bits wide, with seven bits a fingerprint.
+/// A ribbon filter with bands of 128 bits and fingerprints of seven bits.
 fn pleat(members: &Keys) -> Contender {
     let hashes: Vec<u64> = members.hashes.iter().map(|hash| hash.get()).collect();
     let (filter, build) = Build::new(members, move |_| {
@@ -190,7 +190,7 @@ fn pleat(members: &Keys) -> Contender {
     })
 }
 
-/// A binary fuse filter, three-wise, eight bits a fingerprint.
+/// A three-wise binary fuse filter with fingerprints of eight bits.
 fn xorf(members: &Keys) -> Contender {
     let hashes: Vec<u64> = members.hashes.iter().map(|hash| hash.get()).collect();
     let (filter, build) = Build::new(members, move |_| {

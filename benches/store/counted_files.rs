@@ -1,5 +1,5 @@
-//! The operating system's files, with every byte counted that goes through them; if wanted, every
-//! file that is copied in becomes a link to the one it was copied from.
+//! A file system that counts the bytes read and written. Optionally, a file that is copied into the store
+//! becomes a hard link to its original.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,11 @@ use store::vfs::{AppendFile, Entry, Lock, RealFiles, Vfs};
 
 use crate::FAMILY;
 
-/// Bytes read, and bytes written by what they are for. Clones count together.
+/// Bytes read, and bytes written by purpose. Clones share their counts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CountedFiles {
     counts: Arc<Counts>,
-    /// What all files of families are links to.
+    /// The file that all files of families link to.
     original: Option<PathBuf>,
 }
 
@@ -28,28 +28,28 @@ struct Counts {
 }
 
 impl CountedFiles {
-    /// Files of which those that are made in a family's directory are links to `original`, and what
-    /// is written to them is dropped.
+    /// Creates a file system in which new files in a family's directory are links to `original`. What is
+    /// written to them is discarded.
     pub(crate) fn with_links_to(original: &Path) -> Self {
         Self { original: Some(original.to_owned()), ..Self::default() }
     }
 
-    /// Files that were opened for reading.
+    /// Returns the number of files opened for reading.
     pub(crate) fn opened(&self) -> u64 {
         self.counts.opened.load(Ordering::Relaxed)
     }
 
-    /// Bytes that were read.
+    /// Returns the bytes read.
     pub(crate) fn read_bytes(&self) -> u64 {
         self.counts.read.load(Ordering::Relaxed)
     }
 
-    /// Bytes that were written to the log.
+    /// Returns the bytes written to the log.
     pub(crate) fn log_bytes(&self) -> u64 {
         self.counts.log.load(Ordering::Relaxed)
     }
 
-    /// Bytes that were written to store files and the manifest.
+    /// Returns the bytes written to store files and the manifest.
     pub(crate) fn file_bytes(&self) -> u64 {
         self.counts.files.load(Ordering::Relaxed)
     }
@@ -121,7 +121,7 @@ impl Vfs for CountedFiles {
     }
 }
 
-/// A link to a file that has the bytes already.
+/// A link to a file that already has the bytes. Discards what is written.
 #[derive(Debug)]
 struct Dropped;
 

@@ -1,9 +1,9 @@
-//! What a get takes over many files that overlap, and what its parts take.
+//! The cost of a get over many overlapping files, and of its parts.
 //!
-//! Rows of a 16-byte key and a 100-byte value in 16 files, written in random order and never
-//! compacted, all blocks in the cache, one thread. Each get asks for one column; every answer is
-//! checked. `hfile bench` times the same gets one by one and counts what they touch; here they run
-//! in rounds without a clock between them, so that a profiler sees nothing else:
+//! Rows with keys of 16 bytes and values of 100 bytes in 16 files, written in random order and never
+//! compacted; all blocks are in the cache; one thread. Each get asks one column, and every answer is
+//! checked. `hfile bench` times the same gets one by one and counts the blocks; here they run in rounds
+//! without reading the clock in between, so that a profile shows nothing else:
 //!
 //! ```text
 //! perf record -g -- cargo bench -p benches --bench store -- gets
@@ -22,8 +22,8 @@ use crate::{FAMILY, QUALIFIER, SEED, VALUE_LEN};
 const FILES: u64 = 16;
 const GETS: usize = 200_000;
 const ROUNDS: usize = 9;
-/// Rows that are asked for at once.
-const AT_ONCE: usize = 100;
+/// Rows per call of `multi_get`.
+const BATCH: usize = 100;
 
 type Row = [u8; KEY_LEN];
 
@@ -41,7 +41,7 @@ pub(crate) fn run(rows: u64) {
 
     println!("| {rows} rows in {FILES} files | CPU ns a get |\n|---|--:|");
     let question = |row: &Row| Get::row(row).column(FAMILY, QUALIFIER);
-    report("make the question", || {
+    report("create the get", || {
         for row in &absent {
             let _ = black_box(question(row));
         }
@@ -52,7 +52,7 @@ pub(crate) fn run(rows: u64) {
             black_box(RowProbe::new(row, seed).key_hash(seed));
         }
     });
-    report("take a snapshot and let it go", || {
+    report("take and drop a snapshot", || {
         for _ in &absent {
             black_box(store.snapshot());
         }
@@ -64,19 +64,19 @@ pub(crate) fn run(rows: u64) {
     });
     let questions =
         |rows: &mut dyn Iterator<Item = &Row>| -> Vec<Get> { rows.map(question).collect() };
-    report("make a hundred questions", || {
-        for rows in absent.chunks(AT_ONCE) {
+    report("create a hundred gets", || {
+        for rows in absent.chunks(BATCH) {
             black_box(questions(&mut rows.iter()));
         }
     });
-    report("get of an absent row, a hundred at once", || {
-        for rows in absent.chunks(AT_ONCE) {
+    report("get of an absent row, batches of a hundred", || {
+        for rows in absent.chunks(BATCH) {
             let answers = store.multi_get(&questions(&mut rows.iter())).expect("sound");
             assert!(answers.iter().all(Vec::is_empty), "never written");
         }
     });
     let mut value = [0; VALUE_LEN];
-    report("make a value to check by", || {
+    report("generate the expected value", || {
         for (_, index) in &present {
             workload::fill_value(SEED, *index, &mut value);
             black_box(&value);
@@ -89,8 +89,8 @@ pub(crate) fn run(rows: u64) {
             assert!(cells.len() == 1 && cells[0].value() == value, "as it was written");
         }
     });
-    report("get of a present row, a hundred at once, checked", || {
-        for rows in present.chunks(AT_ONCE) {
+    report("get of a present row, batches of a hundred, checked", || {
+        for rows in present.chunks(BATCH) {
             let gets = questions(&mut rows.iter().map(|(row, _)| row));
             let answers = store.multi_get(&gets).expect("sound");
             for ((_, index), cells) in rows.iter().zip(answers) {
@@ -101,7 +101,7 @@ pub(crate) fn run(rows: u64) {
     });
 }
 
-/// Prints what one of [`GETS`] takes of a processor in the middle one of the rounds that come after the first.
+/// Prints the processor time of one of [`GETS`] calls: the median of the rounds after the first.
 fn report(what: &str, mut round: impl FnMut()) {
     let mut nanos: Vec<u64> = (0..=ROUNDS)
         .map(|_| {

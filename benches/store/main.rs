@@ -1,7 +1,6 @@
-//! A store as a whole: how fast it takes rows, where a get's time goes, what opening it reads.
+//! A store as a whole: write throughput, the cost of a get by part, the bytes read to open a store.
 //!
-//! Each question is a module, and is asked by name; the number that may follow makes it smaller or
-//! larger:
+//! Each benchmark is a module and is run by name. An optional number sets its size:
 //!
 //! ```text
 //! cargo bench -p benches --bench store -- writes [ROWS]
@@ -19,7 +18,7 @@ const FAMILY: &str = "f";
 const QUALIFIER: &str = "q";
 const VALUE_LEN: usize = 100;
 const ROW_LEN: usize = workload::KEY_LEN + VALUE_LEN;
-/// Makes all keys and values.
+/// The seed of all keys and values.
 const SEED: u64 = 1;
 
 fn main() {

@@ -1,9 +1,8 @@
-//! What opening a store of many files reads, and how long it takes.
+//! The bytes and the time that opening a store of many files takes.
 //!
-//! The files are 10 MB each and all alike: one is built, and taken in as often as files are asked
-//! for. Each has a name and an entry in the manifest of its own; on disk the names are hard links,
-//! so ten gigabytes need the room of one file. The operating system has it in memory: what counts
-//! here is which bytes are read, and the work that is done with them.
+//! All files are equal, 10 MB each: one is built and imported repeatedly. Each has its own name and its
+//! own entry in the manifest; on disk the names are hard links, so that ten gigabytes take the space of
+//! one file. The page cache holds it: the benchmark measures which bytes are read, and the work on them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -58,7 +57,7 @@ pub(crate) fn run(files: u64) {
     }
 }
 
-/// Writes the file; returns the bytes at its end that every opening loads.
+/// Writes the file. Returns the length of its load-on-open section.
 fn build(path: &Path) -> u64 {
     let mut keys: Vec<_> =
         (0..(FILE_LEN / (ROW_LEN + 23)) as u64).map(|index| workload::key(SEED, index)).collect();

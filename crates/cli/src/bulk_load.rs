@@ -1,4 +1,4 @@
-//! Files for HBase's bulk load: where they are cut, and what is said of them.
+//! HBase's bulk load: the regions of the table, and the report of the files.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -6,45 +6,45 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::failure::Usage;
+use crate::failure::UsageError;
 use crate::key_text::KeyText;
 use crate::output::Report;
 use crate::size_text::show_number;
 
-/// The table that files are for.
+/// The table that the files are for.
 #[derive(clap::Args)]
 pub(crate) struct TableOptions {
-    /// Rows before which a file is cut, in their order: text with \xNN, or hex:…
+    /// Start a new file before each of these rows, in ascending order: text with \xNN, or hex:…
     #[arg(long, value_name = "ROW,…", value_delimiter = ',')]
     splits: Vec<KeyText>,
-    /// The table named in the command that is printed [default: TABLE]
+    /// Name this table in the printed load command [default: TABLE]
     #[arg(long, value_name = "TABLE")]
     table: Option<String>,
 }
 
 impl TableOptions {
-    /// Whether something is said of a table.
+    /// Whether any of the options is given.
     pub(crate) const fn are_given(&self) -> bool {
         !self.splits.is_empty() || self.table.is_some()
     }
 
-    /// The rows at which the table's regions begin, but for the first.
+    /// Returns the start rows of the table's regions, except the first region's.
     ///
     /// # Errors
     ///
-    /// [`Usage`] if they do not ascend.
-    pub(crate) fn splits(&self) -> Result<Vec<Vec<u8>>, Usage> {
+    /// [`UsageError`] if they are not in ascending order.
+    pub(crate) fn splits(&self) -> Result<Vec<Vec<u8>>, UsageError> {
         let splits: Vec<_> = self.splits.iter().map(|row| row.as_bytes().to_vec()).collect();
         match self.splits.windows(2).zip(splits.windows(2)).find(|(_, rows)| rows[0] >= rows[1]) {
             None => Ok(splits),
-            Some((shown, _)) => Err(Usage(format!(
-                "rows to split at ascend, and {} does not come before {}",
+            Some((shown, _)) => Err(UsageError(format!(
+                "--splits must ascend, but {} does not sort before {}",
                 shown[0], shown[1]
             ))),
         }
     }
 
-    /// What is said of files that were written into `out`.
+    /// Returns the report of files in `out`.
     pub(crate) fn report(&self, out: &Path, files: &[PathBuf], cells: u64) -> BulkLoadReport {
         let out = out.display().to_string();
         let (out, table) = (shell_word(&out), shell_word(self.table.as_deref().unwrap_or("TABLE")));
@@ -57,7 +57,7 @@ impl TableOptions {
     }
 }
 
-/// What was written, and what loads it.
+/// The written files and the command that loads them.
 #[derive(Serialize)]
 pub(crate) struct BulkLoadReport {
     schema: u32,
@@ -74,7 +74,7 @@ impl Report for BulkLoadReport {
     }
 }
 
-/// A word as a shell takes it.
+/// Quotes a word for a shell if necessary.
 fn shell_word(word: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shell_takes_a_word_for_what_it_is() {
+    fn words_are_quoted_for_a_shell() {
         for (word, shown) in [
             ("/data/out-1", "/data/out-1"),
             ("my files", "'my files'"),

@@ -1,4 +1,4 @@
-//! Cells from a file or a pipe: the cells format or CSV, compressed or not.
+//! Reads cells from a file or a pipe: the cells format or CSV, compressed or not.
 
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -7,31 +7,31 @@ use std::rc::Rc;
 use sstable::{Cell, Error, FileName, Timestamp, ndjson};
 
 use crate::csv_input::{ColumnFamily, CsvCells, CsvContext, CsvOptions, Problem};
-use crate::failure::Usage;
+use crate::failure::UsageError;
 use crate::family_name::check_family;
 pub(crate) use crate::input_file::{display_name, open};
 use crate::size_text::show_number;
-use crate::stderr::say;
+use crate::stderr::print_message;
 
-/// What the input is made of.
+/// A format of input cells.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
 pub(crate) enum CellsFormat {
-    /// One JSON object a line, byte strings in hex.
+    /// One JSON object per line, byte strings in hex.
     Cells,
     /// Comma-separated values.
     Csv,
 }
 
-/// Where cells come from.
+/// The options of an input of cells.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct InputOptions {
-    /// What the input is made of
+    /// Choose the input format
     #[arg(long, value_enum)]
     from: CellsFormat,
-    /// The input, which may be gzip or Zstandard; - is stdin
+    /// Input file, plain or compressed with gzip or Zstandard; - is stdin
     #[arg(value_name = "IN")]
     input: PathBuf,
-    /// Show the first cells, counts and problems, and write nothing
+    /// Show the first cells, counts and problems without writing anything
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -39,35 +39,37 @@ pub(crate) struct InputOptions {
 }
 
 impl InputOptions {
-    /// Whether nothing is to be written.
+    /// Whether `--dry-run` is given.
     pub(crate) const fn is_dry_run(&self) -> bool {
         self.dry_run
     }
 
-    /// Refuses a file of bad lines that is the output, or lies in it.
-    pub(crate) fn check_output(&self, output: &Path) -> Result<(), Usage> {
+    /// Refuses a file for bad lines that is the output or inside of it.
+    pub(crate) fn check_output(&self, output: &Path) -> Result<(), UsageError> {
         let Some(bad_lines) = self.csv.bad_lines_path() else { return Ok(()) };
         if resolved(bad_lines).starts_with(resolved(output)) {
             let (bad_lines, output) = (bad_lines.display(), output.display());
-            return Err(Usage(format!(
-                "--bad-lines {bad_lines} and --output {output} are the same place; write the bad lines elsewhere"
+            return Err(UsageError(format!(
+                "--bad-lines {bad_lines} and --output {output} are the same path; choose another file for the bad lines"
             )));
         }
         Ok(())
     }
 
-    /// The input's name in messages.
+    /// Returns the input's name for messages.
     pub(crate) fn name(&self) -> FileName {
         FileName::new(display_name(&self.input))
     }
 
-    /// Opens the input. CSV columns that name no family are of `family`; cells without a timestamp get `now`, which is
-    /// said on stderr.
+    /// Opens the input.
+    ///
+    /// CSV columns that name no family get `family`. CSV cells without a timestamp get `now`, and a message
+    /// on stderr says so.
     pub(crate) fn cells(&self, family: ColumnFamily<'_>, now: Timestamp) -> anyhow::Result<Input> {
         self.cells_from(family, now, 1)
     }
 
-    /// As [`cells`](Self::cells), without the records that begin before `from_line`.
+    /// Like [`cells`](Self::cells), but skips the records that begin before `from_line`.
     pub(crate) fn cells_from(
         &self,
         family: ColumnFamily<'_>,
@@ -75,158 +77,165 @@ impl InputOptions {
         from_line: u64,
     ) -> anyhow::Result<Input> {
         let name = self.name();
-        let from = match self.from {
+        let source = match self.from {
             CellsFormat::Cells => {
                 let family = family.is_option().then_some("--family");
-                if let Some(given) = self.csv.first_given().or(family) {
-                    return Err(Usage(format!("{given} is for --from csv")).into());
+                if let Some(given) = self.csv.first_csv_option().or(family) {
+                    return Err(UsageError(format!("{given} needs --from csv")).into());
                 }
                 let mut cells = ndjson::Reader::new(open(&self.input)?, name);
                 cells.skip_to_line(from_line)?;
-                From::Cells(cells)
+                Source::Cells(cells)
             }
             CellsFormat::Csv => {
                 let context = CsvContext { name, family, now, is_dry_run: self.dry_run, from_line };
-                From::Csv(Box::new(CsvCells::new(open(&self.input)?, &self.csv, context)?))
+                Source::Csv(Box::new(CsvCells::new(open(&self.input)?, &self.csv, context)?))
             }
         };
-        let input =
-            Input { from, name: self.name(), from_line, record_count: 0, place: Place::default() };
-        if let From::Csv(csv) = &input.from
+        let input = Input {
+            source,
+            name: self.name(),
+            from_line,
+            record_count: 0,
+            line_number: LineNumber::default(),
+        };
+        if let Source::Csv(csv) = &input.source
             && csv.fixed_timestamp() == Some(now)
         {
-            say(format_args!(
-                "hfile: the cells get the timestamp {now}, the start of this run; --timestamp gives another"
+            print_message(format_args!(
+                "hfile: the cells get the timestamp {now}, the start of this run; --timestamp sets another"
             ));
         }
         Ok(input)
     }
 }
 
-/// A path as it can be compared with others, whether there is something at it or not.
+/// Returns a canonical path for comparisons, of an existing or a new file.
 fn resolved(path: &Path) -> PathBuf {
     let directory = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let whole = path.canonicalize().ok();
-    let within = || Some(directory.canonicalize().ok()?.join(path.file_name()?));
-    whole.or_else(within).unwrap_or_else(|| path.to_owned())
+    let canonical = path.canonicalize().ok();
+    let in_directory = || Some(directory.canonicalize().ok()?.join(path.file_name()?));
+    canonical.or_else(in_directory).unwrap_or_else(|| path.to_owned())
 }
 
-/// The cells of an input, in its order.
+/// An iterator over the cells of an input.
 pub(crate) struct Input {
-    from: From,
+    source: Source,
     name: FileName,
     from_line: u64,
     record_count: u64,
-    place: Place,
+    line_number: LineNumber,
 }
 
-/// Tells the line of an input's last cell to those who cannot ask the input itself.
+/// A shared handle to the line of an input's last cell, usable while the input is borrowed.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Place(Rc<std::cell::Cell<u64>>);
+pub(crate) struct LineNumber(Rc<std::cell::Cell<u64>>);
 
-impl Place {
-    /// The line on which the record begins whose cell was returned last.
-    pub(crate) fn line(&self) -> u64 {
+impl LineNumber {
+    /// Returns the line on which the last returned cell's record begins.
+    pub(crate) fn get(&self) -> u64 {
         self.0.get()
     }
 }
 
-enum From {
+enum Source {
     Cells(ndjson::Reader<Box<dyn BufRead>>),
     Csv(Box<CsvCells<Box<dyn BufRead>>>),
 }
 
 impl Input {
-    /// The line on which the record begins whose cell was returned last.
+    /// Returns the line on which the last returned cell's record begins.
     pub(crate) fn line(&self) -> u64 {
-        match &self.from {
-            From::Cells(cells) => cells.line_number(),
-            From::Csv(csv) => csv.line(),
+        match &self.source {
+            Source::Cells(cells) => cells.line_number(),
+            Source::Csv(csv) => csv.line(),
         }
     }
 
-    /// What tells the line of the cell that was returned last.
-    pub(crate) fn place(&self) -> Place {
-        self.place.clone()
+    /// Returns a handle to the line of the last returned cell.
+    pub(crate) fn line_number(&self) -> LineNumber {
+        self.line_number.clone()
     }
 
-    /// Whether the last cell of a record was returned last.
+    /// Whether the last returned cell ends its record.
     pub(crate) fn is_between_records(&self) -> bool {
-        match &self.from {
-            From::Cells(_) => true,
-            From::Csv(csv) => csv.is_between_records(),
+        match &self.source {
+            Source::Cells(_) => true,
+            Source::Csv(csv) => csv.is_between_records(),
         }
     }
 
-    /// The families that cells can be of, if the columns say so.
+    /// Returns the families of all cells, if the columns determine them.
     pub(crate) fn families(&self) -> Option<Vec<Vec<u8>>> {
-        match &self.from {
-            From::Cells(_) => None,
-            From::Csv(csv) => csv.families(),
+        match &self.source {
+            Source::Cells(_) => None,
+            Source::Csv(csv) => csv.families(),
         }
     }
 
-    /// The number of records read, without bad lines.
+    /// Returns the number of records read, without bad lines.
     pub(crate) fn record_count(&self) -> u64 {
-        match &self.from {
-            From::Cells(_) => self.record_count,
-            From::Csv(csv) => csv.record_count(),
+        match &self.source {
+            Source::Cells(_) => self.record_count,
+            Source::Csv(csv) => csv.record_count(),
         }
     }
 
-    /// The number of lines that were passed over because they could not be read.
+    /// Returns the number of skipped lines that could not be read.
     pub(crate) fn bad_line_count(&self) -> u64 {
-        match &self.from {
-            From::Cells(_) => 0,
-            From::Csv(csv) => csv.bad_line_count(),
+        match &self.source {
+            Source::Cells(_) => 0,
+            Source::Csv(csv) => csv.bad_line_count(),
         }
     }
 
-    /// Refuses a line behind which nothing was found, once all is read.
-    pub(crate) fn check_from_line(&self) -> Result<(), Usage> {
+    /// Refuses `--from-line` if no record begins on that line or later. Call this at the end of the input.
+    pub(crate) fn check_from_line(&self) -> Result<(), UsageError> {
         if self.from_line > 1 && self.record_count() + self.bad_line_count() == 0 {
             let line = self.from_line;
-            return Err(Usage(format!(
+            return Err(UsageError(format!(
                 "--from-line {line}: no record of the input begins on that line or a later one"
             )));
         }
         Ok(())
     }
 
-    /// Keeps the file of bad lines, which is removed otherwise when the input is dropped.
+    /// Keeps the file for bad lines, which is otherwise removed when the input is dropped.
     pub(crate) fn keep_bad_lines(&mut self) {
-        if let From::Csv(csv) = &mut self.from {
+        if let Source::Csv(csv) = &mut self.source {
             csv.keep_bad_lines();
         }
     }
 
-    /// The first of them.
+    /// Returns the first bad lines.
     pub(crate) fn first_bad_lines(&self) -> &[Problem] {
-        match &self.from {
-            From::Cells(_) => &[],
-            From::Csv(csv) => csv.first_bad_lines(),
+        match &self.source {
+            Source::Cells(_) => &[],
+            Source::Csv(csv) => csv.first_bad_lines(),
         }
     }
 
-    /// Says on stderr how many lines were passed over, and which was the first.
-    pub(crate) fn say_bad_lines(&self) {
+    /// Prints to stderr how many lines were skipped, and the first one.
+    pub(crate) fn report_bad_lines(&self) {
         let count = self.bad_line_count();
         if count == 0 {
             return;
         }
-        let kept = match &self.from {
-            From::Csv(csv) => csv.bad_lines_file().map(|file| format!("; {file} has them")),
-            From::Cells(_) => None,
+        let file_note = match &self.source {
+            Source::Csv(csv) => csv.bad_lines_file().map(|file| format!("; {file} contains them")),
+            Source::Cells(_) => None,
         };
         let lines = show_number(count, "line");
         let first = self.first_bad_lines().first();
         let first =
             first.map(|Problem { line, what }| format!("; the first is line {line}: {what}"));
-        let (kept, first) = (kept.unwrap_or_default(), first.unwrap_or_default());
-        say(format_args!("hfile: passed over {lines} that could not be read{kept}{first}"));
+        let (file_note, first) = (file_note.unwrap_or_default(), first.unwrap_or_default());
+        print_message(format_args!(
+            "hfile: skipped {lines} that could not be read{file_note}{first}"
+        ));
     }
 }
 
@@ -234,21 +243,22 @@ impl Iterator for Input {
     type Item = sstable::Result<Cell>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let cell = match &mut self.from {
-            From::Csv(csv) => csv.next(),
-            From::Cells(cells) => {
-                let cell = cells.next().map(|cell| check(cell?, &self.name, cells.line_number()));
+        let cell = match &mut self.source {
+            Source::Csv(csv) => csv.next(),
+            Source::Cells(cells) => {
+                let cell =
+                    cells.next().map(|cell| check_cell(cell?, &self.name, cells.line_number()));
                 self.record_count += u64::from(matches!(cell, Some(Ok(_))));
                 cell
             }
         };
-        self.place.0.set(self.line());
+        self.line_number.0.set(self.line());
         cell
     }
 }
 
 /// Refuses a cell whose family HBase refuses.
-fn check(cell: Cell, name: &FileName, line: u64) -> sstable::Result<Cell> {
+fn check_cell(cell: Cell, name: &FileName, line: u64) -> sstable::Result<Cell> {
     check_family(cell.family()).map_err(|what| Error::Invalid {
         file: name.clone(),
         what: format!("line {line}: {what}"),
@@ -284,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn csv_columns_stand_in_any_order_and_some_may_be_missing() {
+    fn csv_columns_come_in_any_order_and_some_are_optional() {
         let cells = read("value,row,ts,family\n\"a,\"\"b\\x00\",r\\x001,5,f\n");
         let cell = cells[0].as_ref().expect("sound");
         assert_eq!(cell.row(), b"r\x001");

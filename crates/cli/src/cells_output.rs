@@ -1,18 +1,18 @@
-//! Cells on stdout: as text, in the cells format, or as CSV.
+//! Writes cells as text, in the cells format, or as CSV.
 
 use std::io::{self, Write};
 
 use sstable::{CellRef, ndjson};
 
-/// How cells are shown.
+/// An output format of cells.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, clap::ValueEnum)]
 pub(crate) enum Format {
-    /// For people, as `hbase hfile -p` shows them.
+    /// Readable lines, as `hbase hfile -p` prints cells.
     #[default]
     Text,
-    /// One JSON object a line, byte strings in hex.
+    /// One JSON object per line, byte strings in hex.
     Cells,
-    /// Comma-separated values under a heading line; tags are left out.
+    /// Comma-separated values with a header line, without tags.
     Csv,
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct CellsOutput<W: Write> {
 }
 
 impl<W: Write> CellsOutput<W> {
-    /// Writes to `out`; CSV begins with its heading.
+    /// Creates an output to `out`, and writes the header line of CSV.
     pub(crate) fn new(mut out: W, format: Format) -> io::Result<Self> {
         if format == Format::Csv {
             out.write_all(b"row,family,qualifier,ts,type,value,seq\n")?;
@@ -40,7 +40,7 @@ impl<W: Write> CellsOutput<W> {
         }
     }
 
-    /// Passes on what is still held back.
+    /// Flushes the output.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
@@ -50,7 +50,7 @@ impl<W: Write> CellsOutput<W> {
         self.flush()
     }
 
-    /// HBase's line, as in `K: r/f:q/5/Put/vlen=1/seqid=7 V: v`.
+    /// Writes a cell as HBase prints it: `K: r/f:q/5/Put/vlen=1/seqid=7 V: v`.
     fn write_text(&mut self, cell: &CellRef<'_>) -> io::Result<()> {
         write!(self.out, "K: {cell:?} V: {}", sstable::escape(cell.value))?;
         for (index, (tag_type, data)) in cell.tags().enumerate() {
@@ -63,7 +63,7 @@ impl<W: Write> CellsOutput<W> {
     fn write_csv(&mut self, cell: &CellRef<'_>) -> io::Result<()> {
         let text = |bytes| {
             let shown = sstable::escape(bytes).to_string();
-            // Escapes leave only printable ASCII, of which two characters mean something in CSV.
+            // Escaped text is printable ASCII, so only quotes and commas need quoting.
             let plain = !shown.contains(['"', ',']);
             if plain { shown } else { format!("\"{}\"", shown.replace('"', "\"\"")) }
         };
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn csv_quotes_what_would_split_a_field() {
+    fn csv_quotes_fields_with_separators() {
         let lines = shown(Format::Csv);
         assert_eq!(lines.lines().nth(1), Some("\"r\\x00,1\",f,\"q\"\"\",5,Put,v,7"));
     }

@@ -1,4 +1,4 @@
-//! What reads did, as JSON and as lines of text.
+//! Read counters as JSON and as text.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use sstable::{BlockKind, BlockSource, ReadTrace};
 
 use crate::size_text::show_count;
 
-/// The numbers of a [`ReadTrace`] under stable names.
+/// The counters of a [`ReadTrace`] under stable names.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Counters {
     pub(crate) files_considered: u64,
@@ -52,7 +52,7 @@ impl From<&ReadTrace> for Counters {
 }
 
 impl Counters {
-    /// Writes a line for each thing that can be counted.
+    /// Writes the counters as text, one line per group.
     pub(crate) fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let count = show_count;
         let mut line = |name: &str, text: String| writeln!(out, "{name:<18}{text}");
@@ -67,9 +67,9 @@ impl Counters {
             ),
         )?;
         line(
-            "filters asked",
+            "filters queried",
             format!(
-                "{}; {} said maybe wrongly, {} could not be read",
+                "{}; {} false positives, {} unreadable",
                 count(self.filter_checks),
                 count(self.filter_false_positives),
                 count(self.filters_unreadable)
@@ -86,7 +86,7 @@ impl Counters {
             ),
         )?;
         line(
-            "blocks came from",
+            "block sources",
             format!(
                 "cache {} ({} bytes), files {} ({} bytes)",
                 count(self.blocks_from_cache),

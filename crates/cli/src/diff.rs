@@ -1,4 +1,4 @@
-//! `hfile diff`: two files cell by cell.
+//! `hfile diff`: compares two files cell by cell.
 
 use std::cmp::Ordering;
 use std::io::{self, Write};
@@ -8,12 +8,12 @@ use anyhow::Context;
 use serde::Serialize;
 use sstable::{CellRef, Reader, SequenceId};
 
-use crate::failure::{Answer, Usage};
-use crate::output::{Audience, Report, STDOUT, stdout};
+use crate::failure::{Answer, UsageError};
+use crate::output::{Report, ReportFormat, STDOUT, stdout};
 use crate::reading_options::{reader_options, scan};
 use crate::size_text::{show_count, show_number};
 
-/// Compare two HFiles cell by cell, however each is written: encoding, codec, filters do not count.
+/// Compare the cells of two HFiles, regardless of encoding, codec and filters.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -21,35 +21,36 @@ Examples:
   hfile diff --ignore-sequence-ids --limit 10 flushed.hfile exported.hfile
   hfile diff --json a.hfile b.hfile | jq .same
 
-A line begins with - for a cell that only the first file has, + for one that only the second has, and
-* for one whose value or tags differ.
+A line begins with - for a cell only in the first file, + for a cell only in the second, and * for a cell
+whose value or tags differ.
 Exit status: 0 the same cells, 1 different (or one is damaged), 2 wrong usage, 3 could not read.")]
 pub(crate) struct Diff {
-    /// The first file
+    /// First HFile
     #[arg(value_name = "FILE")]
     left: PathBuf,
-    /// The second file
+    /// Second HFile
     #[arg(value_name = "FILE")]
     right: PathBuf,
-    /// Sequence ids do not count
+    /// Compare cells without their sequence ids
     #[arg(long)]
     ignore_sequence_ids: bool,
-    /// How many differences to print at most; all are counted
+    /// Print at most this many differences; all are counted
     #[arg(long, value_name = "CELLS", default_value_t = 100)]
     limit: u64,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Diff {
-    /// Walks both files at once.
+    /// Iterates over both files in key order and reports differences.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let open = |file: &Path| Reader::open_file(file, reader_options());
         let (left, right) = (open(&self.left)?, open(&self.right)?);
         let order = left.trailer().comparator;
         if order != right.trailer().comparator {
-            let what = "one file is of hbase:meta, whose rows have an order of their own";
-            return Err(Usage(what.to_owned()).into());
+            let what =
+                "cannot compare a file of hbase:meta with another file: their row orders differ";
+            return Err(UsageError(what.to_owned()).into());
         }
         let (mut left, mut right) = (scan(&left)?, scan(&right)?);
         let mut report = DiffReport::new(&self.left, &self.right);
@@ -57,7 +58,7 @@ impl Diff {
         let mut printed = 0;
         let mut show = |sign: char, cell: &CellRef<'_>| {
             printed += 1;
-            if printed > self.limit || self.audience.is_program() {
+            if printed > self.limit || self.report_format.is_json() {
                 return Ok(());
             }
             writeln!(out, "{sign} {cell:?}").context(STDOUT)
@@ -100,17 +101,17 @@ impl Diff {
         report.same = report.only_left + report.only_right + report.differing == 0;
         report.unshown = printed.saturating_sub(self.limit);
         let same = report.same;
-        self.audience.print(&report)?;
+        self.report_format.print(&report)?;
         Ok(Answer::from_bool(same))
     }
 
-    /// The sequence id of a cell, as far as it counts.
+    /// Returns the sequence id to compare, which is 0 with `--ignore-sequence-ids`.
     fn counted_id(&self, cell: &CellRef<'_>) -> SequenceId {
         if self.ignore_sequence_ids { SequenceId::default() } else { cell.sequence_id }
     }
 }
 
-/// How two files compare.
+/// The result of the comparison.
 #[derive(Serialize)]
 struct DiffReport {
     schema: u32,
@@ -120,7 +121,7 @@ struct DiffReport {
     equal: u64,
     only_left: u64,
     only_right: u64,
-    /// Cells of one key and sequence id with another value or other tags.
+    /// Cells with equal key and sequence id whose value or tags differ.
     differing: u64,
     #[serde(skip)]
     unshown: u64,

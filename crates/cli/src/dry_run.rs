@@ -1,4 +1,4 @@
-//! `--dry-run`: what would be written, and what speaks against it.
+//! `--dry-run`: the first cells, counts and problems of an input.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -12,32 +12,32 @@ use crate::cells_input::{Input, InputOptions};
 use crate::cells_output::{CellsOutput, Format};
 use crate::csv_input::Problem;
 use crate::failure::Answer;
-use crate::output::{Audience, Report};
+use crate::output::{Report, ReportFormat};
 use crate::progress::Progress;
 use crate::size_text::show_number;
 
-/// Cells that are shown.
+/// The maximum number of cells to show.
 const SHOWN_MAX: usize = 10;
-/// Problems that are shown.
+/// The maximum number of problems to show.
 const PROBLEMS_MAX: usize = 10;
 
-/// What the cells are to be checked for, beside being readable.
+/// The checks of cells, besides being readable.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Checks<'a> {
-    /// The order that they must stand in, within their family; `None` if they are sorted.
+    /// The required order within each family; `None` if cells will be sorted.
     pub(crate) order: Option<Comparator>,
-    /// The family that all must be of.
+    /// The required family.
     pub(crate) family: Option<&'a [u8]>,
-    /// Whether all go into one file, and so must be of the same family.
+    /// Whether all cells go to one file, and so must have the same family.
     pub(crate) is_one_file: bool,
 }
 
-/// Reads the whole input, and prints what would be written. The answer is no if there are problems.
+/// Reads the whole input and prints its first cells, counts and problems. Negative if there are problems.
 pub(crate) fn dry_run(
     options: &InputOptions,
     mut input: Input,
     checks: Checks<'_>,
-    audience: Audience,
+    report_format: ReportFormat,
 ) -> anyhow::Result<Answer> {
     let progress = Progress::unbounded("cells read");
     let mut report = DryRun::new(options.name().to_string());
@@ -69,11 +69,11 @@ pub(crate) fn dry_run(
         input.check_from_line()?;
     }
     if let Some(error) = ended {
-        // The cells format ends at what is no cell.
+        // The cells format cannot be read past an invalid cell.
         report.add_problem(Problem { line: input.line(), what: error.to_string() });
     }
     report.finish(&input);
-    audience.print(&report)?;
+    report_format.print(&report)?;
     Ok(Answer::from_bool(report.problem_count == 0))
 }
 
@@ -83,7 +83,7 @@ impl Checks<'_> {
             && cell.family() != family
         {
             let (found, family) = (escape(cell.family()), escape(family));
-            return Some(format!("a cell of family {found}, not {family}"));
+            return Some(format!("cell of family {found}, expected {family}"));
         }
         if self.is_one_file
             && let Some(first) = first
@@ -91,15 +91,20 @@ impl Checks<'_> {
         {
             let families = [first, cell].map(|cell| escape(cell.family()).to_string());
             return Some(format!(
-                "a cell of family {} in a file of {}; --bulk-load writes a directory with files of each family",
+                "cell of family {} in a file of family {}; --bulk-load writes a directory with files per family",
                 families[1], families[0]
             ));
         }
         let (order, last) = (self.order?, last?);
         let is_behind = order.compare(&cell.as_ref().key(), &last.as_ref().key()).is_ge();
         let key = last.as_ref();
-        (!is_behind)
-            .then(|| format!("{} comes before {}; --sort sorts", cell.as_ref().key(), key.key()))
+        (!is_behind).then(|| {
+            format!(
+                "{} sorts before the previous cell {}; use --sort",
+                cell.as_ref().key(),
+                key.key()
+            )
+        })
     }
 }
 
@@ -155,7 +160,7 @@ impl DryRun {
         Ok(())
     }
 
-    /// Adds what the input knows of itself.
+    /// Adds the input's own counts and bad lines.
     fn finish(&mut self, input: &Input) {
         self.records = input.record_count();
         self.bad_lines = input.bad_line_count();

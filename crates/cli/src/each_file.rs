@@ -1,33 +1,33 @@
-//! The same work for each of many files: one that fails does not keep the others from being done.
+//! Runs a verb's work for each of its files, continuing after a file that fails.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
-use crate::failure::{Answer, is_of_output_or_usage, status, told};
+use crate::failure::{Answer, failure_message, is_of_output_or_usage, status};
 use crate::size_text::show_number;
-use crate::stderr::say;
+use crate::stderr::print_message;
 
-/// How the work went for the files done so far.
+/// The combined outcome of the files so far.
 #[derive(Default)]
 pub(crate) struct Outcomes {
     has_no: bool,
     unread_count: u64,
-    last_said: Option<String>,
+    last_next_step: Option<String>,
 }
 
 impl Outcomes {
-    /// Counts what became of a file; says on stderr why one failed.
+    /// Records the outcome of a file; prints the error of a file that failed.
     ///
     /// # Errors
     ///
-    /// A failure that is not the file's: stdout takes nothing more, or the arguments are wrong.
-    pub(crate) fn take(&mut self, outcome: anyhow::Result<Answer>) -> anyhow::Result<()> {
+    /// A failure of stdout or of the arguments, which concerns all files.
+    pub(crate) fn record(&mut self, outcome: anyhow::Result<Answer>) -> anyhow::Result<()> {
         match outcome {
-            Ok(answer) => self.has_no |= answer == Answer::No,
+            Ok(answer) => self.has_no |= answer == Answer::Negative,
             Err(error) if is_of_output_or_usage(&error) => return Err(error),
             Err(error) => {
-                self.say(&told(&error));
+                self.print_failure(&failure_message(&error));
                 match status(&error) {
                     1 => self.has_no = true,
                     _ => self.unread_count += 1,
@@ -37,23 +37,25 @@ impl Outcomes {
         Ok(())
     }
 
-    /// Says what happened; what to do next only if it differs from what was said before.
-    fn say(&mut self, message: &str) {
+    /// Prints a failure, without the next step if it repeats the previous one.
+    fn print_failure(&mut self, message: &str) {
         match message.split_once("\nnext: ") {
-            Some((what, next)) if self.last_said.as_deref() == Some(next) => say(what),
-            Some((_, next)) => {
-                say(message);
-                self.last_said = Some(next.to_owned());
+            Some((what, next)) if self.last_next_step.as_deref() == Some(next) => {
+                print_message(what);
             }
-            None => say(message),
+            Some((_, next)) => {
+                print_message(message);
+                self.last_next_step = Some(next.to_owned());
+            }
+            None => print_message(message),
         }
     }
 
-    /// The answer for all `count` files.
+    /// Returns the answer for all `count` files.
     ///
     /// # Errors
     ///
-    /// If some could not be read, which weighs more than damage.
+    /// If a file could not be read, which takes precedence over damage.
     pub(crate) fn conclude(self, count: usize) -> anyhow::Result<Answer> {
         if self.unread_count > 0 {
             bail!(
@@ -66,7 +68,7 @@ impl Outcomes {
     }
 }
 
-/// Does the same work for each file, in their order. A single file's failure is returned as it is.
+/// Runs `work` for each file in order. A single file's failure is returned unchanged.
 pub(crate) fn for_each_file(
     files: &[PathBuf],
     mut work: impl FnMut(&Path) -> anyhow::Result<Answer>,
@@ -76,7 +78,7 @@ pub(crate) fn for_each_file(
     }
     let mut outcomes = Outcomes::default();
     for file in files {
-        outcomes.take(work(file))?;
+        outcomes.record(work(file))?;
     }
     outcomes.conclude(files.len())
 }

@@ -1,14 +1,14 @@
-//! How the command ends: its exit status, and what a failure says.
+//! Exit statuses and error messages.
 //!
 //! | status | meaning                                             |
 //! |-------:|-----------------------------------------------------|
-//! |      0 | done; what was looked at is sound                   |
-//! |      1 | the answer is no: damaged, different, absent        |
+//! |      0 | success                                             |
+//! |      1 | negative answer: damaged, different, not found      |
 //! |      2 | wrong usage                                         |
 //! |      3 | input or output failed                              |
 //!
-//! A failure is two lines on stderr: what happened, with file and offset, and what to do next. A
-//! reader that closes the pipe (`hfile cat … | head`) has what it wanted: that ends quietly.
+//! A failure prints two lines to stderr: what failed, with file and offset, and the next step. A closed
+//! stdout pipe (`hfile cat … | head`) is no failure: the command ends silently with status 0.
 
 use std::fmt::Write as _;
 use std::io;
@@ -18,65 +18,65 @@ use std::process::ExitCode;
 use sstable::Damage;
 
 use crate::output::STDOUT;
-use crate::stderr::say;
+use crate::stderr::print_message;
 
-/// How a verb that did its work ended.
+/// The answer of a verb that completed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Answer {
-    /// Done, and nothing speaks against it.
-    Sound,
-    /// Done, and the answer is no.
-    No,
+    /// Exit status 0: sound, equal, found, written.
+    Positive,
+    /// Exit status 1: damaged, different, not found.
+    Negative,
 }
 
 impl Answer {
-    /// `Sound` if `sound`.
+    /// Returns `Positive` if `sound` is true.
     pub(crate) const fn from_bool(sound: bool) -> Self {
-        if sound { Self::Sound } else { Self::No }
+        if sound { Self::Positive } else { Self::Negative }
     }
 
-    /// `Sound` if both are.
+    /// Returns `Positive` if both answers are.
     pub(crate) const fn and(self, other: Self) -> Self {
         match (self, other) {
-            (Self::Sound, Self::Sound) => Self::Sound,
-            _ => Self::No,
+            (Self::Positive, Self::Positive) => Self::Positive,
+            _ => Self::Negative,
         }
     }
 }
 
-/// The arguments do not fit together in a way that clap cannot know.
+/// Invalid arguments that clap cannot detect.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct Usage(pub(crate) String);
+pub(crate) struct UsageError(pub(crate) String);
 
-/// The output is there already and may not be replaced.
+/// The output exists, and `--force` is not given.
 #[derive(Debug, thiserror::Error)]
-#[error("{0} exists already")]
-pub(crate) struct Exists(pub(crate) String);
+#[error("{0} already exists")]
+pub(crate) struct OutputExists(pub(crate) String);
 
-/// A read gave what it must not give: a defect of this program, not of its input.
+/// A read returned wrong data: a defect of this program, not of its input.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct Wrong(pub(crate) String);
+pub(crate) struct ReadMismatch(pub(crate) String);
 
-/// What was written reads back damaged: a defect of this program, or copied from its input.
+/// The output is damaged: because of a defect of this program, or by copying damage of the input.
 #[derive(Debug, thiserror::Error)]
-#[error("{name}: reads back damaged: {damage}")]
-pub(crate) struct Unsound {
-    /// The file that was to be written.
+#[error("{name}: the output is damaged: {damage}")]
+pub(crate) struct DamagedOutput {
+    /// The final name of the output.
     pub(crate) name: String,
-    /// The first thing that is wrong with it.
+    /// The first problem of the output.
     pub(crate) damage: Damage,
 }
 
-/// A file of which nothing can be saved.
+/// A file without the sound parts that salvage needs.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Unsalvageable(#[source] sstable::Error);
 
 impl Unsalvageable {
-    /// The error, if it is damage to what salvage needs.
-    pub(crate) fn of(error: sstable::Error) -> anyhow::Error {
+    /// Wraps an error if it is damage.
+    pub(crate) fn from_error(error: sstable::Error) -> anyhow::Error {
         match error {
             error @ sstable::Error::Corrupt { .. } => Self(error).into(),
             error => error.into(),
@@ -84,55 +84,55 @@ impl Unsalvageable {
     }
 }
 
-/// A file's error for which the verb knows a better next step than the error itself shows.
+/// A file's error with a next step that the verb knows and the error alone does not imply.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
-pub(crate) struct Advised {
-    /// What happened.
+pub(crate) struct WithNextStep {
+    /// The error.
     #[source]
     pub(crate) error: sstable::Error,
-    /// What to do next.
+    /// The next step.
     pub(crate) next: &'static str,
 }
 
-/// Prints a failure to stderr and gives the exit status that goes with it.
-pub(crate) fn conclude(result: anyhow::Result<Answer>) -> ExitCode {
+/// Prints a failure to stderr and returns the exit status.
+pub(crate) fn exit_code(result: anyhow::Result<Answer>) -> ExitCode {
     match result {
-        Ok(Answer::Sound) => ExitCode::SUCCESS,
-        Ok(Answer::No) => ExitCode::from(1),
+        Ok(Answer::Positive) => ExitCode::SUCCESS,
+        Ok(Answer::Negative) => ExitCode::from(1),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            say(told(&error));
+            print_message(failure_message(&error));
             ExitCode::from(status(&error))
         }
     }
 }
 
-/// The exit status of a failure.
+/// Returns the exit status of a failure.
 pub(crate) fn status(error: &anyhow::Error) -> u8 {
-    judge(error).status
+    classify(error).status
 }
 
-/// Whether a failure is about the results' reader or the arguments, and not about an input.
+/// Whether a failure concerns stdout or the arguments rather than an input file.
 pub(crate) fn is_of_output_or_usage(error: &anyhow::Error) -> bool {
     is_closed_pipe(error)
-        || error.chain().any(|cause| cause.is::<Usage>() || cause.to_string() == STDOUT)
+        || error.chain().any(|cause| cause.is::<UsageError>() || cause.to_string() == STDOUT)
 }
 
-/// What a failure says: what happened, and what to do next.
-pub(crate) fn told(error: &anyhow::Error) -> String {
-    let mut message = format!("hfile: {}", whole(error));
-    if let Some(next) = judge(error).next {
+/// Returns the message of a failure: what failed, and the next step.
+pub(crate) fn failure_message(error: &anyhow::Error) -> String {
+    let mut message = format!("hfile: {}", one_line(error));
+    if let Some(next) = classify(error).next {
         let _ = write!(message, "\nnext: {next}");
     }
     message
 }
 
-/// The messages of an error and all its sources in one line.
+/// Joins the messages of an error and all its sources in one line.
 ///
-/// A store's error wraps the file's error and may show it too; what is said already is not said
-/// again.
-pub(crate) fn whole(error: &anyhow::Error) -> String {
+/// Skips a source whose message the line already ends with: a store's error may include the message of
+/// the file's error that it wraps.
+pub(crate) fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
     for cause in error.chain() {
         let message = cause.to_string();
@@ -147,111 +147,112 @@ pub(crate) fn whole(error: &anyhow::Error) -> String {
     line
 }
 
-struct Verdict {
+struct Classification {
     status: u8,
     next: Option<&'static str>,
 }
 
-fn judge(error: &anyhow::Error) -> Verdict {
-    error.chain().find_map(judge_one).unwrap_or(Verdict { status: 3, next: None })
+fn classify(error: &anyhow::Error) -> Classification {
+    error.chain().find_map(classify_cause).unwrap_or(Classification { status: 3, next: None })
 }
 
-fn judge_one(cause: &(dyn std::error::Error + 'static)) -> Option<Verdict> {
-    let verdict = |status, next| Some(Verdict { status, next: Some(next) });
-    if cause.is::<Usage>() {
-        return verdict(2, "hfile --help, or hfile VERB --help, shows how");
+fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classification> {
+    let class = |status, next| Some(Classification { status, next: Some(next) });
+    if cause.is::<UsageError>() {
+        return class(2, "see hfile --help or hfile VERB --help");
     }
-    if let Some(Advised { next, .. }) = cause.downcast_ref() {
-        return verdict(3, next);
+    if let Some(WithNextStep { next, .. }) = cause.downcast_ref() {
+        return class(3, next);
     }
     if cause.is::<Unsalvageable>() {
-        return verdict(
+        return class(
             1,
-            "trailer, file info and index root must be sound for a salvage, for without them nobody knows how blocks \
-             are to be read; take a sound copy of the file (replica, snapshot, backup)",
+            "restore a sound copy of the file (replica, snapshot, backup): salvage needs a sound trailer, file \
+             info and index root to read the blocks",
         );
     }
-    if cause.is::<Exists>() {
-        return verdict(3, "give another --output, or --force to replace it");
+    if cause.is::<OutputExists>() {
+        return class(3, "give another --output, or --force to replace it");
     }
-    if cause.is::<Wrong>() {
-        return verdict(
+    if cause.is::<ReadMismatch>() {
+        return class(
             1,
-            "this must never happen: please report it, with the command and its input",
+            "this is a defect of hfile: please report it, with the command and its input",
         );
     }
-    if cause.is::<Unsound>() {
-        return verdict(
+    if cause.is::<DamagedOutput>() {
+        return class(
             1,
-            "hfile verify says whether the input is damaged too, and hfile filter rebuild makes its \
-             filter anew; if it is sound, please report it, with the command and its input",
+            "check the input with hfile verify: hfile filter rebuild replaces a damaged filter; if the input \
+             is sound, please report this, with the command and its input",
         );
     }
     if let Some(error) = cause.downcast_ref::<store::Error>() {
         return match error {
-            store::Error::StoreFile(sstable::Error::Corrupt { .. }) => verdict(
+            store::Error::StoreFile(sstable::Error::Corrupt { .. }) => class(
                 1,
-                "hfile store verify DIR says what else is damaged in a store, hfile verify FILE in a \
-                 file to be taken in; hfile store salvage DIR NEW, or hfile salvage FILE, saves what is sound",
+                "list all damage with hfile store verify DIR, or with hfile verify FILE for a file to import; \
+                 save the sound parts with hfile store salvage DIR NEW, or hfile salvage FILE --output NEW",
             ),
-            store::Error::StoreFile(error) => judge_file(error),
-            store::Error::Corrupt { .. } => verdict(
+            store::Error::StoreFile(error) => classify_file_error(error),
+            store::Error::Corrupt { .. } => class(
                 1,
-                "hfile store verify DIR says what else is damaged, and hfile store salvage DIR NEW \
-                 makes a new store of what is sound, unless there is a sound copy",
+                "list all damage with hfile store verify DIR; restore a sound copy, or make a new store of the \
+                 sound parts with hfile store salvage DIR NEW",
             ),
-            store::Error::Missing { path } if has_store_files(path) => verdict(
+            store::Error::Missing { path } if has_store_files(path) => class(
                 1,
-                "its MANIFEST is missing, and other parts of a store are there: hfile store verify DIR says which, and \
-                 hfile store salvage DIR NEW makes a new store of them",
+                "the MANIFEST is missing but other parts of a store exist: list them with hfile store verify DIR, \
+                 and make a new store of them with hfile store salvage DIR NEW",
             ),
-            store::Error::Missing { .. } => verdict(3, "hfile store create DIR FAMILY makes one"),
-            store::Error::Unfinished { .. } => verdict(
-                1,
-                "if no salvage is at work there: remove the directory, and run hfile store salvage \
-                 again",
-            ),
-            store::Error::Changing { .. } => {
-                verdict(3, "try again; hfile store checkpoint copies it")
+            store::Error::Missing { .. } => {
+                class(3, "create a store with hfile store create DIR FAMILY")
             }
-            store::Error::Locked { .. } => verdict(
-                3,
-                "wait for the other process, or end it; verbs that only read need not wait",
+            store::Error::Unfinished { .. } => class(
+                1,
+                "if no salvage is running there, remove the directory and run hfile store salvage again",
             ),
-            // The operating system's reason is the next cause.
+            store::Error::Changing { .. } => class(
+                3,
+                "try again, or make a checkpoint with hfile store checkpoint and read that",
+            ),
+            store::Error::Locked { .. } => {
+                class(3, "wait for the other process, or end it; verbs that only read need no lock")
+            }
+            // The next cause is the operating system's error.
             _ => None,
         };
     }
     if let Some(error) = cause.downcast_ref::<sstable::Error>() {
-        return judge_file(error);
+        return classify_file_error(error);
     }
     match cause.downcast_ref::<io::Error>()?.kind() {
-        io::ErrorKind::NotFound => verdict(3, "check the path"),
-        io::ErrorKind::PermissionDenied => verdict(3, "check who owns it and what its mode allows"),
-        io::ErrorKind::StorageFull => verdict(3, "free some space on that disk and try again"),
+        io::ErrorKind::NotFound => class(3, "check the path"),
+        io::ErrorKind::PermissionDenied => class(3, "check its owner and permissions"),
+        io::ErrorKind::StorageFull => class(3, "free space on that file system and try again"),
         _ => None,
     }
 }
 
-/// Whether there is what only a store has, beside its manifest.
+/// Whether a directory has a store's log directory, so that only its manifest is missing.
 fn has_store_files(directory: &Path) -> bool {
     directory.join("wal").is_dir()
 }
 
-fn judge_file(error: &sstable::Error) -> Option<Verdict> {
-    let verdict = |status, next| Some(Verdict { status, next: Some(next) });
+fn classify_file_error(error: &sstable::Error) -> Option<Classification> {
+    let class = |status, next| Some(Classification { status, next: Some(next) });
     match error {
-        sstable::Error::Corrupt { .. } => verdict(
+        sstable::Error::Corrupt { .. } => class(
             1,
-            "hfile verify FILE says what else is damaged, and which rows; take a sound copy of the file \
-             (replica, snapshot, backup), or hfile salvage FILE --output NEW for the cells of its sound blocks",
+            "list all damage and the affected rows with hfile verify FILE; restore a sound copy of the file (replica, \
+             snapshot, backup), or save the cells of sound blocks with hfile salvage FILE --output NEW",
         ),
-        sstable::Error::Unsupported { .. } => verdict(
+        sstable::Error::Unsupported { .. } => class(
             3,
-            "let HBase rewrite the file with options that this build reads, \
-             or use a build that reads this one",
+            "let HBase rewrite the file with options that this build supports, or use a build that supports \
+             these",
         ),
-        // The operating system's reason is the next cause.
+        // The next cause is the operating system's error.
         _ => None,
     }
 }
@@ -282,22 +283,22 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_an_answer_and_a_missing_file_a_failure() {
-        assert_eq!(judge(&corrupt()).status, 1);
-        assert_eq!(judge(&io::Error::from(io::ErrorKind::NotFound).into()).status, 3);
-        assert_eq!(judge(&Usage("no".into()).into()).status, 2);
+    fn damage_has_status_1_and_a_missing_file_status_3() {
+        assert_eq!(classify(&corrupt()).status, 1);
+        assert_eq!(classify(&io::Error::from(io::ErrorKind::NotFound).into()).status, 3);
+        assert_eq!(classify(&UsageError("no".into()).into()).status, 2);
     }
 
     #[test]
     fn a_failure_names_file_offset_and_block_once() {
         let error =
             Err::<(), _>(corrupt()).context("a.hfile: DATA block at 0x40: checksum differs");
-        let line = whole(&error.expect_err("made above"));
+        let line = one_line(&error.expect_err("made above"));
         assert_eq!(line, "a.hfile: DATA block at 0x40: checksum differs");
     }
 
     #[test]
-    fn a_closed_pipe_is_no_failure() {
+    fn a_closed_pipe_is_recognized() {
         let error = anyhow::Error::from(io::Error::from(io::ErrorKind::BrokenPipe));
         assert!(is_closed_pipe(&error.context("write to stdout")));
         assert!(!is_closed_pipe(&corrupt()));

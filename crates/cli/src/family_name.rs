@@ -1,17 +1,17 @@
-//! Names that HBase takes for column families (`ColumnFamilyDescriptorBuilder.isLegalColumnFamilyName`).
+//! Valid names of column families (`ColumnFamilyDescriptorBuilder.isLegalColumnFamilyName`).
 
 use sstable::escape;
 
-/// The directory in a region that HBase keeps for edits.
+/// The directory of a region in which HBase stores recovered edits.
 const RECOVERED_EDITS: &[u8] = b"recovered.edits";
 
-/// Refuses a family that HBase refuses.
+/// Refuses a family name that HBase refuses.
 pub(crate) fn check_family(family: &[u8]) -> Result<(), String> {
     let is_refused = |byte: &u8| matches!(byte, 0..=0x1f | 0x7f | b':' | b'/' | b'\\');
     let what = match family {
         [] => return Err("the family is empty".to_owned()),
         [b'.', ..] => "begins with '.'",
-        RECOVERED_EDITS => "is a directory of HBase's own",
+        RECOVERED_EDITS => "is reserved by HBase",
         _ if family.iter().any(is_refused) => "has a control character, ':', '/' or '\\'",
         _ => return Ok(()),
     };
@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn families_are_those_that_hbase_takes() {
+    fn families_are_valid_as_in_hbase() {
         for family in [&b"f"[..], b"my family", b"a.b", b"\xc3\xa9", b"\xff", b"recovered.edits2"] {
             assert_eq!(check_family(family), Ok(()), "{}", escape(family));
         }
@@ -37,7 +37,7 @@ mod tests {
             (b"a\0", "\"a\\x00\" cannot name a family: it has a control character"),
             (b"a\x1f", "has a control character"),
             (b"a\x7f", "has a control character"),
-            (b"recovered.edits", "is a directory of HBase's own"),
+            (b"recovered.edits", "is reserved by HBase"),
         ] {
             let error = check_family(family).expect_err(what);
             assert!(error.contains(what), "{error}");

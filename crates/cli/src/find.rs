@@ -8,13 +8,13 @@ use serde::Serialize;
 use sstable::{FilterAnswer, ReadTrace, Reader, RowProbe, TimeRange, Timestamp};
 
 use crate::each_file::for_each_file;
-use crate::failure::{Answer, Usage};
+use crate::failure::{Answer, UsageError};
 use crate::key_text::KeyText;
-use crate::output::{Audience, Report, write_table};
+use crate::output::{Report, ReportFormat, write_table};
 use crate::reading_options::reader_options;
 use crate::times::time_range;
 
-/// Say which HFiles can hold a row, by range, times and filter; no data block is read.
+/// Show which HFiles can hold a row, by key range, time range and filter, without reading data blocks.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -22,34 +22,34 @@ Examples:
   hfile find --column q --min-ts 1700000000000 region/cf/* 'row\\x00'
   hfile find --json region/cf/* row1 | jq -r 'select(.candidate) | .file'
 
---min-ts and --max-ts are those of HBase's TimeRange: from the first on, and before the second.
-A file that cannot be read does not keep the others from being asked.
-A row is taken for a forgotten one if it is the name of a file; give it as hex:… in that case.
+--min-ts is inclusive and --max-ts exclusive, as in HBase's TimeRange.
+Continues with the other files if one cannot be read.
+If ROW is the name of an existing file, the command assumes that the row was forgotten; give that row as hex:…
 Exit status: 0 some file can hold it, 1 none can, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Find {
-    /// The files to ask
+    /// HFiles to search
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The row: text with \xNN, or hex:…
+    /// Row key: text with \xNN, or hex:…
     #[arg(value_name = "ROW")]
     row: KeyText,
-    /// The qualifier, if only one column is looked for; filters over columns are then asked
+    /// Look for one column, given by its qualifier; ROWCOL Bloom filters are queried too
     #[arg(long, value_name = "KEY")]
     column: Option<KeyText>,
-    /// Only cells from this time on, in milliseconds
+    /// Look for cells from this time on, in milliseconds since 1970
     #[arg(long, value_name = "MILLIS", default_value_t = 0)]
     min_ts: i64,
-    /// Only cells before this time
+    /// Look for cells before this time, in milliseconds since 1970
     #[arg(long, value_name = "MILLIS")]
     max_ts: Option<i64>,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Find {
-    /// Asks the files one after the other.
+    /// Checks the files one after the other.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        self.row.check_is_no_file()?;
+        self.row.check_is_not_a_file()?;
         let times = self.times()?;
         let mut probe = RowProbe::new(self.row.as_bytes(), Seed::new(0));
         if let Some(column) = &self.column {
@@ -58,24 +58,24 @@ impl Find {
         let mut files = Vec::new();
         let answer = for_each_file(&self.files, |file| {
             files.push(FileReport::new(file, &probe, times)?);
-            Ok(Answer::Sound)
+            Ok(Answer::Positive)
         });
         if files.is_empty() {
             return answer;
         }
         let found = files.iter().any(|file| file.candidate);
-        if self.audience.is_program() {
+        if self.report_format.is_json() {
             for file in &files {
-                self.audience.print(file)?;
+                self.report_format.print(file)?;
             }
         } else {
-            self.audience.print(&Files(files))?;
+            self.report_format.print(&FileTable(files))?;
         }
         Ok(answer?.and(Answer::from_bool(found)))
     }
 
-    /// The times asked for. A file's own range has both ends, and that of the command line only its first.
-    fn times(&self) -> Result<TimeRange, Usage> {
+    /// Returns the time range of the options, with `--max-ts` turned into an inclusive end.
+    fn times(&self) -> Result<TimeRange, UsageError> {
         let (min, before) = time_range(Some(self.min_ts), self.max_ts)?;
         let max = match self.max_ts {
             Some(_) => Timestamp::new(before.get() - 1),
@@ -85,21 +85,21 @@ impl Find {
     }
 }
 
-/// What a file answers.
+/// Whether a file can hold the row.
 #[derive(Serialize)]
 struct FileReport {
     schema: u32,
     file: String,
-    /// Whether it has to be looked into.
+    /// Whether the file can hold the row.
     candidate: bool,
-    why: Why,
+    why: Reason,
     filter_blocks: u64,
     bytes_from_file: u64,
 }
 
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "kebab-case")]
-enum Why {
+enum Reason {
     Empty,
     OutOfRange,
     OutOfTime,
@@ -109,16 +109,16 @@ enum Why {
     NoFilter,
 }
 
-impl Why {
+impl Reason {
     const fn text(self) -> &'static str {
         match self {
-            Self::Empty => "no: it is empty",
-            Self::OutOfRange => "no: not in its key range",
-            Self::OutOfTime => "no: its cells are of other times",
-            Self::DeniedByFilter => "no: its filter says so",
-            Self::PassedByFilter => "maybe: its filter says so",
+            Self::Empty => "no: it has no cells",
+            Self::OutOfRange => "no: outside its key range",
+            Self::OutOfTime => "no: outside its time range",
+            Self::DeniedByFilter => "no: its filter says no",
+            Self::PassedByFilter => "maybe: its filter says maybe",
             Self::FilterUnreadable => "maybe: its filter cannot be read",
-            Self::NoFilter => "maybe: no filter can say",
+            Self::NoFilter => "maybe: it has no filter for this query",
         }
     }
 }
@@ -128,20 +128,21 @@ impl FileReport {
         let reader = Reader::open_file(file, reader_options())?;
         let mut trace = ReadTrace::default();
         let why = if reader.is_empty() {
-            Why::Empty
+            Reason::Empty
         } else if !reader.spans_row(probe.row()) {
-            Why::OutOfRange
+            Reason::OutOfRange
         } else if reader.file_info().time_range().is_some_and(|own| !own.overlaps(times)) {
-            Why::OutOfTime
+            Reason::OutOfTime
         } else {
             match reader.ask_filter(probe, &mut trace) {
-                FilterAnswer::No => Why::DeniedByFilter,
-                FilterAnswer::Maybe => Why::PassedByFilter,
-                FilterAnswer::NotAsked if trace.filters_unreadable > 0 => Why::FilterUnreadable,
-                FilterAnswer::NotAsked => Why::NoFilter,
+                FilterAnswer::No => Reason::DeniedByFilter,
+                FilterAnswer::Maybe => Reason::PassedByFilter,
+                FilterAnswer::NotAsked if trace.filters_unreadable > 0 => Reason::FilterUnreadable,
+                FilterAnswer::NotAsked => Reason::NoFilter,
             }
         };
-        let candidate = matches!(why, Why::PassedByFilter | Why::FilterUnreadable | Why::NoFilter);
+        let candidate =
+            matches!(why, Reason::PassedByFilter | Reason::FilterUnreadable | Reason::NoFilter);
         Ok(Self {
             schema: 1,
             file: file.display().to_string(),
@@ -162,14 +163,14 @@ impl Report for FileReport {
     }
 }
 
-/// All files, for people.
+/// The text form of all files' reports.
 #[derive(Serialize)]
-struct Files(Vec<FileReport>);
+struct FileTable(Vec<FileReport>);
 
-impl Report for Files {
+impl Report for FileTable {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let row = |file: &FileReport| vec![file.file.clone(), file.why.text().to_owned()];
         let rows: Vec<_> = self.0.iter().map(row).collect();
-        write_table(out, &["file", "can it hold the row"], &rows)
+        write_table(out, &["file", "can hold the row"], &rows)
     }
 }

@@ -1,4 +1,4 @@
-//! `hfile get`: one row from one or more files, and what finding it cost.
+//! `hfile get`: one row from one or more files, and the blocks that the search read.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -11,12 +11,12 @@ use sstable::{BlockKind, BlockSource, Cell, ReadTrace, Reader, RowProbe, ndjson}
 
 use crate::cells_output::{CellsOutput, Format};
 use crate::each_file::for_each_file;
-use crate::failure::{Answer, whole};
+use crate::failure::{Answer, one_line};
 use crate::key_text::KeyText;
-use crate::output::{Audience, Report, STDOUT, stdout, write_table};
+use crate::output::{Report, ReportFormat, STDOUT, stdout, write_table};
 use crate::reading_options::reader_options;
 
-/// Print one row from one or more HFiles: all cells they hold of it, deletes too.
+/// Print all cells of one row from one or more HFiles, including delete markers.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,46 +24,46 @@ Examples:
   hfile get --explain region/cf/* 'row\\x00'
   hfile get --json region/cf/* hex:726f7731 | jq .files
 
-A file that cannot be read does not keep the others from being looked into; the answer is then of those.
-A row is taken for a forgotten one if it is the name of a file; give it as hex:… in that case.
+Continues with the other files if one cannot be read; the answer then covers the files that were read.
+If ROW is the name of an existing file, the command assumes that the row was forgotten; give that row as hex:…
 Exit status: 0 found, 1 in none of the files (or one is damaged), 2 wrong usage, 3 could not read.")]
 pub(crate) struct Get {
-    /// The files to look into
+    /// HFiles to search
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The row: text with \xNN, or hex:…
+    /// Row key: text with \xNN, or hex:…
     #[arg(value_name = "ROW")]
     row: KeyText,
-    /// Say for each file how the answer was found, and which blocks it took
+    /// Also show for each file how the answer was found and how many blocks were read
     #[arg(long)]
     explain: bool,
-    /// How cells are shown
+    /// Choose the output format
     #[arg(long, value_enum, default_value_t, conflicts_with = "json")]
     format: Format,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Get {
-    /// Prints the row, and the way to it if asked.
+    /// Prints the row, and with `--explain` how each file was searched.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        self.row.check_is_no_file()?;
+        self.row.check_is_not_a_file()?;
         let probe = RowProbe::new(self.row.as_bytes(), Seed::new(0));
         let mut cells: Vec<Cell> = Vec::new();
         let mut files = Vec::new();
         let mut failed = Vec::new();
         let answer = for_each_file(&self.files, |file| {
-            let looked = look_into(file, &probe).inspect_err(|error| {
-                failed.push(FailedFile { file: file.display().to_string(), what: whole(error) });
+            let result = search_file(file, &probe).inspect_err(|error| {
+                failed.push(FailedFile { file: file.display().to_string(), what: one_line(error) });
             })?;
-            files.push(FileReport::new(file, &looked));
-            cells.extend(looked.cells);
-            Ok(Answer::Sound)
+            files.push(FileReport::new(file, &result));
+            cells.extend(result.cells);
+            Ok(Answer::Positive)
         });
         if files.is_empty() {
             return answer;
         }
-        // The order that a store would show them in.
+        // The order in which a store returns them.
         cells.sort_by(|one, other| one.as_ref().compare(&other.as_ref()));
         let found = !cells.is_empty();
         let report = GetReport {
@@ -74,8 +74,8 @@ impl Get {
             files,
             failed,
         };
-        if self.audience.is_program() {
-            self.audience.print(&report)?;
+        if self.report_format.is_json() {
+            self.report_format.print(&report)?;
         } else {
             let mut output = CellsOutput::new(stdout(), self.format).context(STDOUT)?;
             for cell in &cells {
@@ -83,20 +83,20 @@ impl Get {
             }
             output.finish().context(STDOUT)?;
             if self.explain {
-                self.audience.print(&report)?;
+                self.report_format.print(&report)?;
             }
         }
         Ok(answer?.and(Answer::from_bool(found)))
     }
 }
 
-/// What one file gave, and what that took.
-struct Looked {
+/// The cells of the row in one file, and the counters of the search.
+struct SearchResult {
     cells: Vec<Cell>,
     trace: ReadTrace,
 }
 
-fn look_into(file: &Path, probe: &RowProbe<'_>) -> anyhow::Result<Looked> {
+fn search_file(file: &Path, probe: &RowProbe<'_>) -> anyhow::Result<SearchResult> {
     let reader = Reader::open_file(file, reader_options())?;
     let mut trace = ReadTrace::default();
     let mut cells = Vec::new();
@@ -109,7 +109,7 @@ fn look_into(file: &Path, probe: &RowProbe<'_>) -> anyhow::Result<Looked> {
         }
         trace.add(&scanner.take_trace());
     }
-    Ok(Looked { cells, trace })
+    Ok(SearchResult { cells, trace })
 }
 
 fn cell_json(cell: &Cell) -> anyhow::Result<Box<RawValue>> {
@@ -129,14 +129,14 @@ struct GetReport {
     failed: Vec<FailedFile>,
 }
 
-/// A file that could not be looked into: the row may have cells in it.
+/// A file that could not be searched: the row may have cells in it.
 #[derive(Serialize)]
 struct FailedFile {
     file: String,
     what: String,
 }
 
-/// How the answer of one file was found.
+/// How one file was searched.
 #[derive(Serialize)]
 struct FileReport {
     file: String,
@@ -165,18 +165,18 @@ impl Outcome {
     const fn text(self) -> &'static str {
         match self {
             Self::Found => "found",
-            Self::SkippedByRange => "not in its key range",
-            Self::SkippedByFilter => "its filter said no",
-            Self::FalsePositive => "not there, though its filter said maybe",
-            Self::NotFound => "not there; no filter could say so",
+            Self::SkippedByRange => "skipped: outside its key range",
+            Self::SkippedByFilter => "skipped: its filter said no",
+            Self::FalsePositive => "not found: false positive of its filter",
+            Self::NotFound => "not found: no filter was queried",
         }
     }
 }
 
 impl FileReport {
-    fn new(file: &Path, looked: &Looked) -> Self {
-        let trace = &looked.trace;
-        let outcome = if !looked.cells.is_empty() {
+    fn new(file: &Path, result: &SearchResult) -> Self {
+        let trace = &result.trace;
+        let outcome = if !result.cells.is_empty() {
             Outcome::Found
         } else if trace.files_skipped_by_range > 0 {
             Outcome::SkippedByRange
@@ -194,7 +194,7 @@ impl FileReport {
         Self {
             file: file.display().to_string(),
             outcome,
-            cells: looked.cells.len(),
+            cells: result.cells.len(),
             filter_checked: trace.filter_checks > 0,
             data_blocks: trace.data_blocks(),
             index_blocks: of_kind(BlockKind::Index),
@@ -226,7 +226,7 @@ impl Report for GetReport {
         if self.found {
             writeln!(out)?;
         }
-        writeln!(out, "Blocks touched in each file on the way to row {}:\n", self.row)?;
+        writeln!(out, "Blocks touched in each file for row {}:\n", self.row)?;
         let heading = ["file", "cells", "filter", "index", "data", "bytes read", "answer"];
         write_table(out, &heading, &rows)
     }

@@ -1,4 +1,4 @@
-//! `hfile info`: what a file is, on one screen.
+//! `hfile info`: a summary of a file.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -8,26 +8,26 @@ use sstable::{Reader, TimeRange, escape};
 
 use crate::each_file::for_each_file;
 use crate::failure::Answer;
-use crate::output::{Audience, Report};
+use crate::output::{Report, ReportFormat};
 use crate::reading_options::reader_options;
 use crate::size_text::{show_count, show_number, show_size};
 
-/// Say what HFiles are: size, cells, key range, codec, encoding, index, filters.
+/// Show size, cells, key range, codec, encoding, index and filters of HFiles.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   hfile info 4f1c.hfile
   hfile info --json backup/*/cf/* | jq -r 'select(.bloom == null) | .file'
 
-Only the trailer and what it points to are read, whatever the file's size. A file that cannot be read does
-not keep the others from being shown.
+Reads only the trailer and the blocks it points to, even of large files. Continues with the other files if
+one cannot be read.
 Exit status: 0 all read, 1 a file is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Info {
-    /// The files
+    /// HFiles to describe
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Info {
@@ -36,11 +36,11 @@ impl Info {
         let mut is_first = true;
         for_each_file(&self.files, |file| {
             let reader = Reader::open_file(file, reader_options())?;
-            if !std::mem::take(&mut is_first) && !self.audience.is_program() {
-                self.audience.print(&Separator)?;
+            if !std::mem::take(&mut is_first) && !self.report_format.is_json() {
+                self.report_format.print(&Separator)?;
             }
             let report = FileReport::new(file, &reader);
-            self.audience.print(&report)?;
+            self.report_format.print(&report)?;
             Ok(Answer::from_bool(report.problems.is_empty()))
         })
     }
@@ -63,10 +63,10 @@ struct FileReport {
     size: u64,
     version: String,
     cells: u64,
-    /// As HBase prints keys; nothing in an empty file.
+    /// As HBase prints keys; `None` in an empty file.
     first_row: Option<String>,
     last_row: Option<String>,
-    /// Of all cells, both ends included, in milliseconds.
+    /// The timestamps of all cells in milliseconds, both ends inclusive.
     time_range: Option<[i64; 2]>,
     max_sequence_id: Option<u64>,
     create_time: Option<i64>,
@@ -84,7 +84,7 @@ struct FileReport {
     meta_blocks: Vec<String>,
     bloom: Option<BloomReport>,
     filter: Option<FilterReport>,
-    /// Filters that cannot be read: reads do without them, and look into the file.
+    /// Filters that cannot be read, so that reads cannot skip the file by them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<String>,
 }
@@ -96,7 +96,7 @@ struct BloomReport {
     prefix_length: Option<u16>,
     hash: &'static str,
     hash_count: u32,
-    /// Whether it is the ribbon filter of HBase's trunk.
+    /// Whether it is the ribbon filter of HBase's development branch.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     ribbon: bool,
     chunks: usize,
@@ -106,7 +106,7 @@ struct BloomReport {
     error_rate: f64,
 }
 
-/// A filter of ours.
+/// A row filter.
 #[derive(Serialize)]
 struct FilterReport {
     kind: &'static str,
@@ -196,7 +196,7 @@ impl Report for FileReport {
         if let (Some(key), Some(value)) = (self.average_key_bytes, self.average_value_bytes) {
             line("average", &format!("{key} bytes a key, {value} bytes a value"))?;
         }
-        line("cells keep", &self.kept())?;
+        line("cells keep", &self.included_text())?;
         line("encoding", self.encoding)?;
         line("compression", self.compression)?;
         line("checksum", self.checksum)?;
@@ -204,7 +204,7 @@ impl Report for FileReport {
         let entries = show_number(self.index_root_entries.into(), "entry");
         line("index", &format!("{levels}, {entries} in the root"))?;
         line("HBase Bloom", &self.bloom.as_ref().map_or("none".to_owned(), BloomReport::text))?;
-        line("our filter", &self.filter.as_ref().map_or("none".to_owned(), FilterReport::text))?;
+        line("row filter", &self.filter.as_ref().map_or("none".to_owned(), FilterReport::text))?;
         if !self.meta_blocks.is_empty() {
             line("META blocks", &self.meta_blocks.join(", "))?;
         }
@@ -216,7 +216,7 @@ impl Report for FileReport {
 }
 
 impl FileReport {
-    fn kept(&self) -> String {
+    fn included_text(&self) -> String {
         match (self.includes_mvcc, self.includes_tags) {
             (true, true) => "sequence ids, tags",
             (true, false) => "sequence ids",
@@ -227,10 +227,10 @@ impl FileReport {
     }
 
     fn origin(&self) -> String {
-        let made = if self.major_compaction { "major compaction" } else { "flush, load or merge" };
+        let kind = if self.major_compaction { "major compaction" } else { "flush, load or merge" };
         let id = self.max_sequence_id.map(|id| format!(", writes up to sequence id {id}"));
         let time = self.create_time.map(|millis| format!(", at {millis}"));
-        [made, &id.unwrap_or_default(), &time.unwrap_or_default()].concat()
+        [kind, &id.unwrap_or_default(), &time.unwrap_or_default()].concat()
     }
 }
 

@@ -1,4 +1,4 @@
-//! An input as bytes: a file or stdin, and what is in it if it is gzip or Zstandard.
+//! Input bytes from a file or stdin, decompressed from gzip or Zstandard.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -15,7 +15,7 @@ const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const ZSTD_SKIPPABLE_MAGIC: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
 const BUFFER_LEN: usize = 1 << 16;
 
-/// Opens a file, or stdin for `-`, and decompresses it if it begins as gzip or Zstandard does.
+/// Opens a file, or stdin for `-`, and decompresses it if it starts with a gzip or Zstandard magic.
 pub(crate) fn open(path: &Path) -> anyhow::Result<Box<dyn BufRead>> {
     let name = display_name(path);
     let mut input: Box<dyn BufRead> = if path == Path::new("-") {
@@ -34,12 +34,12 @@ pub(crate) fn open(path: &Path) -> anyhow::Result<Box<dyn BufRead>> {
     })
 }
 
-/// The name of an input in messages.
+/// Returns the name of an input for messages.
 pub(crate) fn display_name(path: &Path) -> String {
     if path == Path::new("-") { "stdin".to_owned() } else { path.display().to_string() }
 }
 
-/// The contents of Zstandard frames, one after the other; their checksums are verified.
+/// Reads the contents of consecutive Zstandard frames, and verifies their checksums.
 struct ZstdFrames<R> {
     input: R,
     decoder: FrameDecoder,
@@ -51,7 +51,7 @@ impl<R: BufRead> ZstdFrames<R> {
         Self { input, decoder: FrameDecoder::new(), is_in_frame: false }
     }
 
-    /// Goes to the next frame with contents; `false` at the end of the input.
+    /// Starts the next frame with contents; returns `false` at the end of the input.
     fn next_frame(&mut self) -> io::Result<bool> {
         loop {
             if self.input.fill_buf()?.is_empty() {
@@ -74,11 +74,11 @@ impl<R: BufRead> ZstdFrames<R> {
         }
     }
 
-    /// Whether the frame's contents have the checksum that it states.
+    /// Verifies the checksum of the frame, if it has one.
     fn check_sum(&self) -> io::Result<()> {
         match self.decoder.get_checksum_from_data() {
             Some(stated) if self.decoder.get_calculated_checksum() != Some(stated) => {
-                Err(damaged("its checksum differs"))
+                Err(damaged("checksum mismatch"))
             }
             _ => Ok(()),
         }

@@ -1,10 +1,10 @@
-//! Keys as people type and read them: HBase's `\xNN` escapes, or `hex:` and hex digits.
+//! Keys on the command line: text with HBase's `\xNN` escapes, or `hex:` and hex digits.
 
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-use crate::failure::Usage;
+use crate::failure::UsageError;
 
 /// A key from the command line.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -13,15 +13,15 @@ pub(crate) struct KeyText {
     is_hex: bool,
 }
 
-/// A text that is no key.
+/// The error of an invalid key text.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error(
-    "pairs of hex digits follow hex:; a key that begins with hex: itself is typed as \\x68ex:…"
+    "hex: must be followed by pairs of hex digits; type a key that itself begins with hex: as \\x68ex:…"
 )]
 pub(crate) struct InvalidKey;
 
 impl KeyText {
-    /// The bytes that were meant.
+    /// Returns the key's bytes.
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -39,15 +39,15 @@ impl FromStr for KeyText {
 }
 
 impl KeyText {
-    /// Refuses a row that names a file: it is most likely one more file, and the row was forgotten.
-    pub(crate) fn check_is_no_file(&self) -> Result<(), Usage> {
+    /// Refuses a row that is the name of a file, because the row was probably forgotten.
+    pub(crate) fn check_is_not_a_file(&self) -> Result<(), UsageError> {
         let Ok(text) = std::str::from_utf8(&self.bytes) else { return Ok(()) };
         if self.is_hex || !Path::new(text).is_file() {
             return Ok(());
         }
         let hex = self.bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
-        Err(Usage(format!(
-            "the last argument is the row, and {text} is a file; if there is a row of that name, give it as hex:{hex}"
+        Err(UsageError(format!(
+            "the last argument must be the row, but {text} is a file; give a row of that name as hex:{hex}"
         )))
     }
 }
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_hex_is_pairs_of_digits() {
+    fn hex_must_be_followed_by_pairs_of_digits() {
         for text in ["hex:zz", "hex:abc", "hex:0", "hex: 00"] {
             assert!(text.parse::<KeyText>().is_err(), "{text}");
         }

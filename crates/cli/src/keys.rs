@@ -1,9 +1,8 @@
-//! The keys that benchmarks ask for: members, and strangers that lie among them.
+//! Present and absent keys for benchmarks.
 //!
-//! Keys are loaded in random order and cut into files, of equal count unless said otherwise, so that
-//! the files' key ranges overlap almost wholly, as they do in a store that takes writes in no order. Absent keys
-//! are chosen inside the range of every file: no file can be passed over for its range alone, and
-//! what is skipped is skipped by a filter.
+//! Keys are loaded in random order and divided among files, so that the files' key ranges overlap almost
+//! completely, as in a store with unordered writes. Absent keys lie inside the key range of every file: a
+//! get cannot skip a file by its range, only by its filter.
 
 use std::collections::HashSet;
 use std::io::BufRead;
@@ -12,7 +11,7 @@ use std::ops::Range;
 use anyhow::{Context, bail};
 use workload::Random;
 
-/// Keys one behind the other in one allocation, found by index.
+/// A list of keys in one allocation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KeyList {
     bytes: Vec<u8>,
@@ -26,38 +25,38 @@ impl KeyList {
         self.ends.push(self.bytes.len());
     }
 
-    /// How many keys there are.
+    /// The number of keys.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// The key at an index.
+    /// Returns the key at an index.
     pub(crate) fn key(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         &self.bytes[start..self.ends[index]]
     }
 
-    /// All keys in order of their indexes.
+    /// Iterates over all keys, by ascending index.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.len()).map(|index| self.key(index))
     }
 
-    /// Bytes of all keys together.
+    /// The total size of all keys in bytes.
     pub(crate) fn total_bytes(&self) -> usize {
         self.bytes.len()
     }
 }
 
-/// How keys are shared out among files.
+/// The relative sizes of files, by which keys are divided among them.
 #[derive(Clone, Debug)]
-pub(crate) struct Shares {
-    /// What the files before each have together, and at the end what all have.
+pub(crate) struct FileWeights {
+    /// Prefix sums of the weights, starting at 0; the last is the total.
     sums: Vec<u64>,
 }
 
-impl Shares {
-    /// Files whose sizes stand in these ratios, over and over: `files` in all.
-    pub(crate) fn of_ratios(files: usize, ratios: &[u64]) -> Self {
+impl FileWeights {
+    /// The weights of `files` files: `ratios`, repeated.
+    pub(crate) fn from_ratios(files: usize, ratios: &[u64]) -> Self {
         let mut sums = vec![0];
         let mut sum = 0;
         for ratio in ratios.iter().cycle().take(files) {
@@ -72,41 +71,41 @@ impl Shares {
     }
 }
 
-impl From<usize> for Shares {
-    /// So many files of one size.
+impl From<usize> for FileWeights {
+    /// Equal weights for this many files.
     fn from(files: usize) -> Self {
-        Self::of_ratios(files, &[1])
+        Self::from_ratios(files, &[1])
     }
 }
 
-/// What a benchmark loads, and which strangers it asks for.
+/// The keys that a benchmark loads, and absent keys for gets.
 pub(crate) struct KeySet {
-    /// Keys in the order in which they are loaded.
+    /// Loaded keys, in load order.
     pub(crate) present: KeyList,
-    /// Keys inside the range of every file, none of them loaded.
+    /// Keys that are not loaded, inside the key range of every file.
     pub(crate) absent: KeyList,
-    shares: Shares,
+    weights: FileWeights,
 }
 
 impl KeySet {
-    /// Makes `rows` keys from a seed, for so many files, and `strangers` absent ones.
+    /// Generates `rows` keys and `absent_count` absent keys from a seed.
     pub(crate) fn generate(
         rows: usize,
-        files: impl Into<Shares>,
-        strangers: usize,
+        files: impl Into<FileWeights>,
+        absent_count: usize,
         seed: u64,
     ) -> Self {
         let mut present = KeyList::default();
         for index in 0..rows {
             present.push(&workload::key(seed, index as u64));
         }
-        let shares = fitting(files.into(), rows);
-        let mut set = Self { present, absent: KeyList::default(), shares };
+        let weights = at_least_one_key_per_file(files.into(), rows);
+        let mut set = Self { present, absent: KeyList::default(), weights };
         let (first, last) = set.common_range();
         let mut absent = KeyList::default();
-        // Keys of other indexes are other keys, so none of these was loaded.
+        // Different indexes give different keys, so none of these is loaded.
         for index in rows as u64.. {
-            if absent.len() == strangers {
+            if absent.len() == absent_count {
                 break;
             }
             let key = workload::key(seed, index);
@@ -118,12 +117,12 @@ impl KeySet {
         set
     }
 
-    /// Takes real keys, one a line, the first `rows_max` different ones, and derives strangers.
+    /// Reads the first `rows_max` distinct keys of the input, one per line, and derives absent keys.
     pub(crate) fn read(
         input: impl BufRead,
         rows_max: usize,
-        files: impl Into<Shares>,
-        strangers: usize,
+        files: impl Into<FileWeights>,
+        absent_count: usize,
         seed: u64,
     ) -> anyhow::Result<Self> {
         let mut keys = HashSet::new();
@@ -136,7 +135,7 @@ impl KeySet {
                 continue;
             }
             if line.len() > sstable::KeyRef::ROW_LEN_MAX {
-                bail!("a key of {} bytes is longer than a row can be", line.len());
+                bail!("a key of {} bytes exceeds the maximum length of a row", line.len());
             }
             keys.insert(line);
             if keys.len() == rows_max {
@@ -144,9 +143,9 @@ impl KeySet {
             }
         }
         if keys.len() < 2 {
-            bail!("two different keys at least are needed, one a line; found {}", keys.len());
+            bail!("at least two distinct keys are needed, one per line; found {}", keys.len());
         }
-        // A hash set has no order of its own; sorted first, the same seed gives the same run.
+        // A hash set iterates in random order: sort first, so that a seed gives reproducible runs.
         let mut order: Vec<&Vec<u8>> = keys.iter().collect();
         order.sort_unstable();
         Random::new(seed).shuffle(&mut order);
@@ -154,33 +153,34 @@ impl KeySet {
         for key in order {
             present.push(key);
         }
-        let shares = fitting(files.into(), present.len());
-        let mut set = Self { present, absent: KeyList::default(), shares };
-        set.absent = set.derive_strangers(&keys, strangers, seed)?;
+        let weights = at_least_one_key_per_file(files.into(), present.len());
+        let mut set = Self { present, absent: KeyList::default(), weights };
+        set.absent = set.derive_absent_keys(&keys, absent_count, seed)?;
         Ok(set)
     }
 
-    /// Which keys make up the `file`th file.
-    pub(crate) fn of_file(&self, file: usize) -> Range<usize> {
-        let sums = &self.shares.sums;
+    /// Returns the indexes of the keys of a file.
+    pub(crate) fn file_range(&self, file: usize) -> Range<usize> {
+        let sums = &self.weights.sums;
         let all = u128::from(sums[sums.len() - 1]);
-        // At most the number of keys.
+        // The result is at most the number of keys, so it fits.
         let cut =
             |file: usize| (u128::from(sums[file]) * self.present.len() as u128 / all) as usize;
         cut(file)..cut(file + 1)
     }
 
-    /// How many files the keys are cut into.
+    /// The number of files.
     pub(crate) const fn files(&self) -> usize {
-        self.shares.files()
+        self.weights.files()
     }
 
-    /// The first and last key of the range that all files share; that of all keys if they share
-    /// none, as tiny files may.
+    /// Returns the first and last key of the intersection of all files' key ranges.
+    ///
+    /// If the intersection is empty, which tiny files can cause, returns the range of all keys.
     fn common_range(&self) -> (Vec<u8>, Vec<u8>) {
         let ranges: Vec<(&[u8], &[u8])> = (0..self.files())
             .filter_map(|file| {
-                let keys = || self.of_file(file).map(|index| self.present.key(index));
+                let keys = || self.file_range(file).map(|index| self.present.key(index));
                 Some((keys().min()?, keys().max()?))
             })
             .collect();
@@ -191,9 +191,8 @@ impl KeySet {
         if shared.0 < shared.1 { shared } else { (owned(firsts().min()), owned(lasts().max())) }
     }
 
-    /// Makes strangers that look like the keys: a key with one byte replaced by, or one byte added
-    /// from, another key.
-    fn derive_strangers(
+    /// Derives absent keys that resemble the keys: see [`mutate`].
+    fn derive_absent_keys(
         &self,
         members: &HashSet<Vec<u8>>,
         count: usize,
@@ -201,32 +200,32 @@ impl KeySet {
     ) -> anyhow::Result<KeyList> {
         let (first, last) = self.common_range();
         let mut random = Random::new(!seed);
-        let mut made = HashSet::new();
+        let mut derived = HashSet::new();
         let mut absent = KeyList::default();
-        // Of a thousand tries for each one at least one should do, or the keys are too few to hide among.
+        // If a thousand attempts per key fail, the keys are too few or too dense.
         for _ in 0..count.saturating_mul(1000) {
             if absent.len() == count {
                 return Ok(absent);
             }
             let key = mutate(&self.present, &mut random);
             let inside = first <= key && key <= last;
-            if inside && !members.contains(&key) && made.insert(key.clone()) {
+            if inside && !members.contains(&key) && derived.insert(key.clone()) {
                 absent.push(&key);
             }
         }
         if absent.len() == 0 {
-            bail!("no absent key lies between the keys given: they are too few or too dense");
+            bail!("cannot derive absent keys: the given keys are too few or too dense");
         }
         Ok(absent)
     }
 }
 
-/// The shares, or files of one key each if there are more files than keys.
-fn fitting(shares: Shares, keys: usize) -> Shares {
-    if shares.files() > keys { Shares::from(keys) } else { shares }
+/// Returns the weights, or equal weights for `keys` files if there are more files than keys.
+fn at_least_one_key_per_file(weights: FileWeights, keys: usize) -> FileWeights {
+    if weights.files() > keys { FileWeights::from(keys) } else { weights }
 }
 
-/// One of `keys` with one byte replaced by a byte of another, or with such a byte added.
+/// Returns a random key with one byte of another key inserted, or replacing one of its bytes.
 pub(crate) fn mutate(keys: &KeyList, random: &mut Random) -> Vec<u8> {
     let mut pick = || keys.key(random.below(keys.len()));
     let (mut key, donor) = (pick().to_owned(), pick());
@@ -246,14 +245,14 @@ mod tests {
 
     fn inside_every_file(set: &KeySet) -> bool {
         (0..set.files()).all(|file| {
-            let keys = || set.of_file(file).map(|index| set.present.key(index));
+            let keys = || set.file_range(file).map(|index| set.present.key(index));
             let (first, last) = (keys().min(), keys().max());
             set.absent.iter().all(|key| first <= Some(key) && Some(key) <= last)
         })
     }
 
     #[test]
-    fn generated_strangers_lie_inside_every_file_and_in_none() {
+    fn generated_absent_keys_lie_in_the_range_of_every_file() {
         let set = KeySet::generate(5_000, 16, 2_000, 1);
         assert_eq!((set.present.len(), set.absent.len(), set.files()), (5_000, 2_000, 16));
         let members: HashSet<_> = set.present.iter().collect();
@@ -262,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_of_real_keys_lie_inside_every_file_and_in_none() {
+    fn derived_absent_keys_lie_in_the_range_of_every_file() {
         let words: Vec<String> = (0..3_000).map(|word| format!("word{}", word * 7)).collect();
         let lines = words.join("\n");
         let input = format!("{lines}\n{lines}\n\n\r\n");
@@ -274,13 +273,13 @@ mod tests {
     }
 
     #[test]
-    fn files_share_the_keys_out_evenly() {
+    fn keys_are_divided_by_the_weights_of_files() {
         let set = KeySet::generate(10, 4, 0, 1);
-        let sizes: Vec<usize> = (0..4).map(|file| set.of_file(file).len()).collect();
+        let sizes: Vec<usize> = (0..4).map(|file| set.file_range(file).len()).collect();
         assert_eq!(sizes, [2, 3, 2, 3]);
         assert_eq!(KeySet::generate(2, 16, 0, 1).files(), 2);
-        let uneven = KeySet::generate(850, Shares::of_ratios(5, &[1, 4, 16, 64]), 0, 1);
-        let sizes: Vec<usize> = (0..5).map(|file| uneven.of_file(file).len()).collect();
+        let uneven = KeySet::generate(850, FileWeights::from_ratios(5, &[1, 4, 16, 64]), 0, 1);
+        let sizes: Vec<usize> = (0..5).map(|file| uneven.file_range(file).len()).collect();
         assert_eq!(sizes, [9, 40, 158, 633, 10]);
     }
 

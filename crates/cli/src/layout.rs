@@ -10,7 +10,7 @@ use sstable::{BlockOffset, Header, Reader};
 
 use crate::each_file::for_each_file;
 use crate::failure::Answer;
-use crate::output::{Audience, Report, STDOUT, stdout, write_table};
+use crate::output::{Report, ReportFormat, STDOUT, stdout, write_table};
 use crate::reading_options::reader_options;
 use crate::size_text::{show_count, show_number};
 
@@ -21,15 +21,15 @@ Examples:
   hfile layout 4f1c.hfile
   hfile layout --json 4f1c.hfile | jq '.blocks[] | select(.type == \"BLOOM_CHUNK\")'
 
-Block headers are read, blocks are not: `hfile verify` checks what stands in them.
-A file that cannot be read does not keep the others from being listed.
+Reads block headers only; hfile verify checks the blocks. Continues with the other files if one cannot be
+read.
 Exit status: 0 all listed, 1 a header is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Layout {
-    /// The files
+    /// HFiles to list
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Layout {
@@ -40,12 +40,12 @@ impl Layout {
             let reader = Reader::open_file(file, reader_options())?;
             let blocks = reader.blocks().headers().map(|block| block.map(BlockReport::from));
             let blocks = blocks.collect::<Result<_, _>>()?;
-            if !std::mem::take(&mut is_first) && !self.audience.is_program() {
+            if !std::mem::take(&mut is_first) && !self.report_format.is_json() {
                 writeln!(stdout()).context(STDOUT)?;
             }
             let (size, file) = (reader.len(), file.display().to_string());
-            self.audience.print(&FileReport { schema: 1, file, size, blocks })?;
-            Ok(Answer::Sound)
+            self.report_format.print(&FileReport { schema: 1, file, size, blocks })?;
+            Ok(Answer::Positive)
         })
     }
 }
@@ -58,18 +58,18 @@ struct FileReport {
     blocks: Vec<BlockReport>,
 }
 
-/// One block, as its header says.
+/// A block, from its header.
 #[derive(Serialize)]
 struct BlockReport {
     offset: u64,
     r#type: &'static str,
-    /// Header, stored bytes and checksums.
+    /// The size on disk: header, body and checksums.
     size: u64,
-    /// The body once inflated and decoded, without the header.
+    /// The size of the decompressed and decoded body, without the header.
     uncompressed_size: u32,
     checksum: &'static str,
     checksum_bytes: u64,
-    /// The block of the same kind before it.
+    /// The offset of the previous block of the same type.
     previous: Option<u64>,
 }
 

@@ -1,21 +1,21 @@
-//! The rows that damage may have cost, as `verify` and `salvage` report them.
+//! Rows that may be missing because of damage, as `verify` and `salvage` report them.
 
 use serde::Serialize;
 use sstable::{RowsBetween, escape};
 
-/// The sound rows before and behind damage, of which a part may be missing too.
+/// The last sound row before damage and the first after it, both of which may be incomplete.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct LostRowsReport {
-    /// `null`: from the file's start.
+    /// `null` for the start of the file.
     first_row: Option<String>,
-    /// `null`: to the file's end.
+    /// `null` for the end of the file.
     last_row: Option<String>,
     #[serde(skip)]
     shown: String,
 }
 
 impl LostRowsReport {
-    /// What is said in a line of its own.
+    /// Returns the line of the text report.
     pub(crate) fn text(&self) -> String {
         format!("{} may be missing or incomplete", self.shown)
     }

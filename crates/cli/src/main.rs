@@ -1,8 +1,8 @@
 //! `hfile`: Apache HBase's store files without a JVM.
 //!
-//! One file a verb. A verb is an `Args` struct that clap fills and a `run` that does the work;
-//! results go to stdout, all else to stderr (`stderr.rs`). `failure.rs` knows the exit statuses.
-#![warn(clippy::print_stderr)] // It panics where stderr takes nothing: `stderr::say` does not.
+//! One module per verb: an `Args` struct that clap fills, and a `run` that does the work. Results go
+//! to stdout, everything else to stderr (`stderr.rs`). `failure.rs` defines the exit statuses.
+#![warn(clippy::print_stderr)] // `eprintln!` panics if stderr cannot be written; `stderr::print_message` does not.
 
 mod bench;
 mod build;
@@ -56,13 +56,13 @@ use reading_options::ReadingOptions;
     disable_help_subcommand = true,
     after_help = "\
 Examples:
-  hfile bench                          what filters spare a store of many files
-  hfile info region/cf/*               one screen a file
-  hfile verify region/cf/*             whether they are sound
+  hfile bench                          measure how many files filters skip
+  hfile info region/cf/*               show size, key range, codec and filters
+  hfile verify region/cf/*             check every block, the index and the filters
 
 Keys are written as HBase prints them (row\\x00), or as hex:726f7700.
-Exit status: 0 sound, 1 the answer is no (damaged, different, absent), 2 wrong usage,
-3 input or output failed."
+Exit status: 0 success, 1 negative answer (damaged, different or not found), 2 wrong usage,
+3 could not read or write."
 )]
 struct Hfile {
     #[command(subcommand)]
@@ -111,5 +111,5 @@ impl Verb {
 fn main() -> ExitCode {
     let Hfile { verb, reading } = Hfile::parse();
     reading.apply();
-    failure::conclude(verb.run())
+    failure::exit_code(verb.run())
 }

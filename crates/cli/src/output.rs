@@ -1,33 +1,33 @@
-//! Results on stdout: text for people, or with `--json` one object a line, from the same struct.
+//! Results on stdout: text, or with `--json` one JSON object per line, from the same struct.
 
 use std::io::{self, BufWriter, StdoutLock, Write};
 
 use anyhow::Context;
 use serde::Serialize;
 
-use crate::stderr::say;
+use crate::stderr::print_message;
 
-/// Something a verb found out, as JSON through [`Serialize`] and as text for people.
+/// A result of a verb: JSON through [`Serialize`], text through `write_text`.
 pub(crate) trait Report: Serialize {
-    /// Writes the text for people.
+    /// Writes the text form.
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()>;
 }
 
-/// Whether a verb speaks to people or to programs.
+/// The format of a verb's report: text or JSON.
 #[derive(Clone, Copy, Debug, clap::Args)]
-pub(crate) struct Audience {
-    /// Print JSON, one object a line, for programs.
+pub(crate) struct ReportFormat {
+    /// Print JSON, one object per line.
     #[arg(long)]
     json: bool,
 }
 
-impl Audience {
-    /// Whether programs read it.
-    pub(crate) const fn is_program(self) -> bool {
+impl ReportFormat {
+    /// Whether reports are JSON.
+    pub(crate) const fn is_json(self) -> bool {
         self.json
     }
 
-    /// Prints a report on stderr in the form asked for, because stdout has something else.
+    /// Prints a report to stderr, for verbs whose output file goes to stdout.
     pub(crate) fn print_on_stderr(self, report: &impl Report) -> anyhow::Result<()> {
         let mut text = Vec::new();
         if self.json {
@@ -35,11 +35,11 @@ impl Audience {
         } else {
             report.write_text(&mut text)?;
         }
-        say(String::from_utf8_lossy(&text).trim_end());
+        print_message(String::from_utf8_lossy(&text).trim_end());
         Ok(())
     }
 
-    /// Prints a report in the form asked for.
+    /// Prints a report to stdout.
     pub(crate) fn print(self, report: &impl Report) -> anyhow::Result<()> {
         let mut out = stdout();
         if self.json {
@@ -54,20 +54,20 @@ impl Audience {
     }
 }
 
-/// What was being done when stdout failed.
+/// The error context of a failed write to stdout. [`crate::failure`] recognizes it.
 pub(crate) const STDOUT: &str = "cannot write to stdout";
 
-/// Stdout in large pieces.
+/// Stdout with a large buffer.
 pub(crate) type Stdout = BufWriter<StdoutLock<'static>>;
 
-/// Stdout in large pieces; whoever asks for it flushes it.
+/// Returns stdout with a large buffer, which the caller must flush.
 pub(crate) fn stdout() -> Stdout {
     BufWriter::with_capacity(1 << 16, io::stdout().lock())
 }
 
-/// Writes rows under a heading, with columns as wide as they must be.
+/// Writes a table whose columns are as wide as their longest entry.
 ///
-/// Cells in a column that holds only numbers stand right, the others left.
+/// Columns that contain only numbers are aligned right, all others left.
 pub(crate) fn write_table(
     out: &mut dyn Write,
     heading: &[&str],
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_stand_right_and_words_left() {
+    fn numbers_are_aligned_right_and_words_left() {
         let mut out = Vec::new();
         let rows = [vec!["none".into(), "16.0".into()], vec!["hbase-bloom".into(), "-".into()]];
         write_table(&mut out, &["filter", "n"], &rows).expect("memory takes it");

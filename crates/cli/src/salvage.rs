@@ -1,4 +1,4 @@
-//! `hfile salvage`: the cells of a damaged file's sound blocks, in a new file.
+//! `hfile salvage`: copies the cells of a damaged file's sound blocks to a new file.
 
 use std::fs;
 use std::io::{self, Write};
@@ -6,49 +6,52 @@ use std::path::{Path, PathBuf};
 
 use filter::{ErrorRate, Seed, Sizing};
 use serde::Serialize;
-use sstable::{BlockType, FileName, FilterOptions, Lost, ReadTrace, Reader, Writer, WriterOptions};
+use sstable::{
+    BlockType, FileName, FilterOptions, LostRange, ReadTrace, Reader, Writer, WriterOptions,
+};
 
-use crate::failure::{Answer, Unsalvageable, Usage};
+use crate::failure::{Answer, Unsalvageable, UsageError};
 use crate::half_made::Output;
 use crate::lost_rows::LostRowsReport;
-use crate::output::{Audience, Report};
+use crate::output::{Report, ReportFormat};
 use crate::progress::Progress;
 use crate::reading_options::reader_options;
 use crate::recompress::check_sound;
 use crate::size_text::{show_count, show_number};
 
-/// Write the cells of a damaged HFile's sound blocks into a new one, and list the lost rows.
+/// Copy the cells of a damaged HFile's sound blocks to a new file, and list the lost rows.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   hfile salvage damaged.hfile --output saved.hfile
   hfile salvage --json damaged.hfile --output saved.hfile | jq '.lost[] | [.first_row, .last_row]'
 
-A damaged block gives no cells. The lost rows lie between the last sound row before it and the first after
-it; these two rows may be incomplete. Trailer, file info and index root must be sound.
-The new file is written as the damaged one was: encoding, codec, Bloom filter, filter of ours, file info.
-It is checked as hfile verify does before it gets its name. With --output - it is not checked, and the
-report goes to stderr.
-Exit status: 0 nothing was lost, 1 something was, 2 wrong usage, 3 could not read, or not write.")]
+Takes no cells from a damaged block. The lost rows lie between the last sound row before the block and the
+first sound row after it; these two rows may be incomplete. Trailer, file info and index root must be sound.
+The new file keeps the encoding, codec, Bloom filter, row filter and file info of the damaged file. It is
+checked as by hfile verify before it gets its final name. With --output - it is not checked, and the report
+goes to stderr.
+Exit status: 0 nothing lost, 1 cells lost, 2 wrong usage, 3 could not read or write.")]
 pub(crate) struct Salvage {
-    /// The damaged file
+    /// Damaged HFile
     #[arg(value_name = "IN")]
     input: PathBuf,
-    /// The file to write; - is stdout
+    /// Write the new file to OUT; - is stdout
     #[arg(long, value_name = "OUT")]
     output: PathBuf,
     /// Replace the output if it exists
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Salvage {
-    /// Writes the new file and says what was lost.
+    /// Writes the new file and reports what was lost.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         self.check_output()?;
-        let reader = Reader::open_file(&self.input, reader_options()).map_err(Unsalvageable::of)?;
+        let reader =
+            Reader::open_file(&self.input, reader_options()).map_err(Unsalvageable::from_error)?;
         let mut notes = Vec::new();
         let options = options(&reader, &mut notes)?;
         let output = Output::create(&self.output, self.force)?;
@@ -60,7 +63,7 @@ impl Salvage {
             progress.advance(1);
             match writer.append(cell) {
                 Ok(()) => kept += 1,
-                // Sound as bytes, and yet no cell that a file can hold.
+                // The block's checksums are right, but the cell is invalid.
                 Err(error @ sstable::Error::Invalid { .. }) => {
                     first_refusal.get_or_insert_with(|| error.to_string());
                     refused += 1;
@@ -71,7 +74,7 @@ impl Salvage {
         })?;
         if let Some(error) = first_refusal {
             let cells = show_number(refused, "cell");
-            notes.push(format!("left out {cells} that no file can hold; the first: {error}"));
+            notes.push(format!("left out {cells} that no HFile can hold; the first: {error}"));
         }
         copy_meta_blocks(&reader, &mut writer, &mut notes)?;
         let (output, _) = writer.finish()?;
@@ -79,7 +82,8 @@ impl Salvage {
         match output.path() {
             Some(written) => drop(check_sound(written, &self.output)?),
             None => notes.push(
-                "the new file went to stdout and was not checked; hfile verify does".to_owned(),
+                "the new file went to stdout and was not checked; check it with hfile verify"
+                    .to_owned(),
             ),
         }
         output.finish()?;
@@ -91,35 +95,38 @@ impl Salvage {
             cells: kept,
             cells_stated: reader.trailer().entry_count,
             cells_refused: refused,
-            lost: lost.iter().map(|lost| LostReport::of(lost, is_whole)).collect(),
+            lost: lost.iter().map(|lost| LostReport::new(lost, is_whole)).collect(),
             notes,
         };
         if self.output == Path::new("-") {
-            self.audience.print_on_stderr(&report)?;
+            self.report_format.print_on_stderr(&report)?;
         } else {
-            self.audience.print(&report)?;
+            self.report_format.print(&report)?;
         }
         Ok(Answer::from_bool(lost.is_empty() && is_whole))
     }
 
-    /// Refuses to put the new file in the damaged one's place, which is all that there is.
-    fn check_output(&self) -> Result<(), Usage> {
+    /// Refuses to overwrite the damaged file.
+    fn check_output(&self) -> Result<(), UsageError> {
         let places = [&self.input, &self.output].map(|path| fs::canonicalize(path).ok());
         match places {
-            [Some(input), Some(output)] if input == output => Err(Usage(
-                "the output is the damaged file itself; write another, and keep this one".into(),
+            [Some(input), Some(output)] if input == output => Err(UsageError(
+                "the output is the damaged file itself; choose another --output".into(),
             )),
             _ => Ok(()),
         }
     }
 }
 
-/// How the file was written, as far as that can be told.
+/// Returns the settings of the damaged file, as far as they can be read.
 fn options(reader: &Reader, notes: &mut Vec<String>) -> anyhow::Result<WriterOptions> {
     let left_out = [store::FILE_ID_KEY];
-    let mut options = reader.writer_options_of_damaged(&left_out).map_err(Unsalvageable::of)?;
+    let mut options =
+        reader.writer_options_of_damaged(&left_out).map_err(Unsalvageable::from_error)?;
     if let Some(problem) = reader.filters().bloom_problem() {
-        notes.push(format!("the Bloom filter is made anew with HBase's error rate: {problem}"));
+        notes.push(format!(
+            "the Bloom filter was rebuilt with HBase's default error rate: {problem}"
+        ));
     }
     match reader.filters().row_filter() {
         Ok(None) => {}
@@ -129,13 +136,13 @@ fn options(reader: &Reader, notes: &mut Vec<String>) -> anyhow::Result<WriterOpt
             options = options.filter(FilterOptions { kind, sizing, seed: Seed::new(0) });
         }
         Err(error) => notes.push(format!(
-            "the filter of ours cannot be read, and the new file has none; hfile filter rebuild makes one: {error}"
+            "the row filter cannot be read, so the new file has none; hfile filter rebuild adds one: {error}"
         )),
     }
     Ok(options)
 }
 
-/// Copies the META blocks that are no filter of ours, for that is made anew.
+/// Copies the META blocks except row filters, which are rebuilt.
 fn copy_meta_blocks<W: Write>(
     reader: &Reader,
     writer: &mut Writer<W>,
@@ -156,7 +163,7 @@ fn copy_meta_blocks<W: Write>(
     Ok(())
 }
 
-/// What was saved and what was lost.
+/// The saved cells and the losses.
 #[derive(Serialize)]
 struct SalvageReport {
     schema: u32,
@@ -164,13 +171,13 @@ struct SalvageReport {
     output: String,
     cells: u64,
     cells_stated: u64,
-    /// Cells of sound blocks that no file can hold.
+    /// Cells of sound blocks that are invalid.
     cells_refused: u64,
     lost: Vec<LostReport>,
     notes: Vec<String>,
 }
 
-/// Bytes of the file that hold no block that can be read.
+/// A range of the file without readable blocks.
 #[derive(Serialize)]
 struct LostReport {
     offset: u64,
@@ -182,8 +189,8 @@ struct LostReport {
 }
 
 impl LostReport {
-    /// Without rows if all cells that the file states were saved: then none can be missing.
-    fn of(lost: &Lost, is_whole: bool) -> Self {
+    /// Creates the report of a loss, without lost rows if all cells that the trailer counts were saved.
+    fn new(lost: &LostRange, is_whole: bool) -> Self {
         let rows = lost.rows.as_ref().filter(|_| !is_whole);
         Self {
             offset: lost.damage.at.get(),

@@ -1,4 +1,4 @@
-//! Sizes as people type and read them: `64KiB`.
+//! Sizes and counts on the command line and in reports: `64KiB`.
 
 use std::str::FromStr;
 
@@ -7,7 +7,7 @@ const UNITS: [(&str, u64); 4] =
 
 /// A number of bytes from the command line: `65536`, `64KiB`, `64k`, `1.5 MiB`.
 ///
-/// `k` and `KB` mean 1,024 too, as they do wherever HBase takes a size. In JSON it is a plain number.
+/// `k` and `KB` mean 1,024, as in HBase's settings. In JSON a size is a plain number.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, serde::Deserialize)]
 #[serde(transparent)]
 pub(crate) struct SizeText(u64);
@@ -35,20 +35,21 @@ impl FromStr for SizeText {
                 })
                 .map(|(_, factor)| *factor)
                 .ok_or_else(|| {
-                    format!("unknown unit {unit:?}; sizes look like 65536, 64KiB or 1.5MiB")
+                    format!("unknown unit {unit:?}; expected a size such as 65536, 64KiB or 1.5MiB")
                 })?,
         };
-        let number: f64 =
-            number.parse().map_err(|_| "sizes look like 65536, 64KiB or 1.5MiB".to_owned())?;
+        let number: f64 = number
+            .parse()
+            .map_err(|_| "expected a size such as 65536, 64KiB or 1.5MiB".to_owned())?;
         let bytes = number * factor as f64;
         if bytes.fract() != 0.0 || bytes >= (1_u64 << 53) as f64 {
-            return Err("a size is a whole number of bytes below 8 PiB".to_owned());
+            return Err("a size must be a whole number of bytes below 8 PiB".to_owned());
         }
         Ok(Self(bytes as u64))
     }
 }
 
-/// Shows a number of bytes with three digits that count: `138 B`, `64.0 KiB`.
+/// Formats a number of bytes with three significant digits: `138 B`, `64.0 KiB`.
 pub(crate) fn show_size(bytes: u64) -> String {
     let Some((name, factor)) = UNITS.iter().rev().find(|(_, factor)| bytes >= *factor) else {
         return format!("{bytes} B");
@@ -58,7 +59,7 @@ pub(crate) fn show_size(bytes: u64) -> String {
     format!("{number:.decimals$} {name}")
 }
 
-/// Shows a count with commas between thousands: `1,000,000`.
+/// Formats a count with thousands separators: `1,000,000`.
 pub(crate) fn show_count(count: u64) -> String {
     let digits = count.to_string();
     let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
@@ -71,7 +72,7 @@ pub(crate) fn show_count(count: u64) -> String {
     shown
 }
 
-/// Shows how many things there are: `1 chunk`, `12,345 keys`, `2 entries`.
+/// Formats a count with its noun: `1 chunk`, `12,345 keys`, `2 entries`.
 pub(crate) fn show_number(count: u64, thing: &str) -> String {
     let things = match thing.strip_suffix('y') {
         _ if count == 1 => thing.to_owned(),
@@ -86,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_take_the_units_that_people_write() {
+    fn sizes_accept_common_spellings_of_units() {
         for (text, bytes) in [
             ("65536", 65_536),
             ("64KiB", 65_536),
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_and_counts_are_shown_for_people() {
+    fn sizes_and_counts_have_units_and_separators() {
         assert_eq!(show_size(138), "138 B");
         assert_eq!(show_size(65_536), "64.0 KiB");
         assert_eq!(show_size(1_572_864), "1.50 MiB");

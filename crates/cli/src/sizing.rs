@@ -1,23 +1,27 @@
-//! How large a filter is to be, by one of three flags.
+//! The size of a filter, given by one of three options.
 
 use filter::{ErrorRate, Sizing};
 
-use crate::failure::Usage;
+use crate::failure::UsageError;
 use crate::size_text::SizeText;
 use crate::writing_options;
 
-/// The sizing of which at most one was given; without any, HBase's error rate of 1 %.
+/// Returns the sizing from at most one option; without options, HBase's error rate of 1 %.
 pub(crate) fn sizing(
     error_rate: Option<f64>,
     bits_per_key: Option<f64>,
     budget: Option<SizeText>,
-) -> Result<Sizing, Usage> {
+) -> Result<Sizing, UsageError> {
     match (error_rate, bits_per_key, budget) {
         (Some(rate), None, None) => Ok(Sizing::ErrorRate(writing_options::error_rate(rate)?)),
         (None, Some(bits), None) if bits > 0.0 && bits.is_finite() => Ok(Sizing::BitsPerKey(bits)),
-        (None, Some(bits), None) => Err(Usage(format!("a filter cannot have {bits} bits per key"))),
+        (None, Some(bits), None) => {
+            Err(UsageError(format!("bits per key must be positive, not {bits}")))
+        }
         (None, None, Some(budget)) => Ok(Sizing::Bytes(budget.bytes())),
         (None, None, None) => Ok(Sizing::ErrorRate(ErrorRate::HBASE)),
-        _ => Err(Usage("an error rate, bits per key or a budget: only one can be kept".to_owned())),
+        _ => Err(UsageError(
+            "error rate, bits per key and budget exclude each other: give one".to_owned(),
+        )),
     }
 }

@@ -1,4 +1,4 @@
-//! `hfile verify`: every check of a file that there is.
+//! `hfile verify`: checks whole files.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -15,52 +15,53 @@ use sstable::{BlockType, Damage, FileName, FileSource, Verification};
 use crate::each_file::Outcomes;
 use crate::failure::Answer;
 use crate::lost_rows::LostRowsReport;
-use crate::output::{Audience, Report};
+use crate::output::{Report, ReportFormat};
 use crate::progress::Progress;
 use crate::reading_options::limits;
 use crate::size_text::show_number;
 
-/// Check HFiles wholly: checksums, block chains, order, index, totals, and that filters pass each key.
+/// Check whole HFiles: checksums, block chains, key order, index, totals, and that filters pass all keys.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   hfile verify 4f1c.hfile
   hfile verify --json backup/*/cf/* | jq -r 'select(.ok | not) | .file'
 
-Files are checked on all cores, and reported in their order. One that cannot be read does not keep the
-others from being checked. Of a damaged data block the report has the rows that may be missing: those
-between the sound rows before and behind it; hfile salvage saves all others.
+Checks files on all cores and reports them in the order given. Continues with the other files if one cannot
+be read. For a damaged data block, reports which rows may be missing: those between the last sound row
+before the block and the first sound row after it. hfile salvage saves all other rows.
 Exit status: 0 all sound, 1 some damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Verify {
-    /// The files
+    /// HFiles to check
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Verify {
     /// Checks and reports file by file.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        check_all(&self.files, self.audience)
+        check_all(&self.files, self.report_format)
     }
 }
 
-/// Checks files on all cores, and reports them in their order. Those that could not be read are said on stderr.
-fn check_all(files: &[PathBuf], audience: Audience) -> anyhow::Result<Answer> {
+/// Checks files on all cores and reports them in the given order; prints read errors to stderr.
+fn check_all(files: &[PathBuf], report_format: ReportFormat) -> anyhow::Result<Answer> {
     let mut outcomes = Outcomes::default();
     in_parallel(files, |outcome| {
         let answer = outcome.and_then(|report| {
-            audience.print(&report)?;
+            report_format.print(&report)?;
             Ok(Answer::from_bool(report.ok))
         });
-        outcomes.take(answer)
+        outcomes.record(answer)
     })?;
     outcomes.conclude(files.len())
 }
 
-/// Hands over what was found in each file, in their order, as soon as it and all before it are done. The first
-/// failure to take it ends the work.
+/// Checks files in parallel, and calls `take` with each report in the given order as soon as it is ready.
+///
+/// The first error of `take` ends the work.
 fn in_parallel(
     files: &[PathBuf],
     mut take: impl FnMut(anyhow::Result<FileReport>) -> anyhow::Result<()>,
@@ -70,7 +71,7 @@ fn in_parallel(
     let progress = (files.len() > 1).then(|| Progress::new("files", files.len() as u64));
     let next = AtomicUsize::new(0);
     thread::scope(|scope| {
-        // The sender of each worker; where none is left, the work is done.
+        // The channel closes when the last worker drops its sender.
         let (sender, receiver) = mpsc::channel();
         for _ in 0..thread_count {
             let (sender, next, is_alone) = (sender.clone(), &next, files.len() == 1);
@@ -78,7 +79,7 @@ fn in_parallel(
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(file) = files.get(index) else { break };
-                    // Nobody takes it if stdout takes nothing more.
+                    // The receiver is gone if a report could not be printed.
                     if sender.send((index, check(file, is_alone))).is_err() {
                         break;
                     }
@@ -87,12 +88,12 @@ fn in_parallel(
         }
         drop(sender);
         let mut waiting = BTreeMap::new();
-        let mut taken = 0;
+        let mut next_index = 0;
         for (index, outcome) in receiver {
             waiting.insert(index, outcome);
-            while let Some(outcome) = waiting.remove(&taken) {
+            while let Some(outcome) = waiting.remove(&next_index) {
                 take(outcome)?;
-                taken += 1;
+                next_index += 1;
                 if let Some(progress) = &progress {
                     progress.advance(1);
                 }
@@ -127,13 +128,13 @@ struct FileReport {
     errors: Vec<Finding>,
 }
 
-/// One thing that is wrong.
+/// A problem of the file.
 #[derive(Serialize)]
 struct Finding {
     offset: u64,
     block: Option<&'static str>,
     what: String,
-    /// Of a data block that cannot be read.
+    /// For a data block that cannot be read.
     #[serde(flatten)]
     rows: Option<LostRowsReport>,
 }
@@ -174,7 +175,7 @@ impl Report for FileReport {
             }
         }
         if !self.totals_checked {
-            let why = "where a part cannot be read nobody knows what they should be";
+            let why = "parts of the file cannot be read";
             writeln!(out, "  totals not checked: {why}")?;
         }
         Ok(())

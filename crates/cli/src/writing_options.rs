@@ -1,9 +1,8 @@
-//! How a file is written: flags named like HBase's settings, or a JSON file with all of them.
+//! Settings of a file to write: options named like HBase's settings, or a JSON file with all of them.
 //!
-//! The JSON object uses the names of the specs in `tests/hbase-judge`, so that the same file tells
-//! HBase and `hfile` to write the same bytes. Names that only describe how cells are made up are
-//! passed over; any other unknown name is refused, because a setting that is silently left out
-//! gives another file than the one asked for.
+//! The JSON object uses the names of the specs in `tests/hbase-judge`, so that HBase and `hfile` write the
+//! same bytes from the same file. Names that only describe how cells are generated are ignored. Any other
+//! unknown name is refused, because ignoring a setting would write another file than requested.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,102 +16,103 @@ use sstable::{
     Timestamp, WriterOptions, ZstdFraming,
 };
 
-use crate::failure::Usage;
+use crate::failure::UsageError;
 use crate::key_text::parse_hex;
 use crate::size_text::SizeText;
 
-/// Settings of a file to be written; those not given keep HBase's defaults.
+/// Settings of a file to write; `None` keeps HBase's default.
 #[derive(Debug, Default, Deserialize, clap::Args)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[command(next_help_heading = "How the file is written")]
 #[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
 pub(crate) struct WritingOptions {
-    /// Bytes of cells after which a data block is cut [default: 64KiB]
+    /// End a data block after this many bytes of cells [default: 64KiB]
     #[arg(long, value_name = "SIZE")]
     block_size: Option<SizeText>,
-    /// NONE, PREFIX, DIFF, FAST_DIFF or ROW_INDEX_V1 [default: NONE]
+    /// Encode data blocks with NONE, PREFIX, DIFF, FAST_DIFF or ROW_INDEX_V1 [default: NONE]
     #[arg(long, value_name = "NAME")]
     #[serde(rename = "encoding")]
     data_block_encoding: Option<String>,
-    /// NONE, GZ, SNAPPY or LZ4; ZSTD where it was built in [default: NONE]
+    /// Compress blocks with NONE, GZ, SNAPPY or LZ4, or ZSTD if built in [default: NONE]
     #[arg(long, value_name = "NAME")]
     compression: Option<String>,
-    /// frame or blocks: as the cluster's codec class for ZSTD wants it [default: frame]
+    /// Frame ZSTD data as the cluster's codec class expects it: frame or blocks [default: frame]
     #[arg(long, value_name = "NAME")]
     zstd_framing: Option<String>,
-    /// BYTES, or META for files of hbase:meta [default: BYTES]
+    /// Order rows by BYTES, or by META for files of hbase:meta [default: BYTES]
     #[arg(long, value_name = "NAME")]
     comparator: Option<String>,
-    /// NULL, CRC32 or CRC32C [default: CRC32C]
+    /// Protect blocks with NULL, CRC32 or CRC32C checksums [default: CRC32C]
     #[arg(long, value_name = "NAME")]
     checksum: Option<String>,
-    /// Bytes that share one checksum [default: 16KiB]
+    /// Write one checksum per this many bytes [default: 16KiB]
     #[arg(long, value_name = "SIZE")]
     bytes_per_checksum: Option<SizeText>,
-    /// NONE, ROW, ROWCOL or ROWPREFIX_FIXED_LENGTH [default: ROW; with --options NONE]
+    /// Write an HBase Bloom filter: NONE, ROW, ROWCOL or ROWPREFIX_FIXED_LENGTH [default: ROW; with
+    /// --options NONE]
     #[arg(long, value_name = "NAME")]
     #[serde(rename = "bloom")]
     bloom_type: Option<String>,
-    /// Bytes of the row that ROWPREFIX_FIXED_LENGTH looks at
+    /// Set the length of the row prefix for ROWPREFIX_FIXED_LENGTH
     #[arg(long, value_name = "BYTES")]
     bloom_prefix_length: Option<u16>,
-    /// jenkins, murmur or murmur3 [default: murmur]
+    /// Hash Bloom filter keys with jenkins, murmur or murmur3 [default: murmur]
     #[arg(long, value_name = "NAME")]
     bloom_hash: Option<String>,
-    /// How often the HBase Bloom may be wrong [default: 0.01]
+    /// Set the error rate of the HBase Bloom filter, between 0 and 1 [default: 0.01]
     #[arg(long, value_name = "RATE")]
     bloom_error_rate: Option<f64>,
-    /// Bytes of a Bloom chunk [default: 128KiB]
+    /// Set the size of a Bloom chunk [default: 128KiB]
     #[arg(long, value_name = "SIZE")]
     bloom_block_size: Option<SizeText>,
-    /// How often a Bloom chunk may be folded in half [default: 7]
+    /// Fold a Bloom chunk in half at most this many times [default: 7]
     #[arg(long, value_name = "TIMES")]
     bloom_max_fold: Option<u32>,
-    /// Whether rows with family deletes get a Bloom of their own [default: true]
+    /// Write a Bloom filter of rows with family deletes [default: true]
     #[arg(long, value_name = "BOOL")]
     delete_family_bloom: Option<bool>,
-    /// Bytes after which an index block is cut [default: 128KiB]
+    /// End an index block after this many bytes [default: 128KiB]
     #[arg(long, value_name = "SIZE")]
     index_block_size: Option<SizeText>,
-    /// Entries an index block has at least [default: 16]
+    /// Write at least this many entries per index block [default: 16]
     #[arg(long, value_name = "ENTRIES")]
     index_min_entries: Option<u32>,
-    /// Whether cells keep their sequence ids [default: true]
+    /// Write the cells' sequence ids [default: true]
     #[arg(long, value_name = "BOOL")]
     includes_mvcc: Option<bool>,
-    /// Whether cells keep their tags [default: false; with --options whether "tags" is given]
+    /// Write the cells' tags [default: false; with --options true if "tags" is given]
     #[arg(long, value_name = "BOOL")]
     includes_tags: Option<bool>,
-    /// Whether tags are compressed by a dictionary, under an encoding [default: false]
+    /// Compress tags with a dictionary if data blocks are encoded [default: false]
     #[arg(long, value_name = "BOOL")]
     compress_tags: Option<bool>,
-    /// The newest write in the file, as MAX_SEQ_ID_KEY says it [default: none; with --options 0]
+    /// Record this newest sequence id as MAX_SEQ_ID_KEY [default: none; with --options 0]
     #[arg(long, value_name = "ID")]
     #[serde(rename = "maxSeqId")]
     max_sequence_id: Option<u64>,
-    /// Whether the file calls itself the result of a major compaction [default: false]
+    /// Mark the file as the result of a major compaction [default: false]
     #[arg(long, value_name = "BOOL")]
     major_compaction: Option<bool>,
-    /// When the file was made, in milliseconds [default: now; with --options 1700000000000]
+    /// Set the creation time, in milliseconds since 1970 [default: now; with --options 1700000000000]
     #[arg(long, value_name = "MILLIS")]
     create_time: Option<i64>,
-    /// A further entry of the file info; can be given again and again
+    /// Add an entry to the file info; repeatable
     #[arg(long = "file-info", value_name = "KEY=HEX")]
     #[serde(skip)]
     file_info_flags: Vec<String>,
     #[arg(skip)]
     file_info: BTreeMap<String, String>,
-    /// A filter of our own beside the HBase Bloom, such as blocked-bloom; HBase passes it over
+    /// Add a row filter, such as blocked-bloom, in META blocks that HBase ignores
     #[arg(long, value_name = "KIND")]
     filter: Option<String>,
-    /// How often that filter may be wrong [default: 0.01]
+    /// Set the error rate of the row filter, between 0 and 1 [default: 0.01]
     #[arg(long, value_name = "RATE", requires = "filter")]
     filter_error_rate: Option<f64>,
     #[arg(skip)]
     index_encoding: Option<String>,
 }
 
-/// Names of a spec that say which cells a generator makes, and nothing about the file.
+/// Names in a spec that describe generated cells and not the file.
 const DESCRIBES_CELLS: [&str; 17] = [
     "name",
     "seed",
@@ -133,7 +133,7 @@ const DESCRIBES_CELLS: [&str; 17] = [
     "dupKeys",
 ];
 
-/// The create time of specs that name none, so that one spec always gives the same bytes.
+/// The default creation time of specs, fixed so that a spec always gives the same bytes.
 const SPEC_CREATE_TIME: i64 = 1_700_000_000_000;
 
 impl WritingOptions {
@@ -141,7 +141,7 @@ impl WritingOptions {
     pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
         let name = path.display();
         let text = std::fs::read_to_string(path).with_context(|| format!("{name}: cannot read"))?;
-        Self::parse(&text).map_err(|what| Usage(format!("{name}: {what}")).into())
+        Self::parse(&text).map_err(|what| UsageError(format!("{name}: {what}")).into())
     }
 
     fn parse(text: &str) -> serde_json::Result<Self> {
@@ -158,11 +158,11 @@ impl WritingOptions {
         Ok(options)
     }
 
-    /// Changes what is given here in `options`.
+    /// Applies these settings to `options`.
     ///
     /// # Errors
     ///
-    /// [`Usage`] if a name or number means nothing.
+    /// [`UsageError`] if a name is unknown or a number is out of range.
     pub(crate) fn apply(&self, options: WriterOptions) -> anyhow::Result<WriterOptions> {
         let options = self.apply_blocks(options)?;
         let options = self.apply_filters(options)?;
@@ -237,8 +237,8 @@ impl WritingOptions {
             let kind =
                 named("filter", name, FilterKind::ALL.iter().map(|kind| (kind.name(), *kind)))?;
             let rate = error_rate(self.filter_error_rate.unwrap_or(0.01))?;
-            // A fixed seed, so that the same cells give the same bytes. Where keys come from people
-            // who might choose them against the filter, a store draws its own.
+            // A fixed seed, so that the same cells give the same bytes. A store chooses a random seed
+            // instead, which protects its filters against keys chosen to collide.
             options = options.filter(FilterOptions {
                 kind,
                 sizing: Sizing::ErrorRate(rate),
@@ -259,26 +259,26 @@ impl WritingOptions {
             options = options.create_time(Timestamp::new(millis));
         }
         let flags = self.file_info_flags.iter().map(|entry| {
-            let usage = || Usage(format!("file info {entry:?}: it looks like KEY=HEX"));
+            let usage = || UsageError(format!("file info {entry:?}: expected KEY=HEX"));
             entry.split_once('=').ok_or_else(usage)
         });
         let spec = self.file_info.iter().map(|(key, hex)| Ok((key.as_str(), hex.as_str())));
         for entry in flags.chain(spec) {
             let (key, hex) = entry?;
             let value = parse_hex(hex)
-                .ok_or_else(|| Usage(format!("file info {key}: {hex:?} is not hex")))?;
+                .ok_or_else(|| UsageError(format!("file info {key}: {hex:?} is not hex")))?;
             options = options.file_info(key.as_bytes(), value);
         }
         Ok(options)
     }
 
-    /// The order of rows, if it is given.
-    pub(crate) fn comparator(&self) -> Result<Option<Comparator>, Usage> {
+    /// Returns the order of rows, if it is set.
+    pub(crate) fn comparator(&self) -> Result<Option<Comparator>, UsageError> {
         let known = [("BYTES", Comparator::Bytes), ("META", Comparator::Meta)];
         self.comparator.as_ref().map(|name| named("comparator", name, known)).transpose()
     }
 
-    fn bloom_type(&self) -> Result<Option<BloomType>, Usage> {
+    fn bloom_type(&self) -> Result<Option<BloomType>, UsageError> {
         let Some(name) = &self.bloom_type else {
             return Ok(None);
         };
@@ -286,34 +286,34 @@ impl WritingOptions {
         let known = [BloomType::None, BloomType::Row, BloomType::RowCol, prefix];
         let found = named("Bloom type", name, known.map(|known| (known.name(), known)))?;
         if found == BloomType::RowPrefixFixedLength(0) {
-            return Err(Usage(format!("{name} needs a Bloom prefix length from 1 on")));
+            return Err(UsageError(format!("{name} needs a Bloom prefix length of at least 1")));
         }
         Ok(Some(found))
     }
 }
 
-/// The encoding of this name.
-pub(crate) fn encoding(name: &str) -> Result<DataBlockEncoding, Usage> {
+/// Returns the data block encoding with this name.
+pub(crate) fn encoding(name: &str) -> Result<DataBlockEncoding, UsageError> {
     let known = DataBlockEncoding::ALL.map(|encoding| (encoding.name(), encoding));
     named("data block encoding", name, known)
 }
 
-/// The codec of this name.
-pub(crate) fn codec(name: &str) -> Result<Compression, Usage> {
+/// Returns the codec with this name.
+pub(crate) fn codec(name: &str) -> Result<Compression, UsageError> {
     named("compression", name, Compression::ALL.map(|codec| (codec.name(), codec)))
 }
 
-/// The framing of ZSTD of this name.
-pub(crate) fn zstd_framing(name: &str) -> Result<ZstdFraming, Usage> {
+/// Returns the ZSTD framing with this name.
+pub(crate) fn zstd_framing(name: &str) -> Result<ZstdFraming, UsageError> {
     named("ZSTD framing", name, ZstdFraming::ALL.map(|framing| (framing.name(), framing)))
 }
 
-/// What `name` stands for among the known ones.
+/// Returns the value with this name among the known ones.
 pub(crate) fn named<T>(
     what: &str,
     name: &str,
     known: impl IntoIterator<Item = (&'static str, T)>,
-) -> Result<T, Usage> {
+) -> Result<T, UsageError> {
     let mut names = Vec::new();
     for (known, meaning) in known {
         if known == name {
@@ -321,20 +321,20 @@ pub(crate) fn named<T>(
         }
         names.push(known);
     }
-    Err(Usage(format!("unknown {what} {name:?}; there are {}", names.join(", "))))
+    Err(UsageError(format!("unknown {what} {name:?}; known are {}", names.join(", "))))
 }
 
-pub(crate) fn error_rate(rate: f64) -> Result<ErrorRate, Usage> {
+pub(crate) fn error_rate(rate: f64) -> Result<ErrorRate, UsageError> {
     ErrorRate::new(rate)
-        .map_err(|_| Usage(format!("an error rate lies between 0 and 1, not {rate}")))
+        .map_err(|_| UsageError(format!("an error rate must be between 0 and 1, not {rate}")))
 }
 
-pub(crate) fn small(what: &str, size: SizeText) -> Result<u32, Usage> {
+pub(crate) fn small(what: &str, size: SizeText) -> Result<u32, UsageError> {
     i32::try_from(size.bytes())
         .ok()
         .filter(|bytes| *bytes > 0)
         .and_then(|bytes| u32::try_from(bytes).ok())
-        .ok_or_else(|| Usage(format!("{what} lies between 1 and {} bytes", i32::MAX)))
+        .ok_or_else(|| UsageError(format!("{what} must be between 1 and {} bytes", i32::MAX)))
 }
 
 #[cfg(test)]
@@ -342,7 +342,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_spec_may_describe_cells_but_not_name_what_nobody_knows() {
+    fn a_spec_may_describe_cells_but_not_use_unknown_names() {
         let options = WritingOptions::parse(
             r#"{"seed":1,"cells":9,"keys":{"dist":"uuid"},"tags":{"p":0.5},"blockSize":2048,
                 "encoding":"DIFF","maxSeqId":7,"fileInfo":{"a":"00ff"}}"#,
@@ -353,12 +353,12 @@ mod tests {
         assert_eq!(options.max_sequence_id, Some(7));
         assert_eq!(options.includes_tags, Some(true));
         assert_eq!(options.create_time, Some(SPEC_CREATE_TIME));
-        let error = WritingOptions::parse(r#"{"blokSize":1}"#).expect_err("a slip of the pen");
+        let error = WritingOptions::parse(r#"{"blokSize":1}"#).expect_err("misspelt");
         assert!(error.to_string().contains("unknown field `blokSize`"), "{error}");
     }
 
     #[test]
-    fn every_spec_of_the_golden_files_is_understood() {
+    fn every_spec_of_the_golden_files_is_accepted() {
         let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/hfile/manifest.json");
         let manifest = std::fs::read_to_string(manifest).expect("committed");
         let files: Vec<serde_json::Value> = serde_json::from_str(&manifest).expect("JSON");
@@ -370,23 +370,23 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused_by_name() {
+    fn invalid_settings_are_refused_by_name() {
         for (spec, message) in [
             (r#"{"encoding":"PREFIX_TREE"}"#, "unknown data block encoding \"PREFIX_TREE\""),
             (r#"{"bloom":"ROWPREFIX_FIXED_LENGTH"}"#, "needs a Bloom prefix length"),
             (r#"{"bloomErrorRate":1.5}"#, "between 0 and 1"),
             (
                 r#"{"zstdFraming":"stream"}"#,
-                "unknown ZSTD framing \"stream\"; there are frame, blocks",
+                "unknown ZSTD framing \"stream\"; known are frame, blocks",
             ),
-            (r#"{"blockSize":0}"#, "block size lies between 1"),
+            (r#"{"blockSize":0}"#, "block size must be between 1"),
             (r#"{"fileInfo":{"a":"0"}}"#, "file info a: \"0\" is not hex"),
             (r#"{"indexEncoding":"PREFIX_TREE"}"#, "unknown index encoding"),
         ] {
             let options = WritingOptions::parse(spec).expect("known names");
             let error = options.apply(WriterOptions::default()).expect_err(spec);
             assert!(error.to_string().contains(message), "{error}");
-            assert!(error.is::<Usage>());
+            assert!(error.is::<UsageError>());
         }
     }
 }

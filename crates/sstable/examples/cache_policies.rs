@@ -1,15 +1,16 @@
-//! Why the block cache is not plain LRU: hit rates of both on two traces.
+//! Compares the hit rates of LRU and of the block cache's policy on two traces.
 //!
-//! Blocks of 64 KiB, a cache for a tenth of them. `quick_cache` is set up as `BlockCache` sets it up; LRU is
-//! written out below. Only gets are counted.
+//! Blocks of 64 KiB, and a cache for a tenth of them. `quick_cache` has the options that
+//! `BlockCache` gives it. LRU is implemented below. Only gets are counted.
 //!
 //! ```text
 //! gets             blocks drawn by popularity, in proportion to 1/rank
-//! gets and scans   the same, and a scan over a fifth of all blocks after every 20,000 gets
+//! gets and scans   the same, with a scan over a fifth of all blocks after every 20,000 gets
 //!
-//! cargo run --release -p hfile-sstable --example cache_policies              100,000 blocks, 2,000,000 gets
-//! cargo run --release -p hfile-sstable --example cache_policies -- 10000     10,000 blocks, 200,000 gets
+//! cargo run --release -p hfile-sstable --example cache_policies [-- BLOCKS]
 //! ```
+//!
+//! `BLOCKS` is 100,000 by default; the trace has 20 gets for each block.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -29,11 +30,11 @@ enum Step {
     Scan(u64),
 }
 
-/// Blocks kept in memory, by some policy.
+/// A cache of blocks with an eviction policy.
 trait Policy {
-    /// Whether the block is there; if not, it is read and comes in.
+    /// Accesses a block, and inserts an absent one. Returns whether the block was there.
     fn use_block(&mut self, block: u64) -> bool;
-    /// Bytes of its blocks.
+    /// Returns the bytes of the cached blocks.
     fn bytes(&self) -> u64;
 }
 
@@ -55,7 +56,7 @@ impl Quick {
             .estimated_items_capacity((capacity_bytes / BLOCK_BYTES) as usize)
             .weight_capacity(capacity_bytes)
             .build()
-            .expect("both numbers that a cache needs are given");
+            .expect("both required options are set");
         Self(Cache::with_options(
             options,
             Bytes,
@@ -79,7 +80,7 @@ impl Policy for Quick {
     }
 }
 
-/// The least recently used block leaves first.
+/// Evicts the least recently used block.
 struct Lru {
     blocks_max: usize,
     clock: u64,
@@ -102,7 +103,7 @@ impl Policy for Lru {
         if let Some(before) = before {
             self.by_use.remove(&before);
         } else if self.last_use.len() > self.blocks_max {
-            let (_, oldest) = self.by_use.pop_first().expect("as many as blocks");
+            let (_, oldest) = self.by_use.pop_first().expect("one entry for each block");
             self.last_use.remove(&oldest);
         }
         before.is_some()
@@ -113,7 +114,7 @@ impl Policy for Lru {
     }
 }
 
-/// Blocks drawn so that the one of rank i comes up in proportion to 1/i; ranks are spread over the file.
+/// Returns gets of blocks in proportion to 1/rank, with the ranks spread over the file.
 fn gets(blocks: u64, count: u64) -> impl Iterator<Item = Step> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     (0..count).map(move |_| {
@@ -121,12 +122,12 @@ fn gets(blocks: u64, count: u64) -> impl Iterator<Item = Step> {
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let uniform = (state >> 11) as f64 / (1_u64 << 53) as f64;
         let rank = (blocks as f64).powf(uniform) as u64;
-        // Each rank has a block of its own where the factor and the number of blocks are coprime.
+        // Maps ranks to different blocks if the factor and the number of blocks are coprime.
         Step::Get(rank * 61_803 % blocks)
     })
 }
 
-/// The same gets, with a scan over a fifth of the blocks now and then, each from where the last one ended.
+/// Returns the same gets, with scans of a fifth of the blocks, each from the end of the last scan.
 fn gets_and_scans(blocks: u64, count: u64) -> impl Iterator<Item = Step> {
     let part = blocks / 5;
     gets(blocks, count).zip(0_u64..).flat_map(move |(get, at)| {
@@ -138,7 +139,7 @@ fn gets_and_scans(blocks: u64, count: u64) -> impl Iterator<Item = Step> {
     })
 }
 
-/// The share of gets that found their block.
+/// Returns the share of gets that found their block in the cache.
 fn hit_rate(
     policy: &mut dyn Policy,
     steps: impl Iterator<Item = Step>,

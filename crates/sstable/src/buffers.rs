@@ -7,6 +7,12 @@
 //! A scan that passes the cache by is done with each block before it reads the next one. Its
 //! buffers go round: memory that was just used is still in the processor's cache, and need not be
 //! filled with zeros again.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "start and end are within the buffer"
+)]
+
 use std::ops::{Deref, Range};
 
 use bytes::Bytes;

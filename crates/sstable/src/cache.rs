@@ -9,6 +9,11 @@
 //! would have spared them, or filters live outside the budget and grow without bound. So a reader
 //! keeps the filter blocks it has loaded, and each byte of them is taken off what is left for other
 //! blocks. Past one half of the capacity filters are cached like any other block.
+#![allow(
+    clippy::as_conversions,
+    clippy::arithmetic_side_effects,
+    reason = "bytes in memory, and shares of them"
+)]
 
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::atomic::{AtomicBool, Ordering};

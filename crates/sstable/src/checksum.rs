@@ -3,10 +3,6 @@
 //! Behind the data of a block stand `n` checksums, each an u32 BE, in order: checksum `i` covers
 //! bytes `i · b .. (i + 1) · b` of header and data, `b` being the header's `bytes_per_checksum`, the
 //! last one what is left. Without an algorithm the `n` places are there and hold zeros.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use std::fmt;
 

@@ -11,10 +11,6 @@
 //! and in files of old a truth (top or not) and the split key behind an hvlong of its length. The
 //! bottom half are the cells before the split key, the top half all others. HBase: `Reference`,
 //! `HalfStoreFileReader`.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use prost::Message;
 

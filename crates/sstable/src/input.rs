@@ -11,10 +11,6 @@
 //!
 //! Two integers that look alike and are not: HBase takes the first from protobuf and the second
 //! from Hadoop (`WritableUtils.writeVLong`).
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 /// The rest of some bytes. Whatever is asked for and not there is `None`, and takes nothing.
 #[derive(Clone, Copy, Debug)]

@@ -16,6 +16,11 @@
 //! timestamp and type descend, so that what is newer or hides more comes first. Of cells with equal
 //! keys their [sequence ids](crate::CellRef::compare) decide. The rows of `hbase:meta` have an order of
 //! [their own](crate::Comparator).
+#![allow(
+    clippy::as_conversions,
+    clippy::arithmetic_side_effects,
+    reason = "constants, and lengths in memory"
+)]
 
 use std::cmp::Ordering;
 use std::fmt;

@@ -1,4 +1,8 @@
-//! Apache HBase store files (HFile v3), written and read.
+//! Reads and writes Apache HBase store files (HFile v3).
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
 
 mod block;
 mod buffers;
@@ -61,7 +65,7 @@ pub use source::{FileSource, ReadAt};
 pub use text::{escape, unescape};
 pub use trace::{BlockKind, BlockSource, ReadCounters, ReadTrace};
 pub use units::{BlockOffset, SequenceId, Timestamp};
-pub use verify::{Lost, LostRows, PROBLEMS_MAX, Verification, salvage, verify};
+pub use verify::{LostRange, LostRows, PROBLEMS_MAX, Verification, salvage, verify};
 pub use write::{
     FileInfoChange, FileSummary, FilterOptions, Writer, WriterOptions, rebuild_filter,
 };

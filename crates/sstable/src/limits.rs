@@ -145,12 +145,12 @@ mod tests {
         read(&file, Limits::default()).unwrap();
         let none = Limits::default;
         for (limits, what) in [
-            (none().block_len_max(100), "loaded at once more than the limits allow"),
-            (none().cell_len_max(30), "a cell of more than the 30 bytes allowed"),
             (
-                none().load_on_open_len_max(100),
-                "bytes to load at once are more than the limits allow",
+                none().block_len_max(100),
+                "makes the load-on-open section larger than the limits allow",
             ),
+            (none().cell_len_max(30), "a cell of more than the 30 bytes allowed"),
+            (none().load_on_open_len_max(100), "a load-on-open section of"),
             (none().file_info_len_max(10), "is longer than the limits allow"),
             (none().index_levels_max(1), "more index levels than the limits allow"),
         ] {

@@ -6,10 +6,6 @@
 //! t1,a\x00,17…             bytes: as bytes, this row would stand before the one above it
 //! t10,,17…                 as bytes, this table would stand before the rows of t1 from "," < "0" on
 //! ```
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use std::cmp::Ordering;
 

@@ -1,11 +1,12 @@
-//! An open file, as users of the crate see it.
+//! The reader: an open file as the users of the crate see it.
 //!
-//! | question                           | answered by                                                 |
-//! |------------------------------------|-------------------------------------------------------------|
-//! | has the file this row, and where?  | [`Reader::get_row`]: the module `lookup`                     |
-//! | can it have this row or prefix?    | [`Reader::ask_filter`], [`Reader::may_contain_prefix`]       |
-//! | which cells are in it, in order?   | [`Reader::scanner`], [`Reader::bulk_scanner`]                |
-//! | what does it consist of?           | [`Reader::blocks`], [`Reader::index`], [`Reader::filters`]   |
+//! | question                             | answered by                                                |
+//! |--------------------------------------|------------------------------------------------------------|
+//! | does the file have a row, and where? | [`Reader::get_row`]: the module `lookup`                   |
+//! | can it have a row or prefix?         | [`Reader::ask_filter`], [`Reader::may_contain_prefix`]     |
+//! | which cells does it have?            | [`Reader::scanner`], [`Reader::bulk_scanner`]              |
+//! | what does it consist of?             | [`Reader::blocks`], [`Reader::index`], [`Reader::filters`] |
+#![allow(clippy::arithmetic_side_effects, reason = "counters")]
 
 use std::borrow::Cow;
 use std::fmt;
@@ -21,7 +22,7 @@ use crate::{
     ReaderOptions, Result, RowProbe, Scanner, Trailer,
 };
 
-/// An open file. Cloning it is cheap, and all clones are one file; threads may share it.
+/// An open file. Clones are cheap and share the file; threads may share a reader.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -49,13 +50,14 @@ use crate::{
 pub struct Reader(LookupFile);
 
 impl Reader {
-    /// Opens a file. Reads its trailer and what the trailer says to load, and nothing else; errors
-    /// call the file `name`.
+    /// Opens a file. Reads only the trailer and the load-on-open section.
+    ///
+    /// Errors call the file `name`.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if what was read contradicts the format, [`Error::Unsupported`] if it
-    /// needs something this build does not have, [`Error::Io`] if it cannot be read.
+    /// [`Error::Corrupt`] if the file contradicts the format, [`Error::Unsupported`] if it needs a
+    /// feature that this build does not have, [`Error::Io`] if it cannot be read.
     pub fn open(source: Arc<dyn ReadAt>, name: FileName, options: ReaderOptions) -> Result<Self> {
         open::open(source, name, options).map(Arc::new).map(LookupFile::new).map(Self)
     }
@@ -74,19 +76,22 @@ impl Reader {
         Self::open(Arc::new(source), name, options)
     }
 
-    /// The file behind the facade.
+    /// Returns the open file.
     pub(crate) const fn file(&self) -> &Arc<OpenFile> {
         &self.0.file
     }
 
-    /// Returns the file for a list that lookups ask, such as [`Lookup::rows`](crate::Lookup::rows).
+    /// Returns the file as an element of a lookup's file list.
+    ///
+    /// See [`Lookup::rows`](crate::Lookup::rows).
     pub fn lookup_file(&self) -> LookupFile {
         self.0.clone()
     }
 
-    /// Looks a row up: by range, filter, index and block. Returns a scanner on its first cell.
+    /// Looks up a row. Returns a scanner at its first cell; `None` if the file does not have the
+    /// row.
     ///
-    /// Counts the file as considered, and why it was skipped if it was.
+    /// Counts the file as considered and, if it was skipped, the reason.
     ///
     /// # Errors
     ///
@@ -96,7 +101,7 @@ impl Reader {
         self.0.get_row(probe, trace)
     }
 
-    /// Asks the filter about a row; counts the question and the filter's blocks.
+    /// Asks the filter about a row. Counts the question and the filter's blocks.
     pub fn ask_filter(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> FilterAnswer {
         if self.is_empty() {
             return FilterAnswer::No;
@@ -104,9 +109,11 @@ impl Reader {
         self.file().filters.ask(&self.file().blocks, probe, trace)
     }
 
-    /// Returns whether the file can hold a row that begins with `prefix`, as far as its range and its filter
-    /// know: HBase's Bloom filter can tell if it is over prefixes as long or shorter. Counts the file as
-    /// considered, and why it was skipped if it was.
+    /// Returns whether the file can hold a row that begins with `prefix`, by its row range and
+    /// filter.
+    ///
+    /// Only HBase's Bloom filter over prefixes that are at most as long as `prefix` can answer.
+    /// Counts the file as considered and, if it was skipped, the reason.
     pub fn may_contain_prefix(&self, prefix: &[u8], trace: &mut ReadTrace) -> bool {
         trace.files_considered += 1;
         let by_bytes = self.trailer().comparator == Comparator::Bytes;
@@ -122,47 +129,47 @@ impl Reader {
         self.file().filters.ask_prefix(&self.file().blocks, prefix, trace) != FilterAnswer::No
     }
 
-    /// What errors call the file.
+    /// Returns the name that errors call the file.
     pub fn name(&self) -> &FileName {
         &self.file().blocks.name
     }
 
-    /// Where everything is.
+    /// Returns the trailer.
     pub fn trailer(&self) -> &Trailer {
         &self.file().trailer
     }
 
-    /// What the file says about itself.
+    /// Returns the file info.
     pub fn file_info(&self) -> &FileInfo {
         &self.file().file_info
     }
 
-    /// Bytes of the file.
+    /// Returns the length of the file in bytes.
     pub fn len(&self) -> u64 {
         self.file().blocks.source.len()
     }
 
-    /// Whether it holds no cells.
+    /// Returns whether the file has no cells.
     pub fn is_empty(&self) -> bool {
         self.trailer().entry_count == 0
     }
 
-    /// The first row, unless there are no cells.
+    /// Returns the first row; `None` without cells.
     pub fn first_row(&self) -> Option<&[u8]> {
         self.file().rows.as_ref().map(|rows| &*rows.first)
     }
 
-    /// The last row, unless there are no cells.
+    /// Returns the last row; `None` without cells.
     pub fn last_row(&self) -> Option<&[u8]> {
         self.file().rows.as_ref().map(|rows| &*rows.last)
     }
 
-    /// Returns whether `row` lies between the first row and the last.
+    /// Returns whether `row` is between the first and the last row.
     pub fn spans_row(&self, row: &[u8]) -> bool {
         self.file().spans_row(row)
     }
 
-    /// Returns the file's blocks as such.
+    /// Returns the file's blocks.
     pub fn blocks(&self) -> FileBlocks<'_> {
         FileBlocks(self.file())
     }
@@ -177,25 +184,29 @@ impl Reader {
         FileFilters(self.file())
     }
 
-    /// A scanner that stands nowhere yet.
+    /// Returns a scanner without a position. Call a seek method first.
     pub fn scanner(&self, caching: Caching) -> Scanner {
         Scanner::new(Arc::clone(self.file()), caching)
     }
 
-    /// A scanner that reads ahead, for long scans: while it walks through a block, a thread of its own
-    /// reads, verifies and decompresses those behind it. It stands nowhere yet.
+    /// Returns a scanner for long scans, which prefetches blocks in a thread. It has no position
+    /// yet.
     ///
-    /// It is as one past the cache ([`Caching::Bypass`]) in all but time: it gives the same cells, and
-    /// the same error at the same cell. The thread starts when the scan has crossed two block edges, so
-    /// that a short one does without. It ends with the file or the scanner, at a seek, and at a step
-    /// back; dropping the scanner waits until it has ended, no longer than for one block. At most 16
-    /// blocks are read ahead, and none of more than 512 KiB. Each counts in the scan's trace when the
-    /// scan comes to it; those that were read in vain, when it goes elsewhere. If there is no thread to
-    /// be had, the scan reads by itself.
+    /// Returns the same cells and errors as a scanner that bypasses the cache
+    /// ([`Caching::Bypass`]). The thread reads, verifies and decompresses the blocks after the
+    /// scan's current block:
     ///
-    /// For scans that are many at once, as those of a merge, there are only so many processors.
+    /// * It starts when the scan enters its third block, so that short scans need no thread. If no
+    ///   thread can be started, the scan reads the blocks itself.
+    /// * It ends at the end of the file, at a seek or a step backwards, and when the scanner is
+    ///   dropped. Dropping waits for at most one block read.
+    /// * At most 16 blocks are prefetched, none larger than 512 KiB.
+    /// * A prefetched block counts in the scan's trace when the scan enters the block or, if it never
+    ///   does, when the thread ends.
+    ///
+    /// Many concurrent scanners, for example those of a merge, compete for the processors.
     pub fn bulk_scanner(&self) -> Scanner {
-        Scanner::reading_ahead(Arc::clone(self.file()))
+        Scanner::with_read_ahead(Arc::clone(self.file()))
     }
 }
 
@@ -206,4 +217,5 @@ impl fmt::Debug for Reader {
 }
 
 #[cfg(test)]
+#[path = "reader_tests.rs"]
 pub(crate) mod tests;

@@ -1,4 +1,9 @@
 //! The first bytes of rows as numbers, which compare in two instructions.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    reason = "the first bytes of a row, and the two halves of a number"
+)]
 
 /// The first 16 bytes of a row as numbers, zeros behind a shorter one. Rows compare as their heads
 /// do, unless those are equal.

@@ -1,4 +1,5 @@
 //! Where the bytes of a file come from: a file, memory, or whatever else can read at a place.
+#![allow(clippy::as_conversions, reason = "a length in memory has at most 64 bits")]
 
 use std::fs;
 use std::io;

@@ -50,5 +50,5 @@ pub fn unescape(text: &str) -> Vec<u8> {
 }
 
 fn hex_digit(digit: u8) -> Option<u8> {
-    char::from(digit).to_digit(16).map(|value| value as u8)
+    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
 }

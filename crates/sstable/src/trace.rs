@@ -4,6 +4,12 @@
 //! [`ReadCounters`] once, when it is done. There each thread has a row of numbers of its own, so
 //! counting costs the read path neither an atomic addition nor a contended cache line, and the totals
 //! are exact.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    clippy::arithmetic_side_effects,
+    reason = "counters"
+)]
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

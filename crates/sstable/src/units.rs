@@ -77,7 +77,7 @@ pub struct SequenceId(u64);
 
 impl SequenceId {
     /// Newer than every write.
-    pub const MAX: Self = Self(i64::MAX as u64);
+    pub const MAX: Self = Self(i64::MAX.unsigned_abs());
 
     /// The `number`th write.
     pub const fn new(number: u64) -> Self {

@@ -24,6 +24,7 @@
 //! recovery replays a prefix of the log; damage inside the log is an error and never drops writes
 //! silently.
 
+mod checksum;
 mod clock;
 mod error;
 mod files;

@@ -1,8 +1,8 @@
-//! Files that are there already: each one's own filter against none.
+//! Measures existing files, each with its own filter and without a filter.
 //!
-//! The files are scanned twice before anything is measured: once to draw rows from each, and once
-//! to learn what a get of each drawn row must find in all files together, and which made-up
-//! strangers are members after all. So gets are checked against scans, which ask no filter.
+//! Two scans precede the measurement. The first samples rows of each file and derives absent keys from
+//! them. The second digests the cells that a get of each sampled row must find in all files, and drops
+//! derived keys that exist. So gets, which query filters, are checked against scans, which do not.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher};
@@ -15,60 +15,60 @@ use workload::Random;
 
 use super::figures::{FilterFigures, figures};
 use super::loaded::Plan;
-use super::measure::{Ask, Measured, Mix, clock_nanos, measure};
+use super::measure::{Measured, Mix, PlannedGet, clock_nanos, measure};
 use super::report::{BenchReport, FileRow, LeftOut, Row};
-use crate::failure::{Usage, status, whole};
+use crate::failure::{UsageError, one_line, status};
 use crate::keys::{KeyList, mutate};
 use crate::progress::Progress;
 use crate::reading_options::{reader_options, scan};
-use crate::stderr::say;
+use crate::stderr::print_message;
 
 /// Measures the files together and one by one.
 pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Result<BenchReport> {
     let progress = Progress::new("files", 3 * paths.len() as u64);
     let per_file = (rows_max / paths.len()).max(1);
-    let mut drawn = Vec::new();
+    let mut sampled = Vec::new();
     let mut failed = Vec::new();
     for path in paths {
         progress.advance(1);
-        match Drawn::draw(path, per_file, plan) {
-            Ok(file) => drawn.push(file),
+        match SampledFile::sample(path, per_file, plan) {
+            Ok(file) => sampled.push(file),
             Err(error) => failed.push((path, error)),
         }
     }
-    if drawn.is_empty() {
+    if sampled.is_empty() {
         return Err(none_measured(failed.into_iter().map(|(_, error)| error).collect()));
     }
     let left_out = failed.iter().map(|(path, error)| LeftOut {
         file: path.display().to_string(),
-        why: whole(error),
+        why: one_line(error),
         status: status_of(error),
     });
     let left_out = left_out.collect();
-    let truth = Truth::learn(&mut drawn, &progress)?;
-    let paths: Vec<&Path> = drawn.iter().map(|file| file.path.as_path()).collect();
+    let expected = ExpectedRows::scan_files(&mut sampled, &progress)?;
+    let paths: Vec<&Path> = sampled.iter().map(|file| file.path.as_path()).collect();
     let with = FileSet::open(&paths, FilterUse::Best, plan)?;
     let without = FileSet::open(&paths, FilterUse::None, plan)?;
     let none = FilterFigures::NONE;
     let own = figures(&with.readers)?;
     let mut results = Vec::new();
     for mix in Mix::ALL {
-        let asks = truth.asks(&drawn, mix, plan);
+        let gets = expected.plan_gets(&sampled, mix, plan);
         for (set, figures) in [(&without, &none), (&with, &own)] {
-            set.measure(&asks, None, &truth)?;
-            results.push(Row::new(figures, mix, &set.measure(&asks, None, &truth)?));
+            set.measure(&gets, None, &expected)?;
+            results.push(Row::new(figures, mix, &set.measure(&gets, None, &expected)?));
         }
     }
     let mut each_file = Vec::new();
-    for file in &drawn {
+    for file in &sampled {
         progress.advance(1);
         each_file.push(file.measure(plan)?);
     }
     Ok(BenchReport {
         schema: 1,
-        rows: drawn.iter().map(|file| file.rows).sum(),
-        files: drawn.len() as u64,
-        cell_bytes: mean_cell_bytes(&drawn),
+        rows: sampled.iter().map(|file| file.rows).sum(),
+        files: sampled.len() as u64,
+        cell_bytes: mean_cell_bytes(&sampled),
         cache_bytes: plan.cache_bytes,
         seed: plan.seed,
         input: None,
@@ -80,44 +80,46 @@ pub(super) fn run(paths: &[PathBuf], rows_max: usize, plan: Plan) -> anyhow::Res
     })
 }
 
-/// A file without rows, of which nothing can be asked.
+/// A file without rows, which cannot be measured.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}: holds no rows")]
+#[error("{0}: contains no rows")]
 struct NoRows(String);
 
-/// What leaving a file out does to the exit status.
+/// Returns the exit status that leaving out a file causes.
 fn status_of(error: &anyhow::Error) -> u8 {
     if error.is::<NoRows>() { 0 } else { status(error) }
 }
 
-/// Why no file can be measured. Says all reasons but the one that is returned: the one that weighs most.
+/// Returns the error with the highest exit status, and prints all others.
 fn none_measured(mut errors: Vec<anyhow::Error>) -> anyhow::Error {
     errors.sort_by_key(status_of);
-    let Some(worst) = errors.pop() else { return Usage("no files to measure".to_owned()).into() };
+    let Some(worst) = errors.pop() else {
+        return UsageError("no files to measure".to_owned()).into();
+    };
     for error in &errors {
-        say(format_args!("hfile: {}", whole(error)));
+        print_message(format_args!("hfile: {}", one_line(error)));
     }
     if worst.is::<NoRows>() {
-        return Usage(format!("none of the files can be measured: {worst}")).into();
+        return UsageError(format!("none of the files can be measured: {worst}")).into();
     }
     worst
 }
 
-/// One file, some of its rows, and strangers inside its range.
-struct Drawn {
+/// A file, a sample of its rows, and absent keys in its key range.
+struct SampledFile {
     path: PathBuf,
     rows: u64,
     cells: u64,
     cell_bytes: u64,
-    /// Of its first cell: what strangers are asked for where a filter is over columns.
+    /// The qualifier of the first cell, for gets that query a filter over columns.
     qualifier: Vec<u8>,
     members: KeyList,
-    strangers: Vec<Vec<u8>>,
+    absent_keys: Vec<Vec<u8>>,
 }
 
-impl Drawn {
-    /// Scans a file, keeps `rows_max` of its rows, evenly drawn, and makes strangers of them.
-    fn draw(path: &Path, rows_max: usize, plan: Plan) -> anyhow::Result<Self> {
+impl SampledFile {
+    /// Scans a file, samples up to `rows_max` of its rows uniformly, and derives absent keys from them.
+    fn sample(path: &Path, rows_max: usize, plan: Plan) -> anyhow::Result<Self> {
         let mut random = Random::new(plan.seed);
         let mut kept: Vec<Vec<u8>> = Vec::new();
         let (mut rows, mut cells, mut cell_bytes) = (0, 0, 0);
@@ -134,7 +136,7 @@ impl Drawn {
             }
             last = Some(cell.row.to_owned());
             rows += 1;
-            // A reservoir: the nth row takes a place with the chance that all rows have.
+            // Reservoir sampling: the nth row replaces a kept row with probability rows_max / n.
             if kept.len() < rows_max {
                 kept.push(cell.row.to_owned());
             } else if let Some(place) = kept.get_mut(random.below(rows)) {
@@ -148,29 +150,29 @@ impl Drawn {
         if members.len() == 0 {
             return Err(NoRows(path.display().to_string()).into());
         }
-        let strangers = strangers(&members, last.as_deref().unwrap_or_default(), plan);
+        let absent_keys = absent_keys(&members, last.as_deref().unwrap_or_default(), plan);
         let path = path.to_owned();
-        Ok(Self { path, rows: rows as u64, cells, cell_bytes, qualifier, members, strangers })
+        Ok(Self { path, rows: rows as u64, cells, cell_bytes, qualifier, members, absent_keys })
     }
 
-    /// Measures the file alone, under gets of its strangers.
+    /// Measures gets of the absent keys in this file alone.
     fn measure(&self, plan: Plan) -> anyhow::Result<FileRow> {
         let path = [self.path.as_path()];
-        let truth = Truth::default();
-        let asks: Vec<Ask<'_>> =
-            self.strangers.iter().map(|key| Ask { key, member: None }).collect();
+        let expected = ExpectedRows::default();
+        let gets: Vec<PlannedGet<'_>> =
+            self.absent_keys.iter().map(|key| PlannedGet { key, member: None }).collect();
         let with = FileSet::open(&path, FilterUse::Best, plan)?;
         let without = FileSet::open(&path, FilterUse::None, plan)?;
-        // A filter over columns knows nothing of a question for a whole row.
+        // A filter over columns cannot answer a query for a whole row.
         let column = Some(&self.qualifier[..]);
         let measured = [&without, &with].map(|set| {
-            set.measure(&asks, column, &truth)?;
-            set.measure(&asks, column, &truth)
+            set.measure(&gets, column, &expected)?;
+            set.measure(&gets, column, &expected)
         });
         let [without, with_filter] = measured;
         let (without, measured) = (without?, with_filter?);
         let figures = figures(&with.readers)?;
-        // In the range of a file of one row there is no stranger to ask for.
+        // The key range of a file with a single row contains no absent key.
         let some = |number| (measured.gets > 0).then_some(number);
         Ok(FileRow {
             file: self.path.display().to_string(),
@@ -189,95 +191,100 @@ impl Drawn {
     }
 }
 
-/// Keys that look like `members` and lie between the first and the last of them.
+/// Derives keys that resemble `members` and lie between the first and last row of the file.
 ///
-/// Some may be members that were not drawn; [`Truth::learn`] finds them out.
-fn strangers(members: &KeyList, last: &[u8], plan: Plan) -> Vec<Vec<u8>> {
+/// Some may be rows outside of the sample; [`ExpectedRows::scan_files`] drops these.
+fn absent_keys(members: &KeyList, last: &[u8], plan: Plan) -> Vec<Vec<u8>> {
     let mut random = Random::new(!plan.seed);
     let known: HashSet<&[u8]> = members.iter().collect();
     let first = members.iter().min().unwrap_or_default();
-    let mut made = HashSet::new();
-    // Twenty tries for each: in a dense or tiny file there are not so many strangers to find.
+    let mut derived = HashSet::new();
+    // At most 20 attempts per key: a dense or tiny file has too few absent keys.
     for _ in 0..plan.gets.saturating_mul(20) {
-        if made.len() == plan.gets {
+        if derived.len() == plan.gets {
             break;
         }
         let key = mutate(members, &mut random);
         if first <= &key[..] && &key[..] <= last && !known.contains(&key[..]) {
-            made.insert(key);
+            derived.insert(key);
         }
     }
-    // A set has no order of its own; sorted, the same seed gives the same run.
-    let mut made: Vec<Vec<u8>> = made.into_iter().collect();
-    made.sort_unstable();
-    Random::new(plan.seed).shuffle(&mut made);
-    made
+    // A hash set iterates in random order: sort first, so that a seed gives reproducible runs.
+    let mut derived: Vec<Vec<u8>> = derived.into_iter().collect();
+    derived.sort_unstable();
+    Random::new(plan.seed).shuffle(&mut derived);
+    derived
 }
 
-/// What gets must find.
+/// The expected results of gets.
 #[derive(Default)]
-struct Truth {
-    /// Of each drawn row a digest of its cells in all files, in the files' order.
+struct ExpectedRows {
+    /// For each sampled row, a digest of its cells in all files, in file order.
     digests: HashMap<Vec<u8>, u64>,
 }
 
-impl Truth {
-    /// Scans all files again, and strikes members off the lists of strangers.
-    fn learn(drawn: &mut [Drawn], progress: &Progress) -> anyhow::Result<Self> {
+impl ExpectedRows {
+    /// Scans all files, digests the sampled rows, and removes existing rows from the absent keys.
+    fn scan_files(sampled: &mut [SampledFile], progress: &Progress) -> anyhow::Result<Self> {
         let mut hashers: HashMap<Vec<u8>, DefaultHasher> = HashMap::new();
-        for key in drawn.iter().flat_map(|file| file.members.iter()) {
+        for key in sampled.iter().flat_map(|file| file.members.iter()) {
             hashers.insert(key.to_owned(), DefaultHasher::new());
         }
-        let mut doubtful: HashMap<Vec<u8>, bool> = HashMap::new();
-        for stranger in drawn.iter().flat_map(|file| &file.strangers) {
-            doubtful.insert(stranger.clone(), false);
+        let mut is_present: HashMap<Vec<u8>, bool> = HashMap::new();
+        for stranger in sampled.iter().flat_map(|file| &file.absent_keys) {
+            is_present.insert(stranger.clone(), false);
         }
-        for file in &*drawn {
+        for file in &*sampled {
             progress.advance(1);
             for_each_cell(&file.path, |cell| {
                 if let Some(hasher) = hashers.get_mut(cell.row) {
                     digest(cell, hasher);
                 }
-                if let Some(is_member) = doubtful.get_mut(cell.row) {
+                if let Some(is_member) = is_present.get_mut(cell.row) {
                     *is_member = true;
                 }
             })?;
         }
-        for file in drawn {
-            file.strangers.retain(|key| !doubtful[key]);
+        for file in sampled {
+            file.absent_keys.retain(|key| !is_present[key]);
         }
         let digests = hashers.into_iter().map(|(row, hasher)| (row, hasher.finish())).collect();
         Ok(Self { digests })
     }
 
-    /// The gets of a mix over all files.
-    fn asks<'d>(&self, drawn: &'d [Drawn], mix: Mix, plan: Plan) -> Vec<Ask<'d>> {
+    /// Returns the gets of a mix over all files.
+    fn plan_gets<'d>(
+        &self,
+        sampled: &'d [SampledFile],
+        mix: Mix,
+        plan: Plan,
+    ) -> Vec<PlannedGet<'d>> {
         let mut random = Random::new(plan.seed ^ (mix as u64 + 1));
-        let strangers: Vec<&[u8]> =
-            drawn.iter().flat_map(|file| &file.strangers).map(Vec::as_slice).collect();
-        let mut asks = Vec::with_capacity(plan.gets);
-        while asks.len() < plan.gets {
+        let absent_keys: Vec<&[u8]> =
+            sampled.iter().flat_map(|file| &file.absent_keys).map(Vec::as_slice).collect();
+        let mut gets = Vec::with_capacity(plan.gets);
+        while gets.len() < plan.gets {
             let present = match mix {
                 Mix::Absent => false,
                 Mix::Present => true,
                 Mix::Mixed => random.below(2) == 0,
             };
-            let key = if present || strangers.is_empty() {
-                let file = &drawn[random.below(drawn.len())];
+            let key = if present || absent_keys.is_empty() {
+                let file = &sampled[random.below(sampled.len())];
                 file.members.key(random.below(file.members.len()))
             } else {
-                strangers[random.below(strangers.len())]
+                absent_keys[random.below(absent_keys.len())]
             };
             let member = self.digests.contains_key(key).then_some(0);
-            asks.push(Ask { key, member });
+            gets.push(PlannedGet { key, member });
         }
-        asks
+        gets
     }
 
-    fn check(&self, ask: &Ask<'_>, cells: &[Cell]) -> Result<bool, String> {
-        let Some(expected) = self.digests.get(ask.key) else {
+    fn check(&self, planned_get: &PlannedGet<'_>, cells: &[Cell]) -> Result<bool, String> {
+        let Some(expected) = self.digests.get(planned_get.key) else {
             let found = cells.len();
-            let wrong = || format!("is in no scan, and a get finds {found} cells");
+            let wrong = || format!("a get found {found} cells, and a scan none");
             return if found == 0 { Ok(false) } else { Err(wrong()) };
         };
         let mut hasher = DefaultHasher::new();
@@ -287,12 +294,12 @@ impl Truth {
         if hasher.finish() == *expected {
             Ok(true)
         } else {
-            Err("a get finds other cells than a scan".to_owned())
+            Err("a get and a scan found different cells".to_owned())
         }
     }
 }
 
-/// Files that are asked together, with one cache.
+/// Readers that share a cache.
 struct FileSet {
     readers: Vec<Reader>,
 }
@@ -307,18 +314,21 @@ impl FileSet {
         Ok(Self { readers: paths.iter().map(open).collect::<Result<_, _>>()? })
     }
 
-    /// Gets of whole rows, or of one column of each.
+    /// Measures gets of whole rows, or of one column of each row.
     fn measure(
         &self,
-        asks: &[Ask<'_>],
+        gets: &[PlannedGet<'_>],
         column: Option<&[u8]>,
-        truth: &Truth,
+        expected: &ExpectedRows,
     ) -> anyhow::Result<Measured> {
-        measure(asks, |key| self.get(key, column), |ask, cells| truth.check(ask, cells))
+        measure(
+            gets,
+            |key| self.get(key, column),
+            |planned_get, cells| expected.check(planned_get, cells),
+        )
     }
 
-    /// All cells of a row, file by file; where only a column is asked for, of the files that may
-    /// have it.
+    /// Returns all cells of a row, file by file. `column` only restricts which files are searched.
     fn get(&self, row: &[u8], column: Option<&[u8]>) -> anyhow::Result<(Vec<Cell>, ReadTrace)> {
         let mut probe = RowProbe::new(row, Seed::new(0));
         if let Some(column) = column {
@@ -342,7 +352,7 @@ impl FileSet {
     }
 }
 
-/// Shows each cell of a file to `look`.
+/// Calls `look` with each cell of a file.
 fn for_each_cell(path: &Path, mut look: impl FnMut(&CellRef<'_>)) -> anyhow::Result<()> {
     let mut scanner = scan(&Reader::open_file(path, reader_options())?)?;
     while let Some(cell) = scanner.cell() {
@@ -362,13 +372,13 @@ fn digest(cell: &CellRef<'_>, hasher: &mut DefaultHasher) {
     hasher.write_u64(cell.sequence_id.get());
 }
 
-fn mean_cell_bytes(drawn: &[Drawn]) -> f64 {
-    let bytes: u64 = drawn.iter().map(|file| file.cell_bytes).sum();
-    let cells: u64 = drawn.iter().map(|file| file.cells).sum();
+fn mean_cell_bytes(sampled: &[SampledFile]) -> f64 {
+    let bytes: u64 = sampled.iter().map(|file| file.cell_bytes).sum();
+    let cells: u64 = sampled.iter().map(|file| file.cells).sum();
     bytes as f64 / cells.max(1) as f64
 }
 
-/// Bytes of a cell's lengths, key and value in a data block.
+/// Returns the bytes of a cell's lengths, key and value in a data block.
 fn cell_len(cell: &CellRef<'_>) -> usize {
     super::CELL_LENGTHS_LEN + cell.key().flat_len() + cell.value.len()
 }

@@ -1,27 +1,27 @@
-//! What is known of a set of files' filters before they are asked anything.
+//! Kind, size and expected error rate of a set of files' filters.
 
 use sstable::Reader;
 
-/// Kind, size and promise of the filters of some files, taken together.
+/// Kind, size and expected error rate of the filters of some files.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FilterFigures {
-    /// The kind; `own` where files carry different ones, `none` where none has one.
+    /// The kind; `own` if the kinds differ, `none` without filters.
     pub(super) name: &'static str,
-    /// What an HBase Bloom filter is asked about; of several, of the last.
+    /// The type of the HBase Bloom filter, of the last file that has one.
     pub(super) bloom_type: Option<&'static str>,
-    /// Bits of filter for each key.
+    /// Filter bits per key.
     pub(super) bits_per_key: Option<f64>,
-    /// How often they may be wrong, by how they were sized.
+    /// The error rate that follows from the filters' sizes.
     pub(super) error_rate: Option<f64>,
 }
 
 impl FilterFigures {
-    /// No filter at all.
+    /// The figures without filters.
     pub(super) const NONE: Self =
         Self { name: "none", bloom_type: None, bits_per_key: None, error_rate: None };
 }
 
-/// The figures of the filter that each reader would ask, each weighed by its keys.
+/// Returns the figures of the filters that the readers query, weighted by their keys.
 pub(super) fn figures(readers: &[Reader]) -> sstable::Result<FilterFigures> {
     let (mut keys, mut bits, mut errors) = (0.0, 0.0, 0.0);
     let (mut name, mut bloom_type) = (None, None);

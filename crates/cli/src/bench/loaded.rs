@@ -1,5 +1,5 @@
-//! A store that the benchmark loads itself: the same rows for each filter, flushed so often that
-//! it has the files asked for, and never compacted.
+//! Loads a store with the same rows for each filter, flushed after each file's rows and never compacted,
+//! and measures gets.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -10,7 +10,7 @@ use sstable::{BloomType, Cell, ReadTrace, Reader, ReaderOptions};
 use store::{Durability, FamilyOptions, Get, Put, Store, StoreOptions, WriteBatch};
 
 use super::figures::{FilterFigures, figures};
-use super::measure::{Ask, Measured, Mix, asks, measure};
+use super::measure::{Measured, Mix, PlannedGet, measure, plan_gets};
 use super::report::{Load, Row};
 use crate::half_made::ScratchDirectory;
 use crate::keys::KeySet;
@@ -19,32 +19,32 @@ use crate::progress::Progress;
 const FAMILY: &str = "f";
 const QUALIFIER: &str = "q";
 
-/// Bytes of the column's name in each cell.
+/// Bytes of the family and qualifier in each cell.
 pub(super) const COLUMN_LEN: usize = FAMILY.len() + QUALIFIER.len();
 
-/// Rows that are written, and acknowledged, together.
+/// Rows per write batch.
 const BATCH_ROWS: usize = 1000;
 
-/// Which filter the files of a store carry.
+/// The filter that the files of a store have.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Contender {
-    /// None: every file whose range covers the key is looked into.
+pub(super) enum FilterChoice {
+    /// No filter: a get searches every file whose range covers the key.
     None,
-    /// HBase's own Bloom filter over rows, at its default of 1 % or at the bits per key asked for.
+    /// HBase's Bloom filter over rows, at its default error rate of 1 % or at the given bits per key.
     HBaseBloom,
-    /// One of ours in a META block, at the same 1 %, and no HBase Bloom beside it. With bits per key:
-    /// these over all files, shared out among them.
+    /// A row filter in META blocks without an HBase Bloom, at an error rate of 1 % or at the given bits
+    /// per key over all files, divided among them.
     Ours(FilterKind),
 }
 
-impl Contender {
-    /// Every contender this build has.
+impl FilterChoice {
+    /// Every choice that this build supports.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         let ours = FilterKind::ALL.iter().map(|kind| Self::Ours(*kind));
         [Self::None, Self::HBaseBloom].into_iter().chain(ours)
     }
 
-    /// Its name in reports and on the command line.
+    /// The name in reports and on the command line.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -53,7 +53,7 @@ impl Contender {
         }
     }
 
-    /// What its filter is sized for; with bits per key, what the filters that came out promise.
+    /// Returns the error rate that the filter is sized for; with bits per key, `found`.
     fn error_rate(self, plan: Plan, found: Option<f64>) -> Option<f64> {
         match (self, plan.bits_per_key) {
             (Self::None, _) => None,
@@ -76,19 +76,19 @@ impl Contender {
     }
 }
 
-/// What a run asks for, beside its keys.
+/// The options of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
     pub(super) gets: usize,
     pub(super) value_size: usize,
     pub(super) cache_bytes: u64,
     pub(super) seed: u64,
-    /// Bits of filter for each row of all files; else each filter has HBase's error rate.
+    /// Filter bits per row over all files; `None` for HBase's error rate in each file.
     pub(super) bits_per_key: Option<f64>,
 }
 
 impl Plan {
-    /// The error rate at which HBase's Bloom filter has the bits per key asked for.
+    /// Returns the error rate at which HBase's Bloom filter has the given bits per key.
     fn bloom_error_rate(self) -> anyhow::Result<ErrorRate> {
         let rate = self.bits_per_key.map(filter::theory::bloom_best_error_rate);
         Ok(rate.map_or(Ok(ErrorRate::HBASE), ErrorRate::new)?)
@@ -97,26 +97,26 @@ impl Plan {
 
 /// Loads one store and measures all mixes on it.
 pub(super) fn run(
-    contender: Contender,
+    choice: FilterChoice,
     keys: &KeySet,
     plan: Plan,
 ) -> anyhow::Result<(Load, Vec<Row>)> {
     let scratch = ScratchDirectory::create(None)?;
-    let loaded = Loaded::load(scratch.path(), contender, keys, plan)?;
+    let loaded = Loaded::load(scratch.path(), choice, keys, plan)?;
     let progress =
-        Progress::new(format!("gets, {}", contender.name()), (Mix::ALL.len() * plan.gets) as u64);
+        Progress::new(format!("gets, {}", choice.name()), (Mix::ALL.len() * plan.gets) as u64);
     let mut rows = Vec::new();
     for mix in Mix::ALL {
-        // Warms the cache with gets of the same kind, of other keys where there are enough.
-        loaded.measure(&asks(keys, mix, plan.gets / 4, !plan.seed), plan)?;
-        let measured = loaded.measure(&asks(keys, mix, plan.gets, plan.seed), plan)?;
+        // Warms the cache with gets of the same mix, from another seed.
+        loaded.measure(&plan_gets(keys, mix, plan.gets / 4, !plan.seed), plan)?;
+        let measured = loaded.measure(&plan_gets(keys, mix, plan.gets, plan.seed), plan)?;
         rows.push(Row::new(&loaded.figures, mix, &measured));
         progress.advance(plan.gets as u64);
     }
     Ok((loaded.load, rows))
 }
 
-/// A store that is loaded, and what is known of it.
+/// A loaded store and its figures.
 struct Loaded {
     store: Store,
     load: Load,
@@ -126,25 +126,24 @@ struct Loaded {
 impl Loaded {
     fn load(
         directory: &Path,
-        contender: Contender,
+        choice: FilterChoice,
         keys: &KeySet,
         plan: Plan,
     ) -> anyhow::Result<Self> {
         let options = StoreOptions::default()
             .cache_bytes(plan.cache_bytes)
-            // Flushes come when the benchmark says so, and files stay as they are.
+            // Only explicit flushes, and no compactions.
             .memstore_flush_bytes(usize::MAX / 8)
             .auto_compaction(false)
             .bloom_error_rate(plan.bloom_error_rate()?);
         let store = Store::open(directory, options)?;
-        store.create_family(FAMILY, contender.family_options(plan, keys.present.len()))?;
-        let progress =
-            Progress::new(format!("rows, {}", contender.name()), keys.present.len() as u64);
+        store.create_family(FAMILY, choice.family_options(plan, keys.present.len()))?;
+        let progress = Progress::new(format!("rows, {}", choice.name()), keys.present.len() as u64);
         let start = Instant::now();
         let mut value = vec![0; plan.value_size];
         for file in 0..keys.files() {
             let mut batch = WriteBatch::new();
-            for index in keys.of_file(file) {
+            for index in keys.file_range(file) {
                 workload::fill_value(plan.seed, index as u64, &mut value);
                 batch.put(Put::new(keys.present.key(index)).column(FAMILY, QUALIFIER, &value));
                 if batch.len() == BATCH_ROWS {
@@ -155,8 +154,8 @@ impl Loaded {
             store.write(batch, Durability::SyncWal)?;
             store.flush()?;
         }
-        if plan.bits_per_key.is_some() && matches!(contender, Contender::Ours(_)) {
-            // A flush knows the files before it, and the budget is for all.
+        if plan.bits_per_key.is_some() && matches!(choice, FilterChoice::Ours(_)) {
+            // A flush sizes its filter by the files before it; the budget is for all files.
             store.rebuild_filters(FAMILY)?;
         }
         let seconds = start.elapsed().as_secs_f64();
@@ -166,19 +165,23 @@ impl Loaded {
             readers.push(Reader::open_file(path, ReaderOptions::default())?);
         }
         let load = Load {
-            filter: contender.name(),
+            filter: choice.name(),
             rows_per_second: keys.present.len() as f64 / seconds,
             file_bytes: files.iter().map(|(_, bytes)| bytes).sum(),
         };
         let found = figures(&readers)?;
-        let error_rate = contender.error_rate(plan, found.error_rate);
-        let figures = FilterFigures { name: contender.name(), error_rate, ..found };
+        let error_rate = choice.error_rate(plan, found.error_rate);
+        let figures = FilterFigures { name: choice.name(), error_rate, ..found };
         Ok(Self { store, load, figures })
     }
 
-    fn measure(&self, asks: &[Ask<'_>], plan: Plan) -> anyhow::Result<Measured> {
+    fn measure(&self, gets: &[PlannedGet<'_>], plan: Plan) -> anyhow::Result<Measured> {
         let mut expected = vec![0; plan.value_size];
-        measure(asks, |key| self.get(key), |ask, cells| check(ask, cells, plan.seed, &mut expected))
+        measure(
+            gets,
+            |key| self.get(key),
+            |planned_get, cells| check(planned_get, cells, plan.seed, &mut expected),
+        )
     }
 
     fn get(&self, key: &[u8]) -> anyhow::Result<(Vec<Cell>, ReadTrace)> {
@@ -186,22 +189,27 @@ impl Loaded {
     }
 }
 
-/// Whether a get found what was loaded under its key.
-fn check(ask: &Ask<'_>, cells: &[Cell], seed: u64, expected: &mut [u8]) -> Result<bool, String> {
-    match (ask.member, cells) {
+/// Checks that a get found the cell that was loaded under its key.
+fn check(
+    planned_get: &PlannedGet<'_>,
+    cells: &[Cell],
+    seed: u64,
+    expected: &mut [u8],
+) -> Result<bool, String> {
+    match (planned_get.member, cells) {
         (None, []) => Ok(false),
-        (None, _) => Err("was never loaded, and is found".to_owned()),
-        (Some(_), []) => Err("was loaded, and is not found".to_owned()),
+        (None, _) => Err("found, but never loaded".to_owned()),
+        (Some(_), []) => Err("loaded, but not found".to_owned()),
         (Some(index), [cell]) => {
             workload::fill_value(seed, index as u64, expected);
-            let right = cell.row() == ask.key && cell.value() == expected;
-            if right { Ok(true) } else { Err("has another value than was loaded".to_owned()) }
+            let right = cell.row() == planned_get.key && cell.value() == expected;
+            if right { Ok(true) } else { Err("has another value than the loaded one".to_owned()) }
         }
-        (Some(_), cells) => Err(format!("was loaded once, and has {} cells", cells.len())),
+        (Some(_), cells) => Err(format!("loaded once, but has {} cells", cells.len())),
     }
 }
 
-/// The store files of a family and their sizes.
+/// Returns the store files of a family and their sizes.
 fn store_files(family: &Path) -> anyhow::Result<Vec<(PathBuf, u64)>> {
     let list = || {
         let mut files = Vec::new();

@@ -1,4 +1,4 @@
-//! Asks for keys one by one, times each get alone, checks each answer, sums what the gets did.
+//! Runs gets one by one: times each, checks its answer, and sums the read counters.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -6,17 +6,17 @@ use std::time::{Duration, Instant};
 use sstable::ReadTrace;
 use workload::Random;
 
-use crate::failure::Wrong;
+use crate::failure::ReadMismatch;
 use crate::keys::KeySet;
 
-/// Which keys are asked for.
+/// The kind of keys that gets look up.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Mix {
-    /// Keys that no file holds.
+    /// Absent keys.
     Absent,
-    /// Keys that were loaded.
+    /// Loaded keys.
     Present,
-    /// Half and half, in random order.
+    /// Absent and loaded keys with equal probability.
     Mixed,
 }
 
@@ -24,7 +24,7 @@ impl Mix {
     /// Every mix, in the order of the report.
     pub(super) const ALL: [Self; 3] = [Self::Absent, Self::Present, Self::Mixed];
 
-    /// Its name in reports.
+    /// The name in reports.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Absent => "absent",
@@ -34,17 +34,17 @@ impl Mix {
     }
 }
 
-/// One get to be made.
+/// A get to run.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ask<'k> {
+pub(super) struct PlannedGet<'k> {
     /// The row.
     pub(super) key: &'k [u8],
-    /// Which of the loaded keys it is, if it was loaded.
+    /// The index of the key among the loaded keys; `None` for an absent key.
     pub(super) member: Option<usize>,
 }
 
-/// The gets of a mix, in random order: the same for every filter.
-pub(super) fn asks(keys: &KeySet, mix: Mix, gets: usize, seed: u64) -> Vec<Ask<'_>> {
+/// Returns the gets of a mix in random order, the same for every filter.
+pub(super) fn plan_gets(keys: &KeySet, mix: Mix, gets: usize, seed: u64) -> Vec<PlannedGet<'_>> {
     let mut random = Random::new(seed ^ (mix as u64 + 1));
     (0..gets)
         .map(|number| {
@@ -55,68 +55,68 @@ pub(super) fn asks(keys: &KeySet, mix: Mix, gets: usize, seed: u64) -> Vec<Ask<'
             };
             if present {
                 let member = random.below(keys.present.len());
-                Ask { key: keys.present.key(member), member: Some(member) }
+                PlannedGet { key: keys.present.key(member), member: Some(member) }
             } else {
-                Ask { key: keys.absent.key(number % keys.absent.len()), member: None }
+                PlannedGet { key: keys.absent.key(number % keys.absent.len()), member: None }
             }
         })
         .collect()
 }
 
-/// What a number of gets did and how long they took.
+/// Counters and times of some gets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Measured {
-    /// Gets made.
+    /// Number of gets.
     pub(super) gets: u64,
-    /// Gets that found their row, with the right value.
+    /// Gets that found their row with the right value.
     pub(super) found: u64,
-    /// What all gets did together.
+    /// The summed counters of all gets.
     pub(super) trace: ReadTrace,
     /// The time of each get in nanoseconds, ascending.
     nanos: Vec<u32>,
 }
 
 impl Measured {
-    /// The time that `share` of the gets did not exceed, in nanoseconds.
+    /// Returns the time in nanoseconds that `share` of the gets did not exceed.
     pub(super) fn quantile(&self, share: f64) -> u64 {
         let rank = (share * self.nanos.len() as f64).ceil() as usize;
         self.nanos.get(rank.saturating_sub(1)).copied().map_or(0, u64::from)
     }
 
-    /// How often a filter said "maybe" of those times when it could have said no.
+    /// Returns the share of filter queries for absent keys that were false positives.
     pub(super) fn error_rate(&self) -> Option<f64> {
         let wrong = self.trace.filter_false_positives;
         let asked = self.trace.files_skipped_by_filter + wrong;
         (asked > 0).then(|| wrong as f64 / asked as f64)
     }
 
-    /// A sum of the trace shared out over the gets.
+    /// Returns the mean per get of a sum over all gets.
     pub(super) fn per_get(&self, sum: u64) -> f64 {
         sum as f64 / self.gets.max(1) as f64
     }
 }
 
-/// Makes all the gets. `get` makes one, and is all that is timed; `check` says whether what it
-/// found is right.
+/// Runs all gets. Only `get`, which runs one, is timed; `check` verifies its answer.
 ///
 /// # Errors
 ///
-/// What `get` says, and [`Wrong`] if an answer is not right.
+/// Errors of `get`, and [`ReadMismatch`] if an answer is wrong.
 pub(super) fn measure<'k, A>(
-    asks: &[Ask<'k>],
+    gets: &[PlannedGet<'k>],
     mut get: impl FnMut(&'k [u8]) -> anyhow::Result<(A, ReadTrace)>,
-    mut check: impl FnMut(&Ask<'k>, &A) -> Result<bool, String>,
+    mut check: impl FnMut(&PlannedGet<'k>, &A) -> Result<bool, String>,
 ) -> anyhow::Result<Measured> {
-    let mut measured = Measured { nanos: Vec::with_capacity(asks.len()), ..Measured::default() };
-    for ask in asks {
-        // A key that was just received lies in the cache; this one has not been looked at for long.
-        black_box(ask.key.iter().fold(0, |sum, byte| sum ^ byte));
+    let mut measured = Measured { nanos: Vec::with_capacity(gets.len()), ..Measured::default() };
+    for planned_get in gets {
+        // Load the key into the CPU cache, where a key that a request has just delivered is.
+        black_box(planned_get.key.iter().fold(0, |sum, byte| sum ^ byte));
         let start = Instant::now();
-        let (answer, trace) = get(ask.key)?;
-        let taken = start.elapsed();
-        let found = check(ask, &answer)
-            .map_err(|what| Wrong(format!("row {}: {what}", sstable::escape(ask.key))))?;
-        measured.nanos.push(u32::try_from(taken.as_nanos()).unwrap_or(u32::MAX));
+        let (answer, trace) = get(planned_get.key)?;
+        let elapsed = start.elapsed();
+        let found = check(planned_get, &answer).map_err(|what| {
+            ReadMismatch(format!("row {}: {what}", sstable::escape(planned_get.key)))
+        })?;
+        measured.nanos.push(u32::try_from(elapsed.as_nanos()).unwrap_or(u32::MAX));
         measured.gets += 1;
         measured.found += u64::from(found);
         measured.trace.add(&trace);
@@ -125,11 +125,11 @@ pub(super) fn measure<'k, A>(
     Ok(measured)
 }
 
-/// What timing nothing takes: the part of every figure that is the clock's.
+/// Returns the cost of reading the clock, which every measured time includes.
 pub(super) fn clock_nanos() -> u64 {
-    let mut taken: Vec<Duration> = (0..1001).map(|_| Instant::now().elapsed()).collect();
-    taken.sort_unstable();
-    taken[taken.len() / 2].as_nanos() as u64
+    let mut elapsed: Vec<Duration> = (0..1001).map(|_| Instant::now().elapsed()).collect();
+    elapsed.sort_unstable();
+    elapsed[elapsed.len() / 2].as_nanos() as u64
 }
 
 #[cfg(test)]
@@ -139,16 +139,16 @@ mod tests {
     #[test]
     fn a_wrong_answer_ends_the_run() {
         let keys = KeySet::generate(100, 4, 10, 1);
-        let asks = asks(&keys, Mix::Present, 10, 1);
+        let gets = plan_gets(&keys, Mix::Present, 10, 1);
         let nothing = |_: &[u8]| Ok(((), ReadTrace::default()));
-        let error = measure(&asks, nothing, |_, ()| Err("is missing".to_owned()));
-        assert!(error.expect_err("wrong").is::<Wrong>());
-        let measured = measure(&asks, nothing, |_, ()| Ok(true)).expect("right");
+        let error = measure(&gets, nothing, |_, ()| Err("is missing".to_owned()));
+        assert!(error.expect_err("wrong").is::<ReadMismatch>());
+        let measured = measure(&gets, nothing, |_, ()| Ok(true)).expect("right");
         assert_eq!((measured.gets, measured.found), (10, 10));
     }
 
     #[test]
-    fn quantiles_are_times_that_were_measured() {
+    fn quantiles_are_measured_times() {
         let nanos = (1..=200).collect();
         let measured = Measured { nanos, ..Measured::default() };
         assert_eq!(measured.quantile(0.5), 100);
@@ -170,8 +170,8 @@ mod tests {
     #[test]
     fn half_of_a_mix_is_present() {
         let keys = KeySet::generate(1_000, 4, 1_000, 1);
-        let asks = asks(&keys, Mix::Mixed, 10_000, 1);
-        let present = asks.iter().filter(|ask| ask.member.is_some()).count();
+        let gets = plan_gets(&keys, Mix::Mixed, 10_000, 1);
+        let present = gets.iter().filter(|planned_get| planned_get.member.is_some()).count();
         assert!((4_800..5_200).contains(&present), "{present}");
     }
 }

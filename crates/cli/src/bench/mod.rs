@@ -1,7 +1,7 @@
-//! `hfile bench`: what filters spare point reads over many files.
+//! `hfile bench`: measures how filters speed up gets over many files.
 //!
-//! `loaded.rs` makes a store of the keys of `../keys.rs` and
-//! `existing.rs` takes files that are there, `measure.rs` asks and times, `report.rs` shows.
+//! `loaded.rs` loads a store with the keys of `../keys.rs`, and `existing.rs` reads existing files;
+//! `measure.rs` runs and times the gets, and `report.rs` prints the results.
 
 mod existing;
 mod figures;
@@ -14,27 +14,27 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 
 use crate::cells_input;
-use crate::failure::{Answer, Usage};
-use crate::keys::{KeySet, Shares};
-use crate::output::Audience;
+use crate::failure::{Answer, UsageError};
+use crate::keys::{FileWeights, KeySet};
+use crate::output::ReportFormat;
 use crate::size_text::SizeText;
-use loaded::{Contender, Plan};
+use loaded::{FilterChoice, Plan};
 use measure::{Mix, clock_nanos};
 use report::BenchReport;
 
-/// Bytes of the two lengths in front of each cell of a data block.
+/// Bytes of the key length and value length before each cell of a data block.
 const CELL_LENGTHS_LEN: usize = 8;
 
 const ROWS: usize = 1_000_000;
 const GETS: usize = 200_000;
-/// Each get asks every file given, and there may be many.
-const GETS_OF_EXISTING: usize = 20_000;
+/// Fewer gets with `--hfiles`: each get searches every given file, and there may be many.
+const GETS_EXISTING: usize = 20_000;
 
-/// Measure what filters spare point reads over many files: files skipped, blocks touched, time.
+/// Measure how filters speed up gets over many files: files skipped, blocks read, latency.
 ///
-/// Without --hfiles it loads a store of files that overlap, once for each filter, and compares
-/// gets for rows that are absent, present, and half and half. Counters are exact, times are of
-/// single gets, and every value is checked.
+/// Without --hfiles, loads a store of overlapping files once per filter and compares gets of absent
+/// rows, of present rows, and of both in equal parts. Counters are exact, each get is timed
+/// separately, and every value is checked.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -47,42 +47,44 @@ Examples:
 
 Exit status: 0 measured, 1 a read gave a wrong answer, 2 wrong usage, 3 could not read or write.")]
 pub(crate) struct Bench {
-    /// Rows to load [default: 1000000, or all keys of --input]
+    /// Load this many rows, or sample at most this many from --hfiles [default: 1000000, or all keys of
+    /// --input]
     #[arg(long, value_name = "ROWS")]
     rows: Option<usize>,
-    /// Store files to spread them over
+    /// Spread the rows over this many store files
     #[arg(long, value_name = "FILES", default_value_t = 16)]
     files: usize,
-    /// Ratios of the files' sizes, over and over, as in 1:4:16:64 [default: all of one size]
+    /// Set the ratios of the file sizes, repeated until all files have one, as in 1:4:16:64 [default:
+    /// equal sizes]
     #[arg(long, value_name = "RATIOS", value_delimiter = ':', conflicts_with = "hfiles")]
     file_sizes: Vec<u64>,
-    /// Bits of filter a row in all files together, which filters of ours share out so that gets are
-    /// misled as seldom as possible [default: what 1 % takes in each file]
+    /// Size filters by bits per row; row filters divide the bits of all files to minimize false
+    /// positives per get [default: an error rate of 1 % in each file]
     #[arg(long, value_name = "BITS", conflicts_with = "hfiles")]
     bits_per_key: Option<f64>,
-    /// Bytes of each value
+    /// Set the size of a value, at most 1MiB
     #[arg(long, value_name = "SIZE", default_value = "100")]
     value_size: SizeText,
-    /// Gets of each mix [default: 200000; with --hfiles 20000]
+    /// Measure this many gets of each mix [default: 200000; with --hfiles 20000]
     #[arg(long, value_name = "GETS")]
     gets: Option<usize>,
-    /// Memory for blocks of all kinds
+    /// Set the size of the block cache
     #[arg(long, value_name = "SIZE", default_value = "256MiB")]
     cache_size: SizeText,
-    /// Makes keys, values and the order of gets
+    /// Seed the generator of keys, values and the order of gets
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
-    /// Filters to compare [default: all]
+    /// Compare these filters: none, hbase-bloom, or kinds listed by `hfile filter size` [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "hfiles")]
     filters: Vec<String>,
-    /// Load real keys, one a line, instead of made-up ones; - is stdin
+    /// Load keys from this file, one per line, instead of generated keys; - is stdin
     #[arg(long, value_name = "FILE", conflicts_with = "hfiles")]
     input: Option<PathBuf>,
-    /// Measure these HFiles instead: each one's own filter against none
+    /// Measure these existing HFiles, each with its own filter and without
     #[arg(long, value_name = "FILE", num_args = 1..)]
     hfiles: Vec<PathBuf>,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Bench {
@@ -91,31 +93,31 @@ impl Bench {
         let report = if self.hfiles.is_empty() {
             self.run_loaded()?
         } else {
-            let plan = self.plan(GETS_OF_EXISTING)?;
+            let plan = self.plan(GETS_EXISTING)?;
             existing::run(&self.hfiles, self.rows.unwrap_or(ROWS), plan)?
         };
-        self.audience.print(&report)?;
+        self.report_format.print(&report)?;
         let left_out = report.left_out.len();
         match report.left_out.iter().map(|file| file.status).max() {
-            None | Some(0) => Ok(Answer::Sound),
-            Some(1) => Ok(Answer::No),
+            None | Some(0) => Ok(Answer::Positive),
+            Some(1) => Ok(Answer::Negative),
             Some(_) => bail!("{left_out} of {} files could not be measured", self.hfiles.len()),
         }
     }
 
     fn run_loaded(&self) -> anyhow::Result<BenchReport> {
-        let contenders = self.contenders()?;
+        let choices = self.choices()?;
         let plan = self.plan(GETS)?;
         let keys = self.keys(plan)?;
         let mut loads = Vec::new();
         let mut results = Vec::new();
-        for contender in contenders {
-            let (load, rows) = loaded::run(contender, &keys, plan)
-                .with_context(|| format!("bench with filter {}", contender.name()))?;
+        for choice in choices {
+            let (load, rows) = loaded::run(choice, &keys, plan)
+                .with_context(|| format!("bench with filter {}", choice.name()))?;
             loads.push(load);
             results.extend(rows);
         }
-        // By mix first: what is to be compared stands together.
+        // By mix first, so that the rows to compare are adjacent.
         results.sort_by_key(|row| Mix::ALL.iter().position(|mix| mix.name() == row.gets));
         let rows = keys.present.len();
         let fixed = CELL_LENGTHS_LEN + sstable::KeyRef::FIXED_LEN + loaded::COLUMN_LEN;
@@ -140,18 +142,20 @@ impl Bench {
         let gets = self.gets.unwrap_or(gets_default);
         let value_size = self.value_size.bytes();
         if gets == 0 || self.files == 0 || self.rows == Some(0) {
-            return Err(Usage("rows, files and gets are 1 at least".to_owned()).into());
+            return Err(
+                UsageError("--rows, --files and --gets must be at least 1".to_owned()).into()
+            );
         }
-        // A value this long is a block of its own sixteen times over; more measures copying.
+        // A value of 1 MiB is 16 times the block size; larger ones would only measure copying.
         let value_size = usize::try_from(value_size)
             .ok()
             .filter(|size| *size <= 1 << 20)
-            .ok_or_else(|| Usage("a value has 1 MiB at most".to_owned()))?;
+            .ok_or_else(|| UsageError("--value-size must be at most 1 MiB".to_owned()))?;
         if self.file_sizes.contains(&0) || self.file_sizes.iter().any(|size| *size > 1 << 32) {
-            return Err(Usage("sizes of files are in ratios of 1 to 2^32".to_owned()).into());
+            return Err(UsageError("--file-sizes must be between 1 and 2^32".to_owned()).into());
         }
         if self.bits_per_key.is_some_and(|bits| !(0.1..=100.0).contains(&bits)) {
-            return Err(Usage("a row has 0.1 to 100 bits of filter".to_owned()).into());
+            return Err(UsageError("--bits-per-key must be between 0.1 and 100".to_owned()).into());
         }
         Ok(Plan {
             gets,
@@ -164,32 +168,32 @@ impl Bench {
 
     fn keys(&self, plan: Plan) -> anyhow::Result<KeySet> {
         let ratios = if self.file_sizes.is_empty() { &[1][..] } else { &self.file_sizes };
-        let shares = Shares::of_ratios(self.files, ratios);
+        let weights = FileWeights::from_ratios(self.files, ratios);
         match &self.input {
             None => {
                 let rows = self.rows.unwrap_or(ROWS);
-                Ok(KeySet::generate(rows, shares, plan.gets, plan.seed))
+                Ok(KeySet::generate(rows, weights, plan.gets, plan.seed))
             }
             Some(path) => {
                 let rows_max = self.rows.unwrap_or(usize::MAX);
                 let input = cells_input::open(path)?;
-                KeySet::read(input, rows_max, shares, plan.gets, plan.seed)
+                KeySet::read(input, rows_max, weights, plan.gets, plan.seed)
                     .with_context(|| cells_input::display_name(path))
             }
         }
     }
 
-    fn contenders(&self) -> Result<Vec<Contender>, Usage> {
-        let known: Vec<Contender> = Contender::all().collect();
+    fn choices(&self) -> Result<Vec<FilterChoice>, UsageError> {
+        let known: Vec<FilterChoice> = FilterChoice::all().collect();
         if self.filters.is_empty() {
             return Ok(known);
         }
         self.filters
             .iter()
             .map(|name| {
-                known.iter().copied().find(|contender| contender.name() == name).ok_or_else(|| {
+                known.iter().copied().find(|choice| choice.name() == name).ok_or_else(|| {
                     let names: Vec<&str> = known.iter().map(|known| known.name()).collect();
-                    Usage(format!("unknown filter {name:?}; there are {}", names.join(", ")))
+                    UsageError(format!("unknown filter {name:?}; known are {}", names.join(", ")))
                 })
             })
             .collect()

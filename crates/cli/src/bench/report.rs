@@ -1,4 +1,4 @@
-//! What a benchmark found: one struct, shown as a table or as JSON.
+//! The report of a benchmark, printed as tables or as JSON.
 
 use std::io::{self, Write};
 
@@ -16,25 +16,25 @@ pub(super) struct BenchReport {
     pub(super) schema: u32,
     /// Rows loaded, or found in the files given.
     pub(super) rows: u64,
-    /// Files that each get may have to look into.
+    /// Files that each get may have to search.
     pub(super) files: u64,
-    /// Bytes of one cell's key and value, on average.
+    /// Mean bytes of a cell's key and value.
     pub(super) cell_bytes: f64,
     /// Bytes of the block cache.
     pub(super) cache_bytes: u64,
     pub(super) seed: u64,
-    /// The list of real keys, if one was given.
+    /// The file of `--input`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) input: Option<String>,
-    /// What timing nothing takes; part of every time below.
+    /// The cost of reading the clock, which every time below includes.
     pub(super) clock_ns: u64,
-    /// How each store was loaded; empty for files that were there before.
+    /// How each store was loaded; empty with `--hfiles`.
     pub(super) loads: Vec<Load>,
     pub(super) results: Vec<Row>,
-    /// Each existing file by itself; only for files that were there before.
+    /// Each file of `--hfiles` alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) each_file: Vec<FileRow>,
-    /// Files that could not be read, and why.
+    /// Files that could not be measured, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) left_out: Vec<LeftOut>,
 }
@@ -43,7 +43,7 @@ pub(super) struct BenchReport {
 #[derive(Debug, Serialize)]
 pub(super) struct Load {
     pub(super) filter: &'static str,
-    /// Rows a second through log and memstore into files, filters and all.
+    /// Rows per second through log and memstore into files, including building filters.
     pub(super) rows_per_second: f64,
     /// Bytes of the store files.
     pub(super) file_bytes: u64,
@@ -54,10 +54,10 @@ pub(super) struct Load {
 pub(super) struct Row {
     pub(super) filter: &'static str,
     pub(super) gets: &'static str,
-    /// Bits of filter a key, over all files.
+    /// Filter bits per key, over all files.
     pub(super) bits_per_key: Option<f64>,
     pub(super) error_rate_promised: Option<f64>,
-    /// False "maybe"s of those checks whose file does not hold the key.
+    /// The share of false positives in the queries of filters for absent keys.
     pub(super) error_rate_measured: Option<f64>,
     pub(super) files_considered_per_get: f64,
     pub(super) files_skipped_by_range_per_get: f64,
@@ -72,7 +72,7 @@ pub(super) struct Row {
     pub(super) ns_p99: u64,
     /// Gets that found their row.
     pub(super) found: u64,
-    /// Gets made.
+    /// Number of gets.
     pub(super) asked: u64,
 }
 
@@ -106,7 +106,7 @@ impl Row {
         }
     }
 
-    /// One line of the table; the column of files skipped by range only where some are.
+    /// Returns a line of the table. `by_range` adds the column of files skipped by range.
     fn cells(&self, by_range: bool) -> Vec<String> {
         let mut cells = vec![
             self.filter.to_owned(),
@@ -139,20 +139,20 @@ fn heading(by_range: bool) -> Vec<&'static str> {
     heading
 }
 
-/// One existing file by itself: what its filter spares an absent get.
+/// One existing file alone: gets of absent keys with and without its filter.
 #[derive(Debug, Serialize)]
 pub(super) struct FileRow {
     pub(super) file: String,
     pub(super) rows: u64,
     pub(super) filter: &'static str,
-    /// What an HBase Bloom filter is asked about.
+    /// The type of an HBase Bloom filter.
     pub(super) bloom_type: Option<&'static str>,
     pub(super) bits_per_key: Option<f64>,
     pub(super) error_rate_promised: Option<f64>,
     pub(super) error_rate_measured: Option<f64>,
-    /// Gets made: one for each absent key that could be made.
+    /// Number of gets: one per absent key that could be derived.
     pub(super) asked: u64,
-    /// Data blocks an absent get touches without the filter, and with it.
+    /// Mean data blocks per get, without and with the filter.
     pub(super) data_blocks_per_get_without: Option<f64>,
     pub(super) data_blocks_per_get: Option<f64>,
     pub(super) ns_median_without: Option<f64>,
@@ -196,7 +196,7 @@ const FILE_HEADING: [&str; 11] = [
 pub(super) struct LeftOut {
     pub(super) file: String,
     pub(super) why: String,
-    /// The exit status that it leads to.
+    /// The exit status that the failure causes.
     #[serde(skip)]
     pub(super) status: u8,
 }
@@ -232,7 +232,7 @@ impl Report for BenchReport {
             write_table(out, &heading(by_range), &rows)?;
             writeln!(out)?;
         }
-        let range = if by_range { ", passed over for their key range," } else { "" };
+        let range = if by_range { ", skipped by key range," } else { "" };
         writeln!(
             out,
             "Each get: files considered{range} and skipped by their filter; data blocks touched; \
@@ -246,7 +246,7 @@ impl Report for BenchReport {
             write_table(out, &FILE_HEADING, &rows)?;
         }
         if !self.left_out.is_empty() {
-            writeln!(out, "\nLeft out:")?;
+            writeln!(out, "\nNot measured:")?;
             for file in &self.left_out {
                 writeln!(out, "  {}", file.why)?;
             }

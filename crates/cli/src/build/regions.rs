@@ -1,4 +1,4 @@
-//! Cells of any families dealt out to the files of a table's regions.
+//! Writes cells of any families to the files of a table's regions.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,20 +7,20 @@ use anyhow::bail;
 use sstable::{Cell, WriterOptions};
 use store::RegionFiles;
 
-use super::Origin;
+use super::verb::InputPosition;
 
-/// Each family has a file open, with a block and its filters in memory. HBase advises against more
-/// than three families in a table.
+/// The maximum number of families, each of which has an open file with a block and filters in memory.
+/// HBase advises against more than three families in a table.
 const FAMILIES_MAX: usize = 100;
 
-/// The files of a table that are being written.
+/// Open files of a table.
 pub(super) struct Regions<'s> {
     out: &'s Path,
     splits: &'s [Vec<u8>],
     options: WriterOptions,
     families: BTreeMap<Vec<u8>, Family<'s>>,
     cell_count: u64,
-    origin: Origin,
+    position: InputPosition,
 }
 
 struct Family<'s> {
@@ -29,17 +29,17 @@ struct Family<'s> {
 }
 
 impl<'s> Regions<'s> {
-    /// Files in `out/FAMILY`, cut before each row of `splits`.
+    /// Creates files in `out/FAMILY`, a new one from each row of `splits` on.
     pub(super) const fn new(
         out: &'s Path,
         splits: &'s [Vec<u8>],
         options: WriterOptions,
-        origin: Origin,
+        position: InputPosition,
     ) -> Self {
-        Self { out, splits, options, families: BTreeMap::new(), cell_count: 0, origin }
+        Self { out, splits, options, families: BTreeMap::new(), cell_count: 0, position }
     }
 
-    /// Appends a cell, which must not stand before the last one of its family.
+    /// Appends a cell, which must not sort before the last cell of its family.
     pub(super) fn append(&mut self, cell: Cell) -> anyhow::Result<()> {
         if !self.families.contains_key(cell.family()) {
             self.begin(cell.family())?;
@@ -48,7 +48,7 @@ impl<'s> Regions<'s> {
         match family.files.append(cell.as_ref()) {
             Ok(()) => {}
             Err(store::Error::StoreFile(error)) => {
-                return Err(self.origin.explain(error, family.last.as_ref(), &cell));
+                return Err(self.position.describe(error, family.last.as_ref(), &cell));
             }
             Err(error) => return Err(error.into()),
         }
@@ -60,7 +60,7 @@ impl<'s> Regions<'s> {
     fn begin(&mut self, family: &[u8]) -> anyhow::Result<()> {
         if self.families.len() == FAMILIES_MAX {
             bail!(
-                "cells of more than {FAMILIES_MAX} families; what is taken for one may be a qualifier"
+                "more than {FAMILIES_MAX} families; check whether qualifiers are used as families"
             );
         }
         let files = RegionFiles::create(self.out, family, self.splits, self.options.clone())?;
@@ -68,8 +68,7 @@ impl<'s> Regions<'s> {
         Ok(())
     }
 
-    /// Completes the files. Returns where they are, family by family in the order of their rows, and
-    /// how many cells are in them.
+    /// Completes the files. Returns their paths, by family and row range, and the number of cells.
     pub(super) fn finish(self) -> anyhow::Result<(Vec<PathBuf>, u64)> {
         let mut files = Vec::new();
         for family in self.families.into_values() {

@@ -1,4 +1,4 @@
-//! The rows of a file from the last to the first, each row's cells in the file's order.
+//! Reads the rows of a file in descending order, and each row's cells in file order.
 //!
 //! ```text
 //! file       r1:a r1:b | r2:a r2:b r2:c | r3:a
@@ -9,18 +9,18 @@ use sstable::{Caching, Cell, CellRef, KeyRef, Reader, Scanner};
 
 use crate::sorted::cell_bytes;
 
-/// Bytes of a row's cells that are kept while going back over them; a longer row is read twice.
+/// The bytes of a row's cells to buffer while scanning it in reverse; a longer row is read twice.
 const ROW_BYTES_MAX: u64 = 16 << 20;
 
-/// A scan that goes back row by row.
-pub(super) struct Backward<'r> {
+/// A reverse scan, row by row.
+pub(super) struct ReverseRows<'r> {
     reader: &'r Reader,
-    /// On the last cell of the next row.
+    /// Positioned at the last cell of the next row.
     scanner: Scanner,
 }
 
-impl<'r> Backward<'r> {
-    /// Stands on the last row, or on the last one that is not greater than `start`.
+impl<'r> ReverseRows<'r> {
+    /// Starts at the last row, or at the last row that is at most `start`.
     pub(super) fn new(reader: &'r Reader, start: Option<&[u8]>) -> sstable::Result<Self> {
         let mut scanner = reader.scanner(Caching::Bypass);
         match start {
@@ -30,13 +30,14 @@ impl<'r> Backward<'r> {
         Ok(Self { reader, scanner })
     }
 
-    /// The next row; `None` if all were read.
+    /// Returns the next row; `None` at the end.
     pub(super) fn row(&self) -> Option<&[u8]> {
         self.scanner.cell().map(|cell| cell.row)
     }
 
-    /// Hands over the cells of the next row. If one of them cannot be read, none is handed over, unless the
-    /// row is longer than memory should hold.
+    /// Calls `each` with the cells of the next row.
+    ///
+    /// If a cell cannot be read, `each` is not called at all, unless the row exceeds [`ROW_BYTES_MAX`].
     pub(super) fn read_row(
         &mut self,
         mut each: impl FnMut(&CellRef<'_>) -> anyhow::Result<()>,

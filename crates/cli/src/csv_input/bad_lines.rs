@@ -1,4 +1,4 @@
-//! What becomes of lines that cannot be read: they end the run, or are counted and left out.
+//! Handling of lines that cannot be read: they end the run, or are counted and skipped.
 
 use std::fs::{self, File};
 use std::io;
@@ -25,13 +25,13 @@ impl FromStr for BadLinesText {
         Ok(match text {
             "stop" => Self::Stop,
             "skip" => Self::Skip,
-            "-" => return Err("bad lines go to a file, not to stdout; ./- is a file of that name"),
+            "-" => return Err("bad lines cannot go to stdout; ./- is a file of that name"),
             path => Self::File(path.into()),
         })
     }
 }
 
-/// Takes lines that cannot be read.
+/// Collects lines that cannot be read.
 pub(super) struct BadLines {
     stops: bool,
     file: Option<BadLinesFile>,
@@ -39,13 +39,13 @@ pub(super) struct BadLines {
     first: Vec<Problem>,
 }
 
-/// The file that takes them, made with the first one.
+/// The file for bad lines, created with the first one.
 struct BadLinesFile {
     path: PathBuf,
     name: FileName,
     writer: Option<csv::Writer<File>>,
     is_kept: bool,
-    /// Has it removed at Ctrl-C.
+    /// Removes the file at Ctrl-C.
     removal: Option<Removal>,
 }
 
@@ -57,8 +57,9 @@ impl BadLinesFile {
                 let file = if self.is_kept {
                     File::create_new(&self.path)?
                 } else {
-                    let (removal, file) =
-                        Removal::of(|| Ok((self.path.clone(), File::create_new(&self.path)?)))?;
+                    let (removal, file) = Removal::register(|| {
+                        Ok((self.path.clone(), File::create_new(&self.path)?))
+                    })?;
                     self.removal = Some(removal);
                     file
                 };
@@ -80,27 +81,30 @@ impl Drop for BadLinesFile {
     }
 }
 
-/// What is wrong with a line.
+/// A problem of a line.
 #[derive(Clone, Debug, serde::Serialize)]
 pub(crate) struct Problem {
     /// The line of the input, from 1.
     pub(crate) line: u64,
-    /// The column and what is wrong.
+    /// The column and the problem.
     pub(crate) what: String,
 }
 
 impl BadLines {
-    /// Problems that are kept; the others are counted.
+    /// The number of problems to keep; further ones are only counted.
     const KEPT_MAX: usize = 10;
 
-    /// Refuses a file that is there already. A dry run takes all lines and makes no file.
+    /// Refuses a file that exists. A dry run accepts all lines and creates no file.
     pub(super) fn new(text: Option<&BadLinesText>, is_dry_run: bool) -> anyhow::Result<Self> {
         let stops = !is_dry_run && matches!(text, None | Some(BadLinesText::Stop));
         let file = match text {
             Some(BadLinesText::File(path)) if !is_dry_run => {
                 let shown = path.display().to_string();
-                if path.try_exists().with_context(|| format!("{shown}: cannot look for it"))? {
-                    bail!("{shown}: the file of bad lines must be new, and exists already");
+                if path
+                    .try_exists()
+                    .with_context(|| format!("{shown}: cannot check whether it exists"))?
+                {
+                    bail!("{shown}: the file for bad lines already exists; name a new one");
                 }
                 let name = FileName::new(shown);
                 Some(BadLinesFile {
@@ -116,7 +120,7 @@ impl BadLines {
         Ok(Self { stops, file, count: 0, first: Vec::new() })
     }
 
-    /// Takes a line of `input`; an error if the run ends with it.
+    /// Handles a bad line of `input`; returns an error if it ends the run.
     pub(super) fn take(
         &mut self,
         input: &FileName,
@@ -142,7 +146,7 @@ impl BadLines {
         Ok(())
     }
 
-    /// Keeps the file. Without this it is removed when the run ends, as that of a run that fails must be.
+    /// Keeps the file, which is otherwise removed when this is dropped, as after a failed run.
     pub(super) fn keep(&mut self) {
         if let Some(file) = &mut self.file {
             file.is_kept = true;
@@ -150,17 +154,17 @@ impl BadLines {
         }
     }
 
-    /// The number of lines taken.
+    /// Returns the number of bad lines.
     pub(super) const fn count(&self) -> u64 {
         self.count
     }
 
-    /// The first of them.
+    /// Returns the first bad lines.
     pub(super) fn first(&self) -> &[Problem] {
         &self.first
     }
 
-    /// The name of the file that takes the lines.
+    /// Returns the name of the file for bad lines.
     pub(super) fn file_name(&self) -> Option<&FileName> {
         self.file.as_ref().map(|file| &file.name)
     }

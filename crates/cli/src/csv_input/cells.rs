@@ -1,4 +1,4 @@
-//! The cells of CSV, record by record.
+//! Reads the cells of CSV, record by record.
 
 use std::collections::VecDeque;
 use std::io::Read;
@@ -10,26 +10,26 @@ use super::layout::Layout;
 use super::options::CsvOptions;
 use super::own_form::OwnForm;
 use super::records::{Record, Records};
-use crate::failure::Usage;
+use crate::failure::UsageError;
 
-/// What is known of an input beside its options.
+/// The parameters of a CSV input besides its options.
 pub(crate) struct CsvContext<'a> {
-    /// The input's name in messages.
+    /// The input's name for messages.
     pub(crate) name: FileName,
     /// The family of columns that name none.
     pub(crate) family: ColumnFamily<'a>,
     /// The timestamp of cells that have none.
     pub(crate) now: Timestamp,
-    /// Whether nothing is to be written.
+    /// Whether nothing will be written.
     pub(crate) is_dry_run: bool,
-    /// Records that begin before this line are skipped, sound or not.
+    /// Records that begin before this line are skipped, even invalid ones.
     pub(crate) from_line: u64,
 }
 
 /// The family of columns that name none.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ColumnFamily<'a> {
-    /// There is none.
+    /// No family is given.
     Unknown,
     /// `--family` names it.
     Option(&'a str),
@@ -51,19 +51,19 @@ impl<'a> ColumnFamily<'a> {
     }
 }
 
-/// The cells of CSV, in its order.
+/// An iterator over the cells of CSV.
 pub(crate) struct CsvCells<R> {
     records: Records<R>,
     form: Form,
     name: FileName,
     bad_lines: BadLines,
-    /// The rest of the current record's cells.
+    /// The remaining cells of the current record.
     cells: VecDeque<Cell>,
     line: u64,
     from_line: u64,
     record_count: u64,
     has_failed: bool,
-    /// Whether no record was read yet, beside the header.
+    /// Whether no record after the header has been read.
     is_at_first: bool,
 }
 
@@ -73,24 +73,24 @@ enum Form {
 }
 
 impl<R: Read> CsvCells<R> {
-    /// Reads the header, and finds out what the columns are.
+    /// Reads the header and maps the columns.
     pub(crate) fn new(
         input: R,
         options: &CsvOptions,
         context: CsvContext<'_>,
     ) -> anyhow::Result<Self> {
         let CsvContext { name, family, now, is_dry_run, from_line } = context;
-        let usage = |what: String| Usage(format!("{name}: {what}"));
+        let usage = |what: String| UsageError(format!("{name}: {what}"));
         let mut records = Records::new(input, options.dialect()?, options.field_size_max()?);
         let form = if options.columns.is_empty() {
             let names = read_names(&mut records, &name, options.no_header)?;
             match OwnForm::recognise(&names).map_err(|what| in_line(&name, 1, &what)) {
                 Ok(Some(form)) if options.row.is_empty() => {
                     let family = family.is_option().then_some("--family");
-                    if let Some(given) = options.first_of_layout().or(family) {
+                    if let Some(given) = options.first_layout_option().or(family) {
                         return Err(usage(format!(
-                            "{given} means nothing for the columns row, family and ts, which are the tool's own \
-                             form; --row reads them as other CSV"
+                            "{given} cannot be combined with the columns row, family and ts, which hfile cat prints; \
+                             --row reads them as other CSV"
                         ))
                         .into());
                     }
@@ -98,20 +98,21 @@ impl<R: Read> CsvCells<R> {
                 }
                 Err(error) if options.row.is_empty() => return Err(error.into()),
                 _ => Form::Layout(
-                    Layout::of_names(options, names, family.name(), now).map_err(usage)?,
+                    Layout::from_names(options, names, family.name(), now).map_err(usage)?,
                 ),
             }
         } else {
             if family.is_option() {
                 return Err(usage(
-                    "--family means nothing beside --columns, which names them".to_owned(),
+                    "--family cannot be combined with --columns, which names all families"
+                        .to_owned(),
                 )
                 .into());
             }
             if options.header {
                 read_names(&mut records, &name, false)?;
             }
-            Form::Layout(Layout::of_importtsv(options, now).map_err(usage)?)
+            Form::Layout(Layout::from_importtsv(options, now).map_err(usage)?)
         };
         let bad_lines = BadLines::new(options.bad_lines.as_ref(), is_dry_run)?;
         Ok(Self {
@@ -130,17 +131,17 @@ impl<R: Read> CsvCells<R> {
 }
 
 impl<R> CsvCells<R> {
-    /// The line on which the record begins whose cell was returned last.
+    /// Returns the line on which the last returned cell's record begins.
     pub(crate) const fn line(&self) -> u64 {
         self.line
     }
 
-    /// Whether the last cell of a record was returned last.
+    /// Whether the last returned cell ends its record.
     pub(crate) fn is_between_records(&self) -> bool {
         self.cells.is_empty()
     }
 
-    /// The families that cells can be of, if the columns say so.
+    /// Returns the families of all cells, if the columns determine them.
     pub(crate) fn families(&self) -> Option<Vec<Vec<u8>>> {
         match &self.form {
             Form::Own(_) => None,
@@ -148,7 +149,7 @@ impl<R> CsvCells<R> {
         }
     }
 
-    /// The timestamp that all cells have, if it is the same.
+    /// Returns the timestamp of all cells, if they have the same.
     pub(crate) const fn fixed_timestamp(&self) -> Option<Timestamp> {
         match &self.form {
             Form::Own(_) => None,
@@ -156,27 +157,27 @@ impl<R> CsvCells<R> {
         }
     }
 
-    /// The number of records read, without bad lines.
+    /// Returns the number of records read, without bad lines.
     pub(crate) const fn record_count(&self) -> u64 {
         self.record_count
     }
 
-    /// Keeps the file of bad lines, which goes with the input otherwise.
+    /// Keeps the file for bad lines, which is otherwise removed with this input.
     pub(crate) fn keep_bad_lines(&mut self) {
         self.bad_lines.keep();
     }
 
-    /// The number of lines that could not be read.
+    /// Returns the number of bad lines.
     pub(crate) const fn bad_line_count(&self) -> u64 {
         self.bad_lines.count()
     }
 
-    /// The first lines that could not be read.
+    /// Returns the first bad lines.
     pub(crate) fn first_bad_lines(&self) -> &[Problem] {
         self.bad_lines.first()
     }
 
-    /// The file that has the lines that could not be read.
+    /// Returns the name of the file for bad lines.
     pub(crate) fn bad_lines_file(&self) -> Option<&FileName> {
         self.bad_lines.file_name()
     }
@@ -185,7 +186,7 @@ impl<R> CsvCells<R> {
 impl<R: Read> Iterator for CsvCells<R> {
     type Item = Result<Cell>;
 
-    /// The next cell. After an error there is none.
+    /// Returns the next cell. An error ends the iteration.
     fn next(&mut self) -> Option<Self::Item> {
         while self.cells.is_empty() && !self.has_failed {
             match self.read_record() {
@@ -202,11 +203,11 @@ impl<R: Read> Iterator for CsvCells<R> {
 }
 
 impl<R: Read> CsvCells<R> {
-    /// Makes cells of the next record, perhaps none; `false` at the end.
+    /// Converts the next record to cells, perhaps none; returns `false` at the end.
     fn read_record(&mut self) -> Result<bool> {
         let Self { records, form, name, bad_lines, cells, is_at_first, from_line, .. } = self;
         let read = records.read().map_err(|source| {
-            let action = format!("read CSV behind line {}", self.line).into();
+            let action = format!("read CSV after line {}", self.line).into();
             Error::Io { file: name.clone(), action, source }
         })?;
         let (line, problem, bytes) = match read {
@@ -245,7 +246,7 @@ impl Form {
     }
 }
 
-/// The names of the columns: those of the header, or numbers from 1, for which the first record is only looked at.
+/// Returns the column names: those of the header, or numbers from 1 without consuming the first record.
 fn read_names<R: Read>(
     records: &mut Records<R>,
     name: &FileName,
@@ -270,11 +271,11 @@ fn read_names<R: Read>(
     Ok(texts.into_iter().map(str::to_owned).collect())
 }
 
-/// Refuses line ends of old programs: all lines of such a file would be one record.
+/// Refuses lines that end in a lone carriage return: the whole file would be one record.
 fn check_line_ends(record: &Record<'_>) -> Result<(), String> {
     if record.has_lone_return() {
-        let what = "a carriage return without a line feed outside quotes; lines end with \\n or \\r\\n, and \
-                    tr '\\r' '\\n' converts files with \\r alone";
+        let what = "a carriage return without a line feed outside quotes; lines must end with \\n or \\r\\n: \
+                    convert the file with tr '\\r' '\\n'";
         return Err(what.to_owned());
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! How the columns of somebody's CSV become cells.
+//! Maps the columns of CSV to cells, by the options on the command line.
 //!
 //! ```text
 //! header     id , name        , info:age          --row id --column name=info:name --type info:age=int32
@@ -6,7 +6,7 @@
 //! cells      7/info:age=\x00\x00\x00\x29   7/info:name=Ann
 //! ```
 //!
-//! A record's cells stand in HBase's order, so that CSV whose rows ascend needs no `--sort`.
+//! The cells of a record are in HBase's order, so CSV with ascending rows needs no `--sort`.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Display;
@@ -19,11 +19,11 @@ use super::time;
 use super::value::ValueType;
 use crate::family_name::check_family;
 
-/// The names that `ImportTsv` gives to columns that are no cells.
+/// The names in `ImportTsv`'s notation of columns that do not become cells.
 const IMPORTTSV_ROW: &str = "HBASE_ROW_KEY";
 const IMPORTTSV_TIMESTAMP: &str = "HBASE_TS_KEY";
 
-/// How the columns become cells.
+/// A mapping of columns to cells.
 pub(super) struct Layout {
     names: Vec<String>,
     row: Vec<usize>,
@@ -31,7 +31,7 @@ pub(super) struct Layout {
     timestamp: TimestampSource,
     values: Vec<ValueColumn>,
     null: Option<Vec<u8>>,
-    /// Kept for its memory.
+    /// Reused buffers.
     row_bytes: Vec<u8>,
     value_bytes: Vec<u8>,
 }
@@ -58,13 +58,12 @@ impl ValueColumn {
 }
 
 impl Layout {
-    /// The layout that the options give columns with these names. Columns that have no family of their own
-    /// are of `family`.
+    /// Creates the layout of named columns; columns that name no family get `family`.
     ///
     /// # Errors
     ///
-    /// What does not fit together.
-    pub(super) fn of_names(
+    /// A message if the options do not match the columns.
+    pub(super) fn from_names(
         options: &CsvOptions,
         names: Vec<String>,
         family: Option<&str>,
@@ -76,8 +75,8 @@ impl Layout {
         if options.row.is_empty() {
             let shown = names.join(", ");
             return Err(format!(
-                "--row is needed: it names the columns of the row key (there are {shown}; only a header with row, \
-                 family and ts needs none)"
+                "--row is needed to name the columns of the row key (known are {shown}; only a header with row, \
+                 family and ts needs no --row)"
             ));
         }
         let row =
@@ -126,20 +125,20 @@ impl Layout {
         }
         if !without_family.is_empty() {
             return Err(format!(
-                "no family is known for {}: --column NAME=FAMILY:QUALIFIER names one, --family one for all, and \
-                 --ignore leaves columns out",
+                "no family is known for {}: set one with --column NAME=FAMILY:QUALIFIER, one for all with --family, \
+                 or leave columns out with --ignore",
                 without_family.join(", ")
             ));
         }
         Self::new(options, names, row, timestamp, values)
     }
 
-    /// The layout that `--columns` gives.
+    /// Creates the layout of `--columns`.
     ///
     /// # Errors
     ///
-    /// What does not fit together.
-    pub(super) fn of_importtsv(options: &CsvOptions, now: Timestamp) -> Result<Self, String> {
+    /// A message if the options do not match the columns.
+    pub(super) fn from_importtsv(options: &CsvOptions, now: Timestamp) -> Result<Self, String> {
         let names: Vec<String> = (1..=options.columns.len()).map(|at| at.to_string()).collect();
         let (mut row, mut timestamps, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for (at, column) in options.columns.iter().enumerate() {
@@ -149,7 +148,7 @@ impl Layout {
                 "" => {}
                 name if name.starts_with("HBASE_") => {
                     return Err(format!(
-                        "--columns: {name} is not supported; there are {IMPORTTSV_ROW} and {IMPORTTSV_TIMESTAMP}"
+                        "--columns: {name} is not supported; known are {IMPORTTSV_ROW} and {IMPORTTSV_TIMESTAMP}"
                     ));
                 }
                 name => {
@@ -166,7 +165,7 @@ impl Layout {
         }
         if row.len() != 1 || timestamps.len() > 1 {
             return Err(format!(
-                "--columns: {IMPORTTSV_ROW} is needed once, and {IMPORTTSV_TIMESTAMP} at most once"
+                "--columns: {IMPORTTSV_ROW} must occur once, and {IMPORTTSV_TIMESTAMP} at most once"
             ));
         }
         let timestamp = match timestamps[..] {
@@ -185,7 +184,7 @@ impl Layout {
         mut values: Vec<ValueColumn>,
     ) -> Result<Self, String> {
         if values.is_empty() {
-            return Err("no column is left that becomes a cell".to_owned());
+            return Err("no column becomes a cell".to_owned());
         }
         for value in &values {
             check_plain_family(&value.family)
@@ -200,7 +199,7 @@ impl Layout {
         if let Some(pair) = values.windows(2).find(is_same) {
             let (first, second) = (pair[0].at.min(pair[1].at), pair[0].at.max(pair[1].at));
             let [one, other] = [first, second].map(|at| &names[at]);
-            return Err(format!("columns {one} and {other} are both {}", pair[0].shown()));
+            return Err(format!("columns {one} and {other} both map to {}", pair[0].shown()));
         }
         for typed in &options.types {
             let known = values
@@ -210,7 +209,7 @@ impl Layout {
                 let (family, qualifier) = (escape(&typed.family), escape(&typed.qualifier));
                 let columns: Vec<_> = values.iter().map(ValueColumn::shown).collect();
                 return Err(format!(
-                    "--type: no column is {family}:{qualifier}; there are {}",
+                    "--type: no column maps to {family}:{qualifier}; known are {}",
                     columns.join(", ")
                 ));
             };
@@ -228,13 +227,13 @@ impl Layout {
         })
     }
 
-    /// The families that cells can be of.
+    /// Returns the families of all cells.
     pub(super) fn families(&self) -> Vec<Vec<u8>> {
         let families: BTreeSet<_> = self.values.iter().map(|value| value.family.clone()).collect();
         families.into_iter().collect()
     }
 
-    /// The timestamp of cells whose record has none.
+    /// Returns the timestamp of all cells, unless a column contains timestamps.
     pub(super) const fn fixed_timestamp(&self) -> Option<Timestamp> {
         match self.timestamp {
             TimestampSource::Fixed(timestamp) => Some(timestamp),
@@ -242,7 +241,7 @@ impl Layout {
         }
     }
 
-    /// Appends the cells of a record; none if one of them cannot be made.
+    /// Appends the cells of a record, or none if one is invalid.
     pub(super) fn cells(
         &mut self,
         record: &Record<'_>,
@@ -274,7 +273,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Makes the row key.
+    /// Builds the row key.
     fn read_row(&mut self, record: &Record<'_>) -> Result<(), String> {
         self.row_bytes.clear();
         for (index, &at) in self.row.iter().enumerate() {
@@ -292,7 +291,7 @@ impl Layout {
     }
 }
 
-/// Where timestamps come from, as `--timestamp` says.
+/// Returns the timestamp source that `--timestamp` gives.
 fn timestamp_source(
     options: &CsvOptions,
     names: &[String],
@@ -305,7 +304,7 @@ fn timestamp_source(
     if text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() {
         if names.iter().any(|name| name == text) {
             return Err(format!(
-                "--timestamp: {text} may be a column or a time; write column:{text} for the column, or 0{text} for \
+                "--timestamp: {text} could be a column or a time; write column:{text} for the column, or 0{text} for \
                  milliseconds since 1970"
             ));
         }
@@ -320,32 +319,32 @@ fn timestamp_source(
             Ok(TimestampSource::Fixed(timestamp))
         }
         (Err(what), _) => Err(format!(
-            "--timestamp: {what}; it is a column, NOW, milliseconds since 1970, or an ISO 8601 time"
+            "--timestamp: {what}; expected a column, NOW, milliseconds since 1970, or an ISO 8601 time"
         )),
     }
 }
 
-/// Where a column stands.
+/// Returns the index of a column.
 fn position(names: &[String], name: &str) -> Result<usize, String> {
     let mut found = names.iter().enumerate().filter(|(_, known)| *known == name);
     match (found.next(), found.next()) {
         (Some((at, _)), None) => Ok(at),
-        (Some(_), Some(_)) => Err(format!("two columns are called {name}")),
-        (None, _) => Err(format!("no column is called {name}; there are {}", names.join(", "))),
+        (Some(_), Some(_)) => Err(format!("two columns are named {name}")),
+        (None, _) => Err(format!("no column is named {name}; known are {}", names.join(", "))),
     }
 }
 
-/// Says in which column a problem is.
+/// Adds the column's name to a problem.
 pub(super) fn in_column(name: &str, what: impl Display) -> String {
     format!("column {name:?}: {what}")
 }
 
-/// Refuses a record that has not a field for each column.
+/// Refuses a record whose number of fields differs from the number of columns.
 pub(super) fn check_width(record: &Record<'_>, names: &[String]) -> Result<(), String> {
     let (found, expected) = (record.len(), names.len());
     match names.get(found) {
         Some(missing) => {
-            let them = if expected - found == 1 { "is" } else { "and those behind it are" };
+            let them = if expected - found == 1 { "is" } else { "and all columns after it are" };
             Err(format!("column {missing:?} {them} missing: {found} of {expected} fields"))
         }
         None if found > expected => Err(format!("{found} fields, expected {expected}")),
@@ -353,18 +352,18 @@ pub(super) fn check_width(record: &Record<'_>, names: &[String]) -> Result<(), S
     }
 }
 
-/// Refuses a row that no file can hold.
+/// Refuses an empty or too long row.
 pub(super) fn check_row(row: &[u8]) -> Result<(), String> {
     match row.len() {
         0 => Err("the row is empty".to_owned()),
         len if len > KeyRef::ROW_LEN_MAX => {
-            Err(format!("a row of {len} bytes; {} are allowed", KeyRef::ROW_LEN_MAX))
+            Err(format!("a row of {len} bytes exceeds the maximum of {}", KeyRef::ROW_LEN_MAX))
         }
         _ => Ok(()),
     }
 }
 
-/// Refuses a family that HBase refuses, or that is hardly meant as one: a column may be called
+/// Refuses a family that HBase refuses, or that is probably part of a column's name, such as
 /// `created at 12:30`.
 fn check_plain_family(family: &[u8]) -> Result<(), String> {
     check_family(family)?;

@@ -1,9 +1,9 @@
-//! CSV as people have it, or as `hfile cat` prints it, becomes cells.
+//! Reads CSV, in any layout or as `hfile cat` prints it, as cells.
 //!
 //! ```text
-//! bytes ─→ records ─→ own form ─→ cells        one cell a record
-//!             │     └ layout ───→ cells        --row and other options say what the columns are
-//!             └ bad lines: the run stops, or they are counted, or kept in a file
+//! bytes ─→ records ─→ own form ─→ cells        as printed by `hfile cat`: one cell per record
+//!             │     └ layout ───→ cells        --row and other options map the columns
+//!             └ bad lines: end the run, or are counted, or are copied to a file
 //! ```
 
 mod bad_lines;

@@ -1,4 +1,4 @@
-//! What the command line says about CSV.
+//! The CSV options of the command line.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -8,26 +8,26 @@ use sstable::unescape;
 use super::bad_lines::BadLinesText;
 use super::records::Dialect;
 use super::value::ValueType;
-use crate::failure::Usage;
+use crate::failure::UsageError;
 use crate::size_text::SizeText;
 
-/// How CSV is read.
+/// The options of CSV input.
 #[derive(Clone, Debug, clap::Args)]
 #[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
 pub(crate) struct CsvOptions {
-    /// Columns that make the row key, in the key's order
+    /// Make the row key of these columns, in this order
     #[arg(help_heading = "CSV", long, value_name = "COLUMN,…", value_delimiter = ',')]
     pub(super) row: Vec<String>,
-    /// Text between several row columns; may be empty
+    /// Join several row columns with this text, which may be empty
     #[arg(help_heading = "CSV", long, value_name = "TEXT", requires = "row")]
     pub(super) row_separator: Option<String>,
     /// Store a CSV column as FAMILY:QUALIFIER; repeatable
     #[arg(help_heading = "CSV", long, value_name = "NAME=FAMILY:QUALIFIER")]
     pub(super) column: Vec<ColumnText>,
-    /// Columns that are left out
+    /// Leave out these columns
     #[arg(help_heading = "CSV", long, value_name = "COLUMN,…", value_delimiter = ',')]
     pub(super) ignore: Vec<String>,
-    /// All columns in their order, in ImportTsv's notation; the input has no header then
+    /// List all columns in order, in ImportTsv's notation, for input without a header
     #[arg(
         help_heading = "CSV",
         long,
@@ -36,40 +36,40 @@ pub(crate) struct CsvOptions {
     )]
     #[arg(conflicts_with_all = ["row", "row_separator", "column", "ignore", "no_header"])]
     pub(super) columns: Vec<String>,
-    /// Skip the header line; --columns names the columns instead
+    /// Skip a header line although --columns names the columns
     #[arg(help_heading = "CSV", long, requires = "columns")]
     #[arg(conflicts_with_all = ["row", "column", "ignore", "no_header"])]
     pub(super) header: bool,
-    /// Take the first line for a record; columns are called 1, 2, 3, …
+    /// Read the first line as a record, and number the columns 1, 2, 3, …
     #[arg(help_heading = "CSV", long)]
     pub(super) no_header: bool,
-    /// Byte between fields: a character, \t, or \xNN [default: ,]
+    /// Separate fields at this byte: a character, \t, or \xNN [default: ,]
     #[arg(help_heading = "CSV", long, value_name = "BYTE")]
     pub(super) separator: Option<ByteText>,
-    /// Byte around fields that hold separators or line ends; none if no field is quoted [default: "]
+    /// Set the byte around quoted fields, or none if fields are never quoted [default: "]
     #[arg(help_heading = "CSV", long, value_name = "BYTE|none")]
     pub(super) quote: Option<QuoteText>,
-    /// Where timestamps come from: column:NAME, NOW (start of the run), or a time [default: NOW]
+    /// Take timestamps from column:NAME, NOW (start of the run), or a fixed time [default: NOW]
     #[arg(help_heading = "CSV", long, value_name = "column:NAME|NOW|TIME")]
     pub(super) timestamp: Option<String>,
-    /// Make no cell of fields with this text
+    /// Make no cell from fields with this text
     #[arg(help_heading = "CSV", long, value_name = "TEXT")]
     pub(super) null: Option<String>,
-    /// Encoding of a column's values: string, int16, int32, int64, float32, float64, bool or binary-hex;
+    /// Encode a column's values as string, int16, int32, int64, float32, float64, bool or binary-hex;
     /// repeatable [default: string]
     #[arg(help_heading = "CSV", long = "type", value_name = "FAMILY:QUALIFIER=TYPE")]
     pub(super) types: Vec<TypeText>,
-    /// Stop at a line that cannot be read, skip it, or skip it and copy it to a new FILE
+    /// Stop at a line that cannot be read, skip it, or skip it and copy it to a new FILE [default: stop]
     #[arg(help_heading = "CSV", long, value_name = "stop|skip|FILE")]
     pub(super) bad_lines: Option<BadLinesText>,
-    /// Largest size of a field
+    /// Limit the size of a field
     #[arg(help_heading = "CSV", long, value_name = "SIZE", default_value = "16MiB")]
     pub(super) field_size_max: SizeText,
 }
 
 impl CsvOptions {
-    /// The first option given that says how columns become cells.
-    pub(super) fn first_of_layout(&self) -> Option<&'static str> {
+    /// Returns the first given option that maps columns.
+    pub(super) fn first_layout_option(&self) -> Option<&'static str> {
         let given = [
             (!self.row.is_empty(), "--row"),
             (!self.column.is_empty(), "--column"),
@@ -83,32 +83,32 @@ impl CsvOptions {
         given.into_iter().find_map(|(is_given, name)| is_given.then_some(name))
     }
 
-    /// The first option given; the size of fields has a default and does not count.
-    pub(crate) fn first_given(&self) -> Option<&'static str> {
+    /// Returns the first given option, except `--field-size-max`, which has a default.
+    pub(crate) fn first_csv_option(&self) -> Option<&'static str> {
         let given = [
             (self.separator.is_some(), "--separator"),
             (self.quote.is_some(), "--quote"),
             (self.bad_lines.is_some(), "--bad-lines"),
         ];
         let others = given.into_iter().find_map(|(is_given, name)| is_given.then_some(name));
-        self.first_of_layout().or(others)
+        self.first_layout_option().or(others)
     }
 
-    pub(super) fn dialect(&self) -> Result<Dialect, Usage> {
+    pub(super) fn dialect(&self) -> Result<Dialect, UsageError> {
         let separator = self.separator.map_or(b',', |byte| byte.0);
         let quote = self.quote.map_or(Some(b'"'), |quote| quote.0);
         for (name, byte) in [("--separator", Some(separator)), ("--quote", quote)] {
             if matches!(byte, Some(b'\n' | b'\r')) {
-                return Err(Usage(format!("{name} cannot be a line end")));
+                return Err(UsageError(format!("{name} cannot be a line end")));
             }
         }
         if quote == Some(separator) {
-            return Err(Usage("--separator and --quote are the same byte".to_owned()));
+            return Err(UsageError("--separator and --quote are the same byte".to_owned()));
         }
         Ok(Dialect { separator, quote })
     }
 
-    /// The file that bad lines go to.
+    /// Returns the file for bad lines.
     pub(crate) fn bad_lines_path(&self) -> Option<&Path> {
         match &self.bad_lines {
             Some(BadLinesText::File(path)) => Some(path),
@@ -116,16 +116,18 @@ impl CsvOptions {
         }
     }
 
-    /// The greatest size of a field, in bytes.
-    pub(super) fn field_size_max(&self) -> Result<usize, Usage> {
+    /// Returns the maximum size of a field, in bytes.
+    pub(super) fn field_size_max(&self) -> Result<usize, UsageError> {
         match usize::try_from(self.field_size_max.bytes()) {
             Ok(size @ 1..=FIELD_SIZE_LIMIT) => Ok(size),
-            _ => Err(Usage(format!("--field-size-max is from 1 byte to {FIELD_SIZE_LIMIT} bytes"))),
+            _ => Err(UsageError(format!(
+                "--field-size-max must be between 1 and {FIELD_SIZE_LIMIT} bytes"
+            ))),
         }
     }
 }
 
-/// Larger values fit into no block.
+/// The maximum of `--field-size-max`: larger values do not fit into a block.
 const FIELD_SIZE_LIMIT: usize = 1 << 29;
 
 /// `NAME=FAMILY:QUALIFIER`.
@@ -140,7 +142,7 @@ impl FromStr for ColumnText {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const FORM: &str = "columns look like NAME=FAMILY:QUALIFIER";
+        const FORM: &str = "expected NAME=FAMILY:QUALIFIER";
         let (name, column) = text.split_once('=').ok_or(FORM)?;
         let (family, qualifier) = column.split_once(':').ok_or(FORM)?;
         if name.is_empty() || family.is_empty() {
@@ -163,7 +165,7 @@ impl FromStr for TypeText {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let form = || "types look like FAMILY:QUALIFIER=int64".to_owned();
+        let form = || "expected FAMILY:QUALIFIER=TYPE, such as f:age=int64".to_owned();
         let (column, value_type) = text.rsplit_once('=').ok_or_else(form)?;
         let (family, qualifier) = column.split_once(':').ok_or_else(form)?;
         let value_type = ValueType::from_name(value_type)?;
@@ -182,7 +184,7 @@ impl FromStr for ByteText {
         match (text, &unescape(text)[..]) {
             ("\\t", _) => Ok(Self(b'\t')),
             (_, [byte]) => Ok(Self(*byte)),
-            _ => Err("one byte is needed: an ASCII character, \\t, or \\xNN"),
+            _ => Err("expected one byte: an ASCII character, \\t, or \\xNN"),
         }
     }
 }

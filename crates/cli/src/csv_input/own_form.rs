@@ -1,16 +1,16 @@
-//! The tool's own form of CSV, as `hfile cat --format csv` prints it: one cell a record.
+//! The CSV that `hfile cat --format csv` prints: one cell per record.
 //!
-//! | column      | content                                                   | without it     |
+//! | column      | content                                                   | if absent      |
 //! |-------------|-----------------------------------------------------------|----------------|
-//! | `row`       | text with HBase's `\xNN` escapes                          | another form   |
-//! | `family`    | the same                                                  | another form   |
+//! | `row`       | text with HBase's `\xNN` escapes                          | not this form  |
+//! | `family`    | the same                                                  | not this form  |
 //! | `qualifier` | the same                                                  | empty          |
-//! | `ts`        | milliseconds                                              | another form   |
+//! | `ts`        | milliseconds                                              | not this form  |
 //! | `type`      | `Put`, `Delete`, `DeleteColumn`, …                        | `Put`          |
 //! | `value`     | the same text as rows                                     | empty          |
 //! | `seq`       | sequence id                                               | 0              |
 //!
-//! Tags have no column: cells that carry some need the cells format.
+//! Tags have no column: cells with tags need the cells format.
 
 use std::borrow::Cow;
 
@@ -21,10 +21,10 @@ use super::layout::{check_row, check_width, in_column};
 use super::records::Record;
 use crate::family_name::check_family;
 
-/// The columns there are.
+/// All columns of the form.
 const COLUMNS: [&str; 7] = ["row", "family", "qualifier", "ts", "type", "value", "seq"];
 
-/// Where each column stands.
+/// The index of each column.
 pub(super) struct OwnForm {
     names: Vec<String>,
     row: usize,
@@ -37,11 +37,11 @@ pub(super) struct OwnForm {
 }
 
 impl OwnForm {
-    /// The form of a file with these columns, if they are the tool's own.
+    /// Returns the form if the columns `row`, `family` and `ts` are present.
     ///
     /// # Errors
     ///
-    /// If there are columns beside those that the form has.
+    /// If an unknown column is present too.
     pub(super) fn recognise(names: &[String]) -> Result<Option<Self>, String> {
         let column = |name: &str| names.iter().position(|found| found == name);
         let (Some(row), Some(family), Some(timestamp)) =
@@ -52,8 +52,8 @@ impl OwnForm {
         if let Some(unknown) = names.iter().find(|name| !COLUMNS.contains(&name.as_str())) {
             let columns = COLUMNS.join(", ");
             return Err(format!(
-                "unknown column {unknown:?}; beside row, family and ts there can be {columns} (--row reads \
-                 other forms of CSV)"
+                "unknown column {unknown:?}; beside row, family and ts only {columns} are allowed (--row reads \
+                 other CSV)"
             ));
         }
         Ok(Some(Self {
@@ -68,7 +68,7 @@ impl OwnForm {
         }))
     }
 
-    /// The cell of a record.
+    /// Returns the cell of a record.
     pub(super) fn cell(&self, record: &Record<'_>) -> Result<Cell, String> {
         check_width(record, &self.names)?;
         let family = bytes("family", record, Some(self.family))?;
@@ -115,7 +115,7 @@ fn text<'r>(column: &str, record: &Record<'r>, at: usize) -> Result<&'r str, Str
     std::str::from_utf8(record.field(at)).map_err(|error| in_column(column, error))
 }
 
-/// The bytes that a text stands for; none without a column.
+/// Returns the unescaped bytes of a field, or none if the column is absent.
 fn bytes<'r>(
     column: &str,
     record: &Record<'r>,

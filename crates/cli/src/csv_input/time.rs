@@ -1,19 +1,19 @@
-//! Timestamps in columns: milliseconds since 1970, or ISO 8601.
+//! Parses timestamps: milliseconds since 1970, or ISO 8601.
 //!
 //! ```text
 //! 1700000000000
-//! 2023-11-14T22:13:20Z   2023-11-14 22:13:20.5+01:00   2023-11-14T22:13   2023-11-14   20231114T221320Z is none
+//! 2023-11-14T22:13:20Z   2023-11-14 22:13:20.5+01:00   2023-11-14T22:13   2023-11-14   but not 20231114T221320Z
 //! ```
 //!
-//! Numbers of four or eight digits could be years or dates, and are refused.
+//! Numbers of four or eight digits are refused, because they could be years or dates.
 //!
-//! A time without an offset is in UTC. Digits behind milliseconds are dropped.
+//! A time without an offset is in UTC. Digits after milliseconds are dropped.
 
 use sstable::Timestamp;
 
 const DAY_MILLIS: i64 = 86_400_000;
 
-/// Reads a timestamp, which is not before 1970: HBase takes no other.
+/// Parses a timestamp. HBase accepts none before 1970.
 pub(super) fn parse(text: &[u8]) -> Result<Timestamp, String> {
     let shown = || format!("{:?}", String::from_utf8_lossy(text));
     let word = text.trim_ascii();
@@ -24,7 +24,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Timestamp, String> {
     if is_number(word) && !word.starts_with(b"-") && matches!(word.len(), 4 | 8) {
         let word = String::from_utf8_lossy(word);
         return Err(format!(
-            "{} may be a date or milliseconds since 1970; write dates as 2023-11-14, and 0{word} for milliseconds",
+            "{} could be a date or milliseconds since 1970; write a date as 2023-11-14, or milliseconds as 0{word}",
             shown()
         ));
     }
@@ -35,14 +35,14 @@ pub(super) fn parse(text: &[u8]) -> Result<Timestamp, String> {
     };
     match millis {
         Some(millis @ 0..) => Ok(Timestamp::new(millis)),
-        Some(_) => Err(format!("{} is a time before 1970, which HBase does not take", shown())),
+        Some(_) => Err(format!("{} is a time before 1970, which HBase does not accept", shown())),
         None => Err(format!("{} is neither milliseconds since 1970 nor an ISO 8601 time", shown())),
     }
 }
 
 /// Milliseconds since 1970.
 fn parse_iso(text: &[u8]) -> Option<i64> {
-    let mut rest = Digits(text);
+    let mut rest = TimeText(text);
     let year = rest.number(4)?;
     let month = rest.byte(b"-").and_then(|_| rest.number(2))?;
     let day = rest.byte(b"-").and_then(|_| rest.number(2))?;
@@ -56,11 +56,11 @@ fn parse_iso(text: &[u8]) -> Option<i64> {
     rest.0.is_empty().then_some(millis)
 }
 
-/// What is still to be read of a time.
-struct Digits<'t>(&'t [u8]);
+/// The unparsed rest of a time.
+struct TimeText<'t>(&'t [u8]);
 
-impl Digits<'_> {
-    /// The next byte, if it is one of these.
+impl TimeText<'_> {
+    /// Takes the next byte if it is one of `known`.
     fn byte(&mut self, known: &[u8]) -> Option<u8> {
         let (first, rest) = self.0.split_first()?;
         known.contains(first).then(|| {
@@ -69,7 +69,7 @@ impl Digits<'_> {
         })
     }
 
-    /// A number of exactly so many digits.
+    /// Takes a number of exactly `len` digits.
     fn number(&mut self, len: usize) -> Option<i64> {
         let (digits, rest) = self.0.split_at_checked(len)?;
         self.0 = rest;
@@ -78,7 +78,7 @@ impl Digits<'_> {
         })
     }
 
-    /// Milliseconds since midnight.
+    /// Takes a time of day, in milliseconds since midnight.
     fn time(&mut self) -> Option<i64> {
         let hour = self.number(2)?;
         let minute = self.byte(b":").and_then(|_| self.number(2))?;
@@ -98,7 +98,7 @@ impl Digits<'_> {
         is_time.then_some(((hour * 60 + minute) * 60 + second) * 1000 + millis)
     }
 
-    /// Milliseconds by which the clock there is ahead of UTC.
+    /// Takes an offset from UTC, in milliseconds; positive to the east.
     fn offset(&mut self) -> Option<i64> {
         if self.0.is_empty() || self.byte(b"Zz").is_some() {
             return Some(0);
@@ -115,8 +115,9 @@ impl Digits<'_> {
     }
 }
 
-/// Days from the first of January 1970, in the Gregorian calendar. Years begin in March here, so that the
-/// leap day is the last one.
+/// Returns the days since 1970-01-01 in the Gregorian calendar.
+///
+/// Years begin in March here, so that the leap day is the last day.
 const fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -139,7 +140,7 @@ const fn days_of_month(year: i64, month: i64) -> i64 {
 mod tests {
     use super::*;
 
-    /// The numbers are those of `date -d TEXT +%s%3N`.
+    /// The expected numbers are the output of `date -d TEXT +%s%3N`.
     #[test]
     fn times_are_milliseconds_or_iso_8601() {
         for (text, millis) in [
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_refused() {
+    fn invalid_times_are_refused() {
         for text in [
             "",
             "now",
@@ -181,7 +182,7 @@ mod tests {
         }
         for text in ["2023", "20231114", " 1999 "] {
             let error = parse(text.as_bytes()).expect_err(text);
-            assert!(error.contains("may be a date or milliseconds"), "{error}");
+            assert!(error.contains("could be a date or milliseconds"), "{error}");
         }
         assert_eq!(parse(b"020231114"), Ok(Timestamp::new(20_231_114)));
         for text in ["-5", "1969-12-31T23:59:59Z"] {

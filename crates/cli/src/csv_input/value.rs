@@ -1,22 +1,22 @@
-//! Values as HBase's `Bytes.toBytes` encodes them.
+//! Encodes values as HBase's `Bytes.toBytes` does.
 //!
 //! | type         | text                                    | bytes                                      |
 //! |--------------|-----------------------------------------|--------------------------------------------|
-//! | `string`     | anything                                | the text's bytes, as they are              |
+//! | `string`     | anything                                | the text's bytes, unchanged                |
 //! | `int16`      | −32768 … 32767                          | 2, big-endian (`Bytes.toBytes(short)`)     |
 //! | `int32`      | −2147483648 … 2147483647                | 4, big-endian (`Bytes.toBytes(int)`)       |
 //! | `int64`      | −9223372036854775808 … 9223372036854775807 | 8, big-endian (`Bytes.toBytes(long)`)   |
 //! | `float32`    | `1.5`, `-2e10`, `NaN`, `inf`            | 4, IEEE 754, big-endian (`Bytes.toBytes(float)`) |
 //! | `float64`    | the same                                | 8, IEEE 754, big-endian (`Bytes.toBytes(double)`) |
 //! | `bool`       | `true`, `false`, `1`, `0`; any case     | 1: −1 for true, 0 for false (`Bytes.toBytes(boolean)`) |
-//! | `binary-hex` | pairs of hex digits                     | those                                      |
+//! | `binary-hex` | pairs of hex digits                     | the bytes                                  |
 //!
-//! Spaces around numbers and booleans are dropped. A number that is too large for its type is refused; only the texts
-//! `inf` and `infinity` make infinite values.
+//! Spaces around numbers and booleans are ignored. A number that is too large for its type is refused; only
+//! the texts `inf` and `infinity` give infinite values.
 
 use crate::key_text::parse_hex;
 
-/// How a value's text becomes bytes.
+/// The encoding of a value.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) enum ValueType {
     #[default]
@@ -42,7 +42,7 @@ impl ValueType {
         ("binary-hex", Self::BinaryHex),
     ];
 
-    /// The type of a name on the command line.
+    /// Returns the type with this name.
     pub(super) fn from_name(name: &str) -> Result<Self, String> {
         Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, found)| *found).ok_or_else(
             || {
@@ -56,11 +56,10 @@ impl ValueType {
         Self::NAMES.iter().find(|(_, known)| *known == self).expect("the table has all").0
     }
 
-    /// Appends the bytes of a value.
+    /// Appends the encoded bytes of a value.
     pub(super) fn encode(self, text: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
         let bad = || {
-            let hint =
-                if text.is_empty() { "; --null '' makes no cell of an empty field" } else { "" };
+            let hint = if text.is_empty() { "; use --null '' to skip empty fields" } else { "" };
             format!("{:?} is not of type {}{hint}", String::from_utf8_lossy(text), self.name())
         };
         if self == Self::String {
@@ -104,7 +103,7 @@ impl ValueType {
     }
 }
 
-/// Whether a number's text says that it is infinite.
+/// Whether a number's text is an explicit infinity.
 fn is_infinity(word: &str) -> bool {
     let word = word.trim_start_matches(['+', '-']);
     word.eq_ignore_ascii_case("inf") || word.eq_ignore_ascii_case("infinity")

@@ -1,4 +1,4 @@
-//! `hfile filter measure`: one kind of filter, filled and asked, beside what was predicted.
+//! `hfile filter measure`: builds and queries one kind of filter, and compares it with the prediction.
 
 use std::hint::black_box;
 use std::io::{self, Write};
@@ -14,16 +14,16 @@ use serde::Serialize;
 
 use super::{error_rate, kind};
 use crate::cells_input;
-use crate::failure::{Answer, Usage};
+use crate::failure::{Answer, UsageError};
 use crate::keys::{KeyList, KeySet};
-use crate::output::{Audience, Report};
+use crate::output::{Report, ReportFormat};
 use crate::size_text::show_count;
 
-/// Fill a filter with keys, ask it, and count: errors, bits, load, time.
+/// Build a filter and measure its error rate, bits per key, load and time per key.
 ///
-/// The error rate is counted over strangers and comes with the interval in which the true rate lies
-/// with a probability of 99.7 % (three standard deviations). Times are means over all keys, hashing
-/// left out.
+/// The error rate is measured over absent keys and shown with the interval that contains the true rate
+/// with a probability of 99.7 % (three standard deviations). Times are means over all keys and exclude
+/// hashing.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,49 +31,49 @@ Examples:
   hfile filter measure --kind d-left --keys 500000 --error-rate 1e-6 --probes 10000000
   hfile filter measure --kind blocked-bloom --input /usr/share/dict/words --json
 
-Exit status: 0 measured, 1 a member was denied, 2 wrong usage, 3 could not read.")]
+Exit status: 0 measured, 1 false negatives, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Measure {
-    /// The kind, as `hfile filter size` lists them
+    /// Measure this kind, one of those listed by `hfile filter size`
     #[arg(long, value_name = "KIND")]
     kind: String,
-    /// How many keys to insert [default: 1000000, or all keys of --input]
+    /// Insert this many keys [default: 1000000, or all keys of --input]
     #[arg(long, value_name = "KEYS")]
     keys: Option<usize>,
-    /// How often the filter may say "maybe" about a stranger
+    /// Size the filter for this error rate, between 0 and 1
     #[arg(long, value_name = "RATE", default_value_t = 0.01)]
     error_rate: f64,
-    /// Size it by bits per key instead
+    /// Size the filter by bits per key instead
     #[arg(long, value_name = "BITS", conflicts_with = "error_rate")]
     bits_per_key: Option<f64>,
-    /// How many strangers to ask for
+    /// Query this many absent keys
     #[arg(long, value_name = "PROBES", default_value_t = 1_000_000)]
     probes: usize,
-    /// Real keys, one a line, instead of made-up ones; - is stdin
+    /// Insert keys from this file, one per line, instead of generated keys; - is stdin
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
-    /// Makes keys and their hashes
+    /// Seed the generator of keys and the hash
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
-/// What was predicted and what was counted.
+/// Predicted and measured figures.
 #[derive(Debug, Serialize)]
 struct MeasureReport {
     schema: u32,
     filter: &'static str,
     keys: u64,
     bits_per_key: f64,
-    /// No filter with the predicted error rate takes fewer.
+    /// The lower bound for any filter with the predicted error rate.
     bound_bits_per_key: f64,
     error_rate_predicted: f64,
     error_rate_measured: f64,
-    /// Where the true rate lies, as far as so many probes can tell.
+    /// The interval of the true rate at three standard deviations.
     error_rate_interval: [f64; 2],
     probes: u64,
     false_negatives: u64,
-    /// The share of its cells or slots that are taken, for filters that have such.
+    /// The share of cells or slots in use, for filters that have them.
     load: Option<f64>,
     ns_insert: f64,
     ns_hit: f64,
@@ -93,9 +93,9 @@ impl Measure {
         let hashes = |list: &KeyList| -> Vec<KeyHash> {
             list.iter().map(|key| KeyHash::new(Seed::new(self.seed), key)).collect()
         };
-        let subjects = Subjects { members: hashes(&keys.present), strangers: hashes(&keys.absent) };
-        let report = subjects.measure(kind, sizing)?;
-        self.audience.print(&report)?;
+        let keys = TestKeys { members: hashes(&keys.present), absent: hashes(&keys.absent) };
+        let report = keys.measure(kind, sizing)?;
+        self.report_format.print(&report)?;
         Ok(Answer::from_bool(report.false_negatives == 0))
     }
 
@@ -103,7 +103,7 @@ impl Measure {
         let Some(path) = &self.input else {
             let keys = self.keys.unwrap_or(1_000_000);
             if keys == 0 {
-                return Err(Usage("a filter without keys has nothing to measure".to_owned()).into());
+                return Err(UsageError("--keys must be at least 1".to_owned()).into());
             }
             return Ok(KeySet::generate(keys, 1, self.probes, self.seed));
         };
@@ -113,14 +113,14 @@ impl Measure {
     }
 }
 
-/// Keys that a filter gets, and keys that it does not.
-struct Subjects {
+/// Keys to insert, and absent keys.
+struct TestKeys {
     members: Vec<KeyHash>,
-    strangers: Vec<KeyHash>,
+    absent: Vec<KeyHash>,
 }
 
-/// What filling and probing a filter showed.
-struct Counted {
+/// The measurement of a filter.
+struct Measurement {
     stats: FilterStats,
     occupancy: Option<f64>,
     ns_insert: f64,
@@ -128,93 +128,93 @@ struct Counted {
     ns_miss: f64,
     ns_remove: Option<f64>,
     false_negatives: usize,
-    passed: usize,
+    false_positives: usize,
 }
 
-/// Fills a filter of any kind with all members, and counts.
-struct Count<'a> {
-    subjects: &'a Subjects,
+/// Builds a filter of any kind from all members, and measures it.
+struct MeasureVisitor<'a> {
+    keys: &'a TestKeys,
     sizing: Sizing,
 }
 
-impl KindVisitor for Count<'_> {
-    type Output = anyhow::Result<Counted>;
+impl KindVisitor for MeasureVisitor<'_> {
+    type Output = anyhow::Result<Measurement>;
 
     fn inserts<F: Insert>(
         self,
         make: fn(Sizing, u64) -> Result<F, BuildError>,
-    ) -> anyhow::Result<Counted> {
-        let mut filter = make(self.sizing, self.subjects.members.len() as u64)?;
-        self.subjects.count(&mut filter)
+    ) -> anyhow::Result<Measurement> {
+        let mut filter = make(self.sizing, self.keys.members.len() as u64)?;
+        self.keys.insert_and_query(&mut filter)
     }
 
     fn removes<F: Remove>(
         self,
         make: fn(Sizing, u64) -> Result<F, BuildError>,
-    ) -> anyhow::Result<Counted> {
-        let mut filter = make(self.sizing, self.subjects.members.len() as u64)?;
-        let counted = self.subjects.count(&mut filter)?;
-        Ok(Counted { ns_remove: Some(self.subjects.remove_all(&mut filter)?), ..counted })
+    ) -> anyhow::Result<Measurement> {
+        let mut filter = make(self.sizing, self.keys.members.len() as u64)?;
+        let measurement = self.keys.insert_and_query(&mut filter)?;
+        Ok(Measurement { ns_remove: Some(self.keys.remove_all(&mut filter)?), ..measurement })
     }
 
     fn at_once<F: Membership>(
         self,
         build: fn(Sizing, &[KeyHash]) -> Result<F, BuildError>,
-    ) -> anyhow::Result<Counted> {
+    ) -> anyhow::Result<Measurement> {
         let start = Instant::now();
-        let filter = build(self.sizing, &self.subjects.members)?;
-        let ns_build = per_key(start, self.subjects.members.len());
-        Ok(self.subjects.ask(&filter, ns_build))
+        let filter = build(self.sizing, &self.keys.members)?;
+        let ns_build = per_key(start, self.keys.members.len());
+        Ok(self.keys.query(&filter, ns_build))
     }
 }
 
-impl Subjects {
+impl TestKeys {
     fn measure(&self, kind: FilterKind, sizing: Sizing) -> anyhow::Result<MeasureReport> {
         let count = self.members.len() as u64;
-        let counted = kind.visit(Count { subjects: self, sizing })?;
-        let probes = self.strangers.len();
-        let predicted = counted.stats.error_rate;
+        let measurement = kind.visit(MeasureVisitor { keys: self, sizing })?;
+        let probes = self.absent.len();
+        let predicted = measurement.stats.error_rate;
         Ok(MeasureReport {
             schema: 1,
             filter: kind.name(),
             keys: count,
-            bits_per_key: counted.stats.bits_per_key(),
+            bits_per_key: measurement.stats.bits_per_key(),
             bound_bits_per_key: ErrorRate::new(predicted)
                 .map_or(0.0, ErrorRate::bits_per_key_floor),
             error_rate_predicted: predicted,
-            error_rate_measured: counted.passed as f64 / probes.max(1) as f64,
-            error_rate_interval: interval(counted.passed, probes),
+            error_rate_measured: measurement.false_positives as f64 / probes.max(1) as f64,
+            error_rate_interval: interval(measurement.false_positives, probes),
             probes: probes as u64,
-            false_negatives: counted.false_negatives as u64,
-            load: counted.occupancy,
-            ns_insert: counted.ns_insert,
-            ns_hit: counted.ns_hit,
-            ns_miss: counted.ns_miss,
-            ns_remove: counted.ns_remove,
+            false_negatives: measurement.false_negatives as u64,
+            load: measurement.occupancy,
+            ns_insert: measurement.ns_insert,
+            ns_hit: measurement.ns_hit,
+            ns_miss: measurement.ns_miss,
+            ns_remove: measurement.ns_remove,
         })
     }
 
-    fn count(&self, filter: &mut impl Insert) -> anyhow::Result<Counted> {
+    fn insert_and_query(&self, filter: &mut impl Insert) -> anyhow::Result<Measurement> {
         let start = Instant::now();
         for member in &self.members {
             filter.insert(*member).context("cannot insert all keys")?;
         }
         let ns_insert = per_key(start, self.members.len());
-        Ok(self.ask(filter, ns_insert))
+        Ok(self.query(filter, ns_insert))
     }
 
-    /// Asks a filter that has all members for them and for all strangers.
-    fn ask(&self, filter: &impl Membership, ns_insert: f64) -> Counted {
-        let ask = |filter: &dyn Fn(KeyHash) -> bool, keys: &[KeyHash]| {
+    /// Queries a filter with all members for the members and for the absent keys.
+    fn query(&self, filter: &impl Membership, ns_insert: f64) -> Measurement {
+        let query = |filter: &dyn Fn(KeyHash) -> bool, keys: &[KeyHash]| {
             let start = Instant::now();
-            let passed = keys.iter().filter(|key| filter(**black_box(key))).count();
-            (passed, per_key(start, keys.len()))
+            let false_positives = keys.iter().filter(|key| filter(**black_box(key))).count();
+            (false_positives, per_key(start, keys.len()))
         };
         let may_contain = |key| filter.may_contain(key);
-        let (held, ns_hit) = ask(&may_contain, &self.members);
-        let (passed, ns_miss) = ask(&may_contain, &self.strangers);
+        let (held, ns_hit) = query(&may_contain, &self.members);
+        let (false_positives, ns_miss) = query(&may_contain, &self.absent);
         let false_negatives = self.members.len() - held;
-        Counted {
+        Measurement {
             stats: filter.stats(),
             occupancy: filter.occupancy(),
             ns_insert,
@@ -222,14 +222,14 @@ impl Subjects {
             ns_miss,
             ns_remove: None,
             false_negatives,
-            passed,
+            false_positives,
         }
     }
 
     fn remove_all(&self, filter: &mut impl Remove) -> anyhow::Result<f64> {
         let start = Instant::now();
         for member in &self.members {
-            filter.remove(*member).context("a key that was inserted cannot be removed")?;
+            filter.remove(*member).context("cannot remove an inserted key")?;
         }
         Ok(per_key(start, self.members.len()))
     }
@@ -239,13 +239,13 @@ fn per_key(start: Instant, keys: usize) -> f64 {
     start.elapsed().as_nanos() as f64 / keys.max(1) as f64
 }
 
-/// Wilson's interval at three standard deviations, which is right for small counts too.
-fn interval(passed: usize, probes: usize) -> [f64; 2] {
+/// Returns Wilson's interval at three standard deviations, which holds for small counts too.
+fn interval(false_positives: usize, probes: usize) -> [f64; 2] {
     const DEVIATIONS: f64 = 3.0;
     if probes == 0 {
         return [0.0, 1.0];
     }
-    let (count, rate) = (probes as f64, passed as f64 / probes as f64);
+    let (count, rate) = (probes as f64, false_positives as f64 / probes as f64);
     let square = DEVIATIONS * DEVIATIONS;
     let middle = rate + square / (2.0 * count);
     let spread = DEVIATIONS * (rate * (1.0 - rate) / count + square / (4.0 * count * count)).sqrt();
@@ -258,16 +258,21 @@ impl Report for MeasureReport {
         let per_cent = |rate: f64| format!("{:.5}%", rate * 100.0);
         let [low, high] = self.error_rate_interval.map(per_cent);
         let (keys, probes) = (show_count(self.keys), show_count(self.probes));
-        writeln!(out, "{}: {keys} keys, {} denied", self.filter, show_count(self.false_negatives))?;
         writeln!(
             out,
-            "bits/key    {:.3}, where no filter takes fewer than {:.3}",
+            "{}: {keys} keys, {} false negatives",
+            self.filter,
+            show_count(self.false_negatives)
+        )?;
+        writeln!(
+            out,
+            "bits/key    {:.3}; lower bound {:.3}",
             self.bits_per_key, self.bound_bits_per_key,
         )?;
         writeln!(out, "error rate  {} predicted", per_cent(self.error_rate_predicted))?;
         writeln!(
             out,
-            "            {} measured over {probes} strangers; {low} .. {high} at 3 sigma",
+            "            {} measured over {probes} absent keys; {low} .. {high} at 3 sigma",
             per_cent(self.error_rate_measured),
         )?;
         if let Some(load) = self.load {
@@ -290,7 +295,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_interval_holds_the_rate_and_narrows() {
+    fn the_interval_contains_the_rate_and_narrows() {
         let [low, high] = interval(100, 10_000);
         assert!(low < 0.01 && 0.01 < high);
         let [lower, higher] = interval(10_000, 1_000_000);
@@ -300,15 +305,15 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_is_measured_as_predicted() {
+    fn every_kind_has_its_predicted_error_rate() {
         let keys = KeySet::generate(20_000, 1, 50_000, 3);
         let hashes = |list: &KeyList| -> Vec<KeyHash> {
             list.iter().map(|key| KeyHash::new(Seed::new(1), key)).collect()
         };
-        let subjects = Subjects { members: hashes(&keys.present), strangers: hashes(&keys.absent) };
+        let keys = TestKeys { members: hashes(&keys.present), absent: hashes(&keys.absent) };
         for &kind in FilterKind::ALL {
             let rate = ErrorRate::new(0.01).expect("in range");
-            let report = subjects.measure(kind, Sizing::ErrorRate(rate)).expect("measured");
+            let report = keys.measure(kind, Sizing::ErrorRate(rate)).expect("measured");
             let [low, high] = report.error_rate_interval;
             assert_eq!(report.false_negatives, 0, "{kind}");
             assert!((low..high).contains(&report.error_rate_predicted), "{kind}: {report:?}");

@@ -1,5 +1,4 @@
-//! `hfile filter`: what filters cost and how often they err, computed and counted, and other filters
-//! for files that are there.
+//! `hfile filter`: size and error rate of filters, computed and measured; filters of existing files.
 
 mod experiments;
 mod foreign;
@@ -10,9 +9,9 @@ mod size;
 use clap::Subcommand;
 use filter::{ErrorRate, FilterKind};
 
-use crate::failure::{Answer, Usage};
+use crate::failure::{Answer, UsageError};
 
-/// What filters cost and how often they err, computed or counted; and another filter for a file.
+/// Compute and measure the size and error rate of filters, and replace the filter of a file.
 #[derive(clap::Args)]
 #[command(disable_help_subcommand = true)]
 #[command(after_help = "\
@@ -38,7 +37,7 @@ enum FilterVerb {
 }
 
 impl FilterVerbs {
-    /// Does what the verb says.
+    /// Runs the verb.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         match self.verb {
             FilterVerb::Size(verb) => verb.run(),
@@ -50,13 +49,13 @@ impl FilterVerbs {
     }
 }
 
-fn error_rate(rate: f64) -> Result<ErrorRate, Usage> {
-    ErrorRate::new(rate).map_err(|error| Usage(error.to_string()))
+fn error_rate(rate: f64) -> Result<ErrorRate, UsageError> {
+    ErrorRate::new(rate).map_err(|error| UsageError(error.to_string()))
 }
 
-fn kind(name: &str) -> Result<FilterKind, Usage> {
+fn kind(name: &str) -> Result<FilterKind, UsageError> {
     FilterKind::from_name(name).ok_or_else(|| {
         let names: Vec<&str> = FilterKind::ALL.iter().map(|kind| kind.name()).collect();
-        Usage(format!("unknown filter {name:?}; there are {}", names.join(", ")))
+        UsageError(format!("unknown filter {name:?}; known are {}", names.join(", ")))
     })
 }

@@ -1,4 +1,4 @@
-//! `hfile filter rebuild`: the same file with another filter of ours.
+//! `hfile filter rebuild`: a copy of a file with another row filter.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -12,17 +12,17 @@ use sstable::{FileName, FileSource, FilterOptions, FilterSummary, ReadAt, Reader
 use super::kind;
 use crate::failure::Answer;
 use crate::half_made::Output;
-use crate::output::{Audience, Report};
+use crate::output::{Report, ReportFormat};
 use crate::reading_options::{limits, reader_options};
 use crate::size_text::{SizeText, show_count, show_size};
 use crate::sizing::sizing;
 
-/// Give an HFile another filter of ours, or none, without touching its data.
+/// Copy an HFile with another row filter, or with none.
 ///
-/// Data blocks, their index and the HBase Bloom keep their bytes and places; META blocks, the index of
-/// META blocks and the trailer are written anew. Works on files that HBase wrote, and HBase reads what
-/// comes out. Of a store's own file the id stays behind: the new file is not the one that the store
-/// lists.
+/// Copies data blocks, their index and the HBase Bloom filter byte for byte to the same offsets, and
+/// rewrites META blocks, their index and the trailer. Reads files that HBase wrote, and HBase reads the
+/// output. Drops the file id of a store's file, because the copy is not the file that the store's
+/// manifest names.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -30,38 +30,38 @@ Examples:
   hfile filter rebuild 4f1c.hfile --output new.hfile --kind cuckoo --bits-per-key 12.6
   hfile filter rebuild 4f1c.hfile --output plain.hfile --kind none
 
-Exit status: 0 written, 1 the file is damaged, 2 wrong usage, 3 could not read, or not write.")]
+Exit status: 0 written, 1 the file is damaged, 2 wrong usage, 3 could not read or write.")]
 pub(super) struct Rebuild {
-    /// The file
+    /// HFile to copy
     #[arg(value_name = "IN")]
     input: PathBuf,
-    /// The file to write; - is stdout
+    /// Write the copy to FILE; - is stdout
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
-    /// The filter, such as blocked-bloom; none leaves the file without one
+    /// Build this kind of filter, such as blocked-bloom; none removes the filter
     #[arg(long, value_name = "KIND")]
     kind: String,
-    /// How often the filter may be wrong [default: 0.01]
+    /// Set the error rate, between 0 and 1 [default: 0.01]
     #[arg(long, value_name = "RATE", group = "sizing")]
     error_rate: Option<f64>,
-    /// Bits of filter for each row
+    /// Size the filter by bits per row
     #[arg(long, value_name = "BITS", group = "sizing")]
     bits_per_key: Option<f64>,
-    /// Bytes of the whole filter, which then is one block
+    /// Set the size of the whole filter, which is then one block
     #[arg(long, value_name = "SIZE", group = "sizing")]
     budget: Option<SizeText>,
-    /// Seed of the filter's hashes: one for all files that are asked together
+    /// Seed the filter's hash; files that are searched together need the same seed
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
     /// Replace the output if it exists
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Rebuild {
-    /// Writes the file and says what filter it has.
+    /// Writes the file and reports its filter.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let sizing = sizing(self.error_rate, self.bits_per_key, self.budget)?;
         let filter = match self.kind.as_str() {
@@ -80,13 +80,13 @@ impl Rebuild {
         if self.output != Path::new("-") {
             let filter =
                 Reader::open_file(&self.output, reader_options())?.filters().row_filter()?;
-            self.audience.print(&RebuildReport::new(&self.output, size, filter))?;
+            self.report_format.print(&RebuildReport::new(&self.output, size, filter))?;
         }
-        Ok(Answer::Sound)
+        Ok(Answer::Positive)
     }
 }
 
-/// What was written.
+/// The written file.
 #[derive(Serialize)]
 struct RebuildReport {
     schema: u32,
@@ -123,7 +123,7 @@ impl Report for RebuildReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let size = show_size(self.size);
         let Some(filter) = &self.filter else {
-            return writeln!(out, "{}: {size}, no filter of ours", self.file);
+            return writeln!(out, "{}: {size}, no row filter", self.file);
         };
         writeln!(
             out,

@@ -1,12 +1,12 @@
-//! Directories that join those in another directory: all of them once they are whole, or none.
+//! Output subdirectories that are added to a directory together, when all are complete, or not at all.
 //!
 //! ```text
-//! OUT/f/…               was there before, and stays as it is
-//! OUT/.hfile-x7Gk2p/g/… half made          ─ all are whole →  OUT/g/…
-//! OUT/.hfile-x7Gk2p/h/…                                       OUT/h/…
+//! OUT/f/…               existed before, and does not change
+//! OUT/.hfile-x7Gk2p/g/… temporary       ─ all complete →  OUT/g/…
+//! OUT/.hfile-x7Gk2p/h/…                                   OUT/h/…
 //! ```
 //!
-//! While `OUT` is not there, they are made in the directory above it that is.
+//! If `OUT` does not exist, the temporary directory is created in its nearest existing ancestor.
 
 use std::fs;
 use std::io;
@@ -14,90 +14,94 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use super::directories::check_free;
-use super::{ScratchDirectory, half_made, sync_directory, temporary_file};
+use super::directories::{ScratchDirectory, check_free};
+use super::output::{sync_directory, temporary_file, temporary_paths};
 
-/// Directories that are not in their place until what is in all of them is whole.
-pub(crate) struct JoiningDirectories {
+/// Subdirectories of a destination that appear when the files in all of them are complete.
+pub(crate) struct OutputDirectories {
     temporary: ScratchDirectory,
-    place: PathBuf,
+    destination: PathBuf,
     names: Vec<String>,
-    /// Where the temporary directory stands: `place`, or the nearest above it that was there.
-    stand: PathBuf,
+    /// The parent of the temporary directory: `destination`, or its nearest existing ancestor.
+    temporary_parent: PathBuf,
 }
 
-/// A directory that was put in its place.
-struct Placed {
+/// A subdirectory that was renamed to its destination.
+struct MovedDirectory {
     from: PathBuf,
     to: PathBuf,
-    /// Whether there was an empty directory.
-    took_empty: bool,
+    /// Whether it replaced an empty directory.
+    replaced_empty: bool,
 }
 
-impl JoiningDirectories {
-    /// Starts directories of these names in `place`, which is made if need be. For each there must be
-    /// nothing in its place, or an empty directory.
-    pub(crate) fn create(place: &Path, names: Vec<String>) -> anyhow::Result<Self> {
+impl OutputDirectories {
+    /// Creates the output of subdirectories of `destination`, which [`finish`](Self::finish) creates if
+    /// necessary.
+    ///
+    /// Each subdirectory must not exist or be empty.
+    pub(crate) fn create(destination: &Path, names: Vec<String>) -> anyhow::Result<Self> {
         for name in &names {
-            check_free(&place.join(name))?;
+            check_free(&destination.join(name))?;
         }
-        let above = place.ancestors().find(|directory| directory.is_dir());
-        let stand = above.unwrap_or(Path::new(".")).to_owned();
-        let temporary = ScratchDirectory::of(&temporary_file(0o777), &stand)?;
-        Ok(Self { temporary, place: place.to_owned(), names, stand })
+        let above = destination.ancestors().find(|directory| directory.is_dir());
+        let temporary_parent = above.unwrap_or(Path::new(".")).to_owned();
+        let temporary = ScratchDirectory::with_builder(&temporary_file(0o777), &temporary_parent)?;
+        Ok(Self { temporary, destination: destination.to_owned(), names, temporary_parent })
     }
 
-    /// Where the directories are to be made for now.
+    /// Returns the temporary directory, in which the caller creates the subdirectories.
     pub(crate) fn path(&self) -> &Path {
         self.temporary.path()
     }
 
-    /// Where a file in one of them will be.
-    pub(crate) fn final_place(&self, file: &Path) -> PathBuf {
-        self.temporary.moved(file, &self.place)
+    /// Returns the path of a file after [`finish`](Self::finish).
+    pub(crate) fn final_path(&self, file: &Path) -> PathBuf {
+        self.temporary.path_after_move(file, &self.destination)
     }
 
-    /// Puts all directories in their places. They and what is in them must be on disk; that they are
-    /// there is too when this returns.
+    /// Renames all subdirectories to their destinations, and syncs the directories that changed.
+    ///
+    /// The caller must have synced the subdirectories and their files.
     ///
     /// # Errors
     ///
-    /// If one cannot be put there; then none is.
+    /// If a rename fails. All earlier renames are then reversed.
     pub(crate) fn finish(self) -> anyhow::Result<()> {
-        if let Err(error) = self.put_in_place() {
-            for made in self.made() {
-                // One that somebody else has put something into stays.
-                let _ = fs::remove_dir(made);
+        if let Err(error) = self.rename_all() {
+            for directory in self.created_directories() {
+                // Fails, as it should, if another process has put something into it.
+                let _ = fs::remove_dir(directory);
             }
             return Err(error);
         }
-        for changed in self.made().chain([&*self.stand]) {
+        for changed in self.created_directories().chain([&*self.temporary_parent]) {
             sync_directory(changed)
                 .with_context(|| format!("{}: cannot sync", changed.display()))?;
         }
         Ok(())
     }
 
-    /// The directories that `place` takes to be made, the deepest first.
-    fn made(&self) -> impl Iterator<Item = &Path> {
-        let is_new =
-            |directory: &&Path| *directory != self.stand && !directory.as_os_str().is_empty();
-        self.place.ancestors().take_while(is_new)
+    /// The directories that were created for `destination`, the deepest first.
+    fn created_directories(&self) -> impl Iterator<Item = &Path> {
+        let is_new = |directory: &&Path| {
+            *directory != self.temporary_parent && !directory.as_os_str().is_empty()
+        };
+        self.destination.ancestors().take_while(is_new)
     }
 
-    fn put_in_place(&self) -> anyhow::Result<()> {
-        // Held to the end: Ctrl-C comes before all of it or after.
-        let _list = half_made();
-        fs::create_dir_all(&self.place)
-            .with_context(|| format!("{}: cannot create", self.place.display()))?;
-        let mut placed: Vec<Placed> = Vec::new();
+    fn rename_all(&self) -> anyhow::Result<()> {
+        // Locked until the end: Ctrl-C acts before all renames or after them.
+        let _list = temporary_paths();
+        fs::create_dir_all(&self.destination)
+            .with_context(|| format!("{}: cannot create", self.destination.display()))?;
+        let mut moved: Vec<MovedDirectory> = Vec::new();
         for name in &self.names {
-            let (from, to) = (self.path().join(name), self.place.join(name));
-            match Placed::put(from, to) {
-                Ok(directory) => placed.push(directory),
+            let (from, to) = (self.path().join(name), self.destination.join(name));
+            match MovedDirectory::move_into_place(from, to) {
+                Ok(directory) => moved.push(directory),
                 Err(error) => {
-                    placed.into_iter().for_each(Placed::take_back);
-                    let shown = self.place.join(name);
+                    moved.into_iter().for_each(MovedDirectory::move_back);
+                    let shown = self.destination.join(name);
                     return Err(error)
                         .with_context(|| format!("{}: cannot rename to it", shown.display()));
                 }
@@ -107,24 +111,24 @@ impl JoiningDirectories {
     }
 }
 
-impl Placed {
-    fn put(from: PathBuf, to: PathBuf) -> io::Result<Self> {
-        let took_empty = match fs::remove_dir(&to) {
+impl MovedDirectory {
+    fn move_into_place(from: PathBuf, to: PathBuf) -> io::Result<Self> {
+        let replaced_empty = match fs::remove_dir(&to) {
             Ok(()) => true,
             Err(error) if error.kind() == io::ErrorKind::NotFound => false,
             Err(error) => return Err(error),
         };
         let renamed = fs::rename(&from, &to);
-        if took_empty && renamed.is_err() {
+        if replaced_empty && renamed.is_err() {
             let _ = fs::create_dir(&to);
         }
-        renamed.map(|()| Self { from, to, took_empty })
+        renamed.map(|()| Self { from, to, replaced_empty })
     }
 
-    /// Nothing more can be done if this fails too; what stays is whole.
-    fn take_back(self) {
+    /// Reverses the move. Errors are ignored: what stays at the destination is complete.
+    fn move_back(self) {
         let _ = fs::rename(&self.to, &self.from);
-        if self.took_empty {
+        if self.replaced_empty {
             let _ = fs::create_dir(&self.to);
         }
     }
@@ -138,9 +142,9 @@ mod tests {
         ["f", "g", "h"].map(str::to_owned).to_vec()
     }
 
-    /// Directories for `place`, in which all files are whole.
-    fn filled(place: &Path) -> JoiningDirectories {
-        let output = JoiningDirectories::create(place, names()).expect("nothing in the way");
+    /// Subdirectories for `destination` with complete files.
+    fn filled(destination: &Path) -> OutputDirectories {
+        let output = OutputDirectories::create(destination, names()).expect("nothing in the way");
         for name in names() {
             let directory = output.path().join(name);
             fs::create_dir(&directory).expect("disk takes it");
@@ -159,45 +163,45 @@ mod tests {
     }
 
     #[test]
-    fn directories_join_those_that_are_there_once_all_are_whole() {
-        let parent = tempfile::tempdir().expect("a place for the test");
-        for place in ["new", "new/of/three"] {
-            let place = parent.path().join(place);
-            let output = filled(&place);
-            assert!(!place.join("f").exists());
+    fn subdirectories_appear_together_beside_existing_ones() {
+        let parent = tempfile::tempdir().expect("a temporary directory");
+        for destination in ["new", "new/of/three"] {
+            let destination = parent.path().join(destination);
+            let output = filled(&destination);
+            assert!(!destination.join("f").exists());
             output.finish().expect("nothing in the way");
-            assert_eq!(fs::read(place.join("h/file")).expect("it is there"), b"whole");
+            assert_eq!(fs::read(destination.join("h/file")).expect("it is there"), b"whole");
         }
         assert_eq!(listed(parent.path()), ["new"]);
         assert_eq!(listed(&parent.path().join("new")), ["f", "g", "h", "of"]);
-        assert!(JoiningDirectories::create(&parent.path().join("new"), names()).is_err());
+        assert!(OutputDirectories::create(&parent.path().join("new"), names()).is_err());
     }
 
     #[test]
     fn dropped_directories_leave_nothing() {
-        let parent = tempfile::tempdir().expect("a place for the test");
-        let place = parent.path().join("new/of/three");
-        let output = filled(&place);
+        let parent = tempfile::tempdir().expect("a temporary directory");
+        let destination = parent.path().join("new/of/three");
+        let output = filled(&destination);
         drop(output);
         assert!(listed(parent.path()).is_empty());
     }
 
     #[test]
-    fn if_one_directory_cannot_be_put_in_its_place_none_is() {
-        let parent = tempfile::tempdir().expect("a place for the test");
-        for place in ["", "new/of/three"] {
-            let place = parent.path().join(place);
-            let output = filled(&place);
-            // An empty directory is taken, and given back.
-            fs::create_dir_all(place.join("f")).expect("free");
-            // Somebody else was faster.
-            fs::write(place.join("h"), b"theirs").expect("free");
+    fn a_failed_rename_reverses_all_others() {
+        let parent = tempfile::tempdir().expect("a temporary directory");
+        for destination in ["", "new/of/three"] {
+            let destination = parent.path().join(destination);
+            let output = filled(&destination);
+            // An empty directory is replaced, and restored.
+            fs::create_dir_all(destination.join("f")).expect("free");
+            // Another process creates this destination first.
+            fs::write(destination.join("h"), b"theirs").expect("free");
             let error = output.finish().expect_err("it is in the way");
             assert!(error.to_string().contains("h: cannot rename to it"), "{error}");
-            assert_eq!(listed(&place), ["f", "h"]);
-            assert!(listed(&place.join("f")).is_empty());
-            fs::remove_dir(place.join("f")).expect("ours");
-            fs::remove_file(place.join("h")).expect("ours");
+            assert_eq!(listed(&destination), ["f", "h"]);
+            assert!(listed(&destination.join("f")).is_empty());
+            fs::remove_dir(destination.join("f")).expect("ours");
+            fs::remove_file(destination.join("h")).expect("ours");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One way to write a file's cells: tried, timed, and read back.
+//! Writes a file's cells with one encoding and codec, times that, and reads them back.
 
 use std::fs::{self, File};
 use std::hint::black_box;
@@ -12,46 +12,46 @@ use sstable::{
 };
 use workload::Random;
 
-use super::copy_meta_blocks;
 use super::read_back::compare;
-use crate::failure::Wrong;
+use super::verb::copy_meta_blocks;
+use crate::failure::ReadMismatch;
 use crate::progress::Progress;
-use crate::reading_options::{reader_options, scan, scan_by_itself};
+use crate::reading_options::{reader_options, scan, scan_without_read_ahead};
 use crate::sorted::cell_bytes;
 
-/// Bytes of cells that are read before they are written: only the writing is timed.
+/// Bytes of cells to read before writing them, so that only writing is timed.
 const BATCH_BYTES: u64 = 4 << 20;
 
-/// Rows that are looked up.
+/// Rows to look up.
 const ROWS_MAX: u64 = 100;
 
-/// What every way to write a file is measured by.
+/// The size of a file's cells, and rows to look up in each variant.
 pub(super) struct Sample {
-    /// Bytes of keys, values and tags in the whole file.
+    /// Bytes of all keys, values and tags.
     pub(super) cell_bytes: u64,
-    /// Rows of the file, from all over it, in no order.
+    /// Rows from the whole file, in random order.
     rows: Vec<Vec<u8>>,
 }
 
-/// What was measured.
+/// The measurement of one variant.
 pub(super) struct Measured {
     pub(super) size: u64,
     pub(super) writing: Duration,
     pub(super) scanning: Duration,
-    /// The median; `None` of a file without cells.
+    /// The median time of a get; `None` for a file without cells.
     pub(super) get: Option<Duration>,
 }
 
 impl Sample {
-    /// Reads all cells of a file.
-    pub(super) fn of(reader: &Reader) -> anyhow::Result<Self> {
+    /// Scans a file.
+    pub(super) fn read(reader: &Reader) -> anyhow::Result<Self> {
         let stride = reader.trailer().entry_count.div_ceil(ROWS_MAX).max(1);
         let (mut cell_bytes, mut rows) = (0, Vec::new());
         let mut scanner = scan(reader)?;
         let mut number = 0;
         while let Some(cell) = scanner.cell() {
             cell_bytes += (cell.key().flat_len() + cell.value.len() + cell.tags.len()) as u64;
-            // However many cells there are against what the file says.
+            // Checked again here, because the trailer's entry count may be wrong.
             if number % stride == 0 && (rows.len() as u64) < ROWS_MAX {
                 rows.push(cell.row.to_vec());
             }
@@ -62,19 +62,19 @@ impl Sample {
         Ok(Self { cell_bytes, rows })
     }
 
-    /// Writes the cells of `reader` to `place`, which is gone again at the end.
+    /// Writes the cells of `reader` to `destination`, measures that file, and removes it.
     pub(super) fn measure(
         &self,
         reader: &Reader,
         options: WriterOptions,
-        place: &Path,
+        destination: &Path,
         progress: &Progress,
     ) -> anyhow::Result<Measured> {
-        let shown = place.display().to_string();
-        let file = File::create(place).with_context(|| format!("{shown}: cannot create"))?;
+        let shown = destination.display().to_string();
+        let file = File::create(destination).with_context(|| format!("{shown}: cannot create"))?;
         let mut writer = Writer::new(file, FileName::new(shown.clone()), options)?;
         let mut writing = Duration::ZERO;
-        let mut scanner = scan_by_itself(reader)?;
+        let mut scanner = scan_without_read_ahead(reader)?;
         let mut batch = Vec::new();
         while read_batch(&mut scanner, &mut batch)? {
             let started = Instant::now();
@@ -89,19 +89,20 @@ impl Sample {
         let (_, summary) = writer.finish()?;
         writing += started.elapsed();
 
-        let written = Reader::open_file(place, reader_options())?;
+        let written = Reader::open_file(destination, reader_options())?;
         let scanning = time_scan(&written)?;
-        let get = self.time_gets(place)?;
+        let get = self.time_gets(destination)?;
         compare(reader, &written)?;
         drop(written);
-        fs::remove_file(place).with_context(|| format!("{shown}: cannot remove"))?;
+        fs::remove_file(destination).with_context(|| format!("{shown}: cannot remove"))?;
         Ok(Measured { size: summary.len, writing, scanning, get })
     }
 
-    /// The median of gets that find their block in no cache of ours, and ask no filter: its blocks
-    /// would have to be read as often, and are the same in all variants.
-    fn time_gets(&self, place: &Path) -> anyhow::Result<Option<Duration>> {
-        let written = Reader::open_file(place, reader_options().filter_use(FilterUse::None))?;
+    /// Returns the median time of gets without block cache and filters.
+    ///
+    /// Filters are not queried, because they are the same in all variants.
+    fn time_gets(&self, destination: &Path) -> anyhow::Result<Option<Duration>> {
+        let written = Reader::open_file(destination, reader_options().filter_use(FilterUse::None))?;
         let mut times = Vec::new();
         for row in &self.rows {
             let probe = RowProbe::new(row, Seed::default());
@@ -110,7 +111,7 @@ impl Sample {
             times.push(started.elapsed());
             if found.is_none() {
                 let row = sstable::escape(row);
-                return Err(Wrong(format!("{}: row {row} is not found", written.name())).into());
+                return Err(ReadMismatch(format!("{}: row {row} not found", written.name())).into());
             }
         }
         times.sort_unstable();
@@ -118,7 +119,7 @@ impl Sample {
     }
 }
 
-/// The next cells; false behind the last.
+/// Reads the next cells; returns false at the end.
 fn read_batch(scanner: &mut Scanner, batch: &mut Vec<Cell>) -> sstable::Result<bool> {
     batch.clear();
     let mut bytes = 0;
@@ -135,7 +136,7 @@ fn read_batch(scanner: &mut Scanner, batch: &mut Vec<Cell>) -> sstable::Result<b
 
 fn time_scan(written: &Reader) -> sstable::Result<Duration> {
     let started = Instant::now();
-    let mut scanner = scan_by_itself(written)?;
+    let mut scanner = scan_without_read_ahead(written)?;
     while let Some(cell) = scanner.cell() {
         black_box(cell);
         scanner.advance()?;

@@ -1,4 +1,4 @@
-//! What was written, read back: the cells of the file it was made of, in a sound file.
+//! Checks of an output file: sound, and with the cells of its input.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,31 +6,32 @@ use std::sync::Arc;
 use anyhow::Context;
 use sstable::{FileName, FileSource, ReadAt, Reader};
 
-use crate::failure::{Unsound, Wrong};
+use crate::failure::{DamagedOutput, ReadMismatch};
 use crate::progress::Progress;
 use crate::reading_options::{limits, reader_options, scan};
 
-/// Checks a file that was just written as `hfile verify` does, and holds it against the one it was
-/// made of. `place` is what it will be called.
+/// Checks an output file as `hfile verify` does, and compares it with its input.
+///
+/// `destination` is the final name of the output.
 ///
 /// # Errors
 ///
-/// [`Unsound`] if anything in it is damaged, [`Wrong`] if it has other cells.
-pub(super) fn check(original: &Reader, written: &Path, place: &Path) -> anyhow::Result<()> {
-    let (source, file) = check_sound(written, place)?;
+/// [`DamagedOutput`] if the output is damaged, [`ReadMismatch`] if its cells differ.
+pub(super) fn check(original: &Reader, written: &Path, destination: &Path) -> anyhow::Result<()> {
+    let (source, file) = check_sound(written, destination)?;
     compare(original, &Reader::open(source, file, reader_options())?)
 }
 
-/// Checks a file that was just written as `hfile verify` does. `place` is its final name.
+/// Checks an output file as `hfile verify` does. `destination` is its final name.
 ///
 /// # Errors
 ///
-/// [`Unsound`] if anything in it is damaged.
+/// [`DamagedOutput`] if the output is damaged.
 pub(crate) fn check_sound(
     written: &Path,
-    place: &Path,
+    destination: &Path,
 ) -> anyhow::Result<(Arc<dyn ReadAt>, FileName)> {
-    let name = place.display().to_string();
+    let name = destination.display().to_string();
     let source = FileSource::open(written);
     let source: Arc<dyn ReadAt> =
         Arc::new(source.with_context(|| format!("{name}: cannot read back"))?);
@@ -40,16 +41,16 @@ pub(crate) fn check_sound(
         sstable::verify(Arc::clone(&source), file.clone(), limits(), |at| progress.set(at))?;
     drop(progress);
     if let Some(damage) = found.problems.into_iter().next() {
-        return Err(Unsound { name, damage }.into());
+        return Err(DamagedOutput { name, damage }.into());
     }
     Ok((source, file))
 }
 
-/// Holds what was written against what it was made of, cell by cell.
+/// Compares an output file with its input, cell by cell.
 ///
 /// # Errors
 ///
-/// [`Wrong`] if there is a difference.
+/// [`ReadMismatch`] if the cells differ.
 pub(super) fn compare(original: &Reader, written: &Reader) -> anyhow::Result<()> {
     let (mut original, mut copy) = (scan(original)?, scan(written)?);
     loop {
@@ -58,7 +59,9 @@ pub(super) fn compare(original: &Reader, written: &Reader) -> anyhow::Result<()>
             (Some(one), Some(other)) if one == other => {}
             (Some(cell), _) | (None, Some(cell)) => {
                 let name = written.name();
-                return Err(Wrong(format!("{name}: reads back otherwise at {cell:?}")).into());
+                return Err(
+                    ReadMismatch(format!("{name}: differs from the input at {cell:?}")).into()
+                );
             }
         }
         original.advance()?;
@@ -86,8 +89,8 @@ mod tests {
     }
 
     #[test]
-    fn a_file_with_other_cells_is_not_what_was_to_be_written() {
-        let directory = tempfile::tempdir().expect("a place for the test");
+    fn an_output_with_other_cells_is_refused() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
         let (old, new) = (directory.path().join("old"), directory.path().join("new"));
         fs::write(&old, file(&[("a", "1"), ("b", "2")])).expect("disk takes it");
         let original = Reader::open_file(&old, reader_options()).expect("sound");
@@ -98,10 +101,16 @@ mod tests {
             (&[("a", "1"), ("b", "2"), ("c", "3")], false),
         ] {
             fs::write(&new, file(written)).expect("disk takes it");
-            let found = check(&original, &new, Path::new("place")).err();
-            let said = found.as_ref().map(ToString::to_string);
-            assert_eq!(found.is_some_and(|error| error.is::<Wrong>()), !is_same, "{said:?}");
-            assert!(said.is_none_or(|said| said.starts_with("place: reads back otherwise at")));
+            let found = check(&original, &new, Path::new("destination")).err();
+            let message = found.as_ref().map(ToString::to_string);
+            assert_eq!(
+                found.is_some_and(|error| error.is::<ReadMismatch>()),
+                !is_same,
+                "{message:?}"
+            );
+            assert!(message.is_none_or(|message| {
+                message.starts_with("destination: differs from the input at")
+            }));
         }
     }
 }

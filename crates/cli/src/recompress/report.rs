@@ -1,4 +1,4 @@
-//! What `hfile recompress` says.
+//! The reports of `hfile recompress`.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::measure::Measured;
 use crate::output::{Report, write_table};
 use crate::size_text::{show_count, show_number, show_size};
 
-/// A file, and what it would be under other encodings and codecs.
+/// A file and its variants under other encodings and codecs.
 #[derive(Serialize)]
 pub(super) struct FileReport {
     schema: u32,
@@ -30,9 +30,9 @@ struct Variant {
     encoding: &'static str,
     compression: &'static str,
     size: u64,
-    /// Of the file's present size.
+    /// The size relative to the input file.
     ratio: f64,
-    /// Millions of bytes of cells; `None` of a file without cells, as those that follow.
+    /// In millions of bytes of cells; `None`, like the next fields, for a file without cells.
     write_megabytes_per_second: Option<f64>,
     scan_cells_per_second: Option<f64>,
     get_nanoseconds: Option<u64>,
@@ -52,7 +52,7 @@ impl FileReport {
         }
     }
 
-    /// Adds what was measured of an encoding and a codec.
+    /// Adds the measurement of an encoding and a codec.
     pub(super) fn add(
         &mut self,
         encoding: DataBlockEncoding,
@@ -106,7 +106,7 @@ impl Report for FileReport {
     }
 }
 
-/// A file that was written anew.
+/// A rewritten file.
 #[derive(Serialize)]
 pub(super) struct RewriteReport {
     schema: u32,
@@ -115,7 +115,7 @@ pub(super) struct RewriteReport {
     cells: u64,
     encoding: &'static str,
     compression: &'static str,
-    /// Of the size of the file that it was made of.
+    /// The size relative to the input file.
     ratio: f64,
     #[serde(skip)]
     made_of: String,

@@ -1,4 +1,4 @@
-//! The cells of many sorted files as one sequence.
+//! Merges the cells of sorted files.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -8,12 +8,11 @@ use std::vec;
 
 use sstable::{Cell, Comparator, Reader, Result, Scanner};
 
-use super::compare;
+use super::runs::compare;
 use crate::half_made::ScratchDirectory;
-use crate::reading_options::{reader_options, scan_by_itself};
+use crate::reading_options::{reader_options, scan_without_read_ahead};
 
-/// The least cell of all runs of a family, again and again; of equal cells the one in the earliest
-/// run, which came first.
+/// A merging iterator over the runs of a family; of equal cells, that of the earliest run comes first.
 pub(super) struct Merge {
     scanners: Vec<Scanner>,
     heads: BinaryHeap<Head>,
@@ -27,11 +26,11 @@ struct Head {
 }
 
 impl Merge {
-    /// Stands on the first cell of each run.
+    /// Opens the runs and reads the first cell of each.
     pub(super) fn open(runs: &[PathBuf], order: Comparator) -> Result<Self> {
         let (mut scanners, mut heads) = (Vec::new(), BinaryHeap::new());
         for (run, path) in runs.iter().enumerate() {
-            let scanner = scan_by_itself(&Reader::open_file(path, reader_options())?)?;
+            let scanner = scan_without_read_ahead(&Reader::open_file(path, reader_options())?)?;
             heads.extend(scanner.cell().map(|cell| Head { cell: cell.to_cell(), run, order }));
             scanners.push(scanner);
         }
@@ -56,7 +55,7 @@ impl Iterator for Merge {
 }
 
 impl Ord for Head {
-    /// The greatest is the one that comes first: that is what a heap gives out.
+    /// Reverses the order, because a `BinaryHeap` pops the greatest.
     fn cmp(&self, other: &Self) -> Ordering {
         compare(self.order, &other.cell.as_ref(), &self.cell.as_ref())
             .then_with(|| other.run.cmp(&self.run))
@@ -77,7 +76,7 @@ impl PartialEq for Head {
 
 impl Eq for Head {}
 
-/// The cells of all families, one family after the other.
+/// An iterator over the cells of all families, one family after the other.
 pub(super) struct MergedFamilies {
     families: vec::IntoIter<Vec<PathBuf>>,
     merge: Option<Merge>,
@@ -86,7 +85,7 @@ pub(super) struct MergedFamilies {
 }
 
 impl MergedFamilies {
-    /// Of runs in a directory that is to go when all is read.
+    /// Merges the runs of each family; `directory` is removed with this.
     pub(super) fn new(
         families: Vec<Vec<PathBuf>>,
         order: Comparator,

@@ -1,4 +1,4 @@
-//! `hfile store append`: puts bytes behind the value of a column.
+//! `hfile store append`: appends bytes to the value of a column.
 
 use store::Append as Change;
 
@@ -6,19 +6,19 @@ use super::{Column, Directory};
 use crate::failure::Answer;
 use crate::key_text::KeyText;
 
-/// Put bytes behind the value of a column.
+/// Append bytes to the value of a column.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   hfile store append DIR f row1 name ' Lovelace'
 
-A column that is not there counts as empty.")]
+An absent column counts as empty.")]
 pub(super) struct Append {
     #[command(flatten)]
     directory: Directory,
     #[command(flatten)]
     column: Column,
-    /// The bytes: text with \xNN, or hex:…
+    /// Bytes to append: text with \xNN, or hex:…
     #[arg(value_name = "SUFFIX")]
     suffix: KeyText,
 }
@@ -30,6 +30,6 @@ impl Append {
         let (qualifier, suffix) = (qualifier.as_bytes(), self.suffix.as_bytes());
         let change = Change::new(row.as_bytes()).column(family, qualifier, suffix);
         self.directory.open()?.append(&change)?;
-        Ok(Answer::Sound)
+        Ok(Answer::Positive)
     }
 }

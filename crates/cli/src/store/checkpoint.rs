@@ -1,30 +1,30 @@
-//! `hfile store checkpoint`: the store as it is now, under another name.
+//! `hfile store checkpoint`: a second store with the current contents of the first.
 
 use std::path::PathBuf;
 
 use super::Directory;
 use crate::failure::Answer;
 
-/// Make a second store of what this one holds now, without copying its files.
+/// Create a second store with the current contents of this one, without copying files.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   hfile store checkpoint DIR BACKUP
 
-The files get a second name (hard links), so BACKUP is on the same file system. From then on the two
-stores know nothing of each other. What is only in the log is flushed first, so this store is written to.")]
+BACKUP gets hard links to the files, so it must be on the same file system. Afterwards the two stores are
+independent. Flushes the log first, so it needs write permission for DIR.")]
 pub(super) struct Checkpoint {
     #[command(flatten)]
     directory: Directory,
-    /// The new store's directory, empty or not there
+    /// Directory of the second store, empty or new
     #[arg(value_name = "BACKUP")]
     backup: PathBuf,
 }
 
 impl Checkpoint {
-    /// Makes it.
+    /// Creates the checkpoint.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         self.directory.open()?.checkpoint(&self.backup)?;
-        Ok(Answer::Sound)
+        Ok(Answer::Positive)
     }
 }

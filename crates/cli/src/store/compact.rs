@@ -1,20 +1,20 @@
-//! `hfile store compact`: fewer files.
+//! `hfile store compact`: merges store files.
 
 use super::Directory;
 use crate::failure::Answer;
 
-/// Flush, then merge store files where it pays, or with --major all of each family.
+/// Flush, then merge the store files that the compaction policy selects, or all with --major.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   hfile store compact DIR
   hfile store compact DIR f --major
 
-Only a major compaction drops delete markers and what they hide.")]
+Only a major compaction drops delete markers and the cells they hide.")]
 pub(super) struct Compact {
     #[command(flatten)]
     directory: Directory,
-    /// The column family [default: all]
+    /// Column family [default: all]
     #[arg(value_name = "FAMILY")]
     family: Option<String>,
     /// Merge all files of a family into one
@@ -27,11 +27,11 @@ impl Compact {
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let store = self.directory.open()?;
         let families = Directory::families(&store, self.family.as_deref())?;
-        // What is still in the log counts too: it may be deleted, or delete.
+        // Flush first: cells in the memstore may delete, or be deleted by, cells in files.
         store.flush()?;
         for family in &families {
             store.compact(family, self.major)?;
         }
-        Ok(Answer::Sound)
+        Ok(Answer::Positive)
     }
 }

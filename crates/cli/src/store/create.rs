@@ -1,4 +1,4 @@
-//! `hfile store create`: a new store, or a further family in one.
+//! `hfile store create`: creates a store, or adds a family.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use sstable::{BloomType, Compression, DataBlockEncoding};
 use store::{FamilyOptions, KeepDeletedCells, Store};
 
 use super::Directory;
-use crate::failure::{Answer, Usage};
+use crate::failure::{Answer, UsageError};
 use crate::size_text::SizeText;
 use crate::sizing::sizing;
 use crate::writing_options::{named, small};
 
-/// Make a store with a column family, or add a family to a store.
+/// Create a store with a column family, or add a family to a store.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -25,52 +25,52 @@ Examples:
 pub(super) struct Create {
     #[command(flatten)]
     directory: Directory,
-    /// The column family
+    /// Column family
     #[arg(value_name = "FAMILY")]
     family: String,
-    /// Versions of a column that are kept
+    /// Keep this many versions of a column
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     versions: u32,
-    /// Versions that are kept although their TTL is over
+    /// Keep this many versions of a column even after their TTL
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     min_versions: u32,
-    /// Seconds that cells live [default: for ever]
+    /// Expire cells after this many seconds [default: never]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     ttl: Option<u64>,
-    /// Whether deleted cells stay until they expire: TRUE, TTL, or FALSE
+    /// Keep deleted cells until they expire: TRUE, TTL, or FALSE
     #[arg(long, value_name = "WHEN", num_args = 0..=1)]
     #[arg(require_equals = true, default_value = "FALSE", default_missing_value = "TRUE")]
     keep_deleted_cells: KeepDeleted,
-    /// Bytes of cells after which a data block is cut
+    /// End a data block after this many bytes of cells
     #[arg(long, value_name = "SIZE", default_value = "64KiB")]
     block_size: SizeText,
-    /// HBase's Bloom filter: NONE, ROW, ROWCOL or ROWPREFIX_FIXED_LENGTH
+    /// Write an HBase Bloom filter: NONE, ROW, ROWCOL or ROWPREFIX_FIXED_LENGTH
     #[arg(long, value_name = "NAME", default_value = "ROW")]
     bloom_type: String,
-    /// Bytes of the row that ROWPREFIX_FIXED_LENGTH looks at
+    /// Set the length of the row prefix for ROWPREFIX_FIXED_LENGTH
     #[arg(long, value_name = "BYTES", default_value_t = 0, hide_default_value = true)]
     bloom_prefix_length: u16,
-    /// NONE, PREFIX, DIFF, FAST_DIFF or ROW_INDEX_V1
+    /// Encode data blocks with NONE, PREFIX, DIFF, FAST_DIFF or ROW_INDEX_V1
     #[arg(long, value_name = "NAME", default_value = "NONE")]
     data_block_encoding: String,
-    /// NONE, GZ, SNAPPY or LZ4
+    /// Compress blocks with NONE, GZ, SNAPPY or LZ4, or ZSTD if built in
     #[arg(long, value_name = "NAME", default_value = "NONE")]
     compression: String,
-    /// A filter of our own beside HBase's, such as blocked-bloom
+    /// Write a row filter, such as blocked-bloom, in META blocks that HBase ignores
     #[arg(long, value_name = "KIND")]
     filter: Option<String>,
-    /// How often that filter may be wrong [default: 0.01]
+    /// Set the error rate of the row filter, between 0 and 1 [default: 0.01]
     #[arg(long, value_name = "RATE", group = "sizing", requires = "filter")]
     filter_error_rate: Option<f64>,
-    /// Bits of that filter for each row
+    /// Size the row filter by bits per row
     #[arg(long, value_name = "BITS", group = "sizing", requires = "filter")]
     filter_bits_per_key: Option<f64>,
-    /// Bytes of those filters of all files together, shared out so that reads are misled least
+    /// Set the total size of the row filters of all files, divided to minimize false positives per get
     #[arg(long, value_name = "SIZE", group = "sizing", requires = "filter")]
     filter_budget: Option<SizeText>,
 }
 
-/// [`KeepDeletedCells`] as the command line spells it.
+/// [`KeepDeletedCells`] as a command line value.
 #[derive(Clone, Copy, ValueEnum)]
 #[value(rename_all = "SCREAMING_SNAKE_CASE")]
 enum KeepDeleted {
@@ -80,12 +80,12 @@ enum KeepDeleted {
 }
 
 impl Create {
-    /// Makes it.
+    /// Creates the family.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let options = self.family_options()?;
         let store = Store::open(&self.directory.directory, self.directory.options())?;
         store.create_family(&self.family, options)?;
-        Ok(Answer::Sound)
+        Ok(Answer::Positive)
     }
 
     fn family_options(&self) -> anyhow::Result<FamilyOptions> {
@@ -94,14 +94,14 @@ impl Create {
         let codecs = Compression::ALL.map(|codec| (codec.name(), codec));
         let codec = named("compression", &self.compression, codecs)?;
         if !codec.is_supported() {
-            return Err(Usage(format!("this build cannot compress with {codec}")).into());
+            return Err(UsageError(format!("this build cannot compress with {codec}")).into());
         }
         let prefix = BloomType::RowPrefixFixedLength(self.bloom_prefix_length);
         let blooms = [BloomType::None, BloomType::Row, BloomType::RowCol, prefix];
         let bloom =
             named("Bloom type", &self.bloom_type, blooms.map(|bloom| (bloom.name(), bloom)))?;
         if bloom == BloomType::RowPrefixFixedLength(0) {
-            return Err(Usage(format!("{bloom} needs --bloom-prefix-length")).into());
+            return Err(UsageError(format!("{bloom} needs --bloom-prefix-length")).into());
         }
         Ok(FamilyOptions::default()
             .versions(self.versions)
@@ -119,7 +119,7 @@ impl Create {
             .filter(self.filter()?))
     }
 
-    fn filter(&self) -> Result<Option<(FilterKind, Sizing)>, Usage> {
+    fn filter(&self) -> Result<Option<(FilterKind, Sizing)>, UsageError> {
         let Some(name) = &self.filter else {
             return Ok(None);
         };

@@ -1,4 +1,4 @@
-//! `hfile store delete`: a delete marker for a row's family, or for one column.
+//! `hfile store delete`: writes a delete marker for a row's family, or for one column.
 
 use sstable::Timestamp;
 
@@ -6,7 +6,7 @@ use super::Directory;
 use crate::failure::Answer;
 use crate::key_text::KeyText;
 
-/// Delete what a row has in a family, or one column of it.
+/// Delete the cells of a row in a family, or in one column.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -14,21 +14,21 @@ Examples:
   hfile store delete DIR f row1 name
   hfile store delete DIR f row1 name --ts 1700000000000
 
-As in HBase a delete hides what is as old as it or older, and is dropped with what it hides by
-`hfile store compact --major`.")]
+As in HBase, a delete marker hides cells with the same or an older timestamp. hfile store compact --major
+drops the marker and the cells it hides.")]
 pub(super) struct Delete {
     #[command(flatten)]
     directory: Directory,
-    /// The column family
+    /// Column family
     #[arg(value_name = "FAMILY")]
     family: String,
-    /// The row: text with \xNN, or hex:…
+    /// Row key: text with \xNN, or hex:…
     #[arg(value_name = "ROW")]
     row: KeyText,
-    /// The column [default: all of the family]
+    /// Column qualifier: text with \xNN, or hex:… [default: all columns of the family]
     #[arg(value_name = "QUALIFIER")]
     qualifier: Option<KeyText>,
-    /// Delete up to this time, in milliseconds [default: now]
+    /// Delete cells up to this time, in milliseconds since 1970 [default: now]
     #[arg(long, value_name = "MILLIS")]
     ts: Option<i64>,
 }
@@ -43,6 +43,6 @@ impl Delete {
             None => row.family_at(&self.family, time),
         };
         self.directory.open()?.delete(delete)?;
-        Ok(Answer::Sound)
+        Ok(Answer::Positive)
     }
 }

@@ -1,55 +1,55 @@
-//! `hfile store explain`: what one get did.
+//! `hfile store explain`: the steps of one get.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 use store::FamilyExplanation;
 
-use super::{Directory, Versions, warn_of_filters};
+use super::{Directory, Versions, warn_about_filters};
 use crate::counters::Counters;
 use crate::failure::Answer;
 use crate::key_text::KeyText;
-use crate::output::{Audience, Report, write_table};
+use crate::output::{Report, ReportFormat, write_table};
 use crate::size_text::show_count;
 
-/// Say what one get did, file by file: skipped and why, filters asked, blocks touched.
+/// Show the steps of a get, file by file: why files were skipped, filters queried, blocks read.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   hfile store explain DIR row1
   hfile store explain DIR hex:726f7731 --json
 
-A command starts with an empty cache, so its blocks come from files.
-Exit status: 0 found, 1 there is no such row, 2 wrong usage, 3 could not read.")]
+A command starts with an empty block cache, so it reads all blocks from files.
+Exit status: 0 found, 1 not found, 2 wrong usage, 3 could not read.")]
 pub(super) struct Explain {
     #[command(flatten)]
     directory: Directory,
-    /// The row: text with \xNN, or hex:…
+    /// Row key: text with \xNN, or hex:…
     #[arg(value_name = "ROW")]
     row: KeyText,
     #[command(flatten)]
     versions: Versions,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Explain {
-    /// Gets the row and reports the way.
+    /// Runs the get and reports its steps.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let get = self.versions.get(&self.row)?;
         let store = self.directory.open_read_only()?;
-        let way = store.explain(&get)?;
-        let found = !way.cells.is_empty();
+        let explanation = store.explain(&get)?;
+        let found = !explanation.cells.is_empty();
         let report = ExplainReport {
             schema: 1,
             row: self.row.to_string(),
             found,
-            cells: way.cells.len(),
-            counters: Counters::from(&way.trace),
-            families: way.families.iter().map(FamilyReport::from).collect(),
+            cells: explanation.cells.len(),
+            counters: Counters::from(&explanation.trace),
+            families: explanation.families.iter().map(FamilyReport::from).collect(),
         };
-        self.audience.print(&report)?;
-        warn_of_filters(&store);
+        self.report_format.print(&report)?;
+        warn_about_filters(&store);
         Ok(Answer::from_bool(found))
     }
 }
@@ -65,7 +65,7 @@ struct ExplainReport {
     families: Vec<FamilyReport>,
 }
 
-/// A family that was asked, with its files in the order in which they were considered.
+/// A family and its files, in the order in which the get considered them.
 #[derive(Serialize)]
 struct FamilyReport {
     family: String,
@@ -73,7 +73,7 @@ struct FamilyReport {
     files: Vec<FileReport>,
 }
 
-/// A file, what became of it, and what was read for it.
+/// A file, its outcome, and the blocks read from it.
 #[derive(Serialize)]
 struct FileReport {
     file: String,
@@ -108,16 +108,8 @@ impl FamilyReport {
         let memstore_cells = show_count(self.memstore_cells as u64);
         writeln!(out, "\nfamily {}: {memstore_cells} cells in memstores", self.family)?;
         let rows: Vec<_> = self.files.iter().map(FileReport::row).collect();
-        let heading = [
-            "file",
-            "what became of it",
-            "newest cell",
-            "data",
-            "index",
-            "Bloom",
-            "META",
-            "bytes read",
-        ];
+        let heading =
+            ["file", "outcome", "newest cell", "data", "index", "Bloom", "META", "bytes read"];
         if rows.is_empty() { Ok(()) } else { write_table(out, &heading, &rows) }
     }
 }

@@ -1,34 +1,34 @@
-//! `hfile store export`: HFiles for HBase's bulk load.
+//! `hfile store export`: writes HFiles for HBase's bulk load.
 
 use std::path::PathBuf;
 
-use super::{Directory, warn_of_filters};
+use super::{Directory, warn_about_filters};
 use crate::bulk_load::TableOptions;
 use crate::failure::Answer;
-use crate::half_made::JoiningDirectories;
-use crate::output::Audience;
+use crate::half_made::OutputDirectories;
+use crate::output::ReportFormat;
 
-/// Write all families as HFiles for HBase's bulk load, and say how to load them.
+/// Write all families as HFiles for HBase's bulk load, and print the load command.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   hfile store export DIR OUT
   hfile store export DIR OUT --splits row4,row8 --table users
 
-Each family gets a directory in OUT with one file for each region that has rows of it. The rows at
-which the table's regions begin are those of --splits; without them there is one region. Delete
-markers are written too, so that the files can be loaded over older cells. The directories appear
-when all files in all of them are whole; what else is in OUT stays as it is.")]
+Writes a subdirectory of OUT per family, with one file per region that has rows of the family. --splits gives
+the start rows of all regions but the first; without it there is one region. The files include delete
+markers, so that they can be loaded over older cells. The subdirectories appear when all files are complete;
+other entries of OUT are not changed.")]
 pub(super) struct Export {
     #[command(flatten)]
     directory: Directory,
-    /// Where to; families that have files there already are refused
+    /// Output directory; the subdirectories of the families must be empty or new
     #[arg(value_name = "OUT")]
     out: PathBuf,
     #[command(flatten)]
     table: TableOptions,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Export {
@@ -37,12 +37,12 @@ impl Export {
         let splits = self.table.splits()?;
         let store = self.directory.open_read_only()?;
         let families = store.families().into_iter().map(|(name, _)| name).collect();
-        let output = JoiningDirectories::create(&self.out, families)?;
+        let output = OutputDirectories::create(&self.out, families)?;
         let export = store.export(output.path(), &splits)?;
-        let files: Vec<_> = export.files.iter().map(|file| output.final_place(file)).collect();
+        let files: Vec<_> = export.files.iter().map(|file| output.final_path(file)).collect();
         output.finish()?;
-        warn_of_filters(&store);
-        self.audience.print(&self.table.report(&self.out, &files, export.cells))?;
-        Ok(Answer::Sound)
+        warn_about_filters(&store);
+        self.report_format.print(&self.table.report(&self.out, &files, export.cells))?;
+        Ok(Answer::Positive)
     }
 }

@@ -1,9 +1,9 @@
-//! `hfile store flush`: memstores become store files.
+//! `hfile store flush`: writes memstores to store files.
 
 use super::Directory;
 use crate::failure::Answer;
 
-/// Write what is only in the log and in memory into store files.
+/// Write the cells that are only in the log to store files.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -17,6 +17,6 @@ impl Flush {
     /// Flushes.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         self.directory.open()?.flush()?;
-        Ok(Answer::Sound)
+        Ok(Answer::Positive)
     }
 }

@@ -1,18 +1,18 @@
-//! `hfile store get`: the visible cells of rows.
+//! `hfile store get`: prints the visible cells of rows.
 
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use super::{Directory, Versions, warn_of_filters};
+use super::{Directory, Versions, warn_about_filters};
 use crate::cells_input;
 use crate::cells_output::{CellsOutput, Format};
 use crate::failure::Answer;
 use crate::key_text::KeyText;
 use crate::output::{STDOUT, stdout};
 
-/// Print the visible cells of a row, or of many, which are then read together.
+/// Print the visible cells of one or more rows.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -21,25 +21,25 @@ Examples:
   hfile store get DIR row1 row2 row3
   hfile store get DIR --from rows.txt
 
-Exit status: 0 all found, 1 there is no such row, 2 wrong usage, 3 could not read.")]
+Exit status: 0 all rows found, 1 a row not found, 2 wrong usage, 3 could not read.")]
 pub(super) struct Get {
     #[command(flatten)]
     directory: Directory,
-    /// The rows: text with \xNN, or hex:…
+    /// Row keys: text with \xNN, or hex:…
     #[arg(value_name = "ROW", required_unless_present = "from")]
     rows: Vec<KeyText>,
-    /// A file of further rows, one a line; - is stdin
+    /// Read more rows from this file, one per line; - is stdin
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
     #[command(flatten)]
     versions: Versions,
-    /// How cells are shown
+    /// Choose the output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
 
 impl Get {
-    /// Prints the row.
+    /// Prints the rows.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         self.versions.time_range()?;
         let store = self.directory.open_read_only()?;
@@ -54,12 +54,12 @@ impl Get {
             output.write(&cell.as_ref()).context(STDOUT)?;
         }
         output.finish().context(STDOUT)?;
-        warn_of_filters(&store);
+        warn_about_filters(&store);
         Ok(Answer::from_bool(found.iter().all(|cells| !cells.is_empty())))
     }
 }
 
-/// Reads rows from a file, one a line; empty lines are passed over.
+/// Reads rows from a file, one per line; skips empty lines.
 fn read_rows(path: &Path) -> anyhow::Result<Vec<KeyText>> {
     let mut rows = Vec::new();
     for line in cells_input::open(path)?.lines() {

@@ -1,4 +1,4 @@
-//! `hfile store import`: HFiles that are there already become store files.
+//! `hfile store import`: adds existing HFiles to a store.
 
 use std::path::PathBuf;
 
@@ -7,35 +7,34 @@ use store::ImportOptions;
 use super::Directory;
 use crate::failure::Answer;
 
-/// Take HFiles in as store files; the files given stay as they are.
+/// Add HFiles to a store, leaving the given files unchanged.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   hfile store import DIR f region/f/*
   hfile store import DIR f older.hfile newer.hfile
 
-Each file is verified wholly, as `hfile verify` does it, before the first is taken in.
-Files keep the sequence ids that they carry. Files without one are newer than all that the store
-has, in the order given.")]
+Checks every file as by hfile verify before it adds the first. Files keep their sequence ids. Files without
+one count as newer than all cells of the store, in the order given.")]
 pub(super) struct Import {
     #[command(flatten)]
     directory: Directory,
-    /// The column family, which is that of all cells
+    /// Column family of all cells
     #[arg(value_name = "FAMILY")]
     family: String,
-    /// The files
+    /// HFiles to add
     #[arg(required = true, value_name = "HFILE")]
     files: Vec<PathBuf>,
-    /// Take the files in without verifying them first
+    /// Skip the check of the files
     #[arg(long)]
     no_verify: bool,
 }
 
 impl Import {
-    /// Takes the files in, all or none.
+    /// Adds all files, or none.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let options = ImportOptions::default().verify(!self.no_verify);
         self.directory.open()?.import_with(&self.family, &self.files, &options)?;
-        Ok(Answer::Sound)
+        Ok(Answer::Positive)
     }
 }

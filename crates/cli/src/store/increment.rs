@@ -1,4 +1,4 @@
-//! `hfile store increment`: adds to the number in a column.
+//! `hfile store increment`: adds to a counter column.
 
 use std::io::Write;
 
@@ -9,20 +9,20 @@ use super::{Column, Directory};
 use crate::failure::Answer;
 use crate::output::{STDOUT, stdout};
 
-/// Add to the number in a column, and print the sum.
+/// Add to the number in a column and print the sum.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   hfile store increment DIR f page visits
   hfile store increment DIR f page visits --amount=-5
 
-A number is 8 bytes, as HBase stores it; a column that is not there counts as 0.")]
+A number is 8 bytes, big-endian, as HBase stores counters; an absent column counts as 0.")]
 pub(super) struct Increment {
     #[command(flatten)]
     directory: Directory,
     #[command(flatten)]
     column: Column,
-    /// What to add
+    /// Add this number
     #[arg(long, value_name = "NUMBER", default_value_t = 1, allow_negative_numbers = true)]
     amount: i64,
 }
@@ -38,6 +38,6 @@ impl Increment {
             writeln!(out, "{}", i64::from_be_bytes(number)).context(STDOUT)?;
         }
         out.flush().context(STDOUT)?;
-        Ok(Answer::Sound)
+        Ok(Answer::Positive)
     }
 }

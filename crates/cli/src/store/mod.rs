@@ -1,4 +1,4 @@
-//! `hfile store`: a store directory from the command line. One file a verb.
+//! `hfile store`: reads and writes a store directory. One module per verb.
 
 mod append;
 mod checkpoint;
@@ -25,11 +25,11 @@ use clap::Subcommand;
 use sstable::Timestamp;
 use store::{Clock, Store, StoreOptions};
 
-use crate::failure::{Answer, Usage};
+use crate::failure::{Answer, UsageError};
 use crate::key_text::KeyText;
 use crate::times::time_range;
 
-/// Work on a store directory: many HFiles, a log and a memstore behind one get.
+/// Read, write and maintain a store: a directory of HFiles with a write-ahead log and memstores.
 #[derive(clap::Args)]
 #[command(disable_help_subcommand = true)]
 #[command(after_help = "\
@@ -40,7 +40,7 @@ Examples:
   hfile store explain DIR row1
 
 One process at a time can write to a store. get, scan, stats, explain, verify and export only read: they
-need no permission to write, and work beside a writer.")]
+need no write permission, and can run while another process writes.")]
 pub(crate) struct StoreVerbs {
     #[command(subcommand)]
     verb: StoreVerb,
@@ -67,7 +67,7 @@ enum StoreVerb {
 }
 
 impl StoreVerbs {
-    /// Does what the verb says.
+    /// Runs the verb.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         match self.verb {
             StoreVerb::Create(verb) => verb.run(),
@@ -90,25 +90,25 @@ impl StoreVerbs {
     }
 }
 
-/// The store a verb works on.
+/// The store directory of a verb.
 #[derive(clap::Args)]
 struct Directory {
-    /// The store's directory
+    /// Store directory
     #[arg(value_name = "DIR")]
     directory: PathBuf,
-    /// What time it is for TTL and new cells, in milliseconds [default: the computer's clock]
+    /// Use this time for TTL and new cells, in milliseconds since 1970 [default: the system clock]
     #[arg(long, value_name = "MILLIS")]
     now: Option<i64>,
 }
 
-/// Says on stderr which filters a read could not use. What it printed is right all the same.
-fn warn_of_filters(store: &Store) {
+/// Prints to stderr which filters could not be used. The results of the read are correct.
+fn warn_about_filters(store: &Store) {
     for store::FilterProblem { family, file, what, .. } in store.stats().filter_problems {
-        // Where nobody can be told there is nobody to be told of that.
+        // If stderr cannot be written, the warning is dropped.
         let _ = writeln!(
             io::stderr(),
-            "hfile: warning: {family}/{file}: a filter cannot be used, and reads do without it: \
-             {what}\nnext: hfile store compact DIR {family} --major writes the family anew"
+            "hfile: warning: {family}/{file}: a filter cannot be used and is ignored: \
+             {what}\nnext: hfile store compact DIR {family} --major rewrites the family"
         );
     }
 }
@@ -116,38 +116,36 @@ fn warn_of_filters(store: &Store) {
 /// A column of a row.
 #[derive(clap::Args)]
 struct Column {
-    /// The column family
+    /// Column family
     #[arg(value_name = "FAMILY")]
     family: String,
-    /// The row: text with \xNN, or hex:…
+    /// Row key: text with \xNN, or hex:…
     #[arg(value_name = "ROW")]
     row: KeyText,
-    /// The column
+    /// Column qualifier: text with \xNN, or hex:…
     #[arg(value_name = "QUALIFIER")]
     qualifier: KeyText,
 }
 
 impl Directory {
-    /// Opens the store, which must be there.
-    ///
-    /// A command is over before background work would pay: files are merged when `compact` says so.
+    /// Opens an existing store, without background compaction: a command ends before it would pay off.
     fn open(&self) -> store::Result<Store> {
         Store::open(&self.directory, self.options().create(false))
     }
 
-    /// Opens the store for reading only.
+    /// Opens the store read-only.
     fn open_read_only(&self) -> store::Result<Store> {
         Store::open_read_only(&self.directory, self.options())
     }
 
-    /// Returns the family asked for, or all.
+    /// Returns the given family, or all families.
     fn families(store: &Store, wanted: Option<&str>) -> anyhow::Result<Vec<String>> {
         let mut families: Vec<String> =
             store.families().into_iter().map(|(family, _)| family).collect();
         if let Some(wanted) = wanted {
             families.retain(|family| family == wanted);
             if families.is_empty() {
-                return Err(Usage(format!("the store has no family {wanted}")).into());
+                return Err(UsageError(format!("the store has no family {wanted}")).into());
             }
         }
         Ok(families)
@@ -162,29 +160,29 @@ impl Directory {
     }
 }
 
-/// Which versions a read shows.
+/// The versions that a read returns.
 #[derive(clap::Args)]
 struct Versions {
-    /// Versions of each column to show
+    /// Show at most this many versions of each column
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     versions: u32,
-    /// Show versions from this time on, in milliseconds
+    /// Show versions from this time on, in milliseconds since 1970
     #[arg(long, value_name = "MILLIS")]
     min_ts: Option<i64>,
-    /// Show versions before this time, in milliseconds
+    /// Show versions before this time, in milliseconds since 1970
     #[arg(long, value_name = "MILLIS")]
     max_ts: Option<i64>,
 }
 
 impl Versions {
-    /// A get of these versions of a row.
-    fn get(&self, row: &KeyText) -> Result<store::Get, Usage> {
+    /// Returns a get of these versions of a row.
+    fn get(&self, row: &KeyText) -> Result<store::Get, UsageError> {
         let (min, max) = self.time_range()?;
         Ok(store::Get::row(row.as_bytes()).versions(self.versions).time_range(min, max))
     }
 
-    /// The times from which and before which versions are shown.
-    fn time_range(&self) -> Result<(Timestamp, Timestamp), Usage> {
+    /// Returns the start (inclusive) and end (exclusive) of the time range.
+    fn time_range(&self) -> Result<(Timestamp, Timestamp), UsageError> {
         time_range(self.min_ts, self.max_ts)
     }
 }

@@ -1,4 +1,4 @@
-//! What was found in one file of a store, as `verify` and `salvage` report it.
+//! The report of one file of a store, printed by `verify` and `salvage`.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -8,20 +8,20 @@ use serde::Serialize;
 use sstable::BlockType;
 use store::{Part, PartKind, Step};
 
-use crate::output::{Audience, Report, STDOUT};
+use crate::output::{Report, ReportFormat, STDOUT};
 use crate::progress::Progress;
 use crate::size_text::show_number;
 
-/// Shows how far a file is, and reports each when it is done.
+/// Shows the progress within a file, and prints the report of each completed file.
 pub(super) struct Reporter {
-    audience: Audience,
+    report_format: ReportFormat,
     progress: Option<(PathBuf, Progress)>,
     failure: anyhow::Result<()>,
 }
 
 impl Reporter {
-    pub(super) const fn new(audience: Audience) -> Self {
-        Self { audience, progress: None, failure: Ok(()) }
+    pub(super) const fn new(report_format: ReportFormat) -> Self {
+        Self { report_format, progress: None, failure: Ok(()) }
     }
 
     pub(super) fn take(&mut self, step: &Step<'_>) {
@@ -38,14 +38,14 @@ impl Reporter {
             Step::Done(part) => {
                 self.progress = None;
                 if self.failure.is_ok() {
-                    self.failure = self.audience.print(&PartReport::new(part));
+                    self.failure = self.report_format.print(&PartReport::new(part));
                 }
             }
             _ => {}
         }
     }
 
-    /// What went wrong while reporting.
+    /// Returns the first error of printing a report.
     pub(super) fn finish(self) -> anyhow::Result<()> {
         self.failure.context(STDOUT)
     }
@@ -68,7 +68,7 @@ struct PartReport {
     notes: Vec<String>,
 }
 
-/// One thing that is wrong.
+/// A problem of the file.
 #[derive(Serialize)]
 struct Finding {
     offset: u64,
@@ -136,7 +136,7 @@ impl Report for PartReport {
             writeln!(out, "  {note}")?;
         }
         if self.totals_checked == Some(false) {
-            let why = "where a part cannot be read nobody knows what they should be";
+            let why = "parts of the file cannot be read";
             writeln!(out, "  totals not checked: {why}")?;
         }
         Ok(())

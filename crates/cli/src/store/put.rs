@@ -1,4 +1,4 @@
-//! `hfile store put`: cells into a family, batch by batch.
+//! `hfile store put`: writes cells to a family, batch by batch.
 
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -12,13 +12,13 @@ use super::Directory;
 use crate::cells_input::{Input, InputOptions};
 use crate::csv_input::ColumnFamily;
 use crate::dry_run::{Checks, dry_run};
-use crate::failure::{Answer, Usage};
-use crate::output::{Audience, STDOUT, stdout};
+use crate::failure::{Answer, UsageError};
+use crate::output::{ReportFormat, STDOUT, stdout};
 use crate::progress::Progress;
 use crate::size_text::show_number;
-use crate::stderr::say;
+use crate::stderr::print_message;
 
-/// Write cells into a family, in batches that are acknowledged one after the other.
+/// Write cells to a family, in batches that are acknowledged one after the other.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -26,57 +26,58 @@ Examples:
   hfile store put DIR f --from csv users.csv --row id --type f:age=int32 --timestamp updated
   hfile store put DIR f --from csv - --ack < cells.csv
 
-A batch that was acknowledged survives the end of the process, however it ends. A batch ends where a record
-of the input does. The cells keep their timestamps and types; their sequence ids are given anew.
-Columns of CSV that name no family are of FAMILY; hfile build --help says how CSV is read.
+An acknowledged batch is in the log and survives a crash of the process. BatchWriter end between records of the
+input. Cells keep their timestamps and types, and get new sequence ids. CSV columns that name no family
+belong to FAMILY; hfile build --help describes CSV.
 
-Where the input cannot be read, the records before are written, and stderr says how many cells are stored
-and with which --from-line to go on; after Ctrl-C too. To resume, pass
---timestamp with the time that the first run printed on stderr; otherwise the cells get a new one.")]
+If the input cannot be read, the records before that line are written, and stderr shows how many cells are
+stored and the --from-line to resume at; Ctrl-C does the same. To resume CSV whose cells got the start of
+the run as their timestamp, also pass --timestamp with the time that the first run printed on stderr;
+otherwise the remaining cells get a later one.")]
 pub(super) struct Put {
     #[command(flatten)]
     directory: Directory,
-    /// The column family, which is that of all cells
+    /// Column family of all cells
     #[arg(value_name = "FAMILY")]
     family: String,
     #[command(flatten)]
     input: InputOptions,
-    /// Skip the records that begin before this line of the input
+    /// Skip records that begin before this line of the input
     #[arg(long, value_name = "LINE", default_value_t = 1)]
     from_line: u64,
-    /// Print "ACK n" after each batch: n cells are acknowledged so far
+    /// Print "ACK n" after each batch, where n counts all cells acknowledged so far
     #[arg(long)]
     ack: bool,
-    /// Cells per atomic batch; a record is never split
+    /// Write at least this many cells per atomic batch; a batch ends after a whole record
     #[arg(long, value_name = "CELLS", default_value = "1000")]
     batch: NonZeroUsize,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Put {
     /// Writes the cells.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let now = self.directory.now.map_or_else(|| Clock::system().now(), Timestamp::new);
-        if self.audience.is_program() && !self.input.is_dry_run() {
-            return Err(Usage("--json is for --dry-run".to_owned()).into());
+        if self.report_format.is_json() && !self.input.is_dry_run() {
+            return Err(UsageError("--json needs --dry-run".to_owned()).into());
         }
         if self.input.is_dry_run() {
             let input = self.open(now)?;
             let family = Some(self.family.as_bytes());
             let checks = Checks { order: None, family, is_one_file: false };
-            return dry_run(&self.input, input, checks, self.audience);
+            return dry_run(&self.input, input, checks, self.report_format);
         }
         let store = self.directory.open()?;
         let mut input = self.open(now)?;
-        let mut batches = Batches::new(&store, self.ack, self.from_line);
-        let written = self.write(&mut input, &mut batches);
-        if written.as_ref().is_err_and(|error| !error.is::<Usage>()) {
-            batches.reached.say();
+        let mut writer = BatchWriter::new(&store, self.ack, self.from_line);
+        let written = self.write(&mut input, &mut writer);
+        if written.as_ref().is_err_and(|error| !error.is::<UsageError>()) {
+            writer.resume_point.print();
         }
         written?;
-        input.say_bad_lines();
-        Ok(Answer::Sound)
+        input.report_bad_lines();
+        Ok(Answer::Positive)
     }
 
     fn open(&self, now: Timestamp) -> anyhow::Result<Input> {
@@ -84,19 +85,20 @@ impl Put {
             let family = ColumnFamily::Store(&self.family);
             self.input.cells_from(family, now, self.from_line)?
         };
-        // What is stored stays, and so do the lines that were not.
+        // Cells that are stored stay after a failure, so the file for bad lines must stay too.
         input.keep_bad_lines();
         for family in input.families().unwrap_or_default() {
             if family != self.family.as_bytes() {
                 let (found, name) = (escape(&family), self.input.name());
-                let what = format!("{name}: a column is of family {found}, not {}", self.family);
-                return Err(Usage(what).into());
+                let what =
+                    format!("{name}: a column has the family {found}, expected {}", self.family);
+                return Err(UsageError(what).into());
             }
         }
         Ok(input)
     }
 
-    fn write(&self, input: &mut Input, batches: &mut Batches<'_>) -> anyhow::Result<()> {
+    fn write(&self, input: &mut Input, writer: &mut BatchWriter<'_>) -> anyhow::Result<()> {
         loop {
             let cell = input.next();
             let line = input.line();
@@ -104,22 +106,22 @@ impl Put {
                 Some(Ok(cell)) => self.check(cell, input),
                 Some(Err(error)) => Err(error.into()),
                 None => {
-                    batches.write()?;
+                    writer.write()?;
                     return Ok(input.check_from_line()?);
                 }
             };
             match cell {
                 Ok(cell) => {
-                    batches.push(&cell, line);
-                    if input.is_between_records() && batches.batch.len() >= self.batch.get() {
-                        batches.write()?;
+                    writer.push(&cell, line);
+                    if input.is_between_records() && writer.batch.len() >= self.batch.get() {
+                        writer.write()?;
                     }
                 }
                 Err(error) => {
-                    batches.write()?;
-                    // Where the input itself cannot be read, its line is still that of the last record.
-                    if line > batches.last_line && line > self.from_line {
-                        batches.reached.set(None, line);
+                    writer.write()?;
+                    // If the input fails between records, its line is still that of the last stored record.
+                    if line > writer.last_line && line > self.from_line {
+                        writer.resume_point.set(None, line);
                     }
                     return Err(error);
                 }
@@ -132,87 +134,88 @@ impl Put {
             return Ok(cell);
         }
         let (name, line, found) = (self.input.name(), input.line(), escape(cell.family()));
-        let what = format!("line {line}: a cell of family {found}, not {}: {cell:?}", self.family);
+        let what =
+            format!("line {line}: cell of family {found}, expected {}: {cell:?}", self.family);
         Err(sstable::Error::Invalid { file: name, what }.into())
     }
 }
 
-/// Cells that are written together.
-struct Batches<'s> {
+/// Collects cells into batches and writes them.
+struct BatchWriter<'s> {
     store: &'s Store,
     acknowledges: bool,
     batch: WriteBatch,
     /// The line of the last record in the batch.
     last_line: u64,
-    reached: Reached,
+    resume_point: ResumePoint,
     progress: Progress,
 }
 
-/// How far the writing has come, for this thread and for the one that Ctrl-C wakes.
+/// The stored cells and the first line not stored, shared with the Ctrl-C handler's thread.
 #[derive(Clone, Default)]
-struct Reached(Arc<Mutex<(u64, u64)>>);
+struct ResumePoint(Arc<Mutex<(u64, u64)>>);
 
-impl Reached {
-    /// From now on Ctrl-C says how far it is, and ends the process. What is written is written.
-    fn say_at_ctrl_c(&self) {
-        let reached = self.clone();
+impl ResumePoint {
+    /// Installs a Ctrl-C handler that prints the resume point and ends the process.
+    fn print_on_ctrl_c(&self) {
+        let resume_point = self.clone();
         // Without a handler Ctrl-C still ends the process.
         let _ = ctrlc::set_handler(move || {
-            reached.say();
-            // 128 + SIGINT, as shells have it.
+            resume_point.print();
+            // 128 + SIGINT, as in shells.
             std::process::exit(130);
         });
     }
 
-    /// Adds cells that are written; `line` is that of the first record that is not.
+    /// Adds stored cells and sets the line of the first record that is not stored.
     fn set(&self, written: Option<u64>, line: u64) {
-        let mut reached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *reached = (reached.0 + written.unwrap_or(0), line);
+        let mut resume_point = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *resume_point = (resume_point.0 + written.unwrap_or(0), line);
     }
 
     fn written(&self) -> u64 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).0
     }
 
-    fn say(&self) {
+    fn print(&self) {
         let (written, line) = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let cells = show_number(written, "cell");
-        say(format_args!(
-            "hfile: {cells} stored, of the records before line {line}; --from-line {line} goes on there"
+        print_message(format_args!(
+            "hfile: {cells} stored from the records before line {line}; resume with --from-line {line}"
         ));
     }
 }
 
-impl<'s> Batches<'s> {
+impl<'s> BatchWriter<'s> {
     fn new(store: &'s Store, acknowledges: bool, from_line: u64) -> Self {
         let progress = Progress::unbounded("cells");
-        let reached = Reached::default();
-        reached.set(None, from_line);
-        reached.say_at_ctrl_c();
-        Self { store, acknowledges, batch: WriteBatch::new(), last_line: 0, reached, progress }
+        let resume_point = ResumePoint::default();
+        resume_point.set(None, from_line);
+        resume_point.print_on_ctrl_c();
+        Self { store, acknowledges, batch: WriteBatch::new(), last_line: 0, resume_point, progress }
     }
 
     fn push(&mut self, cell: &Cell, line: u64) {
         if self.batch.is_empty() {
-            self.reached.set(None, line);
+            self.resume_point.set(None, line);
         }
         self.last_line = line;
         self.batch.cell(&cell.as_ref());
     }
 
-    /// Writes the batch, if there is anything in it.
+    /// Writes the batch unless it is empty.
     fn write(&mut self) -> anyhow::Result<()> {
         let cells = self.batch.len() as u64;
         if cells == 0 {
             return Ok(());
         }
         self.store.write(std::mem::take(&mut self.batch), Durability::SyncWal)?;
-        // The next record begins there or later.
-        self.reached.set(Some(cells), self.last_line + 1);
+        // The next record begins on this line or later.
+        self.resume_point.set(Some(cells), self.last_line + 1);
         self.progress.advance(cells);
         if self.acknowledges {
             let mut out = stdout();
-            writeln!(out, "ACK {}", self.reached.written())
+            writeln!(out, "ACK {}", self.resume_point.written())
                 .and_then(|()| out.flush())
                 .context(STDOUT)?;
         }

@@ -1,9 +1,9 @@
-//! `hfile store scan`: the visible cells of a family, row by row.
+//! `hfile store scan`: prints the visible cells of families, row by row.
 
 use anyhow::Context;
 use sstable::Timestamp;
 
-use super::{Directory, Versions, warn_of_filters};
+use super::{Directory, Versions, warn_about_filters};
 use crate::cells_output::{CellsOutput, Format};
 use crate::failure::Answer;
 use crate::key_text::KeyText;
@@ -19,27 +19,27 @@ Examples:
 pub(super) struct Scan {
     #[command(flatten)]
     directory: Directory,
-    /// The column family [default: all]
+    /// Column family [default: all]
     #[arg(value_name = "FAMILY")]
     family: Option<String>,
-    /// The first row: text with \xNN, or hex:…
+    /// Start at this row: text with \xNN, or hex:…
     #[arg(long, value_name = "KEY")]
     start: Option<KeyText>,
-    /// The row to stop before
+    /// Stop before this row
     #[arg(long, value_name = "KEY")]
     stop: Option<KeyText>,
-    /// Go from greater rows to smaller ones; --start is then the greatest
+    /// Scan rows in descending order; --start is then the greatest row
     #[arg(long)]
     reverse: bool,
     #[command(flatten)]
     versions: Versions,
-    /// Show what is stored: delete markers, what they hide, what has expired
+    /// Show all stored cells: delete markers, deleted cells and expired cells too
     #[arg(long)]
     raw: bool,
-    /// How many cells to print at most
+    /// Print at most this many cells
     #[arg(long, value_name = "CELLS")]
     limit: Option<u64>,
-    /// How cells are shown
+    /// Choose the output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -62,8 +62,8 @@ impl Scan {
             }
         }
         output.finish().context(STDOUT)?;
-        warn_of_filters(&store);
-        Ok(Answer::Sound)
+        warn_about_filters(&store);
+        Ok(Answer::Positive)
     }
 
     fn scan(&self, family: &str, (min, max): (Timestamp, Timestamp)) -> store::Scan {

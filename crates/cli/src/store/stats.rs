@@ -1,4 +1,4 @@
-//! `hfile store stats`: what a store holds.
+//! `hfile store stats`: the contents of a store in numbers.
 
 use std::io::{self, Write};
 
@@ -7,10 +7,10 @@ use serde::Serialize;
 use super::Directory;
 use crate::counters::Counters;
 use crate::failure::Answer;
-use crate::output::{Audience, Report, write_table};
+use crate::output::{Report, ReportFormat, write_table};
 use crate::size_text::{show_count, show_size};
 
-/// Say what a store holds: files, bytes and cells of each family.
+/// Show files, bytes and cells of each family.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -20,7 +20,7 @@ pub(super) struct Stats {
     #[command(flatten)]
     directory: Directory,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 impl Stats {
@@ -47,8 +47,8 @@ impl Stats {
             families: families.collect(),
             filter_problems: problems.collect(),
         };
-        self.audience.print(&report)?;
-        Ok(Answer::Sound)
+        self.report_format.print(&report)?;
+        Ok(Answer::Positive)
     }
 }
 
@@ -60,7 +60,7 @@ struct StatsReport {
     filter_problems: Vec<ProblemReport>,
 }
 
-/// A filter that cannot be used.
+/// An unusable filter.
 #[derive(Serialize)]
 struct ProblemReport {
     family: String,
@@ -76,13 +76,14 @@ struct FamilyReport {
     file_cells: u64,
     memstore_bytes: u64,
     memstore_cells: u64,
-    /// Since this process opened the store, which recovery alone does not touch.
+    /// Reads since this process opened the store; recovery does not count.
     reads: Counters,
 }
 
 impl Report for StatsReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let heading = ["family", "files", "on disk", "cells in files", "memstore", "cells in it"];
+        let heading =
+            ["family", "files", "on disk", "cells in files", "memstore", "cells in memstore"];
         let rows: Vec<Vec<String>> = self
             .families
             .iter()

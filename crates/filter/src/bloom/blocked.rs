@@ -19,8 +19,8 @@
 
 use alloc::vec::Vec;
 
-use super::lines::{LINE_LEN, LineView, Shape};
-use crate::error::{BuildError, FormatError, Full};
+use super::lines::{LineFilter, LineView, Shape};
+use crate::error::{BuildError, Full};
 use crate::hash::{KeyHash, Seed};
 use crate::header::Header;
 use crate::kernel::{self, LINE_PROBES_MAX};
@@ -102,7 +102,7 @@ impl Blocked {
     /// Returns what a filter will cost and how often it will err once it holds so many keys.
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
         let shape = shape(sizing, keys)?;
-        Ok(stats(keys, shape.len()?, shape.probes))
+        Ok(BlockedView::stats_of(keys, shape.len()?, shape.probes))
     }
 
     /// Returns how many bits each key sets.
@@ -154,30 +154,11 @@ impl Insert for Blocked {
     }
 }
 
-impl StoredView for BlockedView {
-    const CODE: u8 = 1;
+impl LineFilter for BlockedView {
+    const KIND: u8 = 1;
 
-    fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
-        Self::from_header(header, body)
-    }
-
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
-    fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
-        self.contains(body, hash)
-    }
-
-    #[inline]
-    fn prefetch(&self, body: &[u8], hash: KeyHash) {
-        Self::prefetch_line(body, hash);
-    }
-
-    fn may_contain_batch(&self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
-        self.contains_batch(body, hashes, answers);
-    }
-
-    fn stats(&self, body: &[u8], keys: u64) -> FilterStats {
-        stats(keys, body.len() as u64, self.probe_count())
+    fn error_rate(keys: u64, lines: u64, probes: u32) -> f64 {
+        theory::blocked_bloom_error_rate(keys, lines, probes)
     }
 }
 
@@ -186,11 +167,6 @@ impl BitPositions for BlockedView {
     fn positions(self, body_len: usize, hash: KeyHash) -> impl Iterator<Item = usize> {
         self.field_positions(body_len, hash)
     }
-}
-
-fn stats(keys: u64, bytes: u64, probes: u32) -> FilterStats {
-    let error_rate = theory::blocked_bloom_error_rate(keys, bytes / LINE_LEN, probes);
-    FilterStats { keys, bytes, error_rate }
 }
 
 #[cfg(test)]

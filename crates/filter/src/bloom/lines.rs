@@ -12,11 +12,15 @@
 //! bit b of a line is byte b / 8, mask 1 << (b % 8), and a field has its lowest bit first. Header
 //! parameter 0 is the number of fields a key, its probes.
 
+use core::fmt::Debug;
+
 use crate::error::{BuildError, FormatError};
 use crate::hash::KeyHash;
 use crate::header::{HEADER_LEN, Header};
 use crate::kernel::{self, LINE_PROBES_MAX, Line, Probes, Vector};
+use crate::membership::FilterStats;
 use crate::sizing::Sizing;
+use crate::stored_view::StoredView;
 
 /// Bytes of a line.
 pub(crate) const LINE_LEN: u64 = size_of::<Line>() as u64;
@@ -64,6 +68,20 @@ impl Shape {
     /// [`BuildError::Memory`] if they are more than 64 bits count.
     pub(crate) fn len(self) -> Result<u64, BuildError> {
         self.lines.checked_mul(LINE_LEN).ok_or(BuildError::Memory)
+    }
+}
+
+/// What filters of lines have different from each other.
+pub(crate) trait LineFilter: Copy + Debug {
+    /// The number of the kind in the header.
+    const KIND: u8;
+
+    /// Returns how often a filter of so many keys errs.
+    fn error_rate(keys: u64, lines: u64, probes: u32) -> f64;
+
+    /// Returns what a filter of so many keys costs in `bytes`, and how often it errs.
+    fn stats_of(keys: u64, bytes: u64, probes: u32) -> FilterStats {
+        FilterStats { keys, bytes, error_rate: Self::error_rate(keys, bytes / LINE_LEN, probes) }
     }
 }
 
@@ -160,5 +178,35 @@ impl<const FIELD_BITS: u32> LineView<FIELD_BITS> {
         if let Some(line) = Self::line(body, hash) {
             kernel::prefetch(line);
         }
+    }
+}
+
+impl<const FIELD_BITS: u32> StoredView for LineView<FIELD_BITS>
+where
+    Self: LineFilter,
+{
+    const CODE: u8 = Self::KIND;
+
+    fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
+        Self::from_header(header, body)
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
+    fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
+        self.contains(body, hash)
+    }
+
+    #[inline]
+    fn prefetch(&self, body: &[u8], hash: KeyHash) {
+        Self::prefetch_line(body, hash);
+    }
+
+    fn may_contain_batch(&self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
+        self.contains_batch(body, hashes, answers);
+    }
+
+    fn stats(&self, body: &[u8], keys: u64) -> FilterStats {
+        Self::stats_of(keys, body.len() as u64, self.probe_count())
     }
 }

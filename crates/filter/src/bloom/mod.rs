@@ -28,7 +28,7 @@ pub use classic::Classic;
 pub(crate) use classic::ClassicView;
 #[cfg(feature = "std")]
 pub use guava::{GuavaBloom, GuavaStrategy, Incompatible, NotGuava, TooLarge};
-pub(crate) use lines::{LINE_LEN, LineView, Shape};
+pub(crate) use lines::{LineFilter, LineView, Shape};
 pub use simple::{BitSetTooLong, SEEDS, SimpleBloom};
 pub use split_block::SplitBlock;
 pub(crate) use split_block::SplitBlockView;

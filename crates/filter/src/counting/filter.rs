@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::bloom::{LINE_LEN, LineView, Shape};
+use crate::bloom::{LineFilter, LineView, Shape};
 use crate::error::{Absent, BuildError, FormatError, Full};
 use crate::hash::{KeyHash, Seed};
 use crate::header::Header;
@@ -99,7 +99,7 @@ impl CountingBloom {
     /// Returns what a filter will cost and how often it will err once it holds so many keys.
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
         let shape = shape(sizing, keys)?;
-        Ok(stats(keys, shape.len()?, shape.probes))
+        Ok(CountingView::stats_of(keys, shape.len()?, shape.probes))
     }
 
     /// Returns how many counters each key raises, or fewer where two probes meet.
@@ -206,30 +206,11 @@ impl Remove for CountingBloom {
     }
 }
 
-impl StoredView for CountingView {
-    const CODE: u8 = 4;
+impl LineFilter for CountingView {
+    const KIND: u8 = 4;
 
-    fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
-        Self::from_header(header, body)
-    }
-
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
-    fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
-        self.contains(body, hash)
-    }
-
-    #[inline]
-    fn prefetch(&self, body: &[u8], hash: KeyHash) {
-        Self::prefetch_line(body, hash);
-    }
-
-    fn may_contain_batch(&self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
-        self.contains_batch(body, hashes, answers);
-    }
-
-    fn stats(&self, body: &[u8], keys: u64) -> FilterStats {
-        stats(keys, body.len() as u64, self.probe_count())
+    fn error_rate(keys: u64, lines: u64, probes: u32) -> f64 {
+        theory::counting_bloom_error_rate(keys, lines, probes)
     }
 }
 
@@ -256,9 +237,4 @@ impl BitPositions for CountingView {
         let fours = (pairs | pairs >> 6) & 0x000f_000f;
         (fours | fours >> 12) as u8
     }
-}
-
-fn stats(keys: u64, bytes: u64, probes: u32) -> FilterStats {
-    let error_rate = theory::counting_bloom_error_rate(keys, bytes / LINE_LEN, probes);
-    FilterStats { keys, bytes, error_rate }
 }

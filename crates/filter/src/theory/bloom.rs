@@ -1,27 +1,27 @@
-//! What Bloom filters cost and how often they err: classic, blocked, split-block.
+//! Error rates and sizes of Bloom filters: classic, blocked, split-block.
 
 use core::f64::consts::LN_2;
 
-/// Bits of a cache line, and of a block of [`bloom::Blocked`](crate::bloom::Blocked).
+/// Bits of a cache line, which is a block of [`bloom::Blocked`](crate::bloom::Blocked).
 const LINE_BITS: f64 = 512.0;
 
-/// Returns (1 − e^(−kn/m))^k: how often a Bloom filter lets an absent key pass.
+/// Returns the error rate of a Bloom filter, (1 − e^(−kn/m))^k.
 ///
 /// ```
 /// use filter::theory::bloom_error_rate;
 ///
-/// // Twenty bits a key, six probes: 0.0303 %.
+/// // Twenty bits per key, six probes: 0.0303 %.
 /// assert!((bloom_error_rate(1e6, 20e6, 6.0) - 0.000_303).abs() < 0.000_000_5);
 /// ```
 pub fn bloom_error_rate(keys: f64, bits: f64, probes: f64) -> f64 {
     libm::pow(-libm::expm1(-probes * keys / bits), probes)
 }
 
-/// Returns how often a Bloom filter with whole numbers of keys, bits and probes lets an absent key pass.
+/// Returns the error rate of a Bloom filter with whole numbers of keys, bits and probes.
 ///
-/// [`bloom_error_rate`] takes the mean of the bits that are set; this one adds their spread, which
-/// counts in small filters, and two keys with the same 64-bit hash, n·2^−64. (Bose et al., "On the
-/// false-positive rate of Bloom filters", 2008; as in [`blocked_bloom_error_rate`].)
+/// [`bloom_error_rate`] uses the mean number of set bits. This function adds the variance, which matters
+/// in small filters, and collisions of 64-bit hashes, n·2^−64. (Bose et al., "On the false-positive rate
+/// of Bloom filters", 2008; the method is that of [`blocked_bloom_error_rate`].)
 pub fn bloom_error_rate_exact(keys: u64, bits: u64, probes: u32) -> f64 {
     if keys == 0 {
         return 0.0;
@@ -33,44 +33,45 @@ pub fn bloom_error_rate_exact(keys: u64, bits: u64, probes: u32) -> f64 {
     (rate + keys as f64 * libm::exp2(-64.0)).min(1.0)
 }
 
-/// Returns (m/n)·ln 2, the number of probes at which a Bloom filter errs least; a filter takes one
-/// of the two whole numbers beside it.
+/// Returns the number of probes with the least error rate, (m/n)·ln 2.
+///
+/// A filter uses one of the two nearest whole numbers.
 pub fn bloom_best_probe_count(bits_per_key: f64) -> f64 {
     bits_per_key * LN_2
 }
 
-/// Returns 0.6185^(m/n): how often a Bloom filter errs with the best number of probes.
+/// Returns the error rate of a Bloom filter with the best number of probes, 0.6185^(m/n).
 pub fn bloom_best_error_rate(bits_per_key: f64) -> f64 {
     libm::exp(-bits_per_key * LN_2 * LN_2)
 }
 
-/// Returns how often a Bloom filter errs whose keys set all their bits in one of `lines` lines of
-/// 512 bits.
+/// Returns the error rate of a blocked Bloom filter of `lines` lines of 512 bits.
 ///
-/// Some lines get more keys than others, which is why such a filter errs more often than a Bloom
-/// filter of the same size: j keys meet in a line with the binomial probability P(j) over n keys
-/// and 1/lines. In a line with j keys, jk throws leave X of its m = 512 bits set, with
+/// Each key sets its bits in one line. The number of keys in a line varies, so that the error rate is
+/// higher than that of a classic Bloom filter of the same size. A line has j keys with the binomial
+/// probability P(j) over n keys and 1/lines. The jk probes of such a line set X of its m = 512 bits, with
 ///
 /// ```text
 /// E X = m·(1 − a)          a = (1 − 1/m)^jk
 /// V X = m(m−1)·b + m·a − (m·a)²      b = (1 − 2/m)^jk
 /// ```
 ///
-/// and an absent key passes with E (X/m)^k, which is (E X/m)^k·(1 + k(k−1)/2 · V X/(E X)²) up to terms
-/// of the third order. Two keys with the same 64-bit hash, n·2^−64, are added.
+/// An absent key is a false positive with probability E (X/m)^k, which is
+/// (E X/m)^k·(1 + k(k−1)/2 · V X/(E X)²) up to terms of third order. Collisions of 64-bit hashes add
+/// n·2^−64.
 ///
 /// ```
 /// use filter::theory::blocked_bloom_error_rate;
 ///
-/// let rate = blocked_bloom_error_rate(1_000_000, 19_531, 6); // 10.0 bits a key
+/// let rate = blocked_bloom_error_rate(1_000_000, 19_531, 6); // 10.0 bits per key
 /// assert!((rate - 0.009_66).abs() < 0.000_01);
 /// ```
 pub fn blocked_bloom_error_rate(keys: u64, lines: u64, probes: u32) -> f64 {
     if keys == 0 {
         return 0.0;
     }
-    // Past 32 throws a bit, a line has no clear bit left. (A header from outside may claim any number
-    // of keys; the sums below would not end.)
+    // With more than 32 probes per bit no bit is clear. The number of keys may come from a hostile header,
+    // for which the sums below would not end.
     if keys as f64 * f64::from(probes) >= 32.0 * LINE_BITS * lines as f64 {
         return 1.0;
     }
@@ -78,14 +79,14 @@ pub fn blocked_bloom_error_rate(keys: u64, lines: u64, probes: u32) -> f64 {
     mean_over_bins(keys, lines, |keys| line.error_rate(keys))
 }
 
-/// Returns the mean of a bin's error rate, given its keys, over keys thrown into bins at random; and
-/// adds what two keys with the same 64-bit hash do, n·2^−64.
+/// Returns the mean of `error_rate(keys in a bin)` when `keys` keys are distributed over bins at random,
+/// plus n·2^−64 for collisions of 64-bit hashes.
 fn mean_over_bins(keys: u64, bins: u64, error_rate: impl Fn(f64) -> f64) -> f64 {
     let (n, odds) = (keys as f64, 1.0 / (bins as f64 - 1.0));
     let mode = libm::floor((n + 1.0) / bins as f64).min(n);
 
-    // The binomial distribution outward from its mode, unscaled: P(j+1)/P(j) = (n−j)/(j+1)·odds.
-    // What is left out has less than 1e-18 of the weight at the mode.
+    // The unscaled binomial distribution, outward from its mode: P(j+1)/P(j) = (n−j)/(j+1)·odds. The
+    // terms left out have less than 1e-18 of the weight at the mode.
     let (mut weights, mut sum) = (1.0, error_rate(mode));
     let (mut weight, mut j) = (1.0, mode);
     while j < n && weight > 1e-18 && bins > 1 {
@@ -104,21 +105,23 @@ fn mean_over_bins(keys: u64, bins: u64, error_rate: impl Fn(f64) -> f64) -> f64 
     (sum / weights + n * libm::exp2(-64.0)).min(1.0)
 }
 
-/// Returns how often a split-block Bloom filter errs: its blocks have eight words of 32 bits, and a
-/// key sets one bit in each, so that j keys in a block let an absent key pass with
-/// (1 − (31/32)^j)^8, or because its lower 32 bits are a member's, j·2^−32. (Apple: "Split block Bloom filters", 2021.)
+/// Returns the error rate of a split-block Bloom filter.
+///
+/// A block has eight words of 32 bits, and a key sets one bit in each word. With j keys in a block, an
+/// absent key is a false positive with probability (1 − (31/32)^j)^8, or because the lower 32 bits of its
+/// hash equal those of a member, j·2^−32. (Apple: "Split block Bloom filters", 2021.)
 ///
 /// ```
 /// use filter::theory::split_block_error_rate;
 ///
-/// let rate = split_block_error_rate(1_000_000, 39_062); // 10.0 bits a key
+/// let rate = split_block_error_rate(1_000_000, 39_062); // 10.0 bits per key
 /// assert!((rate - 0.0127).abs() < 0.0001);
 /// ```
 pub fn split_block_error_rate(keys: u64, blocks: u64) -> f64 {
     if keys == 0 {
         return 0.0;
     }
-    // As above: no clear bit is left.
+    // As above: no bit is clear.
     if keys as f64 >= 2_048.0 * blocks as f64 {
         return 1.0;
     }
@@ -128,7 +131,7 @@ pub fn split_block_error_rate(keys: u64, blocks: u64) -> f64 {
     })
 }
 
-/// How often bits that all keys share let an absent key pass, given the keys.
+/// The error rate of a group of bits, given the number of its keys.
 struct BitRates {
     bits: f64,
     probes: f64,
@@ -163,11 +166,11 @@ impl BitRates {
     }
 }
 
-/// Returns the number of probes, of `1..=probes_max`, at which a blocked Bloom filter errs least,
-/// and how often it then errs.
+/// Returns the number of probes in `1..=probes_max` with the least error rate of a blocked Bloom filter,
+/// and that error rate.
 pub fn blocked_bloom_best(keys: u64, lines: u64, probes_max: u32) -> (u32, f64) {
     let mut best = (1, blocked_bloom_error_rate(keys, lines, 1));
-    // The rate falls to one minimum and rises after it.
+    // The error rate has one minimum over the number of probes.
     for probes in 2..=probes_max {
         let rate = blocked_bloom_error_rate(keys, lines, probes);
         if rate > best.1 {
@@ -192,8 +195,8 @@ mod tests {
 
     #[test]
     fn ten_bits_a_key_in_cache_lines_miss_as_the_literature_says() {
-        // RocksDB calls 0.9535 % the best possible for blocks of 512 bits at 10 bits a key, six
-        // probes: the mean of the fill in a block. Its spread adds one per cent of that.
+        // RocksDB gives 0.9535 % as the best for blocks of 512 bits at 10 bits per key and six probes.
+        // That uses the mean number of set bits in a block; the variance adds 1 % of it.
         let (probes, rate) = blocked_bloom_best(100_000_000, 1_953_125, 32);
         assert_eq!(probes, 6);
         assert!((rate - 0.009_665).abs() < 0.000_005, "{rate}");
@@ -201,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_single_line_holds_all_keys() {
-        // One key, k probes: an absent key finds its k bits among the at most k set.
+        // One key with k probes sets at most k bits, among which an absent key must find its k bits.
         let rate = blocked_bloom_error_rate(1, 1, 1);
         assert!((rate - 1.0 / 512.0).abs() < 1e-9, "{rate}");
         assert!((blocked_bloom_error_rate(1_000_000, 1, 4) - 1.0).abs() < 1e-9);

@@ -1,4 +1,4 @@
-//! What the filters that count should cost, and how often they should err or overflow.
+//! Error rates, sizes and overflows of the counting filters: counting Bloom and d-left.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -6,32 +6,32 @@ use alloc::vec::Vec;
 /// Counters of a line of [`CountingBloom`](crate::CountingBloom): 4 bits each, 512 bits together.
 const LINE_COUNTERS: usize = 128;
 
-/// Returns how often a counting Bloom filter errs whose keys have k probes at 128 counters, all in
-/// one of `lines` lines.
+/// Returns the error rate of a counting Bloom filter of `lines` lines of 128 counters.
 ///
-/// A line that got j keys has X of its 128 counters above zero, and an absent key passes with
-/// (X/128)^k. How X is distributed follows probe by probe: the next one finds a counter at zero
-/// with 1 − X/128. How many keys a line gets is binomial over the n keys and 1/lines. Nothing is
-/// approximated but that two keys may have the same 64-bit hash, for which n·2^−64 is added.
+/// Each key has k probes in one line. A line with j keys has X of its 128 counters above zero, and an
+/// absent key is a false positive with probability (X/128)^k. The distribution of X follows probe by
+/// probe: the next probe finds a zero counter with probability 1 − X/128. The number of keys in a line is
+/// binomial over n keys and 1/lines. The result is exact except for collisions of 64-bit hashes, for
+/// which n·2^−64 is added.
 ///
-/// (The idea is that of Putze, Sanders, Singler: "Cache-, Hash- and Space-Efficient Bloom Filters",
-/// 2007. Counting does not change how often a filter errs, only what a line has room for.)
+/// (After Putze, Sanders, Singler: "Cache-, Hash- and Space-Efficient Bloom Filters", 2007. Counting does
+/// not change the error rate, only the number of positions in a line.)
 ///
 /// ```
 /// use filter::theory::counting_bloom_error_rate;
 ///
-/// let rate = counting_bloom_error_rate(1_000_000, 85_937, 6); // 44.0 bits a key
+/// let rate = counting_bloom_error_rate(1_000_000, 85_937, 6); // 44.0 bits per key
 /// assert!((rate - 0.009_50).abs() < 0.000_01);
 /// ```
 pub fn counting_bloom_error_rate(keys: u64, lines: u64, probes: u32) -> f64 {
     LineRates::new(probes).error_rate(keys, lines)
 }
 
-/// Returns the number of counters a key, of `1..=probes_max`, at which a counting Bloom filter of so
-/// many lines errs least, and how often it then errs.
+/// Returns the number of probes in `1..=probes_max` with the least error rate of a counting Bloom filter
+/// of `lines` lines, and that error rate.
 pub fn counting_bloom_best(keys: u64, lines: u64, probes_max: u32) -> (u32, f64) {
     let mut best = (1, counting_bloom_error_rate(keys, lines, 1));
-    // The rate falls to one minimum and rises after it.
+    // The error rate has one minimum over the number of probes.
     for probes in 2..=probes_max {
         let rate = counting_bloom_error_rate(keys, lines, probes);
         if rate > best.1 {
@@ -42,8 +42,8 @@ pub fn counting_bloom_best(keys: u64, lines: u64, probes_max: u32) -> (u32, f64)
     best
 }
 
-/// Returns the fewest lines, of at most `lines_max`, with which a counting Bloom filter errs no more
-/// often than `error_rate`, and the counters a key that this takes; or nothing if none do.
+/// Returns the fewest lines, at most `lines_max`, with which a counting Bloom filter has at most
+/// `error_rate`, and the number of probes. Returns `None` if no number of lines suffices.
 pub(crate) fn counting_bloom_fewest_lines(
     keys: u64,
     error_rate: f64,
@@ -51,7 +51,7 @@ pub(crate) fn counting_bloom_fewest_lines(
     probes_max: u32,
 ) -> Option<(u64, u32)> {
     let mut best: Option<(u64, u32)> = None;
-    // The number of lines falls to one minimum over the probes, and rises after it.
+    // The number of lines has one minimum over the number of probes.
     for probes in 1..=probes_max {
         let mut line = LineRates::new(probes);
         let (mut too_few, mut enough) = (0, best.map_or(lines_max, |(lines, _)| lines));
@@ -74,19 +74,19 @@ pub(crate) fn counting_bloom_fewest_lines(
     best
 }
 
-/// Returns the share of a line's counters that so many are.
+/// Returns `counters` as a share of a line's counters.
 fn share(above: usize) -> f64 {
     above as f64 / LINE_COUNTERS as f64
 }
 
-/// How often a line lets an absent key pass, by the number of keys in it; worked out as far as asked.
+/// The error rate of a line by its number of keys, computed on demand.
 struct LineRates {
     probes: u32,
-    /// How likely x counters are above zero, after as many keys as there are rates but one.
+    /// Probability that x counters are above zero, after `rates.len() − 1` keys.
     distribution: [f64; LINE_COUNTERS + 1],
-    /// How likely an absent key passes where x counters are above zero: (x/128)^k.
+    /// Probability of a false positive if x counters are above zero: (x/128)^k.
     passes: [f64; LINE_COUNTERS + 1],
-    /// The error rates of lines with 0, 1, 2 … keys.
+    /// Error rates of lines with 0, 1, 2, … keys.
     rates: Vec<f64>,
 }
 
@@ -103,8 +103,8 @@ impl LineRates {
         if keys == 0 {
             return 0.0;
         }
-        // Past 32 throws a counter none is left at zero. (A header from outside may claim any
-        // number of keys; the sums below would not end.)
+        // With more than 32 probes per counter none is zero. The number of keys may come from a hostile
+        // header, for which the sums below would not end.
         if keys as f64 * f64::from(self.probes) >= 32.0 * LINE_COUNTERS as f64 * lines as f64 {
             return 1.0;
         }
@@ -126,11 +126,11 @@ impl LineRates {
 
     fn add_key(&mut self) {
         for _ in 0..self.probes {
-            // Downward, so that each number is read before it is overwritten.
+            // In descending order, so that each number is read before it is overwritten.
             for above in (1..=LINE_COUNTERS).rev() {
                 let [one_less, same] = [self.distribution[above - 1], self.distribution[above]];
                 let odds = one_less * (1.0 - share(above - 1)) + same * share(above);
-                // Numbers this small are slow, and do not count.
+                // Subnormal numbers are slow and do not matter.
                 self.distribution[above] = if odds < 1e-300 { 0.0 } else { odds };
             }
             self.distribution[0] = 0.0; // A probe leaves no line empty.
@@ -140,10 +140,10 @@ impl LineRates {
     }
 }
 
-/// Returns the mean of `f(keys in a line)` over the lines that `keys` keys are thrown into.
+/// Returns the mean of `f(keys in a line)` when `keys` keys are distributed over lines at random.
 ///
-/// The binomial distribution is walked outward from its mode, unscaled:
-/// P(j + 1)/P(j) = (n − j)/(j + 1)·odds. What is left out has less than 1e-18 of the weight there.
+/// Sums the unscaled binomial distribution outward from its mode: P(j + 1)/P(j) = (n − j)/(j + 1)·odds.
+/// The terms left out have less than 1e-18 of the weight at the mode.
 fn mean_over_lines(keys: u64, lines: u64, mut f: impl FnMut(f64) -> f64) -> f64 {
     if lines <= 1 {
         return if lines == 0 { 1.0 } else { f(keys as f64) };
@@ -169,13 +169,13 @@ fn mean_over_lines(keys: u64, lines: u64, mut f: impl FnMut(f64) -> f64) -> f64 
     sum / weights
 }
 
-/// Returns a bound on the odds that any of `counters` counters is raised `limit` times or more:
-/// m·(e·n·k/(limit·m))^limit.
+/// Returns a bound on the probability that any of `counters` counters is incremented `limit` times or
+/// more: m·(e·n·k/(limit·m))^limit.
 ///
 /// Fan, Cao, Almeida, Broder: "Summary Cache", 2000. With the best k and counters of 4 bits, which
-/// overflow at 16, this is their 1.37e-15·m. It holds for counters in lines as well: how often one
-/// counter is raised does not depend on which others a key raises, and probes that meet in one raise
-/// it less often.
+/// overflow at 16, this is their 1.37e-15·m. The bound also holds for counters in lines: the increments of
+/// one counter do not depend on which other counters a key increments, and two probes of a key in the
+/// same counter increment it once.
 ///
 /// ```
 /// use filter::theory::counting_bloom_overflow_bound;
@@ -190,9 +190,10 @@ pub fn counting_bloom_overflow_bound(keys: f64, counters: f64, probes: f64, limi
     counters * libm::pow(core::f64::consts::E * keys * probes / (limit * counters), limit)
 }
 
-/// Returns how likely one given counter is raised `limit` times or more: the upper tail of the
-/// binomial distribution over n keys, each of which comes to the counter's line with 128/m and meets
-/// it there with 1 − (127/128)^k.
+/// Returns the probability that one given counter is incremented `limit` times or more.
+///
+/// This is the upper tail of the binomial distribution over n keys. Each key selects the counter's line
+/// with probability 128/m, and the counter in it with probability 1 − (127/128)^k.
 pub fn counting_bloom_overflow_odds(keys: u64, counters: u64, probes: u32, limit: u32) -> f64 {
     let line = LINE_COUNTERS as f64;
     let misses = f64::from(probes) * libm::log1p(-1.0 / line);
@@ -204,7 +205,7 @@ pub fn counting_bloom_overflow_odds(keys: u64, counters: u64, probes: u32, limit
     let choices = libm::lgamma(n + 1.0) - libm::lgamma(limit + 1.0) - libm::lgamma(n - limit + 1.0);
     let first = libm::exp(choices + limit * libm::log(odds) + (n - limit) * libm::log1p(-odds));
     let (mut sum, mut term, mut j) = (first, first, limit);
-    // Up to the mode the terms rise; past it they fall, and the rest soon counts for nothing.
+    // The terms rise up to the mode and then fall quickly to nothing.
     while j < n && (j < n * odds || term > sum * 1e-17) {
         term *= (n - j) / (j + 1.0) * odds / (1.0 - odds);
         j += 1.0;
@@ -213,12 +214,12 @@ pub fn counting_bloom_overflow_odds(keys: u64, counters: u64, probes: u32, limit
     sum.min(1.0)
 }
 
-/// Returns how often a d-left filter lets an absent key pass: 1 − (1 − 1/(B·2^r))^n for n different
-/// keys, B buckets in each subtable, and remainders of r bits.
+/// Returns the error rate of a d-left filter: 1 − (1 − 1/(B·2^r))^n.
 ///
-/// A key is one of the B·2^r numbers that a bucket and a remainder can tell apart, and the
-/// permutations lose nothing of it; so an absent key passes exactly if some key is the same number,
-/// whatever the number of subtables. At a load of 6 of 8 cells and 4 subtables, n = 24·B, this is the
+/// n is the number of distinct keys, B the number of buckets per subtable, r the bits of a remainder. A
+/// key is one of the B·2^r numbers that bucket and remainder can represent, and the permutations are
+/// bijections. An absent key is therefore a false positive exactly if some member is the same number,
+/// for any number of subtables. At a load of 6 of 8 cells and 4 subtables, n = 24·B, this is the
 /// 24·2^−r of Bonomi, Mitzenmacher, Panigrahy, Singh, Varghese: "An Improved Construction for
 /// Counting Bloom Filters", 2006.
 ///
@@ -235,14 +236,15 @@ pub fn d_left_error_rate(keys: u64, buckets: u64, remainder_bits: u32) -> f64 {
     if numbers <= 1.0 { 1.0 } else { -libm::expm1(keys as f64 * libm::log1p(-1.0 / numbers)) }
 }
 
-/// Returns the share of buckets with more than 8 keys, when `load` keys a bucket are put, each into
-/// the least loaded of its buckets in `subtables` subtables, ties to the left: what a d-left filter
-/// has to stash, in the limit of many buckets.
+/// Returns the share of buckets of a d-left filter with more than 8 keys, in the limit of many buckets.
 ///
-/// Let x(i, j) be the share of subtable j's buckets with i keys or more. The next key makes one of
-/// those if its bucket there has i − 1, those to the left have i or more, and those to the right
-/// i − 1 or more (Vöcking 1999; Mitzenmacher, Vöcking: "The Asymptotics of Selecting the Shortest of
-/// Two, Improved", 1999):
+/// `load` is the number of keys per bucket. Each key goes into the least loaded of its buckets in
+/// `subtables` subtables, the leftmost of equally loaded ones. Keys beyond 8 go into the stash.
+///
+/// Let x(i, j) be the share of subtable j's buckets with at least i keys. The next key adds such a bucket
+/// if its bucket in subtable j has i − 1 keys, its buckets to the left have at least i, and those to the
+/// right at least i − 1 (Vöcking 1999; Mitzenmacher, Vöcking: "The Asymptotics of Selecting the Shortest
+/// of Two, Improved", 1999):
 ///
 /// ```text
 /// dx(i,j)/dload = d · (x(i−1,j) − x(i,j)) · Π left of j: x(i,l) · Π right of j: x(i−1,l)
@@ -255,7 +257,7 @@ pub fn d_left_error_rate(keys: u64, buckets: u64, remainder_bits: u32) -> f64 {
 /// assert!(d_left_overflow_share(4, 6.4) < 1e-45);
 /// ```
 pub fn d_left_overflow_share(subtables: u32, load: f64) -> f64 {
-    /// Levels beyond 8 keys that still feed on one another.
+    /// Levels above 8 keys that are computed, because each depends on the next.
     const LEVELS: usize = 12;
     const STEPS: u32 = 4_000;
 
@@ -279,7 +281,7 @@ pub fn d_left_overflow_share(subtables: u32, load: f64) -> f64 {
         moved
     };
 
-    // Runge and Kutta's method of the fourth order.
+    // Runge–Kutta method of fourth order.
     let mut x = [[0.0; 8]; LEVELS + 1];
     x[0] = [1.0; 8];
     let step = load / f64::from(STEPS);
@@ -302,7 +304,7 @@ mod tests {
     #[test]
     fn a_line_with_one_key_lets_pass_who_meets_it_everywhere() {
         let rate = counting_bloom_error_rate(1, 1, 3);
-        // Three probes leave 1, 2 or 3 counters above zero: E (X/128)^3.
+        // Three probes set 1, 2 or 3 counters: E (X/128)^3.
         let [one, two, three] = [1.0, 3.0 * 127.0, 127.0 * 126.0].map(|ways| ways / 16_384.0);
         let expected = (one + two * 8.0 + three * 27.0) / 2_097_152.0;
         assert!((rate / expected - 1.0).abs() < 1e-9, "{rate}, not {expected}");

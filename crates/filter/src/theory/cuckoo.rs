@@ -1,14 +1,13 @@
-//! What cuckoo filters cost and how often they err.
+//! Error rates and sizes of cuckoo filters.
 
 use super::lower_bound::bits_per_key_floor;
 
-/// Returns how often a cuckoo filter lets an absent key pass that has so many keys in `buckets` buckets
-/// and fingerprints of so many bits.
+/// Returns the error rate of a cuckoo filter with `keys` keys in `buckets` buckets.
 ///
-/// To the filter an absent key is a key that it holds if their fingerprints agree, one of 2^f − 1 (none
-/// is 0), and their pairs of buckets: any of the two buckets of the one decides it, 2/B. That goes
-/// for each of n keys, wherever the kicks have put it; the size b of a bucket does not matter but
-/// through n ≤ bB, which makes it the 1 − (1 − 2^−f)^2b ≈ 2b/2^f of the paper for full buckets.
+/// An absent key is a false positive if it has the fingerprint of a member, one of 2^f − 1 (0 is not a
+/// fingerprint), and the same pair of buckets, 2/B. This holds for each of n keys, in whichever of its two
+/// buckets it is. The size b of a bucket matters only through n ≤ bB; for full buckets the formula is
+/// the paper's 1 − (1 − 2^−f)^2b ≈ 2b/2^f.
 ///
 /// ```
 /// use filter::theory::cuckoo_error_rate;
@@ -31,24 +30,24 @@ pub fn cuckoo_bucket_count(keys: u64, fingerprint_bits: u32, error_rate: f64) ->
     libm::ceil(2.0 / (odds * cuckoo_fingerprints(fingerprint_bits)))
 }
 
-/// Fingerprints of so many bits, without 0.
+/// Returns the number of fingerprints of `bits` bits: all but 0.
 fn cuckoo_fingerprints(bits: u32) -> f64 {
     libm::exp2(f64::from(bits)) - 1.0
 }
 
-/// Returns (log2(1/ε) + 3)/0.95: what a cuckoo filter with buckets of four costs per key, if
-/// fingerprints could have any number of bits.
+/// Returns the bits per key of a cuckoo filter with buckets of four, (log2(1/ε) + 3)/0.95.
+///
+/// The formula assumes fingerprints of any number of bits, fractions included.
 pub fn cuckoo_bits_per_key(error_rate: f64) -> f64 {
     (bits_per_key_floor(error_rate) + 3.0) / 0.95
 }
 
-/// Returns how full a cuckoo filter with buckets of four may be planned to be, so that fewer than
-/// one in ten thousand cannot take so many keys: 0.96·n/(n + 16).
+/// Returns the load to plan a cuckoo filter with buckets of four for: 0.96·n/(n + 16).
 ///
-/// Measured, with fingerprints of 5 to 16 bits: [`Cuckoo`](crate::Cuckoo) first fails at a load of
-/// 0.969 to 0.973 from 10^5 to 10^7 slots; the worst of 20,000 filters of 200 slots at 0.90, of 100
-/// at 0.70. (With unlimited kicks, 0.9768 is possible: Fernholz, Ramachandran 2007; Cain, Sanders,
-/// Wormald 2007.)
+/// At this load, fewer than one filter in ten thousand refuses a key. Measured with fingerprints of 5 to
+/// 16 bits, [`Cuckoo`](crate::Cuckoo) first refuses a key at a load of 0.969 to 0.973 for 10^5 to 10^7
+/// slots. The worst of 20,000 filters refuses at 0.90 for 200 slots, and at 0.70 for 100 slots. (With
+/// unlimited kicks, 0.9768 is possible: Fernholz, Ramachandran 2007; Cain, Sanders, Wormald 2007.)
 pub fn cuckoo_load_max(keys: u64) -> f64 {
     0.96 * keys as f64 / (keys as f64 + 16.0)
 }

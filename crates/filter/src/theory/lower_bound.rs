@@ -1,6 +1,6 @@
-//! The information-theoretic lower bound of every filter.
+//! The information-theoretic lower bound on the size of a filter.
 
-/// Returns log2(1/ε): no filter that errs this often takes fewer bits per key, however it works.
+/// Returns the fewest bits per key that any filter with this error rate needs, log2(1/ε).
 pub fn bits_per_key_floor(error_rate: f64) -> f64 {
     -libm::log2(error_rate)
 }

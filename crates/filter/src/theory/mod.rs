@@ -1,6 +1,6 @@
-//! What a filter should cost and how often it should err: formulas without state.
+//! Expected sizes and error rates of filters, as formulas without state.
 //!
-//! Notation: n keys, m bits, k bits a key, ε the error rate.
+//! Notation: n keys, m bits, k probes per key, ε the error rate.
 //!
 //! | function                     | formula                    | source                               |
 //! |------------------------------|----------------------------|--------------------------------------|
@@ -8,7 +8,7 @@
 //! |                              |                            | Wegman 1978                          |
 //! | [`bloom_error_rate`]         | (1 − e^(−kn/m))^k          | Bloom 1970; Broder, Mitzenmacher     |
 //! |                              |                            | 2004                                 |
-//! | [`bloom_error_rate_exact`]   | the same with its spread   | Bose et al. 2008                     |
+//! | [`bloom_error_rate_exact`]   | the same with variance     | Bose et al. 2008                     |
 //! | [`bloom_best_probe_count`]   | (m/n)·ln 2                 | the same                             |
 //! | [`bloom_best_error_rate`]    | 0.6185^(m/n)               | the same                             |
 //! | [`blocked_bloom_error_rate`] | Σ P(j keys in a line)·f(j) | Putze, Sanders, Singler 2007, made   |
@@ -19,7 +19,7 @@
 //! | [`cuckoo_bits_per_key`]      | (log2(1/ε) + 3)/0.95       | the same                             |
 //! | [`cuckoo_load_max`]          | 0.96·n/(n + 16)            | measured                             |
 //!
-//! And of the filters that count:
+//! The counting filters:
 //!
 //! | function                          | formula                    | source                          |
 //! |-----------------------------------|----------------------------|---------------------------------|
@@ -29,7 +29,7 @@
 //! | [`d_left_error_rate`]             | 1 − (1 − 1/(B·2^r))^n      | Bonomi et al. 2006              |
 //! | [`d_left_overflow_share`]         | the fluid limit            | Mitzenmacher, Vöcking 1999      |
 //!
-//! And of those that are solved like equations:
+//! The static filters:
 //!
 //! | function                       | formula                         | source                          |
 //! |--------------------------------|---------------------------------|---------------------------------|

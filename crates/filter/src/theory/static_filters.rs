@@ -1,14 +1,14 @@
-//! What the static filters cost and how often they err: ribbon and binary fuse.
+//! Error rates and sizes of the static filters: ribbon and binary fuse.
 //!
-//! Both give every key slots whose exclusive or is the key's fingerprint. An absent key's is anything, so
-//! it passes with 2^−r; what differs is how many slots a key costs.
+//! In both, the exclusive or of a key's slots is its fingerprint. For an absent key the exclusive or is
+//! random, so that the error rate is 2^−r. The two differ in the number of slots per key.
 
-/// How many slots a key has.
+/// The number of slots that a lookup in a binary fuse filter reads.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum FuseArity {
-    /// Three: 1.13 slots a key.
+    /// Three: 1.13 slots per key in the table.
     Three,
-    /// Four: 1.08 slots a key, and one more to look at.
+    /// Four: 1.08 slots per key in the table.
     Four,
 }
 
@@ -22,8 +22,8 @@ impl FuseArity {
     }
 }
 
-/// Returns 2^−r: how often an absent key passes whose fingerprint of r bits is compared once; and adds
-/// that it may have the 64-bit hash of a key, n·2^−64.
+/// Returns the error rate of one comparison of fingerprints of r bits, 2^−r, plus n·2^−64 for collisions
+/// of 64-bit hashes.
 pub fn fingerprint_error_rate(keys: u64, fingerprint_bits: u32) -> f64 {
     if keys == 0 {
         return 0.0;
@@ -32,12 +32,12 @@ pub fn fingerprint_error_rate(keys: u64, fingerprint_bits: u32) -> f64 {
     (libm::exp2(-f64::from(fingerprint_bits)) + same_hash).min(1.0)
 }
 
-/// Returns how many bits a key takes in a large [`Ribbon`](crate::Ribbon).
+/// Returns the bits per key of a large [`Ribbon`](crate::Ribbon).
 ///
-/// A share x of the blocks has r = ⌊log2(1/ε)⌋ columns and the others have one more, so that
-/// ε = x·2^−r + (1 − x)·2^−(r+1); that is a straight line where the bound is a curve, and above it by
-/// at most 0.0861 bits. To each column come 0.16 % of slots that stay empty, as measured, and to each
-/// key 2/128 bits of thresholds.
+/// A share x of the blocks has r = ⌊log2(1/ε)⌋ columns and the others have r + 1, so that
+/// ε = x·2^−r + (1 − x)·2^−(r+1). This is a straight line above the curve of the lower bound, by at most
+/// 0.0861 bits. Each column has 0.16 % of empty slots, as measured. The thresholds take 2/128 bits per
+/// key.
 ///
 /// ```
 /// use filter::theory::{bits_per_key_floor, ribbon_bits_per_key};
@@ -48,14 +48,14 @@ pub fn fingerprint_error_rate(keys: u64, fingerprint_bits: u32) -> f64 {
 pub fn ribbon_bits_per_key(error_rate: f64) -> f64 {
     const EMPTY: f64 = 0.0016;
     const THRESHOLDS: f64 = 2.0 / 128.0;
-    // A power of two that a rounding error has made smaller is still one.
+    // Tolerates rounding errors in powers of two.
     let columns = libm::floor(super::bits_per_key_floor(error_rate) + 1e-9);
     let narrow = (error_rate * libm::exp2(columns + 1.0) - 1.0).clamp(0.0, 1.0);
     (columns + 1.0 - narrow) * (1.0 + EMPTY) + THRESHOLDS
 }
 
-/// Returns how many slots a key takes in a [`BinaryFuse`](crate::BinaryFuse), before whole segments
-/// are counted.
+/// Returns the slots per key in the table of a [`BinaryFuse`](crate::BinaryFuse), before rounding to whole
+/// segments.
 ///
 /// ```
 /// use filter::FuseArity;

@@ -1,4 +1,9 @@
 //! A block of the data index as it is kept in memory: entries, and the heads of their rows.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "indexes below the number of entries, of which there is one at least"
+)]
 
 use bytes::Bytes;
 

@@ -4,6 +4,11 @@
 //! row index  table, heads, offsets: see `row_index`
 //! cells      [k|v|row1…][k|v|row1…][k|v|row2…] …
 //! ```
+#![allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "offsets within the block, and bytes in memory"
+)]
 
 use filter::KeyHash;
 

@@ -4,6 +4,7 @@
 //! which checks all cells. A scan past the cache, and the first get that reads a delta-encoded block,
 //! need neither a row index nor all plain cells: their [cursor](EncodedBlock::cursor) decodes and checks
 //! each cell it comes to.
+#![allow(clippy::arithmetic_side_effects, reason = "bytes in memory")]
 
 use std::cmp::Ordering;
 

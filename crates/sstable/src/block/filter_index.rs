@@ -27,10 +27,6 @@
 //! |     4 | `length`    | u32 BE; bytes of the filter, not compressed                         |
 //! |     8 | `checksum`  | u64 BE; the one in the filter's header: tells it from other filters |
 //! |   2+n | `first row` | u16 BE length and bytes; greater than that of the one before        |
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use bytes::Bytes;
 use filter::{FilterKind, KeyHash, Seed};

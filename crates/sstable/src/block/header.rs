@@ -12,10 +12,6 @@
 //!
 //! Behind it stand the data as stored and one [checksum](crate::checksum) of four bytes for every
 //! `bytes_per_checksum` bytes of header and data. HBase: `HFileBlock.Header`.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use std::io::Read;
 

@@ -21,10 +21,6 @@
 //! | 4·(n + 1) | entry offsets          | i32 BE each, from the end of this array; the last is    |
 //! |           |                        | the bytes of all entries                                |
 //! |           | entries                | block offset (i64), on-disk size (i32), key             |
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use bytes::Bytes;
 

@@ -3,6 +3,7 @@
 //! A META block's body is whatever was written under its name; the meta index, one root of
 //! [index entries](super::index) in the order of the names, says where it is. HBase passes over
 //! names that it does not know.
+#![allow(clippy::arithmetic_side_effects, reason = "bytes in memory")]
 
 use bytes::Bytes;
 use filter::StoredFilter;

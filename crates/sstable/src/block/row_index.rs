@@ -9,6 +9,11 @@
 //! The second seek makes the heads. In a cache that is much smaller than what is read, most blocks are
 //! searched once, and mostly by gets: a binary search costs less than making the heads. Their bytes count
 //! from the beginning, because a block in the cache must not change its size.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "offsets of rows within the block, and bytes in memory"
+)]
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -8,6 +8,12 @@
 //! A row is looked for in one line, mostly; only where a fingerprint agrees a cell is looked at. A
 //! search by halving or by heads would touch a line for each of its steps, each of which has to wait
 //! for the one before. A row that found its line full stands in the next one.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    clippy::arithmetic_side_effects,
+    reason = "lines and slots are computed from the number of lines"
+)]
 
 use filter::{KeyHash, PrefetchHint, Seed};
 

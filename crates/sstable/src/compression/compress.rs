@@ -1,8 +1,4 @@
 //! A block's body compressed, in [Hadoop's framing](super) where the codec has it.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use std::io::{self, Write};
 

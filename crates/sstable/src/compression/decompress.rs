@@ -2,10 +2,6 @@
 //!
 //! Nothing is believed: memory for what a block states to be its length is taken as bytes come out, and
 //! more than that is an error.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use std::borrow::Cow;
 use std::io::{self, Read};

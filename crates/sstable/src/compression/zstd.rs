@@ -9,10 +9,6 @@
 //! |  5 |     1 | window descriptor | `e << 3 \| m`: 2^(10 + e) · (1 + m/8) bytes; greater is larger |
 //!
 //! RFC 8878; HBase's codecs over it are named at [`ZstdFraming`](super::ZstdFraming).
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use std::borrow::Cow;
 use std::io::Read;

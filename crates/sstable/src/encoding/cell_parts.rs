@@ -9,10 +9,6 @@
 //! A scan comes here for every cell, and a get for its only one. How long a cell is follows from its
 //! first bytes, so that it takes a few comparisons, each of which holds for several parts. Tags, and what is
 //! wrong with a damaged cell, are left to [`plain`](super::plain).
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use std::cmp::Ordering;
 

@@ -9,10 +9,6 @@
 //! Behind the value of each cell, `PREFIX`, `DIFF` and `FAST_DIFF` put the tags as a vint of their
 //! length and either the tags or [references](super::tag_dictionary) to them, then the sequence id as
 //! an hvlong; each only in files that have it.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use super::delta::{DeltaCells, DeltaEncoding};
 use super::{DamageReason, DataBlockEncoding, PlainCells, row_index};

@@ -1,4 +1,5 @@
 //! The encoder of data blocks: makes a body of cells. The layout stands at [`cells`](super::cells).
+#![allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "bytes in memory")]
 
 use std::mem;
 

@@ -11,10 +11,6 @@
 //! |  1..9 | sequence id    | hvlong; only in files with sequence ids                            |
 //!
 //! Every other encoding is decoded into this form, so that there is one way to search.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use super::{CellLayout, DamageReason};
 use crate::input::{Input, hvlong_len, write_hvlong};

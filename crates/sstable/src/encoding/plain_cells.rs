@@ -1,8 +1,4 @@
 //! Plain cells as the body of a block has them, with the row index that the block stores beside them.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use std::ops::Range;
 

@@ -6,10 +6,6 @@
 //! |       4 | row count `r`  | i32 BE                                                            |
 //! | 4 · `r` | row offsets    | i32 BE each: a row's first cell, from the start of the cells      |
 //! |       4 | cells size `s` | i32 BE; readers find everything from here                         |
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use std::ops::Range;
 

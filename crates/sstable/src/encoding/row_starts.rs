@@ -1,4 +1,5 @@
 //! Where the rows of a block of plain cells start, noted while its cells are checked one by one.
+#![allow(clippy::arithmetic_side_effects, reason = "a count of cells in memory")]
 
 use super::plain_cursor::CheckingCursor;
 use super::{CellLayout, DamageReason, PlainCells, Step};

@@ -8,10 +8,6 @@
 //!
 //! The dictionary holds 127 tags. When it is full, a new tag takes the place, and the index, of
 //! the one that was used longest ago (HBase's `LRUDictionary`).
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -1,24 +1,25 @@
-//! Blocks of an open file: from the cache, or read, parsed and kept there.
+//! Loads blocks of an open file from the cache or the file, and caches them.
 //!
 //! ```text
-//! cache ──typed block──→ matched once ──→ caller
-//!   └ miss → file → verify, decompress → parse → check against what led there → cache, caller
+//! cache ──hit──→ block of the wanted type ──→ caller
+//!   └ miss → file → verify, decompress → parse → check against the index → cache, caller
 //! ```
 //!
-//! In which state a data block is returned:
+//! The state of a returned data block:
 //!
-//! | loaded for       | with a cache                                                       | without a cache      |
-//! |------------------|--------------------------------------------------------------------|----------------------|
-//! | a search         | decoded                                                            | decoded              |
-//! | the row of a get | decoded; encoded if it was just read and the cache is full         | encoded if delta-encoded |
-//! | a scan           | decoded                                                            | encoded              |
+//! | loaded for | with a cache      | without a cache          |
+//! |------------|-------------------|--------------------------|
+//! | a search   | decoded           | decoded                  |
+//! | a get      | decoded           | encoded if delta-encoded |
+//! | a scan     | decoded           | encoded                  |
 //!
-//! A block that the cache holds encoded is decoded at its next use, and replaced there.
+//! A get that reads a delta-encoded block while the cache is full keeps the block encoded.
+//! An encoded block in the cache is replaced by its decoded form when it is next used.
 
 use std::sync::Arc;
 
 use super::options::Caching;
-use super::raw_blocks::RawData;
+use super::raw_blocks::RawDataBlock;
 use super::read_context::ReadContext;
 use crate::block::cached::{CacheLookup, CachedBlock, TypedBlock};
 use crate::block::data::{DataBlock, DataRef};
@@ -36,30 +37,31 @@ use crate::{
     FileName, Limits, ReadAt, ReadTrace, Result,
 };
 
-/// The blocks of one open file.
+/// Reads the blocks of one open file.
 pub(crate) struct BlockReader {
     pub(crate) name: FileName,
     pub(crate) source: Arc<dyn ReadAt>,
-    /// Which file this is in the cache.
+    /// Identifies the file in the cache.
     pub(crate) file_id: u64,
     pub(crate) cache: Option<Arc<BlockCache>>,
     pub(crate) limits: Limits,
-    /// Whether filter blocks are kept whether or not the cache has room for them.
+    /// Whether filter blocks stay in memory even if the cache has no room for them.
     pub(crate) pin_filters: bool,
-    /// Whether the cache prefers its blocks.
+    /// Whether the cache prefers the blocks of this file.
     pub(crate) in_memory: bool,
     pub(crate) compression: Compression,
-    /// The checksum of every block; a block that claims another one has been tampered with.
+    /// The checksum type of every block. A block with another one is damaged.
     pub(crate) checksum_type: Option<ChecksumType>,
     pub(crate) encoding: DataBlockEncoding,
     pub(crate) layout: CellLayout,
-    /// End of the section that is read block by block; the rest was loaded when the file was opened.
+    /// The start of the load-on-open section, where blocks that are read one by one end.
     pub(crate) blocks_end: u64,
 }
 
 impl BlockReader {
-    /// Returns the block that an entry leads to, from the cache or from the file. `check` compares a block
-    /// just read with what else is known of it.
+    /// Returns the block that an entry points to, from the cache or from the file.
+    ///
+    /// `check` compares a block just read with the entry.
     pub(crate) fn load<T: TypedBlock>(
         &self,
         TypedPlace { place, block_type }: TypedPlace,
@@ -69,7 +71,7 @@ impl BlockReader {
     ) -> Result<Arc<T>> {
         let cache = self.cache_for(caching);
         let mut other_type = None;
-        if let Some(found) = cache.and_then(|cache| cache.block(self.key(place))) {
+        if let Some(found) = cache.and_then(|cache| cache.block(self.cache_key(place))) {
             match T::from_cached(found) {
                 CacheLookup::Block(block) => {
                     trace.touch(T::KIND, BlockSource::Cache, block.bytes());
@@ -83,20 +85,21 @@ impl BlockReader {
         trace.touch(T::KIND, BlockSource::File, place.byte_len());
         self.check_type(place, &raw.header, block_type)?;
         if let Some(found) = other_type {
-            return Err(self.wrong_type(place, block_type, &found));
+            return Err(self.type_conflict(place, block_type, &found));
         }
         let damaged = |what| self.damaged(place, block_type, what);
         let block = T::parse(&raw.body, self.layout.order).map_err(damaged)?;
         check(&block, &raw.header).map_err(|what| damaged(what.into()))?;
         let block = Arc::new(block);
         if let Some(cache) = cache {
-            cache.insert(self.key(place), T::into_cached(Arc::clone(&block)));
+            cache.insert(self.cache_key(place), T::into_cached(Arc::clone(&block)));
         }
         Ok(block)
     }
 
-    /// Returns the data block at `place` decoded, through `buffers`. `check` compares a block just decoded
-    /// with what else is known of it.
+    /// Returns the data block at `place`, decoded.
+    ///
+    /// `check` compares a block just decoded with its index entry.
     pub(crate) fn load_decoded(
         &self,
         place: BlockPlace,
@@ -114,16 +117,18 @@ impl BlockReader {
         check(&block).map_err(|what| self.damaged_at(block.origin(), what))?;
         let block = Arc::new(block);
         if let Some(cache) = cache {
-            cache.insert(self.key(place), CachedBlock::Decoded(Arc::clone(&block)));
+            cache.insert(self.cache_key(place), CachedBlock::Decoded(Arc::clone(&block)));
         }
         Ok(block)
     }
 
-    /// Returns the data block at `place` for the row of a get, as the table above says. `check` compares a
-    /// block just read or decoded with what else is known of it; of an encoded one no cell is checked yet.
+    /// Returns the data block at `place` for a get, in the state that the module's table shows.
     ///
-    /// A get reads one row. That alone does not pay for decoding all cells and listing all rows, since the
-    /// block may leave a full cache before it is used again.
+    /// `check` compares a block just read or decoded with its index entry. No cell of an encoded
+    /// block is checked yet.
+    ///
+    /// A get reads one row, which does not pay for decoding all cells of a block that a full cache
+    /// may evict before its next use.
     pub(crate) fn load_for_row(
         &self,
         place: BlockPlace,
@@ -139,8 +144,8 @@ impl BlockReader {
         }
         let block = self.read_encoded(place, context)?;
         // `is_full` comes last because it takes the locks of the cache.
-        let stays_encoded =
-            block.is_delta_encoded() && cache.is_none_or(|cache| cache.is_full(self.key(place)));
+        let stays_encoded = block.is_delta_encoded()
+            && cache.is_none_or(|cache| cache.is_full(self.cache_key(place)));
         let block = if stays_encoded {
             DataBlock::Encoded(Arc::new(block))
         } else {
@@ -149,13 +154,14 @@ impl BlockReader {
         let found = block.as_ref();
         check(found).map_err(|what| self.damaged_at(found.origin(), what))?;
         if let Some(cache) = cache {
-            cache.insert(self.key(place), block.clone().into());
+            cache.insert(self.cache_key(place), block.clone().into());
         }
         Ok(block)
     }
 
-    /// Returns the data block at `place` for a scan, as the table above says. `check` is that of
-    /// [`load_for_row`](Self::load_for_row).
+    /// Returns the data block at `place` for a scan, in the state that the module's table shows.
+    ///
+    /// `check` is that of [`load_for_row`](Self::load_for_row).
     pub(crate) fn load_for_scan(
         &self,
         place: BlockPlace,
@@ -172,8 +178,9 @@ impl BlockReader {
         Ok(DataBlock::Encoded(Arc::new(block)))
     }
 
-    /// Returns a data block that the cache has, decoded. An encoded one is decoded and checked, and the
-    /// decoded one takes its place in the cache.
+    /// Returns a data block of the cache, decoded.
+    ///
+    /// An encoded block is decoded, checked, and replaced in the cache.
     fn cached_decoded(
         &self,
         cache: &BlockCache,
@@ -181,7 +188,7 @@ impl BlockReader {
         context: &mut ReadContext<'_>,
         check: &mut impl FnMut(&DecodedBlock) -> Result<(), DamageReason>,
     ) -> Result<Option<Arc<DecodedBlock>>> {
-        let Some(found) = cache.block(self.key(place)) else { return Ok(None) };
+        let Some(found) = cache.block(self.cache_key(place)) else { return Ok(None) };
         match found {
             CachedBlock::Decoded(block) => {
                 context.trace.touch(BlockKind::Data, BlockSource::Cache, block.bytes());
@@ -192,15 +199,15 @@ impl BlockReader {
                 self.replace_by_decoded(cache, &block, context.buffers, check).map(Some)
             }
             other => {
-                let raw = self.read_data(place, context.buffers)?;
+                let raw = self.read_data_block(place, context.buffers)?;
                 context.trace.touch(BlockKind::Data, BlockSource::File, place.byte_len());
-                self.check_type(place, &raw.header, self.data_type())?;
-                Err(self.wrong_type(place, self.data_type(), &other))
+                self.check_type(place, &raw.header, self.data_block_type())?;
+                Err(self.type_conflict(place, self.data_block_type(), &other))
             }
         }
     }
 
-    /// Decodes and checks an encoded block of the cache; the decoded one takes its place there.
+    /// Decodes and checks an encoded block of the cache, and replaces it there.
     fn replace_by_decoded(
         &self,
         cache: &BlockCache,
@@ -212,16 +219,16 @@ impl BlockReader {
         let decoded = block.decode_copy(RowIndexKind::ByHash, buffers).map_err(damaged)?;
         check(&decoded).map_err(damaged)?;
         let decoded = Arc::new(decoded);
-        let key = self.key(block.origin().place);
+        let key = self.cache_key(block.origin().place);
         cache.replace(key, CachedBlock::Decoded(Arc::clone(&decoded)));
         Ok(decoded)
     }
 
-    /// Returns a block that a scanner holds decoded and checked.
+    /// Returns the block that a scanner holds, decoded and checked.
     ///
-    /// A block outside the cache is checked whole, because the scan has compared only its first key with the
-    /// index. An encoded block of the cache is replaced there.
-    pub(crate) fn held_decoded(
+    /// A block outside the cache is checked completely, because the scan has compared only its
+    /// first key with the index. An encoded block of the cache is replaced there.
+    pub(crate) fn check_and_decode_held(
         &self,
         held: DataBlock,
         context: &mut ReadContext<'_>,
@@ -242,26 +249,26 @@ impl BlockReader {
         }
     }
 
-    /// Whether there is a cache, and it has room.
+    /// Returns whether there is a cache and it has room.
     #[inline]
     pub(crate) fn cache_has_room(&self) -> bool {
         self.cache.as_ref().is_some_and(|cache| cache.has_room())
     }
 
-    /// The cache, if there is one and it is to be used.
+    /// Returns the cache, unless there is none or `caching` bypasses it.
     fn cache_for(&self, caching: Caching) -> Option<&BlockCache> {
         self.cache.as_deref().filter(|_| caching == Caching::Use)
     }
 
-    /// Reads the data block at `place`, and checks none of its cells.
+    /// Reads the data block at `place` without checking its cells.
     fn read_encoded(
         &self,
         place: BlockPlace,
         context: &mut ReadContext<'_>,
     ) -> Result<EncodedBlock> {
-        let raw = self.read_data(place, context.buffers)?;
+        let raw = self.read_data_block(place, context.buffers)?;
         context.trace.touch(BlockKind::Data, BlockSource::File, place.byte_len());
-        self.open_data(raw)
+        self.open_encoded(raw)
     }
 
     fn decode(&self, block: EncodedBlock, buffers: &mut Buffers) -> Result<DecodedBlock> {
@@ -270,15 +277,15 @@ impl BlockReader {
         decoded.map_err(|what| self.damaged_at(&origin, what))
     }
 
-    /// Returns a data block that was read, whose cells are still to be checked.
-    pub(crate) fn open_data(&self, raw: RawData) -> Result<EncodedBlock> {
-        let RawData { place, header, body } = raw;
-        self.check_type(place, &header, self.data_type())?;
+    /// Makes an encoded block of a data block that was read. Its cells are not checked yet.
+    pub(crate) fn open_encoded(&self, raw: RawDataBlock) -> Result<EncodedBlock> {
+        let RawDataBlock { place, header, body } = raw;
+        self.check_type(place, &header, self.data_block_type())?;
         let origin = BlockOrigin::new(place, &header);
         self.encoded_block(origin, body).map_err(|what| self.damaged_at(&origin, what))
     }
 
-    /// Returns the block with this body, whose cells are still to be checked.
+    /// Makes an encoded block of a body. Its cells are not checked yet.
     pub(crate) fn encoded_block(
         &self,
         origin: BlockOrigin,
@@ -287,7 +294,7 @@ impl BlockReader {
         let size_max = self.limits.plain_len_max(body.len(), self.source.len());
         let cells = Cells::open(self.encoding, body, size_max)?;
         let block = EncodedBlock::new(origin, cells, self.layout);
-        // Where an address has 32 bits, no block is as long as a greater limit.
+        // On a 32-bit target no block can exceed `usize::MAX`.
         let cell_len_max = usize::try_from(self.limits.cell_len_max).unwrap_or(usize::MAX);
         if block.longest_cell_len(cell_len_max)? > cell_len_max {
             return Err(format!("a cell of more than the {cell_len_max} bytes allowed").into());
@@ -295,29 +302,29 @@ impl BlockReader {
         Ok(block)
     }
 
-    /// The type of the file's data blocks.
-    const fn data_type(&self) -> BlockType {
+    /// Returns the type of the file's data blocks.
+    const fn data_block_type(&self) -> BlockType {
         match self.encoding {
             DataBlockEncoding::None => BlockType::Data,
             _ => BlockType::EncodedData,
         }
     }
 
-    /// The error for a block of which `what` is wrong.
+    /// Returns the error for damage in a block.
     #[cold]
     pub(crate) fn damaged_at(&self, origin: &BlockOrigin, what: DamageReason) -> Error {
         self.damaged(origin.place, origin.block_type, what)
     }
 
-    /// The error for a block at `place` of which `what` is wrong.
+    /// Returns the error for damage in the block at `place`.
     #[cold]
     pub(crate) fn damaged(&self, place: BlockPlace, block: BlockType, what: DamageReason) -> Error {
         Damage::in_block(block, place.offset, what).in_file(&self.name)
     }
 
-    /// Returns the internal error for a cache and a file that disagree about the type of the block at `place`.
+    /// Returns the internal error for a cached block whose type differs from the block in the file.
     #[cold]
-    fn wrong_type(&self, place: BlockPlace, expected: BlockType, found: &CachedBlock) -> Error {
+    fn type_conflict(&self, place: BlockPlace, expected: BlockType, found: &CachedBlock) -> Error {
         let found = found.kind().name();
         let what = format!("the cache has a block of kind {found} where the file has {expected}");
         Error::Internal { file: self.name.clone(), at: place.offset, what }
@@ -331,7 +338,7 @@ impl BlockReader {
         Err(Damage::in_block(header.block_type, place.offset, what).in_file(&self.name))
     }
 
-    pub(crate) const fn key(&self, place: BlockPlace) -> BlockKey {
+    pub(crate) const fn cache_key(&self, place: BlockPlace) -> BlockKey {
         let (file, is_preferred) = (self.file_id, self.in_memory);
         BlockKey { file, offset: place.offset.get(), is_preferred }
     }

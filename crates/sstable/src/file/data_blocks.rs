@@ -1,10 +1,11 @@
-//! Data blocks as gets and scanners ask for them: the one for a key, the next, the one before, the last.
+//! Loads data blocks through the index, and checks each block against its index entry.
+#![allow(clippy::arithmetic_side_effects, reason = "a node has an entry")]
 
 use std::sync::Arc;
 
 use super::index::{
-    BlockBefore, DataIndex, DataPlace, check_data_keys, check_first_key, check_later_key,
-    check_previous, first_key_is_unambiguous,
+    DataEntry, DataIndex, Predecessor, check_at_most, check_key_range, check_lower_bound,
+    check_predecessor, first_key_is_unambiguous,
 };
 use super::index_cursor::IndexCursor;
 use super::open_file::OpenFile;
@@ -34,8 +35,9 @@ impl OpenFile {
         self.data_block_for(&before_all, None, context)
     }
 
-    /// Returns the last block whose index key is not greater than `key`, or the first of all; `None` in a file
-    /// without cells. Reuses `held` if it is that block.
+    /// Returns the last block whose index key is at most `key`, else the first block.
+    ///
+    /// `None` in a file without cells. Reuses `held` if it is that block.
     pub(crate) fn data_block_for(
         &self,
         key: &KeyRef<'_>,
@@ -44,66 +46,75 @@ impl OpenFile {
     ) -> Result<Option<Arc<DecodedBlock>>> {
         let Some(index) = &self.index else { return Ok(None) };
         let choose = |node: &IndexBlock| node.find(key);
-        let block = index.find(&self.blocks, choose, context, |place, context| match held {
-            Some(held) if held.as_ref().origin().place.offset == place.block.offset => {
-                let check = |block: &_| self.check_data(block, place);
-                self.blocks.held_decoded(held, context, check)
+        let block = index.find(&self.blocks, choose, context, |entry, context| match held {
+            Some(held) if held.as_ref().origin().place.offset == entry.block.offset => {
+                let check = |block: &_| self.check_decoded(block, entry);
+                self.blocks.check_and_decode_held(held, context, check)
             }
-            _ => self.load_decoded(place, context),
+            _ => self.load_decoded(entry, context),
         })?;
         Ok(Some(block))
     }
 
-    /// Returns the data block that a cursor stands on, for a scan. A block that the cache holds is checked
-    /// whole; any other only by its `previous` offset and its first key.
+    /// Returns the data block at a cursor, for a scan.
+    ///
+    /// Checks a decoded block completely, and an encoded one only by its `previous` offset and its
+    /// first key.
     pub(crate) fn data_block_at(
         &self,
         cursor: &IndexCursor,
         context: &mut ReadContext<'_>,
     ) -> Result<DataBlock> {
-        let place = cursor.entry(self.data_index());
+        let entry = cursor.entry(self.data_index());
         let check = |block: DataRef<'_>| match block {
             DataRef::Decoded(decoded) => {
-                check_previous(decoded.origin().previous, place.before)?;
-                self.check_data(decoded, place)
+                check_predecessor(decoded.origin().previous, entry.predecessor)?;
+                self.check_decoded(decoded, entry)
             }
-            DataRef::Encoded(_) => self.check_first(block, place),
+            DataRef::Encoded(_) => self.check_by_first_key(block, entry),
         };
-        self.blocks.load_for_scan(place.block, context, check)
+        self.blocks.load_for_scan(entry.block, context, check)
     }
 
-    /// Returns the data block that a cursor stands on, with all cells checked.
-    pub(crate) fn whole_data_block_at(
+    /// Returns the data block at a cursor, with all cells checked.
+    pub(crate) fn decoded_data_block_at(
         &self,
         cursor: &IndexCursor,
         context: &mut ReadContext<'_>,
     ) -> Result<Arc<DecodedBlock>> {
-        let place = cursor.entry(self.data_index());
-        self.load_decoded(place, context)
+        let entry = cursor.entry(self.data_index());
+        self.load_decoded(entry, context)
     }
 
-    /// Checks a block that was read ahead, on which a cursor stands. Runs the same checks as a read past the
-    /// cache, so that both report damage at the same cell.
+    /// Checks the prefetched block at a cursor.
+    ///
+    /// Runs the same checks as a read that bypasses the cache, so that both report damage at the
+    /// same cell.
     pub(crate) fn check_read_ahead(&self, block: &DataBlock, cursor: &IndexCursor) -> Result<()> {
-        let (place, block) = (cursor.entry(self.data_index()), block.as_ref());
-        self.check_first(block, place).map_err(|what| self.damage_in(block.origin(), what))
+        let (entry, block) = (cursor.entry(self.data_index()), block.as_ref());
+        self.check_by_first_key(block, entry).map_err(|what| self.damage_in(block.origin(), what))
     }
 
-    /// Checks a key in the block that a cursor stands on against the next index key or, in the last block,
-    /// against the last key of the file.
+    /// Checks a key of the block at a cursor against the block's upper bound.
+    ///
+    /// The bound is the next index key or, in the last block, the last key of the file.
     pub(crate) fn check_upper_bound(
         &self,
         origin: &BlockOrigin,
         key: &KeyRef<'_>,
         cursor: &IndexCursor,
     ) -> Result<()> {
-        let checked = self.check_upper_bound_at(key, cursor.entry(self.data_index()));
+        let checked = self.check_entry_upper_bound(key, cursor.entry(self.data_index()));
         checked.map_err(|what| self.damage_in(origin, what.into()))
     }
 
-    /// Checks the last key of the last data block.
-    pub(crate) fn check_last(&self, origin: &BlockOrigin, last_key: &KeyRef<'_>) -> Result<()> {
-        let checked = self.check_last_key(origin.place, last_key);
+    /// Checks the offset and the last key of the last data block.
+    pub(crate) fn check_end_of_file(
+        &self,
+        origin: &BlockOrigin,
+        last_key: &KeyRef<'_>,
+    ) -> Result<()> {
+        let checked = self.check_last_data_block(origin.place, last_key);
         checked.map_err(|what| self.damage_in(origin, what.into()))
     }
 
@@ -115,13 +126,15 @@ impl OpenFile {
         let Some(index) = &self.index else { return Ok(None) };
         let choose = |node: &IndexBlock| node.len() - 1;
         let load =
-            |place: DataPlace<'_>, context: &mut ReadContext<'_>| self.load_decoded(place, context);
+            |entry: DataEntry<'_>, context: &mut ReadContext<'_>| self.load_decoded(entry, context);
         index.find(&self.blocks, choose, context, load).map(Some)
     }
 
-    /// Decodes the block that a scanner holds. An encoded block in the cache stays encoded: its decoded form
-    /// has to be compared with its index entry, which the scanner no longer has.
-    pub(crate) fn decoded(
+    /// Decodes the block that a scanner holds, without a check against the index.
+    ///
+    /// Does not replace an encoded block in the cache: only a block checked against its index entry
+    /// may enter the cache decoded, and the scanner does not keep the entry.
+    pub(crate) fn decode_held(
         &self,
         held: DataBlock,
         buffers: &mut Buffers,
@@ -143,7 +156,7 @@ impl OpenFile {
             return Ok(());
         }
         let at = BlockOffset::new(self.blocks.source.len());
-        let what = format!("{found} cells, not {stated} as the trailer says");
+        let what = format!("{found} cells, but the trailer states {stated}");
         Err(Damage { at, block: Some(BlockType::Trailer), what: what.into() }
             .in_file(&self.blocks.name))
     }
@@ -155,74 +168,81 @@ impl OpenFile {
         self.index.as_ref().expect("data blocks are loaded through the index")
     }
 
-    /// Returns the data block that the index has at `place`, with all its cells checked.
+    /// Returns the data block of an index entry, with all its cells checked.
     pub(crate) fn load_decoded(
         &self,
-        place: DataPlace<'_>,
+        entry: DataEntry<'_>,
         context: &mut ReadContext<'_>,
     ) -> Result<Arc<DecodedBlock>> {
-        let slot = self.slot_of(place, context.caching);
+        let slot = self.slot_of(entry, context.caching);
         if let Some((block, bytes)) = slot.and_then(BlockSlot::block) {
             context.trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
             return Ok(block);
         }
-        let (mut before, caching) = (PreviousBlockCheck::default(), context.caching);
+        let (mut predecessor, caching) = (PredecessorCheck::default(), context.caching);
         let check = |block: &DecodedBlock| {
-            before.check(self, DataRef::Decoded(block), place, caching)?;
-            self.check_data(block, place)
+            predecessor.check(self, DataRef::Decoded(block), entry, caching)?;
+            self.check_decoded(block, entry)
         };
-        let block = self.blocks.load_decoded(place.block, context, check);
-        let block = before.counted(block, context.trace)?;
+        let block = self.blocks.load_decoded(entry.block, context, check);
+        let block = predecessor.counted(block, context.trace)?;
         if let Some(slot) = slot {
             slot.remember(&block);
         }
         Ok(block)
     }
 
-    /// Returns the data block that the index has at `place`, for the row of a get: with all its cells
-    /// checked, or delta-encoded with none of them checked.
+    /// Returns the data block of an index entry, for a get of one row.
+    ///
+    /// Either all cells are checked, or the block is delta-encoded and none are.
     pub(crate) fn load_for_row(
         &self,
-        place: DataPlace<'_>,
+        entry: DataEntry<'_>,
         context: &mut ReadContext<'_>,
     ) -> Result<DataBlock> {
-        let slot = self.slot_of(place, context.caching);
+        let slot = self.slot_of(entry, context.caching);
         if let Some((block, bytes)) = slot.and_then(BlockSlot::block) {
             context.trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
             return Ok(DataBlock::Decoded(block));
         }
-        let (mut before, caching) = (PreviousBlockCheck::default(), context.caching);
+        let (mut predecessor, caching) = (PredecessorCheck::default(), context.caching);
         let check = |block: DataRef<'_>| {
-            before.check(self, block, place, caching)?;
+            predecessor.check(self, block, entry, caching)?;
             match block {
-                DataRef::Decoded(block) => self.check_data(block, place),
+                DataRef::Decoded(block) => self.check_decoded(block, entry),
                 DataRef::Encoded(_) => Ok(()),
             }
         };
-        let block = self.blocks.load_for_row(place.block, context, check);
-        let block = before.counted(block, context.trace)?;
+        let block = self.blocks.load_for_row(entry.block, context, check);
+        let block = predecessor.counted(block, context.trace)?;
         if let (Some(slot), DataBlock::Decoded(block)) = (slot, &block) {
             slot.remember(block);
         }
         Ok(block)
     }
 
-    /// Returns the slot of a place while the cache has room. A full cache has to see each use of a block.
-    fn slot_of<'a>(&self, place: DataPlace<'a>, caching: Caching) -> Option<&'a BlockSlot> {
+    /// Returns the slot of an entry while the cache has room.
+    ///
+    /// A full cache must see every access, to choose what to evict.
+    fn slot_of<'a>(&self, entry: DataEntry<'a>, caching: Caching) -> Option<&'a BlockSlot> {
         let has_room = caching == Caching::Use && self.blocks.cache_has_room();
-        has_room.then_some(place.slot)
+        has_room.then_some(entry.slot)
     }
 
-    /// Checks the keys of a data block whose cells were checked against the index and the file info.
-    fn check_data(&self, block: &DecodedBlock, place: DataPlace<'_>) -> Result<(), DamageReason> {
-        check_data_keys(block, place.key, place.next_key, self.trailer.comparator)?;
-        if place.next_key.is_none() {
-            self.check_last_key(block.origin().place, &block.last_key())?;
+    /// Checks the key range of a decoded block against the index and the file info.
+    fn check_decoded(
+        &self,
+        block: &DecodedBlock,
+        entry: DataEntry<'_>,
+    ) -> Result<(), DamageReason> {
+        check_key_range(block, entry.key, entry.next_key, self.trailer.comparator)?;
+        if entry.next_key.is_none() {
+            self.check_last_data_block(block.origin().place, &block.last_key())?;
         }
         Ok(())
     }
 
-    /// Returns a cursor over the index on the entry of `block`, which was loaded through the index.
+    /// Returns an index cursor at the entry of `block`, which was loaded through the index.
     pub(crate) fn cursor_on(
         &self,
         block: DataRef<'_>,
@@ -234,90 +254,100 @@ impl OpenFile {
         cursor.map_err(|what| self.blocks.damaged_at(origin, what))?
     }
 
-    /// Finds the data block before `block` where the entry before is in another index block.
-    fn block_before(
+    /// Finds the data block before `block` when its entry is in another index block.
+    fn find_predecessor(
         &self,
         block: DataRef<'_>,
         context: &mut ReadContext<'_>,
-    ) -> Result<BlockBefore> {
+    ) -> Result<Predecessor> {
         let cursor = self.cursor_on(block, context)?;
         let before = cursor.into_previous(self, context)?;
-        Ok(before.map_or(BlockBefore::First, |before| BlockBefore::At(before.block_place().offset)))
+        Ok(before.map_or(Predecessor::First, |before| Predecessor::At(before.block_place().offset)))
     }
 
-    /// Checks that a data block is the one that the index has at `place`, by its first key; all cells are
-    /// checked only where that is not enough.
-    fn check_first(&self, block: DataRef<'_>, place: DataPlace<'_>) -> Result<(), DamageReason> {
-        check_previous(block.origin().previous, place.before)?;
+    /// Checks by its first key that a data block is the one of an index entry.
+    ///
+    /// Checks all cells only if the first key is ambiguous.
+    fn check_by_first_key(
+        &self,
+        block: DataRef<'_>,
+        entry: DataEntry<'_>,
+    ) -> Result<(), DamageReason> {
+        check_predecessor(block.origin().previous, entry.predecessor)?;
         let order = self.trailer.comparator;
         let is_unambiguous = block.with_first_key(|first| {
-            check_first_key(first, place.key, order)?;
-            self.check_upper_bound_at(first, place)?;
-            Ok::<_, DamageReason>(first_key_is_unambiguous(first, place.next_key, order))
+            check_lower_bound(first, entry.key, order)?;
+            self.check_entry_upper_bound(first, entry)?;
+            Ok::<_, DamageReason>(first_key_is_unambiguous(first, entry.next_key, order))
         })??;
         if is_unambiguous {
             return Ok(());
         }
         match block {
-            DataRef::Decoded(block) => self.check_data(block, place),
-            DataRef::Encoded(block) => self.check_end(block, block.cursor()?, place),
+            DataRef::Decoded(block) => self.check_decoded(block, entry),
+            DataRef::Encoded(block) => self.check_remaining_cells(block, block.cursor()?, entry),
         }
     }
 
-    /// Checks all further cells of a block, and the last key against the upper bound.
-    fn check_end(
+    /// Checks the remaining cells of a block, and the last key against the upper bound.
+    fn check_remaining_cells(
         &self,
         block: &EncodedBlock,
         mut cursor: EncodedCursor,
-        place: DataPlace<'_>,
+        entry: DataEntry<'_>,
     ) -> Result<(), DamageReason> {
         block.go_to_last(&mut cursor)?;
-        Ok(self.check_upper_bound_at(&block.cell(&cursor).key(), place)?)
+        Ok(self.check_entry_upper_bound(&block.cell(&cursor).key(), entry)?)
     }
 
-    /// Checks a key of the data block at `place` against the next index key or, in the last block, against
-    /// the last key of the file.
-    fn check_upper_bound_at(
+    /// Checks a key against the next index key or, in the last block, the last key of the file.
+    fn check_entry_upper_bound(
         &self,
         found: &KeyRef<'_>,
-        place: DataPlace<'_>,
+        entry: DataEntry<'_>,
     ) -> Result<(), &'static str> {
-        let end = place.next_key.unwrap_or_else(|| self.stated_last_key());
-        check_later_key(found, end, self.trailer.comparator)
+        let end = entry.next_key.unwrap_or_else(|| self.stated_last_key());
+        check_at_most(found, end, self.trailer.comparator)
     }
 
-    /// Moves through an encoded block to a row, if the row is there. Each cell that it comes to is checked as
-    /// in a block that is decoded; what follows the row is not looked at.
+    /// Returns a cursor at a row's first cell in an encoded block; `None` for an absent row.
+    ///
+    /// Runs the checks of decoding on each cell up to the row, and none on the cells after it.
     pub(crate) fn find_row_in_encoded(
         &self,
         block: &EncodedBlock,
-        place: DataPlace<'_>,
+        entry: DataEntry<'_>,
         row: &[u8],
     ) -> Result<Option<EncodedCursor>, DamageReason> {
         let order = self.trailer.comparator;
         let mut cursor = block.cursor()?;
         let is_unambiguous = {
             let first = block.cell(&cursor).key();
-            check_first_key(&first, place.key, order)?;
-            first_key_is_unambiguous(&first, place.next_key, order)
+            check_lower_bound(&first, entry.key, order)?;
+            first_key_is_unambiguous(&first, entry.next_key, order)
         };
         if !is_unambiguous {
-            self.check_end(block, cursor.clone(), place)?;
+            self.check_remaining_cells(block, cursor.clone(), entry)?;
         }
         let found = block.go_to_row(&mut cursor, row)?;
         let reached = block.cell(&cursor).key();
-        self.check_upper_bound_at(&reached, place)?;
-        if found.is_lt() && place.next_key.is_none() {
-            self.check_last_key(block.origin().place, &reached)?;
+        self.check_entry_upper_bound(&reached, entry)?;
+        if found.is_lt() && entry.next_key.is_none() {
+            self.check_last_data_block(block.origin().place, &reached)?;
         }
         Ok(found.is_eq().then_some(cursor))
     }
 
-    /// Checks the last data block against the trailer and the file info. The last key in the file info
-    /// decides which rows are out of range, so it must be right.
-    fn check_last_key(&self, place: BlockPlace, found: &KeyRef<'_>) -> Result<(), &'static str> {
+    /// Checks the last data block against the trailer and the file info.
+    ///
+    /// The last key in the file info decides which rows are out of range, so it must be right.
+    fn check_last_data_block(
+        &self,
+        place: BlockPlace,
+        found: &KeyRef<'_>,
+    ) -> Result<(), &'static str> {
         if self.trailer.last_data_block_offset != Some(place.offset) {
-            return Err("is the last data block of the index, and not that of the trailer");
+            return Err("is the last data block of the index, but the trailer has another one");
         }
         if KeyRef::parse(self.stated_last_key()).as_ref() == Some(found) {
             Ok(())
@@ -326,48 +356,49 @@ impl OpenFile {
         }
     }
 
-    /// The last key of a file with cells, as the file info has it.
+    /// Returns the last key of a file with cells, from the file info.
     fn stated_last_key(&self) -> &[u8] {
         let last_key = self.file_info.value(FileInfo::LAST_KEY);
         last_key.expect("a file with cells is opened only if it states its last key")
     }
 }
 
-/// The check of a block's `previous` offset, and what had to be read for it.
+/// The check of a block's `previous` offset, with the reads that it needed.
 #[derive(Default)]
-struct PreviousBlockCheck {
+struct PredecessorCheck {
     trace: ReadTrace,
     failure: Option<Error>,
 }
 
-impl PreviousBlockCheck {
-    /// Checks the `previous` offset of the block at `place`. If the entry of the block in front is in
-    /// another leaf, reads that leaf.
+impl PredecessorCheck {
+    /// Checks the `previous` offset of the block of an index entry.
+    ///
+    /// If the entry of the block before is in another leaf, reads that leaf.
     fn check(
         &mut self,
         file: &OpenFile,
         block: DataRef<'_>,
-        place: DataPlace<'_>,
+        entry: DataEntry<'_>,
         caching: Caching,
     ) -> Result<(), DamageReason> {
-        let mut before = place.before;
-        if before == BlockBefore::InOtherLeaf {
+        let mut predecessor = entry.predecessor;
+        if predecessor == Predecessor::InOtherLeaf {
             let (buffers, trace) = (&mut Buffers::default(), &mut self.trace);
-            match file.block_before(block, &mut ReadContext { caching, buffers, trace }) {
-                Ok(found) => before = found,
-                // A damaged leaf is no reason to lose the first block of the next one, whose keys
-                // show that it is in its place.
+            match file.find_predecessor(block, &mut ReadContext { caching, buffers, trace }) {
+                Ok(found) => predecessor = found,
+                // The key range still identifies the block, so damage in the previous leaf does not
+                // make the first block of this leaf unreadable.
                 Err(Error::Corrupt { .. }) => {}
                 Err(error) => {
                     self.failure = Some(error);
-                    return Err("the index block in front of its own cannot be read".into());
+                    return Err("the index block before its own cannot be read".into());
                 }
             }
         }
-        Ok(check_previous(block.origin().previous, before)?)
+        Ok(check_predecessor(block.origin().previous, predecessor)?)
     }
 
-    /// Adds what was read to `trace`. Returns the failure to read the leaf in place of its consequence.
+    /// Adds the reads to `trace`. If the leaf could not be read, returns that error.
     fn counted<T>(self, loaded: Result<T>, trace: &mut ReadTrace) -> Result<T> {
         trace.add(&self.trace);
         match self.failure {

@@ -1,8 +1,12 @@
-//! The data index of an open file: from a key to the data block that can hold it.
+//! The data index of an open file: maps a key to the data block that can hold it.
 //!
 //! ```text
-//! root, in memory ──→ intermediate blocks, none to fourteen levels ──→ leaf ──→ data block
+//! root, in memory ──→ intermediate blocks, 0 to 14 levels ──→ leaf ──→ data block
 //! ```
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "an index below the number of entries, and levels up to a bound"
+)]
 
 use std::sync::Arc;
 
@@ -17,37 +21,39 @@ use crate::block::slot::BlockSlot;
 use crate::encoding::DamageReason;
 use crate::{BlockOffset, BlockType, Comparator, KeyRef, Result};
 
-/// The root of the index, and how many levels it has.
+/// The root of the index and its number of levels.
 #[derive(Debug)]
 pub(crate) struct DataIndex {
     pub(crate) root: IndexBlock,
     pub(crate) levels: u32,
 }
 
-/// Where the index has a data block, and what it says about the keys in it.
+/// An index entry of a data block: the block's location, key range and predecessor.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct DataPlace<'a> {
+pub(crate) struct DataEntry<'a> {
     pub(crate) block: BlockPlace,
-    /// Not greater than the block's first key.
+    /// At most the block's first key.
     pub(crate) key: &'a [u8],
-    /// Not less than the block's last key; `None` for the last block of the file.
+    /// At least the block's last key; `None` for the last block of the file.
     pub(crate) next_key: Option<&'a [u8]>,
-    pub(crate) before: BlockBefore,
+    pub(crate) predecessor: Predecessor,
     pub(crate) slot: &'a BlockSlot,
 }
 
-/// The block of the same type in front of another, as far as the index tells.
+/// The block of the same type before another one, according to the index.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum BlockBefore {
-    /// There is none: the other is the first of the file.
+pub(crate) enum Predecessor {
+    /// None: the block is the first of the file.
     First,
     At(BlockOffset),
-    /// Its entry is in the leaf before, which was not read.
+    /// The entry is in the previous leaf, which was not read.
     InOtherLeaf,
 }
 
-impl BlockBefore {
-    /// Returns the block before entry `index`. `is_leftmost`: the node is the first of its level.
+impl Predecessor {
+    /// Returns the block before entry `index`.
+    ///
+    /// `is_leftmost`: the node is the first of its level.
     pub(crate) fn of_entry(node: &IndexBlock, index: usize, is_leftmost: bool) -> Self {
         match index.checked_sub(1).and_then(|before| node.entry(before)) {
             Some(before) => Self::At(before.block.offset),
@@ -58,23 +64,22 @@ impl BlockBefore {
 }
 
 impl DataIndex {
-    /// The entry of the root for a key, where the root leads to data blocks.
+    /// Returns the root entry for a key; `None` if the root does not point to data blocks.
     pub(crate) fn find_in_root(&self, key: &KeyRef<'_>) -> Option<usize> {
         (self.levels <= 1).then(|| self.root.find(key))
     }
 
-    /// Goes down from the root by the entry that `choose` takes of each node, and hands the data block of the
-    /// last one to `visit`.
+    /// Descends from the root to a data block's entry, and calls `visit` with the entry.
     ///
-    /// [`IndexCursor`](super::index_cursor::IndexCursor) goes down too, and keeps the nodes and entries on its
-    /// way in a list. A get needs only the last node and does not allocate a list. Both load each node by
-    /// [`load_below`](Self::load_below).
+    /// `choose` selects the entry in each node. Unlike
+    /// [`IndexCursor`](super::index_cursor::IndexCursor), does not allocate a list of the nodes: a
+    /// get needs only the last one.
     pub(crate) fn find<R>(
         &self,
         blocks: &BlockReader,
         choose: impl Fn(&IndexBlock) -> usize,
         context: &mut ReadContext<'_>,
-        visit: impl FnOnce(DataPlace<'_>, &mut ReadContext<'_>) -> Result<R>,
+        visit: impl FnOnce(DataEntry<'_>, &mut ReadContext<'_>) -> Result<R>,
     ) -> Result<R> {
         let mut held: Option<Arc<IndexBlock>> = None;
         let mut above: Option<Bytes> = None;
@@ -85,135 +90,137 @@ impl DataIndex {
             let index = choose(node);
             let entry = node.entry(index).expect("an entry is chosen among those of its node");
             let next = node.entry(index + 1);
-            let before = BlockBefore::of_entry(node, index, is_leftmost);
+            let predecessor = Predecessor::of_entry(node, index, is_leftmost);
             if level >= self.levels {
                 let next_key = next.map(|next| next.key).or(above.as_deref());
                 let (block, key, slot) = (entry.block, entry.key, node.slot(index));
-                return visit(DataPlace { block, key, next_key, before, slot }, context);
+                return visit(DataEntry { block, key, next_key, predecessor, slot }, context);
             }
             level += 1;
             is_leftmost &= index == 0;
             if let Some(next) = next {
                 above = Some(node.keep(next.key));
             }
-            let place = NodePlace { entry, next_key: above.as_deref(), before };
-            held = Some(self.load_below(blocks, place, level, context)?);
+            let node = NodeEntry { entry, next_key: above.as_deref(), predecessor };
+            held = Some(self.load_below(blocks, node, level, context)?);
         }
     }
 
-    /// Loads the index block at a place on the level `level`, counted from the root's 1, and checks that it
-    /// is the one that belongs there.
+    /// Loads an index block on a level, and checks the block against the entry that points to it.
+    ///
+    /// The root is level 1.
     pub(crate) fn load_below(
         &self,
         blocks: &BlockReader,
-        place: NodePlace<'_>,
+        node: NodeEntry<'_>,
         level: u32,
         context: &mut ReadContext<'_>,
     ) -> Result<Arc<IndexBlock>> {
         let is_leaf = level == self.levels;
         let block_type = if is_leaf { BlockType::LeafIndex } else { BlockType::IntermediateIndex };
-        let wanted = place.entry.block.of_type(block_type);
+        let wanted = node.entry.block.of_type(block_type);
         blocks.load(wanted, context.caching, context.trace, |found, header| {
-            // Intermediate blocks of all levels are one chain, of which the first of a level follows the last
-            // of the level below it.
-            let is_known = is_leaf || place.before != BlockBefore::First;
-            if is_known && check_previous(header.previous_block, place.before).is_err() {
-                return Err("does not follow the index block that the index has in front of it");
+            // Intermediate blocks of all levels form one chain: the first block of a level follows
+            // the last one of the level below, whose offset is not known here.
+            let is_known = is_leaf || node.predecessor != Predecessor::First;
+            if is_known && check_predecessor(header.previous_block, node.predecessor).is_err() {
+                return Err("its `previous` offset is not that of the index block before it");
             }
-            check_index_keys(found, place.entry.key, place.next_key, blocks.layout.order)
+            check_node_keys(found, node.entry.key, node.next_key, blocks.layout.order)
         })
     }
 }
 
-/// Where the index has one of its own blocks.
+/// An index entry of another index block.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct NodePlace<'a> {
+pub(crate) struct NodeEntry<'a> {
     pub(crate) entry: IndexEntry<'a>,
-    /// The key of the entry behind.
+    /// The key of the next entry.
     pub(crate) next_key: Option<&'a [u8]>,
-    pub(crate) before: BlockBefore,
+    pub(crate) predecessor: Predecessor,
 }
 
-/// Checks that an index block is the one that an entry leads to: it starts with the entry's key.
-fn check_index_keys(
+/// Checks that an index block starts with the key of the entry that points to it.
+fn check_node_keys(
     found: &IndexBlock,
     key: &[u8],
     next_key: Option<&[u8]>,
     order: Comparator,
 ) -> Result<(), &'static str> {
     if found.entry(0).is_none_or(|first| first.key != key) {
-        return Err("does not start with the key of the entry that leads to it");
+        return Err("does not start with the key of the entry that points to it");
     }
     match next_key {
-        Some(next_key) => check_later_key(&checked_key(found.last_entry().key), next_key, order),
+        Some(next_key) => check_at_most(&parse_key(found.last_entry().key), next_key, order),
         None => Ok(()),
     }
 }
 
-/// Parses a key of the index, or the last key of the file.
-fn checked_key(key: &[u8]) -> KeyRef<'_> {
+/// Parses a key of the index, or the last key of the file. Both were checked when they were read.
+fn parse_key(key: &[u8]) -> KeyRef<'_> {
     KeyRef::parse(key).expect("keys of index blocks, and of the file info, are checked when read")
 }
 
-/// Checks the `previous` offset in a data block's header against the block that the index has there.
-pub(crate) fn check_previous(
+/// Checks the `previous` offset in a data block's header against the index.
+pub(crate) fn check_predecessor(
     previous: Option<BlockOffset>,
-    before: BlockBefore,
+    predecessor: Predecessor,
 ) -> Result<(), &'static str> {
-    let expected = match before {
-        BlockBefore::InOtherLeaf => return Ok(()),
-        BlockBefore::First => None,
-        BlockBefore::At(offset) => Some(offset),
+    let expected = match predecessor {
+        Predecessor::InOtherLeaf => return Ok(()),
+        Predecessor::First => None,
+        Predecessor::At(offset) => Some(offset),
     };
     if previous == expected {
         return Ok(());
     }
-    Err("does not follow the data block that the index has in front of it")
+    Err("its `previous` offset is not that of the data block before it in the index")
 }
 
-/// Checks the keys of a data block whose cells were checked against the entry that leads to it.
-pub(crate) fn check_data_keys(
+/// Checks the first and the last key of a decoded block against its index entry.
+pub(crate) fn check_key_range(
     found: &DecodedBlock,
     key: &[u8],
     next_key: Option<&[u8]>,
     order: Comparator,
 ) -> Result<(), DamageReason> {
-    check_first_key(&found.first_key(), key, order)?;
+    check_lower_bound(&found.first_key(), key, order)?;
     if let Some(next_key) = next_key {
-        check_later_key(&found.last_key(), next_key, order)?;
+        check_at_most(&found.last_key(), next_key, order)?;
     }
     Ok(())
 }
 
-/// Returns whether the first key alone identifies the block: it is less than the next entry's key, and
-/// the key ranges of blocks are disjoint.
+/// Returns whether the first key alone identifies the block.
+///
+/// It does if it is less than the next entry's key, because the key ranges of blocks are disjoint.
 pub(crate) fn first_key_is_unambiguous(
     first: &KeyRef<'_>,
     next_key: Option<&[u8]>,
     order: Comparator,
 ) -> bool {
-    next_key.is_none_or(|next| order.compare(first, &checked_key(next)).is_lt())
+    next_key.is_none_or(|next| order.compare(first, &parse_key(next)).is_lt())
 }
 
-/// Checks the first key of a block against the entry that leads to it.
-pub(crate) fn check_first_key(
+/// Checks that the first key of a block is at least its index key.
+pub(crate) fn check_lower_bound(
     first: &KeyRef<'_>,
     key: &[u8],
     order: Comparator,
 ) -> Result<(), &'static str> {
-    if order.compare(&checked_key(key), first).is_le() {
+    if order.compare(&parse_key(key), first).is_le() {
         return Ok(());
     }
     Err("its first key is less than the index says")
 }
 
-/// Checks a key of a block against an upper bound: the key of the entry behind, or the file's last key.
-pub(crate) fn check_later_key(
+/// Checks that a key of a block is at most the next index key or the file's last key.
+pub(crate) fn check_at_most(
     found: &KeyRef<'_>,
     end: &[u8],
     order: Comparator,
 ) -> Result<(), &'static str> {
-    if order.compare(found, &checked_key(end)).is_le() {
+    if order.compare(found, &parse_key(end)).is_le() {
         return Ok(());
     }
     Err("a key in it is greater than the index, or the last key of the file, allows")
@@ -224,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_first_key_that_equals_the_next_entrys_may_be_of_either_block() {
+    fn a_first_key_equal_to_the_next_index_key_does_not_identify_the_block() {
         let flat = |row: &[u8]| {
             let mut key = Vec::new();
             KeyRef::before_row(row).write_flat(&mut key);
@@ -232,7 +239,7 @@ mod tests {
         };
         let (first, next) = (flat(b"row3"), flat(b"row4"));
         let is_unambiguous = |first: &[u8], next: Option<&[u8]>| {
-            first_key_is_unambiguous(&checked_key(first), next, Comparator::Bytes)
+            first_key_is_unambiguous(&parse_key(first), next, Comparator::Bytes)
         };
         assert!(is_unambiguous(&first, Some(&next)));
         assert!(!is_unambiguous(&next, Some(&next)));

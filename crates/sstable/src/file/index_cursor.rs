@@ -1,12 +1,16 @@
-//! A cursor over the data index: stands on the entry of one data block and moves to its neighbours.
+//! A cursor over the entries of the data index, one for each data block.
 //!
-//! Scans in both directions find the next block and its key range through the index, never through the
-//! header of the current block. A misplaced block has valid checksums, and its header would make the
-//! scan skip the blocks between.
+//! Scans in both directions find the next block and its key range through the index, never through
+//! the header of the current block. A misplaced block has valid checksums, and its header would
+//! make the scan skip the blocks between.
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "indexes below the number of entries, and levels up to a bound"
+)]
 
 use std::sync::Arc;
 
-use super::index::{BlockBefore, DataIndex, DataPlace, NodePlace};
+use super::index::{DataEntry, DataIndex, NodeEntry, Predecessor};
 use super::open_file::OpenFile;
 use super::read_context::ReadContext;
 use crate::block::branch::IndexBlock;
@@ -14,20 +18,20 @@ use crate::block::index::{BlockPlace, IndexEntry};
 use crate::block::origin::BlockOrigin;
 use crate::{Damage, Error, KeyRef, Result};
 
-/// A position in the data index: on the entry of a data block.
+/// A cursor over the data index, at the entry of a data block.
 #[derive(Clone, Debug)]
 pub(crate) struct IndexCursor {
-    /// The chosen entry of the root.
+    /// The current entry of the root.
     root_entry: usize,
-    /// The nodes below the root, down to the one that leads to data blocks, each with its entry.
+    /// The nodes below the root, down to the leaf, each with its current entry.
     below: Vec<(Arc<IndexBlock>, usize)>,
-    /// Where the block of the entry is.
+    /// The location of the data block.
     block: BlockPlace,
-    before: BlockBefore,
+    predecessor: Predecessor,
 }
 
 impl IndexCursor {
-    /// Goes to the entry of a block whose first key is `first_key`.
+    /// Returns a cursor at the entry of a block whose first key is `first_key`.
     pub(crate) fn on_block(
         origin: &BlockOrigin,
         first_key: &KeyRef<'_>,
@@ -37,10 +41,14 @@ impl IndexCursor {
         let find = |node: &IndexBlock| node.find(first_key);
         let index = file.data_index();
         let (root_entry, wanted) = (find(&index.root), origin.place);
-        let mut cursor =
-            Self { root_entry, below: Vec::new(), block: wanted, before: BlockBefore::InOtherLeaf };
+        let mut cursor = Self {
+            root_entry,
+            below: Vec::new(),
+            block: wanted,
+            predecessor: Predecessor::InOtherLeaf,
+        };
         cursor.descend(find, file, context)?;
-        // A damaged index can have equal keys, of which the search finds the last.
+        // A damaged index can have equal keys. The search finds the last of them.
         while cursor.block != wanted {
             let key = KeyRef::parse(cursor.entry(index).key);
             let is_equal =
@@ -55,20 +63,20 @@ impl IndexCursor {
         Ok(cursor)
     }
 
-    /// Where the block is.
+    /// Returns the location of the data block.
     pub(crate) const fn block_place(&self) -> BlockPlace {
         self.block
     }
 
-    /// What the index says of the block.
-    pub(crate) fn entry<'a>(&'a self, index: &'a DataIndex) -> DataPlace<'a> {
-        let (node, number) = self.last_node(index);
+    /// Returns the index entry of the block.
+    pub(crate) fn entry<'a>(&'a self, index: &'a DataIndex) -> DataEntry<'a> {
+        let (node, number) = self.lowest_node(index);
         let IndexEntry { block, key } = entry_of(node, number);
         let (next_key, slot) = (self.next_key(index), node.slot(number));
-        DataPlace { block, key, next_key, before: self.before, slot }
+        DataEntry { block, key, next_key, predecessor: self.predecessor, slot }
     }
 
-    /// Moves to the next data block; `None` behind the last one.
+    /// Moves to the next data block; `None` after the last one.
     pub(crate) fn into_next(
         mut self,
         file: &OpenFile,
@@ -93,11 +101,11 @@ impl IndexCursor {
         if self.block.offset <= from {
             return Err(self.out_of_order(file));
         }
-        self.before = BlockBefore::At(from);
+        self.predecessor = Predecessor::At(from);
         Ok(Some(self))
     }
 
-    /// Moves to the data block before; `None` in front of the first one.
+    /// Moves to the previous data block; `None` before the first one.
     pub(crate) fn into_previous(
         mut self,
         file: &OpenFile,
@@ -122,16 +130,17 @@ impl IndexCursor {
         Ok(Some(self))
     }
 
-    /// The error for an entry that leads to a block on the wrong side of its neighbour. A single index
-    /// block is checked for that when it is loaded; this is for entries in two of them.
+    /// Returns the error for two neighbour entries whose block offsets are not ascending.
+    ///
+    /// The order within an index block is checked when the block is loaded. This check covers
+    /// neighbours in two index blocks.
     #[cold]
     fn out_of_order(&self, file: &OpenFile) -> Error {
         let what = "is out of order in the index";
         Damage { at: self.block.offset, block: None, what: what.into() }.in_file(&file.blocks.name)
     }
 
-    /// Loads the nodes below the last one, down to the one that leads to data blocks, and takes its
-    /// entry.
+    /// Loads the nodes below the lowest one, down to a leaf, and moves to an entry in it.
     fn descend(
         &mut self,
         choose: impl Fn(&IndexBlock) -> usize,
@@ -143,36 +152,36 @@ impl IndexCursor {
         let mut level = 1 + below;
         while level < index.levels {
             level += 1;
-            let (node, number) = self.last_node(index);
+            let (node, number) = self.lowest_node(index);
             let (entry, next_key) = (entry_of(node, number), self.next_key(index));
-            let before = BlockBefore::of_entry(node, number, self.is_leftmost());
-            let place = NodePlace { entry, next_key, before };
-            let below = index.load_below(&file.blocks, place, level, context)?;
+            let predecessor = Predecessor::of_entry(node, number, self.is_leftmost());
+            let node = NodeEntry { entry, next_key, predecessor };
+            let below = index.load_below(&file.blocks, node, level, context)?;
             let chosen = choose(&below);
             self.below.push((below, chosen));
         }
-        let (node, number) = self.last_node(index);
-        let before = BlockBefore::of_entry(node, number, self.is_leftmost());
+        let (node, number) = self.lowest_node(index);
+        let predecessor = Predecessor::of_entry(node, number, self.is_leftmost());
         self.block = entry_of(node, number).block;
-        self.before = before;
+        self.predecessor = predecessor;
         Ok(())
     }
 
-    /// The node on the lowest level that is loaded, and the chosen entry in it.
-    fn last_node<'a>(&'a self, index: &'a DataIndex) -> (&'a IndexBlock, usize) {
+    /// Returns the loaded node on the lowest level, and its current entry.
+    fn lowest_node<'a>(&'a self, index: &'a DataIndex) -> (&'a IndexBlock, usize) {
         match self.below.last() {
             Some((node, entry)) => (node, *entry),
             None => (&index.root, self.root_entry),
         }
     }
 
-    /// Whether the lowest node that is loaded is the first of its level.
+    /// Returns whether the lowest loaded node is the first of its level.
     fn is_leftmost(&self) -> bool {
         let mut above = self.below.iter().rev().skip(1);
         self.below.is_empty() || self.root_entry == 0 && above.all(|(_, entry)| *entry == 0)
     }
 
-    /// The key of the entry behind the chosen one, in the node or in those above it.
+    /// Returns the key of the next entry, in the lowest node or in a node above it.
     fn next_key<'a>(&'a self, index: &'a DataIndex) -> Option<&'a [u8]> {
         let levels = self.below.iter().rev().map(|(block, entry)| (&**block, *entry));
         let mut levels = levels.chain([(&index.root, self.root_entry)]);
@@ -181,5 +190,5 @@ impl IndexCursor {
 }
 
 fn entry_of(node: &IndexBlock, number: usize) -> IndexEntry<'_> {
-    node.entry(number).expect("an entry is chosen among those of its node, which has at least one")
+    node.entry(number).expect("the entry is chosen from those of a node with at least one entry")
 }

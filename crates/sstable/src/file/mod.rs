@@ -1,10 +1,10 @@
-//! An open file: what is known of it before its data blocks are read, and how each kind of block is loaded.
+//! An open file: its metadata in memory, and how each kind of block is loaded.
 //!
 //! ```text
-//! open        trailer → roots of the indexes, file info, Bloom metas: an OpenFile
+//! open        trailer → roots of the indexes, file info, Bloom metas → OpenFile
 //! blocks      a block from the cache, or read, verified, decompressed and decoded
-//! index       from a key to the data block that can hold it
-//! filters     whether the file can hold a row
+//! index       maps a key to the data block that can hold it
+//! filters     say whether the file can hold a row
 //! ```
 
 pub(crate) mod block_reader;

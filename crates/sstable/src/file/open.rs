@@ -1,10 +1,6 @@
-//! Opening a file: trailer, roots of the indexes, file info, Bloom metas. Nothing else is read.
+//! Opens a file: reads the trailer, the roots of the indexes, the file info and the Bloom metas.
 //!
-//! No checksum guards the trailer, so each thing it says is held against the blocks it points to.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
+//! No checksum covers the trailer, so its fields are checked against the blocks that they point to.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -31,10 +27,10 @@ use crate::{
     FileInfo, FileName, KeyRef, ReadAt, Result, Trailer,
 };
 
-/// What is read first: enough for the trailer and, in most files, for all that is loaded at once.
+/// Bytes of the first read. Covers the trailer and, in most files, the load-on-open section.
 const TAIL_LEN: u64 = 32 << 10;
 
-/// Tells the files of this process apart in the cache, also those opened twice.
+/// The next file id for cache keys. A file that is opened twice gets two ids.
 static NEXT_FILE_ID: AtomicU64 = AtomicU64::new(0);
 
 /// Opens a file.
@@ -71,7 +67,8 @@ pub(crate) fn open(
     let loaded_at = trailer.load_on_open_data_offset.get();
     let loaded_len = trailer_at.saturating_sub(loaded_at);
     if loaded_len > blocks.limits.load_on_open_len_max.into() {
-        let what = format!("{loaded_len} bytes to load at once are more than the limits allow");
+        let what =
+            format!("a load-on-open section of {loaded_len} bytes is more than the limits allow");
         let damage =
             Damage { at: trailer.load_on_open_data_offset, block: None, what: what.into() };
         return Err(damage.in_file(name));
@@ -82,12 +79,12 @@ pub(crate) fn open(
     } else {
         blocks.read_bytes(trailer.load_on_open_data_offset, loaded_len)?
     };
-    let sections = Sections::read(&mut blocks, &loaded, &trailer)?;
+    let sections = LoadOnOpen::read(&mut blocks, &loaded, &trailer)?;
     blocks.blocks_end = loaded_at;
     assemble(blocks, trailer, sections, options.filter_use)
 }
 
-/// The bytes from `at` on, of a tail that starts at `tail_at`.
+/// Returns the bytes from offset `at` on of a tail that starts at `tail_at`.
 fn tail_from(tail: &Bytes, tail_at: u64, at: u64) -> Bytes {
     let start = usize::try_from(at.saturating_sub(tail_at)).unwrap_or(usize::MAX);
     tail.slice(start.min(tail.len())..)
@@ -101,16 +98,16 @@ fn check_supported(trailer: &Trailer, blocks: &BlockReader) -> Result<(), Refusa
     Ok(())
 }
 
-/// The blocks of the load-on-open section, in their order.
-struct Sections {
+/// The blocks of the load-on-open section, in file order.
+struct LoadOnOpen {
     data_root: (BlockOffset, RawBlock),
     meta_root: (BlockOffset, RawBlock),
     file_info: (BlockOffset, RawBlock),
-    /// Bloom metas; those that could not be read are what is wrong with them.
+    /// Bloom metas. A damaged one does not prevent the file from being read.
     blooms: Vec<(BlockOffset, BlockType, Result<RawBlock, Damage>)>,
 }
 
-impl Sections {
+impl LoadOnOpen {
     fn read(blocks: &mut BlockReader, loaded: &Bytes, trailer: &Trailer) -> Result<Self> {
         let name = blocks.name.clone();
         let mut rest = loaded.clone();
@@ -120,11 +117,11 @@ impl Sections {
             let header = Header::read(&rest, at)?;
             let damaged = |what| Damage::in_block(header.block_type, at, what);
             if wanted.is_some_and(|wanted| wanted != header.block_type) {
-                return Err(damaged("is not what stands here in every file"));
+                return Err(damaged("is not the block type that every file has here"));
             }
             let len = usize::try_from(header.len()).unwrap_or(usize::MAX);
             if len > rest.len() {
-                return Err(damaged("goes past the trailer"));
+                return Err(damaged("extends past the trailer"));
             }
             inflated = inflated.saturating_add(header.uncompressed_size.into());
             check_loaded(blocks, &header, inflated).map_err(damaged)?;
@@ -155,7 +152,7 @@ impl Sections {
             );
             let known = blooms.iter().any(|(_, known, _)| *known == block_type);
             if !is_bloom || known {
-                let what = "is not what stands here in any file";
+                let what = "is a block type that no file has here";
                 return Err(in_file(Damage::in_block(block_type, at, what)));
             }
             blooms.push((at, block_type, block));
@@ -170,7 +167,7 @@ impl Sections {
     }
 }
 
-/// Holds a block that stays in memory, and all of them so far, against the limits.
+/// Checks a block of the load-on-open section, and the sum so far, against the limits.
 fn check_loaded(blocks: &BlockReader, header: &Header, inflated: u64) -> Result<(), &'static str> {
     let limits = &blocks.limits;
     if header.block_type == BlockType::FileInfo
@@ -181,21 +178,21 @@ fn check_loaded(blocks: &BlockReader, header: &Header, inflated: u64) -> Result<
     let all_max = usize::try_from(limits.load_on_open_len_max).unwrap_or(usize::MAX);
     let all_max = all_max.min(limits.inflated_len_max(blocks.source.len()));
     if usize::try_from(inflated).unwrap_or(usize::MAX) > all_max {
-        return Err("makes what is loaded at once more than the limits allow");
+        return Err("makes the load-on-open section larger than the limits allow");
     }
     Ok(())
 }
 
-/// The most blocks that can stand in a file up to `end`: no index is worth room for more.
+/// Returns an upper bound of the number of blocks before `end`, to bound index allocations.
 pub(crate) fn blocks_max(end: u64) -> usize {
     usize::try_from(end.div_ceil(Header::LEN.into())).unwrap_or(usize::MAX)
 }
 
-/// Puts together what the blocks say.
+/// Builds the open file from the decoded blocks.
 fn assemble(
     mut blocks: BlockReader,
     trailer: Trailer,
-    sections: Sections,
+    sections: LoadOnOpen,
     filter_use: FilterUse,
 ) -> Result<OpenFile> {
     let name = blocks.name.clone();
@@ -235,7 +232,8 @@ fn assemble(
             let last = last.ok_or_else(|| info_damaged("the last key is not a key".into()))?;
             let is_before = |first: &KeyRef<'_>| trailer.comparator.compare(first, &last).is_le();
             let first = first.filter(is_before);
-            let first = first.ok_or_else(|| info_damaged("the last key is not the last".into()))?;
+            let first = first
+                .ok_or_else(|| info_damaged("the last key is less than the first key".into()))?;
             Some(Rows { first: first.row.into(), last: last.row.into() })
         }
     };
@@ -243,7 +241,7 @@ fn assemble(
         Comparator::Bytes => {
             read_blooms(sections.blooms, &file_info, blocks_max(blocks.blocks_end))
         }
-        // HBase looks for the chunk of a row by the order of bytes, in which these files are not.
+        // HBase searches chunks in byte order, but the rows of hbase:meta have another order.
         Comparator::Meta => Filters::default(),
     };
     let first_row = rows.as_ref().map_or(&[][..], |rows| &rows.first);
@@ -252,8 +250,18 @@ fn assemble(
     if blocks.pin_filters {
         filters.load(&blocks);
     }
-    let had_last_row = AtomicBool::new(false);
-    Ok(OpenFile { blocks, trailer, file_info, index, middle, metas, rows, filters, had_last_row })
+    let last_row_passed_filter = AtomicBool::new(false);
+    Ok(OpenFile {
+        blocks,
+        trailer,
+        file_info,
+        index,
+        middle,
+        metas,
+        rows,
+        filters,
+        last_row_passed_filter,
+    })
 }
 
 /// Reads the root of the data index; `None` in a file without cells.
@@ -266,27 +274,30 @@ fn read_data_root(
     let entries = read_root_entries(&mut input, trailer.data_index_count, blocks_max)?;
     let mut middle = None;
     if trailer.num_data_index_levels > 1 {
-        middle = Some(MiddleEntry::read(&mut input).ok_or("no middle of the index")?);
+        middle = Some(
+            MiddleEntry::read(&mut input)
+                .ok_or("the root index lacks the entry for the middle of the file")?,
+        );
     }
     if !input.is_empty() {
-        return Err("bytes behind the index entries".into());
+        return Err("bytes after the index entries".into());
     }
     if entries.is_empty() {
         return Ok((None, None));
     }
     if trailer.num_data_index_levels == 1
-        && entries.first().map(|it| it.block.offset.get()) != Some(0)
+        && entries.first().map(|first| first.block.offset.get()) != Some(0)
     {
-        return Err("the first data block is not the first of the index".into());
+        return Err("the first index entry does not point to the first data block".into());
     }
-    // In memory the root has the form of the levels below, so that there is one way to search.
+    // The root in memory has the format of the lower levels, so that one search serves all levels.
     let mut branch = Vec::with_capacity(body.len());
     write_branch(&mut branch, entries.into_iter());
     let root = IndexBlock::new(Branch::new(branch.into())?, trailer.comparator)?;
     Ok((Some(DataIndex { root, levels: trailer.num_data_index_levels }), middle))
 }
 
-/// Reads the root of the meta index: names in their order, and places.
+/// Reads the root of the meta index: sorted names and block locations.
 fn read_meta_root(
     body: &Bytes,
     trailer: &Trailer,
@@ -295,10 +306,10 @@ fn read_meta_root(
     let blocks_max = blocks_max(trailer.load_on_open_data_offset.get());
     let entries = read_root_entries(&mut input, trailer.meta_index_count, blocks_max)?;
     if !input.is_empty() {
-        return Err("bytes behind the meta index".into());
+        return Err("bytes after the meta index".into());
     }
     if !entries.is_sorted_by(|left, right| left.key < right.key) {
-        return Err("names out of order".into());
+        return Err("META block names out of order".into());
     }
     Ok(entries.into_iter().map(|entry| (body.slice_ref(entry.key), entry.block)).collect())
 }
@@ -318,7 +329,7 @@ fn read_root_entries<'a>(
     (0..count).map(|_| IndexEntry::read_root(input)).collect()
 }
 
-/// Reads the Bloom metas. A filter that cannot be used does not keep the file from being read.
+/// Reads the Bloom metas. A damaged filter is recorded and not used; the file stays readable.
 fn read_blooms(
     blooms: Vec<(BlockOffset, BlockType, Result<RawBlock, Damage>)>,
     file_info: &FileInfo,
@@ -336,7 +347,7 @@ fn read_blooms(
             Err(damage) => filters.problem = filters.problem.take().or(Some(damage)),
         }
     }
-    // A chunk is known by the one before it, and some may be of the filter that cannot be read.
+    // Chunks of both filters form one chain of `previous` offsets, which needs both metas.
     if filters.problem.is_some() {
         return filters;
     }
@@ -347,9 +358,9 @@ fn read_blooms(
                 // HBase ignores a filter whose type the file does not state.
                 Ok(BloomType::None) => Ok(None),
                 Ok(bloom_type) => ChunkedBloom::new(meta, bloom_type, file_info, &chain).map(Some),
-                Err(name) => Err(format!("unknown type of filter {name}")),
+                Err(name) => Err(format!("unknown Bloom filter type {name}")),
             },
-            _ => ChunkedBloom::over_deletes(meta, &chain).map(Some),
+            _ => ChunkedBloom::over_delete_families(meta, &chain).map(Some),
         };
         match bloom {
             Ok(bloom) if block_type == BlockType::GeneralBloomMeta => filters.bloom = bloom,

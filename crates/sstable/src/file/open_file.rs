@@ -1,4 +1,4 @@
-//! What is known of a file while it is open.
+//! An open file: its metadata in memory, and the reader of its blocks.
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;
@@ -12,7 +12,7 @@ use super::index::DataIndex;
 use super::trailer::Trailer;
 use crate::block::index::{BlockPlace, MiddleEntry};
 
-/// Names of META blocks in their order, and where the blocks are.
+/// The names of the META blocks in ascending order, with the blocks' locations.
 pub(crate) type MetaIndex = Vec<(Bytes, BlockPlace)>;
 
 /// The first and the last row of a file.
@@ -21,7 +21,7 @@ pub(crate) struct Rows {
     pub(crate) last: Box<[u8]>,
 }
 
-/// A file that is open: what was loaded when it was opened, and the way to its blocks.
+/// An open file: the contents of the load-on-open section, and the reader of the blocks.
 pub(crate) struct OpenFile {
     pub(crate) blocks: BlockReader,
     pub(crate) trailer: Trailer,
@@ -33,12 +33,12 @@ pub(crate) struct OpenFile {
     /// `None` in a file without cells.
     pub(crate) rows: Option<Rows>,
     pub(crate) filters: Filters,
-    /// Whether the filter let the row pass that was looked up last, in this file alone.
-    pub(crate) had_last_row: AtomicBool,
+    /// Whether the last row that was looked up in this file alone passed its filter.
+    pub(crate) last_row_passed_filter: AtomicBool,
 }
 
 impl OpenFile {
-    /// Returns whether `row` lies between the first row and the last.
+    /// Returns whether `row` is between the first and the last row of the file.
     #[inline]
     pub(crate) fn spans_row(&self, row: &[u8]) -> bool {
         let order = self.trailer.comparator;

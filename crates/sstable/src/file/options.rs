@@ -1,10 +1,10 @@
-//! How a file is read.
+//! Options of a reader.
 
 use std::sync::Arc;
 
 use crate::{BlockCache, Limits};
 
-/// How a file is read. By default without a cache: every block comes from the file.
+/// Options of a reader. By default there is no cache, and every block is read from the file.
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct ReaderOptions {
@@ -16,35 +16,35 @@ pub struct ReaderOptions {
 }
 
 impl ReaderOptions {
-    /// Where blocks are kept, for this file and others. Default: nowhere.
+    /// Sets the cache for blocks, which files may share. Default: none.
     pub fn cache(mut self, cache: Arc<BlockCache>) -> Self {
         self.cache = Some(cache);
         self
     }
 
-    /// Which filter is asked before blocks are read. Default: [`FilterUse::Best`].
+    /// Sets which filter is asked before blocks are read. Default: [`FilterUse::Best`].
     pub const fn filter_use(mut self, filter_use: FilterUse) -> Self {
         self.filter_use = filter_use;
         self
     }
 
-    /// Whether the filter's blocks are loaded when the file is opened, and kept until it is closed
-    /// even where the cache would not grant the room. They count against its budget all the same.
-    /// Default: no; they are loaded when they are first asked, and kept while filters have no more
-    /// than half of the cache.
+    /// Sets whether filter blocks are loaded at open and stay in memory until the file is closed.
+    ///
+    /// They count against the cache's budget, but stay even if they exceed it. Default: no. Filter
+    /// blocks are then loaded at their first use, and stay while the filters of all files take at
+    /// most half of the cache.
     pub const fn pin_filters(mut self, pin: bool) -> Self {
         self.pin_filters = pin;
         self
     }
 
-    /// Whether the cache prefers this file's blocks to those of others, up to a quarter of it.
-    /// Default: no.
+    /// Sets whether the cache prefers this file's blocks, in a quarter of its budget. Default: no.
     pub const fn in_memory(mut self, in_memory: bool) -> Self {
         self.in_memory = in_memory;
         self
     }
 
-    /// What is accepted. Default: that of [`Limits`].
+    /// Sets the sizes that are accepted. Default: those of [`Limits`].
     pub const fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
@@ -54,24 +54,25 @@ impl ReaderOptions {
 /// Which filter of a file is asked before its blocks are read.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum FilterUse {
-    /// Our own filter in META blocks if there is one that can be read, else HBase's Bloom filter.
+    /// Our filter in META blocks if it can be read, else HBase's Bloom filter.
     #[default]
     Best,
     /// HBase's Bloom filter only.
     HBaseBloom,
-    /// Our own filter in META blocks only.
+    /// Our filter in META blocks only.
     MetaFilter,
-    /// None: every file whose rows span the key is looked into.
+    /// None: every file whose row range has the row is searched.
     None,
 }
 
-/// Whether blocks are looked up and left in the cache.
+/// Whether a read uses the block cache.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Caching {
-    /// They are.
+    /// Blocks are looked up in the cache and inserted into it.
     #[default]
     Use,
-    /// They are not: compactions and bulk reads would push out what point reads need. See
-    /// [`Reader::bulk_scanner`](crate::Reader::bulk_scanner) for long scans.
+    /// The cache is not used, so that compactions and bulk reads evict no blocks of point reads.
+    ///
+    /// See [`Reader::bulk_scanner`](crate::Reader::bulk_scanner) for long scans.
     Bypass,
 }

@@ -1,4 +1,10 @@
-//! The parts of an open file: its blocks, its data index, its filters, each with its own questions.
+//! Public views of an open file: its blocks, its data index, its filters.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    clippy::arithmetic_side_effects,
+    reason = "indexes below the number of blocks, and offsets within the file"
+)]
 
 use std::sync::Arc;
 
@@ -32,7 +38,7 @@ impl<'a> FileBlocks<'a> {
         self.0.blocks.compression
     }
 
-    /// Returns the checksum that guards each block.
+    /// Returns the checksum algorithm of the blocks.
     pub fn checksum_type(self) -> ChecksumType {
         self.0.blocks.checksum_type.unwrap_or_default()
     }
@@ -81,7 +87,7 @@ impl<'a> FileBlocks<'a> {
         self.0.blocks.read_header(at, self.blocks_end())
     }
 
-    /// Reads a block: its bytes as stored, checked, and its body.
+    /// Reads and verifies a block. Returns its stored bytes and its body.
     pub(crate) fn raw_block(self, at: BlockOffset, header: &Header) -> Result<(Bytes, Bytes)> {
         let blocks = &self.0.blocks;
         let bytes = blocks.read_bytes(at, header.len())?;
@@ -121,8 +127,7 @@ impl<'a> FileIndex<'a> {
         self.0.file_info.value(FileInfo::LAST_KEY)
     }
 
-    /// Returns a key near the middle of the file, at which it can be split into halves of about the same size;
-    /// `None` without cells.
+    /// Returns a key that splits the file into halves of about the same size; `None` without cells.
     ///
     /// # Errors
     ///
@@ -136,12 +141,12 @@ impl<'a> FileIndex<'a> {
             return Ok(entry.map(|entry| index.root.keep(entry.key)));
         };
         let number = middle.entry_in_leaf as usize;
-        // Not into the cache: no entry led here by which the leaf could be checked.
+        // Bypasses the cache: the leaf is not checked against an index entry here.
         let wanted = middle.leaf.of_type(BlockType::LeafIndex);
         let leaf: Arc<IndexBlock> = blocks.load(wanted, Caching::Bypass, trace, |_, _| Ok(()))?;
         let key = leaf.entry(number).map(|entry| leaf.keep(entry.key));
         let damage = || {
-            let what = "the middle of the file is not in it";
+            let what = "has no entry for the middle key of the file";
             Damage::in_block(BlockType::LeafIndex, middle.leaf.offset, what).in_file(&blocks.name)
         };
         key.ok_or_else(damage).map(Some)
@@ -163,8 +168,9 @@ impl<'a> FileFilters<'a> {
         self.0.filters.delete_family_bloom.as_ref().map(ChunkedBloom::summary)
     }
 
-    /// Returns the first problem that was found so far in one of HBase's Bloom filters. Reads ignore a filter, or
-    /// a chunk of it, that has a problem.
+    /// Returns the first damage that reads have found in HBase's Bloom filters.
+    ///
+    /// Reads ignore a damaged filter or chunk.
     pub fn bloom_problem(self) -> Option<&'a Damage> {
         let filters = &self.0.filters;
         let blooms = [&filters.bloom, &filters.delete_family_bloom];
@@ -172,11 +178,13 @@ impl<'a> FileFilters<'a> {
         filters.problem.as_ref().or_else(in_chunk)
     }
 
-    /// Returns a summary of our filter in META blocks, if there is one. Reads its block, or the index of its blocks.
+    /// Returns a summary of our filter in META blocks, if there is one.
+    ///
+    /// Reads the filter's block or, if the filter is partitioned, its index.
     ///
     /// # Errors
     ///
-    /// If the block cannot be read, or is no filter.
+    /// If the block cannot be read or is not a filter.
     pub fn row_filter(self) -> Result<Option<FilterSummary>> {
         let Some(filter) = &self.0.filters.row_filter else { return Ok(None) };
         let summary = filter.summary(&self.0.blocks)?;
@@ -186,8 +194,9 @@ impl<'a> FileFilters<'a> {
         }
     }
 
-    /// Returns the first problem that was found so far in our filter. Reads ignore a filter, or a partition of
-    /// it, that has a problem.
+    /// Returns the first damage that reads have found in our filter.
+    ///
+    /// Reads ignore a damaged filter or partition.
     pub fn row_filter_problem(self) -> Option<&'a Damage> {
         self.0.filters.row_filter.as_ref().and_then(RowFilter::problem)
     }

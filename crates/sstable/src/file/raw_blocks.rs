@@ -1,13 +1,9 @@
-//! Blocks as the file has them: read, verified and decompressed, and not yet taken apart.
+//! Reads, verifies and decompresses blocks, without parsing their bodies.
 //!
 //! ```text
 //! header | data as stored | checksums
-//!           └─ verified ─┘ └decompressed, or the body as it stands
+//!           └─ verified ─┘ └─ decompressed, or the body unchanged
 //! ```
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use std::ops::Range;
 
@@ -19,15 +15,15 @@ use crate::block::index::BlockPlace;
 use crate::buffers::{Body, Buffers};
 use crate::{BlockOffset, Compression, Damage, Error, Result, compression, encoding};
 
-/// A block as the file has it, verified and decompressed.
+/// A verified and decompressed block.
 pub(crate) struct RawBlock {
     pub(crate) header: Header,
     pub(crate) body: Bytes,
 }
 
-/// The same of a data block, in buffers that go round.
+/// A verified and decompressed data block, in reusable buffers.
 #[derive(Debug)]
-pub(crate) struct RawData {
+pub(crate) struct RawDataBlock {
     pub(crate) place: BlockPlace,
     pub(crate) header: Header,
     pub(crate) body: Body,
@@ -36,25 +32,29 @@ pub(crate) struct RawData {
 impl BlockReader {
     /// Reads, verifies and decompresses the block at `place`.
     pub(crate) fn read(&self, place: BlockPlace) -> Result<RawBlock> {
-        self.check_place(place)?;
+        self.check_block_range(place)?;
         let bytes = self.read_bytes(place.offset, place.len.into())?;
         self.parse(&bytes, place.offset).map_err(|damage| damage.in_file(&self.name))
     }
 
-    /// Does the same through `buffers`.
-    pub(crate) fn read_data(&self, place: BlockPlace, buffers: &mut Buffers) -> Result<RawData> {
-        let raw = self.read_data_of_at_most(u32::MAX, place, buffers)?;
-        Ok(raw.expect("no block is longer than a u32 can say"))
+    /// Reads, verifies and decompresses the data block at `place`, in reusable buffers.
+    pub(crate) fn read_data_block(
+        &self,
+        place: BlockPlace,
+        buffers: &mut Buffers,
+    ) -> Result<RawDataBlock> {
+        let raw = self.read_data_block_up_to(u32::MAX, place, buffers)?;
+        Ok(raw.expect("the length of a block is a u32"))
     }
 
-    /// The same for a block of at most `len_max` decompressed bytes; `None` for a larger one.
-    pub(crate) fn read_data_of_at_most(
+    /// Does the same for a block of at most `len_max` decompressed bytes; `None` for a larger one.
+    pub(crate) fn read_data_block_up_to(
         &self,
         len_max: u32,
         place: BlockPlace,
         buffers: &mut Buffers,
-    ) -> Result<Option<RawData>> {
-        self.check_place(place)?;
+    ) -> Result<Option<RawDataBlock>> {
+        self.check_block_range(place)?;
         let len = usize::try_from(place.len).unwrap_or(usize::MAX);
         let mut buffer = buffers.take(len);
         let bytes = buffer.get_mut(..len).unwrap_or_default();
@@ -74,15 +74,15 @@ impl BlockReader {
                 body
             }
         };
-        Ok(Some(RawData { place, header, body }))
+        Ok(Some(RawDataBlock { place, header, body }))
     }
 
-    /// Whether a block can be at `place`.
-    fn check_place(&self, place: BlockPlace) -> Result<()> {
+    /// Checks that `place` is within the file and the limits.
+    fn check_block_range(&self, place: BlockPlace) -> Result<()> {
         let damaged = |what| Damage { at: place.offset, block: None, what }.in_file(&self.name);
         let end = place.offset.plus(place.len.into());
         if place.len <= Header::LEN || end.get() > self.blocks_end {
-            return Err(damaged("no block can be where the index has one".into()));
+            return Err(damaged("the index has a block outside the blocks of the file".into()));
         }
         if place.len > self.limits.block_len_max {
             let what = format!("a block of {} bytes is more than the limits allow", place.len);
@@ -91,7 +91,7 @@ impl BlockReader {
         Ok(())
     }
 
-    /// Verifies and decompresses the block that `bytes` hold, no more and no less.
+    /// Verifies and decompresses the block in `bytes`, whose length must be that of the block.
     pub(crate) fn parse(&self, bytes: &Bytes, at: BlockOffset) -> Result<RawBlock, Damage> {
         let (header, stored) = self.check_block(bytes, at)?;
         let body = bytes.get(stored).unwrap_or_default();
@@ -101,7 +101,7 @@ impl BlockReader {
         Ok(RawBlock { header, body })
     }
 
-    /// Verifies the block that `bytes` hold; returns its header, and where its data is.
+    /// Verifies the block in `bytes`. Returns its header and the range of its data.
     fn check_block(&self, bytes: &[u8], at: BlockOffset) -> Result<(Header, Range<usize>), Damage> {
         let header = Header::read(bytes, at)?;
         let damaged = |what| Damage { at, block: Some(header.block_type), what };
@@ -130,7 +130,7 @@ impl BlockReader {
         Ok((header, header_len.min(data_len)..data_len))
     }
 
-    /// The data of a block decompressed; `None` if it is the body as it stands.
+    /// Decompresses the data of a block; `None` if the data is stored uncompressed.
     fn inflate(
         &self,
         header: &Header,
@@ -146,19 +146,19 @@ impl BlockReader {
         Ok(Some(Body::from(body)))
     }
 
-    /// The header of the block at `at`.
+    /// Reads the header of the block at `at`. The block must end at or before `end`.
     pub(crate) fn read_header(&self, at: BlockOffset, end: u64) -> Result<Header> {
         let left = end.saturating_sub(at.get());
         let bytes = self.read_bytes(at, left.min(Header::LEN.into()))?;
         let header = Header::read(&bytes, at).map_err(|damage| damage.in_file(&self.name))?;
         if header.len() > left {
-            let damage = Damage::in_block(header.block_type, at, "goes past the blocks");
+            let damage = Damage::in_block(header.block_type, at, "extends past the last block");
             return Err(damage.in_file(&self.name));
         }
         Ok(header)
     }
 
-    /// Bytes of the file, whose number the caller has checked.
+    /// Reads bytes of the file. The caller must have checked `len`.
     pub(crate) fn read_bytes(&self, at: BlockOffset, len: u64) -> Result<Bytes> {
         let action = || format!("read {len} bytes at {at}").into();
         let failed = |source| Error::Io { file: self.name.clone(), action: action(), source };

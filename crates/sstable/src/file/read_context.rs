@@ -1,4 +1,4 @@
-//! What a read passes from the caller down to where a block is loaded.
+//! The parameters that a read passes down to the block reader.
 
 use super::options::Caching;
 use crate::ReadTrace;
@@ -7,7 +7,7 @@ use crate::buffers::Buffers;
 /// How one read loads blocks, and where it counts them.
 pub(crate) struct ReadContext<'a> {
     pub(crate) caching: Caching,
-    /// Of blocks that were read past the cache and are no longer used.
+    /// Free buffers of blocks that bypassed the cache.
     pub(crate) buffers: &'a mut Buffers,
     pub(crate) trace: &'a mut ReadTrace,
 }

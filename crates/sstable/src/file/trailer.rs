@@ -1,4 +1,4 @@
-//! The trailer: the last 4,096 bytes of a file (212 in version 2), where reading begins.
+//! The trailer: the last 4,096 bytes of a file (212 in version 2). Readers begin with it.
 //!
 //! | at       | bytes  | field                                                                   |
 //! |---------:|-------:|-------------------------------------------------------------------------|
@@ -7,12 +7,8 @@
 //! |          |        | zeros                                                                   |
 //! | size − 4 |      4 | version, i32 BE: major + minor · 2^24                                   |
 //!
-//! No checksum guards it, so whatever it says is held against the rest of the file by the reader.
+//! No checksum covers the trailer, so readers check it against the rest of the file.
 //! HBase: `FixedFileTrailer`.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use prost::Message;
 
@@ -21,22 +17,23 @@ use crate::error::Refusal;
 use crate::input::Input;
 use crate::{BlockOffset, BlockType, Comparator, Compression, Damage};
 
-/// What stands at the end of a file: where everything else is.
+/// The trailer of a file: version, offsets, counts and codecs.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Trailer {
-    /// 3, or 2 in files of old.
+    /// 3, or 2 in files of old HBase versions.
     pub major_version: u32,
-    /// 3, as every HBase 2 writes.
+    /// 3 in files of HBase 2.
     pub minor_version: u32,
     /// The file info block.
     pub file_info_offset: BlockOffset,
-    /// The first block of what is loaded when the file is opened: the root of the data index.
+    /// The start of the load-on-open section, whose first block is the root of the data index.
     pub load_on_open_data_offset: BlockOffset,
     /// Uncompressed bytes of all blocks of the data index.
     pub uncompressed_data_index_size: u64,
-    /// Uncompressed bytes of all blocks with their headers, without the upper levels of the data
-    /// index, and of the trailer.
+    /// Uncompressed bytes of the trailer and of all blocks with their headers.
+    ///
+    /// Excludes the root and the intermediate blocks of the data index.
     pub total_uncompressed_bytes: u64,
     /// Entries of the data index's root.
     pub data_index_count: u32,
@@ -88,21 +85,21 @@ struct Proto {
 }
 
 impl Trailer {
-    /// Bytes of the trailer of version 3.
+    /// Bytes of a version 3 trailer.
     pub const LEN: u64 = 4096;
-    /// Bytes of the trailer of version 2.
+    /// Bytes of a version 2 trailer.
     pub(crate) const LEN_V2: u64 = 212;
-    /// The offset that says that there is no such block: −1.
+    /// The offset that means "no such block": −1.
     const NOWHERE: u64 = u64::MAX;
-    /// The most levels that HBase makes, and that any reader needs to follow.
+    /// The most levels that HBase writes, and that readers accept.
     pub(crate) const INDEX_LEVELS_MAX: u32 = 16;
 
-    /// Bytes of this trailer.
+    /// Returns the bytes of this trailer.
     pub(crate) const fn len(&self) -> u64 {
         if self.major_version == 2 { Self::LEN_V2 } else { Self::LEN }
     }
 
-    /// Where the trailer starts in a file of `file_len` bytes that ends in `tail`.
+    /// Returns the offset of the trailer in a file of `file_len` bytes that ends in `tail`.
     pub(crate) fn start(tail: &[u8], file_len: u64) -> Result<u64, Refusal> {
         let corrupt = |what: &'static str| {
             Refusal::Damage(Damage::in_block(BlockType::Trailer, BlockOffset::new(file_len), what))
@@ -112,18 +109,18 @@ impl Trailer {
         let len = match (major, minor) {
             (3, _) => Self::LEN,
             (2, 3..) => Self::LEN_V2,
-            // Two small numbers at the end of a file that was cut mean nothing: an old trailer also
-            // begins like one.
+            // The end of a truncated file can look like an old version, so the magic of an old
+            // trailer must be there too.
             (1 | 2, _) if ends_like_old(tail) => {
                 let found = format!("{major}.{minor}");
                 return Err(Refusal::Unsupported { feature: "version of HFile", found });
             }
-            _ => return Err(corrupt("ends in no version of HFile")),
+            _ => return Err(corrupt("does not end in a known HFile version")),
         };
         file_len.checked_sub(len).ok_or_else(|| corrupt("the file is shorter than its trailer"))
     }
 
-    /// Reads the trailer from `bytes`, which stand at `start` in the file and end it.
+    /// Reads the trailer from `bytes`, the end of the file from offset `start` on.
     pub(crate) fn read(bytes: &[u8], start: u64) -> Result<Self, Refusal> {
         let at = BlockOffset::new(start);
         let corrupt = |what: &'static str| Damage::in_block(BlockType::Trailer, at, what);
@@ -132,10 +129,10 @@ impl Trailer {
         let (major_version, minor_version) = split_version(*version);
         let mut input = Input::new(front);
         if input.array() != Some(BlockType::Trailer.magic()) {
-            return Err(corrupt("does not begin as a trailer").into());
+            return Err(corrupt("does not begin with the magic of a trailer").into());
         }
         let message = input.vint().and_then(|len| input.take(len));
-        let message = message.ok_or_else(|| corrupt("is longer than a trailer can be"))?;
+        let message = message.ok_or_else(|| corrupt("its message is longer than the trailer"))?;
         let proto = Proto::decode(message).map_err(|_| corrupt("is not a protobuf message"))?;
         if proto.encryption_key.is_some() {
             let found = "yes".to_owned();
@@ -143,12 +140,12 @@ impl Trailer {
         }
         let levels = proto.num_data_index_levels.unwrap_or(1);
         if !(1..=Self::INDEX_LEVELS_MAX).contains(&levels) {
-            return Err(corrupt("an impossible number of index levels").into());
+            return Err(corrupt("its number of index levels is not between 1 and 16").into());
         }
         let optional_block = |offset: Option<u64>| match offset.unwrap_or(Self::NOWHERE) {
             Self::NOWHERE => Ok(None),
             offset if offset < start => Ok(Some(BlockOffset::new(offset))),
-            _ => Err(corrupt("points behind itself")),
+            _ => Err(corrupt("an offset in it points past its own start")),
         };
         let block =
             |offset: Option<u64>| optional_block(offset)?.ok_or_else(|| corrupt("lacks an offset"));
@@ -172,8 +169,10 @@ impl Trailer {
         Ok(trailer)
     }
 
-    /// Whether a trailer of version 3 that could be read has any other bytes than its fields: no checksum
-    /// covers it, and a reader ignores fields that it does not know and the zeros behind them.
+    /// Checks that a version 3 trailer has only known fields, and zeros after them.
+    ///
+    /// Readers ignore such bytes, and no checksum covers them, so only this check finds damage to
+    /// them.
     pub(crate) fn check_bytes(bytes: &[u8]) -> Result<(), DamageReason> {
         let mut input = Input::new(bytes);
         let message = input.array::<8>().and_then(|_| input.vint()).and_then(|len| input.take(len));
@@ -184,33 +183,33 @@ impl Trailer {
         let zeros = input.rest().split_last_chunk::<4>().map_or(&[][..], |(zeros, _)| zeros);
         match zeros.iter().position(|byte| *byte != 0) {
             None => Ok(()),
-            Some(at) => Err(format!("is not zero {at} bytes behind its fields").into()),
+            Some(at) => Err(format!("is not zero {at} bytes after its fields").into()),
         }
     }
 
-    /// What must hold between the fields.
+    /// Checks the fields against each other.
     fn check(&self, at: BlockOffset) -> Result<(), Damage> {
         let corrupt = |what: &'static str| Err(Damage::in_block(BlockType::Trailer, at, what));
         if self.file_info_offset <= self.load_on_open_data_offset {
-            return corrupt("the file info is not behind the index");
+            return corrupt("the file info is not after the index");
         }
         let is_empty = self.entry_count == 0;
         if is_empty != (self.data_index_count == 0) {
             return corrupt("cells without an index, or an index without cells");
         }
-        // Nothing stands in front of the first data block, in no version of HBase.
+        // Every HBase version writes the first data block at offset 0.
         let first = (!is_empty).then(BlockOffset::default);
         if self.first_data_block_offset != first {
-            return corrupt("the first data block is not where data blocks begin");
+            return corrupt("the first data block is not at the start of the file");
         }
         let last = self.last_data_block_offset;
         if last.is_some() == is_empty || last >= Some(self.load_on_open_data_offset) {
-            return corrupt("the last data block is not where data blocks are");
+            return corrupt("the last data block is missing or is in the load-on-open section");
         }
         Ok(())
     }
 
-    /// Appends the trailer's bytes, which end a file.
+    /// Appends the trailer to `out`.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let nowhere = |offset: Option<BlockOffset>| offset.map_or(Self::NOWHERE, BlockOffset::get);
         let message = Proto {
@@ -232,14 +231,14 @@ impl Trailer {
         let mut bytes = BlockType::Trailer.magic().to_vec();
         bytes.extend_from_slice(&message.encode_length_delimited_to_vec());
         let padded = usize::try_from(self.len()).unwrap_or_default().saturating_sub(4);
-        assert!(bytes.len() <= padded, "a trailer has room for its twelve fields");
+        assert!(bytes.len() <= padded, "the trailer has room for its twelve fields");
         bytes.resize(padded, 0);
         out.extend_from_slice(&bytes);
         out.extend_from_slice(&version.to_be_bytes());
     }
 }
 
-/// Whether a file of version 1 or 2 may end so: their trailers are short, and begin as all do.
+/// Returns whether `tail` may be the end of a version 1 or 2 file, whose trailer is short.
 fn ends_like_old(tail: &[u8]) -> bool {
     let magic = BlockType::Trailer.magic();
     let len = usize::try_from(Trailer::LEN_V2).unwrap_or_default();
@@ -292,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn trailers_of_hbase_are_read_and_written_again() {
+    fn trailers_of_hbase_are_read_and_written_unchanged() {
         for file in [FILE, EMPTY] {
             let trailer = read(file).unwrap();
             let mut written = Vec::new();
@@ -304,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_file_is_damage_and_an_old_one_is_refused_by_name() {
+    fn a_short_file_is_damaged_and_an_old_version_is_unsupported() {
         for len in 0..4096 {
             assert!(matches!(read(&FILE[FILE.len() - len..]), Err(Refusal::Damage(_))), "{len}");
         }
@@ -317,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets_that_contradict_are_damage() {
+    fn contradictory_fields_are_damage() {
         let damaged = |change: fn(&mut Trailer)| {
             assert!(matches!(changed(change), Err(Refusal::Damage(_))));
         };
@@ -334,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn what_this_build_lacks_is_refused_by_name() {
+    fn errors_name_an_unsupported_codec_or_comparator() {
         let feature = "compression codec";
         let lzo = changed(|trailer| trailer.compression = Compression::Lzo);
         let found = "LZO".to_owned();

@@ -1,4 +1,4 @@
-//! Up to 16 rows together: each step of all of them before the next one.
+//! Batched lookups: up to 16 rows, each step for all rows before the next step.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -7,14 +7,14 @@ use super::files::LookupFile;
 use super::row_lookup::RowLookup;
 use crate::{Error, ReadTrace, Result, RowProbe, Scanner};
 
-/// Lookups in a batch: about the number of outstanding loads of a core.
+/// The number of lookups in a batch: about the number of outstanding loads of a core.
 pub const BATCH_MAX: usize = 16;
 
-/// Runs the first steps of many lookups in lockstep, up to the first file that may have each row: filters, index,
-/// blocks, cells. Their cache misses overlap. [`RowLookup::next_file`] then finishes each; its observer is not
-/// told of files that were skipped here.
+/// Runs many lookups in lockstep up to the first file that may have each row.
 ///
-/// At most [`BATCH_MAX`] lookups gain from it; more are allowed.
+/// The steps are filters, index, blocks and cells. Their cache misses overlap for up to
+/// [`BATCH_MAX`] lookups; more are allowed. [`RowLookup::next_file`] then finishes each lookup. Its
+/// observer does not receive the files that were skipped here.
 pub fn begin_together<'l, 'a: 'l>(
     lookups: impl IntoIterator<Item = &'l mut RowLookup<'a>, IntoIter: ExactSizeIterator>,
 ) {
@@ -50,14 +50,15 @@ pub fn begin_together<'l, 'a: 'l>(
 /// # Ok::<(), sstable::Error>(())
 /// ```
 ///
-/// An item is an error if a block cannot be read, and names the row; other rows and files are looked up all the same.
+/// An item is an error, with the row, if a block cannot be read. The lookup continues with the
+/// other files and rows.
 pub struct Lookup<'a> {
     files: &'a [LookupFile],
     probes: &'a [RowProbe<'a>],
-    /// How many rows were begun.
+    /// The number of rows whose lookup has begun.
     next: usize,
-    begun: VecDeque<(usize, RowLookup<'a>)>,
-    /// Of finished rows.
+    active: VecDeque<(usize, RowLookup<'a>)>,
+    /// The counters of finished rows.
     trace: ReadTrace,
 }
 
@@ -68,7 +69,7 @@ pub struct FoundRow {
     pub row: usize,
     /// The file's index in the list.
     pub file: usize,
-    /// On the row's first cell in the file.
+    /// A scanner at the row's first cell in the file.
     pub scanner: Scanner,
 }
 
@@ -90,14 +91,16 @@ impl From<FailedRow> for Error {
 }
 
 impl<'a> Lookup<'a> {
-    /// Looks rows up in files, all of which are asked. Yields for each row, in the order of the probes, the files
-    /// that have it, in the order of the files.
+    /// Looks up rows in all files.
+    ///
+    /// Yields rows in the order of the probes and, for each row, the files that have it in their
+    /// order.
     pub fn rows(files: &'a [LookupFile], probes: &'a [RowProbe<'a>]) -> Self {
-        let begun = VecDeque::with_capacity(BATCH_MAX.min(probes.len()));
-        Self { files, probes, next: 0, begun, trace: ReadTrace::default() }
+        let active = VecDeque::with_capacity(BATCH_MAX.min(probes.len()));
+        Self { files, probes, next: 0, active, trace: ReadTrace::default() }
     }
 
-    /// Returns what the lookups did of all rows that are done.
+    /// Returns the counters of all rows that are finished.
     pub const fn trace(&self) -> &ReadTrace {
         &self.trace
     }
@@ -106,8 +109,8 @@ impl<'a> Lookup<'a> {
     fn begin_batch(&mut self) {
         let end = self.probes.len().min(self.next + BATCH_MAX);
         let rows = self.next..end;
-        self.begun.extend(rows.map(|row| (row, RowLookup::new(self.files, &self.probes[row]))));
-        begin_together(self.begun.iter_mut().map(|(_, lookup)| lookup));
+        self.active.extend(rows.map(|row| (row, RowLookup::new(self.files, &self.probes[row]))));
+        begin_together(self.active.iter_mut().map(|(_, lookup)| lookup));
         self.next = end;
     }
 }
@@ -117,14 +120,14 @@ impl Iterator for Lookup<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            while let Some((row, lookup)) = self.begun.front_mut() {
+            while let Some((row, lookup)) = self.active.front_mut() {
                 match lookup.next_file(&mut ()) {
                     Ok(Some((file, scanner))) => {
                         return Some(Ok(FoundRow { row: *row, file, scanner }));
                     }
                     Ok(None) => {
                         self.trace.add(lookup.trace());
-                        self.begun.pop_front();
+                        self.active.pop_front();
                     }
                     Err(error) => return Some(Err(FailedRow { row: *row, error })),
                 }

@@ -1,4 +1,4 @@
-//! One row in one file: index, block, cell.
+//! The search for one row in one file: index, block, cell.
 
 use std::sync::Arc;
 
@@ -16,26 +16,27 @@ use crate::file::read_context::ReadContext;
 use crate::scan::scanner::ScanPosition;
 use crate::{BlockKind, BlockSource, Caching, Error, KeyRef, ReadTrace, Result, RowProbe, Scanner};
 
-/// The lookup of a row in one file whose filter did not deny it.
+/// The search for a row in one file whose filter did not deny the row.
 #[derive(Debug)]
 pub(super) struct FileSeek(SeekState);
 
-/// How far a lookup in a file is. Boxed: a small state is cheap to move.
+/// The state of the search. Large variants are boxed, because the state is moved.
 #[derive(Debug)]
 enum SeekState {
-    /// The in-memory index was searched. Next: load the block in which the row would begin.
+    /// The index root was searched. Next: load the block in which the row would begin.
     Block(IndexHit),
     /// The block is in memory, decoded. Next: search it.
     Cell(BlockSearch),
-    /// The first get of a delta-encoded block has decoded it up to the row: where the row is, if it is there.
+    /// Done: a delta-encoded block was decoded up to the row, which is at this position if it is
+    /// there.
     Done(Option<Box<ScanPosition>>),
     Failed(Box<Error>),
 }
 
-/// Where the index has a row.
+/// The result of the search in the index root.
 #[derive(Clone, Copy, Debug)]
 struct IndexHit {
-    /// The entry of the root, where the root leads to data blocks.
+    /// The entry of the root, if the root points to data blocks.
     root_entry: Option<usize>,
     hash: KeyHash,
 }
@@ -44,21 +45,21 @@ struct IndexHit {
 struct BlockSearch {
     block: Arc<DecodedBlock>,
     hash: KeyHash,
-    /// Where the row most likely starts, once that was found out.
+    /// The likely offset of the row in the block, once the row table was searched.
     candidate: Option<u32>,
     next_block: NextBlock,
 }
 
-/// Whether the row may begin in the block behind instead.
+/// Whether the row may begin in the next block.
 #[derive(Clone, Copy, Debug)]
 enum NextBlock {
     Known(bool),
-    /// The root entry of this block. The entry after it tells, and is read only if the row is not in the block.
+    /// The root entry of this block. The entry after it decides, and is read only if needed.
     AfterRootEntry(usize),
 }
 
 impl FileSeek {
-    /// Searches the root of the index. Prefetches the block, if the index knows where it is in memory.
+    /// Searches the index root. Prefetches the block, if its slot has the block's address.
     #[inline]
     pub(super) fn begin(file: &OpenFile, probe: &RowProbe<'_>) -> Self {
         let hash = probe.key_hash(ROW_HASH_SEED);
@@ -69,7 +70,7 @@ impl FileSeek {
         Self(SeekState::Block(IndexHit { root_entry, hash }))
     }
 
-    /// Gets the block: from memory, the cache or the file.
+    /// Loads the block from memory, the cache or the file.
     #[inline]
     pub(super) fn load_block(
         &mut self,
@@ -97,12 +98,15 @@ impl FileSeek {
         }
     }
 
-    /// Returns the row's first cell, if the file has the row. Counts a false positive if the filter's `answer`
-    /// was "maybe" and the row is not there, nor, for a filter over columns, the column or a delete of its family.
+    /// Returns the position of the row's first cell, if the file has the row.
     ///
-    /// Boxed: an inline error makes the compiler move `ScanPosition` bytewise, which stalls store forwarding.
+    /// Counts a false positive if the filter's `answer` was "maybe" and the file does not have the
+    /// row or, for a filter over columns, neither the column nor a family delete of the row.
+    ///
+    /// The error is boxed: an inline error makes the compiler move `ScanPosition` bytewise, which
+    /// stalls store forwarding.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "what it returns is large, and would be moved")]
+    #[expect(clippy::inline_always, reason = "avoids a move of the large return value")]
     pub(super) fn finish(
         mut self,
         file: &Arc<OpenFile>,
@@ -123,14 +127,16 @@ impl FileSeek {
                     None => None,
                 }
             }
-            SeekState::Done(place) => place.map(|place| *place),
+            SeekState::Done(position) => position.map(|position| *position),
             SeekState::Failed(error) => return Err(error),
             SeekState::Block(_) => unreachable!("the block was loaded"),
         };
         if answer == FilterAnswer::Maybe {
             let is_false = match &found {
                 None => true,
-                Some(place) => file.filters.is_over_columns() && lacks_column(file, probe, place)?,
+                Some(position) => {
+                    file.filters.is_over_columns() && lacks_column(file, probe, position)?
+                }
             };
             trace.filter_false_positives += u64::from(is_false);
         }
@@ -139,7 +145,7 @@ impl FileSeek {
 }
 
 impl NextBlock {
-    /// Returns whether the row may begin in the block behind.
+    /// Returns whether the row may begin in the next block.
     fn may_begin(self, file: &OpenFile, row: &[u8]) -> bool {
         match self {
             Self::Known(may_begin) => may_begin,
@@ -151,20 +157,22 @@ impl NextBlock {
     }
 }
 
-/// Returns whether a row may begin in the next block, by that block's index key: only if the key is the row's own
-/// first key.
+/// Returns whether a row may begin in the next block, by that block's index key.
+///
+/// It may only if the index key is a key of the row.
 fn row_may_start_at(next_key: Option<&[u8]>, row: &[u8]) -> bool {
     next_key.is_some_and(|next| KeyRef::is_of_row(next, row))
 }
 
-/// Returns what the index remembers of the block of a root entry. Used only while the cache has room, and so
-/// need not know which blocks are used.
+/// Returns the slot of a root entry's block, while the cache has room.
+///
+/// A full cache must see every access, to choose what to evict.
 #[inline]
 fn slot(file: &OpenFile, root_entry: usize) -> Option<&BlockSlot> {
     file.blocks.cache_has_room().then(|| file.data_index().root.slot(root_entry))
 }
 
-/// Loads the block in which a row would begin, by the index.
+/// Loads the block in which a row would begin.
 #[inline(never)]
 fn load_through_index(
     file: &OpenFile,
@@ -177,12 +185,12 @@ fn load_through_index(
     let choose = |node: &IndexBlock| root_entry.unwrap_or_else(|| node.find(&key));
     let context =
         &mut ReadContext { caching: Caching::Use, buffers: &mut Buffers::default(), trace };
-    file.data_index().find(&file.blocks, choose, context, |place, context| {
-        let begins_next = row_may_start_at(place.next_key, row);
+    file.data_index().find(&file.blocks, choose, context, |entry, context| {
+        let begins_next = row_may_start_at(entry.next_key, row);
         let block = if begins_next {
-            DataBlock::Decoded(file.load_decoded(place, context)?)
+            DataBlock::Decoded(file.load_decoded(entry, context)?)
         } else {
-            file.load_for_row(place, context)?
+            file.load_for_row(entry, context)?
         };
         match block {
             DataBlock::Decoded(block) => {
@@ -191,16 +199,16 @@ fn load_through_index(
                 Ok(SeekState::Cell(BlockSearch { block, hash, candidate: None, next_block }))
             }
             DataBlock::Encoded(block) => {
-                let cursor = file.find_row_in_encoded(&block, place, row);
+                let cursor = file.find_row_in_encoded(&block, entry, row);
                 let cursor = cursor.map_err(|what| file.damage_in(block.origin(), what))?;
-                let place = cursor.map(|cursor| ScanPosition::Encoded { block, cursor });
-                Ok(SeekState::Done(place.map(Box::new)))
+                let position = cursor.map(|cursor| ScanPosition::Encoded { block, cursor });
+                Ok(SeekState::Done(position.map(Box::new)))
             }
         }
     })
 }
 
-/// Finds the first cell of a row that may begin in the block behind `block`.
+/// Finds the first cell of a row that may begin in the block after `block`.
 #[cold]
 fn find_in_next_block(
     file: &OpenFile,
@@ -212,20 +220,25 @@ fn find_in_next_block(
         &mut ReadContext { caching: Caching::Use, buffers: &mut Buffers::default(), trace };
     let cursor = file.cursor_on(block, context)?;
     let Some(next) = cursor.into_next(file, context)? else { return Ok(None) };
-    let block = file.whole_data_block_at(&next, context)?;
+    let block = file.decoded_data_block_at(&next, context)?;
     let at = block.row_start(row, row_hash(row));
     Ok(at.map(|at| ScanPosition::decoded(block, at)))
 }
 
-/// Returns whether a filter over columns was asked in vain: its row, whose first cell is at `place`, has
-/// neither the column nor a family delete.
+/// Returns whether a row has neither the probe's column nor a family delete.
+///
+/// `position` is the row's first cell.
 #[inline(never)]
-fn lacks_column(file: &Arc<OpenFile>, probe: &RowProbe<'_>, place: &ScanPosition) -> Result<bool> {
+fn lacks_column(
+    file: &Arc<OpenFile>,
+    probe: &RowProbe<'_>,
+    position: &ScanPosition,
+) -> Result<bool> {
     let Some(wanted) = probe.qualifier() else { return Ok(false) };
-    // A scanner of its own: what it reads is not part of what the caller asked for.
-    let mut scanner = Scanner::at(Arc::clone(file), place.clone());
+    // A separate scanner, so that its reads are not counted in the caller's trace.
+    let mut scanner = Scanner::at(Arc::clone(file), position.clone());
     while let Some(cell) = scanner.cell().filter(|cell| cell.row == probe.row()) {
-        // The filter was asked for the row's family deletes too, which have no qualifier.
+        // The filter was also asked about the row's family deletes, which have no qualifier.
         if cell.qualifier == wanted || cell.qualifier.is_empty() {
             return Ok(false);
         }

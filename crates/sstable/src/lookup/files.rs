@@ -1,4 +1,4 @@
-//! Files that lookups ask, in the order in which they are asked.
+//! The list of files of a lookup, in the order in which they are searched.
 
 use std::cmp::{Ordering, Reverse};
 use std::ops::Deref;
@@ -14,22 +14,22 @@ use crate::file::open_file::OpenFile;
 use crate::row_head::{RowHead, row_head};
 use crate::{Comparator, ReadTrace, Result, RowProbe, Scanner, Timestamp};
 
-/// A file in a lookup list, with its range of rows and times and its filter inline, so that most files are
-/// skipped without touching their memory.
+/// A file of a lookup list.
 ///
-/// Made by [`Reader::lookup_file`](crate::Reader::lookup_file).
+/// Holds the file's row range, time range and filter inline, so that most files are skipped without
+/// a cache miss on their other data. Made by [`Reader::lookup_file`](crate::Reader::lookup_file).
 #[derive(Clone, Debug)]
 pub struct LookupFile {
     pub(crate) file: Arc<OpenFile>,
-    /// The heads of the first and the last row; `None` where rows are not in the order of their bytes.
+    /// The heads of the first and the last row; `None` if rows are not in byte order.
     heads: Option<(RowHead, RowHead)>,
     oldest: Timestamp,
     newest: Timestamp,
-    /// The file's filter, if it is a single block; set once the block is in memory.
+    /// The file's filter, if it is a single block. Set once the block is resident.
     filter: OnceLock<WholeFilter>,
 }
 
-/// A filter in one block. A clone shares the bytes with the block.
+/// A filter in one block. Shares its bytes with the block.
 #[derive(Clone, Debug)]
 struct WholeFilter {
     filter: StoredFilter<Bytes>,
@@ -44,7 +44,7 @@ impl WholeFilter {
 }
 
 impl LookupFile {
-    /// Takes a file that may hold cells of any time.
+    /// Makes a list element of a file that may hold cells of any time.
     pub(crate) fn new(file: Arc<OpenFile>) -> Self {
         let rows = file.rows.as_ref().filter(|_| file.trailer.comparator == Comparator::Bytes);
         let heads = rows.map(|rows| (row_head(&rows.first), row_head(&rows.last)));
@@ -52,8 +52,9 @@ impl LookupFile {
         Self { file, heads, oldest, newest, filter: OnceLock::new() }
     }
 
-    /// Sets the time range of the file's cells. A delete marker extends it down to the oldest time that the marker
-    /// covers. Default: any time.
+    /// Sets the time range of the file's cells. Default: any time.
+    ///
+    /// A delete marker extends the range down to the oldest time that the marker covers.
     #[must_use]
     pub fn times(self, oldest: Timestamp, newest: Timestamp) -> Self {
         Self { oldest, newest, ..self }
@@ -69,7 +70,7 @@ impl LookupFile {
         self.newest
     }
 
-    /// Looks a row up in this file alone. Returns a scanner on its first cell.
+    /// Looks up a row in this file alone. Returns a scanner at its first cell.
     #[inline]
     pub(crate) fn get_row(
         &self,
@@ -77,25 +78,25 @@ impl LookupFile {
         trace: &mut ReadTrace,
     ) -> Result<Option<Scanner>> {
         trace.files_considered += 1;
-        // A file that had the last row most likely has this one too. Its block is then prefetched before the
-        // filter is asked, so that their waits for memory overlap.
-        let had_last = self.file.had_last_row.load(Relaxed);
-        let early = had_last.then(|| FileSeek::begin(&self.file, probe));
+        // If the last row passed the filter, this one most likely does too. Its block is then
+        // prefetched before the filter is asked, so that the cache misses of both overlap.
+        let last_passed = self.file.last_row_passed_filter.load(Relaxed);
+        let early_seek = last_passed.then(|| FileSeek::begin(&self.file, probe));
         let answer = self.ask(self.filter_state(probe), probe, trace);
-        if answer.is_ok() != had_last {
-            self.file.had_last_row.store(answer.is_ok(), Relaxed);
+        if answer.is_ok() != last_passed {
+            self.file.last_row_passed_filter.store(answer.is_ok(), Relaxed);
         }
         let Ok(answer) = answer else { return Ok(None) };
-        let seek = early.unwrap_or_else(|| FileSeek::begin(&self.file, probe));
+        let seek = early_seek.unwrap_or_else(|| FileSeek::begin(&self.file, probe));
         match seek.finish(&self.file, answer, probe, trace) {
-            // Made in place: a scanner is large, and moving it would cost a copy.
-            Ok(Some(place)) => Ok(Some(Scanner::at(Arc::clone(&self.file), place))),
+            // Constructed in place: a scanner is large, and a move would copy it.
+            Ok(Some(position)) => Ok(Some(Scanner::at(Arc::clone(&self.file), position))),
             Ok(None) => Ok(None),
             Err(error) => Err(*error),
         }
     }
 
-    /// Compares the file's range with the row, and prefetches what its filter will read.
+    /// Compares the row with the file's range, and prefetches the filter's cache lines.
     #[inline]
     pub(super) fn filter_state(&self, probe: &RowProbe<'_>) -> FilterState<'_> {
         if !self.spans(probe) {
@@ -111,7 +112,9 @@ impl LookupFile {
         FilterState::Resident(filter)
     }
 
-    /// Asks the filter; counts the question, and why the file is skipped. The error is why.
+    /// Asks the filter, and counts the question and the reason if the file is skipped.
+    ///
+    /// The error is the reason.
     #[inline]
     pub(super) fn ask(
         &self,
@@ -130,7 +133,7 @@ impl LookupFile {
         if answer == FilterAnswer::No { Err(FileFate::Denied) } else { Ok(answer) }
     }
 
-    /// Returns whether the row lies between the file's first row and its last.
+    /// Returns whether the row is between the file's first and last row.
     #[inline]
     fn spans(&self, probe: &RowProbe<'_>) -> bool {
         let Some((first, last)) = self.heads else { return self.file.spans_row(probe.row()) };
@@ -141,7 +144,7 @@ impl LookupFile {
         }
     }
 
-    /// Returns the filter of ours that answers for a row, if it is in memory; keeps that of the whole file.
+    /// Returns our filter, or its partition for a row, if resident. Stores a whole filter inline.
     #[inline(never)]
     fn find_resident_filter(&self, probe: &RowProbe<'_>) -> Option<ResidentFilter<'_>> {
         match self.file.filters.resident_whole() {
@@ -154,28 +157,26 @@ impl LookupFile {
     }
 }
 
-/// What a lookup did with a file: it skipped the file for one of four reasons, or looked into it.
+/// What a lookup did with a file: skipped the file for one of four reasons, or searched it.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum FileFate {
-    /// All its cells are older than what decides the answer: what was found in newer files, the
-    /// start of the time range, or the family's TTL.
+    /// All its cells are too old: older than the stop rule, the time range or the family's TTL.
     TooOld,
     /// All its cells are newer than the time range.
     TooNew,
-    /// The row lies before its first row or behind its last.
+    /// The row is before its first row or after its last row.
     OutOfRange,
     /// Its filter says that it does not hold the row.
     Denied,
-    /// It was looked into, and does not hold the row: it has no filter that could have told, or the
-    /// filter was wrong.
+    /// It was searched and does not hold the row: no filter answered, or a false positive.
     Absent,
-    /// It holds the row, and its cells were read.
+    /// It holds the row, and the cells were read.
     Read,
 }
 
 impl FileFate {
-    /// In words.
+    /// Returns a short description.
     pub const fn text(self) -> &'static str {
         match self {
             Self::TooOld => "skipped: too old",
@@ -188,29 +189,31 @@ impl FileFate {
     }
 }
 
-/// What is known of a file before its filter is asked.
+/// The state of a file before its filter is asked.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum FilterState<'a> {
-    /// The row lies before its first row or behind its last.
+    /// The row is before its first row or after its last row.
     OutOfRange,
-    /// Its filter is in memory, and was prefetched.
+    /// Its filter is resident, and was prefetched.
     Resident(ResidentFilter<'a>),
-    /// It has no filter in memory. One may have to be read.
+    /// Its filter is not resident, and may have to be read.
     NotResident,
 }
 
-/// Files in the order of their newest cell, the newest first. Cloning is cheap.
+/// Files ordered by their newest cell, newest first. Clones are cheap.
 ///
-/// A lookup stops at the first file whose newest cell is too old to matter; all later files are older.
+/// A lookup stops at the first file whose newest cell is too old, because all later files are
+/// older.
 #[derive(Clone, Debug)]
 pub struct LookupFiles(Arc<[LookupFile]>);
 
 impl LookupFiles {
-    /// Takes files in their order.
+    /// Makes a list of files, which must be in order.
     ///
     /// # Panics
     ///
-    /// If a file's newest cell is newer than that of the file in front of it: lookups would stop too early.
+    /// If a file's newest cell is newer than that of the file before it: lookups would stop too
+    /// early.
     pub fn new(files: Vec<LookupFile>) -> Self {
         assert!(
             files.is_sorted_by_key(|file| Reverse(file.newest)),

@@ -1,20 +1,26 @@
-//! The lookup of rows: finds the first cell of a row in each file of an ordered list that has the row.
+//! Row lookups: find the first cell of a row in each file that has the row.
 //!
 //! ```text
 //! for each file    time ─ range ─ filter ─→ index ─→ │ block ─→ │ cell
 //!                   │       │       │       └────── FileSeek, one file ──────┘
-//!                   └───────┴───────┴─ skipped: no block was touched
+//!                   └───────┴───────┴─ file skipped, no block touched
 //! ```
 //!
-//! | file         | what it decides                                                                   |
-//! |--------------|-----------------------------------------------------------------------------------|
-//! | `files`      | the list: order by newest cell, and what is kept beside each file                 |
-//! | `row_lookup` | one row: which file can have it; stops where no further file can matter           |
-//! | `file_seek`  | one row in one file: index, block, cell                                           |
-//! | `batch`      | up to 16 rows: runs each step for all rows before the next step                  |
+//! | file         | what it does                                                              |
+//! |--------------|---------------------------------------------------------------------------|
+//! | `files`      | the list, newest cells first, with each file's ranges and filter inline   |
+//! | `row_lookup` | one row: finds the files that may have the row, up to one that is too old |
+//! | `file_seek`  | one row in one file: index, block, cell                                   |
+//! | `batch`      | up to 16 rows: runs each step for all rows before the next step           |
 //!
-//! The bars mark steps that may miss the processor's caches or read the file. A batch takes each step for all
-//! its rows, so that these waits overlap.
+//! The bars mark steps that may miss the CPU caches or read the file. A batch runs each step for
+//! all its rows, so that these waits overlap.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    clippy::arithmetic_side_effects,
+    reason = "indexes below the number of files or rows, and counters"
+)]
 
 mod batch;
 mod file_seek;

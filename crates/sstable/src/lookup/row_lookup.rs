@@ -1,4 +1,4 @@
-//! One row in an ordered list of files: which file can have it.
+//! The lookup of one row in an ordered list of files: finds the files that may have the row.
 
 use std::sync::Arc;
 
@@ -9,49 +9,52 @@ use crate::{ReadTrace, Result, RowProbe, Scanner, Timestamp};
 
 /// Receives what a lookup did with each file, in the order of the list.
 pub trait LookupObserver {
-    /// Called when the lookup is finished with the file at `index`. `trace` is what the lookup did up to here.
+    /// Called when the lookup has finished with the file at `index`.
     ///
-    /// Not called for a file that has the row, whose cells the caller reads, nor for one that cannot be read.
+    /// `trace` has the counters of the lookup so far. Not called for a file that has the row, or
+    /// for one that cannot be read.
     fn file(&mut self, index: usize, fate: FileFate, trace: &ReadTrace);
 }
 
-/// Does not listen; nothing is left of it in the compiled code.
+/// Ignores all calls, at no cost.
 impl LookupObserver for () {
     fn file(&mut self, _: usize, _: FileFate, _: &ReadTrace) {}
 }
 
-/// Filters that are prefetched at a time: about the number of outstanding loads of a core.
+/// Filters that are prefetched together: about the number of outstanding loads of a core.
 const WINDOW: usize = 16;
 
 /// The lookup of one row in an ordered list of files.
 ///
-/// Each call of [`next_file`](Self::next_file) returns the next file that has the row. What the caller found so far may
-/// settle its answer; [`stop_below`](Self::stop_below) then ends the lookup at the first file that is too old.
+/// Each call of [`next_file`](Self::next_file) returns the next file that has the row. Once the
+/// caller knows that older cells do not matter, [`stop_below`](Self::stop_below) ends the lookup at
+/// the first file that is too old.
 #[derive(Debug)]
 pub struct RowLookup<'a> {
     files: &'a [LookupFile],
     probe: &'a RowProbe<'a>,
-    /// Cells of these times are wanted: from `from` on, and before `until`.
+    /// The wanted time range, `from` inclusive and `until` exclusive.
     from: Timestamp,
     until: Timestamp,
-    /// Files all of whose cells are older than this cannot change the answer any more.
+    /// Files whose cells are all older than this cannot change the answer.
     stop_below: Timestamp,
-    /// The index of the file that comes next.
+    /// The index of the next file.
     next: usize,
-    /// What is known of the files from `window_start` on.
+    /// The filter states of the files from `window_start` to `window_end`.
     window: [FilterState<'a>; WINDOW],
     window_start: usize,
     window_end: usize,
-    /// The candidate file that is being searched, and the state of that search.
+    /// The candidate file: its index, its filter's answer and the state of its search.
     seek: Option<(usize, FilterAnswer, FileSeek)>,
     trace: ReadTrace,
 }
 
 impl<'a> RowLookup<'a> {
-    /// Begins the lookup of a row; counts all files as considered. `files` are in the order of
-    /// [`LookupFiles`](super::LookupFiles).
+    /// Begins the lookup of a row, and counts all files as considered.
+    ///
+    /// `files` must be in the order of [`LookupFiles`](super::LookupFiles).
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is large, and would be moved")]
+    #[expect(clippy::inline_always, reason = "avoids a move of the large return value")]
     pub fn new(files: &'a [LookupFile], probe: &'a RowProbe<'a>) -> Self {
         let mut trace = ReadTrace::default();
         trace.files_considered = files.len() as u64;
@@ -70,32 +73,33 @@ impl<'a> RowLookup<'a> {
         }
     }
 
-    /// Wants only cells from one time on and before another. Default: all.
+    /// Limits the lookup to cells from time `from` on and before `until`. Default: all.
     #[inline]
     pub fn times(&mut self, from: Timestamp, until: Timestamp) {
         (self.from, self.until) = (from, until);
     }
 
-    /// Sets the stop rule: files all of whose cells are older than this cannot change the answer.
+    /// Sets the stop rule: files whose cells are all older than `time` cannot change the answer.
     #[inline]
     pub fn stop_below(&mut self, time: Timestamp) {
         self.stop_below = time;
     }
 
-    /// Returns what the lookup did so far.
+    /// Returns the counters of the lookup so far.
     #[inline]
     pub const fn trace(&self) -> &ReadTrace {
         &self.trace
     }
 
-    /// Returns what the lookup did so far, for the caller to add what it read itself.
+    /// Returns the counters of the lookup so far, so that the caller can add its own reads.
     #[inline]
     pub const fn trace_mut(&mut self) -> &mut ReadTrace {
         &mut self.trace
     }
 
-    /// Returns the next file that has the row, by its index, and a scanner on the row's first cell in it;
-    /// `None` if no further file has the row, or none matters.
+    /// Returns the index of the next file that has the row, and a scanner at its first cell.
+    ///
+    /// `None` if no further file has the row, or all of them are too old.
     ///
     /// # Errors
     ///
@@ -110,9 +114,9 @@ impl<'a> RowLookup<'a> {
             let Some((index, answer, seek)) = self.seek.take() else { return Ok(None) };
             let file = &self.files[index].file;
             match seek.finish(file, answer, self.probe, &mut self.trace) {
-                // Made in place: a scanner is large, and moving it would cost a copy.
-                Ok(Some(place)) => {
-                    return Ok(Some((index, Scanner::at(Arc::clone(file), place))));
+                // Constructed in place: a scanner is large, and a move would copy it.
+                Ok(Some(position)) => {
+                    return Ok(Some((index, Scanner::at(Arc::clone(file), position))));
                 }
                 Ok(None) => observer.file(index, FileFate::Absent, &self.trace),
                 Err(error) => return Err(*error),
@@ -120,8 +124,9 @@ impl<'a> RowLookup<'a> {
         }
     }
 
-    /// Advances to the next file that may have the row, by time, range and filter, unless the lookup is in one
-    /// already. Searches its index, and prefetches the block if its address is known.
+    /// Advances to the next candidate file, by time, range and filter, unless there already is one.
+    ///
+    /// Searches the candidate's index root, and prefetches the block if its address is known.
     pub(super) fn advance_to_candidate(&mut self, observer: &mut impl LookupObserver) {
         if self.seek.is_some() {
             return;
@@ -153,7 +158,7 @@ impl<'a> RowLookup<'a> {
         }
     }
 
-    /// Skips all files that are left: the next one is too old, and none behind it is newer.
+    /// Skips all remaining files: the next one is too old, and the files after it are not newer.
     #[cold]
     fn skip_rest(&mut self, observer: &mut impl LookupObserver) {
         self.trace.files_skipped_by_time += (self.files.len() - self.next) as u64;
@@ -163,8 +168,9 @@ impl<'a> RowLookup<'a> {
         self.next = self.files.len();
     }
 
-    /// Compares the next files' ranges with the row, and prefetches what their filters will read, so that the
-    /// waits for memory overlap.
+    /// Compares the row with the next files' ranges, and prefetches their filters' cache lines.
+    ///
+    /// The cache misses of the filters then overlap.
     pub(super) fn prefetch_filters(&mut self) {
         let files = &self.files[self.next..];
         for (state, file) in self.window.iter_mut().zip(files) {
@@ -174,15 +180,16 @@ impl<'a> RowLookup<'a> {
         self.window_end = self.next + files.len().min(WINDOW);
     }
 
-    /// Gets the block of the file in which the row is being looked for. An error is returned by
-    /// [`next_file`](Self::next_file).
+    /// Loads the block in which the row would begin in the candidate file.
+    ///
+    /// [`next_file`](Self::next_file) returns the error, if any.
     pub(super) fn load_block(&mut self) {
         if let Some((index, _, seek)) = &mut self.seek {
             seek.load_block(&self.files[*index].file, self.probe, &mut self.trace);
         }
     }
 
-    /// Prefetches the row's cell in the block that was loaded.
+    /// Prefetches the row's cell in the loaded block.
     pub(super) fn prefetch_cell(&mut self) {
         if let Some((_, _, seek)) = &mut self.seek {
             seek.prefetch_cell();

@@ -13,12 +13,12 @@ use crate::{
     WriterOptions,
 };
 
-/// Numbers of rows in no order, those that are there and those between them.
+/// Returns the numbers of present and absent rows, in no order.
 fn numbers() -> impl Iterator<Item = u32> {
     (0..2 * ROWS).map(|number| number * 2477 % (2 * ROWS))
 }
 
-/// What one lookup after the other finds, as [`together`] has it.
+/// Looks up the rows one by one. Returns the same as [`batched`].
 fn one_by_one(reader: &Reader, probes: &[RowProbe<'_>]) -> (Vec<(usize, Vec<u8>)>, ReadTrace) {
     let (mut found, mut trace) = (Vec::new(), ReadTrace::default());
     for (number, probe) in probes.iter().enumerate() {
@@ -29,7 +29,7 @@ fn one_by_one(reader: &Reader, probes: &[RowProbe<'_>]) -> (Vec<(usize, Vec<u8>)
     (found, trace)
 }
 
-fn together(reader: &Reader, probes: &[RowProbe<'_>]) -> (Vec<(usize, Vec<u8>)>, ReadTrace) {
+fn batched(reader: &Reader, probes: &[RowProbe<'_>]) -> (Vec<(usize, Vec<u8>)>, ReadTrace) {
     let files = LookupFiles::new(vec![reader.lookup_file()]);
     let mut lookup = Lookup::rows(&files, probes);
     let found = lookup.by_ref().map(|found| {
@@ -45,7 +45,7 @@ fn first_cell(scanner: &Scanner) -> Vec<u8> {
 }
 
 #[test]
-fn rows_are_found_and_counted_together_as_one_by_one() {
+fn a_batch_finds_and_counts_the_same_as_single_lookups() {
     let rows: Vec<_> = numbers().map(row).collect();
     let probes: Vec<_> = rows.iter().map(|row| RowProbe::new(row, SEED)).collect();
     for encoding in DataBlockEncoding::ALL {
@@ -61,23 +61,23 @@ fn rows_are_found_and_counted_together_as_one_by_one() {
             for (cache, options) in [("none", ReaderOptions::default()), ("large", cached())] {
                 for filter_use in [FilterUse::Best, FilterUse::HBaseBloom, FilterUse::None] {
                     let reader = open(&bytes, options.clone().filter_use(filter_use));
-                    // Then a cache with room for all has all.
+                    // Fills the cache, if there is one.
                     one_by_one(&reader, &probes);
                     let (expected, expected_trace) = one_by_one(&reader, &probes);
-                    let (found, trace) = together(&reader, &probes);
+                    let (found, trace) = batched(&reader, &probes);
                     assert_eq!(found.len(), ROWS as usize);
                     assert_eq!(found, expected, "{encoding} {block_size} {cache} {filter_use:?}");
                     assert_eq!(trace, expected_trace, "{encoding} {cache} {filter_use:?}");
                 }
             }
-            let (found, _) = together(&open(&bytes, small()), &probes);
+            let (found, _) = batched(&open(&bytes, small()), &probes);
             assert_eq!(found.len(), ROWS as usize, "{encoding} {block_size}");
         }
     }
 }
 
 #[test]
-fn columns_that_are_not_there_are_counted_together_as_one_by_one() {
+fn a_batch_counts_absent_columns_like_single_lookups() {
     let bytes = write(WriterOptions::default().bloom_type(crate::BloomType::RowCol));
     let rows: Vec<_> = numbers().map(row).collect();
     let qualifiers = [&b"a"[..], b"b", b"c"].into_iter().cycle();
@@ -86,12 +86,12 @@ fn columns_that_are_not_there_are_counted_together_as_one_by_one() {
         probes.map(|(row, column)| RowProbe::new(row, SEED).with_column(column)).collect();
     let reader = open(&bytes, ReaderOptions::default());
     let (expected, expected_trace) = one_by_one(&reader, &probes);
-    assert_eq!(together(&reader, &probes), (expected, expected_trace));
+    assert_eq!(batched(&reader, &probes), (expected, expected_trace));
     assert!(expected_trace.filter_false_positives > 0);
 }
 
 #[test]
-fn a_block_that_cannot_be_read_fails_the_rows_in_it_and_no_other() {
+fn a_damaged_block_fails_only_its_own_rows() {
     let mut bytes = write(WriterOptions::default().block_size(4000));
     let damaged = bytes.windows(9).position(|window| window == b"row000500").unwrap();
     bytes[damaged] ^= 1;
@@ -110,7 +110,7 @@ fn a_block_that_cannot_be_read_fails_the_rows_in_it_and_no_other() {
 }
 
 #[test]
-fn a_block_is_found_without_the_cache_as_long_as_there_is_room_and_the_block() {
+fn slots_bypass_the_cache_while_it_has_room_and_the_block_is_in_memory() {
     let row = row(4000);
     let probe = RowProbe::new(&row, SEED);
     let bytes = write(WriterOptions::default());
@@ -124,7 +124,9 @@ fn a_block_is_found_without_the_cache_as_long_as_there_is_room_and_the_block() {
         };
         let (held, sources) = seek();
         assert_eq!(sources, [0, 1]);
-        let Some(ScanPosition::Decoded { block, .. }) = held.place() else { panic!("not decoded") };
+        let Some(ScanPosition::Decoded { block, .. }) = held.position() else {
+            panic!("not decoded")
+        };
         let place = block.origin().place;
         if !has_room {
             for offset in 0..500 {
@@ -134,14 +136,14 @@ fn a_block_is_found_without_the_cache_as_long_as_there_is_room_and_the_block() {
             }
         }
         assert_eq!(seek().1, [1, 0]);
-        cache.forget(reader.file().blocks.key(place));
-        // The scanner still holds it; but a cache without room wants to know what is used.
+        cache.forget(reader.file().blocks.cache_key(place));
+        // The scanner still holds the block, but a full cache must see every access.
         assert_eq!(seek().1, if has_room { [1, 0] } else { [0, 1] });
         drop(held);
         assert_eq!(seek().1, if has_room { [0, 1] } else { [1, 0] });
         assert_eq!(seek().1, [1, 0]);
 
-        // A slot keeps some bytes, which add up in a file whose blocks come and go.
+        // A slot of an evicted block still takes memory, so a full cache must not fill slots.
         let reader = open(&bytes, ReaderOptions::default().cache(cache));
         let _held = reader.get_row(&probe, &mut ReadTrace::default()).unwrap();
         let root = &reader.file().index.as_ref().unwrap().root;
@@ -150,7 +152,7 @@ fn a_block_is_found_without_the_cache_as_long_as_there_is_room_and_the_block() {
     }
 }
 
-/// A lookup stops at the first file that is too old, and would never ask the newer one behind it.
+/// A lookup stops at the first file that is too old, and would miss a newer one after it.
 #[test]
 #[should_panic(expected = "in the order of their newest cells")]
 fn files_out_of_order_are_a_broken_invariant() {
@@ -159,7 +161,7 @@ fn files_out_of_order_are_a_broken_invariant() {
     let _ = LookupFiles::new(vec![file(2), file(1), file(3)]);
 }
 
-/// The rows of `numbers`, in a file whose only filter is ours.
+/// Writes the rows of `numbers` to a file whose only filter is ours.
 fn write_rows(numbers: impl Iterator<Item = u32>) -> Vec<u8> {
     let options = with_filter().bloom_type(BloomType::None);
     let mut writer = Writer::new(Vec::new(), FileName::new("rows"), options).unwrap();
@@ -170,7 +172,7 @@ fn write_rows(numbers: impl Iterator<Item = u32>) -> Vec<u8> {
     writer.finish().unwrap().0
 }
 
-/// The bytes that the only filter block of a file takes.
+/// Returns the byte range of the only filter block of a file.
 fn filter_range(bytes: &[u8]) -> Range<usize> {
     let reader = open(bytes, ReaderOptions::default());
     let blocks = reader.blocks().headers().map(|block| block.expect("our own file"));
@@ -180,8 +182,8 @@ fn filter_range(bytes: &[u8]) -> Range<usize> {
     start..start + usize::try_from(header.len()).unwrap()
 }
 
-/// Each filter is sound, of the right kind and length, and at its right place: only the file info
-/// tells that it belongs to the other file. If it was used, it would deny every row of its file.
+/// Each filter is sound and has the right kind, length and offset. Only the file info reveals that
+/// it belongs to the other file. A lookup that used the filter would miss every row of the file.
 #[test]
 fn filters_exchanged_between_two_files_of_a_lookup_deny_no_row_and_are_counted() {
     let rows_each = 300;
@@ -207,8 +209,8 @@ fn filters_exchanged_between_two_files_of_a_lookup_deny_no_row_and_are_counted()
             }
             trace.add(lookup.trace());
         }
-        assert_eq!(found, expected, "each row is in its own file and in no other");
-        // A file spans all rows of the three but two.
+        assert_eq!(found, expected, "each row is only in its own file");
+        // The row range of a file has all but two rows of the three files.
         let asked = u64::from(3 * rows_each - 2);
         let counted = |trace: &ReadTrace| (trace.filters_unreadable, trace.filter_checks);
         assert_eq!(counted(&trace), (2 * asked, asked));

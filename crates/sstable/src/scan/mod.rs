@@ -1,4 +1,4 @@
-//! Cells of a file in their order, forwards and backwards, with or without reading ahead.
+//! Scans of a file, forwards and backwards, with or without prefetching.
 
 pub(crate) mod read_ahead;
 pub(crate) mod scanner;

@@ -1,24 +1,18 @@
-//! Reading ahead: while a scan walks through one data block, a thread of its own gets those behind it
-//! ready: reads, verifies and decompresses them.
+//! Prefetching for long scans: a thread reads, verifies and decompresses the next data blocks.
 //!
 //! ```text
-//! frontier   index cursor on the last block that anyone has begun to read; who reads one moves it on
-//! thread     ──→ blocks in their order, with the buffers they were read through ──→ scan
-//!            ←── as many buffers as blocks may be under way ←──
+//! frontier   index cursor at the last block that the scan or the thread has claimed
+//! thread     ──→ blocks in file order, with the buffers that they were read through ──→ scan
+//!            ←── one set of buffers for each block that the thread may read ←──
 //! ```
 //!
-//! The scan asks for each block by its place and checks it against the index, as if it had read it
-//! by itself. Where the thread is not done with a block that the scan needs, the scan does not wait
-//! idly: it reads a block behind the frontier, for later. And where the thread is well ahead of the
-//! scan, it undoes the differences of a block as well, which the scan would otherwise do on its walk. So
-//! both are busy, whatever takes longer.
+//! The scan asks for each block by its location, and checks it against the index as if it had read
+//! the block itself. If the thread has not finished the block, the scan claims and reads a later
+//! block instead of waiting. If the thread is well ahead of the scan, it also decodes delta-encoded
+//! blocks. So both stay busy, whichever is slower.
 //!
-//! What could not be read is an error once the scan gets there; whatever else ends the thread, the scan
-//! reads on without it.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
+//! A read error is returned when the scan reaches the block. If the thread ends for another reason,
+//! the scan continues without it.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -37,122 +31,124 @@ use crate::file::open_file::OpenFile;
 use crate::file::read_context::ReadContext;
 use crate::{BlockKind, BlockSource, Caching, ReadTrace, Result};
 
-/// Block edges that a scan crosses before the thread is started: a short scan needs none.
-const EDGES_BEFORE: u32 = 2;
-/// Blocks that the thread has under way or ready.
-const READY_MAX: usize = 8;
-/// Buffers that are gathered before the thread gets them back: to wake it up costs as much as to read
-/// some kilobytes.
-const SPENT_MAX: usize = READY_MAX / 2;
-/// Blocks that are ready when the thread undoes the differences of a further one.
-const READY_TO_DECODE: usize = READY_MAX / 2;
-/// Blocks that the scan has read for later.
-const OWN_MAX: usize = 8;
-/// Larger blocks are left to the scan, for memory is bounded by how large those under way can be.
+/// The number of further blocks that a scan enters before the thread is started.
+const BLOCKS_BEFORE_START: u32 = 2;
+/// Blocks of the thread that are being read or wait for the scan.
+const THREAD_BLOCKS_MAX: usize = 8;
+/// Buffers that are returned to the thread together: waking it costs as much as reading some KiB.
+const RETURNED_BATCH: usize = THREAD_BLOCKS_MAX / 2;
+/// The number of waiting blocks from which on the thread also decodes blocks.
+const DECODE_FROM: usize = THREAD_BLOCKS_MAX / 2;
+/// Later blocks that the scan has read itself.
+const SCAN_BLOCKS_MAX: usize = 8;
+/// Larger blocks are left to the scan, to bound the memory of prefetched blocks.
 const BLOCK_LEN_MAX: u32 = 512 << 10;
 
-/// The reading ahead of one scan.
+/// The prefetching of one scan.
 #[derive(Debug, Default)]
 pub(crate) struct ReadAhead {
-    /// Block edges crossed one after the other.
-    edges: u32,
-    running: Option<Running>,
+    /// Further blocks that the scan entered without a seek.
+    blocks_entered: u32,
+    prefetcher: Option<Prefetcher>,
 }
 
-/// A thread at work, and what the scan has of it.
-struct Running {
+/// A running prefetch thread, and the blocks that it has returned.
+struct Prefetcher {
     frontier: Arc<Frontier>,
-    /// Buffers on their way to the thread. `None` tells it to end.
+    /// Sends buffers to the thread. `None` makes the thread end.
     to_thread: Option<Sender<Buffers>>,
-    /// Blocks on their way back. Behind a lock that is never waited for, as who calls has the only
-    /// reference: it lets threads share what holds this.
-    from_thread: Mutex<Receiver<Ready>>,
-    /// The next one of those, if it has come.
-    next: Option<Ready>,
-    /// Blocks that the scan has read for later.
-    own: VecDeque<Ready>,
-    spent: Vec<Buffers>,
+    /// Receives blocks from the thread.
+    ///
+    /// The lock is never contended. It only makes the type `Sync`.
+    from_thread: Mutex<Receiver<PrefetchedBlock>>,
+    /// The next received block.
+    next: Option<PrefetchedBlock>,
+    /// Later blocks that the scan has read itself.
+    read_by_scan: VecDeque<PrefetchedBlock>,
+    used_buffers: Vec<Buffers>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// A block, as far as it could be read.
+/// A block that was read ahead, or the error.
 #[derive(Debug)]
-struct Ready {
+struct PrefetchedBlock {
     place: BlockPlace,
-    /// Whether its bytes were read, whatever is in them.
+    /// Whether its bytes were read, even if they are damaged.
     is_read: bool,
-    /// `None` if the block is too large to be read ahead: the scan reads it.
+    /// `None` if the block is too large to prefetch, so that the scan reads it.
     block: Option<Result<DataBlock>>,
     buffers: Buffers,
 }
 
-/// Up to where a file is read.
+/// The end of the range of blocks that were claimed.
 struct Frontier {
     file: Arc<OpenFile>,
-    /// On the last block that anyone has begun to read; `None` where nothing more is to be read ahead.
-    reached: Mutex<Option<IndexCursor>>,
+    /// At the last claimed block; `None` if no further block may be claimed.
+    last_claimed: Mutex<Option<IndexCursor>>,
     /// Blocks of the thread that the scan has not taken yet.
-    ready: AtomicUsize,
+    pending: AtomicUsize,
 }
 
 impl ReadAhead {
-    /// Buffers that the scan needs to have: for those blocks that it reads, and for the thread.
+    /// Returns buffers for the blocks of the scan and of the thread.
     pub(crate) fn buffers() -> Buffers {
-        Buffers::at_most(READY_MAX + OWN_MAX)
+        Buffers::at_most(THREAD_BLOCKS_MAX + SCAN_BLOCKS_MAX)
     }
 
-    /// Notes that a scan has come to the block that `cursor` stands on over the edge of the block in
-    /// front of it. Starts the thread once the scan looks like a long one.
-    pub(crate) fn cross_edge(&mut self, file: &Arc<OpenFile>, cursor: &IndexCursor) {
-        self.edges = self.edges.saturating_add(1);
-        if self.edges == EDGES_BEFORE {
-            self.running = Running::start(file, cursor.clone());
+    /// Records that the scan has moved on to the block at `cursor`.
+    ///
+    /// Starts the thread once the scan has entered enough blocks.
+    pub(crate) fn enter_block(&mut self, file: &Arc<OpenFile>, cursor: &IndexCursor) {
+        self.blocks_entered = self.blocks_entered.saturating_add(1);
+        if self.blocks_entered == BLOCKS_BEFORE_START {
+            self.prefetcher = Prefetcher::start(file, cursor.clone());
         }
     }
 
-    /// Returns the block at `place` if it is the next one that was read ahead. Returns `None` if the scan
-    /// has to read it: the scan went elsewhere, or the block is too large. `buffers` are those of blocks
-    /// that the scan no longer needs.
+    /// Returns the block at `place`, if it is the next prefetched block.
+    ///
+    /// `None` if the scan must read the block: it is too large, or the scan went elsewhere.
+    /// `buffers` are the free buffers of the scan.
     pub(crate) fn take(
         &mut self,
         place: BlockPlace,
         buffers: &mut Buffers,
         trace: &mut ReadTrace,
     ) -> Option<Result<DataBlock>> {
-        let ready = self.running.as_mut()?.take(place, buffers);
-        if let Some(ready) = ready {
-            ready.count(trace);
-            return ready.block;
+        let prefetched = self.prefetcher.as_mut()?.take(place, buffers);
+        if let Some(prefetched) = prefetched {
+            prefetched.count(trace);
+            return prefetched.block;
         }
         self.stop(trace);
         None
     }
 
-    /// Ends the thread, for the scan goes elsewhere, and counts the blocks that were read in vain.
+    /// Ends the thread because the scan goes elsewhere, and counts the unused blocks.
     pub(crate) fn stop(&mut self, trace: &mut ReadTrace) {
-        self.edges = 0;
-        let Some(mut running) = self.running.take() else { return };
-        running.join();
-        while running.receive() {
-            running.own.extend(running.next.take());
+        self.blocks_entered = 0;
+        let Some(mut prefetcher) = self.prefetcher.take() else { return };
+        prefetcher.join();
+        while prefetcher.wait_for_next() {
+            prefetcher.read_by_scan.extend(prefetcher.next.take());
         }
-        running.own.iter().for_each(|ready| ready.count(trace));
+        prefetcher.read_by_scan.iter().for_each(|prefetched| prefetched.count(trace));
     }
 }
 
-impl Running {
-    /// Starts a thread that reads what is behind a block; `None` if there is no thread to be had.
-    fn start(file: &Arc<OpenFile>, reached: IndexCursor) -> Option<Self> {
+impl Prefetcher {
+    /// Starts a thread that reads the blocks after a cursor; `None` if no thread can be started.
+    fn start(file: &Arc<OpenFile>, last_claimed: IndexCursor) -> Option<Self> {
         let (to_thread, buffers) = mpsc::channel();
-        let (ready, from_thread) = mpsc::channel();
-        for _ in 0..READY_MAX {
+        let (to_scan, from_thread) = mpsc::channel();
+        for _ in 0..THREAD_BLOCKS_MAX {
             to_thread.send(Buffers::default()).ok()?;
         }
-        let (file, reached) = (Arc::clone(file), Mutex::new(Some(reached)));
-        let frontier = Arc::new(Frontier { file, reached, ready: AtomicUsize::new(0) });
+        let (file, last_claimed) = (Arc::clone(file), Mutex::new(Some(last_claimed)));
+        let frontier = Arc::new(Frontier { file, last_claimed, pending: AtomicUsize::new(0) });
         let thread = {
             let frontier = Arc::clone(&frontier);
-            let work = move || frontier.read_ahead(&buffers, &ready);
+            let work = move || frontier.read_ahead(&buffers, &to_scan);
             thread::Builder::new().name("read-ahead".to_owned()).spawn(work).ok()?
         };
         Some(Self {
@@ -160,99 +156,106 @@ impl Running {
             to_thread: Some(to_thread),
             from_thread: Mutex::new(from_thread),
             next: None,
-            own: VecDeque::new(),
-            spent: Vec::new(),
+            read_by_scan: VecDeque::new(),
+            used_buffers: Vec::new(),
             thread: Some(thread),
         })
     }
 
-    /// The block at `place`; `None` if it is not the next one, or cannot be had as the thread has ended.
-    fn take(&mut self, place: BlockPlace, buffers: &mut Buffers) -> Option<Ready> {
+    /// Returns the block at `place`; `None` if it is not the next one, or if the thread has ended.
+    fn take(&mut self, place: BlockPlace, buffers: &mut Buffers) -> Option<PrefetchedBlock> {
         loop {
-            if self.own.front().is_some_and(|ready| ready.place == place) {
-                return self.own.pop_front();
+            if self.read_by_scan.front().is_some_and(|prefetched| prefetched.place == place) {
+                return self.read_by_scan.pop_front();
             }
             if self.next.is_none() {
-                self.next = self.ready_blocks().try_recv().ok();
+                self.next = self.receiver().try_recv().ok();
             }
             if self.next.is_some() {
                 let next = self.next.take_if(|next| next.place == place)?;
-                return Some(self.spend(next, buffers));
+                return Some(self.take_buffers(next, buffers));
             }
-            // The thread is at it, or nobody has begun with it.
-            let claimed = (self.own.len() < OWN_MAX).then(|| self.frontier.claim()).flatten();
+            // The thread is still reading the block, or the block is not claimed yet.
+            let claimed = (self.read_by_scan.len() < SCAN_BLOCKS_MAX)
+                .then(|| self.frontier.claim_next())
+                .flatten();
             let Some(claimed) = claimed else {
-                self.give_back(buffers);
-                if self.receive() {
+                self.return_buffers(buffers);
+                if self.wait_for_next() {
                     continue;
                 }
                 return None;
             };
             let (is_read, block) = self.frontier.read(claimed, buffers);
             let block = block.map(|block| block.map(Arc::new).map(DataBlock::Encoded));
-            let ready = Ready { place: claimed, is_read, block, buffers: Buffers::default() };
+            let prefetched =
+                PrefetchedBlock { place: claimed, is_read, block, buffers: Buffers::default() };
             if claimed == place {
-                return Some(ready);
+                return Some(prefetched);
             }
-            self.own.push_back(ready);
+            self.read_by_scan.push_back(prefetched);
         }
     }
 
-    /// Waits for the next block of the thread; returns whether there is one.
-    fn receive(&mut self) -> bool {
+    /// Waits for the next block of the thread. Returns whether there is one.
+    fn wait_for_next(&mut self) -> bool {
         if self.next.is_none() {
-            self.next = self.ready_blocks().recv().ok();
+            self.next = self.receiver().recv().ok();
         }
         self.next.is_some()
     }
 
-    fn ready_blocks(&mut self) -> &mut Receiver<Ready> {
+    fn receiver(&mut self) -> &mut Receiver<PrefetchedBlock> {
         self.from_thread.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the buffers from a block of the thread, which gets them back.
-    fn spend(&mut self, mut ready: Ready, buffers: &mut Buffers) -> Ready {
-        self.frontier.ready.fetch_sub(1, Ordering::Relaxed);
-        self.spent.push(std::mem::take(&mut ready.buffers));
-        if self.spent.len() >= SPENT_MAX {
-            self.give_back(buffers);
+    /// Takes the buffers from a block of the thread, to return them to the thread.
+    fn take_buffers(
+        &mut self,
+        mut prefetched: PrefetchedBlock,
+        buffers: &mut Buffers,
+    ) -> PrefetchedBlock {
+        self.frontier.pending.fetch_sub(1, Ordering::Relaxed);
+        self.used_buffers.push(std::mem::take(&mut prefetched.buffers));
+        if self.used_buffers.len() >= RETURNED_BATCH {
+            self.return_buffers(buffers);
         }
-        ready
+        prefetched
     }
 
-    /// Gives the thread buffers for further blocks.
-    fn give_back(&mut self, buffers: &mut Buffers) {
-        for mut spent in self.spent.drain(..) {
-            // Instead of the one in which the block itself has come.
-            spent.take_one(buffers);
-            // A thread that has ended needs none.
-            self.to_thread.as_ref().map(|thread| thread.send(spent));
+    /// Sends the thread its buffers for further blocks.
+    fn return_buffers(&mut self, buffers: &mut Buffers) {
+        for mut used_buffers in self.used_buffers.drain(..) {
+            // Replaces the buffer that holds the block itself.
+            used_buffers.take_one(buffers);
+            // Fails only if the thread has ended.
+            self.to_thread.as_ref().map(|thread| thread.send(used_buffers));
         }
     }
 
-    /// Ends the thread, and waits until it has: no longer than for a block.
+    /// Ends the thread, and waits for it: at most for one block read.
     fn join(&mut self) {
-        self.frontier.close();
+        self.frontier.stop();
         self.to_thread = None;
-        // If it has panicked, it has ended all the same; the scan will come to what made it.
+        // Ignores a panic of the thread: the scan will meet its cause.
         self.thread.take().map(JoinHandle::join);
     }
 }
 
-impl Drop for Running {
+impl Drop for Prefetcher {
     fn drop(&mut self) {
         self.join();
     }
 }
 
-impl fmt::Debug for Running {
+impl fmt::Debug for Prefetcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Running").field("own", &self.own).finish_non_exhaustive()
+        f.debug_struct("Running").field("own", &self.read_by_scan).finish_non_exhaustive()
     }
 }
 
-impl Ready {
-    /// Counts that it was read.
+impl PrefetchedBlock {
+    /// Counts the read of the block.
     fn count(&self, trace: &mut ReadTrace) {
         if self.is_read {
             trace.touch(BlockKind::Data, BlockSource::File, self.place.byte_len());
@@ -261,32 +264,32 @@ impl Ready {
 }
 
 impl Frontier {
-    /// What the thread does: makes blocks ready until there is none left, or nobody to read for.
-    fn read_ahead(&self, buffers: &Receiver<Buffers>, ready: &Sender<Ready>) {
+    /// Runs the thread: reads blocks until none is left or the scan has ended.
+    fn read_ahead(&self, buffers: &Receiver<Buffers>, to_scan: &Sender<PrefetchedBlock>) {
         while let Ok(mut buffers) = buffers.recv()
-            && let Some(place) = self.claim()
+            && let Some(place) = self.claim_next()
         {
             let (is_read, block) = self.read(place, &mut buffers);
             let block = block.map(|block| match block {
-                Ok(block) if self.ready.load(Ordering::Relaxed) >= READY_TO_DECODE => {
-                    Ok(decoded(block, &mut buffers))
+                Ok(block) if self.pending.load(Ordering::Relaxed) >= DECODE_FROM => {
+                    Ok(decode_if_possible(block, &mut buffers))
                 }
                 block => block.map(Arc::new).map(DataBlock::Encoded),
             });
-            let goes_on = matches!(block, Some(Ok(_)));
-            self.ready.fetch_add(1, Ordering::Relaxed);
-            let sent = ready.send(Ready { place, is_read, block, buffers });
-            if sent.is_err() || !goes_on {
+            let is_sound = matches!(block, Some(Ok(_)));
+            self.pending.fetch_add(1, Ordering::Relaxed);
+            let sent = to_scan.send(PrefetchedBlock { place, is_read, block, buffers });
+            if sent.is_err() || !is_sound {
                 return;
             }
         }
     }
 
-    /// Moves on by one block, which whoever calls has to read.
-    fn claim(&self) -> Option<BlockPlace> {
-        let mut reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
-        let cursor = reached.take()?;
-        // If an index block is damaged, the scan gets that error when its own cursor reads it.
+    /// Claims the next block, which the caller must read.
+    fn claim_next(&self) -> Option<BlockPlace> {
+        let mut last_claimed = self.last_claimed.lock().unwrap_or_else(PoisonError::into_inner);
+        let cursor = last_claimed.take()?;
+        // If an index block is damaged, the scan's own cursor returns the error.
         let (buffers, trace) = (&mut Buffers::default(), &mut ReadTrace::default());
         let context = &mut ReadContext { caching: Caching::Bypass, buffers, trace };
         let next = cursor.into_next(&self.file, context).ok().flatten()?;
@@ -294,43 +297,44 @@ impl Frontier {
         if place.len > BLOCK_LEN_MAX {
             return None;
         }
-        *reached = Some(next);
+        *last_claimed = Some(next);
         Some(place)
     }
 
-    /// Reads the block at a place that was claimed. Returns whether its bytes could be read, and the
-    /// block: `None` if it is too large to be read ahead, after which no block can be claimed.
+    /// Reads a claimed block. Returns whether its bytes were read, and the block.
+    ///
+    /// The block is `None` if it is too large to prefetch. No further block can then be claimed.
     fn read(
         &self,
         place: BlockPlace,
         buffers: &mut Buffers,
     ) -> (bool, Option<Result<EncodedBlock>>) {
         let blocks = &self.file.blocks;
-        match blocks.read_data_of_at_most(BLOCK_LEN_MAX, place, buffers) {
-            Ok(Some(raw)) => (true, Some(blocks.open_data(raw))),
+        match blocks.read_data_block_up_to(BLOCK_LEN_MAX, place, buffers) {
+            Ok(Some(raw)) => (true, Some(blocks.open_encoded(raw))),
             Ok(None) => {
-                self.close();
+                self.stop();
                 (false, None)
             }
             Err(error) => (false, Some(Err(error))),
         }
     }
 
-    /// Lets nobody read on.
-    fn close(&self) {
-        *self.reached.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    /// Prevents further claims.
+    fn stop(&self) {
+        *self.last_claimed.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
-/// Decodes a delta-encoded block, if it can be decoded: if not, the scan finds out at which cell.
-fn decoded(block: EncodedBlock, buffers: &mut Buffers) -> DataBlock {
+/// Decodes a delta-encoded block. Returns a damaged one encoded: the scan reports the damaged cell.
+fn decode_if_possible(block: EncodedBlock, buffers: &mut Buffers) -> DataBlock {
     let is_short = u32::try_from(block.plain_len()).is_ok_and(|len| len <= BLOCK_LEN_MAX);
     if block.is_delta_encoded()
         && is_short
-        && let Ok(decoded) = block.decode_copy(RowIndexKind::ByOrder, buffers)
+        && let Ok(decode_if_possible) = block.decode_copy(RowIndexKind::ByOrder, buffers)
     {
         block.give_back(buffers);
-        return DataBlock::Decoded(Arc::new(decoded));
+        return DataBlock::Decoded(Arc::new(decode_if_possible));
     }
     DataBlock::Encoded(Arc::new(block))
 }

@@ -1,4 +1,5 @@
-//! Cells of a file in their order.
+//! The scanner: iterates over the cells of a file.
+#![allow(clippy::arithmetic_side_effects, reason = "a counter")]
 
 use std::sync::Arc;
 
@@ -14,47 +15,48 @@ use crate::file::open_file::OpenFile;
 use crate::file::read_context::ReadContext;
 use crate::{Caching, CellRef, Error, KeyRef, ReadTrace, Result};
 
-/// A place in a file: on a cell, or behind the last one.
+/// A cursor over the cells of a file.
 ///
-/// It returns a reference to the cell it stands on, straight from the block; nothing is copied. What it reads it
-/// counts by itself, in [`trace`](Self::trace).
+/// [`cell`](Self::cell) borrows the current cell from its block, without a copy. The scanner counts
+/// its reads in [`trace`](Self::trace).
 #[derive(Debug)]
 pub struct Scanner {
     file: Arc<OpenFile>,
     caching: Caching,
     trace: ReadTrace,
-    /// Of blocks that were read past the cache and are done with.
+    /// Free buffers of blocks that bypassed the cache.
     buffers: Buffers,
-    /// Blocks that come next, if it reads ahead.
-    ahead: Option<Box<ReadAhead>>,
-    /// `None` before the first seek and behind the last cell.
-    place: Option<ScanPosition>,
-    /// On the index entry of the current block, once that was looked up.
+    /// The prefetching, if the scanner reads ahead.
+    read_ahead: Option<Box<ReadAhead>>,
+    /// `None` before the first seek and after the last cell.
+    position: Option<ScanPosition>,
+    /// At the index entry of the current block, once that was looked up.
     cursor: Option<IndexCursor>,
-    /// Cells of the row the scanner stands in, or of the row before it, that come before its cell:
-    /// a cursor only moves forwards, so that going back has to remember them.
-    before: Vec<usize>,
-    /// Cells passed since the scan began at the first one: the file says how many there are.
+    /// Offsets of cells before the current one, in its row or in the row before it.
+    ///
+    /// Block cursors only move forwards, so backward steps take these offsets.
+    previous_cells: Vec<usize>,
+    /// Cells passed since the scan began at the first cell, to check the count in the trailer.
     cells_passed: Option<u64>,
 }
 
-/// On a cell of a data block.
+/// A position at a cell of a data block.
 #[derive(Clone, Debug)]
 pub(crate) enum ScanPosition {
     /// All cells of the block were checked.
     Decoded { block: Arc<DecodedBlock>, cursor: PlainCursor },
-    /// The cells up to this one were checked.
+    /// The cells up to the current one were checked.
     Encoded { block: Arc<EncodedBlock>, cursor: EncodedCursor },
 }
 
 impl ScanPosition {
-    /// On the cell that starts at `at`.
+    /// Returns the position of the cell that starts at offset `at`.
     #[inline]
     pub(crate) fn decoded(block: Arc<DecodedBlock>, at: usize) -> Self {
         Self::Decoded { cursor: block.cursor_at(at), block }
     }
 
-    /// On the first cell of a block.
+    /// Returns the position of the first cell of a block.
     fn first_of(block: DataBlock) -> Result<Self, (BlockOrigin, DamageReason)> {
         match block {
             DataBlock::Decoded(block) => Ok(Self::decoded(block, 0)),
@@ -73,7 +75,7 @@ impl ScanPosition {
         }
     }
 
-    /// Goes to the next cell. Returns `false` behind the last one of the block, where it stays.
+    /// Moves to the next cell. Stays at the last cell of the block, and then returns `false`.
     #[inline]
     fn advance(&mut self) -> Result<bool, DamageReason> {
         match self {
@@ -82,8 +84,8 @@ impl ScanPosition {
         }
     }
 
-    /// Where the cell starts in the block, or would if the block was plain.
-    const fn position(&self) -> usize {
+    /// Returns the offset of the cell in the block or, if encoded, in the block's plain form.
+    const fn cell_offset(&self) -> usize {
         match self {
             Self::Decoded { cursor, .. } => cursor.position(),
             Self::Encoded { cursor, .. } => cursor.position(),
@@ -107,252 +109,261 @@ impl ScanPosition {
 
 impl Scanner {
     pub(crate) fn new(file: Arc<OpenFile>, caching: Caching) -> Self {
-        Self::standing(file, caching, None)
+        Self::with_position(file, caching, None)
     }
 
-    /// One piece: a get makes a scanner where it is wanted, and moves none.
+    /// The only constructor expression, inlined, so that a get constructs the scanner in place.
     #[inline]
-    fn standing(file: Arc<OpenFile>, caching: Caching, place: Option<ScanPosition>) -> Self {
+    fn with_position(
+        file: Arc<OpenFile>,
+        caching: Caching,
+        position: Option<ScanPosition>,
+    ) -> Self {
         Self {
             file,
             caching,
             trace: ReadTrace::default(),
             buffers: Buffers::default(),
-            ahead: None,
-            place,
+            read_ahead: None,
+            position,
             cursor: None,
-            before: Vec::new(),
+            previous_cells: Vec::new(),
             cells_passed: None,
         }
     }
 
-    /// A scanner past the cache that reads ahead.
-    pub(crate) fn reading_ahead(file: Arc<OpenFile>) -> Self {
+    /// Returns a scanner that bypasses the cache and reads ahead.
+    pub(crate) fn with_read_ahead(file: Arc<OpenFile>) -> Self {
         let scanner = Self::new(file, Caching::Bypass);
-        Self { ahead: Some(Box::default()), buffers: ReadAhead::buffers(), ..scanner }
+        Self { read_ahead: Some(Box::default()), buffers: ReadAhead::buffers(), ..scanner }
     }
 
-    /// A scanner that stands on the first cell of a row. It mostly ends there.
+    /// Returns a scanner at the first cell of a row, as a get does.
     #[inline]
-    pub(crate) fn at(file: Arc<OpenFile>, place: ScanPosition) -> Self {
-        Self::standing(file, Caching::Use, Some(place))
+    pub(crate) fn at(file: Arc<OpenFile>, position: ScanPosition) -> Self {
+        Self::with_position(file, Caching::Use, Some(position))
     }
 
-    /// Goes to the first cell of the file.
+    /// Moves to the first cell of the file.
     ///
     /// # Errors
     ///
-    /// If a block cannot be read; the scanner then stands nowhere.
+    /// If a block cannot be read. The scanner then has no position.
     pub fn seek_to_first(&mut self) -> Result<()> {
-        self.leave();
-        self.place = None;
+        self.clear_position_state();
+        self.position = None;
         self.cells_passed = Some(0);
-        let (file, mut context) = self.read();
+        let (file, mut context) = self.file_and_context();
         let first = file.first_data_block(&mut context)?;
-        self.place = first.map(|block| ScanPosition::decoded(block, 0));
+        self.position = first.map(|block| ScanPosition::decoded(block, 0));
         Ok(())
     }
 
-    /// Goes to the first cell that is not before `key`, forwards or back.
+    /// Moves to the first cell at or after `key`, forwards or backwards.
     ///
     /// # Errors
     ///
-    /// If a block cannot be read; the scanner then stands nowhere.
+    /// If a block cannot be read. The scanner then has no position.
     pub fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
-        let Some(block) = self.leave_for(&key)? else { return Ok(()) };
+        let Some(block) = self.seek_block(&key)? else { return Ok(()) };
         if let Some(at) = block.seek(&key) {
-            self.place = Some(ScanPosition::decoded(block, at));
+            self.position = Some(ScanPosition::decoded(block, at));
             return Ok(());
         }
         let next = self.next_block(DataRef::Decoded(&block), &block.last_key())?;
-        self.enter(next)
+        self.move_to_first_cell(next)
     }
 
-    /// Goes to the last cell that is before `key`, forwards or back.
+    /// Moves to the last cell before `key`, forwards or backwards.
     ///
     /// # Errors
     ///
-    /// If a block cannot be read; the scanner then stands nowhere.
+    /// If a block cannot be read. The scanner then has no position.
     pub fn seek_before(&mut self, key: KeyRef<'_>) -> Result<()> {
-        let Some(block) = self.leave_for(&key)? else { return Ok(()) };
+        let Some(block) = self.seek_block(&key)? else { return Ok(()) };
         if let Some(at) = block.last_before(&key) {
-            self.place = Some(ScanPosition::decoded(block, at));
+            self.position = Some(ScanPosition::decoded(block, at));
             return Ok(());
         }
-        self.enter_previous(&block)
+        self.move_to_previous_block(&block)
     }
 
-    /// Goes to the last cell of the file.
+    /// Moves to the last cell of the file.
     ///
     /// # Errors
     ///
-    /// If a block cannot be read; the scanner then stands nowhere.
+    /// If a block cannot be read. The scanner then has no position.
     pub fn seek_to_last(&mut self) -> Result<()> {
-        self.leave();
-        self.place = None;
-        let (file, mut context) = self.read();
+        self.clear_position_state();
+        self.position = None;
+        let (file, mut context) = self.file_and_context();
         if let Some(block) = file.last_data_block(&mut context)? {
-            self.enter_at_end(block);
+            self.move_to_last_cell(block);
         }
         Ok(())
     }
 
-    /// Goes to the cell before. Before the first one the scanner stands nowhere.
+    /// Moves to the previous cell. Before the first cell the scanner has no position.
     ///
     /// # Errors
     ///
-    /// If a block cannot be read; the scanner then stands nowhere.
+    /// If a block cannot be read. The scanner then has no position.
     pub fn retreat(&mut self) -> Result<()> {
         self.cells_passed = None;
-        self.stop_ahead();
-        let Some(place) = self.place.take() else { return Ok(()) };
-        let position = place.position();
-        let block = self.file.decoded(place.into_block(), &mut self.buffers)?;
-        if self.before.is_empty() {
-            block.row_cells_before(position, &mut self.before);
+        self.stop_read_ahead();
+        let Some(position) = self.position.take() else { return Ok(()) };
+        let cell_offset = position.cell_offset();
+        let block = self.file.decode_held(position.into_block(), &mut self.buffers)?;
+        if self.previous_cells.is_empty() {
+            block.row_cells_before(cell_offset, &mut self.previous_cells);
         }
-        if let Some(at) = self.before.pop() {
-            self.place = Some(ScanPosition::decoded(block, at));
+        if let Some(at) = self.previous_cells.pop() {
+            self.position = Some(ScanPosition::decoded(block, at));
             return Ok(());
         }
-        self.enter_previous(&block)
+        self.move_to_previous_block(&block)
     }
 
-    /// The cell it stands on; `None` behind the last, and before the first seek.
+    /// Returns the current cell; `None` after the last cell and before the first seek.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "a call, and a copy of the cell, for each cell of a scan"
+        reason = "avoids a call and a copy of the cell for each cell of a scan"
     )]
     pub fn cell(&self) -> Option<CellRef<'_>> {
-        self.place.as_ref().map(ScanPosition::cell)
+        self.position.as_ref().map(ScanPosition::cell)
     }
 
-    /// Goes to the next cell. Behind the last one it stays where it is.
+    /// Moves to the next cell. After the last cell the scanner has no position.
     ///
     /// # Errors
     ///
-    /// If a block cannot be read or its cells break a rule, or if all cells were passed and are not
-    /// as many as the file says; the scanner then stands nowhere.
+    /// If a block cannot be read, if its cells break a rule of the format, or if the scan has
+    /// passed all cells and their number is not that in the trailer. The scanner then has no
+    /// position.
     #[inline]
     pub fn advance(&mut self) -> Result<()> {
-        self.before.clear();
-        let Some(place) = &mut self.place else { return Ok(()) };
+        self.previous_cells.clear();
+        let Some(position) = &mut self.position else { return Ok(()) };
         if let Some(passed) = &mut self.cells_passed {
             *passed += 1;
         }
-        match place.advance() {
+        match position.advance() {
             Ok(true) => Ok(()),
-            Ok(false) => self.enter_next(),
-            Err(what) => Err(self.leave_damaged(what)),
+            Ok(false) => self.move_to_next_block(),
+            Err(what) => Err(self.fail(what)),
         }
     }
 
-    /// Leaves a block whose next cell is damaged; returns the error.
+    /// Leaves a block whose next cell is damaged. Returns the error.
     #[cold]
-    fn leave_damaged(&mut self, what: DamageReason) -> Error {
-        let place = self.place.take().expect("the scanner stands on the cell before");
-        self.file.damage_in(place.block().origin(), what)
+    fn fail(&mut self, what: DamageReason) -> Error {
+        let position =
+            self.position.take().expect("the scanner is at the cell before the damaged one");
+        self.file.damage_in(position.block().origin(), what)
     }
 
-    /// The place that it stands at.
+    /// Returns the position.
     #[cfg(test)]
-    pub(crate) fn place(&self) -> Option<&ScanPosition> {
-        self.place.as_ref()
+    pub(crate) fn position(&self) -> Option<&ScanPosition> {
+        self.position.as_ref()
     }
 
     /// Checks the key of the current cell against the next index key.
     ///
-    /// Call it when a scan past the cache ([`Caching::Bypass`]) stops at a cell before the end of the file.
-    /// Such a scan checks the first key of a block when it enters the block, and the last key when it leaves
-    /// it.
+    /// Call it when a scan that bypasses the cache ([`Caching::Bypass`]) stops before the end of
+    /// the file. Such a scan checks the first key of a block when it enters the block, and the last
+    /// key when it leaves the block.
     ///
     /// # Errors
     ///
-    /// If the cell belongs behind the block's range.
+    /// If the key is greater than the block's range allows.
     pub fn check_place(&mut self) -> Result<()> {
-        let Some(place) = &self.place else { return Ok(()) };
-        let block = place.block();
+        let Some(position) = &self.position else { return Ok(()) };
+        let block = position.block();
         let Self { file, caching, buffers, trace, .. } = self;
         let cursor = if let Some(cursor) = self.cursor.take() {
             cursor
         } else {
             file.cursor_on(block, &mut ReadContext { caching: *caching, buffers, trace })?
         };
-        let checked = file.check_upper_bound(block.origin(), &place.cell().key(), &cursor);
+        let checked = file.check_upper_bound(block.origin(), &position.cell().key(), &cursor);
         self.cursor = Some(cursor);
         checked
     }
 
-    /// What it has read since it was made or [`take_trace`](Self::take_trace) was called.
+    /// Returns the reads since the scanner was made or [`take_trace`](Self::take_trace) was called.
     pub fn trace(&self) -> &ReadTrace {
         &self.trace
     }
 
-    /// Hands over what it has read, and counts from zero again.
+    /// Returns the reads counted so far, and resets the counters.
     pub fn take_trace(&mut self) -> ReadTrace {
         std::mem::take(&mut self.trace)
     }
 
-    /// Returns the file, and how this scanner reads it.
-    fn read(&mut self) -> (&OpenFile, ReadContext<'_>) {
+    /// Returns the file and the context of this scanner's reads.
+    fn file_and_context(&mut self) -> (&OpenFile, ReadContext<'_>) {
         let Self { file, caching, buffers, trace, .. } = self;
         (file, ReadContext { caching: *caching, buffers, trace })
     }
 
-    /// Leaves the current place, and loads the block in which `key` is to be looked for.
-    fn leave_for(&mut self, key: &KeyRef<'_>) -> Result<Option<Arc<DecodedBlock>>> {
-        self.leave();
-        let held = self.place.take().map(ScanPosition::into_block);
-        let (file, mut context) = self.read();
+    /// Leaves the current position, and loads the block in which `key` would be.
+    fn seek_block(&mut self, key: &KeyRef<'_>) -> Result<Option<Arc<DecodedBlock>>> {
+        self.clear_position_state();
+        let held = self.position.take().map(ScanPosition::into_block);
+        let (file, mut context) = self.file_and_context();
         file.data_block_for(key, held, &mut context)
     }
 
-    /// Forgets what holds only where it stands.
-    fn leave(&mut self) {
-        self.before.clear();
+    /// Clears the state that belongs to the current position.
+    fn clear_position_state(&mut self) {
+        self.previous_cells.clear();
         self.cells_passed = None;
         self.cursor = None;
-        self.stop_ahead();
+        self.stop_read_ahead();
     }
 
-    /// Reads ahead no more until it has gone on for a while.
-    fn stop_ahead(&mut self) {
-        if let Some(ahead) = &mut self.ahead {
-            ahead.stop(&mut self.trace);
+    /// Stops reading ahead until the scan has entered some further blocks.
+    fn stop_read_ahead(&mut self) {
+        if let Some(read_ahead) = &mut self.read_ahead {
+            read_ahead.stop(&mut self.trace);
         }
     }
 
-    /// Goes to the first cell of the next block: cold, so that the step to the next cell of the same block
-    /// stays short.
+    /// Moves to the first cell of the next block.
+    ///
+    /// Cold, so that the step to the next cell of the same block stays small.
     #[cold]
-    fn enter_next(&mut self) -> Result<()> {
-        let Some(place) = self.place.take() else { return Ok(()) };
-        let next = self.next_block(place.block(), &place.cell().key())?;
-        place.into_block().give_back(&mut self.buffers);
-        if let (Some(ahead), Some(cursor)) = (&mut self.ahead, &self.cursor) {
-            ahead.cross_edge(&self.file, cursor);
+    fn move_to_next_block(&mut self) -> Result<()> {
+        let Some(position) = self.position.take() else { return Ok(()) };
+        let next = self.next_block(position.block(), &position.cell().key())?;
+        position.into_block().give_back(&mut self.buffers);
+        if let (Some(read_ahead), Some(cursor)) = (&mut self.read_ahead, &self.cursor) {
+            read_ahead.enter_block(&self.file, cursor);
         }
-        self.enter(next)?;
+        self.move_to_first_cell(next)?;
         match self.cells_passed {
-            Some(passed) if self.place.is_none() => self.file.check_cell_count(passed),
+            Some(passed) if self.position.is_none() => self.file.check_cell_count(passed),
             _ => Ok(()),
         }
     }
 
-    /// The data block behind `block`, whose last key is `last`.
+    /// Returns the data block after `block`, whose last key is `last`.
     fn next_block(&mut self, block: DataRef<'_>, last: &KeyRef<'_>) -> Result<Option<DataBlock>> {
-        let cursor = self.take_cursor(block)?;
-        let Self { file, caching, buffers, trace, ahead, .. } = self;
+        let cursor = self.take_index_cursor(block)?;
+        let Self { file, caching, buffers, trace, read_ahead, .. } = self;
         let context = &mut ReadContext { caching: *caching, buffers, trace };
         file.check_upper_bound(block.origin(), last, &cursor)?;
         let Some(cursor) = cursor.into_next(file, context)? else {
-            file.check_last(block.origin(), last)?;
+            file.check_end_of_file(block.origin(), last)?;
             return Ok(None);
         };
         let place = cursor.block_place();
-        let read = ahead.as_mut().and_then(|it| it.take(place, context.buffers, context.trace));
-        let next = match read {
+        let prefetched = read_ahead
+            .as_mut()
+            .and_then(|read_ahead| read_ahead.take(place, context.buffers, context.trace));
+        let next = match prefetched {
             Some(block) => {
                 let block = block?;
                 file.check_read_ahead(&block, &cursor)?;
@@ -364,39 +375,40 @@ impl Scanner {
         Ok(Some(next))
     }
 
-    /// Takes the cursor, or looks up the entry of `block`, which the scan leaves.
-    fn take_cursor(&mut self, block: DataRef<'_>) -> Result<IndexCursor> {
+    /// Takes the index cursor, or looks up the entry of `block`, the current block.
+    fn take_index_cursor(&mut self, block: DataRef<'_>) -> Result<IndexCursor> {
         if let Some(cursor) = self.cursor.take() {
             return Ok(cursor);
         }
-        let (file, mut context) = self.read();
+        let (file, mut context) = self.file_and_context();
         file.cursor_on(block, &mut context)
     }
 
-    /// Stands on the first cell of a block.
-    fn enter(&mut self, block: Option<DataBlock>) -> Result<()> {
+    /// Moves to the first cell of a block; `None` leaves the scanner without a position.
+    fn move_to_first_cell(&mut self, block: Option<DataBlock>) -> Result<()> {
         let Some(block) = block else { return Ok(()) };
-        let place = ScanPosition::first_of(block);
+        let position = ScanPosition::first_of(block);
         let damage = |(origin, what)| self.file.damage_in(&origin, what);
-        self.place = Some(place.map_err(damage)?);
+        self.position = Some(position.map_err(damage)?);
         Ok(())
     }
 
-    fn enter_previous(&mut self, block: &DecodedBlock) -> Result<()> {
-        let cursor = self.take_cursor(DataRef::Decoded(block))?;
-        let (file, mut context) = self.read();
+    fn move_to_previous_block(&mut self, block: &DecodedBlock) -> Result<()> {
+        let cursor = self.take_index_cursor(DataRef::Decoded(block))?;
+        let (file, mut context) = self.file_and_context();
         let Some(cursor) = cursor.into_previous(file, &mut context)? else { return Ok(()) };
-        let block = file.whole_data_block_at(&cursor, &mut context)?;
+        let block = file.decoded_data_block_at(&cursor, &mut context)?;
         self.cursor = Some(cursor);
-        self.enter_at_end(block);
+        self.move_to_last_cell(block);
         Ok(())
     }
 
-    fn enter_at_end(&mut self, block: Arc<DecodedBlock>) {
+    fn move_to_last_cell(&mut self, block: Arc<DecodedBlock>) {
         let at = block.last_cell_at();
-        self.place = Some(ScanPosition::decoded(block, at));
+        self.position = Some(ScanPosition::decoded(block, at));
     }
 }
 
 #[cfg(test)]
+#[path = "scanner_tests.rs"]
 mod tests;

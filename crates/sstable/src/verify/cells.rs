@@ -1,8 +1,8 @@
-//! What must hold of all cells of a file together: order, family, file info, filters.
+//! Checks of all cells of a file together: order, family, file info, filters.
 
 use filter::Seed;
 
-use super::verification::shown;
+use super::verification::display_key;
 use crate::file::filters::chunked_bloom::ChunkedBloom;
 use crate::file::open_file::OpenFile;
 use crate::{
@@ -10,13 +10,13 @@ use crate::{
     TimeRange, Timestamp,
 };
 
-/// What has been seen of the cells so far.
+/// The counters and extremes of the cells checked so far.
 #[derive(Default)]
 pub(super) struct CellChecks {
-    /// The flat key of the cell before; empty before the first.
+    /// The flat key of the previous cell; empty before the first cell.
     previous_key: Vec<u8>,
     previous_sequence_id: SequenceId,
-    /// What the file info says.
+    /// The time range in the file info.
     time_range: Option<TimeRange>,
     cell_count: u64,
     key_bytes: u64,
@@ -37,44 +37,43 @@ impl CellChecks {
         Self { time_range: file.file_info.time_range(), ..Self::default() }
     }
 
-    /// Holds the next cell against those before it, and asks the filters about it. Returns what is
-    /// wrong with it.
+    /// Checks the next cell against the previous ones, and asks the filters. Returns the problems.
     pub(super) fn check(&mut self, file: &OpenFile, cell: &CellRef<'_>) -> Vec<String> {
-        let mut wrong = Vec::new();
+        let mut problems = Vec::new();
         let mut previous_key = std::mem::take(&mut self.previous_key);
         let previous = KeyRef::parse(&previous_key);
         if let Some(previous) = &previous {
             let order = file.trailer.comparator.compare(previous, &cell.key());
             if order.is_gt() {
-                wrong.push(format!("comes before {}, which it follows", shown(previous)));
+                problems.push(format!("is less than {}, the key before it", display_key(previous)));
             }
-            // Of cells with one key, the one written last comes first, and hides the others.
+            // Of cells with one key, the newest comes first and hides the others.
             if order.is_eq() && self.previous_sequence_id < cell.sequence_id {
                 let (before, own) = (self.previous_sequence_id, cell.sequence_id);
-                wrong.push(format!("has sequence id {own} behind {before} of the same key"));
+                problems.push(format!("has sequence id {own} after {before} of the same key"));
             }
             if previous.family != cell.family {
-                wrong.push("is of another family than the cells before it".to_owned());
+                problems.push("has another family than the cells before it".to_owned());
             }
         }
-        let starts_row = previous.as_ref().is_none_or(|it| it.row != cell.row);
-        let starts_column =
-            starts_row || previous.as_ref().is_none_or(|it| it.qualifier != cell.qualifier);
+        let starts_row = previous.as_ref().is_none_or(|previous| previous.row != cell.row);
+        let starts_column = starts_row
+            || previous.as_ref().is_none_or(|previous| previous.qualifier != cell.qualifier);
         self.count(cell, starts_row);
-        self.ask_filters(file, cell, starts_row, starts_column, &mut wrong);
+        self.ask_filters(file, cell, starts_row, starts_column, &mut problems);
         if let Some(range) = self.time_range
             && !(range.min..=range.max).contains(&cell.timestamp)
         {
-            wrong.push(format!("is not of the times {} to {}", range.min, range.max));
+            problems.push(format!("is outside the time range {} to {}", range.min, range.max));
         }
         previous_key.clear();
         cell.key().write_flat(&mut previous_key);
         self.previous_key = previous_key;
         self.previous_sequence_id = cell.sequence_id;
-        wrong
+        problems
     }
 
-    /// Different rows so far.
+    /// Returns the number of different rows so far.
     pub(super) const fn row_count(&self) -> u64 {
         self.row_count
     }
@@ -95,15 +94,16 @@ impl CellChecks {
         }
     }
 
-    /// Asks each filter for which the cell begins a key. Blocks of filters that cannot be read have
-    /// been reported where they stand.
+    /// Asks each filter about the cell, if the cell begins a new key of the filter.
+    ///
+    /// Unreadable filter blocks are reported elsewhere.
     fn ask_filters(
         &mut self,
         file: &OpenFile,
         cell: &CellRef<'_>,
         starts_row: bool,
         starts_column: bool,
-        wrong: &mut Vec<String>,
+        problems: &mut Vec<String>,
     ) {
         let trace = &mut ReadTrace::default();
         let probe = RowProbe::new(cell.row, Seed::default()).with_column(cell.qualifier);
@@ -120,15 +120,16 @@ impl CellChecks {
                 }
             };
             self.bloom_key_count += u64::from(is_new);
-            if is_new && matches!(bloom.ask_exactly(&file.blocks, &probe, trace), Ok(Some(false))) {
-                wrong.push("is denied by the Bloom filter".to_owned());
+            if is_new && matches!(bloom.ask_exact_key(&file.blocks, &probe, trace), Ok(Some(false)))
+            {
+                problems.push("is denied by the Bloom filter".to_owned());
             }
         }
         if starts_row
             && let Some(filter) = &file.filters.row_filter
             && matches!(filter.may_contain(&file.blocks, &probe, trace), Ok(Some(false)))
         {
-            wrong.push("is denied by the filter in META blocks filter.row".to_owned());
+            problems.push("is denied by the filter in the META blocks filter.row".to_owned());
         }
         if cell.cell_type.deletes_family()
             && self.last_delete_family_row.as_deref() != Some(cell.row)
@@ -138,25 +139,25 @@ impl CellChecks {
             if let Some(bloom) = &file.filters.delete_family_bloom
                 && matches!(bloom.ask(&file.blocks, &probe, trace), Ok(Some(false)))
             {
-                wrong.push("is denied by the Bloom filter over family deletes".to_owned());
+                problems.push("is denied by the Bloom filter over family deletes".to_owned());
             }
         }
     }
 
-    /// What the file says of its cells and is not so: in which block, and what.
+    /// Checks the statements of the file about its cells. Returns problems with block types.
     pub(super) fn finish(&self, file: &OpenFile, bloom_bytes: u64) -> Vec<(BlockType, String)> {
-        let mut wrong = Vec::new();
-        self.check_file_info(&file.file_info, &mut wrong);
-        self.check_filters(file, bloom_bytes, &mut wrong);
-        wrong
+        let mut problems = Vec::new();
+        self.check_file_info(&file.file_info, &mut problems);
+        self.check_filters(file, bloom_bytes, &mut problems);
+        problems
     }
 
-    fn check_file_info(&self, file_info: &FileInfo, wrong: &mut Vec<(BlockType, String)>) {
+    fn check_file_info(&self, file_info: &FileInfo, problems: &mut Vec<(BlockType, String)>) {
         let mut compare = |key: &[u8], stated: Option<i64>, is: i64| {
             if stated.is_some_and(|stated| stated != is) {
                 let key = crate::escape(key);
                 let what = format!("{key} is {} and should be {is}", stated.unwrap_or(0));
-                wrong.push((BlockType::FileInfo, what));
+                problems.push((BlockType::FileInfo, what));
             }
         };
         let int = |key| file_info.int(key).map(i64::from);
@@ -177,7 +178,7 @@ impl CellChecks {
 
         if file_info.value(FileInfo::LAST_KEY).unwrap_or_default() != self.previous_key {
             let what = "hfile.LASTKEY is not the key of the last cell".to_owned();
-            wrong.push((BlockType::FileInfo, what));
+            problems.push((BlockType::FileInfo, what));
         }
     }
 
@@ -185,7 +186,7 @@ impl CellChecks {
         &self,
         file: &OpenFile,
         bloom_bytes: u64,
-        wrong: &mut Vec<(BlockType, String)>,
+        problems: &mut Vec<(BlockType, String)>,
     ) {
         let filters = &file.filters;
         let blooms = [
@@ -201,12 +202,13 @@ impl CellChecks {
             let Some(summary) = bloom.as_ref().map(ChunkedBloom::summary) else { continue };
             bytes += summary.byte_size;
             if summary.key_count != is {
-                wrong.push((block, format!("{} keys and should have {is}", summary.key_count)));
+                problems
+                    .push((block, format!("has {} keys and should have {is}", summary.key_count)));
             }
         }
         if filters.problem.is_none() && bytes != bloom_bytes && filters.bloom.is_some() {
-            let what = format!("filters of {bytes} bytes in chunks of {bloom_bytes}");
-            wrong.push((BlockType::GeneralBloomMeta, what));
+            let what = format!("states {bytes} bytes of chunks, which have {bloom_bytes}");
+            problems.push((BlockType::GeneralBloomMeta, what));
         }
     }
 }

@@ -1,9 +1,9 @@
-//! The data index held against the data blocks that are there.
+//! Checks the data index against the data blocks of the file.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::verification::{Verifier, shown};
+use super::verification::{Verifier, display_key};
 use crate::Caching;
 use crate::block::branch::IndexBlock;
 use crate::block::decoded::DecodedBlock;
@@ -12,49 +12,48 @@ use crate::buffers::Buffers;
 use crate::file::read_context::ReadContext;
 use crate::{BlockOffset, BlockType, Damage, KeyRef, ReadTrace, Result};
 
-/// A block of which the index has to say something: one with cells, or one that could not be read
-/// and may be such a one.
-pub(super) struct DataBlockSeen {
+/// A data block, or an unreadable block that may be one. The index must list all data blocks.
+pub(super) struct CheckedBlock {
     pub(super) at: BlockOffset,
     /// `None` if the block could not be read.
-    seen: Option<Seen>,
+    readable: Option<ReadableBlock>,
 }
 
-/// A data block that was read, and the keys it starts and ends with.
-struct Seen {
+/// A readable data block, with its first and last key.
+struct ReadableBlock {
     place: BlockPlace,
-    /// `None` where they are so long that they are read again.
+    /// `None` if the keys are too long to keep. They are then read again.
     keys: Option<Keys>,
 }
 
 type Keys = (Vec<u8>, Vec<u8>);
 
-impl DataBlockSeen {
-    /// Longer keys are not kept for every block of a file: hostile ones are as long as their block.
+impl CheckedBlock {
+    /// Longer keys are not kept, because keys of hostile files can be as long as their block.
     const KEPT_LEN_MAX: usize = 4096;
 
     pub(super) fn new(place: BlockPlace, block: &DecodedBlock) -> Self {
         let keys = Some(keys(block))
             .filter(|(first, last)| first.len().max(last.len()) <= Self::KEPT_LEN_MAX);
-        Self { at: place.offset, seen: Some(Seen { place, keys }) }
+        Self { at: place.offset, readable: Some(ReadableBlock { place, keys }) }
     }
 
-    pub(super) const fn unread(at: BlockOffset) -> Self {
-        Self { at, seen: None }
+    pub(super) const fn unreadable(at: BlockOffset) -> Self {
+        Self { at, readable: None }
     }
 
-    /// The flat key that it begins with, if that is kept.
+    /// Returns the flat first key, if it is kept.
     pub(super) fn first_key(&self) -> Option<&[u8]> {
-        self.seen.as_ref()?.keys.as_ref().map(|(first, _)| &first[..])
+        self.readable.as_ref()?.keys.as_ref().map(|(first, _)| &first[..])
     }
 
-    /// The flat key that it ends with, if that is kept.
+    /// Returns the flat last key, if it is kept.
     pub(super) fn last_key(&self) -> Option<&[u8]> {
-        self.seen.as_ref()?.keys.as_ref().map(|(_, last)| &last[..])
+        self.readable.as_ref()?.keys.as_ref().map(|(_, last)| &last[..])
     }
 }
 
-/// The first and the last key.
+/// Returns the flat first and last key of a block.
 fn keys(block: &DecodedBlock) -> Keys {
     let flat = |key: KeyRef<'_>| {
         let mut flat = Vec::new();
@@ -64,38 +63,44 @@ fn keys(block: &DecodedBlock) -> Keys {
     (flat(block.first_key()), flat(block.last_key()))
 }
 
-/// Where the walk through the index is.
-struct Walk {
-    /// The next data block that the index has to list.
+/// The state of a traversal of the index.
+struct IndexTraversal {
+    /// The next data block that the index must list.
     next: usize,
-    /// Whether the index has listed one that is not there; the rest is then not worth a report.
-    is_lost: bool,
-    /// The index blocks that were walked through. One that is listed again is not: sixteen levels
-    /// of two entries each would be walked for hours.
-    walked: HashSet<BlockOffset>,
+    /// Whether the index has listed a block that is not there. The rest is then not reported.
+    has_diverged: bool,
+    /// The visited index blocks.
+    ///
+    /// None is visited twice: a hostile index of 16 levels would otherwise take hours.
+    visited: HashSet<BlockOffset>,
 }
 
 impl Verifier<'_> {
-    /// Walks the whole index: it has to list every data block in order, and no other.
+    /// Checks that the index lists every data block, in order, and no other block.
     pub(super) fn check_index(&mut self) -> Result<()> {
         let file = self.file;
         let root_at = file.trailer.load_on_open_data_offset;
-        let mut walk = Walk { next: 0, is_lost: false, walked: HashSet::new() };
+        let mut traversal =
+            IndexTraversal { next: 0, has_diverged: false, visited: HashSet::new() };
         if let Some(index) = &file.index {
-            self.check_entries(&index.root, root_at, 1, &mut walk)?;
+            self.check_entries(&index.root, root_at, 1, &mut traversal)?;
         }
-        let unlisted =
-            self.data_blocks.iter().skip(walk.next).filter(|it| it.seen.is_some()).count();
-        if !walk.is_lost && unlisted > 0 {
-            let there = self.data_blocks.len();
-            let what = format!("lists {} of {there} data blocks", there.saturating_sub(unlisted));
-            self.found.report(Damage::in_block(BlockType::RootIndex, root_at, what));
+        let unlisted = self
+            .data_blocks
+            .iter()
+            .skip(traversal.next)
+            .filter(|block| block.readable.is_some())
+            .count();
+        if !traversal.has_diverged && unlisted > 0 {
+            let all = self.data_blocks.len();
+            let what = format!("lists {} of {all} data blocks", all.saturating_sub(unlisted));
+            self.verification.report(Damage::in_block(BlockType::RootIndex, root_at, what));
         }
-        let leads_everywhere = self.unread.is_empty() && !walk.is_lost;
-        let unreached = self.index_blocks.keys().filter(|at| !walk.walked.contains(at));
-        for at in unreached.filter(|_| leads_everywhere) {
-            let what = "no other index block leads here";
-            self.found.report(Damage { at: *at, block: None, what: what.into() });
+        let is_complete = self.unreadable.is_empty() && !traversal.has_diverged;
+        let unreached = self.index_blocks.keys().filter(|at| !traversal.visited.contains(at));
+        for at in unreached.filter(|_| is_complete) {
+            let what = "no index entry points to this index block";
+            self.verification.report(Damage { at: *at, block: None, what: what.into() });
         }
         if let Some(middle) = &file.middle {
             let trace = &mut ReadTrace::default();
@@ -103,10 +108,10 @@ impl Verifier<'_> {
             let wanted = middle.leaf.of_type(BlockType::LeafIndex);
             match file.blocks.load(wanted, Caching::Use, trace, |_, _| Ok(())) {
                 Ok(leaf) if number < IndexBlock::len(&leaf) => {}
-                Err(_) if self.is_unread(middle.leaf.offset) => {}
+                Err(_) if self.is_unreadable(middle.leaf.offset) => {}
                 _ => {
-                    let what = "the middle of the file is not in it";
-                    self.found.report(Damage::in_block(BlockType::RootIndex, root_at, what));
+                    let what = "its entry for the middle of the file is wrong";
+                    self.verification.report(Damage::in_block(BlockType::RootIndex, root_at, what));
                 }
             }
         }
@@ -118,7 +123,7 @@ impl Verifier<'_> {
         node: &IndexBlock,
         at: BlockOffset,
         level: u32,
-        walk: &mut Walk,
+        traversal: &mut IndexTraversal,
     ) -> Result<()> {
         let file = self.file;
         let levels = file.trailer.num_data_index_levels;
@@ -130,15 +135,15 @@ impl Verifier<'_> {
         for index in 0..node.len() {
             let Some(entry) = node.entry(index) else { continue };
             if level == levels {
-                if let Some(what) = self.check_entry(entry.block, entry.key, walk)? {
-                    self.found.report(Damage::in_block(block, at, what));
+                if let Some(what) = self.check_entry(entry.block, entry.key, traversal)? {
+                    self.verification.report(Damage::in_block(block, at, what));
                 }
                 continue;
             }
-            if !walk.walked.insert(entry.block.offset) {
-                let what = format!("leads to {} again", entry.block.offset);
-                self.found.report(Damage::in_block(block, at, what));
-                walk.is_lost = true;
+            if !traversal.visited.insert(entry.block.offset) {
+                let what = format!("points to {} a second time", entry.block.offset);
+                self.verification.report(Damage::in_block(block, at, what));
+                traversal.has_diverged = true;
                 continue;
             }
             let is_leaf = level + 1 == levels;
@@ -149,11 +154,11 @@ impl Verifier<'_> {
                 if first == Some(entry.key) { Ok(()) } else { Err("starts with another key") }
             });
             match loaded {
-                Ok(node) => self.check_entries(&node, entry.block.offset, level + 1, walk)?,
+                Ok(node) => self.check_entries(&node, entry.block.offset, level + 1, traversal)?,
                 Err(error) => {
-                    walk.is_lost = true;
-                    // What is wrong with a block that could not be read was said where it stands.
-                    if !self.is_unread(entry.block.offset) {
+                    traversal.has_diverged = true;
+                    // Damage to an unreadable block was already reported.
+                    if !self.is_unreadable(entry.block.offset) {
                         self.take(error)?;
                     }
                 }
@@ -162,65 +167,76 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Holds an entry against the data block it must lead to. Returns what is wrong with it.
+    /// Checks an entry against its data block. Returns the problem, if any.
     fn check_entry(
         &self,
         place: BlockPlace,
         key: &[u8],
-        walk: &mut Walk,
+        traversal: &mut IndexTraversal,
     ) -> Result<Option<String>> {
-        if walk.is_lost {
+        if traversal.has_diverged {
             return Ok(None);
         }
-        // Blocks that could not be read may be of another type, which the index does not list.
-        let rest = self.data_blocks.iter().enumerate().skip(walk.next);
-        let mut candidates = rest.skip_while(|(_, it)| it.seen.is_none() && it.at < place.offset);
-        let Some((number, data)) = candidates.next().filter(|(_, it)| it.at == place.offset) else {
-            // One of several blocks that could not be read.
-            if self.is_unread(place.offset) {
+        // An unreadable block may be of a type that the index does not list.
+        let rest = self.data_blocks.iter().enumerate().skip(traversal.next);
+        let mut candidates =
+            rest.skip_while(|(_, block)| block.readable.is_none() && block.at < place.offset);
+        let Some((number, data)) = candidates.next().filter(|(_, block)| block.at == place.offset)
+        else {
+            // The block is in a range of unreadable blocks.
+            if self.is_unreadable(place.offset) {
                 return Ok(None);
             }
-            walk.is_lost = true;
-            let what = format!("leads to {}, which is not the next data block", place.offset);
+            traversal.has_diverged = true;
+            let what = format!("points to {}, which is not the next data block", place.offset);
             return Ok(Some(what));
         };
         let before = number.checked_sub(1).and_then(|before| self.data_blocks.get(before));
-        walk.next = number + 1;
-        let Some(seen) = &data.seen else { return Ok(None) };
-        if seen.place.len != place.len {
-            let (stated, is) = (place.len, seen.place.len);
-            let what = format!("has {stated} bytes for the block at {}, not {is}", place.offset);
+        traversal.next = number + 1;
+        let Some(readable) = &data.readable else { return Ok(None) };
+        if readable.place.len != place.len {
+            let (stated, is) = (place.len, readable.place.len);
+            let what =
+                format!("states {stated} bytes for the block at {}, which has {is}", place.offset);
             return Ok(Some(what));
         }
         let parsed = KeyRef::parse(key);
-        let shown = || parsed.as_ref().map_or_else(String::new, shown);
-        let keys = self.keys_of(seen)?;
+        let display_key = || parsed.as_ref().map_or_else(String::new, display_key);
+        let keys = self.keys_of(readable)?;
         let Some(before) = before else {
-            // Readers take the first row of the file from here.
+            // Readers take the first row of the file from this entry.
             let is_first = *key == keys.0;
-            return Ok((!is_first).then(|| format!("{} is not the first key of the file", shown())));
+            return Ok(
+                (!is_first).then(|| format!("{} is not the first key of the file", display_key()))
+            );
         };
         let order = self.file.trailer.comparator;
         if !order.in_order(parsed, KeyRef::parse(&keys.0)) {
-            return Ok(Some(format!("{} is behind the first key of its block", shown())));
+            return Ok(Some(format!(
+                "{} is greater than the first key of its block",
+                display_key()
+            )));
         }
-        // Blocks may be cut between equal keys; then the entry's key is that key.
-        if let Some(before) = &before.seen
+        // A block boundary may be between equal keys; the entry then has that key.
+        if let Some(before) = &before.readable
             && !order.in_order(KeyRef::parse(&self.keys_of(before)?.1), parsed)
         {
-            return Ok(Some(format!("{} is before the last key of the block in front", shown())));
+            return Ok(Some(format!(
+                "{} is less than the last key of the previous block",
+                display_key()
+            )));
         }
         Ok(None)
     }
 
-    /// The first and the last key of a data block.
-    fn keys_of<'a>(&self, seen: &'a Seen) -> Result<Cow<'a, Keys>> {
-        if let Some(keys) = &seen.keys {
+    /// Returns the first and the last key of a data block.
+    fn keys_of<'a>(&self, readable: &'a ReadableBlock) -> Result<Cow<'a, Keys>> {
+        if let Some(keys) = &readable.keys {
             return Ok(Cow::Borrowed(keys));
         }
         let (buffers, trace) = (&mut Buffers::default(), &mut ReadTrace::default());
         let context = &mut ReadContext { caching: Caching::Bypass, buffers, trace };
-        let block = self.file.blocks.load_decoded(seen.place, context, |_| Ok(()))?;
+        let block = self.file.blocks.load_decoded(readable.place, context, |_| Ok(()))?;
         Ok(Cow::Owned(keys(&block)))
     }
 }

@@ -1,12 +1,18 @@
-//! Every check of a file that there is, and what can be saved of a damaged one.
+//! Verifies a file completely, and salvages the sound blocks of a damaged one.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    clippy::arithmetic_side_effects,
+    reason = "counters, and offsets within the file"
+)]
 
 mod cells;
 mod index;
 mod lost_rows;
-mod resume;
 mod salvage;
+mod unreadable;
 mod verification;
 
 pub use lost_rows::LostRows;
-pub use salvage::{Lost, salvage};
+pub use salvage::{LostRange, salvage};
 pub use verification::{PROBLEMS_MAX, Verification, verify};

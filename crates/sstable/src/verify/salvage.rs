@@ -1,13 +1,13 @@
-//! What can still be read of a damaged file: the cells of all data blocks that are sound.
+//! Salvages a damaged file: reads the cells of all sound data blocks.
 //!
 //! ```text
 //! [data][da▒▒][data][▒▒▒▒▒▒▒▒▒▒▒[data]
-//!        └ lost: its header says where the next one begins
-//!                    └ lost up to the next place where a sound block begins
+//!        └ lost: its header says where the next block begins
+//!                    └ lost up to the next sound block
 //! ```
 //!
-//! The index is not asked, so damage to it costs nothing. What was loaded when the file was opened
-//! must be sound: without trailer and file info nobody knows how the blocks are to be read.
+//! The index is not used, so damage to it loses no cells. The load-on-open section must be sound,
+//! because trailer and file info say how to read the blocks.
 
 use std::borrow::Cow;
 
@@ -22,25 +22,27 @@ use crate::{
     BlockOffset, BlockType, Cell, CellRef, Damage, Error, Header, Reader, Result, RowsBetween,
 };
 
-/// Bytes that a search for the beginning of a block reads at first, and at most at once.
+/// The first and the greatest length of a read in the search for the next block.
 const WINDOW_LENS: (u64, u64) = (1 << 14, 1 << 20);
-/// Places behind damage that look like a block and are none, before the rest is given up: each may
-/// cost as much as a block, and hostile files could be full of them.
-const TRIES_MAX: u32 = 1000;
+/// False candidates for the next block before the rest of the file is given up.
+///
+/// Each candidate may cost a block read, and a hostile file can be full of them.
+const CANDIDATES_MAX: u32 = 1000;
 
-/// Bytes of a file that hold no block that can be read.
+/// A range of a file without a readable block.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Lost {
-    /// Where they begin, what block they were, as far as that can be told, and what is wrong.
+pub struct LostRange {
+    /// The offset of the range, the block type if known, and the damage.
     pub damage: Damage,
-    /// How many there are.
+    /// The length of the range in bytes.
     pub len: u64,
-    /// The rows whose cells may have stood there; `None` if it was a block without cells.
+    /// The rows whose cells may be lost; `None` if it was a block without cells.
     pub rows: Option<RowsBetween>,
 }
 
-/// Hands over the cells of all sound data blocks, in the order of the file; returns what is lost
-/// besides. Of a damaged block no cell is used.
+/// Calls `each` with the cells of all sound data blocks, in file order. Returns the lost ranges.
+///
+/// Uses no cell of a damaged block.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -65,26 +67,26 @@ pub struct Lost {
 ///
 /// # Errors
 ///
-/// If the file cannot be read at all, and what `each` returns.
+/// If the file cannot be read, or if `each` returns an error.
 pub fn salvage<E: From<Error>>(
     reader: &Reader,
     mut each: impl FnMut(CellRef<'_>) -> Result<(), E>,
-) -> Result<Vec<Lost>, E> {
+) -> Result<Vec<LostRange>, E> {
     let blocks = &reader.file().blocks;
     let end = reader.file().trailer.load_on_open_data_offset.get();
-    let mut lost: Vec<Lost> = Vec::new();
-    // Those behind which no cell was sound yet.
-    let mut is_open = 0;
+    let mut lost: Vec<LostRange> = Vec::new();
+    // Index of the first lost range without a sound cell after it.
+    let mut first_open = 0;
     let mut before: Option<Cell> = None;
     let mut at = BlockOffset::default();
     while at.get() < end {
         let (header, damage) = match read_block(blocks, at, end)? {
             Ok(raw) if !is_of_data(raw.header.block_type) => break,
-            Ok(raw) => match hand_over(reader, at, &raw, &mut before, &mut each)? {
+            Ok(raw) => match emit_cells(reader, at, &raw, &mut before, &mut each)? {
                 Ok(first_row) => {
                     if let Some(row) = first_row {
-                        close(&mut lost[is_open..], &row);
-                        is_open = lost.len();
+                        set_last_rows(&mut lost[first_open..], &row);
+                        first_open = lost.len();
                     }
                     (Some(raw.header), None)
                 }
@@ -94,10 +96,10 @@ pub fn salvage<E: From<Error>>(
         };
         let next = match (header, &damage) {
             (Some(header), None) => at.plus(header.len()),
-            (Some(header), Some(_)) if begins_block(blocks, at.plus(header.len()), end)? => {
+            (Some(header), Some(_)) if is_block_boundary(blocks, at.plus(header.len()), end)? => {
                 at.plus(header.len())
             }
-            _ => next_block(blocks, at, end)?,
+            _ => find_next_block(blocks, at, end)?,
         };
         if let Some(damage) = damage {
             let is_without_cells = header.is_some_and(|header| {
@@ -105,31 +107,31 @@ pub fn salvage<E: From<Error>>(
             });
             let first = before.as_ref().map(|cell| cell.row().to_vec());
             let rows = (!is_without_cells).then_some(RowsBetween { first, last: None });
-            lost.push(Lost { damage, len: next.get().saturating_sub(at.get()), rows });
+            lost.push(LostRange { damage, len: next.get().saturating_sub(at.get()), rows });
         }
         at = next;
     }
     Ok(lost)
 }
 
-/// Notes the first sound row behind what was lost.
-fn close(lost: &mut [Lost], row: &[u8]) {
+/// Sets the first sound row after the lost ranges.
+fn set_last_rows(lost: &mut [LostRange], row: &[u8]) {
     for rows in lost.iter_mut().filter_map(|lost| lost.rows.as_mut()) {
         rows.last = Some(row.to_vec());
     }
 }
 
-/// Whether a block stands between the first data block and the last.
+/// Returns whether blocks of this type are among the data blocks.
 const fn is_of_data(block_type: BlockType) -> bool {
     use BlockType::{BloomChunk, Data, EncodedData, LeafIndex};
     matches!(block_type, Data | EncodedData | LeafIndex | BloomChunk)
 }
 
-/// A sound block, or what is wrong with it, and its header if that can be read.
-type Read = Result<RawBlock, (Option<Header>, Damage)>;
+/// A sound block; else its header, if that is readable, and the damage.
+type BlockResult = Result<RawBlock, (Option<Header>, Damage)>;
 
-/// The block at a place. Damage is no error here.
-fn read_block(blocks: &BlockReader, at: BlockOffset, end: u64) -> Result<Read> {
+/// Reads the block at `at`. Damage is returned in the result.
+fn read_block(blocks: &BlockReader, at: BlockOffset, end: u64) -> Result<BlockResult> {
     let header = match blocks.read_header(at, end) {
         Ok(header) => header,
         Err(Error::Corrupt { damage, .. }) => return Ok(Err((None, damage))),
@@ -139,14 +141,18 @@ fn read_block(blocks: &BlockReader, at: BlockOffset, end: u64) -> Result<Read> {
     Ok(blocks.parse(&bytes, at).map_err(|damage| (Some(header), damage)))
 }
 
-/// Whether the blocks end at a place, or a sound one begins.
-fn begins_block(blocks: &BlockReader, at: BlockOffset, end: u64) -> Result<bool> {
+/// Returns whether the blocks end or a sound block begins at `at`.
+fn is_block_boundary(blocks: &BlockReader, at: BlockOffset, end: u64) -> Result<bool> {
     Ok(at.get() == end || at.get() < end && read_block(blocks, at, end)?.is_ok())
 }
 
-/// The first place behind `at` where a sound block begins; else where the blocks end.
-pub(super) fn next_block(blocks: &BlockReader, at: BlockOffset, end: u64) -> Result<BlockOffset> {
-    let (mut from, mut tries) = (at.plus(1), 0);
+/// Returns the offset of the next sound block after `at`, or `end` if there is none.
+pub(super) fn find_next_block(
+    blocks: &BlockReader,
+    at: BlockOffset,
+    end: u64,
+) -> Result<BlockOffset> {
+    let (mut from, mut candidates) = (at.plus(1), 0);
     let (mut len_max, window_len_max) = WINDOW_LENS;
     while from.get() < end {
         let len = len_max.min(end.saturating_sub(from.get()));
@@ -157,11 +163,11 @@ pub(super) fn next_block(blocks: &BlockReader, at: BlockOffset, end: u64) -> Res
                 continue;
             }
             let found = from.plus(place);
-            if begins_block(blocks, found, end)? {
+            if is_block_boundary(blocks, found, end)? {
                 return Ok(found);
             }
-            tries += 1;
-            if tries > TRIES_MAX {
+            candidates += 1;
+            if candidates > CANDIDATES_MAX {
                 return Ok(BlockOffset::new(end));
             }
         }
@@ -169,15 +175,16 @@ pub(super) fn next_block(blocks: &BlockReader, at: BlockOffset, end: u64) -> Res
             break;
         }
         len_max = len_max.saturating_mul(4).min(window_len_max);
-        // A magic may lie across the end of the window.
+        // A magic may cross the end of the window.
         from = from.plus(len.saturating_sub(7));
     }
     Ok(BlockOffset::new(end))
 }
 
-/// Hands the cells of a data block over, once all of them are known to be sound, and returns the row of
-/// the first; what is wrong with them otherwise.
-fn hand_over<E: From<Error>>(
+/// Calls `each` with the cells of a data block, if all of them are sound.
+///
+/// Returns the row of the first cell, or the damage.
+fn emit_cells<E: From<Error>>(
     reader: &Reader,
     at: BlockOffset,
     raw: &RawBlock,
@@ -211,7 +218,7 @@ fn hand_over<E: From<Error>>(
     Ok(Ok(first_row))
 }
 
-/// The cells of a data block, all of them checked.
+/// Returns the cells of a data block, all checked.
 fn cells_of(reader: &Reader, at: BlockOffset, raw: &RawBlock) -> Result<Vec<Cell>, DamageReason> {
     let blocks = &reader.file().blocks;
     let len = u32::try_from(raw.header.len()).unwrap_or(u32::MAX);

@@ -19,7 +19,7 @@ fn check(bytes: impl Into<Bytes>) -> Verification {
     verify(source, FileName::new("file"), Limits::default(), |_| {}).unwrap()
 }
 
-/// The headers of a file's blocks, and where they stand.
+/// Returns the headers of a file's blocks, with their offsets.
 fn headers(bytes: &[u8]) -> Vec<(usize, Header)> {
     let source = Arc::new(Bytes::copy_from_slice(bytes));
     let reader = Reader::open(source, FileName::new("file"), ReaderOptions::default()).unwrap();
@@ -27,11 +27,11 @@ fn headers(bytes: &[u8]) -> Vec<(usize, Header)> {
         .blocks()
         .headers()
         .map(|block| block.unwrap())
-        .map(|(at, it)| (at.get() as usize, it))
+        .map(|(at, header)| (at.get() as usize, header))
         .collect()
 }
 
-/// A file with a block's bytes changed, and its checksums made anew.
+/// Returns the file with a block changed, and the block's checksums updated.
 fn changed(bytes: &[u8], at: usize, header: &Header, change: impl FnOnce(&mut [u8])) -> Vec<u8> {
     let data_len = header.on_disk_data_size_with_header as usize;
     let mut block = bytes[at..at + data_len].to_vec();
@@ -51,8 +51,9 @@ fn files_of_hbase_are_sound() {
     }
 }
 
-/// A file of ours with a block for each of forty rows, `letter` and two digits; a filter of ours;
-/// and a family delete in every fourth row.
+/// Writes a file with a block for each of forty rows, named by `letter` and two digits.
+///
+/// The file has a filter of ours, and a family delete in every fourth row.
 fn rows(letter: char) -> Vec<u8> {
     let options = WriterOptions::default()
         .block_size(1)
@@ -75,19 +76,19 @@ fn rows(letter: char) -> Vec<u8> {
     writer.finish().unwrap().0
 }
 
-/// The `number`th block of a type.
+/// Returns the `number`th block of a type.
 fn block(bytes: &[u8], wanted: BlockType, number: usize) -> (usize, Header) {
-    let mut of_type = headers(bytes).into_iter().filter(|(_, it)| it.block_type == wanted);
+    let mut of_type = headers(bytes).into_iter().filter(|(_, header)| header.block_type == wanted);
     of_type.nth(number).unwrap()
 }
 
-/// Puts `new` where `old` stands first in a block.
+/// Replaces the first `old` in a block by `new`.
 fn replace(block: &mut [u8], old: &[u8], new: &[u8]) {
     let at = block.windows(old.len()).position(|window| window == old).unwrap();
     block[at..at + new.len()].copy_from_slice(new);
 }
 
-/// Changes a block of [`rows`], its checksums made right, and expects a problem that reads so.
+/// Changes a block of [`rows`], updates its checksums, and expects a problem that contains `what`.
 fn expect(wanted: BlockType, number: usize, change: impl FnOnce(&mut [u8]), what: &str) {
     let file = rows('r');
     assert!(check(file.clone()).is_sound());
@@ -105,7 +106,7 @@ fn a_damaged_block_is_the_only_problem() {
             if header.is_empty() || header.checksum_type == ChecksumType::Null {
                 continue;
             }
-            // In the body, and in each field of the header.
+            // A byte of the body, and of each field of the header.
             for byte in [33, 0, 7, 8, 11, 12, 15, 16, 23, 24, 25, 28, 29, 32] {
                 let mut bytes = file.clone();
                 bytes[at + byte] ^= 4;
@@ -123,8 +124,9 @@ fn a_damaged_block_is_the_only_problem() {
     }
 }
 
-/// A file with a data block for each of 200 rows, `row000` …, and leaf index blocks, chunks of a Bloom
-/// filter and a filter of ours between and behind them.
+/// Writes a file with a data block for each of 200 rows, `row000` and so on.
+///
+/// It also has leaf index blocks, Bloom chunks and a filter of ours.
 fn deep() -> Vec<u8> {
     let options = WriterOptions::default()
         .block_size(1)
@@ -158,13 +160,14 @@ fn with_damaged_headers(file: &[u8], damaged: &[usize]) -> Verification {
     check(bytes)
 }
 
-/// The offset of each lost block, and the numbers of the rows around it.
+/// Returns the offset of each lost block, with the numbers of the rows around it.
 fn lost(found: &Verification) -> Vec<(usize, Option<usize>, Option<usize>)> {
     let number = |row: &Option<Vec<u8>>| {
         row.as_ref().map(|row| std::str::from_utf8(&row[3..]).unwrap().parse().unwrap())
     };
     let lost = found.lost_rows.iter();
-    lost.map(|it| (it.at.get() as usize, number(&it.rows.first), number(&it.rows.last))).collect()
+    lost.map(|lost| (lost.at.get() as usize, number(&lost.rows.first), number(&lost.rows.last)))
+        .collect()
 }
 
 fn problem_offsets(found: &Verification) -> Vec<usize> {
@@ -172,11 +175,11 @@ fn problem_offsets(found: &Verification) -> Vec<usize> {
 }
 
 #[test]
-fn behind_an_unreadable_header_the_verification_goes_on_at_the_next_block() {
+fn verification_resumes_at_the_block_after_an_unreadable_header() {
     let file = deep();
     assert!(check(file.clone()).is_sound());
     let data = |number| block(&file, BlockType::Data, number).0;
-    // The rows in the damaged blocks: row N is in block N.
+    // The rows of the damaged blocks. Row N is in block N.
     for rows in [&[0][..], &[100], &[199], &[20, 150], &[70, 71], &[0, 1, 2], &[197, 198, 199]] {
         let damaged: Vec<usize> = rows.iter().map(|row| data(*row)).collect();
         let found = with_damaged_headers(&file, &damaged);
@@ -210,33 +213,34 @@ fn an_unreadable_header_of_a_block_without_cells_costs_no_rows() {
     }
 }
 
-/// No index has the length of such a block: the next sound block is searched for.
+/// No index states the length of an index block, so the next sound block is searched for.
 #[test]
-fn what_no_index_lists_ends_at_the_next_sound_block() {
+fn an_unreadable_block_that_no_index_lists_ends_at_the_next_sound_block() {
     let file = deep();
     let blocks = headers(&file);
-    let leaf = blocks.iter().position(|(_, it)| it.block_type == BlockType::LeafIndex).unwrap();
+    let leaf =
+        blocks.iter().position(|(_, header)| header.block_type == BlockType::LeafIndex).unwrap();
     let leaf_at = blocks[leaf].0;
-    // In the leaf's part of the file.
+    // Data blocks that this leaf lists.
     let data = |number| block(&file, BlockType::Data, number).0;
     assert!(data(4) < leaf_at);
     let found = with_damaged_headers(&file, &[data(2), leaf_at]);
     assert_eq!(problem_offsets(&found), [data(2), leaf_at], "{:#?}", found.problems);
     assert_eq!((found.cells, lost(&found)), (199, vec![(data(2), Some(1), Some(3))]));
-    // Two neighbours are one loss.
+    // Two neighbour blocks are one lost range.
     let found = with_damaged_headers(&file, &[data(2), data(3), leaf_at]);
     assert_eq!(problem_offsets(&found), [data(2), leaf_at], "{:#?}", found.problems);
     assert_eq!((found.cells, lost(&found)), (198, vec![(data(2), Some(1), Some(4))]));
 }
 
-/// A value may hold a whole HFile, whose blocks are sound and none of this one.
+/// A value may hold a whole HFile, whose sound blocks are not blocks of this file.
 #[test]
-fn a_block_within_a_lost_block_is_no_place_to_go_on() {
+fn verification_does_not_resume_at_a_block_inside_a_value() {
     let inner = rows('s');
     let options = WriterOptions::default();
     let mut writer = Writer::new(Vec::new(), FileName::new("outer"), options).unwrap();
     for row in ["a", "b", "c"] {
-        // Longer than a block: each row is one.
+        // Longer than a block, so that each row has its own block.
         let value = [&inner[..], &vec![0; 70_000]].concat();
         let cell = CellRef::put(row.as_bytes(), b"f", b"q", Timestamp::new(7), &value);
         writer.append(cell).unwrap();
@@ -251,7 +255,7 @@ fn a_block_within_a_lost_block_is_no_place_to_go_on() {
 }
 
 #[test]
-fn what_is_wrong_beside_a_damaged_block_is_said_too() {
+fn further_problems_of_a_file_with_a_damaged_block_are_reported() {
     let file = rows('r');
     let (at, header) = block(&file, BlockType::RootIndex, 0);
     let mut bytes = changed(&file, at, &header, |block| replace(block, b"r21", b"r22"));
@@ -260,15 +264,25 @@ fn what_is_wrong_beside_a_damaged_block_is_said_too() {
     let found = check(bytes);
     let [first, second] = &found.problems[..] else { panic!("{:#?}", found.problems) };
     assert_eq!((first.at.get(), second.at.get()), (damaged as u64, at as u64));
-    assert!(second.what.contains("is behind the first key of its block"), "{second}");
+    assert!(second.what.contains("is greater than the first key of its block"), "{second}");
 }
 
 #[test]
-fn an_index_that_contradicts_the_blocks_is_noticed() {
+fn an_index_that_contradicts_the_blocks_is_reported() {
     let root = BlockType::RootIndex;
-    expect(root, 0, |it| replace(it, b"r21", b"r22"), "is behind the first key of its block");
-    expect(root, 0, |it| replace(it, b"r21", b"r20"), "is before the last key of the block in");
-    expect(root, 0, |it| replace(it, b"r00", b"q00"), "is not the first key of the file");
+    expect(
+        root,
+        0,
+        |block| replace(block, b"r21", b"r22"),
+        "is greater than the first key of its block",
+    );
+    expect(
+        root,
+        0,
+        |block| replace(block, b"r21", b"r20"),
+        "is less than the last key of the previous",
+    );
+    expect(root, 0, |block| replace(block, b"r00", b"q00"), "is not the first key of the file");
     let file = rows('r');
     let (at, header) = block(&file, BlockType::Data, 7);
     let place = |at: usize, len: u64| {
@@ -276,28 +290,33 @@ fn an_index_that_contradicts_the_blocks_is_noticed() {
     };
     let stated = place(at, header.len());
     let elsewhere = place(at + 1, header.len());
-    expect(root, 0, |it| replace(it, &stated, &elsewhere), "which is not the next data block");
+    expect(
+        root,
+        0,
+        |block| replace(block, &stated, &elsewhere),
+        "which is not the next data block",
+    );
     let longer = place(at, header.len() + 1);
-    expect(root, 0, |it| replace(it, &stated, &longer), "bytes for the block at");
+    expect(root, 0, |block| replace(block, &stated, &longer), "bytes for the block at");
 }
 
 #[test]
-fn order_over_the_edges_of_blocks_is_checked() {
-    expect(BlockType::Data, 9, |it| replace(it, b"r09", b"r07"), "comes before r08");
+fn the_order_of_cells_is_checked_across_blocks() {
+    expect(BlockType::Data, 9, |block| replace(block, b"r09", b"r07"), "is less than r08");
 }
 
 #[test]
 fn counts_of_keys_and_averages_are_checked() {
     let add_one = |block: &mut [u8], at: usize| block[at] += 1;
     let general = BlockType::GeneralBloomMeta;
-    expect(general, 0, |it| add_one(it, 33 + 27), "41 keys and should have 40");
+    expect(general, 0, |block| add_one(block, 33 + 27), "41 keys and should have 40");
     let deletes = BlockType::DeleteFamilyBloomMeta;
-    expect(deletes, 0, |it| add_one(it, 33 + 27), "11 keys and should have 10");
+    expect(deletes, 0, |block| add_one(block, 33 + 27), "11 keys and should have 10");
     for (key, value_len) in
         [("hfile.AVG_KEY_LEN", 4), ("MAX_MEMSTORE_TS_KEY", 8), ("DELETE_FAMILY_COUNT", 8)]
     {
         let add_one = |block: &mut [u8]| {
-            let at = block.windows(key.len()).position(|it| it == key.as_bytes()).unwrap();
+            let at = block.windows(key.len()).position(|window| window == key.as_bytes()).unwrap();
             block[at + key.len() + 1 + value_len] += 1;
         };
         expect(BlockType::FileInfo, 0, add_one, &format!("{key} is"));
@@ -307,7 +326,7 @@ fn counts_of_keys_and_averages_are_checked() {
 }
 
 #[test]
-fn each_filter_is_asked_for_each_key() {
+fn each_filter_is_asked_about_each_key() {
     let clear = |block: &mut [u8]| block[33..].fill(0);
     let chunks = BlockType::BloomChunk;
     expect(chunks, 0, clear, "is denied by the Bloom filter");
@@ -320,7 +339,7 @@ fn each_filter_is_asked_for_each_key() {
 }
 
 #[test]
-fn a_block_that_says_it_has_no_checksums_is_noticed() {
+fn a_block_without_checksums_in_a_file_with_checksums_is_reported() {
     let file = rows('r');
     for (at, _) in headers(&file) {
         let mut bytes = file.clone();
@@ -329,7 +348,7 @@ fn a_block_that_says_it_has_no_checksums_is_noticed() {
         let found = check(bytes);
         let [damage] = &found.problems[..] else { panic!("{:#?}", found.problems) };
         assert!(damage.what.contains("unlike the rest of the file"), "{damage}");
-        // The first root says what the checksums are: then it is the second that is unlike it.
+        // The first root sets the checksum type of the file, so damage to it shows at the second.
         let (root, header) = block(&file, BlockType::RootIndex, 0);
         let named = if at == root { at + header.len() as usize } else { at };
         assert_eq!(damage.at.get(), named as u64);
@@ -337,11 +356,11 @@ fn a_block_that_says_it_has_no_checksums_is_noticed() {
 }
 
 #[test]
-fn a_broken_chain_of_blocks_is_noticed_in_each_type() {
+fn a_wrong_previous_offset_is_reported_for_each_block_type() {
     for file in FILES {
         for (at, header) in headers(file) {
             let bytes = changed(file, at, &header, |block| {
-                // Every block can follow none but the first of its chain, and that one none.
+                // Only the first block of a chain has no `previous` offset.
                 let broken = if header.previous_block.is_some() { -1_i64 } else { 0 };
                 block[16..24].copy_from_slice(&broken.to_be_bytes());
             });
@@ -351,7 +370,7 @@ fn a_broken_chain_of_blocks_is_noticed_in_each_type() {
 }
 
 #[test]
-fn wrong_numbers_in_the_trailer_are_noticed() {
+fn wrong_numbers_in_the_trailer_are_reported() {
     let file = FILES[3];
     let start = file.len() - Trailer::LEN as usize;
     let trailer = Trailer::read(&file[start..], start as u64).unwrap();
@@ -373,29 +392,30 @@ fn wrong_numbers_in_the_trailer_are_noticed() {
 }
 
 #[test]
-fn a_filter_that_denies_a_row_is_noticed() {
+fn a_filter_that_denies_a_row_is_reported() {
     let file = FILES[3];
-    let chunk = headers(file).into_iter().find(|it| it.1.block_type == BlockType::BloomChunk);
+    let chunk =
+        headers(file).into_iter().find(|(_, header)| header.block_type == BlockType::BloomChunk);
     let (at, header) = chunk.unwrap();
     let bytes = changed(file, at, &header, |block| block[33..].fill(0));
     let found = check(bytes);
-    assert!(found.problems.iter().all(|it| it.what.contains("denied by the Bloom filter")));
+    assert!(found.problems.iter().all(|damage| damage.what.contains("denied by the Bloom filter")));
     assert!(found.problems.len() > 10);
 }
 
 #[test]
-fn a_cell_out_of_order_is_noticed_with_its_checksums_right() {
+fn a_cell_out_of_order_with_correct_checksums_is_reported() {
     let file = FILES[3];
     let (at, header) = headers(file)[0];
-    // The first letter of the first row: now it is behind all others.
+    // The first byte of the first row, which is then greater than all others.
     let bytes = changed(file, at, &header, |block| block[33 + 10] = 0xff);
     let found = check(bytes);
     assert!(!found.is_sound());
-    assert!(found.problems.iter().any(|it| it.at == BlockOffset::default()), "{found:?}");
+    assert!(found.problems.iter().any(|damage| damage.at == BlockOffset::default()), "{found:?}");
 }
 
 #[test]
-fn cells_of_one_key_are_in_the_order_of_their_sequence_ids() {
+fn cells_of_one_key_are_ordered_by_descending_sequence_id() {
     let file = |sequence_ids: [u64; 3]| {
         let options = WriterOptions::default().includes_mvcc(true);
         let mut writer = Writer::new(Vec::new(), FileName::new("rows"), options).unwrap();
@@ -409,5 +429,5 @@ fn cells_of_one_key_are_in_the_order_of_their_sequence_ids() {
     assert_eq!(check(file([9, 9, 3])).problems, []);
     let found = check(file([9, 3, 5])).problems;
     let [damage] = &found[..] else { panic!("{found:#?}") };
-    assert!(damage.what.contains("has sequence id 5 behind 3 of the same key"), "{damage}");
+    assert!(damage.what.contains("has sequence id 5 after 3 of the same key"), "{damage}");
 }

@@ -1,21 +1,22 @@
-//! Every check of a file that there is: what its blocks say of themselves, and what the parts of a
-//! file say of each other, which no checksum can see.
+//! Verifies a file completely: each block, and blocks and metadata against each other.
+//!
+//! Checksums cover only the blocks.
 //!
 //! ```text
-//! blocks     each verified, decompressed, taken apart; the chain of previous blocks; sections
-//! cells      order within and across blocks, one family, what the file info says of them
-//! index      every data block in its place, keys between the blocks they part; the middle
+//! blocks     checksums, decompression, parsing; `previous` offsets; order of the sections
+//! cells      order within and across blocks, one family, file info
+//! index      lists every data block, with keys between the neighbour blocks; middle of the file
 //! trailer    counts, sizes, offsets
-//! filters    every key passes; keys counted
+//! filters    accept every key; number of keys
 //! ```
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::cells::CellChecks;
-use super::index::DataBlockSeen;
+use super::index::CheckedBlock;
 use super::lost_rows::LostRows;
-use super::resume::{ListedBlocks, Unread};
+use super::unreadable::{ListedBlocks, UnreadableRange};
 
 use crate::block::decoded::DecodedBlock;
 use crate::block::index::BlockPlace;
@@ -29,33 +30,34 @@ use crate::{
     Reader, ReaderOptions, Result, Trailer,
 };
 
-/// What the verification of a file found.
+/// The result of the verification of a file.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Verification {
-    /// Blocks that were read, damaged ones among them.
+    /// Blocks that were read, including damaged ones.
     pub blocks: u64,
-    /// Cells in those that are sound.
+    /// Cells in the sound blocks.
     pub cells: u64,
-    /// Whether what the file says of all its cells and blocks together was held against them:
-    /// counts, sizes, averages. Where a block could not be read nobody knows what they should be.
+    /// Whether the counts, sizes and averages that the file states were checked.
+    ///
+    /// They cannot be checked if a block is unreadable.
     pub totals_checked: bool,
-    /// What is wrong, from the front of the file to its end; the first [`PROBLEMS_MAX`] of it.
+    /// The problems by ascending offset; at most [`PROBLEMS_MAX`].
     pub problems: Vec<Damage>,
-    /// For each damaged data block the rows that it may have held; the first [`PROBLEMS_MAX`] of them.
+    /// The rows that each damaged data block may have held; at most [`PROBLEMS_MAX`] blocks.
     pub lost_rows: Vec<LostRows>,
 }
 
-/// A file may be wrong in more places than anyone wants to read of.
+/// The most problems that a verification reports.
 pub const PROBLEMS_MAX: usize = 1000;
 
 impl Verification {
-    /// Whether nothing is wrong.
+    /// Returns whether the file has no problems.
     pub fn is_sound(&self) -> bool {
         self.problems.is_empty()
     }
 
-    /// Notes what is wrong, once.
+    /// Records a problem, unless it is already recorded.
     pub(super) fn report(&mut self, damage: Damage) {
         if self.problems.len() < PROBLEMS_MAX && !self.problems.contains(&damage) {
             self.problems.push(damage);
@@ -63,7 +65,7 @@ impl Verification {
     }
 }
 
-/// Checks a file wholly. `progress` is told how many bytes of it are done.
+/// Verifies a file completely. Calls `progress` with the number of bytes that are checked.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -82,15 +84,15 @@ impl Verification {
 ///
 /// # Errors
 ///
-/// [`Error::Io`] if the file cannot be read, [`Error::Unsupported`] if it needs something that this
-/// build does not have. Damage is no error here but what is looked for.
+/// [`Error::Io`] if the file cannot be read, [`Error::Unsupported`] if it needs a feature that this
+/// build does not have. Damage is not an error, but part of the result.
 pub fn verify(
     source: Arc<dyn ReadAt>,
     name: FileName,
     limits: Limits,
     progress: impl FnMut(u64),
 ) -> Result<Verification> {
-    // Only filters and index blocks are looked up, in the order of the file.
+    // Only filter and index blocks use the cache, in file order.
     let cache = Arc::new(BlockCache::new(CACHE_BYTES.min(source.len().saturating_add(8 << 20))));
     let options = ReaderOptions::default().cache(cache).limits(limits);
     let mut found = Verification::default();
@@ -103,32 +105,32 @@ pub fn verify(
     Ok(found)
 }
 
-/// Room for the filters of a large file; a small one has no large filters.
+/// The cache size for the filters of a large file. A smaller file gets a smaller cache.
 const CACHE_BYTES: u64 = 64 << 20;
 
-/// A verification under way.
+/// The state of a running verification.
 pub(super) struct Verifier<'a> {
     pub(super) file: &'a OpenFile,
-    pub(super) found: &'a mut Verification,
-    /// The last block of each chain; all blocks with cells are one.
+    pub(super) verification: &'a mut Verification,
+    /// The last block of each chain of `previous` offsets. All data blocks form one chain.
     pub(super) last_of_chain: HashMap<BlockType, BlockOffset>,
-    /// What could not be read, ascending.
-    pub(super) unread: Vec<Unread>,
-    /// What the indexes list; read once something could not be read.
+    /// The unreadable ranges by ascending offset.
+    pub(super) unreadable: Vec<UnreadableRange>,
+    /// The blocks that the indexes list; read when the first unreadable block is found.
     pub(super) listed: Option<ListedBlocks>,
     pub(super) section: Section,
     pub(super) cells: CellChecks,
-    pub(super) data_blocks: Vec<DataBlockSeen>,
-    /// Data blocks that could not be read.
-    pub(super) damaged_data: Vec<BlockOffset>,
-    /// Leaf and intermediate blocks of the index, by offset.
+    pub(super) data_blocks: Vec<CheckedBlock>,
+    /// Offsets of data blocks that could not be read.
+    pub(super) damaged_data_blocks: Vec<BlockOffset>,
+    /// The lengths of the leaf and intermediate index blocks, by offset.
     pub(super) index_blocks: HashMap<BlockOffset, u32>,
     pub(super) bloom_bytes: u64,
     pub(super) total_uncompressed_bytes: u64,
     pub(super) uncompressed_data_index_size: u64,
 }
 
-/// The parts of a file, in their order.
+/// The sections of a file, in their order.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) enum Section {
     Scanned,
@@ -152,17 +154,17 @@ impl Section {
 }
 
 impl<'a> Verifier<'a> {
-    fn new(reader: &'a Reader, found: &'a mut Verification) -> Self {
+    fn new(reader: &'a Reader, verification: &'a mut Verification) -> Self {
         Self {
             file: reader.file(),
-            found,
+            verification,
             last_of_chain: HashMap::new(),
-            unread: Vec::new(),
+            unreadable: Vec::new(),
             listed: None,
             section: Section::Scanned,
             cells: CellChecks::new(reader.file()),
             data_blocks: Vec::new(),
-            damaged_data: Vec::new(),
+            damaged_data_blocks: Vec::new(),
             index_blocks: HashMap::new(),
             bloom_bytes: 0,
             total_uncompressed_bytes: 0,
@@ -175,43 +177,43 @@ impl<'a> Verifier<'a> {
         self.check_blocks(&mut progress)?;
         self.check_trailer_bytes()?;
         if let Some(damage) = file.filters.problem.clone()
-            && !self.is_unread(damage.at)
+            && !self.is_unreadable(damage.at)
         {
-            self.found.report(damage);
+            self.verification.report(damage);
         }
-        self.found.totals_checked = self.unread.is_empty();
-        self.found.lost_rows = self.lost_rows();
+        self.verification.totals_checked = self.unreadable.is_empty();
+        self.verification.lost_rows = self.lost_rows();
         self.check_row_filter()?;
         self.check_index()?;
-        if self.found.totals_checked {
+        if self.verification.totals_checked {
             self.check_trailer();
             for (block, what) in self.cells.finish(file, self.bloom_bytes) {
                 let at = match block {
                     BlockType::FileInfo => file.trailer.file_info_offset,
                     _ => file.trailer.load_on_open_data_offset,
                 };
-                self.found.report(Damage::in_block(block, at, what));
+                self.verification.report(Damage::in_block(block, at, what));
             }
         }
         progress(file.blocks.source.len());
         Ok(())
     }
 
-    /// Whether our own filter can be read, and is one of all rows.
+    /// Checks that our filter can be read and has as many keys as the file has rows.
     fn check_row_filter(&mut self) -> Result<()> {
         let Some(filter) = &self.file.filters.row_filter else { return Ok(()) };
-        let row_count = self.found.totals_checked.then(|| self.cells.row_count());
-        let wrong = filter.check(&self.file.blocks, row_count)?;
-        for damage in wrong.into_iter().chain(filter.problem().cloned()) {
-            // Damage to the block itself is known; what is wrong in a sound one is not.
-            if !self.is_unread(damage.at) {
-                self.found.report(damage);
+        let row_count = self.verification.totals_checked.then(|| self.cells.row_count());
+        let problems = filter.check(&self.file.blocks, row_count)?;
+        for damage in problems.into_iter().chain(filter.problem().cloned()) {
+            // Damage to an unreadable block was already reported.
+            if !self.is_unreadable(damage.at) {
+                self.verification.report(damage);
             }
         }
         Ok(())
     }
 
-    /// Reads block by block.
+    /// Reads and checks all blocks.
     fn check_blocks(&mut self, progress: &mut impl FnMut(u64)) -> Result<()> {
         let file = self.file;
         let end = file.blocks.source.len().saturating_sub(file.trailer.len());
@@ -223,14 +225,14 @@ impl<'a> Verifier<'a> {
                 Ok(header) => self.check_block_of(at, &header, end)?,
                 Err(error) => {
                     self.take(error)?;
-                    self.pass_unread(at, None, end)?
+                    self.skip_unreadable(at, None, end)?
                 }
             };
         }
         Ok(())
     }
 
-    /// Checks the block that the header belongs to. Returns where the next one begins.
+    /// Checks the block of a header. Returns the offset of the next block.
     fn check_block_of(
         &mut self,
         at: BlockOffset,
@@ -238,62 +240,63 @@ impl<'a> Verifier<'a> {
         end: BlockOffset,
     ) -> Result<BlockOffset> {
         let blocks = &self.file.blocks;
-        self.found.blocks += 1;
+        self.verification.blocks += 1;
         let bytes = blocks.read_bytes(at, header.len())?;
         match blocks.parse(&bytes, at).and_then(|raw| self.check_block(at, &raw)) {
             Ok(()) => {
-                self.check_place(at, header);
+                self.check_position(at, header);
                 Ok(at.plus(header.len()))
             }
             Err(damage) => {
-                self.found.report(damage);
-                self.pass_unread(at, Some(header), end)
+                self.verification.report(damage);
+                self.skip_unreadable(at, Some(header), end)
             }
         }
     }
 
-    pub(super) fn add_damaged_data(&mut self, at: BlockOffset) {
-        if self.damaged_data.len() < PROBLEMS_MAX {
-            self.damaged_data.push(at);
+    pub(super) fn add_damaged_data_block(&mut self, at: BlockOffset) {
+        if self.damaged_data_blocks.len() < PROBLEMS_MAX {
+            self.damaged_data_blocks.push(at);
         }
     }
 
-    /// Damage is noted; any other error ends the verification.
+    /// Records damage, and returns any other error.
     pub(super) fn take(&mut self, error: Error) -> Result<()> {
         match error {
             Error::Corrupt { damage, .. } => {
-                self.found.report(damage);
+                self.verification.report(damage);
                 Ok(())
             }
             error => Err(error),
         }
     }
 
-    /// Whether a block may stand where it does, and follows the one it says it follows.
-    fn check_place(&mut self, at: BlockOffset, header: &Header) {
+    /// Checks the section of a block, and its `previous` offset.
+    fn check_position(&mut self, at: BlockOffset, header: &Header) {
         let block_type = header.block_type;
         let section = Section::of(block_type);
         if section < self.section {
-            let what = format!("stands in the section of {:?} blocks", self.section);
-            self.found.report(Damage::in_block(block_type, at, what));
+            let what = format!("is in the section of {:?} blocks", self.section);
+            self.verification.report(Damage::in_block(block_type, at, what));
         }
         self.section = self.section.max(section);
         let is_loaded = at >= self.file.trailer.load_on_open_data_offset;
         if is_loaded != (section == Section::LoadOnOpen) {
-            let what = "is on the wrong side of what is loaded when the file is opened";
-            self.found.report(Damage::in_block(block_type, at, what));
+            let what = "is on the wrong side of the start of the load-on-open section";
+            self.verification.report(Damage::in_block(block_type, at, what));
         }
         let chain = if block_type == BlockType::EncodedData { BlockType::Data } else { block_type };
         let previous = self.last_of_chain.insert(chain, at);
-        let follows_unread = header.previous_block.is_some_and(|it| self.is_unread(it));
-        if header.previous_block != previous && !follows_unread {
-            let (stated, is) = (shown_place(header.previous_block), shown_place(previous));
-            let what = format!("names {stated} as the previous block of its type, which is {is}");
-            self.found.report(Damage::in_block(block_type, at, what));
+        let follows_unreadable =
+            header.previous_block.is_some_and(|previous| self.is_unreadable(previous));
+        if header.previous_block != previous && !follows_unreadable {
+            let (stated, is) = (display_offset(header.previous_block), display_offset(previous));
+            let what = format!("states {stated} as the previous block of its type, which is {is}");
+            self.verification.report(Damage::in_block(block_type, at, what));
         }
     }
 
-    /// What is in a block whose checksums agree. `Err` if its cells cannot be read all the same.
+    /// Checks the contents of a block with correct checksums. The error is unreadable contents.
     fn check_block(&mut self, at: BlockOffset, raw: &RawBlock) -> Result<(), Damage> {
         let block_type = raw.header.block_type;
         let uncompressed = u64::from(raw.header.uncompressed_size);
@@ -331,18 +334,18 @@ impl<'a> Verifier<'a> {
         Ok(())
     }
 
-    /// The cells of a block.
+    /// Checks the cells of a block.
     fn check_cells(&mut self, block: &DecodedBlock) {
         let BlockOrigin { place, block_type, .. } = *block.origin();
-        self.found.cells += block.cell_count();
-        self.data_blocks.push(DataBlockSeen::new(place, block));
+        self.verification.cells += block.cell_count();
+        self.data_blocks.push(CheckedBlock::new(place, block));
         let mut cursor = block.cursor();
         loop {
             let cell = block.cell(&cursor);
             for what in self.cells.check(self.file, &cell) {
-                let (at, key) = (cursor.position(), shown(&cell.key()));
+                let (at, key) = (cursor.position(), display_key(&cell.key()));
                 let what = format!("cell at {at} in the block, {key}: {what}");
-                self.found.report(Damage::in_block(block_type, place.offset, what));
+                self.verification.report(Damage::in_block(block_type, place.offset, what));
             }
             if !block.advance(&mut cursor) {
                 return;
@@ -350,7 +353,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Whether the trailer is its fields and zeros behind them. One of version 2 is all fields.
+    /// Checks that the trailer has only known fields and zeros. Version 2 has no padding to check.
     fn check_trailer_bytes(&mut self) -> Result<()> {
         let OpenFile { blocks, trailer, .. } = self.file;
         if trailer.major_version == 2 {
@@ -359,17 +362,17 @@ impl<'a> Verifier<'a> {
         let at = BlockOffset::new(blocks.source.len().saturating_sub(trailer.len()));
         let bytes = blocks.read_bytes(at, trailer.len())?;
         if let Err(what) = Trailer::check_bytes(&bytes) {
-            self.found.report(Damage::in_block(BlockType::Trailer, at, what));
+            self.verification.report(Damage::in_block(BlockType::Trailer, at, what));
         }
         Ok(())
     }
 
-    /// What the trailer says of the whole.
+    /// Checks the counts, sizes and offsets in the trailer.
     fn check_trailer(&mut self) {
         let trailer = &self.file.trailer;
         let at = BlockOffset::new(self.file.blocks.source.len().saturating_sub(trailer.len()));
         for (field, stated, is) in [
-            ("entry_count", trailer.entry_count, self.found.cells),
+            ("entry_count", trailer.entry_count, self.verification.cells),
             (
                 "uncompressed_data_index_size",
                 trailer.uncompressed_data_index_size,
@@ -383,26 +386,28 @@ impl<'a> Verifier<'a> {
         ] {
             if stated != is {
                 let what = format!("{field} is {stated} and should be {is}");
-                self.found.report(Damage::in_block(BlockType::Trailer, at, what));
+                self.verification.report(Damage::in_block(BlockType::Trailer, at, what));
             }
         }
         let last = self.data_blocks.last().map(|block| block.at);
         if trailer.last_data_block_offset != last {
-            let stated = shown_place(trailer.last_data_block_offset);
-            let what =
-                format!("last_data_block_offset is {stated} and should be {}", shown_place(last));
-            self.found.report(Damage::in_block(BlockType::Trailer, at, what));
+            let stated = display_offset(trailer.last_data_block_offset);
+            let what = format!(
+                "last_data_block_offset is {stated} and should be {}",
+                display_offset(last)
+            );
+            self.verification.report(Damage::in_block(BlockType::Trailer, at, what));
         }
     }
 }
 
-/// A place in a file, or that there is none.
-fn shown_place(at: Option<BlockOffset>) -> String {
+/// Formats an offset, or "none".
+fn display_offset(at: Option<BlockOffset>) -> String {
     at.map_or_else(|| "none".to_owned(), |at| at.to_string())
 }
 
-/// A key as problems show it: hostile ones are as long as their block.
-pub(super) fn shown(key: &KeyRef<'_>) -> String {
+/// Formats a key, shortened, because keys of hostile files can be as long as a block.
+pub(super) fn display_key(key: &KeyRef<'_>) -> String {
     const LEN: usize = 200;
     let row = key.row.get(..LEN).unwrap_or(key.row);
     let qualifier = key.qualifier.get(..LEN).unwrap_or(key.qualifier);

@@ -1,8 +1,8 @@
-//! Blocks on their way into the file: compressed, headed, guarded, chained, counted.
+//! Writes blocks: compresses the body, adds header and checksums, and links to the previous block.
 
 use std::io::Write;
 
-use super::pieces::Pieces;
+use super::buffered_sink::BufferedSink;
 use crate::block::header::Header;
 use crate::block::index::BlockPlace;
 use crate::{BlockOffset, BlockType, ChecksumType, Compression, Error, FileName, Result};
@@ -10,10 +10,10 @@ use crate::{WriterOptions, ZstdFraming, compression};
 
 pub(super) const HEADER_LEN: usize = Header::LEN as usize;
 
-/// Writes blocks one behind the other.
+/// Writes blocks sequentially.
 #[derive(Debug)]
 pub(super) struct BlockWriter<W> {
-    sink: Pieces<W>,
+    sink: BufferedSink<W>,
     name: FileName,
     offset: BlockOffset,
     compression: Compression,
@@ -22,16 +22,16 @@ pub(super) struct BlockWriter<W> {
     bytes_per_checksum: u32,
     /// The last block of each type.
     previous: Vec<(BlockType, BlockOffset)>,
-    /// Headers and bodies, as the trailer sums them up.
+    /// Uncompressed bytes of headers and bodies, for the trailer.
     uncompressed_len: u64,
-    /// A block as it is stored.
+    /// The stored form of the current block.
     stored: Vec<u8>,
 }
 
 impl<W: Write> BlockWriter<W> {
     pub(super) fn new(sink: W, name: FileName, options: &WriterOptions) -> Self {
         Self {
-            sink: Pieces::new(sink),
+            sink: BufferedSink::new(sink),
             name,
             offset: BlockOffset::default(),
             compression: options.compression,
@@ -44,8 +44,10 @@ impl<W: Write> BlockWriter<W> {
         }
     }
 
-    /// Goes on behind what another writer wrote: after `offset` bytes, which [`write_raw`] copies, and
-    /// with no block of the types that follow before it.
+    /// Returns a writer that continues a file at `offset`. [`write_raw`] copies the bytes before
+    /// it.
+    ///
+    /// The types of the blocks to be written must not occur before `offset`.
     ///
     /// [`write_raw`]: Self::write_raw
     pub(super) fn resume(
@@ -57,7 +59,7 @@ impl<W: Write> BlockWriter<W> {
         Self { offset, ..Self::new(sink, name, options) }
     }
 
-    /// Copies bytes before the offset at which the writer goes on.
+    /// Copies bytes before the offset of the first block to be written.
     pub(super) fn write_raw(&mut self, bytes: &[u8]) -> Result<()> {
         self.sink.write(bytes).map_err(|source| Error::Io {
             file: self.name.clone(),
@@ -66,17 +68,17 @@ impl<W: Write> BlockWriter<W> {
         })
     }
 
-    /// The name that errors carry.
+    /// Returns the file name for errors.
     pub(super) const fn name(&self) -> &FileName {
         &self.name
     }
 
-    /// Where the next block will stand.
+    /// Returns the offset of the next block.
     pub(super) const fn offset(&self) -> BlockOffset {
         self.offset
     }
 
-    /// Headers and bodies of the blocks that [`write`](Self::write) wrote.
+    /// Returns the uncompressed bytes, with headers, that [`write`](Self::write) wrote.
     pub(super) const fn uncompressed_len(&self) -> u64 {
         self.uncompressed_len
     }
@@ -88,14 +90,15 @@ impl<W: Write> BlockWriter<W> {
         Ok(place)
     }
 
-    /// Writes a block that HBase leaves out of the total of the trailer, as it does the root and
-    /// the intermediate blocks of the data index.
+    /// Writes a block that does not count in the trailer's `total_uncompressed_bytes`.
+    ///
+    /// HBase does not count the root and the intermediate blocks of the data index.
     pub(super) fn write_uncounted(
         &mut self,
         block_type: BlockType,
         body: &[u8],
     ) -> Result<BlockPlace> {
-        // The header comes first in the file and last to be known.
+        // Leaves room for the header, which needs the compressed size.
         self.stored.clear();
         self.stored.resize(HEADER_LEN, 0);
         compression::compress(self.compression, self.zstd_framing, body, &mut self.stored);
@@ -104,28 +107,31 @@ impl<W: Write> BlockWriter<W> {
             block_type,
             self.stored.len() - HEADER_LEN,
             body.len(),
-            self.chain(block_type),
+            self.link_to_previous(block_type),
             self.checksum,
             self.bytes_per_checksum,
         )
         .write(&mut header);
         self.stored[..HEADER_LEN].copy_from_slice(&header);
-        self.write_sealed(block_type, self.checksum, self.bytes_per_checksum)
+        self.write_with_checksums(block_type, self.checksum, self.bytes_per_checksum)
     }
 
-    /// Writes a block of another file as it is stored there, but for the block before it that it
-    /// names. It is not counted.
+    /// Copies a stored block of another file, with a new `previous` offset. Does not count it.
     pub(super) fn write_stored(&mut self, header: &Header, bytes: &[u8]) -> Result<BlockPlace> {
-        let header = Header { previous_block: self.chain(header.block_type), ..*header };
+        let header = Header { previous_block: self.link_to_previous(header.block_type), ..*header };
         self.stored.clear();
         header.write(&mut self.stored);
         let data_end = header.on_disk_data_size_with_header as usize;
         self.stored.extend_from_slice(&bytes[HEADER_LEN..data_end]);
-        self.write_sealed(header.block_type, header.checksum_type, header.bytes_per_checksum)
+        self.write_with_checksums(
+            header.block_type,
+            header.checksum_type,
+            header.bytes_per_checksum,
+        )
     }
 
-    /// Puts the checksums behind what is stored, and writes it.
-    fn write_sealed(
+    /// Appends the checksums to the stored block, and writes it.
+    fn write_with_checksums(
         &mut self,
         block_type: BlockType,
         checksum: ChecksumType,
@@ -142,7 +148,7 @@ impl<W: Write> BlockWriter<W> {
         Ok(place)
     }
 
-    /// Writes the end of the file, which is no block, and gives the sink back.
+    /// Writes the trailer, flushes the sink and returns it.
     pub(super) fn finish(mut self, trailer: &[u8]) -> Result<W> {
         let written = self.sink.write(trailer).and_then(|()| self.sink.finish());
         written.map_err(|source| {
@@ -151,8 +157,8 @@ impl<W: Write> BlockWriter<W> {
         })
     }
 
-    /// Notes a block about to be written; returns the one before it of the same type.
-    fn chain(&mut self, block_type: BlockType) -> Option<BlockOffset> {
+    /// Records the next block as the last of its type. Returns the previous one of the type.
+    fn link_to_previous(&mut self, block_type: BlockType) -> Option<BlockOffset> {
         let link = match block_type {
             BlockType::EncodedData => BlockType::Data,
             other => other,

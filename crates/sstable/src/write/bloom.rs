@@ -1,7 +1,7 @@
-//! An HBase Bloom filter while a file is written: chunks among the data blocks, the rest at the end.
+//! The writer of an HBase Bloom filter: chunks among the data blocks, the meta block at the end.
 //!
-//! Keys are added in order. A chunk that has its keys is folded to the size it needs and written at
-//! the next end of a data block. HBase: `CompoundBloomFilterWriter`.
+//! Keys are added in order. A full chunk is folded to the size that it needs, and written after the
+//! current data block. HBase: `CompoundBloomFilterWriter`.
 
 use std::io::Write;
 
@@ -13,7 +13,7 @@ use super::block_writer::BlockWriter;
 use crate::block::bloom::{BloomChunk, BloomMeta};
 use crate::{BlockType, BloomType, CellRef, KeyRef, Result, WriterOptions};
 
-/// What is asked of the filter, and so what is put into it.
+/// The keys of a filter.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum BloomKeys {
     Rows,
@@ -21,28 +21,28 @@ pub(super) enum BloomKeys {
     Columns,
 }
 
-/// Collects one of the two Bloom filters of a file.
+/// Writes one of the two Bloom filters of a file.
 #[derive(Debug)]
 pub(super) struct BloomWriter {
     keys: BloomKeys,
     hash: HashType,
     sizing: ChunkSizing,
-    chunk: Option<Chunk>,
-    /// Chunks that wait for the end of a data block.
-    ready: Vec<(Vec<u8>, FoldedChunk)>,
+    chunk: Option<OpenChunk>,
+    /// Full chunks that are written after the current data block.
+    pending: Vec<(Vec<u8>, FoldedChunk)>,
     last_key: Vec<u8>,
     key: Vec<u8>,
     meta: BloomMeta,
 }
 
 #[derive(Debug)]
-struct Chunk {
+struct OpenChunk {
     first_key: Vec<u8>,
     builder: ChunkBuilder,
 }
 
 impl BloomWriter {
-    /// The general filter, if the options want one.
+    /// Returns a writer of the general filter, if the options have one.
     pub(super) fn general(options: &WriterOptions) -> Result<Option<Self>, String> {
         let keys = match options.bloom_type {
             BloomType::None => return Ok(None),
@@ -53,7 +53,7 @@ impl BloomWriter {
         Self::new(options, keys).map(Some)
     }
 
-    /// The filter of rows with family deletes, if the options want one.
+    /// Returns a writer of the filter over rows with family deletes, if the options have one.
     pub(super) fn delete_family(options: &WriterOptions) -> Result<Option<Self>, String> {
         if options.delete_family_bloom && options.bloom_type != BloomType::RowCol {
             Self::new(options, BloomKeys::Rows).map(Some)
@@ -66,7 +66,7 @@ impl BloomWriter {
         let rate = options.bloom_error_rate.get() as f32;
         let (rate, comparator) = match keys {
             BloomKeys::Rows | BloomKeys::RowPrefixes(_) => (rate, &b""[..]),
-            // Two keys are asked for a column, so each may be wrong half as often.
+            // A lookup of a column asks for two keys, so each gets half the error rate.
             BloomKeys::Columns => (row_column_error_rate(rate), BloomMeta::CELL_COMPARATOR),
         };
         let sizing = ChunkSizing::new(rate, options.bloom_block_size, options.bloom_max_fold)
@@ -76,7 +76,7 @@ impl BloomWriter {
             hash: options.bloom_hash,
             sizing,
             chunk: None,
-            ready: Vec::new(),
+            pending: Vec::new(),
             last_key: Vec::new(),
             key: Vec::new(),
             meta: BloomMeta {
@@ -92,7 +92,7 @@ impl BloomWriter {
         })
     }
 
-    /// Adds the key of a cell, unless it is the key added last.
+    /// Adds the key of a cell, unless it equals the last added key.
     pub(super) fn insert(&mut self, cell: &CellRef<'_>) {
         self.key.clear();
         match self.keys {
@@ -100,7 +100,7 @@ impl BloomWriter {
             BloomKeys::RowPrefixes(len) => {
                 self.key.extend_from_slice(&cell.row[..len.min(cell.row.len())]);
             }
-            // The family is left out: it is the same in the whole file.
+            // Without the family, which is the same in the whole file.
             BloomKeys::Columns => {
                 KeyRef::before_column(cell.row, b"", cell.qualifier).write_flat(&mut self.key);
             }
@@ -108,8 +108,8 @@ impl BloomWriter {
         if self.key == self.last_key && self.meta.key_count > 0 {
             return;
         }
-        self.fold_if(|chunk| chunk.builder.is_full());
-        let chunk = self.chunk.get_or_insert_with(|| Chunk {
+        self.fold_chunk_if(|chunk| chunk.builder.is_full());
+        let chunk = self.chunk.get_or_insert_with(|| OpenChunk {
             first_key: self.key.clone(),
             builder: ChunkBuilder::new(self.sizing),
         });
@@ -118,14 +118,14 @@ impl BloomWriter {
         self.last_key.clone_from(&self.key);
     }
 
-    /// Writes the chunks that have their keys; at the end of the data the last one, too.
+    /// Writes the full chunks; if `closing`, the last chunk too.
     pub(super) fn write_chunks<W: Write>(
         &mut self,
         blocks: &mut BlockWriter<W>,
         closing: bool,
     ) -> Result<()> {
-        self.fold_if(|chunk| closing || chunk.builder.is_full());
-        for (first_key, chunk) in self.ready.drain(..) {
+        self.fold_chunk_if(|chunk| closing || chunk.builder.is_full());
+        for (first_key, chunk) in self.pending.drain(..) {
             let block = blocks.write(BlockType::BloomChunk, &chunk.bits)?;
             self.meta.total_byte_size += chunk.bits.len() as u64;
             self.meta.max_keys += u64::from(chunk.max_keys);
@@ -134,14 +134,14 @@ impl BloomWriter {
         Ok(())
     }
 
-    /// What stands in the Bloom meta block, and the last key; `None` without a single key.
+    /// Returns the contents of the Bloom meta block and the last key; `None` without keys.
     pub(super) fn finish(self) -> Option<(BloomMeta, Vec<u8>)> {
         (self.meta.key_count > 0).then_some((self.meta, self.last_key))
     }
 
-    fn fold_if(&mut self, is_due: impl Fn(&Chunk) -> bool) {
-        if let Some(Chunk { first_key, builder }) = self.chunk.take_if(|chunk| is_due(chunk)) {
-            self.ready.push((first_key, builder.finish()));
+    fn fold_chunk_if(&mut self, is_due: impl Fn(&OpenChunk) -> bool) {
+        if let Some(OpenChunk { first_key, builder }) = self.chunk.take_if(|chunk| is_due(chunk)) {
+            self.pending.push((first_key, builder.finish()));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The data index while a file is written: leaves among the data blocks, then what stands above.
+//! The writer of the data index: leaves among the data blocks, the upper levels after them.
 //!
 //! ```text
 //! one level       root ─────────────────────────────→ data blocks
@@ -6,9 +6,8 @@
 //! three and more  root ──→ intermediates ─→ leaves ──→ data blocks
 //! ```
 //!
-//! Entries gather in a leaf, which goes into the file once it is large enough. Whether there will
-//! be leaves at all is known at the end: without any, the entries themselves become the root.
-//! HBase: `HFileBlockIndex.BlockIndexWriter`.
+//! Entries collect in a leaf, which is written once it is large enough. If no leaf was written by
+//! the end of the data, the entries become the root. HBase: `HFileBlockIndex.BlockIndexWriter`.
 
 use std::io::Write;
 
@@ -16,25 +15,25 @@ use super::block_writer::BlockWriter;
 use crate::block::index::{BlockPlace, IndexEntry, MiddleEntry, write_branch};
 use crate::{BlockType, Result};
 
-/// More levels than any index has.
+/// The most levels that readers accept.
 const LEVELS_MAX: u32 = 16;
 
-/// The entries of one index block to be, with what its two forms would take.
+/// The entries of a pending index block, with the lengths of both forms of the block.
 #[derive(Debug, Default)]
-struct Chunk {
+struct PendingBlock {
     entries: Vec<(BlockPlace, Vec<u8>)>,
     keys_len: usize,
     root_len: usize,
 }
 
-impl Chunk {
+impl PendingBlock {
     fn push(&mut self, block: BlockPlace, key: Vec<u8>) {
         self.keys_len += key.len();
         self.root_len += IndexEntry::root_len(key.len());
         self.entries.push((block, key));
     }
 
-    /// The bytes of a leaf or intermediate block with these entries.
+    /// Returns the bytes of a leaf or intermediate block with these entries.
     fn branch_len(&self) -> usize {
         4 + 4 * (self.entries.len() + 1) + BlockPlace::LEN * self.entries.len() + self.keys_len
     }
@@ -44,20 +43,20 @@ impl Chunk {
     }
 }
 
-/// Collects the index of the data blocks.
+/// Writes the index of the data blocks.
 #[derive(Debug)]
 pub(super) struct IndexWriter {
     block_size: usize,
     entries_min: usize,
-    leaf: Chunk,
-    root: Chunk,
-    /// Data blocks up to and with each leaf.
+    leaf: PendingBlock,
+    root: PendingBlock,
+    /// The number of data blocks up to and including each leaf.
     block_counts: Vec<u64>,
-    /// Bytes of all index blocks, uncompressed.
+    /// Uncompressed bytes of all index blocks.
     len: u64,
 }
 
-/// The index as the trailer describes it.
+/// The fields of the trailer about the index.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WrittenIndex {
     pub(super) root: BlockPlace,
@@ -71,19 +70,19 @@ impl IndexWriter {
         Self {
             block_size: block_size as usize,
             entries_min: entries_min as usize,
-            leaf: Chunk::default(),
-            root: Chunk::default(),
+            leaf: PendingBlock::default(),
+            root: PendingBlock::default(),
             block_counts: Vec::new(),
             len: 0,
         }
     }
 
-    /// Notes a data block and the key that stands for it.
+    /// Adds an entry for a data block.
     pub(super) fn push(&mut self, block: BlockPlace, key: Vec<u8>) {
         self.leaf.push(block, key);
     }
 
-    /// Writes the leaf if it is large enough; at the end of the data also if it is not the only.
+    /// Writes the leaf if it is large enough or, if `closing`, if there are other leaves.
     pub(super) fn write_leaf<W: Write>(
         &mut self,
         blocks: &mut BlockWriter<W>,
@@ -111,13 +110,13 @@ impl IndexWriter {
             self.root = std::mem::take(&mut self.leaf);
         } else {
             levels = 2;
-            // It names a leaf, so it is found before the leaves disappear behind other levels.
+            // Computed while the root still has the entries of the leaves.
             middle = Some(self.middle());
             while self.root.root_len > self.block_size
                 && self.root.entries.len() > self.entries_min
                 && levels < LEVELS_MAX
             {
-                self.regroup(blocks)?;
+                self.add_level(blocks)?;
                 levels += 1;
             }
         }
@@ -132,13 +131,13 @@ impl IndexWriter {
         Ok(WrittenIndex { root, root_entries, levels, len: self.len })
     }
 
-    /// Puts a level of intermediate blocks under the root.
-    fn regroup<W: Write>(&mut self, blocks: &mut BlockWriter<W>) -> Result<()> {
+    /// Adds a level of intermediate blocks under the root.
+    fn add_level<W: Write>(&mut self, blocks: &mut BlockWriter<W>) -> Result<()> {
         let below = std::mem::take(&mut self.root);
-        let mut group = Chunk::default();
+        let mut group = PendingBlock::default();
         for (index, (block, key)) in below.entries.into_iter().enumerate() {
             group.push(block, key);
-            // HBase counts over the level where one would expect it to count over the group.
+            // As HBase, counts the entries of the whole level, not those of the group.
             if index >= self.entries_min && group.root_len >= self.block_size {
                 let group = std::mem::take(&mut group);
                 self.write_branch(blocks, BlockType::IntermediateIndex, group)?;
@@ -150,26 +149,26 @@ impl IndexWriter {
         Ok(())
     }
 
-    /// Writes a leaf or intermediate block and puts what stands for it into the root.
+    /// Writes a leaf or intermediate block, and adds its entry to the root.
     fn write_branch<W: Write>(
         &mut self,
         blocks: &mut BlockWriter<W>,
         block_type: BlockType,
-        mut chunk: Chunk,
+        mut pending: PendingBlock,
     ) -> Result<()> {
-        let mut body = Vec::with_capacity(chunk.branch_len());
-        write_branch(&mut body, chunk.iter());
+        let mut body = Vec::with_capacity(pending.branch_len());
+        write_branch(&mut body, pending.iter());
         self.len += body.len() as u64;
         let block = match block_type {
             BlockType::LeafIndex => blocks.write(block_type, &body)?,
             _ => blocks.write_uncounted(block_type, &body)?,
         };
-        let (_, first_key) = chunk.entries.swap_remove(0);
+        let (_, first_key) = pending.entries.swap_remove(0);
         self.root.push(block, first_key);
         Ok(())
     }
 
-    /// Where the middle one of all data blocks stands: by leaf, and by its place in that leaf.
+    /// Returns the entry of the middle data block: its leaf, and its index in the leaf.
     fn middle(&self) -> MiddleEntry {
         let total = *self.block_counts.last().expect("a leaf was written");
         let middle = (total - 1) / 2;

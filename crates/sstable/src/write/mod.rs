@@ -1,17 +1,23 @@
-//! Writing files: cells in order go in, HFile v3 comes out; and copies of a file with another filter.
+//! Writes HFile v3 files from sorted cells, and copies files with another filter.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    clippy::arithmetic_side_effects,
+    reason = "lengths and counts of what the writer has in memory"
+)]
 
 mod block_writer;
 mod bloom;
+mod buffered_sink;
 mod index;
+mod inferred_options;
 mod options;
-mod pieces;
 mod rebuild;
 mod row_filter;
 mod rules;
 mod short_key;
 mod statistics;
 mod writer;
-mod written;
 
 pub use options::{FilterOptions, WriterOptions};
 pub use rebuild::{FileInfoChange, rebuild_filter};

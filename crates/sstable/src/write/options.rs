@@ -1,4 +1,4 @@
-//! How a file is written.
+//! Options of a writer.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::{
     Timestamp, ZstdFraming,
 };
 
-/// How a file is written. The defaults are those of an HBase column family.
+/// Options of a writer. The defaults are those of an HBase column family.
 ///
 /// ```
 /// use sstable::{BloomType, Compression, DataBlockEncoding, WriterOptions};
@@ -22,7 +22,7 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
-#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own, set by name")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate setting, set by name")]
 pub struct WriterOptions {
     pub(crate) block_size: u32,
     pub(crate) data_block_encoding: DataBlockEncoding,
@@ -50,16 +50,16 @@ pub struct WriterOptions {
     pub(crate) file_info: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
-/// A filter of our own, written into a META block beside HBase's Bloom filter.
+/// A filter of ours over the rows of a file, stored in META blocks.
 ///
-/// It answers for rows. HBase passes it over; our reader asks it before HBase's.
+/// HBase ignores it. Our reader asks it instead of HBase's Bloom filter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FilterOptions {
-    /// Which filter.
+    /// The kind of filter.
     pub kind: FilterKind,
-    /// How large it is to be.
+    /// The size of the filter.
     pub sizing: Sizing,
-    /// The seed of its hashes: one a store, so that one hash of a key serves all files.
+    /// The hash seed. A store uses one seed, so that one hash of a key serves all files.
     pub seed: Seed,
 }
 
@@ -95,164 +95,171 @@ impl Default for WriterOptions {
 }
 
 impl WriterOptions {
-    /// Bytes of a filter of our own above which it is cut into partitions, unless said otherwise.
+    /// The default of [`filter_block_size`](Self::filter_block_size).
     pub const FILTER_BLOCK_SIZE: u32 = 1024 * 1024;
 
-    /// Bytes of cells, encoded or not, after which a data block is cut. Default: 64 KiB.
+    /// Sets the bytes of cells, encoded or not, that end a data block. Default: 64 KiB.
     pub const fn block_size(mut self, bytes: u32) -> Self {
         self.block_size = bytes;
         self
     }
 
-    /// How cells are stored. Default: as they are.
+    /// Sets the encoding of data blocks. Default: none.
     pub const fn data_block_encoding(mut self, encoding: DataBlockEncoding) -> Self {
         self.data_block_encoding = encoding;
         self
     }
 
-    /// The codec of all blocks. Default: none.
+    /// Sets the codec of all blocks. Default: none.
     pub const fn compression(mut self, codec: Compression) -> Self {
         self.compression = codec;
         self
     }
 
-    /// How ZSTD blocks are laid out: as the codec class of the cluster wants them, which is the one
-    /// that `hbase.io.compress.zstd.codec` names there. Default: a bare frame, for HBase's default.
+    /// Sets the framing of ZSTD blocks. Default: a bare frame, for HBase's default codec class.
+    ///
+    /// It must fit the codec class that `hbase.io.compress.zstd.codec` names on the cluster.
     pub const fn zstd_framing(mut self, framing: ZstdFraming) -> Self {
         self.zstd_framing = framing;
         self
     }
 
-    /// The algorithm that guards blocks. Default: CRC-32C.
+    /// Sets the checksum algorithm. Default: CRC-32C.
     pub const fn checksum(mut self, algorithm: ChecksumType) -> Self {
         self.checksum = algorithm;
         self
     }
 
-    /// Bytes that share one checksum, 33 at least. Default: 16 KiB.
+    /// Sets the bytes for each checksum, at least 33. Default: 16 KiB.
     pub const fn bytes_per_checksum(mut self, bytes: u32) -> Self {
         self.bytes_per_checksum = bytes;
         self
     }
 
-    /// Bytes after which an index block is cut. Default: 128 KiB.
+    /// Sets the bytes of entries that end an index block. Default: 128 KiB.
     pub const fn index_block_size(mut self, bytes: u32) -> Self {
         self.index_block_size = bytes;
         self
     }
 
-    /// Entries, two at least, that a root index may have before a level is put under it.
-    /// Default: 16.
+    /// Sets the entries that a root may have before a level is added, at least 2. Default: 16.
     pub const fn index_min_entries(mut self, entries: u32) -> Self {
         self.index_min_entries = entries;
         self
     }
 
-    /// Whether cells keep their sequence ids. Default: yes.
+    /// Sets whether cells keep their sequence ids. Default: yes.
     pub const fn includes_mvcc(mut self, keep: bool) -> Self {
         self.includes_mvcc = keep;
         self
     }
 
-    /// Whether cells keep their tags; without it a cell that has some is refused. Default: no.
+    /// Sets whether cells keep their tags. If not, a cell with tags is an error. Default: no.
     pub const fn includes_tags(mut self, keep: bool) -> Self {
         self.includes_tags = keep;
         self
     }
 
-    /// Whether tags are stored once a block; only under an encoding, and not under
-    /// `ROW_INDEX_V1`. Such files HBase 2.5 writes too, and yet fails to scan backwards.
-    /// Default: no.
+    /// Sets whether each block stores equal tags only once. Default: no.
+    ///
+    /// Has an effect only with an encoding other than `ROW_INDEX_V1`. HBase 2.5 writes such files,
+    /// but fails to scan them backwards.
     pub const fn compress_tags(mut self, compress: bool) -> Self {
         self.compress_tags = compress;
         self
     }
 
-    /// What HBase's Bloom filter is asked about. Default: rows.
+    /// Sets the keys of HBase's Bloom filter. Default: rows.
     pub const fn bloom_type(mut self, bloom_type: BloomType) -> Self {
         self.bloom_type = bloom_type;
         self
     }
 
-    /// The hash of HBase's Bloom filters. Default: Murmur.
+    /// Sets the hash of HBase's Bloom filters. Default: Murmur.
     pub const fn bloom_hash(mut self, hash: HashType) -> Self {
         self.bloom_hash = hash;
         self
     }
 
-    /// How often HBase's Bloom filters may be wrong. Default: 1 %.
+    /// Sets the error rate of HBase's Bloom filters. Default: 1 %.
     pub const fn bloom_error_rate(mut self, rate: ErrorRate) -> Self {
         self.bloom_error_rate = rate;
         self
     }
 
-    /// Bytes of a Bloom chunk before it is folded. Default: 128 KiB.
+    /// Sets the bytes of a Bloom chunk before folding. Default: 128 KiB.
     pub const fn bloom_block_size(mut self, bytes: u32) -> Self {
         self.bloom_block_size = bytes;
         self
     }
 
-    /// How often a Bloom chunk can be folded in half for certain: its size is a multiple of that
-    /// power of two. Default: 7.
+    /// Sets how often a Bloom chunk can be folded in half. Default: 7.
+    ///
+    /// The chunk size is a multiple of that power of two.
     pub const fn bloom_max_fold(mut self, times: u32) -> Self {
         self.bloom_max_fold = times;
         self
     }
 
-    /// Whether rows with family deletes get a Bloom filter of their own, which a `ROWCOL` filter
-    /// makes needless. Default: yes.
+    /// Sets whether to write a Bloom filter over rows with family deletes. Default: yes.
+    ///
+    /// A file with a `ROWCOL` filter needs none and gets none.
     pub const fn delete_family_bloom(mut self, wanted: bool) -> Self {
         self.delete_family_bloom = wanted;
         self
     }
 
-    /// A filter of our own beside HBase's. Default: none.
+    /// Sets our filter over the rows. Default: none.
     pub const fn filter(mut self, filter: FilterOptions) -> Self {
         self.filter = Some(filter);
         self
     }
 
-    /// Bytes of a filter of our own above which it is cut into partitions by key range, each a
-    /// block. One with a budget in bytes is never cut. Default: 1 MiB.
+    /// Sets the bytes above which our filter is partitioned by key range. Default: 1 MiB.
+    ///
+    /// Each partition is a block. A filter with a budget in bytes is never partitioned.
     pub const fn filter_block_size(mut self, bytes: u32) -> Self {
         self.filter_block_size = bytes;
         self
     }
 
-    /// The order of rows. Default: by their bytes, as in all tables but `hbase:meta`.
+    /// Sets the order of rows. Default: byte order, as in all tables but `hbase:meta`.
     pub const fn comparator(mut self, comparator: Comparator) -> Self {
         self.comparator = comparator;
         self
     }
 
-    /// The newest write in the file (`MAX_SEQ_ID_KEY`), by which a store orders its files. A file
-    /// for bulk load has none. Default: none.
+    /// Sets the greatest sequence id of the file's writes (`MAX_SEQ_ID_KEY`). Default: none.
+    ///
+    /// A store orders its files by it. A file for bulk load has none.
     pub const fn max_sequence_id(mut self, id: SequenceId) -> Self {
         self.max_sequence_id = Some(id);
         self
     }
 
-    /// Whether the file calls itself the result of a major compaction. Default: no.
+    /// Sets whether the file is marked as the result of a major compaction. Default: no.
     pub const fn major_compaction(mut self, major: bool) -> Self {
         self.major_compaction = major;
         self
     }
 
-    /// When the file was made. Default: the time when it is finished.
+    /// Sets the create time. Default: the time when the file is finished.
     pub const fn create_time(mut self, time: Timestamp) -> Self {
         self.create_time = Some(time);
         self
     }
 
-    /// A file for HBase's bulk load, prepared at `time`: marked as one, and without sequence ids, for
-    /// HBase gives its cells an age when it takes them in. Default: no.
+    /// Marks the file as prepared for HBase's bulk load at `time`. Default: no.
+    ///
+    /// Leaves out sequence ids, because HBase assigns one to the file when it loads the file.
     pub fn bulk_load(self, time: Timestamp) -> Self {
         let time = time.get().to_be_bytes();
         self.includes_mvcc(false).file_info(FileInfo::BULKLOAD_TIMESTAMP, time)
     }
 
-    /// A further entry of the file info; the last of a key wins, also over what the writer would
-    /// say itself. Keys that begin with `hfile.` are the writer's, and it will refuse them.
+    /// Sets an entry of the file info, also in place of one that the writer would add.
+    ///
+    /// Keys that begin with `hfile.`, and some others, are reserved. The writer rejects them.
     pub fn file_info(mut self, key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>) -> Self {
         self.file_info.insert(key.into(), value.into());
         self

@@ -1,16 +1,15 @@
-//! A file once more, with another filter of ours and the same data.
+//! Copies a file with another filter of ours and the same data.
 //!
 //! ```text
 //! same bytes, same offsets   data blocks, leaf index blocks, Bloom chunks
-//! rewritten                  META blocks: ours anew, those of others as they were
-//! moved                      intermediate index blocks, root of the data index, file info, Bloom
-//!                            metas: the same content, where entries do not point to what moved, but
-//!                            for the file info that the caller changes
-//! made anew                  meta index, trailer
+//! rebuilt                    META blocks of our filter, meta index, trailer
+//! moved                      other META blocks, intermediate index blocks, root of the data index,
+//!                            file info, Bloom metas: same contents but for the offsets of moved
+//!                            index blocks, and for changes of the file info
 //! ```
 //!
-//! Blocks that move keep their bytes as stored, so that even one whose codec this build can only read
-//! stays as it is; but each names the block of its type before it, which may have moved too.
+//! Moved blocks keep their stored bytes, so this works even with a codec that this build can only
+//! read. Only their `previous` offsets change.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -20,7 +19,7 @@ use bytes::Bytes;
 
 use super::block_writer::{BlockWriter, HEADER_LEN};
 use super::row_filter::{FilterBlocks, FilterWriter};
-use super::rules::is_writers_own;
+use super::rules::is_reserved_key;
 use crate::block::filter_index::is_filter_name;
 use crate::block::header::Header;
 use crate::block::index::{BlockPlace, Branch, IndexEntry, write_branch};
@@ -31,20 +30,20 @@ use crate::{
     ReadAt, Reader, ReaderOptions, Result, Trailer, WriterOptions, compression, escape,
 };
 
-/// A change to a file's info: a key and its new value; `None` removes the key.
+/// A change of the file info: a key and its new value; `None` removes the key.
 pub type FileInfoChange<'a> = (&'a [u8], Option<&'a [u8]>);
 
-/// Bytes of the file that are copied at once.
+/// Bytes of a copy step.
 const CHUNK_LEN: usize = 1 << 20;
 
-/// Writes the file at `source` to `sink` once more, with `filter` as its filter of ours; `None`
-/// leaves it without. Data blocks, their leaf index and the chunks of HBase's Bloom filter keep their
-/// bytes and their places; all cells are read, so damage to them is found. Returns the sink, flushed,
-/// and the length of the new file.
+/// Copies the file at `source` to `sink` with another filter of ours; `None` is no filter.
 ///
-/// Entries of the file info are kept, except for `changes`: each is a key and its new value, or `None`
-/// to remove the key. Whoever identifies a file by an entry has to change that entry, because the new
-/// file has other bytes.
+/// Data blocks, leaf index blocks and the chunks of HBase's Bloom filter keep their bytes and
+/// offsets. Reads all cells, and so finds damage to them. Returns the flushed sink and the length
+/// of the new file.
+///
+/// Keeps the entries of the file info, except for `changes`. A caller that identifies files by an
+/// entry must change that entry, because the new file has other bytes.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -68,8 +67,8 @@ const CHUNK_LEN: usize = 1 << 20;
 ///
 /// # Errors
 ///
-/// If the file cannot be read or is damaged, if the filter cannot be made, if `changes` has a key that only
-/// the writer may set, or if the sink fails.
+/// If the file cannot be read or is damaged, if the filter cannot be built, if `changes` has a
+/// reserved key, or if the sink fails.
 pub fn rebuild_filter<W: Write>(
     source: Arc<dyn ReadAt>,
     name: FileName,
@@ -79,8 +78,8 @@ pub fn rebuild_filter<W: Write>(
     sink: W,
 ) -> Result<(W, u64)> {
     let reader = Reader::open(source, name, ReaderOptions::default().limits(limits))?;
-    if let Some((key, _)) = changes.iter().find(|(key, _)| is_writers_own(key)) {
-        let what = format!("file info {} is the writer's own", escape(key));
+    if let Some((key, _)) = changes.iter().find(|(key, _)| is_reserved_key(key)) {
+        let what = format!("file info {} is reserved for the writer", escape(key));
         return Err(Error::Invalid { file: reader.name().clone(), what });
     }
     if reader.trailer().comparator == Comparator::Meta {
@@ -88,7 +87,7 @@ pub fn rebuild_filter<W: Write>(
         let feature = "order of rows for a filter of ours";
         return Err(Error::Unsupported { file: reader.name().clone(), feature, found });
     }
-    let blocks = Layout::read(&reader)?;
+    let blocks = OldBlocks::read(&reader)?;
     let (stored, _) = reader.blocks().raw_block(blocks.data_root.0, &blocks.data_root.1)?;
     let mut options = WriterOptions::default()
         .compression(reader.blocks().compression())
@@ -96,30 +95,30 @@ pub fn rebuild_filter<W: Write>(
         .checksum(reader.blocks().checksum_type())
         .bytes_per_checksum(blocks.data_root.1.bytes_per_checksum);
     options.filter = filter;
-    let Metas { blocks: metas, filter_id } = metas(&reader, &options)?;
+    let NewMetas { blocks: metas, filter_id } = build_metas(&reader, &options)?;
     let name = reader.name().clone();
     let written = BlockWriter::resume(sink, name, &options, blocks.data_end);
     let moved = HashMap::new();
     Rebuild { reader: &reader, blocks, changes, filter_id, written, moved }.run(&metas)
 }
 
-/// A block, and where it stands.
-type Found = (BlockOffset, Header);
+/// The offset and the header of a block.
+type LocatedHeader = (BlockOffset, Header);
 
-/// The blocks behind the data, by what becomes of them.
-struct Layout {
-    /// Where the data blocks, and what stands among them, end.
+/// The blocks of the old file after its data blocks.
+struct OldBlocks {
+    /// The end of the data blocks and of the blocks among them.
     data_end: BlockOffset,
-    metas: Vec<Found>,
-    intermediates: Vec<Found>,
-    data_root: Found,
-    meta_root: Found,
-    file_info: Found,
-    /// What HBase's Bloom filters say of themselves.
-    blooms: Vec<Found>,
+    metas: Vec<LocatedHeader>,
+    intermediates: Vec<LocatedHeader>,
+    data_root: LocatedHeader,
+    meta_root: LocatedHeader,
+    file_info: LocatedHeader,
+    /// The Bloom metas.
+    blooms: Vec<LocatedHeader>,
 }
 
-impl Layout {
+impl OldBlocks {
     fn read(reader: &Reader) -> Result<Self> {
         let mut data_end = BlockOffset::default();
         let (mut metas, mut intermediates) = (Vec::new(), Vec::new());
@@ -132,7 +131,7 @@ impl Layout {
                 | BlockType::LeafIndex
                 | BlockType::BloomChunk => {
                     if at != data_end {
-                        let what = "stands behind what must follow it";
+                        let what = "is after blocks that must follow it";
                         let damage = Damage::in_block(header.block_type, at, what);
                         return Err(damage.in_file(reader.name()));
                     }
@@ -147,38 +146,38 @@ impl Layout {
         }
         let at = reader.trailer().load_on_open_data_offset;
         let damage = |what| Damage { at, block: None, what }.in_file(reader.name());
-        let [data_root, meta_root] = <[Found; 2]>::try_from(roots).map_err(|roots| {
-            damage(format!("{} root index blocks, where a file has two", roots.len()).into())
+        let [data_root, meta_root] = <[LocatedHeader; 2]>::try_from(roots).map_err(|roots| {
+            damage(format!("{} root index blocks instead of two", roots.len()).into())
         })?;
-        let file_info = file_info.ok_or_else(|| damage("no file info behind it".into()))?;
+        let file_info = file_info.ok_or_else(|| damage("no file info block after it".into()))?;
         Ok(Self { data_end, metas, intermediates, data_root, meta_root, file_info, blooms })
     }
 }
 
 /// A META block to be written.
 enum Meta {
-    /// One of ours.
+    /// A new block of our filter.
     New(Vec<u8>),
-    /// One that is kept.
-    KeptBlock(BlockPlace),
+    /// A block of the old file.
+    Kept(BlockPlace),
 }
 
 /// The META blocks of the new file, in the order of their names.
-struct Metas {
+struct NewMetas {
     blocks: Vec<(Bytes, Meta)>,
-    /// What the file info says of the filter among them.
+    /// The id of our filter, for the file info.
     filter_id: Option<Vec<u8>>,
 }
 
-/// Makes the filter anew, and keeps the META blocks of others.
-fn metas(reader: &Reader, options: &WriterOptions) -> Result<Metas> {
+/// Builds the filter, and keeps the META blocks that are not ours.
+fn build_metas(reader: &Reader, options: &WriterOptions) -> Result<NewMetas> {
     let invalid = |what| Error::Invalid { file: reader.name().clone(), what };
     let mut metas: Vec<(Bytes, Meta)> = reader
         .blocks()
         .meta_places()
         .iter()
         .filter(|(name, _)| !is_filter_name(name))
-        .map(|(name, place)| (name.clone(), Meta::KeptBlock(*place)))
+        .map(|(name, place)| (name.clone(), Meta::Kept(*place)))
         .collect();
     let mut filter = FilterWriter::new(options);
     let mut last_row: Option<Vec<u8>> = None;
@@ -188,7 +187,7 @@ fn metas(reader: &Reader, options: &WriterOptions) -> Result<Metas> {
         if last_row.as_deref() != Some(cell.row) {
             if last_row.as_deref().is_some_and(|last| last > cell.row) {
                 let key = cell.key();
-                return Err(invalid(format!("cell {key}: its row comes before the last one")));
+                return Err(invalid(format!("cell {key}: its row is less than the row before it")));
             }
             if let Some(filter) = &mut filter {
                 filter.insert(cell.row).map_err(invalid)?;
@@ -205,17 +204,17 @@ fn metas(reader: &Reader, options: &WriterOptions) -> Result<Metas> {
         filter_id = Some(id);
     }
     metas.sort_by(|one, other| one.0.cmp(&other.0));
-    Ok(Metas { blocks: metas, filter_id })
+    Ok(NewMetas { blocks: metas, filter_id })
 }
 
-/// A file on its way.
+/// A copy in progress.
 struct Rebuild<'a, W> {
     reader: &'a Reader,
-    blocks: Layout,
+    blocks: OldBlocks,
     changes: &'a [FileInfoChange<'a>],
     filter_id: Option<Vec<u8>>,
     written: BlockWriter<W>,
-    /// Where intermediate index blocks were, and where they are now.
+    /// The new locations of intermediate index blocks, by their old offsets.
     moved: HashMap<BlockOffset, BlockPlace>,
 }
 
@@ -227,7 +226,7 @@ impl<W: Write> Rebuild<'_, W> {
         for (name, meta) in metas {
             let (block, len) = match meta {
                 Meta::New(body) => (self.written.write(BlockType::Meta, body)?, body.len() as u64),
-                Meta::KeptBlock(place) => {
+                Meta::Kept(place) => {
                     let header = self.reader.blocks().read_header(place.offset)?;
                     let block = self.copy(&(place.offset, header))?;
                     (block, header.uncompressed_size.into())
@@ -238,7 +237,7 @@ impl<W: Write> Rebuild<'_, W> {
         }
         for block in std::mem::take(&mut self.blocks.intermediates) {
             let body = self.reader.blocks().raw_block(block.0, &block.1)?.1;
-            let place = match self.moved_branch(&body) {
+            let place = match self.relocated_branch(&body) {
                 Ok(None) => self.copy(&block)?,
                 Ok(Some(body)) => {
                     self.written.write_uncounted(BlockType::IntermediateIndex, &body)?
@@ -283,7 +282,7 @@ impl<W: Write> Rebuild<'_, W> {
         Ok((self.written.finish(&end)?, len))
     }
 
-    /// Copies everything up to the end of the data as it is.
+    /// Copies all bytes up to the end of the data blocks.
     fn copy_data(&mut self) -> Result<()> {
         let end = self.blocks.data_end.get();
         let mut at = 0;
@@ -296,14 +295,13 @@ impl<W: Write> Rebuild<'_, W> {
         Ok(())
     }
 
-    /// Copies a block to where the next one stands.
-    fn copy(&mut self, (at, header): &Found) -> Result<BlockPlace> {
+    /// Copies a block to the current offset of the new file.
+    fn copy(&mut self, (at, header): &LocatedHeader) -> Result<BlockPlace> {
         let (bytes, _) = self.reader.blocks().raw_block(*at, header)?;
         self.written.write_stored(header, &bytes)
     }
 
-    /// Writes the file info with its changes and the id of the new filter; also returns its length before
-    /// compression.
+    /// Writes the changed file info. Returns its location and its uncompressed length.
     fn write_file_info(&mut self) -> Result<(BlockPlace, u64)> {
         let (block, old) = (self.blocks.file_info, self.reader.file_info());
         let mut new = old.clone();
@@ -324,19 +322,19 @@ impl<W: Write> Rebuild<'_, W> {
         Ok((self.written.write(BlockType::FileInfo, &body)?, body.len() as u64))
     }
 
-    /// The body of an intermediate block that points to moved blocks; `None` if none has moved.
-    fn moved_branch(&self, body: &Bytes) -> Result<Option<Vec<u8>>, DamageReason> {
+    /// Returns the body of an intermediate block with new locations; `None` if no entry has moved.
+    fn relocated_branch(&self, body: &Bytes) -> Result<Option<Vec<u8>>, DamageReason> {
         let branch = Branch::new(body.clone())?;
         if !branch.entries().any(|entry| self.moved.contains_key(&entry.block.offset)) {
             return Ok(None);
         }
-        let entries: Vec<_> = branch.entries().map(|entry| self.moved_entry(entry)).collect();
+        let entries: Vec<_> = branch.entries().map(|entry| self.relocated_entry(entry)).collect();
         let mut body = Vec::new();
         write_branch(&mut body, entries.into_iter());
         Ok(Some(body))
     }
 
-    fn moved_entry<'e>(&self, entry: IndexEntry<'e>) -> IndexEntry<'e> {
+    fn relocated_entry<'e>(&self, entry: IndexEntry<'e>) -> IndexEntry<'e> {
         let block = self.moved.get(&entry.block.offset).copied().unwrap_or(entry.block);
         IndexEntry { block, ..entry }
     }
@@ -352,14 +350,14 @@ impl<W: Write> Rebuild<'_, W> {
         for _ in 0..self.reader.trailer().data_index_count {
             let entry = IndexEntry::read_root(&mut input);
             let entry = entry.map_err(|what| self.damage(&root, what))?;
-            self.moved_entry(entry).write_root(&mut body);
+            self.relocated_entry(entry).write_root(&mut body);
         }
-        // Where the middle is: in a leaf, which has not moved.
+        // The middle entry, which points to a leaf. Leaves have not moved.
         body.extend_from_slice(input.rest());
         self.written.write_uncounted(BlockType::RootIndex, &body)
     }
 
-    fn damage(&self, (at, header): &Found, what: DamageReason) -> Error {
+    fn damage(&self, (at, header): &LocatedHeader, what: DamageReason) -> Error {
         Damage { at: *at, block: Some(header.block_type), what }.in_file(self.reader.name())
     }
 }

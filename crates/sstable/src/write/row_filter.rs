@@ -1,8 +1,7 @@
-//! A filter of our own while a file is written: one block, or partitions that are each built as soon
-//! as it is full.
+//! The writer of our row filter: one block, or partitions that are built as soon as they are full.
 //!
-//! What waits in memory for the end of the file, where META blocks stand, is the partitions that are
-//! built, and eight bytes for each row of the one that is not.
+//! META blocks are written at the end of the file. Until then the built partitions are in memory,
+//! and eight bytes for each row of the current partition.
 
 use bytes::Bytes;
 use filter::{HEADER_LEN, KeyHash, Membership, Sizing, StoredFilter};
@@ -14,10 +13,10 @@ use crate::block::filter_index::{
 use crate::block::meta::ROW_FILTER_NAME;
 use crate::{FilterOptions, WriterOptions};
 
-/// The filter of a file, ready to be written.
+/// The finished filter of a file.
 #[derive(Debug)]
 pub(crate) struct FilterBlocks {
-    /// META blocks with their names.
+    /// The META blocks with their names.
     pub(crate) metas: Vec<(String, Vec<u8>)>,
     /// The value of [`FileInfo::ROW_FILTER_ID`](crate::FileInfo::ROW_FILTER_ID).
     pub(crate) id: Vec<u8>,
@@ -27,23 +26,23 @@ fn filter_id(keys: u64, checksum: u64) -> Vec<u8> {
     [keys.to_be_bytes(), checksum.to_be_bytes()].concat()
 }
 
-/// Collects the rows of a file and makes a filter of them.
+/// Builds a filter over the rows of a file.
 #[derive(Debug)]
 pub(crate) struct FilterWriter {
     options: FilterOptions,
-    /// Rows of a full partition.
+    /// The number of rows of a full partition.
     keys_max: usize,
-    /// The first of the rows that wait.
+    /// The first row of the current partition.
     first_row: Vec<u8>,
     hashes: Vec<KeyHash>,
     partitions: Vec<Partition>,
     filters: Vec<Vec<u8>>,
-    /// Expected false positives of one question to each row's partition.
-    errors: f64,
+    /// The sum over all rows of their partitions' error rates.
+    expected_errors: f64,
 }
 
 impl FilterWriter {
-    /// The filter, if the options want one.
+    /// Returns a writer of the filter, if the options have one.
     pub(crate) fn new(options: &WriterOptions) -> Option<Self> {
         options.filter.map(|filter| Self {
             options: filter,
@@ -52,11 +51,11 @@ impl FilterWriter {
             hashes: Vec::new(),
             partitions: Vec::new(),
             filters: Vec::new(),
-            errors: 0.0,
+            expected_errors: 0.0,
         })
     }
 
-    /// Adds a row, which is greater than all before it.
+    /// Adds a row, which must be greater than all rows before it.
     pub(crate) fn insert(&mut self, row: &[u8]) -> Result<(), String> {
         if self.hashes.len() >= self.keys_max {
             self.build()?;
@@ -69,7 +68,7 @@ impl FilterWriter {
         Ok(())
     }
 
-    /// The META blocks with their names, and what the file info says of them.
+    /// Returns the META blocks, and the filter's id for the file info.
     pub(crate) fn finish(mut self) -> Result<FilterBlocks, String> {
         if self.partitions.is_empty() || !self.hashes.is_empty() {
             self.build()?;
@@ -80,7 +79,7 @@ impl FilterWriter {
             let metas = vec![(ROW_FILTER_NAME.into(), filter)];
             return Ok(FilterBlocks { metas, id: filter_id(keys, checksum) });
         }
-        let error_rate = self.errors / keys as f64;
+        let error_rate = self.expected_errors / keys as f64;
         let index = FilterIndex::new(self.options.kind, error_rate, self.partitions);
         let mut body = Vec::new();
         index.write(&mut body);
@@ -91,7 +90,7 @@ impl FilterWriter {
         Ok(FilterBlocks { metas, id })
     }
 
-    /// Makes a filter of the rows that wait.
+    /// Builds the filter of the current partition.
     fn build(&mut self) -> Result<(), String> {
         let FilterOptions { kind, sizing, seed } = self.options;
         let filter =
@@ -100,7 +99,7 @@ impl FilterWriter {
         let len = len.ok_or_else(|| format!("a filter of {} bytes", filter.len()))?;
         let stored = StoredFilter::parse(&filter[..]).map_err(|error| error.to_string())?;
         let keys = self.hashes.len() as u64;
-        self.errors += stored.stats().error_rate * keys as f64;
+        self.expected_errors += stored.stats().error_rate * keys as f64;
         let checksum = Some(stored.checksum());
         let first_row = Bytes::copy_from_slice(&self.first_row);
         self.partitions.push(Partition { keys, len, checksum, first_row });
@@ -110,53 +109,56 @@ impl FilterWriter {
     }
 }
 
-/// A partition has so many rows, even if its filter is then larger than a block is to be: smaller
-/// ones would cost more in the index than in themselves.
+/// The least rows of a full partition, even if its filter then exceeds the block size.
+///
+/// Smaller partitions would take more bytes in the index than in themselves.
 const KEYS_MIN: u64 = 256;
 
-/// The number of rows of a partition is searched until it is exact to one part in this many.
-const KEYS_PARTS: u64 = 64;
+/// The precision of the search for the rows of a partition: 1/64.
+const SEARCH_STEPS: u64 = 64;
 
-/// The least bytes of a full partition of at most `block_size` bytes: the search for its rows leaves up to
-/// two parts free, one for its own step and one for the step in which the filter's size grows.
-fn filled(block_size: u32) -> u64 {
-    u64::from(block_size) / KEYS_PARTS * (KEYS_PARTS - 2)
+/// Returns the least bytes of a full partition of at most `block_size` bytes.
+///
+/// Up to 2/64 stay free: one for the precision of the search, one for the steps of the filter's
+/// size.
+fn partition_len_min(block_size: u32) -> u64 {
+    u64::from(block_size) / SEARCH_STEPS * (SEARCH_STEPS - 2)
 }
 
 impl FilterOptions {
-    /// Returns the bytes that further headers take in filters of `bytes` bytes in all.
+    /// Returns the header bytes of all partitions but the first, for `bytes` bytes of filters.
     ///
     /// A writer cuts a filter into partitions of at most `block_size` bytes
-    /// ([`WriterOptions::filter_block_size`]), and each partition has a header. The header of a file's first
-    /// partition does not count, because a filter in one block has it too.
+    /// ([`WriterOptions::filter_block_size`]), each with a header. The first header is not
+    /// included, because a filter in one block has it too.
     pub fn further_header_bytes(bytes: u64, block_size: u32) -> u64 {
-        bytes / filled(block_size).max(1) * HEADER_LEN as u64
+        bytes / partition_len_min(block_size).max(1) * HEADER_LEN as u64
     }
 }
 
-/// The most rows whose filter fits into a block of so many bytes, but [`KEYS_MIN`] at least.
+/// Returns the most rows whose filter fits into `block_size` bytes, but at least [`KEYS_MIN`].
 ///
-/// A budget in bytes is for all rows, and how many those are is known only at the end: such a filter
-/// stays one block.
+/// A filter with a budget in bytes stays one block, because its number of rows is known only at the
+/// end.
 fn keys_max(options: &FilterOptions, block_size: u32) -> usize {
     let plan = |keys| filter::plan(options.kind, options.sizing, keys);
-    // What cannot be made at all is refused when the file is finished.
+    // A filter that cannot be built at all is reported when it is built.
     if matches!(options.sizing, Sizing::Bytes(_)) || plan(KEYS_MIN).is_err() {
         return usize::MAX;
     }
     let fits = |keys: u64| {
         plan(keys).is_ok_and(|plan| plan.bytes + HEADER_LEN as u64 <= block_size.into())
     };
-    // Doubled until they do not fit, then searched in between.
+    // Doubles the number of rows until they do not fit, then searches by bisection.
     let (mut enough, mut too_many) = (KEYS_MIN, 2 * KEYS_MIN);
     while fits(too_many) && too_many < u64::MAX / 4 {
         (enough, too_many) = (too_many, too_many * 2);
     }
-    while too_many - enough > enough / KEYS_PARTS + 1 {
+    while too_many - enough > enough / SEARCH_STEPS + 1 {
         let middle = enough.midpoint(too_many);
         if fits(middle) { enough = middle } else { too_many = middle }
     }
-    // Where an address has 32 bits, no file has more rows in memory.
+    // On a 32-bit target the hashes of more rows do not fit in memory.
     usize::try_from(enough).unwrap_or(usize::MAX)
 }
 
@@ -167,24 +169,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_partition_takes_as_many_bytes_as_a_budget_counts_on() {
+    fn a_full_partition_has_at_least_the_estimated_bytes() {
         let block_size = WriterOptions::FILTER_BLOCK_SIZE;
         for &kind in FilterKind::ALL {
             for bits in [6.0, 10.0, 13.7] {
                 let sizing = Sizing::BitsPerKey(bits);
                 let options = FilterOptions { kind, sizing, seed: Seed::new(0) };
                 let keys = keys_max(&options, block_size) as u64;
-                // A kind that cannot be made with so few bits is refused later.
+                // Some kinds cannot be built with so few bits.
                 let Ok(plan) = filter::plan(kind, sizing, keys) else { continue };
                 let bytes = plan.bytes + HEADER_LEN as u64;
                 assert!(bytes <= block_size.into(), "{kind:?} {bits}: {bytes}");
-                assert!(bytes >= filled(block_size), "{kind:?} {bits}: {bytes}");
+                assert!(bytes >= partition_len_min(block_size), "{kind:?} {bits}: {bytes}");
             }
         }
     }
 
     #[test]
-    fn only_further_partitions_have_a_further_header() {
+    fn the_first_partition_adds_no_further_header() {
         let header = HEADER_LEN as u64;
         assert_eq!(FilterOptions::further_header_bytes(0, 64_000), 0);
         assert_eq!(FilterOptions::further_header_bytes(61_999, 64_000), 0);

@@ -1,4 +1,4 @@
-//! What a writer refuses: options that no file can have, and cells that break a rule of the format.
+//! Checks of the writer: invalid options, and cells that break a rule of the format.
 
 use super::statistics::Statistics;
 use super::writer::Writer;
@@ -6,13 +6,14 @@ use crate::block::header::Header;
 use crate::encoding::plain::{TAGS_LEN_MAX, cell_len, check_tags};
 use crate::{BloomType, CellRef, Comparator, KeyRef, WriterOptions, escape};
 
-/// The most bytes that the cells of a block may come to, so that no size overflows an i32, not
-/// even where compression makes it larger.
+/// The most bytes of cells in a block.
+///
+/// No size then overflows an i32, even if compression makes the block larger.
 pub(super) const BLOCK_LEN_MAX: usize = 1 << 30;
 
 impl<W> Writer<W> {
-    /// Checks a cell against the rules of the format and against the cell before it.
-    pub(super) fn check(
+    /// Checks a cell against the rules of the format and against the previous cell.
+    pub(super) fn check_cell(
         &self,
         cell: &CellRef<'_>,
         last: Option<&KeyRef<'_>>,
@@ -31,7 +32,7 @@ impl<W> Writer<W> {
             return Err(format!("sequence id {} does not fit", cell.sequence_id));
         }
         if !cell.tags.is_empty() && !self.layout.tags {
-            return Err("it has tags, and the file is written without".into());
+            return Err("it has tags, but the file is written without tags".into());
         }
         if cell.tags.len() > TAGS_LEN_MAX {
             let len = cell.tags.len();
@@ -43,11 +44,11 @@ impl<W> Writer<W> {
                 return Err(format!("the family of the file is {}", escape(last.family)));
             }
             if self.layout.order.compare(&cell.key(), last).is_lt() {
-                return Err(format!("it comes before {last}, which is written"));
+                return Err(format!("it is less than {last}, the cell before it"));
             }
         }
-        let is_dated = last.is_some_and(|last| *last == cell.key());
-        let before = if is_dated { self.block.unencoded_len() } else { 0 };
+        let is_same_key = last.is_some_and(|last| *last == cell.key());
+        let before = if is_same_key { self.block.unencoded_len() } else { 0 };
         let len = cell_len(cell, self.layout);
         if before + len > BLOCK_LEN_MAX {
             return Err(format!("{len} bytes, which would make the block larger than 1 GiB"));
@@ -56,7 +57,7 @@ impl<W> Writer<W> {
     }
 }
 
-/// Checks that a file can be written so.
+/// Checks the options of a writer.
 pub(super) fn check_options(options: &WriterOptions) -> Result<(), String> {
     let at_most = |what: &str, size: u32, max: usize| match size as usize {
         size if size > max => Err(format!("{what} of {size} bytes; {max} are allowed")),
@@ -79,20 +80,20 @@ pub(super) fn check_options(options: &WriterOptions) -> Result<(), String> {
         return Err(format!("row prefixes of {len} bytes for the Bloom filter"));
     }
     if options.filter.is_some() && options.comparator == Comparator::Meta {
-        return Err("a filter of ours over rows that are not in the order of their bytes".into());
+        return Err("a filter of ours over rows that are not in byte order".into());
     }
     if options.create_time.is_some_and(|time| time.get() < 0) {
         return Err("a create time before 1970".into());
     }
     for key in options.file_info.keys() {
-        if is_writers_own(key) {
-            return Err(format!("file info {} is the writer's own", escape(key)));
+        if is_reserved_key(key) {
+            return Err(format!("file info {} is reserved for the writer", escape(key)));
         }
     }
     Ok(())
 }
 
-/// Whether an entry of the file info is one that the writer alone knows how to fill.
-pub(crate) fn is_writers_own(key: &[u8]) -> bool {
+/// Returns whether only the writer may set an entry of the file info.
+pub(crate) fn is_reserved_key(key: &[u8]) -> bool {
     Statistics::RESERVED.contains(&key) || key.starts_with(b"hfile.")
 }

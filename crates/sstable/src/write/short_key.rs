@@ -1,11 +1,13 @@
-//! The key that stands for a data block in the index.
+//! Chooses the index key of a data block.
 //!
-//! Any key will do that is greater than the last cell before the block and not greater than its
-//! first cell. The shortest such key keeps the index small. HBase: `HFileWriterImpl.getMidpoint`.
+//! The key must be greater than the last cell before the block and at most the block's first cell.
+//! The shortest such key keeps the index small. HBase: `HFileWriterImpl.getMidpoint`.
 
 use crate::{CellRef, KeyRef, Timestamp};
 
-/// The flat key for the block whose first cell is `right`; `left` is the last cell before it.
+/// Returns the flat index key of a block between the cells `left` and `right`.
+///
+/// `right` is the block's first cell, and `left` the last cell before the block.
 pub(super) fn short_key(left: &KeyRef<'_>, right: &CellRef<'_>) -> Vec<u8> {
     let right = right.key();
     let at_maximum = |row, family, qualifier| KeyRef {
@@ -28,7 +30,7 @@ pub(super) fn short_key(left: &KeyRef<'_>, right: &CellRef<'_>) -> Vec<u8> {
     flat
 }
 
-/// A short byte string greater than `left` and not greater than `right`; `None` if both are equal.
+/// Returns a short string greater than `left` and at most `right`; `None` if they are equal.
 fn between(left: &[u8], right: &[u8]) -> Option<Vec<u8>> {
     let common = left.iter().zip(right).take_while(|(left, right)| left == right).count();
     let mut short = right[..common].to_vec();
@@ -36,7 +38,7 @@ fn between(left: &[u8], right: &[u8]) -> Option<Vec<u8>> {
         None if right.len() == common => return None,
         // `left` is a prefix of `right`.
         None => short.push(0),
-        // Smaller than a byte of `right`, so one more is still a byte.
+        // Cannot overflow: the byte is less than that of `right`.
         Some(byte) => short.push(byte + 1),
     }
     Some(short)
@@ -47,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shortest_string_between_is_found() {
+    fn the_separator_is_short() {
         for (left, right, short) in [
             (&b"row1"[..], &b"row2"[..], Some(&b"row2"[..])),
             (b"apple", b"zebra", Some(b"b")),

@@ -1,4 +1,4 @@
-//! What the file info says of a file's cells, gathered while they pass.
+//! Statistics of a file's cells for the file info.
 
 use std::time::SystemTime;
 
@@ -20,7 +20,7 @@ pub(super) struct Statistics {
 }
 
 impl Default for Statistics {
-    /// HBase's time range of nothing reaches from the latest time to before the earliest.
+    /// HBase's empty time range starts at the latest time and ends at −1.
     fn default() -> Self {
         Self {
             cell_count: 0,
@@ -37,7 +37,7 @@ impl Default for Statistics {
 }
 
 impl Statistics {
-    /// Keys of the file info that the writer alone knows how to fill.
+    /// Keys of the file info that only the writer may set.
     pub(super) const RESERVED: [&'static [u8]; 10] = [
         FileInfo::BLOOM_FILTER_PARAM,
         FileInfo::BLOOM_FILTER_TYPE,
@@ -63,14 +63,14 @@ impl Statistics {
         self.timestamp_max = self.timestamp_max.max(timestamp);
         match cell.cell_type {
             CellType::Put => self.earliest_put = self.earliest_put.min(timestamp),
-            // They hide cells of all times before theirs, so a read of any of those must see them.
+            // They hide all older cells, so a read of any older time must see them.
             CellType::DeleteColumn | CellType::DeleteFamily => self.timestamp_min = 0,
             CellType::Delete | CellType::DeleteFamilyVersion => {}
         }
         self.delete_family_count += u64::from(cell.cell_type.deletes_family());
     }
 
-    /// Adds what HBase's store file writer says of every file.
+    /// Adds the entries that HBase's store file writer adds to every file.
     pub(super) fn describe(
         &self,
         options: &WriterOptions,
@@ -109,7 +109,7 @@ impl Statistics {
     }
 }
 
-/// What a store says of its files, and a caller may say otherwise.
+/// Adds the entries that a store sets, which callers may override.
 pub(super) fn describe_origin(options: &WriterOptions, file_info: &mut FileInfo) {
     let mut put = |key: &[u8], value: &[u8]| file_info.insert(key, value);
     if let Some(id) = options.max_sequence_id {
@@ -121,7 +121,7 @@ pub(super) fn describe_origin(options: &WriterOptions, file_info: &mut FileInfo)
     put(FileInfo::HISTORICAL, flag(false));
 }
 
-/// What readers need to use the general Bloom filter.
+/// Adds the entries that readers need to use the general Bloom filter.
 pub(super) fn describe_bloom(bloom_type: BloomType, last_key: &[u8], file_info: &mut FileInfo) {
     let mut put = |key: &[u8], value: &[u8]| file_info.insert(key, value);
     put(FileInfo::BLOOM_FILTER_TYPE, bloom_type.name().as_bytes());
@@ -131,13 +131,13 @@ pub(super) fn describe_bloom(bloom_type: BloomType, last_key: &[u8], file_info: 
     }
 }
 
-/// The time; 0 on a machine whose clock stands before 1970.
+/// Returns the current time; 0 if the clock is before 1970.
 fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Timestamp::new(i64::try_from(since.as_millis()).expect("the year is below 292 million"))
 }
 
-/// A boolean as HBase's `Bytes` has it.
+/// Encodes a boolean as HBase's `Bytes` does.
 const fn flag(value: bool) -> &'static [u8] {
     if value { b"\xff" } else { b"\0" }
 }

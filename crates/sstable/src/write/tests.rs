@@ -1,4 +1,4 @@
-//! What the writer refuses, and that it can go on after that.
+//! Errors of the writer, and its use after an error.
 
 use std::io;
 
@@ -22,7 +22,7 @@ fn begin(options: WriterOptions) -> Result<Writer<Vec<u8>>> {
     Writer::new(Vec::new(), FileName::new("new.hfile"), options)
 }
 
-/// A file of one cell, to which more may be appended.
+/// Returns a writer with one cell.
 fn begun() -> Writer<Vec<u8>> {
     let mut writer = begin(WriterOptions::default().includes_tags(true)).expect("sound options");
     writer.append(CELL).expect("a sound cell");
@@ -30,7 +30,7 @@ fn begun() -> Writer<Vec<u8>> {
 }
 
 #[test]
-fn a_cell_that_no_file_can_hold_is_refused_by_name_and_leaves_no_trace() {
+fn an_invalid_cell_is_an_error_and_does_not_change_the_file() {
     let (sound, _) = begun().finish().expect("memory takes it");
     let mut writer = begun();
     let long_row = vec![b'r'; 32_768];
@@ -40,8 +40,8 @@ fn a_cell_that_no_file_can_hold_is_refused_by_name_and_leaves_no_trace() {
         (CellRef { family: b"", ..CELL }, "cell row/:q/5/Put: it has no family"),
         (CellRef { family: b"g", ..CELL }, "cell row/g:q/5/Put: the family of the file is f"),
         (CellRef { timestamp: Timestamp::new(-1), ..CELL }, "cell row/f:q/-1/Put: a negative"),
-        (CellRef { timestamp: Timestamp::new(6), ..CELL }, "cell row/f:q/6/Put: it comes before"),
-        (CellRef { row: b"roo", ..CELL }, "cell roo/f:q/5/Put: it comes before row/f:q/5/Put"),
+        (CellRef { timestamp: Timestamp::new(6), ..CELL }, "cell row/f:q/6/Put: it is less than"),
+        (CellRef { row: b"roo", ..CELL }, "cell roo/f:q/5/Put: it is less than row/f:q/5/Put"),
         (CellRef { tags: b"\0", ..CELL }, "cell row/f:q/5/Put: the tags end in a length"),
         (CellRef { tags: b"\0\0", ..CELL }, "cell row/f:q/5/Put: a tag without a type"),
         (CellRef { tags: b"\0\x02A", ..CELL }, "cell row/f:q/5/Put: a tag goes past the tags"),
@@ -53,19 +53,22 @@ fn a_cell_that_no_file_can_hold_is_refused_by_name_and_leaves_no_trace() {
         assert!(error.starts_with("new.hfile: cell ") && error.contains(what), "{error}");
     }
     let (bytes, _) = writer.finish().expect("memory takes it");
-    // But for the time of its making it is the file without those cells.
+    // The file equals one without the invalid cells, but for its create time.
     assert_eq!(bytes.len(), sound.len());
 }
 
 #[test]
-fn tags_are_not_lost_in_silence() {
+fn tags_are_an_error_in_a_file_without_tags() {
     let mut writer = begin(WriterOptions::default()).expect("sound options");
     let error = writer.append(CellRef { tags: b"\0\x01A", ..CELL }).expect_err("tags");
-    assert!(error.to_string().ends_with("it has tags, and the file is written without"), "{error}");
+    assert!(
+        error.to_string().ends_with("it has tags, but the file is written without tags"),
+        "{error}"
+    );
 }
 
 #[test]
-fn options_that_no_file_can_have_are_refused() {
+fn invalid_options_are_an_error() {
     let options = WriterOptions::default;
     let rate = ErrorRate::new(0.999_999_999).expect("a rate");
     for (options, what) in [
@@ -75,8 +78,8 @@ fn options_that_no_file_can_have_are_refused() {
         (options().index_block_size(0), "index blocks of 0 bytes and at least 16 entries"),
         (options().index_min_entries(1), "index blocks of 131072 bytes and at least 1 entries"),
         (options().bloom_type(BloomType::RowPrefixFixedLength(0)), "row prefixes of 0 bytes"),
-        (options().file_info("hfile.x", ""), "file info hfile.x is the writer's own"),
-        (options().file_info("TIMERANGE", ""), "file info TIMERANGE is the writer's own"),
+        (options().file_info("hfile.x", ""), "file info hfile.x is reserved for the writer"),
+        (options().file_info("TIMERANGE", ""), "file info TIMERANGE is reserved for the writer"),
         (options().bloom_error_rate(rate), "no Bloom chunk of"),
         (with_filter().comparator(Comparator::Meta), "a filter of ours over rows that are not in"),
         (options().create_time(Timestamp::new(-1)), "a create time before 1970"),
@@ -93,7 +96,7 @@ fn with_filter() -> WriterOptions {
 }
 
 #[test]
-fn a_meta_block_has_its_name_alone() {
+fn names_of_meta_blocks_are_unique() {
     let mut writer = begin(with_filter()).expect("sound options");
     writer.append_meta("notes", b"one".to_vec()).expect("a new name");
     assert!(writer.append_meta("notes", b"two".to_vec()).is_err());
@@ -103,7 +106,7 @@ fn a_meta_block_has_its_name_alone() {
     assert_eq!(blocks, 2);
 }
 
-/// A sink that takes so many bytes and no more.
+/// A sink that fails after a number of bytes.
 #[derive(Debug)]
 struct Full(usize);
 
@@ -119,12 +122,12 @@ impl Write for Full {
 }
 
 #[test]
-fn after_a_failed_write_the_file_is_lost() {
+fn a_writer_is_unusable_after_a_failed_write() {
     let options = WriterOptions::default().block_size(1);
     let mut writer =
         Writer::new(Full(100), FileName::new("new.hfile"), options).expect("sound options");
     let mut errors = Vec::new();
-    // Blocks are gathered up to a mebibyte, which the second one completes.
+    // The writer buffers 1 MiB, which the second block fills.
     let value = vec![7; 1 << 19];
     for row in [&b"a"[..], b"b", b"c", b"d"] {
         errors.extend(writer.append(CellRef { row, value: &value, ..CELL }).err());
@@ -136,7 +139,7 @@ fn after_a_failed_write_the_file_is_lost() {
     assert!(matches!(writer.finish(), Err(Error::Invalid { .. })));
 }
 
-/// The index would not know which of two blocks holds a key that is in both.
+/// The index could not distinguish two blocks with the same key.
 #[test]
 fn cells_of_one_key_stay_in_one_block() {
     let mut writer = begin(WriterOptions::default().block_size(1)).expect("sound options");

@@ -1,14 +1,14 @@
-//! Writing a file, front to back, without ever going back.
+//! The writer of a file. It writes sequentially and never seeks.
 //!
 //! ```text
 //! append ─→ check ─→ Bloom filters ─→ cut? ─→ block ─→ file
-//!                                      └ data block, then leaf index and Bloom chunks that are due
+//!                                      └ data block, then full leaf index and Bloom chunks
 //! finish ─→ last blocks ─→ META blocks ─→ index ─→ file info ─→ Bloom metas ─→ trailer
 //! ```
 //!
-//! A file holds the same bytes as one that HBase's `StoreFileWriter` makes of the same cells and
-//! options. What is in memory is one data block, one chunk of each Bloom filter, the index and the
-//! filter of our own, of which a partition waits as eight bytes a row until it is full.
+//! The bytes of a file are those that HBase's `StoreFileWriter` writes for the same cells and
+//! options. In memory are one data block, one chunk of each Bloom filter, the index and our filter,
+//! whose current partition takes eight bytes per row.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -28,7 +28,7 @@ use crate::{
     KeyRef, Result, Trailer, WriterOptions,
 };
 
-/// Writes a file of cells that come in order.
+/// Writes a file of sorted cells.
 ///
 /// ```
 /// use sstable::{CellRef, CellType, FileName, SequenceId, Timestamp, Writer, WriterOptions};
@@ -55,7 +55,7 @@ pub struct Writer<W> {
     pub(super) layout: CellLayout,
     pub(super) blocks: BlockWriter<W>,
     pub(super) block: BlockEncoder,
-    /// Flat key of the block's first cell, or what stands for it in the index.
+    /// The index key of the current block: a flat key at most its first cell's.
     pub(super) index_key: Vec<u8>,
     pub(super) first_key: Vec<u8>,
     pub(super) last_key: Vec<u8>,
@@ -63,7 +63,7 @@ pub struct Writer<W> {
     pub(super) general_bloom: Option<BloomWriter>,
     pub(super) delete_family_bloom: Option<BloomWriter>,
     pub(super) filter: Option<FilterWriter>,
-    /// What the file info says of the filter, once that is made.
+    /// The value of [`FileInfo::ROW_FILTER_ID`], once the filter is built.
     pub(super) filter_id: Option<Vec<u8>>,
     pub(super) meta_blocks: BTreeMap<Vec<u8>, Vec<u8>>,
     pub(super) first_data_block: Option<BlockOffset>,
@@ -72,13 +72,13 @@ pub struct Writer<W> {
     pub(super) failed: bool,
 }
 
-/// What a finished file holds.
+/// A summary of a finished file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct FileSummary {
-    /// The bytes of the file.
+    /// The length of the file in bytes.
     pub len: u64,
-    /// Its cells.
+    /// The number of cells.
     pub cell_count: u64,
     /// The row of the first cell.
     pub first_row: Option<Vec<u8>>,
@@ -91,12 +91,12 @@ pub struct FileSummary {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a file. `sink` is written to a mebibyte at a time, so a buffer in front of it gains nothing.
+    /// Begins a file. Writes to `sink` in units of 1 MiB, so `sink` needs no buffer.
     ///
     /// # Errors
     ///
     /// [`Error::Unsupported`] for a codec that this build does not have, [`Error::Invalid`] for
-    /// options that no file can have.
+    /// invalid options.
     pub fn new(sink: W, name: FileName, options: WriterOptions) -> Result<Self> {
         let invalid = |what| Error::Invalid { file: name.clone(), what };
         check_options(&options).map_err(invalid)?;
@@ -131,21 +131,23 @@ impl<W: Write> Writer<W> {
         })
     }
 
-    /// Appends a cell, which must not stand before the cell appended last. Of cells with the same
-    /// key the one with the greater sequence id comes first.
+    /// Appends a cell, whose key must not be less than the previous cell's.
+    ///
+    /// Cells with the same key must be in the order of descending sequence ids.
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] if the cell breaks a rule of the format; the file is as it was, and other
-    /// cells may follow; or if the filter that was asked for cannot be made. [`Error::Io`] if the sink fails; the file is then lost.
+    /// [`Error::Invalid`] if the cell breaks a rule of the format. The cell is then not appended,
+    /// and the writer stays usable. [`Error::Invalid`] if our filter cannot be built, [`Error::Io`]
+    /// if the sink fails. The writer is then unusable.
     pub fn append(&mut self, cell: CellRef<'_>) -> Result<()> {
         self.check_not_failed()?;
         let last = KeyRef::parse(&self.last_key);
-        self.check(&cell, last.as_ref()).map_err(|what| self.invalid_cell(&cell, &what))?;
+        self.check_cell(&cell, last.as_ref()).map_err(|what| self.invalid_cell(&cell, &what))?;
         let is_new_row = last.is_none_or(|last| last.row != cell.row);
         let is_new_key = last.is_none_or(|last| last != cell.key());
 
-        // Before the cut, as in HBase: a chunk that waits for it takes this cell's key along.
+        // As in HBase, the key is added before the block is cut, so a pending chunk can include it.
         if let Some(bloom) = &mut self.general_bloom {
             bloom.insert(&cell);
         }
@@ -161,22 +163,23 @@ impl<W: Write> Writer<W> {
             self.failed = true;
             return Err(self.invalid(what));
         }
-        // Cells of one key stay together: the index could not tell their blocks apart.
+        // Cells of one key stay in one block: the index could not distinguish their blocks.
         if is_new_key && self.block_is_full() {
             self.failed = true;
             self.finish_data_block()?;
             self.write_inline_blocks(false)?;
             self.failed = false;
         }
-        self.take(&cell);
+        self.add_to_block(&cell);
         Ok(())
     }
 
-    /// Adds a META block, to be found by its name. HBase passes over names that it does not know.
+    /// Adds a META block with a name. HBase ignores unknown names.
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] if there is a block of that name, or will be.
+    /// [`Error::Invalid`] if the name is taken or reserved for our filter, or the block is too
+    /// large.
     pub fn append_meta(&mut self, name: &str, body: impl Into<Vec<u8>>) -> Result<()> {
         let is_ours = self.filter.is_some() && is_filter_name(name.as_bytes());
         if is_ours || self.meta_blocks.contains_key(name.as_bytes()) {
@@ -190,17 +193,17 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Bytes written so far; what is still gathered for the current blocks comes on top.
+    /// Returns the bytes written so far, without those of pending blocks.
     pub const fn written_len(&self) -> u64 {
         self.blocks.offset().get()
     }
 
-    /// Completes the file and gives the sink back, flushed.
+    /// Completes the file, flushes the sink, and returns it with a summary.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the sink fails now or has failed before, [`Error::Invalid`] if the filter
-    /// that was asked for cannot be made of these rows.
+    /// [`Error::Io`] if the sink fails, [`Error::Invalid`] if an earlier write failed or our filter
+    /// cannot be built.
     pub fn finish(mut self) -> Result<(W, FileSummary)> {
         self.check_not_failed()?;
         self.finish_data_block()?;
@@ -248,7 +251,9 @@ impl<W: Write> Writer<W> {
 
     fn check_not_failed(&self) -> Result<()> {
         if self.failed {
-            return Err(self.invalid("an earlier write failed, and the file is lost".into()));
+            return Err(self.invalid(
+                "an earlier write failed, so the file is incomplete; write it again".into(),
+            ));
         }
         Ok(())
     }
@@ -259,8 +264,8 @@ impl<W: Write> Writer<W> {
         len >= size && !self.block.is_empty()
     }
 
-    /// Puts a checked cell into the block.
-    fn take(&mut self, cell: &CellRef<'_>) {
+    /// Adds a checked cell to the current block.
+    fn add_to_block(&mut self, cell: &CellRef<'_>) {
         if self.block.is_empty() {
             self.index_key.clear();
             let last = KeyRef::parse(&self.last_key);
@@ -271,8 +276,8 @@ impl<W: Write> Writer<W> {
                 Some(last) if self.layout.order == Comparator::Bytes => {
                     self.index_key = short_key(&last, cell);
                 }
-                // HBase takes the first row of a file from here, so it is not shortened; and it does
-                // not shorten rows of hbase:meta.
+                // HBase takes the first row of a file from its first index key, so that key is not
+                // shortened. HBase does not shorten keys of hbase:meta either.
                 _ => cell.key().write_flat(&mut self.index_key),
             }
         }
@@ -298,7 +303,7 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Writes what is due between data blocks; at the end of the data all of it.
+    /// Writes the full leaf index and Bloom chunks; if `closing`, all of them.
     fn write_inline_blocks(&mut self, closing: bool) -> Result<()> {
         self.index.write_leaf(&mut self.blocks, closing)?;
         for bloom in [&mut self.general_bloom, &mut self.delete_family_bloom].into_iter().flatten()
@@ -308,7 +313,7 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Makes the filter of our own into META blocks.
+    /// Adds the META blocks of our filter.
     fn add_filter_blocks(&mut self) -> Result<()> {
         if let Some(filter) = self.filter.take() {
             let FilterBlocks { metas, id } = filter.finish().map_err(|what| self.invalid(what))?;
@@ -326,7 +331,7 @@ impl<W: Write> Writer<W> {
             .collect()
     }
 
-    /// Writes the blocks between the indexes and the trailer; returns where the file info is.
+    /// Writes the file info and the Bloom metas. Returns the location of the file info.
     fn write_file_info_and_blooms(&mut self) -> Result<BlockPlace> {
         let general = self.general_bloom.take().and_then(BloomWriter::finish);
         let delete_family = self.delete_family_bloom.take().and_then(BloomWriter::finish);

@@ -1,9 +1,9 @@
-//! The catalog of an open store: the manifest on disk, the version that readers see, and the sequence id up to
-//! which writes are visible.
+//! The catalog of an open store: its manifest, its current version and its visible sequence id.
 //!
 //! ```text
-//! change ─ manifest on disk ─ manifest in memory ─ version      under the manifest's lock, in this order
+//! change ─▶ manifest on disk ─▶ manifest in memory ─▶ version     under the manifest's lock, in this order
 //! ```
+#![allow(clippy::arithmetic_side_effects, reason = "counts of open files")]
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use crate::sync::{Mutex, MutexGuard, RwLock, lock, read, write};
 #[derive(Debug)]
 pub(crate) struct Catalog {
     pub(crate) opener: Opener,
-    /// Of all our filters: one hash of a row serves every file.
+    /// The seed of all row filters. One hash of a row serves every file.
     pub(crate) seed: Seed,
     pub(crate) clock: Clock,
     pub(super) bloom_error_rate: ErrorRate,
@@ -37,13 +37,13 @@ pub(crate) struct Catalog {
     version: RwLock<Arc<StoreVersion>>,
     /// The sequence id up to which writes are visible.
     visible: AtomicU64,
-    /// As it is on disk. Locked by whoever changes the set of files.
+    /// The manifest on disk. The lock serialises changes of the set of files.
     manifest: Mutex<Manifest>,
     health: Arc<Health>,
 }
 
 impl Catalog {
-    /// The catalog of a store in which writes up to `newest` are visible.
+    /// Creates the catalog of a store in which writes up to `newest` are visible.
     pub(crate) fn new(
         opener: Opener,
         options: &StoreOptions,
@@ -69,37 +69,37 @@ impl Catalog {
         &self.health
     }
 
-    /// The version that readers see now.
+    /// Returns the current version.
     pub(crate) fn version(&self) -> Arc<StoreVersion> {
         Arc::clone(&read(&self.version))
     }
 
-    /// Puts another version in the place of the present one.
+    /// Replaces the current version.
     pub(crate) fn replace_version(&self, change: impl FnOnce(&StoreVersion) -> StoreVersion) {
         let mut version = write(&self.version);
         *version = Arc::new(change(&version));
     }
 
-    /// The sequence id up to which writes are visible.
+    /// Returns the sequence id up to which writes are visible.
     pub(crate) fn visible(&self) -> SequenceId {
         SequenceId::new(self.visible.load(Ordering::Acquire))
     }
 
-    /// Makes visible what was taken in with sequence ids up to `newest`. The caller holds the end of
-    /// the log, so that nobody else publishes.
+    /// Makes writes with sequence ids up to `newest` visible. The caller holds the lock of the log's writer,
+    /// so that no other thread publishes.
     pub(crate) fn publish(&self, newest: SequenceId) {
         let before = self.visible.load(Ordering::Relaxed);
-        assert!(before <= newest.get(), "what was visible stays visible");
+        assert!(before <= newest.get(), "the visible sequence id never decreases");
         self.visible.store(newest.get(), Ordering::Release);
     }
 
-    /// The manifest as it is on disk. Nobody changes it while this is held.
+    /// Locks the manifest, as it is on disk, against changes.
     pub(crate) fn manifest(&self) -> MutexGuard<'_, Manifest> {
         lock(&self.manifest)
     }
 
-    /// Changes the manifest, on disk and then in memory, and then the version. If the disk fails, it is
-    /// unknown which manifest it has, and the store stops.
+    /// Changes the manifest on disk, then in memory, and then the version. If the write fails, it is unknown
+    /// which manifest is on disk, and the store accepts no further writes.
     pub(crate) fn install(
         &self,
         change: impl FnOnce(&mut Manifest),
@@ -117,7 +117,10 @@ impl Catalog {
         self.change(manifest, change)?;
         self.replace_version(|version| {
             let version = replace(version);
-            assert!(lists_files_of(manifest, &version), "readers see what the manifest lists");
+            assert!(
+                lists_files_of(manifest, &version),
+                "the version has the files that the manifest lists"
+            );
             version
         });
         Ok(())
@@ -133,14 +136,16 @@ impl Catalog {
         Ok(())
     }
 
-    /// Notes that the log's segments before `end` exist. Must be on disk before the segment has records, so that
-    /// recovery notices a missing segment.
+    /// Records in the manifest that the log's segments before `end` exist.
+    ///
+    /// This must be on disk before the newest of them has records, so that recovery notices a missing
+    /// segment.
     pub(crate) fn note_log_end(&self, end: SegmentNumber) -> Result<()> {
         let mut manifest = self.manifest();
         self.change(&mut manifest, |manifest| manifest.log_end = manifest.log_end.max(end))
     }
 
-    /// Puts a file in the place of others, which are unlinked once nobody reads them.
+    /// Replaces files by another. The old files are unlinked when their last reader drops them.
     pub(crate) fn replace_files(
         &self,
         family: &Family,
@@ -173,7 +178,7 @@ impl Catalog {
         }
         let newest = manifest.families.iter().map(|family| family.id).max();
         let id = newest.map_or(Some(0), |newest| newest.checked_add(1));
-        let id = id.ok_or_else(|| Error::invalid("a store gives out 65,536 family ids"))?;
+        let id = id.ok_or_else(|| Error::invalid("a store has at most 65,536 family ids"))?;
         let (vfs, store) = (&**self.opener.vfs(), self.opener.directory());
         let directory = store.join(name);
         vfs.create_directory(&directory).map_err(Error::io(&directory, "create"))?;
@@ -193,7 +198,7 @@ impl Catalog {
     }
 }
 
-/// Whether a manifest lists the families and files of a version, and no others.
+/// Returns whether a manifest lists exactly the families and files of a version.
 fn lists_files_of(manifest: &Manifest, version: &StoreVersion) -> bool {
     let has_files_of = |open: &Arc<FamilyVersion>| {
         let listed = manifest.families.iter().find(|listed| listed.id == open.family.id);
@@ -217,7 +222,7 @@ mod tests {
     use crate::store::StoreInner;
     use crate::{Put, Store};
 
-    /// A store with one file.
+    /// Opens a store with one file.
     fn with_a_file(directory: &Path) -> StoreInner {
         let options = StoreOptions::default().background(false);
         let store = Store::open(directory, options.clone()).unwrap();
@@ -243,7 +248,7 @@ mod tests {
         assert_eq!(inner.catalog.visible(), visible);
     }
 
-    /// Its rows would be absent without an error.
+    /// The rows of the missing file would be absent without an error.
     #[test]
     fn a_version_without_a_listed_file_is_never_read() {
         let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,9 @@
-//! The store files of a family at one moment, in the two orders that reads need.
+//! The store files of a family version, in the two orders that reads need.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "indexes below the number of files"
+)]
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -7,26 +12,26 @@ use sstable::LookupFiles;
 
 use crate::files::store_file::StoreFile;
 
-/// The store files of a family. Cloning them is cheap.
+/// The store files of a family. A clone shares them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Files {
-    /// In the order of `lookup`.
+    /// The files in the order of `lookup`.
     files: Arc<[RankedFile]>,
-    /// The same files as lookups ask them, the newest cell first.
+    /// The same files as lookups take them: newest cell first.
     lookup: LookupFiles,
 }
 
-/// A store file and how new it is.
+/// A store file and its rank by age.
 #[derive(Clone, Debug)]
 pub(crate) struct RankedFile {
     pub(crate) file: Arc<StoreFile>,
-    /// 1 for the file with the newest writes. Of equal cells that of the least rank counts.
+    /// 1 for the file with the newest writes. Among equal cells, the cell of the least rank wins.
     pub(crate) rank: usize,
 }
 
 impl Files {
     pub(crate) fn new(mut files: Vec<Arc<StoreFile>>) -> Self {
-        // As HBase sorts its files: by sequence id, and of two that share it the smaller is newer.
+        // HBase's order: by sequence id; of two files with the same id, the smaller file is newer.
         files.sort_by(|left, right| {
             let key = |file: &StoreFile| (Reverse(file.entry.sequence_max), file.entry.length);
             key(left).cmp(&key(right)).then_with(|| right.entry.name.cmp(&left.entry.name))
@@ -40,7 +45,7 @@ impl Files {
         Self::from_ranked(ranked)
     }
 
-    /// Takes files in the order of their newest cells.
+    /// Creates the list from files in the order of their newest cells.
     fn from_ranked(ranked: Vec<RankedFile>) -> Self {
         let lookup_file = |ranked: &RankedFile| {
             let file = &ranked.file;
@@ -52,8 +57,8 @@ impl Files {
         files
     }
 
-    /// Asserts the order by rank, of which reads take the least among equal cells. The order by time is
-    /// asserted by [`LookupFiles::new`].
+    /// Asserts that ranks are unique and follow the sequence ids. [`LookupFiles::new`] asserts the order
+    /// by time.
     fn assert_in_order(&self) {
         let mut by_rank: Vec<_> = self.files.iter().collect();
         by_rank.sort_by_key(|ranked| ranked.rank);
@@ -68,30 +73,30 @@ impl Files {
         );
     }
 
-    /// The files, those with the newest cells first.
+    /// Returns the files, newest cell first.
     pub(crate) fn by_time(&self) -> &[RankedFile] {
         &self.files
     }
 
-    /// The files as lookups ask them, in the order of [`by_time`](Self::by_time).
+    /// Returns the files for lookups, in the order of [`by_time`](Self::by_time).
     pub(crate) fn lookup(&self) -> &LookupFiles {
         &self.lookup
     }
 
-    /// The files, those with the newest writes first.
+    /// Returns the files, newest write first.
     pub(crate) fn by_sequence(&self) -> impl DoubleEndedIterator<Item = &Arc<StoreFile>> + use<'_> {
         let mut files: Vec<_> = self.files.iter().collect();
         files.sort_by_key(|ranked| ranked.rank);
         files.into_iter().map(|ranked| &ranked.file)
     }
 
-    /// The same without `old` and with `new`.
+    /// Returns the list without `old` and with `new`.
     pub(crate) fn replace(&self, old: &[Arc<StoreFile>], new: Option<&Arc<StoreFile>>) -> Self {
         let is_old = |file: &Arc<StoreFile>| old.iter().any(|old| Arc::ptr_eq(old, file));
         let kept = self.files.iter().map(|ranked| &ranked.file).filter(|file| !is_old(file));
         let kept: Vec<_> = kept.chain(new).cloned().collect();
         let expected = self.files.len() + new.iter().len() - old.len();
-        assert_eq!(kept.len(), expected, "what is replaced is in the list");
+        assert_eq!(kept.len(), expected, "replaced files are in the list");
         Self::new(kept)
     }
 }
@@ -104,7 +109,7 @@ mod tests {
     use crate::store::StoreInner;
     use crate::{FamilyOptions, Put, Store, StoreOptions, Timestamp};
 
-    /// Three files, each newer than the one before it.
+    /// Returns three files, from the oldest to the newest.
     fn three(directory: &std::path::Path) -> Files {
         let options = StoreOptions::default().background(false).auto_compaction(false);
         let store = Store::open(directory, options.clone()).unwrap();
@@ -124,7 +129,7 @@ mod tests {
         catch_unwind(|| Files::from_ranked(files.to_vec())).is_ok()
     }
 
-    /// A read that relied on it would stop too early, or show the older of two equal cells.
+    /// A read over such a list would stop too early, or show the older of two equal cells.
     #[test]
     fn a_list_that_is_out_of_order_is_never_used() {
         let directory = tempfile::tempdir().unwrap();
@@ -145,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_replaced_must_be_in_the_list() {
+    fn replaced_files_must_be_in_the_list() {
         let directory = tempfile::tempdir().unwrap();
         let files = three(directory.path());
         let oldest = Arc::clone(&files.by_time()[2].file);

@@ -1,4 +1,4 @@
-//! Names and numbers that nobody can guess, so that nobody meets one by chance.
+//! Random names and numbers for files and stores.
 
 use std::fmt::Write;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// A random number.
+/// Returns a random number.
 ///
 /// # Errors
 ///
@@ -17,7 +17,7 @@ pub(crate) fn random_number() -> Result<u64> {
     Ok(u64::from_be_bytes(bytes))
 }
 
-/// A new name for a store file: 32 hex digits, as HBase names its own.
+/// Returns a new name for a store file: 32 hex digits, as in HBase.
 ///
 /// # Errors
 ///
@@ -26,13 +26,14 @@ pub(crate) fn random_name() -> Result<String> {
     let mut bytes = [0; 16];
     fill(&mut bytes)?;
     Ok(bytes.iter().fold(String::with_capacity(32), |mut name, byte| {
-        write!(name, "{byte:02x}").expect("a string takes everything");
+        write!(name, "{byte:02x}").expect("writing to a string cannot fail");
         name
     }))
 }
 
-/// Whether `name` could be one that [`random_name`] makes. Names in a manifest are paths once they
-/// are used, and must be nothing else.
+/// Returns whether `name` has the form of [`random_name`].
+///
+/// Names from a manifest become paths, so that no other form is accepted.
 pub(crate) fn is_store_file_name(name: &str) -> bool {
     name.len() == 32 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }

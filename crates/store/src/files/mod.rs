@@ -1,12 +1,16 @@
-//! What belongs to a store: the manifest, the files that it names, and the version that readers see.
+//! The files of a store: the manifest, the store files that it lists, and the version that readers see.
 //!
 //! ```text
-//! catalog ─┬─ manifest   what belongs to the store, as it is on disk
-//!          ├─ version    what readers see: memstores, and a file_list in two orders
+//! catalog ─┬─ manifest   the list of families and files, as on disk
+//!          ├─ version    what readers see: memstores, and a file_list per family
 //!          └─ opener     how each store_file is opened
-//! new_file, region_files      how files are made, for the store and for HBase
-//! names, own_directory, unfinished, identity, segment_number, sequence      what is called how
+//! new_file, region_files      write files: for the store, for HBase's bulk load
+//! names, own_directory, unfinished, identity, segment_number, sequence      names of files and directories
 //! ```
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
 
 pub(crate) mod catalog;
 pub(crate) mod file_list;

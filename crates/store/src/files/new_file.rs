@@ -1,7 +1,7 @@
-//! A store file that is being made.
+//! A store file that is being written.
 //!
-//! It is written under a temporary name, synced, renamed, and the directory is synced: a file with
-//! a real name is whole. It belongs to the store once the manifest names it.
+//! The file is written under a temporary name, synced and renamed; then its directory is synced. A file
+//! with a final name is therefore complete. It belongs to the store once the manifest lists it.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,6 +12,7 @@ use sstable::{
     CellRef, CellType, FileName, FilterOptions, SequenceId, Timestamp, Writer, WriterOptions,
 };
 
+use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
 use crate::files::identity::random_name;
@@ -19,19 +20,19 @@ use crate::files::manifest::{FILE_ID_KEY, FileEntry, FileId, FlatKey};
 use crate::files::version::Family;
 use crate::vfs::{AppendFile, Vfs};
 
-/// What a file is written for.
+/// The purpose of a new file, which decides its options and its file info.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FilePurpose {
-    /// The greatest sequence id of all writes that the file stands for.
+    /// The greatest sequence id of the writes that the file covers.
     pub(crate) sequence_max: SequenceId,
     pub(crate) has_tags: bool,
     pub(crate) is_major_compaction: bool,
-    /// The filter of ours that it gets.
+    /// The row filter that the file gets.
     pub(crate) filter: Option<(FilterKind, Sizing)>,
 }
 
-/// A place in a family's directory, under a temporary name until all is written that belongs there.
-/// If it is dropped before, nothing is left of it.
+/// A new name in a family's directory. The file has a temporary name until [`finish`](Self::finish);
+/// dropping this earlier removes the file.
 #[derive(Debug)]
 pub(crate) struct NewPlace {
     vfs: Arc<dyn Vfs>,
@@ -48,20 +49,20 @@ impl NewPlace {
         let place = Self { vfs, directory, name: random_name()? };
         let path = place.temporary_path();
         let file = place.vfs.create(&path).map_err(Error::io(&path, "create"))?;
-        Ok((place, Sink { file, checksum: 0 }))
+        Ok((place, Sink { file, checksum: Crc32c::new() }))
     }
 
-    /// What the file is to be called inside.
+    /// Returns the id that the file info gets.
     pub(crate) fn id(&self) -> FileId {
         FileId::from_name(&self.name).expect("drawn as one")
     }
 
-    /// Gives what was written its name, and returns that and the checksum. When this returns it is on
+    /// Syncs the file and gives it its final name. Returns the name and the checksum. The file is then on
     /// disk.
     pub(crate) fn finish(mut self, mut sink: Sink) -> Result<(String, u32)> {
         let temporary = self.temporary_path();
         sink.file.sync().map_err(Error::io(&temporary, "sync"))?;
-        let checksum = sink.checksum;
+        let checksum = sink.checksum.value();
         drop(sink);
         let path = self.directory.join(&self.name);
         self.vfs.rename(&temporary, &path).map_err(Error::io(&path, "rename to"))?;
@@ -77,13 +78,13 @@ impl NewPlace {
 impl Drop for NewPlace {
     fn drop(&mut self) {
         if !self.name.is_empty() {
-            // What this leaves behind is removed when the store is opened next.
+            // If this fails, the next open removes the file.
             let _ = self.vfs.unlink(&self.temporary_path());
         }
     }
 }
 
-/// A store file that is being made.
+/// A store file that is being written.
 #[derive(Debug)]
 pub(crate) struct NewFile {
     place: NewPlace,
@@ -106,7 +107,7 @@ impl NewFile {
     pub(crate) fn append(&mut self, cell: &CellRef<'_>) -> Result<()> {
         self.writer.append(*cell)?;
         self.sequence_min = self.sequence_min.min(cell.sequence_id);
-        // A marker of a column or a family reaches back to the beginning of time.
+        // A delete marker of a column or a family hides all older cells.
         let reaches_back =
             matches!(cell.cell_type, CellType::DeleteColumn | CellType::DeleteFamily);
         let oldest = if reaches_back { Timestamp::new(0) } else { cell.timestamp };
@@ -115,12 +116,12 @@ impl NewFile {
         Ok(())
     }
 
-    /// Bytes that were written so far.
+    /// Returns the number of bytes written so far.
     pub(crate) fn written_len(&self) -> u64 {
         self.writer.written_len()
     }
 
-    /// Completes the file. When this returns it is on disk; `None` if it would have been empty.
+    /// Completes the file, which is then on disk. Returns `None` if it has no cells.
     pub(crate) fn finish(self) -> Result<Option<FileEntry>> {
         if self.times.is_none() {
             return Ok(None); // Without a cell there is no file; dropping this removes it.
@@ -128,7 +129,7 @@ impl NewFile {
         let (sink, summary) = self.writer.finish()?;
         let (name, checksum) = self.place.finish(sink)?;
         let key = |key: Option<Vec<u8>>| {
-            key.and_then(FlatKey::parse).expect("a file with cells has keys")
+            key.and_then(FlatKey::parse).expect("a file with cells has a first and a last key")
         };
         Ok(Some(FileEntry {
             id: FileId::from_name(&name),
@@ -147,7 +148,7 @@ impl NewFile {
 }
 
 impl Catalog {
-    /// How a file of a family is written.
+    /// Returns the options for writing a file of a family.
     pub(crate) fn writer_options(&self, family: &Family, purpose: FilePurpose) -> WriterOptions {
         let options = &family.options;
         let mut writer = WriterOptions::default()
@@ -169,19 +170,19 @@ impl Catalog {
     }
 }
 
-/// Writes to a file and keeps its checksum.
+/// Writes to a file and computes its checksum.
 #[derive(Debug)]
 pub(crate) struct Sink {
     pub(crate) file: Box<dyn AppendFile>,
-    pub(crate) checksum: u32,
+    pub(crate) checksum: Crc32c,
 }
 
 impl io::Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Part of the bytes may be in the file: an interrupted call must not be tried again, as
-        // callers of this trait do.
+        // Callers of `io::Write` retry interrupted calls. A retry is wrong here, because a part of the
+        // bytes may be in the file.
         self.file.write_all(bytes).map_err(io::Error::other)?;
-        self.checksum = crc32c::crc32c_append(self.checksum, bytes);
+        self.checksum.update(bytes);
         Ok(bytes.len())
     }
 

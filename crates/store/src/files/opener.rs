@@ -1,4 +1,4 @@
-//! How the files of a store are opened, in one way wherever that happens.
+//! Opens the files of a store.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::memstore::Memstore;
 use crate::options::StoreOptions;
 use crate::vfs::Vfs;
 
-/// Opens the store files of one store. All of them share its block cache.
+/// Opens the store files of one store. They share its block cache.
 #[derive(Debug)]
 pub(crate) struct Opener {
     vfs: Arc<dyn Vfs>,

@@ -1,5 +1,6 @@
-//! Whether a directory of a store is the store's own: a link in its place would lead what is written
-//! and removed there out of the store.
+//! Checks that the directories of a store are real directories.
+//!
+//! A link in place of a directory would lead writes and removals out of the store.
 
 use std::io;
 use std::path::Path;
@@ -7,7 +8,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::vfs::{EntryKind, Vfs};
 
-/// Refuses what stands in place of one of the store's own directories.
+/// Checks that a directory of the store exists and is not a link.
 pub(crate) fn check_is_own(vfs: &dyn Vfs, store: &Path, name: &str) -> Result<()> {
     match kind_of(vfs, store, name)? {
         Some(EntryKind::Directory) => Ok(()),
@@ -16,7 +17,7 @@ pub(crate) fn check_is_own(vfs: &dyn Vfs, store: &Path, name: &str) -> Result<()
     }
 }
 
-/// As [`check_is_own`], for a directory that may be missing, as may the store.
+/// Checks the same of a directory that may be missing, as may the store.
 pub(crate) fn check_is_own_or_missing(vfs: &dyn Vfs, store: &Path, name: &str) -> Result<()> {
     match kind_of(vfs, store, name) {
         Ok(None | Some(EntryKind::Directory)) => Ok(()),

@@ -1,7 +1,7 @@
-//! A file that is read in pieces: memory grows with the bytes that were read, not with a length that
-//! a sparse file only claims.
-
-#![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::as_conversions))]
+//! Reads a file piece by piece, so that memory grows with the bytes read.
+//!
+//! The length of a sparse file says nothing about the memory that is worth allocating.
+#![allow(clippy::arithmetic_side_effects, reason = "offsets within the file")]
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use sstable::ReadAt;
 
 use crate::error::{Error, Result};
 
-/// Bytes that are read with one call.
+/// Bytes per read call.
 pub(crate) const PIECE: usize = 1 << 20;
 
 /// A file and the part of it that is in memory.
@@ -19,13 +19,13 @@ pub(crate) struct Pieces {
     path: PathBuf,
     /// The file's length when it was opened.
     len: u64,
-    /// Where the part in memory starts.
+    /// The offset of the part in memory.
     start: u64,
     window: Vec<u8>,
 }
 
 impl Pieces {
-    /// Takes a file of at most `len_max` bytes; `what` names it in the error for a longer one.
+    /// Creates a reader of a file of at most `len_max` bytes. `what` names the file in the error.
     pub(crate) fn new(
         source: Arc<dyn ReadAt>,
         path: &Path,
@@ -48,7 +48,7 @@ impl Pieces {
         &self.path
     }
 
-    /// Returns `len` bytes from `at` on, or those before the end of the file if there are fewer.
+    /// Returns `len` bytes from `at` on, or fewer at the end of the file.
     pub(crate) fn bytes(&mut self, at: u64, len: usize) -> Result<&[u8]> {
         let at = at.min(self.len);
         let end = at + (self.len - at).min(to_u64(len));
@@ -59,9 +59,9 @@ impl Pieces {
         Ok(self.window.get(place(at)..place(end)).expect("the window was loaded up to there"))
     }
 
-    /// Returns what is in memory from `at` on: at least `len_min` bytes, unless the file ends before.
+    /// Returns the bytes in memory from `at` on: at least `len_min`, or fewer at the end of the file.
     ///
-    /// For searches: [`bytes`](Self::bytes) in small steps would move the window, and copy it, each time.
+    /// Searches use this. [`bytes`](Self::bytes) in small steps would move and copy the window each time.
     pub(crate) fn window_from(&mut self, at: u64, len_min: usize) -> Result<&[u8]> {
         self.bytes(at, len_min)?;
         let skip = to_usize(at.min(self.len) - self.start);
@@ -80,7 +80,7 @@ impl Pieces {
             None => self.window.clear(),
         }
         self.start = at;
-        // A sound record may take up to 1 GiB; the next ones need not keep that memory.
+        // A sound record may have up to 1 GiB; its memory is not kept for the records after it.
         self.window.shrink_to(4 * PIECE);
         while self.window_end() < end {
             let (from, old) = (self.window_end(), self.window.len());
@@ -97,12 +97,12 @@ impl Pieces {
     }
 }
 
-/// A length in memory as a place in a file.
+/// Converts a length in memory to an offset in a file.
 fn to_u64(len: usize) -> u64 {
     u64::try_from(len).expect("no memory is larger")
 }
 
-/// The distance of two places in the window.
+/// Converts a distance within the window to a length.
 fn to_usize(len: u64) -> usize {
     usize::try_from(len).expect("the window is in memory")
 }
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_those_of_the_file_wherever_the_window_stands() {
+    fn bytes_are_those_of_the_file_for_every_position_of_the_window() {
         let (bytes, mut pieces) = pieces(3 * PIECE + 17);
         let places = [0, 5, PIECE - 3, PIECE, 2 * PIECE + 1, 7, bytes.len() - 4, bytes.len(), 0];
         for at in places {

@@ -1,11 +1,11 @@
-//! The cells of one family as HBase's bulk load takes them: an HFile for each region that has some.
+//! The HFiles of one family for HBase's bulk load: one for each region that has cells.
 //!
 //! ```text
-//! OUT/FAMILY/…    HFiles, each with the rows of one region; 32 hex digits each
+//! OUT/FAMILY/…    HFiles named by 32 hex digits, each with the rows of one region
 //! ```
 //!
-//! A region begins at each row that the table is split at. HBase takes a file that reaches over such
-//! a row too, but has to cut it first.
+//! A region begins at each split row of the table. HBase also accepts a file that spans regions, but has
+//! to split it first.
 
 use std::iter::Peekable;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use sstable::{CellRef, FileName, Writer, WriterOptions};
 
+use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
 use crate::files::identity::random_name;
 use crate::files::names::check_hbase_family;
@@ -22,33 +23,33 @@ use crate::vfs::{RealFiles, Vfs};
 
 /// The files of one family for HBase's bulk load, one for each region that has cells.
 ///
-/// What [`WriterOptions::bulk_load`] says belongs in the options.
+/// The options should include [`WriterOptions::bulk_load`].
 #[derive(Debug)]
 pub struct RegionFiles<'s> {
     vfs: Arc<dyn Vfs>,
     family: String,
     directory: PathBuf,
-    /// Those that no cell has reached yet.
+    /// The split rows that no cell has reached.
     splits: Peekable<slice::Iter<'s, Vec<u8>>>,
     options: WriterOptions,
-    part: Option<Part>,
+    part: Option<RegionFile>,
     files: Vec<PathBuf>,
 }
 
-/// The file of a region that is being written.
+/// The file of the current region.
 #[derive(Debug)]
-struct Part {
+struct RegionFile {
     path: PathBuf,
     writer: Writer<Sink>,
 }
 
 impl<'s> RegionFiles<'s> {
-    /// Begins the files of `family` in `out/FAMILY`, cut before each row of `splits`.
+    /// Begins the files of `family` in `out/FAMILY`. A new file begins at each row of `splits`.
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] if the name is none that a family can have, if the splits do not ascend, or
-    /// if there are files in the directory already; [`Error::Io`] if it cannot be made.
+    /// [`Error::Invalid`] if no family can have the name, if the splits do not ascend, or if the directory
+    /// already has files; [`Error::Io`] if the directory cannot be created.
     pub fn create(
         out: &Path,
         family: &[u8],
@@ -60,7 +61,7 @@ impl<'s> RegionFiles<'s> {
         Self::create_in(Arc::new(RealFiles), out, &family, splits, options)
     }
 
-    /// As [`create`](Self::create), of a family whose name is known to be one.
+    /// Does the same for a family whose name was checked.
     pub(crate) fn create_in(
         vfs: Arc<dyn Vfs>,
         out: &Path,
@@ -69,7 +70,7 @@ impl<'s> RegionFiles<'s> {
         options: WriterOptions,
     ) -> Result<Self> {
         if !splits.is_sorted_by(|left, right| left < right) {
-            return Err(Error::invalid("rows to split at ascend, and each is given once"));
+            return Err(Error::invalid("split rows must ascend, without duplicates"));
         }
         let directory = out.join(family);
         vfs.create_directory(&directory).map_err(Error::io(&directory, "create"))?;
@@ -81,12 +82,12 @@ impl<'s> RegionFiles<'s> {
         Ok(Self { vfs, family, directory, splits, options, part: None, files: Vec::new() })
     }
 
-    /// Appends a cell, which must not stand before the cell appended last.
+    /// Appends a cell. Cells must be in ascending order.
     ///
     /// # Errors
     ///
     /// [`Error::StoreFile`] if the cell breaks a rule of the format or cannot be written,
-    /// [`Error::Io`] if a file cannot be made or synced.
+    /// [`Error::Io`] if a file cannot be created or synced.
     pub fn append(&mut self, cell: CellRef<'_>) -> Result<()> {
         let mut begins_region = false;
         while self.splits.next_if(|split| &split[..] <= cell.row).is_some() {
@@ -102,16 +103,15 @@ impl<'s> RegionFiles<'s> {
                 let path = self.directory.join(&name);
                 let file = self.vfs.create(&path).map_err(Error::io(&path, "create"))?;
                 let shown = FileName::new(format!("{}/{name}", self.family));
-                let sink = Sink { file, checksum: 0 };
+                let sink = Sink { file, checksum: Crc32c::new() };
                 let writer = Writer::new(sink, shown, self.options.clone())?;
-                none.insert(Part { path, writer })
+                none.insert(RegionFile { path, writer })
             }
         };
         Ok(part.writer.append(cell)?)
     }
 
-    /// Completes the files, and returns where they are, in the order of their rows. When this returns
-    /// they are on disk.
+    /// Completes the files, which are then on disk. Returns their paths in the order of their rows.
     ///
     /// # Errors
     ///
@@ -124,7 +124,7 @@ impl<'s> RegionFiles<'s> {
     }
 
     fn finish_part(&mut self) -> Result<()> {
-        let Some(Part { path, writer }) = self.part.take() else { return Ok(()) };
+        let Some(RegionFile { path, writer }) = self.part.take() else { return Ok(()) };
         let (mut sink, _) = writer.finish()?;
         sink.file.sync().map_err(Error::io(&path, "sync"))?;
         self.files.push(path);

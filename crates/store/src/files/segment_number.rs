@@ -1,33 +1,31 @@
-//! The number of a log segment, which is its file's name.
-
-#![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
+//! The number of a log segment, which is the name of its file.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Which segment of the log: they are numbered in the order they are written.
+/// The number of a log segment. Segments are numbered in the order in which they are written.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct SegmentNumber(pub(crate) u64);
 
 impl SegmentNumber {
     pub(crate) const FIRST: Self = Self(1);
-    /// Stands behind all segments; none has it.
+    /// A number after all segments; no segment has it.
     pub(crate) const END: Self = Self(u64::MAX);
 
     /// Returns the number of the segment after this one.
     ///
     /// # Panics
     ///
-    /// If this is [`END`](Self::END), which no segment has.
+    /// If this is [`END`](Self::END).
     pub(crate) const fn next(self) -> Self {
-        Self(self.0.checked_add(1).expect("no segment is behind the end"))
+        Self(self.0.checked_add(1).expect("no segment follows the end"))
     }
 
     pub(crate) fn path(self, directory: &Path) -> PathBuf {
         directory.join(self.to_string())
     }
 
-    /// Reads a file's name; `None` if it is not one of ours.
+    /// Parses the name of a segment file. Returns `None` for any other name.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         let digits = name.strip_suffix(".wal")?;
         let number = Self(u64::from_str_radix(digits, 16).ok()?);

@@ -1,19 +1,20 @@
-//! The sequence ids that a store gives to its batches: one more each time, from 1 on.
+//! The sequence ids of a store's batches: 1, 2, 3, …
 //!
-//! [`SequenceId::MAX`] is newer than every write and is given to none. A log, a manifest or a file
-//! that claims it, or more, was not written by a store; one that claims a little less is taken as it
-//! is, and the store takes writes until its ids are used up.
+//! [`SequenceId::MAX`] is newer than every write, and no batch gets it. A log, manifest or file that
+//! claims it was not written by a store. A slightly smaller id is accepted; the store then accepts
+//! writes until its ids are used up.
+#![allow(clippy::arithmetic_side_effects, reason = "checked to be less than the maximum")]
 
 use sstable::{Reader, SequenceId};
 
 use crate::error::{Error, Result};
 
-/// Refuses an id that no store gives to a batch; an error says what is wrong with it.
+/// Checks that a store can have given this id to a batch. The error says what is wrong.
 pub(crate) fn check(id: SequenceId) -> Result<(), &'static str> {
-    if id < SequenceId::MAX { Ok(()) } else { Err("a sequence id that is given to no write") }
+    if id < SequenceId::MAX { Ok(()) } else { Err("a sequence id that no write can have") }
 }
 
-/// The id after `newest`.
+/// Returns the id after `newest`.
 ///
 /// # Errors
 ///
@@ -29,7 +30,7 @@ pub(crate) fn after(newest: SequenceId) -> Result<SequenceId> {
     })
 }
 
-/// The newest id in a file, as it says itself; `None` also if no store gives such a one.
+/// Returns the newest id that a file states, or `None` if it states none or one that no batch can have.
 pub(crate) fn carried(file: &Reader) -> Option<SequenceId> {
     file.file_info().sequence_id_max().filter(|id| check(*id).is_ok())
 }
@@ -39,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_id_that_a_write_gets_is_one_before_the_greatest() {
+    fn the_last_id_of_a_write_is_one_less_than_the_maximum() {
         let last = SequenceId::new(SequenceId::MAX.get() - 1);
         assert_eq!(after(SequenceId::new(last.get() - 1)).unwrap(), last);
         let refused = after(last).unwrap_err().to_string();
@@ -48,7 +49,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "given to no write")]
-    fn a_write_with_the_greatest_id_is_a_broken_invariant() {
+    fn a_write_with_the_maximum_id_is_a_broken_invariant() {
         let _ = after(SequenceId::MAX);
     }
 }

@@ -1,4 +1,10 @@
-//! A store file that is open for reading.
+//! An open store file, and a cursor over its cells.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    clippy::arithmetic_side_effects,
+    reason = "offsets within the file"
+)]
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,6 +14,7 @@ use sstable::{
     Timestamp,
 };
 
+use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
 use crate::files::manifest::FileEntry;
 use crate::stats::FilterProblem;
@@ -15,7 +22,7 @@ use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::telemetry;
 use crate::vfs::Vfs;
 
-/// A store file that is open. It is unlinked once it is obsolete and nobody reads it any more.
+/// An open store file. Once it is obsolete, dropping it unlinks the file.
 #[derive(Debug)]
 pub(crate) struct StoreFile {
     pub(crate) entry: FileEntry,
@@ -56,7 +63,7 @@ impl StoreFile {
         Ok(Arc::new(file))
     }
 
-    /// Returns why a filter of the file cannot be used, as far as that is known.
+    /// Returns why a filter of the file cannot be used, if a read has found out.
     pub(crate) fn filter_problem(&self, family: &str) -> Option<FilterProblem> {
         let problem = self
             .reader
@@ -67,7 +74,7 @@ impl StoreFile {
         Some(FilterProblem { family, file, what: problem.to_string() })
     }
 
-    /// Logs why a filter of the file cannot be used, once.
+    /// Logs once why a filter of the file cannot be used.
     pub(crate) fn log_filter_problem(&self, family: &str) {
         if let Some(problem) = self.filter_problem(family)
             && !self.is_filter_logged.swap(true, Ordering::Relaxed)
@@ -76,8 +83,8 @@ impl StoreFile {
         }
     }
 
-    /// Reads the whole file and holds it against the checksum in the manifest; `false` if it was
-    /// told to stop before it was through.
+    /// Reads the whole file and compares its checksum with the manifest's. Returns `false` if `goes_on`
+    /// stopped it.
     pub(crate) fn check_whole(&self, goes_on: impl Fn() -> bool) -> Result<bool> {
         let source = self.vfs.open(&self.path).map_err(Error::io(&self.path, "open"))?;
         let checksum = checksum_of(&*source, &self.path, self.entry.length, |_| goes_on())?;
@@ -92,22 +99,22 @@ impl StoreFile {
         &self.path
     }
 
-    /// Says that the manifest does not name the file any more.
+    /// Marks the file as removed from the manifest: dropping it unlinks it.
     pub(crate) fn retire(&self) {
         self.is_obsolete.store(true, Ordering::Relaxed);
     }
 
-    /// No cell is newer than this, so far as that is known.
+    /// Returns an upper bound of the timestamps of the file's cells.
     pub(crate) fn newest(&self) -> Timestamp {
         self.entry.times.map_or(Timestamp::LATEST, |(_, newest)| newest)
     }
 
-    /// No cell is older than this, and no marker reaches further back, so far as that is known.
+    /// Returns a lower bound of the timestamps of the file's cells, and of the cells that its markers hide.
     pub(crate) fn oldest(&self) -> Timestamp {
         self.entry.times.map_or(Timestamp::OLDEST, |(oldest, _)| oldest)
     }
 
-    /// A cell of this file, with the sequence id that the store gives it.
+    /// Returns a cell of this file with its sequence id in the store.
     #[inline]
     pub(crate) fn numbered<'a>(&self, cell: CellRef<'a>) -> CellRef<'a> {
         if self.entry.carries_sequence_ids {
@@ -121,14 +128,15 @@ impl StoreFile {
 impl Drop for StoreFile {
     fn drop(&mut self) {
         if self.is_obsolete.load(Ordering::Relaxed) {
-            // If this fails, the next open removes a file that the manifest does not name.
+            // If this fails, the next open removes the file.
             let _ = self.vfs.unlink(&self.path);
         }
     }
 }
 
-/// The CRC-32C of the first `len` bytes of a file; `None` if it was told to stop before it was
-/// through. `goes_on` is told how many bytes are done.
+/// Returns the CRC-32C of the first `len` bytes of a file, or `None` if `goes_on` stopped it.
+///
+/// `goes_on` receives the number of bytes read so far.
 pub(crate) fn checksum_of(
     source: &dyn ReadAt,
     path: &Path,
@@ -137,20 +145,20 @@ pub(crate) fn checksum_of(
 ) -> Result<Option<u32>> {
     const CHUNK: usize = 1 << 20;
     let mut chunk = vec![0; CHUNK];
-    let (mut checksum, mut at) = (0, 0);
+    let (mut checksum, mut at) = (Crc32c::new(), 0);
     while at < len {
         if !goes_on(at) {
             return Ok(None);
         }
         let bytes = &mut chunk[..CHUNK.min(usize::try_from(len - at).unwrap_or(CHUNK))];
         source.read_exact_at(bytes, at).map_err(Error::io(path, "read"))?;
-        checksum = crc32c::crc32c_append(checksum, bytes);
+        checksum.update(bytes);
         at += bytes.len() as u64;
     }
-    Ok(Some(checksum))
+    Ok(Some(checksum.value()))
 }
 
-/// Reads the cells of one store file in order.
+/// A cursor over the cells of one store file.
 #[derive(Debug)]
 pub(crate) struct FileCursor {
     file: Arc<StoreFile>,
@@ -158,7 +166,7 @@ pub(crate) struct FileCursor {
 }
 
 impl FileCursor {
-    /// A cursor that stands nowhere yet.
+    /// Creates a cursor without a position.
     pub(crate) fn new(file: &Arc<StoreFile>, caching: Caching) -> Self {
         Self { file: Arc::clone(file), scanner: file.reader.scanner(caching) }
     }
@@ -176,7 +184,7 @@ impl FileCursor {
         Ok(self.scanner.seek(key)?)
     }
 
-    /// The greatest row below `row`, or of all rows if there is none.
+    /// Returns the greatest row below `row`, or the greatest row of the file for `None`.
     pub(crate) fn row_before(&mut self, row: Option<&[u8]>) -> Result<Option<Box<[u8]>>> {
         let Some(row) = row else { return Ok(Some(self.file.entry.last_row().into())) };
         if row > self.file.entry.last_row() {

@@ -1,8 +1,9 @@
-//! The mark of a directory in which a store is only being made: a salvage under way, or one that was
-//! interrupted. Such a store may lack anything, and nobody can tell by its files; it is refused.
+//! The file `UNFINISHED`, which marks a directory while a salvage writes a store into it.
+//!
+//! Any part of such a store may be missing without a trace in its files. Opening it is refused.
 //!
 //! ```text
-//! UNFINISHED made, on disk ─ files, log, manifest ─ the rests of damaged files ─ UNFINISHED gone
+//! create UNFINISHED, sync ─ files, log, manifest ─ remains of damaged files ─ remove UNFINISHED
 //! ```
 
 use std::io;
@@ -12,25 +13,25 @@ use crate::error::{Error, Result};
 use crate::files::names::UNFINISHED_NAME;
 use crate::vfs::Vfs;
 
-/// Marks a directory, which is made if need be. When this returns, the mark is on disk.
+/// Marks a directory, and creates it if it does not exist. The mark is then on disk.
 pub(crate) fn mark_unfinished(vfs: &dyn Vfs, directory: &Path) -> Result<()> {
     vfs.create_directory(directory).map_err(Error::io(directory, "create"))?;
     let path = directory.join(UNFINISHED_NAME);
     let mut file = vfs.create(&path).map_err(Error::io(&path, "create"))?;
-    let text = b"A salvage into this directory has not come to its end.\n";
+    let text = b"A salvage into this directory has not finished.\n";
     file.write_all(text).map_err(Error::io(&path, "write"))?;
     file.sync().map_err(Error::io(&path, "sync"))?;
     sync_with_parent(vfs, directory)
 }
 
-/// Takes the mark off, once all that was made is on disk.
+/// Removes the mark. Everything that was written must be on disk.
 pub(crate) fn mark_finished(vfs: &dyn Vfs, directory: &Path) -> Result<()> {
     let path = directory.join(UNFINISHED_NAME);
     vfs.unlink(&path).map_err(Error::io(&path, "unlink"))?;
     sync_with_parent(vfs, directory)
 }
 
-/// Refuses a directory that is marked.
+/// Returns an error if the directory is marked.
 pub(crate) fn check_finished(vfs: &dyn Vfs, directory: &Path) -> Result<()> {
     let path = directory.join(UNFINISHED_NAME);
     match vfs.len(&path) {

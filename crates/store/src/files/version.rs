@@ -1,7 +1,8 @@
-//! What a reader sees: which memstores and files make up the store at one moment.
+//! A version of the store: the memstores and files that a reader sees.
 //!
-//! A version is never changed. A flush or a compaction puts another in its place; who reads the old
-//! one keeps its memstores and files until it is done.
+//! A version never changes. A flush or a compaction replaces it; readers of the old version keep its
+//! memstores and files alive.
+#![allow(clippy::indexing_slicing, reason = "windows of two")]
 
 use std::sync::Arc;
 
@@ -13,11 +14,11 @@ use crate::files::file_list::Files;
 use crate::memstore::Memstore;
 use crate::options::FamilyOptions;
 
-/// All families at one moment, sorted by name.
+/// All families of a version, sorted by name.
 #[derive(Clone, Debug)]
 pub(crate) struct StoreVersion {
     pub(crate) families: Vec<Arc<FamilyVersion>>,
-    /// Always the store's: here readers have it at hand who may never ask it.
+    /// The store's clock, for readers.
     pub(crate) clock: Clock,
 }
 
@@ -35,12 +36,12 @@ impl StoreVersion {
         self.families.iter().find(|version| version.family.name.as_bytes() == name)
     }
 
-    /// The family of this name; an error says that there is none.
+    /// Returns the family of this name, or an error that names it.
     pub(crate) fn known_family(&self, name: &[u8]) -> Result<&Arc<FamilyVersion>> {
         self.family(name).ok_or_else(|| unknown_family(name))
     }
 
-    /// The same with each family changed.
+    /// Returns a version with `change` applied to each family.
     pub(crate) fn map(
         &self,
         mut change: impl FnMut(&Arc<FamilyVersion>) -> Arc<FamilyVersion>,
@@ -49,7 +50,7 @@ impl StoreVersion {
         Self { families, clock: self.clock.clone() }
     }
 
-    /// The same with one family changed.
+    /// Returns a version with `change` applied to one family.
     pub(crate) fn with(&self, family: &Family, change: impl Fn(&mut FamilyVersion)) -> Self {
         self.map(|known| {
             if known.family.id != family.id {
@@ -61,13 +62,13 @@ impl StoreVersion {
         })
     }
 
-    /// Memory of all memstores.
+    /// Returns the bytes of all memstores.
     pub(crate) fn memstore_bytes(&self) -> usize {
         let families = self.families.iter();
         families.flat_map(|family| family.memstores()).map(|memstore| memstore.bytes()).sum()
     }
 
-    /// Memory of the memstores that are written to.
+    /// Returns the bytes of the memstores that accept writes.
     pub(crate) fn active_bytes(&self) -> usize {
         self.families.iter().map(|family| family.active.bytes()).sum()
     }
@@ -78,19 +79,19 @@ fn unknown_family(name: &[u8]) -> Error {
     Error::invalid(format!("the store has no family \"{}\"", sstable::escape(name)))
 }
 
-/// One family at one moment.
+/// A family in a version.
 #[derive(Clone, Debug)]
 pub(crate) struct FamilyVersion {
     pub(crate) family: Arc<Family>,
-    /// Takes the writes.
+    /// Accepts writes.
     pub(crate) active: Arc<Memstore>,
-    /// On their way into a file; the newest first.
+    /// Being flushed; newest first.
     pub(crate) flushing: Vec<Arc<Memstore>>,
     pub(crate) files: Files,
 }
 
 impl FamilyVersion {
-    /// Logs the filters that cannot be used, each once: for a read that has met one.
+    /// Logs the filters that cannot be read, each once. Called by a read that met one.
     #[cold]
     pub(crate) fn log_filter_problems(&self) {
         for file in self.files.by_time() {
@@ -103,14 +104,14 @@ impl FamilyVersion {
     }
 }
 
-/// What does not change about a family while the store is open.
+/// The properties of a family that do not change while the store is open.
 #[derive(Debug)]
 pub(crate) struct Family {
-    /// What log and manifest call it.
+    /// The family's id in log and manifest.
     pub(crate) id: u16,
     pub(crate) name: String,
     pub(crate) options: FamilyOptions,
-    /// What all reads did.
+    /// The sums of all reads' counters.
     pub(crate) reads: ReadCounters,
 }
 

@@ -1,4 +1,4 @@
-//! A store file, held against what the manifest has of it and read wholly.
+//! Checks a store file completely, and against its entry in the manifest.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::files::manifest::FileEntry;
 use crate::files::store_file::checksum_of;
 use crate::vfs::Vfs;
 
-/// Reads a file wholly, twice: for the checksum of all its bytes, and for what they mean.
+/// Reads a file twice: for the checksum of all its bytes, and to verify its contents.
 pub(super) fn check_file(
     vfs: &dyn Vfs,
     path: &Path,
@@ -28,7 +28,7 @@ pub(super) fn check_file(
         }
     };
     let len = source.len();
-    // Both passes together are one way from the front of the file to its end.
+    // Progress counts both passes as one pass over the file.
     let mut reads = |done| step(Step::Reads { path, done, len });
     if let Some(entry) = entry {
         match contradiction(&source, path, entry, |done| reads(done / 2)) {
@@ -51,7 +51,7 @@ pub(super) fn check_file(
     part
 }
 
-/// What tells a file from the one that is listed.
+/// Returns the first difference between a file and its entry in the manifest.
 fn contradiction(
     source: &Arc<dyn ReadAt>,
     path: &Path,
@@ -63,12 +63,12 @@ fn contradiction(
         reads(done);
         true
     };
-    // A sparse file that is far too long could take hours to read.
+    // Checked first: a sparse file that is far too long could take hours to read.
     if source.len() / 2 <= entry.length {
         let checksum = checksum_of(&**source, path, source.len(), goes_on)?;
         wrong.extend(checksum.and_then(|checksum| entry.wrong_checksum(checksum)));
     }
-    // Damage to what an open reads is found by the second pass.
+    // The second pass reports damage to the bytes that opening reads.
     let name = FileName::new(path.display().to_string());
     if let Ok(reader) = Reader::open(Arc::clone(source), name, ReaderOptions::default()) {
         wrong.extend(entry.contradiction(&reader));

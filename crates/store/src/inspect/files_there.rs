@@ -1,5 +1,4 @@
-//! What there is of a file that a damaged store lists: the file itself, the same bytes under another
-//! name, or what is left of it.
+//! Finds the files that a damaged store lists: under their names, under other names, or damaged.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,16 +12,16 @@ use crate::files::manifest::{FileEntry, FileId};
 use crate::files::store_file::checksum_of;
 use crate::vfs::Vfs;
 
-/// The files in a family's directory, by what they hold.
+/// The files in a family's directory, by contents.
 pub(super) struct FilesThere<'a> {
     vfs: &'a dyn Vfs,
     pub(super) directory: PathBuf,
     names: Vec<String>,
-    /// Of files that were read, by name; `None` for what cannot be read.
+    /// Checksums of the files read so far, by name; `None` for files that cannot be read.
     checksums: BTreeMap<String, Option<(u64, u32)>>,
 }
 
-/// What there is of a file that is listed.
+/// What exists of a listed file.
 pub(super) enum Found {
     Whole(Arc<dyn ReadAt>, FileEntry),
     Rest(Box<Reader>, FileEntry),
@@ -42,7 +41,7 @@ impl<'a> FilesThere<'a> {
         }
     }
 
-    /// The file itself; or the same bytes under another name; or what is left of it.
+    /// Finds a listed file: the file, the same bytes under another name, or its damaged remains.
     fn find_listed(&mut self, entry: &FileEntry, part: &mut Part) -> Found {
         let path = self.directory.join(&entry.name);
         let own = self.vfs.open(&path).ok().filter(|own| own.len() >= entry.length);
@@ -51,7 +50,7 @@ impl<'a> FilesThere<'a> {
         {
             if own.len() > entry.length {
                 part.problems.clear();
-                part.notes.push(format!("bytes behind {:#x} are left out", entry.length));
+                part.notes.push(format!("bytes after {:#x} are left out", entry.length));
             }
             return Found::Whole(own, entry.clone());
         }
@@ -72,33 +71,33 @@ impl<'a> FilesThere<'a> {
             )
         });
         let Some(reader) = reader else {
-            part.lost(entry.length, "nothing of it can be used");
+            part.lost(entry.length, "no part of it can be used");
             return Found::Nothing;
         };
         Found::Rest(Box::new(reader), entry.clone())
     }
 
-    /// A file that is there, where nobody knows which should be.
+    /// Describes an existing file of a store whose manifest cannot be read.
     fn take_unlisted(&mut self, name: &str, part: &mut Part) -> Found {
-        // Opened first: a sparse file that is none of ours could take hours to read.
+        // Opened before its checksum is computed: a large sparse file could take hours to read.
         let Some(reader) = self.reader(name) else {
-            part.lost(0, "nothing of it can be used");
+            part.lost(0, "no part of it can be used");
             return Found::Nothing;
         };
         if reader.is_empty() {
-            part.notes.push("it has no cells, and is left out".to_owned());
+            part.notes.push("it has no cells and is left out".to_owned());
             return Found::Nothing;
         }
         let Some((len, checksum)) = self.sums(name) else {
-            part.lost(0, "nothing of it can be used");
+            part.lost(0, "no part of it can be used");
             return Found::Nothing;
         };
         let Some(entry) = FileEntry::of_file(&reader, name, checksum) else {
-            part.lost(len, "its first or last key is none");
+            part.lost(len, "its first or last key is invalid");
             return Found::Nothing;
         };
         if !entry.carries_sequence_ids {
-            let note = "nobody knows when it was loaded; it counts as the oldest";
+            let note = "the time of its import is unknown; it counts as the oldest";
             part.notes.push(note.to_owned());
         }
         match self.vfs.open(&self.directory.join(name)) {
@@ -132,7 +131,7 @@ impl<'a> FilesThere<'a> {
     }
 }
 
-/// Whether the first bytes of a file are those listed.
+/// Returns whether the first bytes of a file have the listed checksum.
 fn is_listed(source: &dyn ReadAt, path: &Path, entry: &FileEntry) -> bool {
     let checksum = checksum_of(source, path, entry.length, |_| true);
     matches!(checksum, Ok(Some(checksum)) if checksum == entry.checksum)

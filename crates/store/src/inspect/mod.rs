@@ -1,9 +1,8 @@
-//! A store that nobody has open, looked into without changing it: what is sound, what is damaged,
-//! and another store made of what is sound.
+//! Verifies and salvages a store without opening or changing it.
 //!
 //! ```text
-//! plan ─ manifest, or the directories where it is damaged ─┬ verify   each part, and what is wrong
-//!                                                          └ salvage  sound parts into a new store
+//! plan ─ manifest, or the directories if it is damaged ─┬ verify   each file and its problems
+//!                                                       └ salvage  copies sound cells into a new store
 //! ```
 
 mod files;

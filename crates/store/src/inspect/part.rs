@@ -1,74 +1,74 @@
-//! One file of a store, and what was found in it.
+//! The report about one file of a store.
 
 use std::path::{Path, PathBuf};
 
 use sstable::BlockType;
 
-/// A file of a store, and what is wrong with it.
+/// A file of a store, and its problems.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Part {
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
-    /// What it is.
+    /// The kind of file.
     pub kind: PartKind,
-    /// Cells in it that are sound.
+    /// The number of sound cells.
     pub cells: u64,
-    /// What is wrong; in a salvage, what was lost by that.
+    /// The problems; in a salvage, what was lost.
     pub problems: Vec<Problem>,
-    /// What is worth knowing, and not wrong.
+    /// Remarks that are not problems.
     pub notes: Vec<String>,
 }
 
-/// What a file of a store is.
+/// The kind of a store's file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum PartKind {
-    /// The list of all that belongs to the store.
+    /// The manifest.
     Manifest,
     /// A segment of the log.
     LogSegment {
-        /// Batches in it that are sound.
+        /// The number of sound batches.
         records: u64,
     },
     /// A store file.
     StoreFile {
-        /// Blocks that were read.
+        /// The number of blocks read.
         blocks: u64,
-        /// Whether counts, sizes and averages could be held against the whole.
+        /// Whether counts, sizes and averages in the trailer and the file info could be checked.
         totals_checked: bool,
     },
-    /// A file that the manifest does not name.
+    /// A file that the manifest does not list.
     LeftOver,
 }
 
-/// Something that is wrong with a file.
+/// A problem of a file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Problem {
-    /// Where, in bytes from the start of the file.
+    /// The offset in the file.
     pub at: u64,
-    /// How many bytes cannot be used because of it, if that is known.
+    /// The number of bytes that cannot be used, if known.
     pub len: Option<u64>,
-    /// The block, in a store file.
+    /// The type of the block, in a store file.
     pub block: Option<BlockType>,
-    /// What is wrong.
+    /// The problem in words.
     pub what: String,
 }
 
-/// How far a verification or a salvage has come.
+/// The progress of a verification or a salvage.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Step<'a> {
     /// A file is being read.
     Reads {
-        /// Which one.
+        /// The path of the file.
         path: &'a Path,
-        /// Bytes of it that are done.
+        /// Bytes processed.
         done: u64,
-        /// Its bytes in all.
+        /// Bytes of the file.
         len: u64,
     },
-    /// A file is done.
+    /// A file was processed.
     Done(&'a Part),
 }
 
@@ -77,7 +77,7 @@ impl Part {
         Self { path, kind, cells: 0, problems: Vec::new(), notes: Vec::new() }
     }
 
-    /// Whether nothing is wrong with it.
+    /// Returns whether the file has no problems.
     pub fn is_sound(&self) -> bool {
         self.problems.is_empty()
     }

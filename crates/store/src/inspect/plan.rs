@@ -1,4 +1,4 @@
-//! What there is to look into: from the manifest, or where that is damaged, from the directories.
+//! The files to inspect: from the manifest, or from the directories if it is damaged.
 
 use std::path::Path;
 
@@ -12,42 +12,42 @@ use crate::options::{FamilyOptions, StoreOptions};
 use crate::vfs::Vfs;
 use crate::write::log::{self, LogExtent};
 
-/// All that is known of a store before its files are read.
+/// The files of a store, before they are read.
 pub(super) struct Plan {
-    /// `None` if it is damaged or missing.
+    /// The manifest; `None` if it is damaged or missing.
     pub(super) manifest: Option<Manifest>,
-    /// What is wrong with it.
+    /// The report about the manifest.
     pub(super) part: Part,
     pub(super) families: Vec<PlannedFamily>,
-    /// Whether the log has its directory.
+    /// Whether the log's directory exists.
     pub(super) has_log: bool,
-    /// Names in the store's directory that are nobody's.
+    /// Names in the store's directory that do not belong to the store.
     pub(super) left_over: Vec<String>,
-    /// The length that a log segment has at most.
+    /// The maximum length of a log segment.
     segment_len_max: u64,
 }
 
-/// A family, and the files that are in it or should be.
+/// A family, with its listed and its unlisted files.
 pub(super) struct PlannedFamily {
     pub(super) name: String,
     pub(super) options: FamilyOptions,
     pub(super) files: Vec<PlannedFile>,
-    /// Names in its directory that the manifest does not have.
+    /// Names in the directory that the manifest does not list.
     pub(super) left_over: Vec<String>,
 }
 
-/// A store file that is listed, or that is there where no list can be read.
+/// A listed store file, or an existing one if the manifest cannot be read.
 pub(super) struct PlannedFile {
     pub(super) name: String,
     pub(super) entry: Option<FileEntry>,
 }
 
 impl Plan {
-    /// Looks at a directory.
+    /// Lists the files of the store in a directory.
     ///
     /// # Errors
     ///
-    /// [`Error::Missing`] if there are neither a manifest nor a log, nor the mark of a salvage.
+    /// [`Error::Missing`] if there is no manifest, no log and no mark of a salvage.
     pub(super) fn make(options: &StoreOptions, directory: &Path) -> Result<Self> {
         let vfs = &*options.vfs;
         let mut part = Part::new(directory.join(Manifest::NAME), PartKind::Manifest);
@@ -97,7 +97,7 @@ impl Plan {
         };
         let has_log = directories.contains(&WAL_DIRECTORY);
         if !has_log {
-            part.wrong("the log: there is no such directory in the store");
+            part.wrong("the log: the store has no such directory");
         }
         let mut plan = Self {
             manifest: None,
@@ -110,7 +110,7 @@ impl Plan {
         for (name, options, listed) in families {
             let is_own = directories.contains(&name.as_str());
             if !is_own {
-                plan.part.wrong(format!("family {name}: there is no such directory in the store"));
+                plan.part.wrong(format!("family {name}: the store has no such directory"));
             }
             plan.families.push(PlannedFamily::look(vfs, directory, name, options, listed, is_own)?);
         }
@@ -124,7 +124,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Where the log is, and what must be in it.
+    /// Returns the log's directory, and the segments that must be in it.
     pub(super) fn log<'a>(&self, directory: &'a Path) -> LogExtent<'a> {
         let manifest = self.manifest.as_ref();
         let first = manifest.map_or(SegmentNumber::FIRST, |manifest| manifest.first_segment);

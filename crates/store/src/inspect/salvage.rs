@@ -1,14 +1,15 @@
-//! A new store of what is sound in a damaged one, which stays as it is.
+//! Salvages a damaged store: copies its sound cells into a new store. The damaged store is not changed.
 //!
 //! ```text
-//! store files   sound: copied.  damaged: the cells of their sound blocks, written anew
-//! log           every sound record, also behind a hole, in new segments
-//! manifest      as it was; if it is damaged, made up from the directories
+//! store files   sound: copied.  damaged: the cells of their sound blocks, in new files
+//! log           every sound record, also after a damaged range, in new segments
+//! manifest      as it was; if it is damaged, rebuilt from the directories
 //! ```
 //!
-//! Until all of it is on disk the new store is marked, and refused: see [`crate::files::unfinished`].
+//! Until everything is on disk the new store is marked and cannot be opened: see
+//! [`crate::files::unfinished`].
 //!
-//! What an open would refuse is taken here, with a report of what is missing from it: the new store
+//! The salvage uses files that an open would refuse, and reports what is missing from them. The new store
 //! may lack writes from the middle of its history.
 
 use std::collections::BTreeMap;
@@ -36,20 +37,21 @@ use crate::store::{StoreInner, take_lock};
 use crate::vfs::{Lock, Vfs};
 use crate::write::log::{self, InspectedSegment, LogTail, PreviousSegment};
 
-/// Makes a store in `out`, which must be empty or not there, of what is sound in the one in
-/// `directory`, which nobody may have open and which stays as it is. Returns whether that was
-/// everything; `step` is told of each file and what was lost of it. If this fails or never returns,
-/// what it leaves in `out` is marked, and refused with [`Error::Unfinished`].
+/// Creates a store in `out` from the sound parts of the store in `directory`.
 ///
-/// `families` are only needed if the manifest is damaged: the names of all families in the order in
-/// which they were made, for the log calls them by number. Left out, one that stands alone is found
-/// by itself. Their options are then the defaults.
+/// `out` must be empty or missing. The store in `directory` must not be open, and is not changed. Returns
+/// whether nothing was lost. `step` receives the progress, and each file with its losses. If the
+/// salvage fails or is interrupted, `out` stays marked, and opening it fails with [`Error::Unfinished`].
+///
+/// `families` are needed only if the manifest is damaged: the names of all families in the order of their
+/// creation, because the log refers to families by number. They may be left out if there is only one
+/// family. The families then have default options.
 ///
 /// # Errors
 ///
 /// [`Error::Missing`] if there is no store, [`Error::Locked`] if it is open, [`Error::Invalid`] if
-/// `out` is not empty or families are not known, [`Error::Unfinished`] if an interrupted salvage left
-/// `out`, and what the operating system says of it.
+/// `out` is not empty or families are unknown, [`Error::Unfinished`] if an interrupted salvage left
+/// `out`, [`Error::Io`] if a file cannot be read or written.
 pub fn salvage(
     directory: impl AsRef<Path>,
     out: impl AsRef<Path>,
@@ -86,7 +88,7 @@ pub fn salvage(
     Ok(salvage.is_whole)
 }
 
-/// Keeps everybody else from opening the store; on a read-only file system nobody can.
+/// Locks the store. On a read-only file system no lock is needed: no process can write there.
 fn lock_unless_read_only(vfs: &dyn Vfs, directory: &Path) -> Result<Option<Box<dyn Lock>>> {
     match take_lock(vfs, directory) {
         Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::ReadOnlyFilesystem => {
@@ -96,23 +98,25 @@ fn lock_unless_read_only(vfs: &dyn Vfs, directory: &Path) -> Result<Option<Box<d
     }
 }
 
-/// Refuses a place where something is, or that is in the damaged store.
+/// Refuses an output directory that is not empty, or that is in the damaged store.
 fn check_place(vfs: &dyn Vfs, directory: &Path, out: &Path) -> Result<()> {
     check_finished(vfs, out)?;
     let shown = out.display();
     if out.starts_with(directory) {
-        return Err(Error::invalid(format!("{shown}: is in the store, which is to stay as it is")));
+        return Err(Error::invalid(format!(
+            "{shown}: is in the damaged store, which a salvage does not change"
+        )));
     }
     match vfs.list(out) {
-        Ok(entries) if !entries.is_empty() => {
-            Err(Error::invalid(format!("{shown}: is not empty; a salvaged store needs its own")))
-        }
+        Ok(entries) if !entries.is_empty() => Err(Error::invalid(format!(
+            "{shown}: is not empty; a salvaged store needs an empty directory"
+        ))),
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io(out, "list")(error)),
         _ => Ok(()),
     }
 }
 
-/// Puts the families in the order in which they were made, which a damaged manifest does not tell.
+/// Puts the families in the order of their creation, which is unknown if the manifest is damaged.
 fn name_families(vfs: &dyn Vfs, directory: &Path, plan: &mut Plan, told: &[String]) -> Result<()> {
     if let Some(unknown) =
         told.iter().find(|name| plan.families.iter().all(|family| family.name != **name))
@@ -120,7 +124,7 @@ fn name_families(vfs: &dyn Vfs, directory: &Path, plan: &mut Plan, told: &[Strin
         return Err(Error::invalid(format!("the store has no family {unknown}")));
     }
     let place = |family: &PlannedFamily| told.iter().position(|name| *name == family.name);
-    // Those that were not told come last.
+    // Families that were not given come last.
     plan.families.sort_by_key(|family| place(family).map_or((true, 0), |place| (false, place)));
     if told.len() == plan.families.len() || plan.families.len() == 1 || !plan.has_log {
         return Ok(());
@@ -147,7 +151,7 @@ fn name_families(vfs: &dyn Vfs, directory: &Path, plan: &mut Plan, told: &[Strin
     )))
 }
 
-/// A salvage under way.
+/// A running salvage.
 struct Salvage<'a> {
     vfs: &'a dyn Vfs,
     directory: &'a Path,
@@ -156,11 +160,11 @@ struct Salvage<'a> {
     is_whole: bool,
 }
 
-/// A damaged file whose sound blocks are to be written anew.
+/// A damaged file whose sound blocks are still to be copied.
 struct Rest {
     family: String,
     reader: Reader,
-    /// As it should have been.
+    /// Its entry in the manifest.
     entry: FileEntry,
     part: Part,
 }
@@ -171,7 +175,7 @@ impl Salvage<'_> {
         (self.step)(Step::Done(part));
     }
 
-    /// Copies the sound files of a family; the others go to `rests`, as far as they can be read.
+    /// Copies the sound files of a family. Damaged files go to `rests` if they can be read.
     fn copy_family(
         &mut self,
         family: &PlannedFamily,
@@ -211,7 +215,7 @@ impl Salvage<'_> {
         Ok(entries)
     }
 
-    /// Writes all sound records into new segments; returns the number behind the last one.
+    /// Writes all sound records into new segments. Returns the number after the last segment.
     fn copy_log(&mut self, plan: &Plan, manifest: &Manifest) -> Result<SegmentNumber> {
         let (from, to) = (self.directory.join(WAL_DIRECTORY), self.out.join(WAL_DIRECTORY));
         self.vfs.create_directory(&to).map_err(Error::io(&to, "create"))?;
@@ -247,7 +251,7 @@ impl Salvage<'_> {
         Ok(log.next_segment())
     }
 
-    /// Writes what is sound in damaged files into files of the new store.
+    /// Writes the sound cells of damaged files into files of the new store.
     fn write_rests(&mut self, rests: Vec<Rest>, options: &StoreOptions) -> Result<()> {
         if rests.is_empty() {
             return Ok(());
@@ -262,7 +266,7 @@ impl Salvage<'_> {
     }
 }
 
-/// Copies the first `len` bytes of a file; they are on disk when this returns.
+/// Copies the first `len` bytes of a file. The copy is then on disk.
 fn copy(vfs: &dyn Vfs, source: &dyn ReadAt, from: &Path, to: &Path, len: u64) -> Result<()> {
     const CHUNK: u64 = 1 << 20;
     let mut file = vfs.create(to).map_err(Error::io(to, "create"))?;
@@ -276,7 +280,7 @@ fn copy(vfs: &dyn Vfs, source: &dyn ReadAt, from: &Path, to: &Path, len: u64) ->
     file.sync().map_err(Error::io(to, "sync"))
 }
 
-/// Writes the sound blocks of a file into a new one, and has the store list that.
+/// Writes the sound blocks of a file into a new file, and adds that to the new store.
 fn write_rest(catalog: &Catalog, rest: &mut Rest) -> Result<()> {
     let version = catalog.version();
     let family = version.family(rest.family.as_bytes()).expect("all were made");
@@ -294,7 +298,7 @@ fn write_rest(catalog: &Catalog, rest: &mut Rest) -> Result<()> {
             kept += 1;
             Ok(())
         }
-        // Sound as bytes, and yet no cell that a file can hold.
+        // The checksum is correct, but the format does not allow the cell.
         Err(Error::StoreFile(error @ sstable::Error::Invalid { .. })) => {
             refused = Some(error.to_string());
             Ok(())
@@ -303,14 +307,14 @@ fn write_rest(catalog: &Catalog, rest: &mut Rest) -> Result<()> {
     })?;
     rest.part.cells = kept;
     rest.part.problems.extend(refused.map(|what| Problem { at: 0, len: None, block: None, what }));
-    // What is lost is said once, with its length.
+    // Each loss is reported once, with its length.
     let places: Vec<u64> = lost.iter().map(|lost| lost.damage.at.get()).collect();
     rest.part.problems.retain(|problem| problem.block.is_none() || !places.contains(&problem.at));
     rest.part.problems.extend(
         lost.into_iter().map(|lost| Problem { len: Some(lost.len), ..Problem::from(lost.damage) }),
     );
     let note = match file.finish()? {
-        None => "no block of cells is sound".to_owned(),
+        None => "no data block is sound".to_owned(),
         Some(entry) => {
             let (name, cells) = (entry.name.clone(), rest.entry.cells);
             let entry = FileEntry {

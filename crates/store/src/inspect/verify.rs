@@ -1,4 +1,4 @@
-//! Every byte that belongs to a store is read once, and nothing is changed.
+//! Verifies a store: reads every byte of it, and changes nothing.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -19,12 +19,13 @@ use crate::store::OPEN_ATTEMPTS_MAX;
 use crate::vfs::Vfs;
 use crate::write::log::{self, InspectedSegment};
 
-/// Checks a store: the manifest, the log, every store file wholly, and which files are nobody's.
-/// Returns whether all is sound; `step` is told of each file.
+/// Verifies a store: manifest, log, all store files completely, and left-over files.
 ///
-/// Takes no lock and changes nothing, so a store can be verified that cannot be written to, or that
-/// another process writes to: where something seems wrong and the manifest has changed meanwhile,
-/// what the new one names is looked at. What a crash leaves is no damage: the end of a write in the
+/// Returns whether everything is sound. `step` receives the progress and the report about each file.
+///
+/// Takes no lock and changes nothing. A store can be verified that is read-only, or that another process
+/// writes to: if a problem is found and the manifest has changed meanwhile, the files of the new manifest
+/// are verified instead. The traces of a crash are not problems: an incomplete record at the end of the
 /// log, and files that the next open removes.
 ///
 /// ```
@@ -44,8 +45,8 @@ use crate::write::log::{self, InspectedSegment};
 ///
 /// # Errors
 ///
-/// [`Error::Missing`](crate::Error::Missing) if there is no store, and what the operating system says
-/// of directories. A file that cannot be read is a problem of that file.
+/// [`Error::Missing`](crate::Error::Missing) if there is no store, [`Error::Io`](crate::Error::Io) if a
+/// directory cannot be read. A file that cannot be read is a problem of that file.
 pub fn verify(
     directory: impl AsRef<Path>,
     options: &StoreOptions,
@@ -64,18 +65,18 @@ pub fn verify(
     Ok(verification.is_sound)
 }
 
-/// A verification under way.
+/// A running verification.
 struct Verification<'a> {
     directory: &'a Path,
     options: &'a StoreOptions,
     step: &'a mut dyn FnMut(Step<'_>),
     is_sound: bool,
-    /// The parts that were told.
+    /// The files that were reported.
     done: BTreeSet<PathBuf>,
 }
 
 impl Verification<'_> {
-    /// Looks at all that a plan has; `false` if the manifest has changed and a new plan is needed.
+    /// Verifies all files of a plan. Returns `false` if the manifest has changed and a new plan is needed.
     fn run(&mut self, plan: &Plan, may_begin_anew: bool) -> Result<bool> {
         let vfs = &*self.options.vfs;
         let mut parts = vec![plan.part.clone()];
@@ -117,7 +118,7 @@ impl Verification<'_> {
         Ok(true)
     }
 
-    /// Tells of a part, once; `false` if something is wrong with it and the manifest has changed.
+    /// Reports a file, once. Returns `false` if it has problems and the manifest has changed.
     fn tell(&mut self, part: &Part, plan: &Plan, may_begin_anew: bool) -> bool {
         if !part.is_sound() && may_begin_anew {
             let newest = Manifest::load(&*self.options.vfs, self.directory);
@@ -133,7 +134,7 @@ impl Verification<'_> {
     }
 }
 
-/// A segment as a part of the store.
+/// Returns the report about a log segment.
 pub(super) fn part_of(segment: &InspectedSegment) -> Part {
     let records = segment.batches.len() as u64;
     let mut part = Part::new(segment.path.clone(), PartKind::LogSegment { records });
@@ -147,7 +148,7 @@ pub(super) fn part_of(segment: &InspectedSegment) -> Part {
     part.problems.extend(segment.damaged_ranges.iter().map(problem));
     part.notes.extend(segment.torn_at.map(|at| {
         let len = segment.len - at;
-        format!("{len} bytes from {at:#x} on are a write that was under way; an open for writing cuts them off")
+        format!("{len} bytes from {at:#x} on are an incomplete write; the next open for writing removes them")
     }));
     part
 }
@@ -158,7 +159,7 @@ fn left_over(path: PathBuf, note: &str) -> Part {
     part
 }
 
-/// What is in the log's directory and is no segment that is needed.
+/// Returns reports about files in the log's directory that are not needed.
 fn left_over_of_log(vfs: &dyn Vfs, plan: &Plan, wal: &Path) -> Result<Vec<Part>> {
     if !plan.has_log {
         return Ok(Vec::new());
@@ -171,14 +172,14 @@ fn left_over_of_log(vfs: &dyn Vfs, plan: &Plan, wal: &Path) -> Result<Vec<Part>>
             let is_flushed = first.is_some_and(|first| number < first);
             is_flushed.then_some((
                 entry,
-                "what it holds is in files: the next open for writing removes it",
+                "its writes are in store files; the next open for writing removes it",
             ))
         }
     });
     Ok(notes.map(|(entry, note)| left_over(wal.join(&entry.name), note)).collect())
 }
 
-/// What is in a family's directory and not in the manifest.
+/// Returns reports about files in a family's directory that the manifest does not list.
 fn left_over_in(vfs: &dyn Vfs, family: &PlannedFamily, place: &Path) -> Vec<Part> {
     let names = family.left_over.iter();
     names

@@ -1,9 +1,9 @@
-//! Writers wait, for a bounded time, while flushes do not keep up with them.
+//! Back pressure: writers wait, for a bounded time, while flushes do not keep up.
 //!
 //! ```text
-//! memstores   below the flush size   a write goes on
-//!             above                  the writer has them flushed, by the thread if there is one
-//!             four times above       writers wait for a flush, and are refused after a while
+//! memstores   below the flush size   writes proceed
+//!             above                  the writer requests a flush, or flushes if there is no thread
+//!             four times above       writers wait for a flush; after a timeout they are refused
 //! ```
 
 use std::time::Instant;
@@ -15,11 +15,11 @@ use crate::options::Durability;
 use crate::telemetry::{Work, WorkSpan};
 use crate::write::log::Log;
 
-/// Writers wait once the memstores take this many times what they are flushed at.
+/// Writers wait once the memstores exceed the flush size by this factor.
 const STALL_FACTOR: usize = 4;
 
 impl Maintenance {
-    /// Waits while the memstores take far more memory than they should: flushes do not keep up.
+    /// Waits while the memstores exceed the flush size by far.
     pub(crate) fn wait_for_room(&self, catalog: &Catalog) -> Result<()> {
         let max = self.options.memstore_flush_bytes.saturating_mul(STALL_FACTOR);
         if !self.thread_runs() || catalog.version().memstore_bytes() <= max {
@@ -27,7 +27,7 @@ impl Maintenance {
         }
         let (_watch, start) = (WorkSpan::begin(Work::Stall), Instant::now());
         let result = loop {
-            // Counted before the memory is looked at: a flush that ends in between is not missed.
+            // Read before the size of the memstores, so that a flush that ends in between is not missed.
             let before = self.tasks.flushes();
             let bytes = catalog.version().memstore_bytes();
             if bytes <= max {
@@ -50,8 +50,7 @@ impl Maintenance {
         result
     }
 
-    /// After a write: has the log written soon if that was left for later, and the memstores flushed if
-    /// they are full.
+    /// Called after a write: requests a delayed write of the log, and a flush if memstores are full.
     pub(crate) fn after_write(
         &self,
         catalog: &Catalog,
@@ -67,7 +66,7 @@ impl Maintenance {
         if self.thread_runs() {
             let is_flushing = self.flush_turn.try_lock().is_err();
             if is_flushing {
-                self.set_full_memstores_aside(catalog, log)?;
+                self.rotate_full_memstores(catalog, log)?;
             }
             self.tasks.want_flush();
             return Ok(());
@@ -76,7 +75,7 @@ impl Maintenance {
         if self.options.auto_compaction { self.compact_as_needed(catalog) } else { Ok(()) }
     }
 
-    /// Whether memstores are full, or were set aside for a flush.
+    /// Returns whether memstores are full, or wait for a flush.
     pub(super) fn wants_flush(&self, catalog: &Catalog) -> bool {
         let version = catalog.version();
         version.active_bytes() >= self.options.memstore_flush_bytes

@@ -1,4 +1,4 @@
-//! Flushes, compactions and delayed writes of the log, on threads of the store or on those of its writers.
+//! Runs flushes, compactions and delayed log writes, on threads of the store or of its callers.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::options::StoreOptions;
 use crate::sync::{Builder, JoinHandle, Mutex, MutexGuard, lock};
 use crate::write::log::Log;
 
-/// The locks, tasks and threads of flushes and compactions. Works on the log and the catalog that it is given.
+/// The locks, tasks and threads of flushes and compactions.
 ///
 /// ```text
-/// turn (flush, compaction) → writer → manifest → version     no lock is taken after one to its right
+/// turn (flush, compaction) → writer → manifest → version     locks are taken from left to right
 /// ```
 #[derive(Debug)]
 pub(crate) struct Maintenance {
@@ -29,7 +29,7 @@ pub(crate) struct Maintenance {
     counts: Mutex<Counts>,
 }
 
-/// What was done since the store was opened.
+/// Counts since the store was opened.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) flushes: u64,
@@ -40,8 +40,7 @@ pub(crate) struct Counts {
     pub(crate) write_stall_time: Duration,
 }
 
-/// A thread that works for the store. If it ends by a panic the store stops, and whoever waits for
-/// it learns of that.
+/// Ends a thread of the store. If the thread panicked, the store stops and waiting callers get an error.
 struct Ends<'a>(&'a Maintenance);
 
 impl Drop for Ends<'_> {
@@ -71,13 +70,13 @@ impl Maintenance {
         change(&mut lock(&self.counts));
     }
 
-    /// Ends the threads, each after its present task.
+    /// Ends the threads, each after its current task.
     pub(crate) fn stop(&self) {
         self.tasks.stop();
     }
 
-    /// Takes the place of the one thread that flushes, or of the one that compacts; refuses if the
-    /// store has stopped, also by a panic of who was there before.
+    /// Locks a turn: one thread flushes at a time, and one compacts. Returns an error if the store has
+    /// stopped, or if the previous holder panicked.
     pub(super) fn take_turn<'a>(&self, turn: &'a Mutex<()>) -> Result<MutexGuard<'a, ()>> {
         self.health.check_writable()?;
         let panicked = |_| Error::Poisoned { why: "a thread of the store panicked".into() };
@@ -86,7 +85,7 @@ impl Maintenance {
         Ok(turn)
     }
 
-    /// Starts the threads, if the options ask for some; they end after [`stop`](Self::stop).
+    /// Starts the threads, if the options ask for them. They end after [`stop`](Self::stop).
     pub(crate) fn start(
         self: &Arc<Self>,
         catalog: &Arc<Catalog>,
@@ -107,7 +106,7 @@ impl Maintenance {
         Ok(())
     }
 
-    /// Runs the tasks of a thread until the store closes.
+    /// Runs a thread's tasks until the store closes.
     fn work(&self, duty: Duty, catalog: &Catalog, log: &Log) {
         let _end = Ends(self);
         while let Some(task) = self.tasks.next(duty) {
@@ -117,8 +116,8 @@ impl Maintenance {
                 Task::Flush => Ok(()),
                 Task::Compact => self.compact_as_needed(catalog),
             };
-            // If this has stopped the store, the next caller is told, and who waits for a
-            // flush is told now.
+            // An error that stopped the store reaches the next caller; those that wait for a flush are
+            // woken now.
             if result.is_err() {
                 self.tasks.flush_ended();
             }

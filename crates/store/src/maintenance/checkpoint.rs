@@ -1,4 +1,4 @@
-//! A second store that shares the files of the first: as it is now, at the price of some links.
+//! Checkpoints: a second store that shares the files of the first by hard links.
 
 use std::io;
 use std::path::Path;
@@ -13,11 +13,11 @@ use crate::vfs::{Entry, Vfs};
 use crate::write::log::Log;
 
 impl Maintenance {
-    /// Makes a store in `directory` of what this one holds now.
+    /// Creates a store in `directory` with the current contents of this one.
     ///
-    /// Memstores are flushed, and the files that the manifest then names are linked, while nothing
-    /// else can change what it names. The manifest comes last: before, there is no store. If anything
-    /// fails, `directory` is as it was.
+    /// Flushes the memstores and links the files that the manifest then lists; the manifest is locked
+    /// meanwhile. The new manifest is written last: before that, there is no store. On failure,
+    /// `directory` is as it was.
     pub(crate) fn checkpoint(&self, catalog: &Catalog, log: &Log, directory: &Path) -> Result<()> {
         self.health.check_writable()?;
         let vfs = &**catalog.opener.vfs();
@@ -29,13 +29,13 @@ impl Maintenance {
         if entries.as_ref().is_some_and(|entries| !entries.is_empty()) {
             let shown = directory.display();
             return Err(Error::invalid(format!(
-                "{shown}: is not empty; a checkpoint needs its own"
+                "{shown}: is not empty; a checkpoint needs an empty directory"
             )));
         }
         self.flush(catalog, log)?;
         let made = link_all(catalog, directory);
         if made.is_err() {
-            // The first error says more than any that comes now.
+            // The first error is the cause; errors while cleaning up are not reported.
             let _ = remove_inside(vfs, directory);
             if entries.is_none() {
                 let _ = vfs.remove_directory(directory);
@@ -45,7 +45,7 @@ impl Maintenance {
     }
 }
 
-/// Links all files into `directory`, and makes a store of them.
+/// Links all files into `directory` and writes its manifest.
 fn link_all(catalog: &Catalog, directory: &Path) -> Result<()> {
     let (vfs, store) = (&**catalog.opener.vfs(), catalog.opener.directory());
     let manifest = catalog.manifest();
@@ -61,9 +61,9 @@ fn link_all(catalog: &Catalog, directory: &Path) -> Result<()> {
         }
         vfs.sync_directory(&to).map_err(Error::io(&to, "sync"))?;
     }
-    // Another store from here on: neither takes the other's log for its own.
+    // A new id, so that neither store accepts the other's log.
     let mut manifest = Manifest { store: random_number()?, ..manifest.clone() };
-    // What was written since the flush is in this store's log only.
+    // Writes since the flush are only in the log of the original.
     manifest.log_end = manifest.first_segment;
     manifest.store(vfs, directory)?;
     if let Some(parent) = directory.parent().filter(|parent| !parent.as_os_str().is_empty()) {
@@ -72,7 +72,7 @@ fn link_all(catalog: &Catalog, directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes all that stands in a directory: the manifest first of all, without which there is no store.
+/// Removes the contents of a directory. The manifest goes first: without it there is no store.
 fn remove_inside(vfs: &dyn Vfs, directory: &Path) -> io::Result<()> {
     let mut entries = vfs.list(directory)?;
     entries.sort_by_key(Entry::is_directory);

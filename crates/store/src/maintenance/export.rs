@@ -1,9 +1,9 @@
-//! A family laid out as HBase's bulk load takes it.
+//! Exports families as files for HBase's bulk load.
 //!
-//! All cells of one bulk load get one age, so that of equal keys in two files neither would win.
-//! Memstores and files are therefore merged, and cut only where a region ends: what is hidden by a
-//! newer version goes as in a compaction, and delete markers stay, for the table may hold older
-//! cells. Where the store has sequence ids the files have none: HBase gives them its own.
+//! HBase gives all cells of a bulk load the same sequence id, so that equal keys in two files would have
+//! no order. The export therefore merges memstores and files into one run per family and splits it only
+//! at region boundaries. Hidden versions are dropped as in a compaction. Delete markers stay, because the
+//! table may hold older cells. The files have no sequence ids; HBase assigns them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,17 +21,17 @@ use crate::read::get::ReadView;
 use crate::read::merge::{CellSource, MemstoreCursor, MergeCursor};
 use crate::read::rules::{Rules, Verdict};
 
-/// What an export wrote.
+/// The result of an export.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Export {
-    /// The files, family by family in the order of their rows.
+    /// The files by family, in the order of their rows.
     pub files: Vec<PathBuf>,
-    /// Cells in them, delete markers too.
+    /// Cells in the files, delete markers included.
     pub cells: u64,
 }
 
-/// Writes all families into `out`, cut before each row of `splits`.
+/// Writes all families into `out`. A new file begins at each row of `splits`.
 pub(crate) fn export(catalog: &Catalog, out: &Path, splits: &[Vec<u8>]) -> Result<Export> {
     let view = ReadView::current(catalog);
     let mut export = Export::default();
@@ -64,7 +64,7 @@ fn export_family(
     let mut rules = Rules::for_rewrite(&family.family.options, view.now());
     let mut last = None::<sstable::Cell>;
     while let Some(cell) = cells.cell() {
-        // The same marker in two files, or twice in one: without sequence ids they are equal.
+        // The same marker from two sources: without sequence ids the two are equal.
         let is_known = last.as_ref().is_some_and(|last| last.as_ref().key() == cell.key());
         if rules.judge(&cell) == Verdict::Include && !is_known {
             files.append(CellRef { sequence_id: SequenceId::default(), ..cell })?;
@@ -77,7 +77,7 @@ fn export_family(
     Ok(())
 }
 
-/// How files of a family are written that leave the store.
+/// Returns the options for writing files that leave the store.
 fn leaving_options(catalog: &Catalog, family: &FamilyVersion) -> WriterOptions {
     let has_tags = family.memstores().any(|memstore| memstore.has_tags())
         || family.files.by_sequence().any(|file| file.reader.file_info().includes_tags());

@@ -1,9 +1,9 @@
-//! Which filter of ours a store file gets, and new filters for files that are there.
+//! The row filters of store files: their kind and size, and how they are rebuilt.
 //!
-//! A family whose filters have a budget in bytes shares it out among its files as Monkey does
-//! ([`allocate_bits`]): many bits a row for small files, few for large ones, none where they would spare
-//! too little. A file that is made gets what the whole set of files says at that moment; those that
-//! are there keep theirs until they are compacted, or until [`Maintenance::rebuild_filters`].
+//! A family can have a budget in bytes for all its filters. The budget is shared among the files as in
+//! Monkey ([`allocate_bits`]): many bits per row for small files, few for large ones, none where a filter
+//! would save too little. A new file gets its share given the current files. Existing files keep
+//! their filters until they are compacted or rebuilt ([`Maintenance::rebuild_filters`]).
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::files::new_file::NewPlace;
 use crate::files::store_file::StoreFile;
 use crate::files::version::{Family, FamilyVersion};
 
-/// The filter of a file with so many rows, that is to stand beside `others`.
+/// Returns the filter for a new file with `rows` rows, given the other files of the family.
 pub(crate) fn filter_of_new(
     family: &Family,
     others: &[Arc<StoreFile>],
@@ -33,12 +33,12 @@ pub(crate) fn filter_of_new(
     Ok(bits.last().and_then(|bits| sized(kind, *bits)))
 }
 
-/// The filter of a file that leaves the store: it has no share in a budget.
+/// Returns the filter for a file that leaves the store. Such a file has no share of a budget.
 pub(crate) fn filter_of_leaving(family: &Family) -> Option<(FilterKind, Sizing)> {
     family.options.filter.filter(|(_, sizing)| !matches!(sizing, Sizing::Bytes(_)))
 }
 
-/// How many rows a file has, as far as its filters know; at most as many as its cells.
+/// Returns the number of rows of a file as its filters count them, otherwise its number of cells.
 pub(crate) fn row_count(file: &StoreFile) -> u64 {
     if let Some(bloom) =
         file.reader.filters().bloom().filter(|bloom| bloom.bloom_type == BloomType::Row)
@@ -51,8 +51,9 @@ pub(crate) fn row_count(file: &StoreFile) -> u64 {
     }
 }
 
-/// Returns the bits of a budget in bytes that the filters themselves may take. [`allocate_bits`] counts one
-/// header a file; a filter that the writer cuts into partitions has more.
+/// Returns the bits of a budget in bytes that remain for the filters themselves.
+///
+/// [`allocate_bits`] counts one header per file; a filter in partitions has more headers.
 fn bits_for_filters(budget: u64) -> u64 {
     let headers = FilterOptions::further_header_bytes(budget, WriterOptions::FILTER_BLOCK_SIZE);
     (budget - headers).saturating_mul(8)
@@ -63,8 +64,8 @@ fn sized(kind: FilterKind, bits_per_key: f64) -> Option<(FilterKind, Sizing)> {
 }
 
 impl Maintenance {
-    /// Gives every file of a family the filter that the family's options say, anew. Their data are
-    /// copied as they are.
+    /// Rebuilds the filter of every file of a family by the family's options. Copies the data blocks
+    /// unchanged.
     pub(crate) fn rebuild_filters(&self, catalog: &Catalog, family: &str) -> Result<()> {
         let _one_at_a_time = self.take_turn(&self.compaction_turn)?;
         let version = catalog.version();

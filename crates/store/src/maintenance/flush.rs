@@ -1,17 +1,17 @@
-//! From memstores to files.
+//! Flushes memstores to files.
 //!
-//! All families are flushed together: then the log is needed only from the segment on that begins
-//! with the flush, and which segments can go is a single number.
+//! All families are flushed together. After the flush, the log is needed only from the segment on that
+//! began with the flush: the number of one segment tells which segments can be removed.
 //!
 //! ```text
-//! 1  writers wait: the log segment is closed, each family begins a memstore; the old one is "flushing"
-//! 2  writers go on: the flushing memstores are written to files, each synced and renamed
-//! 3  one manifest names the new files and the first segment that is still needed
-//! 4  readers see the files in place of the memstores; older segments are unlinked
+//! 1  writers wait: the log segment is closed; each family gets a new memstore, the old one is "flushing"
+//! 2  writers continue: the flushing memstores are written to files, each synced and renamed
+//! 3  one manifest lists the new files and the first segment that is still needed
+//! 4  readers see the files instead of the memstores; older segments are unlinked
 //! ```
 //!
-//! Memstores that fill up while others are written are set aside too, by the writer that filled them:
-//! one tree never holds more than a flush's worth, and the next flush writes all that wait.
+//! A memstore that fills up during a flush becomes "flushing" too, so that no memstore exceeds the flush
+//! size by much. The next flush writes all flushing memstores.
 
 use std::io;
 use std::sync::Arc;
@@ -33,17 +33,17 @@ use crate::read::rules::{Rules, Verdict};
 use crate::telemetry::{Work, WorkSpan};
 use crate::write::log::Log;
 
-/// The store once its memstores were set aside.
-struct Aside {
-    /// Its flushing memstores are all that wait for a flush.
+/// The state of the store after [`rotate_memstores`].
+struct Rotated {
+    /// Its flushing memstores are the ones to write.
     version: Arc<StoreVersion>,
-    /// The first log segment behind them, whether it was begun or not.
+    /// The first log segment after their writes, which may not exist yet.
     segment: SegmentNumber,
-    /// The last write that they hold.
+    /// Their last write.
     newest: SequenceId,
 }
 
-/// The memstores of a family that were written, and the file, unless nothing was left to write.
+/// The memstores of a family that were written, and the file, if any cell was left to write.
 struct Flushed {
     family: Arc<Family>,
     memstores: Vec<Arc<Memstore>>,
@@ -51,7 +51,7 @@ struct Flushed {
 }
 
 impl Maintenance {
-    /// Writes all memstores to files. When it returns, they are on disk.
+    /// Writes all memstores to files, which are then on disk.
     pub(crate) fn flush(&self, catalog: &Catalog, log: &Log) -> Result<()> {
         let _one_at_a_time = self.take_turn(&self.flush_turn)?;
         let result = self.flush_all(catalog, log).map_err(|error| self.health.poison(error));
@@ -60,7 +60,7 @@ impl Maintenance {
     }
 
     fn flush_all(&self, catalog: &Catalog, log: &Log) -> Result<()> {
-        let Some(Aside { version, segment, newest }) = set_memstores_aside(catalog, log, 0)? else {
+        let Some(Rotated { version, segment, newest }) = rotate_memstores(catalog, log, 0)? else {
             return Ok(());
         };
         let _watch = WorkSpan::begin(Work::Flush);
@@ -85,16 +85,16 @@ impl Maintenance {
         Ok(())
     }
 
-    /// Begins new memstores for those that have filled up while others are written to files.
-    pub(super) fn set_full_memstores_aside(&self, catalog: &Catalog, log: &Log) -> Result<()> {
-        let result = set_memstores_aside(catalog, log, self.options.memstore_flush_bytes);
+    /// Replaces memstores that filled up during a flush by new ones.
+    pub(super) fn rotate_full_memstores(&self, catalog: &Catalog, log: &Log) -> Result<()> {
+        let result = rotate_memstores(catalog, log, self.options.memstore_flush_bytes);
         result.map(drop).map_err(|error| self.health.poison(error))
     }
 }
 
-/// Begins new memstores and closes the log segment. `None` if there is nothing to flush, or the
-/// memstores that are written to hold fewer bytes than that.
-fn set_memstores_aside(catalog: &Catalog, log: &Log, bytes_min: usize) -> Result<Option<Aside>> {
+/// Closes the log segment and gives each family a new memstore. Returns `None` if there is nothing to
+/// flush, or if the active memstores have fewer than `bytes_min` bytes.
+fn rotate_memstores(catalog: &Catalog, log: &Log, bytes_min: usize) -> Result<Option<Rotated>> {
     let mut writer = log.writer();
     let version = catalog.version();
     let is_empty = |family: &Arc<FamilyVersion>| family.memstores().all(|it| it.is_empty());
@@ -113,7 +113,7 @@ fn set_memstores_aside(catalog: &Catalog, log: &Log, bytes_min: usize) -> Result
             Arc::new(changed)
         })
     });
-    Ok(Some(Aside { version: catalog.version(), segment, newest: writer.newest() }))
+    Ok(Some(Rotated { version: catalog.version(), segment, newest: writer.newest() }))
 }
 
 fn write_memstores(
@@ -141,7 +141,7 @@ fn write_memstores(
     let mut rules = Rules::for_rewrite(&family.options, catalog.clock.now());
     let mut file = NewFile::create(catalog, family, purpose)?;
     while let Some(cell) = cells.cell() {
-        assert!(cell.sequence_id <= newest, "a flush knows the last write in its memstores");
+        assert!(cell.sequence_id <= newest, "no cell is newer than the last write of the flush");
         if rules.judge(&cell) == Verdict::Include {
             file.append(&cell)?;
         }
@@ -158,8 +158,7 @@ fn write_memstores(
     Ok(Flushed { family: Arc::clone(family), memstores, file })
 }
 
-/// Puts files in the place of the memstores; returns the numbers of the segments that nobody
-/// needs any more.
+/// Replaces the memstores by their files. Returns the numbers of the segments that are no longer needed.
 fn install_flushed(
     catalog: &Catalog,
     flushed: &[Flushed],
@@ -187,7 +186,7 @@ fn install_flushed(
                 !flushed.memstores.iter().any(|done| Arc::ptr_eq(done, memstore))
             });
             let written = family.flushing.len() - changed.flushing.len();
-            assert_eq!(written, flushed.memstores.len(), "what was written waited for it");
+            assert_eq!(written, flushed.memstores.len(), "every written memstore was flushing");
             changed.files = family.files.replace(&[], flushed.file.as_ref());
             Arc::new(changed)
         })
@@ -195,7 +194,7 @@ fn install_flushed(
     Ok(unneeded)
 }
 
-/// How many rows there are among cells in order.
+/// Counts the rows of cells in order.
 fn count_rows(mut cells: MergeCursor) -> Result<u64> {
     let mut last: Option<Vec<u8>> = None;
     let mut count = 0;

@@ -1,4 +1,4 @@
-//! HFiles from elsewhere become files of a family, by copy.
+//! Imports HFiles into a family by copying them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,6 +7,7 @@ use sstable::{
     Caching, Comparator, FileName, KeyRef, Limits, ReadAt, Reader, ReaderOptions, SequenceId,
 };
 
+use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
 use crate::files::identity::random_name;
@@ -18,16 +19,16 @@ use crate::files::version::Family;
 use crate::maintenance::filters::filter_of_new;
 use crate::write::log::Log;
 
-/// How old the cells of a file are that comes from elsewhere.
+/// The age of the cells of an imported file relative to those of the store.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Age {
-    /// As old as their sequence ids say, if the file has some.
+    /// By the sequence ids of the file, if it has any.
     Carried,
-    /// Newer than all that is there.
+    /// Newer than all cells of the store.
     New,
 }
 
-/// Rows from one on and before another.
+/// A range of rows: the start is inclusive, the end exclusive.
 #[derive(Clone, Copy, Debug)]
 struct RowRange<'a> {
     start: Option<&'a [u8]>,
@@ -39,13 +40,13 @@ impl RowRange<'_> {
         self.start.is_none_or(|start| row >= start) && self.stop.is_none_or(|stop| row < stop)
     }
 
-    /// Whether all rows of a file are in it.
+    /// Returns whether all rows of a file are in the range.
     fn holds_all(&self, reader: &Reader) -> bool {
         [reader.first_row(), reader.last_row()].into_iter().flatten().all(|row| self.holds(row))
     }
 }
 
-/// How files from elsewhere are taken in.
+/// Options of an import.
 ///
 /// ```
 /// use store::ImportOptions;
@@ -67,23 +68,27 @@ impl Default for ImportOptions {
 }
 
 impl ImportOptions {
-    /// Whether all blocks, filters and the order of all cells are verified before the first file is
-    /// taken in. Without it a damaged file is taken in as it is, and reads of its damaged blocks
-    /// fail later. Default: yes.
+    /// Whether all files are verified before the first is imported: blocks, filters, order of cells.
+    ///
+    /// Without verification a damaged file is imported, and reads of its damaged blocks fail later.
+    /// Default: yes.
     pub const fn verify(mut self, verify: bool) -> Self {
         self.verify = verify;
         self
     }
 
-    /// The first row that is taken in. Files that have smaller ones are written anew without them.
-    /// Default: none, all rows from the first on.
+    /// The first row to import. Files with smaller rows are rewritten without them.
+    ///
+    /// Default: the first row of each file.
     pub fn start(mut self, row: impl Into<Vec<u8>>) -> Self {
         self.start = Some(row.into());
         self
     }
 
-    /// The row before which the last one is taken in. Files that have it or greater ones are
-    /// written anew without them. Default: none, all rows to the last.
+    /// The end of the rows to import, exclusive. Files with this row or greater ones are rewritten without
+    /// them.
+    ///
+    /// Default: after the last row of each file.
     pub fn stop(mut self, row: impl Into<Vec<u8>>) -> Self {
         self.stop = Some(row.into());
         self
@@ -94,22 +99,22 @@ impl ImportOptions {
     }
 }
 
-/// A file from elsewhere that can be taken in.
+/// A file that can be imported.
 struct Candidate<'a> {
     path: &'a Path,
     source: Arc<dyn ReadAt>,
     reader: Reader,
-    /// The CRC-32C of its bytes when they were verified.
+    /// The CRC-32C of the bytes that were verified.
     verified: Option<u32>,
 }
 
-/// A file that was copied, and is not yet part of the store.
+/// A copied file that is not yet part of the store.
 struct Copied {
     entry: FileEntry,
     carried: Option<SequenceId>,
 }
 
-/// Takes files in; all or none.
+/// Imports all files or none.
 pub(crate) fn import(
     catalog: &Catalog,
     log: &Log,
@@ -149,14 +154,14 @@ struct Import<'i> {
 }
 
 impl Import<'_> {
-    /// Opens a file and checks that it can be taken in; `None` if it has no cell.
+    /// Opens a file and checks that it can be imported. Returns `None` if it has no cell.
     fn candidate<'a>(&self, path: &'a Path, verify: bool) -> Result<Option<Candidate<'a>>> {
         let source = self.catalog.opener.vfs().open(path).map_err(Error::io(path, "open"))?;
         let shown = FileName::new(path.display().to_string());
         let reader = Reader::open(Arc::clone(&source), shown.clone(), ReaderOptions::default())?;
         if reader.trailer().comparator != Comparator::Bytes {
             return Err(Error::invalid(format!(
-                "{}: is of hbase:meta, whose rows have an order of their own",
+                "{}: is a file of hbase:meta, whose rows have another order",
                 path.display()
             )));
         }
@@ -184,18 +189,18 @@ impl Import<'_> {
         let checksum = self.copy(path, &**source, &name)?;
         let entry = FileEntry::of_file(reader, &name, checksum);
         let what = if verified.is_some_and(|verified| verified != checksum) {
-            "changed while it was taken in"
+            "changed during the import"
         } else if let Some(entry) = entry {
             return Ok(Some(Copied { entry, carried: sequence::carried(reader) }));
         } else {
-            "has cells, and no first or last key"
+            "has cells but no first or last key"
         };
-        // The next open would remove it, too.
+        // If this fails, the next open removes the file.
         let _ = self.catalog.opener.vfs().unlink(&self.directory().join(&name));
         Err(Error::corrupt(path, 0, what))
     }
 
-    /// Writes the rows of a range into a file of their own.
+    /// Writes the rows of the range into a new file.
     fn rewrite(&self, reader: &Reader, rows: RowRange<'_>) -> Result<Option<Copied>> {
         let version = self.catalog.version();
         let present = version.known_family(self.family.name.as_bytes())?;
@@ -221,13 +226,13 @@ impl Import<'_> {
         }))
     }
 
-    /// Copies a file's bytes under a new name; returns their checksum once they are on disk.
+    /// Copies a file under a new name. Returns the checksum; the copy is then on disk.
     fn copy(&self, path: &Path, source: &dyn ReadAt, name: &str) -> Result<u32> {
         const CHUNK: usize = 1 << 20;
         let (vfs, directory) = (self.catalog.opener.vfs(), self.directory());
         let temporary = directory.join(format!("{name}{}", NewPlace::TEMPORARY_SUFFIX));
         let mut file = vfs.create(&temporary).map_err(Error::io(&temporary, "create"))?;
-        let mut checksum = 0;
+        let mut checksum = Crc32c::new();
         let mut chunk = vec![0; CHUNK];
         let mut at = 0;
         while at < source.len() {
@@ -235,7 +240,7 @@ impl Import<'_> {
             let bytes = &mut chunk[..len];
             source.read_exact_at(bytes, at).map_err(Error::io(path, "read"))?;
             file.write_all(bytes).map_err(Error::io(&temporary, "write"))?;
-            checksum = crc32c::crc32c_append(checksum, bytes);
+            checksum.update(bytes);
             at += len as u64;
         }
         file.sync().map_err(Error::io(&temporary, "sync"))?;
@@ -243,10 +248,10 @@ impl Import<'_> {
         let place = directory.join(name);
         vfs.rename(&temporary, &place).map_err(Error::io(&place, "rename to"))?;
         vfs.sync_directory(&directory).map_err(Error::io(&directory, "sync"))?;
-        Ok(checksum)
+        Ok(checksum.value())
     }
 
-    /// Removes a copy that is not to be taken in after all; the next open would do it too.
+    /// Removes a copy after a failure. The next open would do it too.
     fn discard(&self, entry: &FileEntry) {
         let _ = self.catalog.opener.vfs().unlink(&self.directory().join(&entry.name));
     }
@@ -263,9 +268,9 @@ fn install_imported(
     copied: Vec<Copied>,
     age: Age,
 ) -> Result<()> {
-    // No write may come between: what is new here must be newer than all before.
+    // Lock out writes: the imported cells must be newer than all cells before.
     let mut writer = log.writer();
-    // Nor may a power cut take what was written before them, and leave them: that were a hole.
+    // Sync the log, so that a power failure cannot keep the import and lose earlier writes.
     writer.sync().map_err(|error| catalog.health().poison(error))?;
     let mut newest = writer.newest();
     let mut files = Vec::new();
@@ -297,7 +302,7 @@ fn install_imported(
     Ok(())
 }
 
-/// Verifies a whole file; returns the CRC-32C of its bytes if nothing is wrong.
+/// Verifies a whole file. Returns the CRC-32C of its bytes.
 fn check_sound(source: &Arc<dyn ReadAt>, path: &Path, name: FileName) -> Result<u32> {
     let checksum = checksum_of(&**source, path, source.len(), |_| true)?;
     let found = sstable::verify(Arc::clone(source), name.clone(), Limits::default(), |_| {})?;

@@ -1,12 +1,11 @@
-//! What a store does with whole files: it makes them from memstores, merges them, takes them in and
-//! gives them out.
+//! Work on whole files: flush, compaction, filters, import, export, checkpoint.
 //!
 //! ```text
-//! background ─┬─ tasks           what there is to do, for whom
+//! background ─┬─ tasks           pending work of the threads
 //!             ├─ back_pressure   writers wait while flushes do not keep up
 //!             ├─ flush           memstores to files
-//!             └─ compaction, filters      files to better files
-//! import, export, checkpoint      files from elsewhere, for elsewhere, and shared
+//!             └─ compaction, filters      rewrite files
+//! import, export, checkpoint      copy files in, write files for HBase, share files
 //! ```
 
 mod back_pressure;

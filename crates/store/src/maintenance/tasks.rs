@@ -1,14 +1,14 @@
-//! What there is to do for the threads of a store, and who waits until it is done.
+//! The pending work of a store's threads.
 
 use std::time::{Duration, Instant};
 
 use crate::sync::{Condvar, Mutex, lock, wait, wait_at_most};
 
-/// What there is to do, and who waits for it.
+/// The pending work, and the condition variable that announces it.
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
     wanted: Mutex<Wanted>,
-    /// Something is to be done, or was done.
+    /// Signalled when work is added or done.
     changed: Condvar,
 }
 
@@ -18,18 +18,18 @@ struct Wanted {
     compact: bool,
     log_due: Option<Instant>,
     stop: bool,
-    /// Flushes that ended, well or not.
+    /// Flushes that ended, successfully or not.
     flushes: u64,
 }
 
-/// What a thread is there for. A compaction takes long, and no flush must wait for it.
+/// What a thread does. Flushes have their own thread, so that they do not wait for a compaction.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Duty {
     Flush,
     Compact,
 }
 
-/// What a thread does next.
+/// The next work of a thread.
 pub(super) enum Task {
     WriteLog,
     Flush,
@@ -37,9 +37,9 @@ pub(super) enum Task {
 }
 
 impl Tasks {
-    /// How late an [`AsyncWal`](crate::Durability::AsyncWal) write may reach the log.
+    /// Delay until an [`AsyncWal`](crate::Durability::AsyncWal) write is in the log.
     const LOG_DELAY: Duration = Duration::from_millis(100);
-    /// How long a writer waits for a flush before it looks again whether it still must.
+    /// Interval at which a writer that waits for a flush checks its condition.
     const STALL_MAX: Duration = Duration::from_millis(500);
 
     pub(super) fn want_flush(&self) {
@@ -72,18 +72,17 @@ impl Tasks {
         self.changed.notify_all();
     }
 
-    /// Whether the threads are about to end.
+    /// Returns whether the threads are asked to end.
     pub(super) fn is_stopping(&self) -> bool {
         lock(&self.wanted).stop
     }
 
-    /// How many flushes have ended.
+    /// Returns the number of flushes that ended.
     pub(super) fn flushes(&self) -> u64 {
         lock(&self.wanted).flushes
     }
 
-    /// Waits until another flush has ended than those `before`, or some time has passed, `max` at
-    /// most.
+    /// Waits until more than `before` flushes have ended, or a timeout of at most `max` has passed.
     pub(super) fn wait_for_flush(&self, before: u64, max: Duration) {
         let due = Instant::now() + max.min(Self::STALL_MAX);
         let mut wanted = lock(&self.wanted);
@@ -96,7 +95,7 @@ impl Tasks {
         }
     }
 
-    /// Waits for something to do; `None` if there will be nothing more.
+    /// Waits for work. Returns `None` when the thread is to end.
     pub(super) fn next(&self, duty: Duty) -> Option<Task> {
         let mut wanted = lock(&self.wanted);
         loop {

@@ -10,7 +10,7 @@ fn put(store: &Store, row: &str) -> Result<()> {
     store.put(Put::new(row).column("f", "q", [7; 1000]))
 }
 
-/// A store in which one thread panics when it asks for the time, some time later.
+/// Opens a store in which one thread panics at a later reading of the clock.
 fn with_panic(directory: &Path, thread: &'static str, later: Duration) -> Store {
     let clock = Clock::new(move || {
         if std::thread::current().name() == Some(thread) {
@@ -41,7 +41,7 @@ fn a_panic_in_the_background_stops_the_store_and_nothing_hangs() {
         assert_says_who_panicked(store.flush(), thread);
         assert_says_who_panicked(store.compact("f", true), thread);
         assert_says_who_panicked(store.create_family("g", FamilyOptions::default()), thread);
-        assert_eq!(store.get(&Get::row("0")).unwrap().len(), 1, "what is there can be read");
+        assert_eq!(store.get(&Get::row("0")).unwrap().len(), 1, "present rows can be read");
         drop(store);
         let store = Store::open(directory.path(), StoreOptions::default()).unwrap();
         assert_eq!(store.get(&Get::row("0")).unwrap().len(), 1);
@@ -51,7 +51,7 @@ fn a_panic_in_the_background_stops_the_store_and_nothing_hangs() {
 #[test]
 fn who_waits_for_a_flush_that_panics_is_told() {
     let directory = tempfile::tempdir().unwrap();
-    // Time enough for all writers to fill the memstores and to wait.
+    // Enough time for all writers to fill the memstores and wait.
     let store = with_panic(directory.path(), "store-flush", Duration::from_millis(300));
     std::thread::scope(|scope| {
         for writer in 0..4 {
@@ -71,7 +71,7 @@ fn a_write_waits_no_longer_than_is_allowed() {
     let options = StoreOptions::default().memstore_flush_bytes(2000).stall_max(Duration::ZERO);
     let store = Store::open(directory.path(), options).unwrap();
     store.create_family("f", FamilyOptions::default()).unwrap();
-    // A flush waits for the disk; this does not.
+    // Faster than a flush, which waits for the disk.
     let refused = (0..100_000).find_map(|row| put(&store, &format!("{row}")).err()).unwrap();
     assert!(matches!(refused, Error::Busy { .. }), "{refused}");
     assert!(store.stats().write_stalls > 0);
@@ -93,7 +93,7 @@ fn closing_a_store_does_not_wait_for_a_compaction() {
         }
         store.flush().unwrap();
     }
-    // At a byte a second this would take days.
+    // At one byte per second this takes days.
     drop(store);
     let store = Store::open(directory.path(), StoreOptions::default()).unwrap();
     assert_eq!(store.get(&Get::row("04999")).unwrap().len(), 1);

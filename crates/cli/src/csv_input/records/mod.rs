@@ -6,18 +6,17 @@
 //! ```
 //!
 //! A record ends at a line feed outside quotes; a carriage return before it is dropped. A quote opens a quoted
-//! field only at the field's first byte, and elsewhere stands for itself. Behind the quote that closes a field
-//! there is a separator or the end of the line. Empty lines are passed over.
+//! field only at the field's first byte; elsewhere it is an ordinary byte. The closing quote must be followed by
+//! a separator or the end of the line. Empty lines are skipped.
 //!
-//! The crate `csv` takes a quote that is never closed for one that is closed at the end of the input. Here it
-//! is an error, and so is a record that such a quote makes too long. The next record then begins on the line after
-//! the bad record's *first* line: a stray quote costs one line and not what follows. Only a record whose quotes are
-//! sound, and of which a field is too large, is skipped as a whole.
+//! The crate `csv` closes an unclosed quote at the end of the input. Here it is an error, as is a record that
+//! such a quote makes too long. Parsing then resumes on the line after the bad record's *first* line, so that a
+//! stray quote costs one line. Only a record with valid quotes and a too large field is skipped as a whole.
 //!
 //! ```text
-//! reader   bytes of the input, held as far as a record needs them
-//! parser   where the fields of a record are, or why it is none
-//! record   the texts of its fields
+//! reader   buffers the input as far as a record needs
+//! parser   finds the fields of a record, or its problem
+//! record   returns the texts of the fields
 //! ```
 
 mod parser;

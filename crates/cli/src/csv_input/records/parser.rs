@@ -7,25 +7,27 @@ use super::record::{Field, LINES_MAX, Problem, RECORD_FIELDS_MAX};
 /// The bytes that give CSV its structure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dialect {
-    /// Stands between fields.
+    /// The separator of fields.
     pub(crate) separator: u8,
-    /// Stands around fields; `None` if no byte does.
+    /// The quote around fields; `None` if fields are never quoted.
     pub(crate) quote: Option<u8>,
 }
 
-/// Where the parser of a record stands. All places are counted from the record's first byte, so that a record can
-/// be moved in memory and more of it be read.
+/// The state of parsing a record.
+///
+/// All positions are relative to the record's first byte, so that the record can move in memory while more of
+/// it is read.
 pub(super) struct Parser {
     dialect: Dialect,
     field_size_max: usize,
     state: State,
     at: usize,
     field_start: usize,
-    /// Line feeds passed.
+    /// Line feeds so far.
     pub(super) lines: u64,
-    /// Those before the quote that opened the current field.
+    /// Line feeds before the quote that opened the current field.
     quote_lines: u64,
-    /// Quotes of the current field that stand for one of two.
+    /// Doubled quotes in the current field.
     doubled_quotes: usize,
     /// The first field that is too large.
     too_large: Option<usize>,
@@ -33,20 +35,20 @@ pub(super) struct Parser {
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum State {
-    /// On the first byte of a field.
+    /// At the first byte of a field.
     Start,
-    /// In a field without quotes.
+    /// In an unquoted field.
     Plain,
-    /// Between quotes.
+    /// In a quoted field.
     Quoted,
-    /// Behind a quote between quotes: it closes the field, or is the first of two.
+    /// After a quote in a quoted field: it closes the field, or is the first of two.
     Quote,
-    /// Behind a quoted field and a carriage return.
+    /// After a quoted field and a carriage return.
     Return,
 }
 
 pub(super) enum Parsed {
-    /// The bytes end in the record; or there are none.
+    /// The bytes end inside the record, or there are none.
     Unfinished,
     Record {
         text_end: usize,
@@ -55,13 +57,13 @@ pub(super) enum Parsed {
     EmptyLine {
         end: usize,
     },
-    /// A record that ends where a record can, and is none all the same.
+    /// An invalid record whose end is known.
     BadRecord {
         problem: Problem,
         text_end: usize,
         end: usize,
     },
-    /// Nobody knows where the record ends.
+    /// An invalid record whose end is unknown.
     Bad(Problem),
 }
 
@@ -80,7 +82,7 @@ impl Parser {
         }
     }
 
-    /// Goes on in the bytes of a record, from where it stands.
+    /// Continues to parse the bytes of a record.
     pub(super) fn parse(
         &mut self,
         bytes: &[u8],
@@ -102,7 +104,7 @@ impl Parser {
                     self.state = State::Plain;
                     self.at = end.map_or(bytes.len(), |end| self.at + end);
                     let text = &bytes[self.field_start..self.at];
-                    // A carriage return before the end of a line is not of the field.
+                    // A carriage return before a line feed belongs to the line end.
                     let text = match bytes.get(self.at) {
                         Some(byte) if *byte == separator => text,
                         _ => without_return(text),
@@ -119,7 +121,7 @@ impl Parser {
                     self.begin_field();
                 }
                 State::Quoted => {
-                    if let Some(problem) = self.pass_quoted(bytes, fields.len()) {
+                    if let Some(problem) = self.scan_quoted(bytes, fields.len()) {
                         return Parsed::Bad(problem);
                     }
                 }
@@ -142,14 +144,14 @@ impl Parser {
                     self.at += 1;
                 }
                 State::Quote | State::Return => {
-                    return Parsed::Bad(Problem::TextBehindQuote(self.lines, self.quote_lines));
+                    return Parsed::Bad(Problem::TextAfterQuote(self.lines, self.quote_lines));
                 }
             }
         }
         Parsed::Unfinished
     }
 
-    /// The input ends behind `bytes`.
+    /// Parses the rest at the end of the input.
     pub(super) fn finish(
         &mut self,
         bytes: &[u8],
@@ -168,7 +170,7 @@ impl Parser {
         }
     }
 
-    /// The record ends with a field without quotes, which ends where `text` does.
+    /// Ends the record with an unquoted field that ends where `text` does.
     fn end_of_plain(&self, text: &[u8], end: usize, fields: &mut Vec<Field>) -> Parsed {
         let text_end = without_return(text).len();
         if fields.is_empty() && text_end == 0 {
@@ -179,7 +181,7 @@ impl Parser {
         self.record(text_end, end)
     }
 
-    /// A record that ends here, if no field of it was too large.
+    /// Ends the record; it is invalid if a field is too large.
     fn record(&self, text_end: usize, end: usize) -> Parsed {
         match self.too_large.map(Problem::FieldTooLarge) {
             Some(problem) => Parsed::BadRecord { problem, text_end, end },
@@ -187,8 +189,8 @@ impl Parser {
         }
     }
 
-    /// Goes behind the next quote, or to the end of the bytes.
-    fn pass_quoted(&mut self, bytes: &[u8], index: usize) -> Option<Problem> {
+    /// Advances past the next quote, or to the end of the bytes.
+    fn scan_quoted(&mut self, bytes: &[u8], index: usize) -> Option<Problem> {
         let rest = &bytes[self.at..];
         let quote = self.dialect.quote.and_then(|quote| memchr(quote, rest));
         let passed = &rest[..quote.unwrap_or(rest.len())];
@@ -206,8 +208,9 @@ impl Parser {
         problem
     }
 
-    /// Notes a field of `len` bytes that is too large, whose record may still be well formed; returns what is wrong
-    /// with a record that is too large itself.
+    /// Notes a field of `len` bytes that is too large, whose record may still be well formed.
+    ///
+    /// Returns a problem if the record itself is too large.
     fn size_problem(&mut self, len: usize, index: usize) -> Option<Problem> {
         if len > self.field_size_max {
             self.too_large.get_or_insert(index);
@@ -217,14 +220,14 @@ impl Parser {
         is_too_large.then_some(problem)
     }
 
-    /// Goes behind the separator that it stands on.
+    /// Advances past the separator.
     const fn begin_field(&mut self) {
         self.at += 1;
         self.field_start = self.at;
         self.state = State::Start;
     }
 
-    /// Adds a quoted field, whose last quote stands at `closing`.
+    /// Adds a quoted field whose closing quote is at `closing`.
     fn push_quoted(
         &self,
         bytes: &[u8],
@@ -249,7 +252,7 @@ impl Parser {
     }
 }
 
-/// A line without the carriage return at its end.
+/// Strips a carriage return from the end of a line.
 pub(super) fn without_return(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }

@@ -1,4 +1,4 @@
-//! Reads records one after the other, and finds the next one after a bad line.
+//! Reads records, and finds the next record after a bad line.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -6,28 +6,28 @@ use std::ops::Range;
 use memchr::memchr;
 
 use super::parser::{Dialect, Parsed, Parser, without_return};
-use super::record::{BadLine, Field, Found, Problem, Record};
+use super::record::{BadLine, Field, ParsedRecord, Problem, Record};
 
-/// Bytes that the buffer has at first.
+/// The initial size of the buffer.
 const BUFFER_LEN: usize = 1 << 18;
 
-/// Reads records one after the other. Memory holds one record, and what was read behind it.
+/// A reader of records, which buffers one record and the input read after it.
 pub(crate) struct Records<R> {
     input: R,
     dialect: Dialect,
     field_size_max: usize,
     buffer: Vec<u8>,
-    /// What the buffer holds from the current record on.
-    held: Range<usize>,
+    /// The range of the buffer with unread input, starting at the current record.
+    filled: Range<usize>,
     /// The line on which the current record begins, from 1.
     line: u64,
-    /// Bytes and lines of the record that was returned last, to be passed over.
-    done: (usize, u64),
+    /// Bytes and lines of the last returned record, to skip on the next read.
+    consumed: (usize, u64),
     fields: Vec<Field>,
-    /// The texts of fields in which quotes were doubled.
+    /// The texts of fields with doubled quotes, unescaped.
     unescaped: Vec<u8>,
-    has_begun: bool,
-    /// Whether the record that is read next is to be read again.
+    has_started: bool,
+    /// Whether the next read must not consume its record.
     is_peeking: bool,
 }
 
@@ -39,124 +39,125 @@ impl<R: Read> Records<R> {
             dialect,
             field_size_max,
             buffer: vec![0; BUFFER_LEN],
-            held: 0..0,
+            filled: 0..0,
             line: 1,
-            done: (0, 0),
+            consumed: (0, 0),
             fields: Vec::new(),
             unescaped: Vec::new(),
-            has_begun: false,
+            has_started: false,
             is_peeking: false,
         }
     }
 
-    /// As [`read`](Self::read), which will return the same record.
-    pub(crate) fn peek(&mut self) -> io::Result<Option<Found<'_>>> {
+    /// Like [`read`](Self::read), but does not consume the record.
+    pub(crate) fn peek(&mut self) -> io::Result<Option<ParsedRecord<'_>>> {
         self.is_peeking = true;
         self.read()
     }
 
-    /// The next record that is not an empty line; `None` at the end.
-    pub(crate) fn read(&mut self) -> io::Result<Option<Found<'_>>> {
-        if !std::mem::replace(&mut self.has_begun, true) {
-            self.pass_byte_order_mark()?;
+    /// Reads the next record, skipping empty lines; returns `None` at the end.
+    pub(crate) fn read(&mut self) -> io::Result<Option<ParsedRecord<'_>>> {
+        if !std::mem::replace(&mut self.has_started, true) {
+            self.skip_byte_order_mark()?;
         }
         loop {
-            self.held.start += self.done.0;
-            self.line += self.done.1;
-            self.done = (0, 0);
+            self.filled.start += self.consumed.0;
+            self.line += self.consumed.1;
+            self.consumed = (0, 0);
             let mut parser = Parser::new(self.dialect, self.field_size_max);
             self.fields.clear();
             self.unescaped.clear();
             let found = loop {
-                let bytes = &self.buffer[self.held.clone()];
+                let bytes = &self.buffer[self.filled.clone()];
                 match parser.parse(bytes, &mut self.fields, &mut self.unescaped) {
                     Parsed::Unfinished => {}
                     found => break found,
                 }
                 if !self.fill()? {
-                    let bytes = &self.buffer[self.held.clone()];
+                    let bytes = &self.buffer[self.filled.clone()];
                     break parser.finish(bytes, &mut self.fields, &mut self.unescaped);
                 }
             };
             match found {
                 Parsed::Unfinished => return Ok(None),
-                Parsed::EmptyLine { end } => self.done = (end, 1),
+                Parsed::EmptyLine { end } => self.consumed = (end, 1),
                 Parsed::Record { text_end, end } => {
                     if !std::mem::take(&mut self.is_peeking) {
-                        self.done = (end, parser.lines + 1);
+                        self.consumed = (end, parser.lines + 1);
                     }
-                    let bytes = &self.buffer[self.held.start..self.held.start + text_end];
+                    let bytes = &self.buffer[self.filled.start..self.filled.start + text_end];
                     let (line, unescaped, fields) = (self.line, &*self.unescaped, &*self.fields);
                     return Ok(Some(Ok(Record { line, bytes, unescaped, fields })));
                 }
                 Parsed::BadRecord { problem, text_end, end } => {
-                    let bytes = self.buffer[self.held.start..self.held.start + text_end].to_vec();
-                    let what = problem.told(self.line, self.field_size_max);
-                    self.done = (end, parser.lines + 1);
+                    let bytes =
+                        self.buffer[self.filled.start..self.filled.start + text_end].to_vec();
+                    let what = problem.message(self.line, self.field_size_max);
+                    self.consumed = (end, parser.lines + 1);
                     return Ok(Some(Err(BadLine { line: self.line, what, bytes })));
                 }
-                Parsed::Bad(problem) => return self.pass_over(&problem).map(|bad| Some(Err(bad))),
+                Parsed::Bad(problem) => return self.skip_line(&problem).map(|bad| Some(Err(bad))),
             }
         }
     }
 
-    /// Passes over the mark that some programs put before UTF-8.
-    fn pass_byte_order_mark(&mut self) -> io::Result<()> {
+    /// Skips the byte order mark that some programs write before UTF-8.
+    fn skip_byte_order_mark(&mut self) -> io::Result<()> {
         const MARK: [u8; 3] = *b"\xef\xbb\xbf";
         loop {
-            let held = &self.buffer[self.held.clone()];
-            if held.starts_with(&MARK) {
-                self.held.start += MARK.len();
+            let unread = &self.buffer[self.filled.clone()];
+            if unread.starts_with(&MARK) {
+                self.filled.start += MARK.len();
                 return Ok(());
             }
-            if !MARK.starts_with(held) || !self.fill()? {
+            if !MARK.starts_with(unread) || !self.fill()? {
                 return Ok(());
             }
         }
     }
 
-    /// Passes over the first line of what is no record.
-    fn pass_over(&mut self, problem: &Problem) -> io::Result<BadLine> {
-        let what = problem.told(self.line, self.field_size_max);
-        let held = &self.buffer[self.held.clone()];
-        let end = memchr(b'\n', held);
-        let bytes = without_return(&held[..end.unwrap_or(held.len())]).to_vec();
+    /// Skips the first line of an invalid record.
+    fn skip_line(&mut self, problem: &Problem) -> io::Result<BadLine> {
+        let what = problem.message(self.line, self.field_size_max);
+        let unread = &self.buffer[self.filled.clone()];
+        let end = memchr(b'\n', unread);
+        let bytes = without_return(&unread[..end.unwrap_or(unread.len())]).to_vec();
         let bad = BadLine { line: self.line, what, bytes };
         self.line += 1;
         if let Some(end) = end {
-            self.held.start += end + 1;
+            self.filled.start += end + 1;
             return Ok(bad);
         }
-        // The rest of the line is not in memory.
+        // The rest of the line is not buffered.
         loop {
-            self.held.start = self.held.end;
+            self.filled.start = self.filled.end;
             if !self.fill()? {
                 return Ok(bad);
             }
-            if let Some(end) = memchr(b'\n', &self.buffer[self.held.clone()]) {
-                self.held.start += end + 1;
+            if let Some(end) = memchr(b'\n', &self.buffer[self.filled.clone()]) {
+                self.filled.start += end + 1;
                 return Ok(bad);
             }
         }
     }
 
-    /// Reads on behind what is held; `false` at the end of the input.
+    /// Reads more input into the buffer; returns `false` at the end.
     fn fill(&mut self) -> io::Result<bool> {
-        if self.held.is_empty() {
-            self.held = 0..0;
+        if self.filled.is_empty() {
+            self.filled = 0..0;
         }
-        if self.held.end == self.buffer.len() {
-            if self.held.start > self.buffer.len() / 2 {
-                self.buffer.copy_within(self.held.clone(), 0);
-                self.held = 0..self.held.len();
+        if self.filled.end == self.buffer.len() {
+            if self.filled.start > self.buffer.len() / 2 {
+                self.buffer.copy_within(self.filled.clone(), 0);
+                self.filled = 0..self.filled.len();
             } else {
                 self.buffer.resize(self.buffer.len() * 2, 0);
             }
         }
         loop {
-            match self.input.read(&mut self.buffer[self.held.end..]) {
+            match self.input.read(&mut self.buffer[self.filled.end..]) {
                 Ok(len) => {
-                    self.held.end += len;
+                    self.filled.end += len;
                     return Ok(len > 0);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -172,10 +173,10 @@ mod tests {
 
     const COMMAS: Dialect = Dialect { separator: b',', quote: Some(b'"') };
 
-    /// Hands over one to three bytes at a time, so that records end in every place of the parser.
-    struct Drops<'b>(&'b [u8], usize);
+    /// A reader of one to three bytes at a time, so that reads end in every parser state.
+    struct ShortReads<'b>(&'b [u8], usize);
 
-    impl Read for Drops<'_> {
+    impl Read for ShortReads<'_> {
         fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
             self.1 = self.1 % 3 + 1;
             let len = self.1.min(self.0.len()).min(out.len());
@@ -185,7 +186,7 @@ mod tests {
         }
     }
 
-    /// Records as lists of texts and bad lines as their messages, each with its line; read at once and in drops.
+    /// Reads all records, as joined fields or messages with their lines; checks that short reads give the same.
     fn read_all(
         text: &[u8],
         dialect: Dialect,
@@ -204,11 +205,11 @@ mod tests {
             }
             all
         }
-        let whole = collect(Records::new(text, dialect, size_max));
-        let mut drops = Records::new(Drops(text, 0), dialect, size_max);
-        drops.buffer.truncate(1);
-        assert_eq!(collect(drops), whole, "{}", String::from_utf8_lossy(text));
-        whole
+        let all_at_once = collect(Records::new(text, dialect, size_max));
+        let mut short = Records::new(ShortReads(text, 0), dialect, size_max);
+        short.buffer.truncate(1);
+        assert_eq!(collect(short), all_at_once, "{}", String::from_utf8_lossy(text));
+        all_at_once
     }
 
     fn texts(text: &str) -> Vec<String> {
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_that_is_not_closed_costs_its_line() {
+    fn an_unclosed_quote_costs_one_line() {
         let all = read_all(b"a,b\nc,\"d\ne,f\n", COMMAS, 100);
         assert_eq!(all[0], (1, Ok("a|b".to_owned())));
         let what = "the quote that opens a field on line 2 is not closed";
@@ -250,7 +251,7 @@ mod tests {
         assert_eq!(all[2], (3, Ok("e|f".to_owned())));
 
         let all = read_all(b"a,\"b\nc,\"d\",e\nf\n", COMMAS, 100);
-        let what = "text behind the quote on line 2 that closes the field opened on line 1";
+        let what = "text after the quote on line 2 that closes the field opened on line 1";
         assert!(all[0].1.as_ref().is_err_and(|error| error.starts_with(what)), "{all:?}");
         assert_eq!(all[1..], [(2, Ok("c|d|e".to_owned())), (3, Ok("f".to_owned()))]);
         assert!(read_all(b"\"a\"b\n", COMMAS, 100)[0].1.is_err());
@@ -258,25 +259,25 @@ mod tests {
     }
 
     #[test]
-    fn fields_records_and_lines_have_a_greatest_number() {
+    fn fields_records_and_lines_are_limited() {
         let lines = |count: usize| format!("a,\"{}\"\nb\n", "\n".repeat(count));
         assert_eq!(read_all(lines(999).as_bytes(), COMMAS, 2000).len(), 2);
         let all = read_all(lines(1000).as_bytes(), COMMAS, 2000);
         assert!(all[0].1.as_ref().is_err_and(|what| what.contains("more than 1000 lines")));
-        assert!(all[0].1.as_ref().is_err_and(|what| what.contains("on line 1 is perhaps")));
+        assert!(all[0].1.as_ref().is_err_and(|what| what.contains("on line 1 may not be")));
 
         for (field, is_sound) in [
             ("1234567890", true),
             ("\"1234567890\"", true),
             ("12345678901", false),
-            // A carriage return before a separator is of the field.
+            // A carriage return before a separator is part of the field.
             ("1234567890\r", false),
         ] {
             let all = read_all(format!("a,{field},b\nc\n").as_bytes(), COMMAS, 10);
             assert_eq!(all[0].1.is_ok(), is_sound, "{all:?}");
             assert_eq!(all[1], (2, Ok("c".to_owned())), "{all:?}");
         }
-        // A field's size is that of its own bytes; a record's, that of all of them.
+        // Quotes and line ends do not count for the size of a field.
         for text in ["1234567890\r\n", "\"12345678\"\"9\"\n", "a,1234567890\r\n"] {
             assert!(read_all(text.as_bytes(), COMMAS, 10)[0].1.is_ok(), "{text}");
         }
@@ -284,7 +285,8 @@ mod tests {
         assert!(all[0].1.as_ref().is_err_and(|what| what.starts_with("column 2: a field of")));
         assert_eq!(all[1..], [(4, Ok("c".to_owned()))], "skipped as a whole");
         let all = read_all(&[b'x'; 3000], COMMAS, 10);
-        let what = "column 1: a field of more than 10 bytes; --field-size-max allows larger ones";
+        let what =
+            "column 1: a field of more than 10 bytes; raise --field-size-max for larger fields";
         assert_eq!(all, [(1, Err(what.to_owned()))]);
         let all = read_all(b"12345,12345,12345,12345,12345,12345,12345,12345\na\n", COMMAS, 10);
         assert_eq!(

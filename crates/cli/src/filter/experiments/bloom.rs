@@ -1,4 +1,4 @@
-//! Bloom filters: the error rate at three numbers of probes, and what a check of the Java class costs.
+//! Bloom filters: the error rate at three numbers of probes, and the time of a check of the Java class.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -6,19 +6,19 @@ use std::time::Instant;
 use filter::bloom::{Classic, SimpleBloom};
 use filter::{Insert, Membership, theory};
 
-use super::{Outcome, Setup, Unit, is_likely};
+use super::{ExperimentResult, Setup, Unit, is_plausible};
 
-/// Bits of the source's filter.
+/// Bits of the published filter.
 const BITS: u64 = 1_600_000;
-/// Keys that it holds.
+/// Keys of the published filter.
 const KEYS: u64 = 80_000;
 const PROBES: [u32; 3] = [6, 10, 14];
 
-/// Texts that the Java class holds, and checks that are timed.
+/// Texts in the Java class's filter, and timed checks.
 const TEXTS: u32 = 100_000;
 
-pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<Outcome>> {
-    let mut outcomes = Vec::new();
+pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<ExperimentResult>> {
+    let mut results = Vec::new();
     for probes in PROBES {
         let mut filter = Classic::with_probe_count(BITS / 8, probes)?;
         for key in setup.keys(1, KEYS) {
@@ -29,22 +29,22 @@ pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<Outcome>> {
         let passed = absent.filter(|key| filter.may_contain(*key)).count() as u64;
         let formula = theory::bloom_error_rate(KEYS as f64, BITS as f64, probes.into());
         let exact = theory::bloom_error_rate_exact(KEYS, BITS, probes);
-        outcomes.push(Outcome {
+        results.push(ExperimentResult {
             experiment: "bloom",
             setting: format!("m 1.6 M, n 80,000, k {probes}"),
             quantity: "error rate",
             source: format!("{:.5}% (formula)", formula * 100.0),
             ours: passed as f64 / setup.absent as f64,
             unit: Unit::Share,
-            holds: Some(held == KEYS && is_likely(passed, setup.absent, exact)),
+            holds: Some(held == KEYS && is_plausible(passed, setup.absent, exact)),
         });
     }
-    outcomes.extend(simple());
-    Ok(outcomes)
+    results.extend(simple());
+    Ok(results)
 }
 
-/// The class as it is handed on: 2^25 bits, seven hashes of each text.
-fn simple() -> Vec<Outcome> {
+/// The class as commonly published: 2^25 bits, seven hashes per text.
+fn simple() -> Vec<ExperimentResult> {
     let text = |number: u32| format!("https://www.example.org/article/{number}.html");
     let mut filter = SimpleBloom::default();
     let present: Vec<_> = (0..TEXTS).map(text).collect();
@@ -60,7 +60,7 @@ fn simple() -> Vec<Outcome> {
     let ((held, hit), (_, miss)) = (time(&present), time(&absent));
     let all_held = held == present.len();
     let setting = "2^25 bits, 7 seeds, 100,000 URLs";
-    let outcome = |quantity, source: &str, ours, unit, holds| Outcome {
+    let outcome = |quantity, source: &str, ours, unit, holds| ExperimentResult {
         experiment: "simple-bloom",
         setting: setting.to_owned(),
         quantity,
@@ -70,7 +70,7 @@ fn simple() -> Vec<Outcome> {
         holds,
     };
     vec![
-        outcome("denied members", "0", (present.len() - held) as f64, Unit::Count, Some(all_held)),
+        outcome("false negatives", "0", (present.len() - held) as f64, Unit::Count, Some(all_held)),
         outcome("check, present", "2,500 to 4,200 ns", hit, Unit::Nanoseconds, None),
         outcome("check, absent", "2,500 to 4,200 ns", miss, Unit::Nanoseconds, None),
     ]

@@ -1,43 +1,43 @@
-//! Cuckoo filters: how full they get by the size of a bucket, and how often one key goes in.
+//! Cuckoo filters: the load that each bucket size reaches, and the copies of one key that fit.
 
 use filter::{Cuckoo, GoCuckoo, Insert, Remove};
 
-use super::{Outcome, Setup, Unit};
+use super::{ExperimentResult, Setup, Unit};
 
-/// Slots of all buckets together.
+/// Slots of all buckets.
 const SLOTS: u64 = 400_000;
 
-/// Slots of a bucket, and the paper's load.
+/// Slots per bucket, and the load in the paper.
 const PAPER: [(u32, f64); 4] = [(1, 0.50), (2, 0.84), (4, 0.95), (8, 0.98)];
 
-/// Copies that our filter must hold of one key.
+/// Copies of one key that our filter must accept.
 const COPIES: u64 = 1_000;
 
-pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<Outcome>> {
-    let mut outcomes = Vec::new();
+pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<ExperimentResult>> {
+    let mut results = Vec::new();
     for (slots, load) in PAPER {
         let keys = setup.keys(5, u64::MAX);
         let reached = Cuckoo::load_at_first_refusal(slots, SLOTS / u64::from(slots), keys)?;
-        outcomes.push(Outcome {
+        results.push(ExperimentResult {
             experiment: "cuckoo",
             setting: format!("400,000 slots, {slots} a bucket"),
             quantity: "load at first refusal",
             source: format!("{:.0}%", load * 100.0),
             ours: reached,
             unit: Unit::Share,
-            // With one slot a bucket, the load at the first refusal varies by more than that.
+            // With one slot per bucket, the load at the first refusal varies more.
             holds: Some(reached > load - if slots == 1 { 0.03 } else { 0.01 }),
         });
     }
-    outcomes.extend(copies(setup)?);
-    Ok(outcomes)
+    results.extend(copies(setup)?);
+    Ok(results)
 }
 
-/// The usual filter, here that of the Go package, holds 2·4 copies of a key; ours counts on.
-fn copies(setup: Setup) -> anyhow::Result<[Outcome; 2]> {
+/// A plain cuckoo filter, here that of the Go package, holds 2·4 copies of a key; ours counts copies.
+fn copies(setup: Setup) -> anyhow::Result<[ExperimentResult; 2]> {
     let mut usual = GoCuckoo::new(10_000)?;
     let held = (0..COPIES).take_while(|_| usual.insert(b"again").is_ok()).count();
-    let outcome = |setting: &str, ours: u64, holds| Outcome {
+    let outcome = |setting: &str, ours: u64, holds| ExperimentResult {
         experiment: "cuckoo",
         setting: setting.to_owned(),
         quantity: "copies of one key before a refusal",

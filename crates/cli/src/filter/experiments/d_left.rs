@@ -4,14 +4,14 @@ use std::time::Instant;
 
 use filter::{DLeft, ErrorRate, Insert, KeyHash, Membership, Remove, Sizing};
 
-use super::{Outcome, Setup, Unit, is_likely};
+use super::{ExperimentResult, Setup, Unit, is_plausible};
 
 const KEYS: u64 = 500_000;
 
-/// How far the fullest and the emptiest subtable of the source are from the mean.
+/// The published deviation from the mean of the fullest and the emptiest subtable.
 const SOURCE_SPREAD: [f64; 2] = [0.08, -0.09];
 
-pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<Outcome>> {
+pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<ExperimentResult>> {
     let keys: Vec<KeyHash> = setup.keys(3, KEYS).collect();
     let mut filter = DLeft::new(Sizing::ErrorRate(ErrorRate::new(1e-6)?), KEYS)?;
     let (insert, ()) = timed(&keys, |keys| keys.iter().try_for_each(|key| filter.insert(*key)))?;
@@ -28,7 +28,7 @@ pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<Outcome>> {
     let (remove, ()) = timed(&keys, |keys| keys.iter().try_for_each(|key| filter.remove(*key)))?;
     let left = filter.stats().keys;
 
-    let outcome = |quantity, source: &str, ours, unit, holds| Outcome {
+    let outcome = |quantity, source: &str, ours, unit, holds| ExperimentResult {
         experiment: "d-left",
         setting: "500,000 keys, 4 subtables".to_owned(),
         quantity,
@@ -38,10 +38,10 @@ pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<Outcome>> {
         holds,
     };
     let rate = passed as f64 / setup.absent as f64;
-    let is_expected = is_likely(passed, setup.absent, promised) && promised <= 1e-6;
+    let is_expected = is_plausible(passed, setup.absent, promised) && promised <= 1e-6;
     let [above, below] = SOURCE_SPREAD;
     Ok(vec![
-        outcome("denied members", "0", (KEYS - held) as f64, Unit::Count, Some(held == KEYS)),
+        outcome("false negatives", "0", (KEYS - held) as f64, Unit::Count, Some(held == KEYS)),
         outcome("error rate", "about 0.0001%", rate, Unit::Share, Some(is_expected)),
         outcome("fullest subtable", "+8%", fullest, Unit::Share, Some(fullest <= above)),
         outcome("emptiest subtable", "-9%", emptiest, Unit::Share, Some(emptiest >= below)),
@@ -52,12 +52,12 @@ pub(super) fn run(setup: Setup) -> anyhow::Result<Vec<Outcome>> {
     ])
 }
 
-/// Runs something over all keys: nanoseconds a key, and what it gave.
+/// Runs a function over all keys, and returns the nanoseconds per key and the result.
 fn timed<T, E>(
     keys: &[KeyHash],
     run: impl FnOnce(&[KeyHash]) -> Result<T, E>,
 ) -> Result<(f64, T), E> {
     let start = Instant::now();
-    let given = run(keys)?;
-    Ok((start.elapsed().as_nanos() as f64 / keys.len() as f64, given))
+    let result = run(keys)?;
+    Ok((start.elapsed().as_nanos() as f64 / keys.len() as f64, result))
 }

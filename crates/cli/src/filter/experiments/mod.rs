@@ -1,4 +1,4 @@
-//! `hfile filter experiments`: what the texts on filters measured, measured again at their own sizes.
+//! `hfile filter experiments`: published measurements of filters, repeated at their own sizes.
 
 mod bloom;
 mod cuckoo;
@@ -10,14 +10,14 @@ use filter::{KeyHash, Seed};
 use serde::Serialize;
 
 use crate::failure::Answer;
-use crate::output::{Audience, Report, write_table};
+use crate::output::{Report, ReportFormat, write_table};
 
-/// Repeat the experiments of the texts on filters at their own sizes, theirs beside ours.
+/// Repeat published experiments on filters, and show the published results beside ours.
 ///
 /// Bloom: m = 1,600,000 bits, n = 80,000 keys, k = 6, 10, 14, and the time of the `SimpleBloomFilter` class.
-/// d-left: 500,000 keys. Cuckoo: the load at the first refusal for 1, 2, 4 and 8 slots a bucket, and copies
-/// of one key. Filters have the size of the source also with --quick, which only asks for fewer absent keys.
-/// Counts are checked against what theory allows; times are not.
+/// d-left: 500,000 keys. Cuckoo: the load at the first refused insert for 1, 2, 4 and 8 slots per bucket, and
+/// copies of one key. Filters have the published sizes, with --quick too. Counts are checked against theory;
+/// times are not.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -26,14 +26,14 @@ Examples:
 
 Exit status: 0 all counts as expected, 1 some are not.")]
 pub(crate) struct Experiments {
-    /// Ask for 1,000,000 absent keys instead of 20,000,000
+    /// Query 1,000,000 absent keys instead of 20,000,000
     #[arg(long)]
     quick: bool,
-    /// Makes the keys
+    /// Seed the generator of keys
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
 /// All experiments.
@@ -42,36 +42,36 @@ struct ExperimentsReport {
     schema: u32,
     quick: bool,
     absent_keys: u64,
-    results: Vec<Outcome>,
+    results: Vec<ExperimentResult>,
 }
 
-/// One figure, theirs and ours.
+/// One figure, as published and as measured here.
 #[derive(Debug, Serialize)]
-pub(super) struct Outcome {
+pub(super) struct ExperimentResult {
     experiment: &'static str,
     setting: String,
     quantity: &'static str,
-    /// As the source has it.
+    /// The published figure.
     source: String,
     ours: f64,
     unit: Unit,
-    /// Whether ours is as expected; `null` for times.
+    /// Whether the measured figure is as expected; `null` for times.
     holds: Option<bool>,
 }
 
-/// What a figure counts.
+/// The unit of a figure.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Unit {
-    /// A share of 1.
+    /// A fraction of 1.
     Share,
-    /// How many.
+    /// A count.
     Count,
-    /// Nanoseconds an operation.
+    /// Nanoseconds per operation.
     Nanoseconds,
 }
 
-/// What all experiments share.
+/// The parameters of all experiments.
 #[derive(Clone, Copy)]
 pub(super) struct Setup {
     seed: Seed,
@@ -79,7 +79,7 @@ pub(super) struct Setup {
 }
 
 impl Setup {
-    /// Hashes of so many keys of a stream; different streams share none.
+    /// Returns the hashes of the first `count` keys of a stream; streams have no key in common.
     fn keys(self, stream: u64, count: u64) -> impl Iterator<Item = KeyHash> {
         (0..count).map(move |key| {
             let mut bytes = [0; 16];
@@ -91,7 +91,7 @@ impl Setup {
 }
 
 impl Experiments {
-    /// Runs all and reports.
+    /// Runs and reports all experiments.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let absent = if self.quick { 1_000_000 } else { 20_000_000 };
         let setup = Setup { seed: Seed::new(self.seed), absent };
@@ -100,7 +100,7 @@ impl Experiments {
         results.extend(cuckoo::run(setup)?);
         let report =
             ExperimentsReport { schema: 1, quick: self.quick, absent_keys: absent, results };
-        self.audience.print(&report)?;
+        self.report_format.print(&report)?;
         Ok(Answer::from_bool(report.results.iter().all(|result| result.holds != Some(false))))
     }
 }
@@ -142,8 +142,8 @@ impl Unit {
     }
 }
 
-/// Whether so many of `asked` passed as a rate lets expect: within four standard deviations and three.
-fn is_likely(passed: u64, asked: u64, rate: f64) -> bool {
+/// Whether `passed` of `asked` is within four standard deviations, plus three, of the expectation.
+fn is_plausible(passed: u64, asked: u64, rate: f64) -> bool {
     let expected = asked as f64 * rate;
     (passed as f64 - expected).abs() <= 4.0 * expected.sqrt() + 3.0
 }
@@ -153,11 +153,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unlikely_count_is_told_from_a_likely_one() {
-        assert!(is_likely(1_000, 1_000_000, 0.001));
-        assert!(is_likely(0, 1_000_000, 1e-6));
-        assert!(!is_likely(1_200, 1_000_000, 0.001));
-        assert!(!is_likely(800, 1_000_000, 0.001));
-        assert!(!is_likely(20, 1_000_000, 1e-6));
+    fn only_counts_near_the_expectation_are_plausible() {
+        assert!(is_plausible(1_000, 1_000_000, 0.001));
+        assert!(is_plausible(0, 1_000_000, 1e-6));
+        assert!(!is_plausible(1_200, 1_000_000, 0.001));
+        assert!(!is_plausible(800, 1_000_000, 0.001));
+        assert!(!is_plausible(20, 1_000_000, 1e-6));
     }
 }

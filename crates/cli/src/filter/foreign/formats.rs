@@ -1,4 +1,4 @@
-//! The formats as one type, so that each verb is written once.
+//! One type for the filters of all formats.
 
 use std::io::{self, Write};
 
@@ -10,18 +10,18 @@ use serde::Serialize;
 
 use crate::size_text::show_count;
 
-/// Which library's bytes.
+/// A format of another library.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
 pub(super) enum ForeignFormat {
-    /// Guava, as `writeTo` writes it
+    /// Guava's `BloomFilter`, as `writeTo` writes it
     Guava,
-    /// The simple Bloom filter of many articles, as `BitSet.toByteArray`
+    /// The `SimpleBloomFilter` class of many tutorials, as `BitSet.toByteArray`
     SimpleBloom,
-    /// Hadoop, class `BloomFilter`
+    /// Hadoop's `BloomFilter` class
     HadoopBloom,
-    /// Hadoop, class `CountingBloomFilter`
+    /// Hadoop's `CountingBloomFilter` class
     HadoopCounting,
-    /// Hadoop, class `DynamicBloomFilter`
+    /// Hadoop's `DynamicBloomFilter` class
     HadoopDynamic,
     /// The Go package seiflotfy/cuckoofilter, as `Encode` writes it
     GoCuckoo,
@@ -51,22 +51,22 @@ pub(super) enum Foreign {
     GoCuckoo(GoCuckoo),
 }
 
-/// What can be said of a filter. What a format does not store is `null`.
+/// The properties of a filter; `null` if the format does not store one.
 #[derive(Debug, Serialize)]
-pub(super) struct Facts {
-    /// Of the serialised form.
+pub(super) struct Description {
+    /// The size of the serialised filter.
     pub(super) bytes: u64,
-    /// Copies counted.
+    /// Inserted keys, including copies.
     pub(super) keys: Option<u64>,
-    /// Bits, counters, or slots of a cuckoo filter; of a dynamic filter those of a row.
+    /// Bits, counters, or slots of a cuckoo filter; in a dynamic filter, per row.
     pub(super) positions: u64,
-    /// Probes a key.
+    /// Probes per key.
     pub(super) hash_count: Option<u32>,
-    /// The library's name for the hash, where it has several.
+    /// The library's name of the hash, if it supports several.
     pub(super) hash: Option<String>,
     /// Rows of a dynamic filter.
     pub(super) rows: Option<u64>,
-    /// How often an absent key passes, by how full the filter is.
+    /// The error rate that follows from the filter's fill.
     pub(super) error_rate: Option<f64>,
 }
 
@@ -112,7 +112,8 @@ impl Foreign {
             Self::HadoopCounting(filter) => filter.insert(key)?,
             Self::HadoopDynamic(filter) => filter.insert(key)?,
             Self::GoCuckoo(filter) => {
-                let next = "make it larger with --expected; a ninth copy of a key never fits";
+                let next =
+                    "raise --expected, or drop duplicates: at most eight copies of a key fit";
                 filter.insert(key).context(next)?;
             }
         }
@@ -131,9 +132,9 @@ impl Foreign {
         })
     }
 
-    pub(super) fn facts(&self) -> Facts {
+    pub(super) fn description(&self) -> Description {
         let bytes = self.to_bytes().len() as u64;
-        let none = Facts {
+        let none = Description {
             bytes,
             keys: None,
             positions: 0,
@@ -142,7 +143,7 @@ impl Foreign {
             rows: None,
             error_rate: None,
         };
-        let hadoop = |shape: Shape, error_rate| Facts {
+        let hadoop = |shape: Shape, error_rate| Description {
             positions: shape.bits().into(),
             hash_count: Some(shape.hash_count()),
             hash: Some(format!("{:?}", shape.hash()).to_lowercase()),
@@ -150,26 +151,26 @@ impl Foreign {
             ..none
         };
         match self {
-            Self::Guava(filter) => Facts {
+            Self::Guava(filter) => Description {
                 positions: filter.bits(),
                 hash_count: Some(filter.hash_count().into()),
                 hash: Some(format!("{:?}", filter.strategy()).to_lowercase()),
                 error_rate: Some(filter.error_rate()),
                 ..none
             },
-            Self::SimpleBloom(filter) => Facts {
+            Self::SimpleBloom(filter) => Description {
                 positions: filter.bits().into(),
                 hash_count: Some(filter.seeds().len() as u32),
                 ..none
             },
             Self::HadoopBloom(filter) => hadoop(filter.shape(), filter.error_rate()),
             Self::HadoopCounting(filter) => hadoop(filter.shape(), filter.error_rate()),
-            Self::HadoopDynamic(filter) => Facts {
+            Self::HadoopDynamic(filter) => Description {
                 keys: Some(filter.len()),
                 rows: Some(filter.row_count() as u64),
                 ..hadoop(filter.shape(), filter.error_rate())
             },
-            Self::GoCuckoo(filter) => Facts {
+            Self::GoCuckoo(filter) => Description {
                 keys: Some(filter.len()),
                 positions: filter.slot_count(),
                 error_rate: Some(filter.error_rate()),
@@ -179,7 +180,7 @@ impl Foreign {
     }
 }
 
-impl Facts {
+impl Description {
     pub(super) fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "bytes       {}", show_count(self.bytes))?;
         if let Some(keys) = self.keys {
@@ -202,7 +203,8 @@ impl Facts {
     }
 }
 
-/// Java hashes characters, so a key must be text.
+/// Returns a key as text, because the Java class hashes characters.
 fn text(key: &[u8]) -> anyhow::Result<&str> {
-    std::str::from_utf8(key).context("a SimpleBloomFilter holds texts; this key is not UTF-8")
+    std::str::from_utf8(key)
+        .context("a simple-bloom filter takes UTF-8 text, and this key is not UTF-8")
 }

@@ -1,4 +1,4 @@
-//! `hfile filter foreign make`: keys into a new filter, or into one that is there.
+//! `hfile filter foreign make`: a new filter of keys, or an existing filter with more keys.
 
 use std::io::Write;
 use std::num::NonZeroU32;
@@ -11,61 +11,60 @@ use filter::{ErrorRate, GoCuckoo};
 
 use super::formats::{Foreign, ForeignFormat};
 use super::{InfoReport, for_each_key, read};
-use crate::failure::{Answer, Usage};
+use crate::failure::{Answer, UsageError};
 use crate::filter::error_rate;
 use crate::half_made::Output;
-use crate::output::Audience;
+use crate::output::ReportFormat;
 
-/// Make a filter from keys, or add keys to one that is there.
+/// Make a filter of keys, or add keys to an existing filter.
 ///
-/// Keys come one a line. The filter is sized as its library would size it for --expected keys (by default
-/// as many as there are) and --error-rate; hadoop formats also take --bits and --hash-count, as Hadoop's
-/// constructors do. A go-cuckoo filter has --expected slots, rounded up to a power of two: 95 % can be
-/// filled.
+/// The filter is sized as its library sizes it for --expected keys and --error-rate; the Hadoop formats
+/// also take --bits and --hash-count, as Hadoop's constructors do. A go-cuckoo filter has slots for
+/// --expected keys, rounded up to a power of two, of which 95 % can be filled.
 #[derive(clap::Args)]
 #[command(after_help = "Exit status: 0 made, 2 wrong usage, 3 input or output failed.")]
 pub(super) struct Make {
-    /// Which library's bytes
+    /// Write the filter in this format
     #[arg(long, value_enum)]
     format: ForeignFormat,
-    /// Where the filter goes; - is stdout
+    /// Write the filter to FILE; - is stdout
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
-    /// The keys, one a line; - is stdin
+    /// Read the keys from this file, one per line; - is stdin
     #[arg(long, value_name = "FILE")]
     input: PathBuf,
-    /// The lines of --input are in hex
+    /// Read the lines of --input as hex
     #[arg(long)]
     hex: bool,
-    /// Add to this filter instead of an empty one
+    /// Add the keys to this filter instead of a new one
     #[arg(long, value_name = "FILE", conflicts_with_all = SIZING)]
     extend: Option<PathBuf>,
-    /// Size it for so many keys [default: those of --input]
+    /// Size the filter for this many keys [default: the number of keys in --input]
     #[arg(long, value_name = "KEYS")]
     expected: Option<u32>,
-    /// How often it may say "maybe" about an absent key [default: 0.01]
+    /// Set the error rate for absent keys, between 0 and 1 [default: 0.01]
     #[arg(long, value_name = "RATE")]
     error_rate: Option<f64>,
-    /// Hadoop's vectorSize, in place of --expected and --error-rate
+    /// Set Hadoop's vectorSize, instead of --expected and --error-rate
     #[arg(long, value_name = "BITS", requires = "hash_count", conflicts_with_all = ["error_rate", "expected"])]
     bits: Option<u32>,
-    /// Hadoop's nbHash
+    /// Set Hadoop's nbHash, the number of hash functions
     #[arg(long, value_name = "COUNT", requires = "bits")]
     hash_count: Option<u32>,
-    /// Hadoop's hash [default: murmur]
+    /// Set Hadoop's hash type [default: murmur]
     #[arg(long, value_enum)]
     hash: Option<HashName>,
-    /// Hadoop's nr: keys of each row of a dynamic filter [default: --expected]
+    /// Set Hadoop's nr, the keys per row of a dynamic filter [default: --expected]
     #[arg(long, value_name = "KEYS")]
     row_keys: Option<NonZeroU32>,
-    /// Replace --output if it is there
+    /// Replace the output if it exists
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
-/// What sizes a new filter.
+/// The options that size a new filter.
 const SIZING: [&str; 6] = ["expected", "error_rate", "bits", "hash_count", "hash", "row_keys"];
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -74,7 +73,7 @@ enum HashName {
     Murmur,
 }
 
-/// Slots for so many keys: the smaller the table, the less of it can be filled before an insert fails.
+/// Returns the slots for `keys` keys: smaller tables reach a lower load before an insert fails.
 fn go_slots(keys: u32) -> u64 {
     (u64::from(keys) + 16) * 100 / 96 + 1
 }
@@ -110,13 +109,13 @@ impl Make {
         let is_stdout = output.path().is_none();
         output.finish()?;
         if !is_stdout {
-            self.audience.print(&InfoReport::new(&self.output, self.format, &filter))?;
+            self.report_format.print(&InfoReport::new(&self.output, self.format, &filter))?;
         }
-        Ok(Answer::Sound)
+        Ok(Answer::Positive)
     }
 
-    /// Refuses options that the format does not have.
-    fn check(&self) -> Result<(), Usage> {
+    /// Refuses options that the format does not support.
+    fn check(&self) -> Result<(), UsageError> {
         use ForeignFormat::{GoCuckoo, HadoopBloom, HadoopCounting, HadoopDynamic, SimpleBloom};
         let is_hadoop = matches!(self.format, HadoopBloom | HadoopCounting | HadoopDynamic);
         let has_rate = !matches!(self.format, SimpleBloom | GoCuckoo);
@@ -128,7 +127,7 @@ impl Make {
             ("--expected", self.expected.is_some(), self.format != SimpleBloom),
         ] {
             if given && !allowed {
-                return Err(Usage(format!("a {} filter has no {name}", self.format.name())));
+                return Err(UsageError(format!("a {} filter has no {name}", self.format.name())));
             }
         }
         Ok(())
@@ -157,7 +156,7 @@ impl Make {
         })
     }
 
-    fn rate(&self) -> Result<ErrorRate, Usage> {
+    fn rate(&self) -> Result<ErrorRate, UsageError> {
         self.error_rate.map_or(Ok(ErrorRate::HBASE), error_rate)
     }
 
@@ -168,7 +167,7 @@ impl Make {
         };
         Ok(match (self.bits, self.hash_count) {
             (Some(bits), Some(hash_count)) => {
-                Shape::new(bits, hash_count, hash).map_err(|error| Usage(error.to_string()))?
+                Shape::new(bits, hash_count, hash).map_err(|error| UsageError(error.to_string()))?
             }
             _ => Shape::for_keys(keys, self.rate()?, hash)
                 .context("cannot size the filter; lower --expected or raise --error-rate")?,

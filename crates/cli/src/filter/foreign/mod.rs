@@ -1,4 +1,4 @@
-//! `hfile filter foreign`: filters in the bytes of other libraries, made, extended, asked and described.
+//! `hfile filter foreign`: makes, extends, queries and describes filters in other libraries' formats.
 
 mod formats;
 mod make;
@@ -11,16 +11,16 @@ use anyhow::Context;
 use clap::Subcommand;
 use serde::Serialize;
 
-use self::formats::{Facts, Foreign, ForeignFormat};
+use self::formats::{Description, Foreign, ForeignFormat};
 use crate::cells_input;
-use crate::failure::{Answer, Usage};
+use crate::failure::{Answer, UsageError};
 use crate::key_text::{KeyText, parse_hex};
-use crate::output::{Audience, Report};
+use crate::output::{Report, ReportFormat};
 use crate::size_text::show_count;
 
-/// Read and write filters in the bytes of other libraries.
+/// Make, query and describe filters in the formats of other libraries.
 ///
-/// A file does not say which library wrote it, so the format is always named with --format.
+/// A file does not record its format, so --format is always needed.
 #[derive(clap::Args)]
 #[command(disable_help_subcommand = true)]
 #[command(after_help = "\
@@ -42,7 +42,7 @@ enum ForeignVerb {
 }
 
 impl ForeignVerbs {
-    /// Does what the verb says.
+    /// Runs the verb.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         match self.verb {
             ForeignVerb::Make(verb) => verb.run(),
@@ -52,30 +52,30 @@ impl ForeignVerbs {
     }
 }
 
-/// Ask a filter about keys: "no" is certain, "maybe" is not.
+/// Query a filter for keys, and list the keys that are certainly absent.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Exit status: 0 all keys may be in it, 1 some are not, 2 wrong usage, 3 no such filter."
+    after_help = "Exit status: 0 all keys may be present, 1 some are absent, 2 wrong usage, 3 could not read."
 )]
 struct Ask {
-    /// The filter
+    /// Filter file
     file: PathBuf,
-    /// Keys as hfile prints them: \xNN for other bytes
+    /// Keys to look up: text with \xNN, or hex:…
     keys: Vec<KeyText>,
-    /// Which library wrote it
+    /// Read the file in this format
     #[arg(long, value_enum)]
     format: ForeignFormat,
-    /// More keys, one a line; - is stdin
+    /// Read more keys from this file, one per line; - is stdin
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
-    /// The lines of --input are in hex
+    /// Read the lines of --input as hex
     #[arg(long, requires = "input")]
     hex: bool,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
-/// What a filter said about each key.
+/// The answers of a filter.
 #[derive(Debug, Serialize)]
 struct AskReport {
     schema: u32,
@@ -83,7 +83,7 @@ struct AskReport {
     format: &'static str,
     asked: u64,
     maybe: u64,
-    /// The keys that are certainly not in it.
+    /// The keys that are certainly absent.
     absent: Vec<String>,
 }
 
@@ -98,7 +98,7 @@ impl Ask {
             })?;
         }
         if keys.is_empty() {
-            return Err(Usage("no key to ask for; name some, or use --input".to_owned()).into());
+            return Err(UsageError("no keys given; name keys, or use --input".to_owned()).into());
         }
         let mut absent = Vec::new();
         for key in &keys {
@@ -114,7 +114,7 @@ impl Ask {
             maybe: (keys.len() - absent.len()) as u64,
             absent,
         };
-        self.audience.print(&report)?;
+        self.report_format.print(&report)?;
         Ok(Answer::from_bool(report.absent.is_empty()))
     }
 }
@@ -129,41 +129,41 @@ impl Report for AskReport {
     }
 }
 
-/// Describe a filter: size, parameters, fill, error rate.
+/// Describe a filter: size, parameters, error rate.
 #[derive(clap::Args)]
-#[command(after_help = "Exit status: 0 read, 2 wrong usage, 3 no such filter.")]
+#[command(after_help = "Exit status: 0 read, 2 wrong usage, 3 could not read.")]
 struct Info {
-    /// The filter
+    /// Filter file
     file: PathBuf,
-    /// Which library wrote it
+    /// Read the file in this format
     #[arg(long, value_enum)]
     format: ForeignFormat,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
-/// What a file holds.
+/// The description of a filter file.
 #[derive(Debug, Serialize)]
 struct InfoReport {
     schema: u32,
     file: String,
     format: &'static str,
     #[serde(flatten)]
-    facts: Facts,
+    description: Description,
 }
 
 impl InfoReport {
     fn new(file: &Path, format: ForeignFormat, filter: &Foreign) -> Self {
         let (file, format) = (file.display().to_string(), format.name());
-        Self { schema: 1, file, format, facts: filter.facts() }
+        Self { schema: 1, file, format, description: filter.description() }
     }
 }
 
 impl Info {
     fn run(self) -> anyhow::Result<Answer> {
         let filter = read(&self.file, self.format)?;
-        self.audience.print(&InfoReport::new(&self.file, self.format, &filter))?;
-        Ok(Answer::Sound)
+        self.report_format.print(&InfoReport::new(&self.file, self.format, &filter))?;
+        Ok(Answer::Positive)
     }
 }
 
@@ -171,7 +171,7 @@ impl Report for InfoReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "file        {}", self.file)?;
         writeln!(out, "format      {}", self.format)?;
-        self.facts.write_text(out)
+        self.description.write_text(out)
     }
 }
 
@@ -183,7 +183,7 @@ fn read(path: &Path, format: ForeignFormat) -> anyhow::Result<Foreign> {
         .with_context(|| format!("{name}: not a {} filter", format.name()))
 }
 
-/// Calls `take` with the keys of an input, one a line; empty lines and the CR of CR LF are left out.
+/// Calls `take` with the key on each line of an input, without line ends; skips empty lines.
 fn for_each_key(
     path: &Path,
     hex: bool,

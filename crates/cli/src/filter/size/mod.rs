@@ -1,4 +1,4 @@
-//! `hfile filter size`: all kinds side by side, from their formulas.
+//! `hfile filter size`: sizes of all filter kinds, computed from their formulas.
 
 mod widths;
 
@@ -11,13 +11,13 @@ use serde::Serialize;
 use self::widths::WidthSize;
 use super::error_rate;
 use crate::failure::Answer;
-use crate::output::{Audience, Report, write_table};
+use crate::output::{Report, ReportFormat, write_table};
 use crate::size_text::{show_count, show_size};
 
-/// Compute what each kind of filter takes for so many keys at an error rate.
+/// Compute the size of every filter kind for a number of keys and an error rate.
 ///
-/// Nothing is built. No filter can take fewer than log2(1 / error rate) bits a key; "over bound" is
-/// how far above that a kind stays.
+/// Builds no filter. No filter can use fewer than log2(1 / error rate) bits per key; "over bound" is how
+/// far a kind exceeds that bound.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -27,20 +27,20 @@ Examples:
 
 Exit status: 0 computed, 2 wrong usage.")]
 pub(crate) struct Size {
-    /// How many different keys
+    /// Size filters for this many distinct keys
     #[arg(long, value_name = "KEYS")]
     keys: u64,
-    /// How often the filter may say "maybe" about a stranger
+    /// Set the error rate for absent keys, between 0 and 1
     #[arg(long, value_name = "RATE", default_value_t = 0.01)]
     error_rate: f64,
-    /// Also show cuckoo and d-left filters at every width of 4 to 16 bits, at their planned load
+    /// Also show cuckoo and d-left filters with fingerprints of 4 to 16 bits, at their planned load
     #[arg(long)]
     widths: bool,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
-/// All kinds for one number of keys.
+/// The sizes of all kinds.
 #[derive(Debug, Serialize)]
 struct SizeReport {
     schema: u32,
@@ -53,7 +53,7 @@ struct SizeReport {
     widths: Vec<WidthSize>,
 }
 
-/// One kind.
+/// The size of one kind.
 #[derive(Debug, Serialize)]
 struct FilterSize {
     filter: &'static str,
@@ -61,7 +61,7 @@ struct FilterSize {
     bits_per_key: Option<f64>,
     over_bound: Option<f64>,
     error_rate_predicted: Option<f64>,
-    /// Why the kind cannot be had so.
+    /// Why the kind does not support this number of keys or error rate.
     problem: Option<String>,
 }
 
@@ -82,8 +82,8 @@ impl Size {
         let widths = if self.widths { WidthSize::all(keys)? } else { Vec::new() };
         let report =
             SizeReport { schema: 1, keys, error_rate, bound_bits_per_key: bound, filters, widths };
-        self.audience.print(&report)?;
-        Ok(Answer::Sound)
+        self.report_format.print(&report)?;
+        Ok(Answer::Positive)
     }
 }
 
@@ -95,7 +95,7 @@ impl FilterSize {
         }
     }
 
-    /// HBase's own: as many chunks of its default size as the keys take.
+    /// HBase's Bloom filter: chunks of the default size.
     fn of_hbase(keys: u64, rate: ErrorRate, bound: f64) -> Self {
         const BLOCK_SIZE: u32 = 128 << 10;
         const MAX_FOLD: u32 = 7;
@@ -103,7 +103,7 @@ impl FilterSize {
         match ChunkSizing::new(rate.get() as f32, BLOCK_SIZE, MAX_FOLD) {
             Ok(chunk) => {
                 let chunks = keys.div_ceil(chunk.max_keys.into());
-                // Chunks are full but for the last, which is folded to what its keys take.
+                // All chunks are full except the last, which is folded to the size its keys need.
                 let bits = f64::from(chunk.bytes) * 8.0 / f64::from(chunk.max_keys);
                 let bytes = (keys as f64 * bits / 8.0).ceil() as u64;
                 let predicted = if chunks == 0 { 0.0 } else { rate.get() };
@@ -141,7 +141,7 @@ impl Report for SizeReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(
             out,
-            "{} keys at an error rate of {}: no filter takes fewer than {:.2} bits a key\n",
+            "{} keys at an error rate of {}: lower bound {:.2} bits per key\n",
             show_count(self.keys),
             self.error_rate,
             self.bound_bits_per_key,

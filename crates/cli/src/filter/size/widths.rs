@@ -1,4 +1,4 @@
-//! `hfile filter size --widths`: the kinds that keep fingerprints, at every length of these.
+//! `hfile filter size --widths`: filters with fingerprints, at every fingerprint width.
 
 use std::io::{self, Write};
 
@@ -11,10 +11,10 @@ use crate::size_text::show_size;
 /// Bits of a fingerprint or remainder.
 const WIDTHS: std::ops::RangeInclusive<u32> = 4..=16;
 
-/// Bits of a d-left cell beside its remainder, and the cells of a bucket of which seven are in use.
+/// Bits of a d-left cell besides its remainder.
 const COUNTER_BITS: u32 = 2;
 
-/// One kind at one width, as full as it is planned to be.
+/// One kind at one width and its planned load.
 #[derive(Debug, Serialize)]
 pub(super) struct WidthSize {
     filter: &'static str,
@@ -22,13 +22,13 @@ pub(super) struct WidthSize {
     width: u32,
     bytes: u64,
     bits_per_key: f64,
-    /// How far above the fewest bits for its own error rate; `null` for a rate that takes none.
+    /// The excess over the lower bound for its error rate; `null` if that bound is zero.
     over_bound: Option<f64>,
     error_rate_predicted: f64,
 }
 
 impl WidthSize {
-    /// All of them for so many keys.
+    /// Computes the sizes for a number of keys.
     pub(super) fn all(keys: u64) -> anyhow::Result<Vec<Self>> {
         let mut sizes = Vec::new();
         for width in WIDTHS {
@@ -58,7 +58,7 @@ impl WidthSize {
     }
 }
 
-/// Writes the table for people.
+/// Writes the text table.
 pub(super) fn write_text(sizes: &[WidthSize], out: &mut dyn Write) -> io::Result<()> {
     let rows: Vec<Vec<String>> = sizes
         .iter()

@@ -1,9 +1,5 @@
 //! `BloomFilter`: one bit a position.
 
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 #![expect(clippy::missing_panics_doc, reason = "positions are below the number of bits")]
 
 use alloc::vec::Vec;

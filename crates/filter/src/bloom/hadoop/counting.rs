@@ -1,9 +1,5 @@
 //! `CountingBloomFilter`: a 4-bit counter a position, so that keys can be removed.
 
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 #![expect(clippy::missing_panics_doc, reason = "positions are below the number of counters")]
 
 use alloc::vec::Vec;

@@ -1,9 +1,5 @@
 //! `DynamicBloomFilter`: a row of bits for every so many keys, so that the filter grows.
 
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 #![expect(clippy::missing_panics_doc, reason = "there is always a row, and fewer than 2^31")]
 
 use alloc::vec;

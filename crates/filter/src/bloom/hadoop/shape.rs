@@ -1,10 +1,5 @@
 //! What the three kinds share: size, probes, the head of the serialised form, errors.
 
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
-
 use alloc::vec::Vec;
 use core::f64::consts::LN_2;
 

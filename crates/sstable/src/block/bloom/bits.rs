@@ -1,4 +1,5 @@
 //! The bits of one chunk of a Bloom filter.
+#![allow(clippy::arithmetic_side_effects, reason = "bytes in memory")]
 
 use bytes::Bytes;
 

@@ -18,10 +18,6 @@
 //! HBase's trunk has another filter with a meta block of [its own](super::ribbon) in the same place.
 //!
 //! HBase: `CompoundBloomFilter`.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use bytes::Bytes;
 use filter::bloom::hbase_ribbon::RibbonChunk;

@@ -1,8 +1,4 @@
 //! Reads the meta block of a Bloom filter, or of the ribbon that may stand in its place.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use bytes::Bytes;
 

@@ -16,10 +16,6 @@
 //! |        | chunks           | root index entries with the first key of each                    |
 //!
 //! Not checked against bytes that HBase wrote: no release writes such a filter.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use bytes::Bytes;
 use filter::bloom::hbase_ribbon::RibbonChunk;

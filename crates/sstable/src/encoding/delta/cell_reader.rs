@@ -2,7 +2,6 @@
 //!
 //! Each part is read by one function, which is inlined into the decoders: for each encoding they become one
 //! piece of straight code. What is rare is a call: a row of another length, the first cell, tags, damage.
-#![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::as_conversions))]
 #![expect(clippy::inline_always, reason = "a call costs as much as what it does")]
 
 use std::ops::Range;

@@ -1,5 +1,4 @@
 //! A cursor over the cells of a delta-encoded block. It decodes and checks each cell it comes to.
-#![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::as_conversions))]
 
 use std::cmp::Ordering;
 

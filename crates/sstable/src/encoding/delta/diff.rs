@@ -14,7 +14,6 @@
 //! |       | value        |                                                                     |
 //!
 //! HBase: `DiffKeyDeltaEncoder`.
-#![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::as_conversions))]
 
 use super::cell_reader::{CellFlags, CellReader};
 use super::cells::DeltaCells;

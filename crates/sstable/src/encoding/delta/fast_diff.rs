@@ -13,7 +13,6 @@
 //!
 //! In the first cell flags and `c` are 0, and rest, timestamp and type are the whole flat key,
 //! family included. HBase: `FastDiffDeltaEncoder`.
-#![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::as_conversions))]
 
 use super::cell_reader::{CellFlags, CellReader};
 use super::cells::DeltaCells;

@@ -1,4 +1,5 @@
 //! The flat key of the cell that a cursor stands on: what the next key shares with it stays in it.
+#![allow(clippy::indexing_slicing, reason = "the parts are within the buffer, which grows first")]
 
 use crate::encoding::plain::TIME_LEN;
 

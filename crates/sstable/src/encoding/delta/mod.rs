@@ -11,6 +11,7 @@
 //! parts and which of them are left out; a [cell reader](cell_reader) reads and checks each part. Nothing
 //! is believed: the cells must come to the size that the block states, and every reference is checked
 //! against the cell before. A decoder only names what is [wrong](wrong); a cold function makes the sentence.
+#![allow(clippy::arithmetic_side_effects, reason = "lengths of at most 32 bits, added in 64")]
 
 mod cell_reader;
 mod cells;

@@ -9,7 +9,6 @@
 //! |        | value                |                                                              |
 //!
 //! HBase: `PrefixKeyDeltaEncoder`.
-#![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::as_conversions))]
 
 use super::cell_reader::CellReader;
 use super::cells::DeltaCells;

@@ -1,4 +1,5 @@
 //! What the encoders of `PREFIX`, `DIFF` and `FAST_DIFF` know of a key and of the one before it.
+#![allow(clippy::indexing_slicing, reason = "the parts of a key are within it")]
 
 use std::ops::Range;
 

@@ -6,23 +6,19 @@
 //! |  vint | length      | of the message                                                       |
 //! |       | message     | `FileInfoProto`: pairs of key and value, both bytes, sorted by key   |
 //!
-//! Files of old have no magic: they start with a count (i32 BE), and each pair is an hvlong, the key, a
-//! byte of no meaning, an hvlong, the value. HBase: `HFileInfo`.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
+//! Old files have no magic. They start with a count (i32 BE); each pair is an hvlong, the key, an
+//! unused byte, an hvlong, the value. HBase: `HFileInfo`.
 
 use prost::Message;
 
-use super::FileInfo;
+use super::entries::FileInfo;
 use crate::encoding::DamageReason;
 use crate::input::Input;
 
 impl FileInfo {
     pub(crate) const MAGIC: &'static [u8; 4] = b"PBUF";
 
-    /// The body of the file info block.
+    /// Encodes the body of the file info block.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let map_entry = self
             .entries
@@ -34,13 +30,13 @@ impl FileInfo {
         body
     }
 
-    /// Reads the body of the file info block.
+    /// Decodes the body of the file info block.
     pub(crate) fn decode(body: &[u8]) -> Result<Self, DamageReason> {
         let mut input = Input::new(body);
         let mut file_info = Self::default();
         if input.array().as_ref() == Some(Self::MAGIC) {
             let message = input.vint().and_then(|len| input.take(len));
-            let message = message.ok_or("the message goes past the block")?;
+            let message = message.ok_or("the message extends past the block")?;
             let proto = Proto::decode(message).map_err(|_| "not a protobuf message")?;
             for pair in proto.map_entry {
                 let key = pair.first.ok_or("an entry without a key")?;
@@ -52,9 +48,9 @@ impl FileInfo {
         let mut input = Input::new(body);
         let count = input.len_i32().ok_or("neither protobuf nor a count of entries")?;
         for _ in 0..count {
-            let key = bytes_with_hvlong(&mut input).ok_or("an entry goes past the block")?;
-            input.u8().ok_or("an entry goes past the block")?;
-            let value = bytes_with_hvlong(&mut input).ok_or("an entry goes past the block")?;
+            let key = bytes_with_hvlong(&mut input).ok_or("an entry extends past the block")?;
+            input.u8().ok_or("an entry extends past the block")?;
+            let value = bytes_with_hvlong(&mut input).ok_or("an entry extends past the block")?;
             file_info.insert(key, value);
         }
         Ok(file_info)
@@ -73,8 +69,9 @@ struct Proto {
     map_entry: Vec<Pair>,
 }
 
-/// `BytesBytesPair` of HBase's `HBase.proto`. Its fields are required there; as options they are
-/// written even if empty, and their absence is noticed.
+/// `BytesBytesPair` of HBase's `HBase.proto`, whose fields are required.
+///
+/// Optional fields here are written even if empty, and their absence is detected.
 #[derive(Clone, PartialEq, Message)]
 struct Pair {
     #[prost(bytes = "vec", optional, tag = "1")]

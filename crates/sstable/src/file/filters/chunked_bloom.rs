@@ -1,12 +1,18 @@
-//! HBase's Bloom filter of an open file, in chunks by key range.
+//! HBase's chunked Bloom filter of an open file. Each chunk covers a key range.
 //!
 //! ```text
-//! meta, in memory ──first keys──→ chunk, loaded by the first who asks it
+//! meta, in memory ──first keys──→ chunk, loaded at its first use
 //! ```
+#![allow(
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    clippy::arithmetic_side_effects,
+    reason = "indexes below the number of chunks"
+)]
 
 use filter::bloom::hbase::{self, HashPair, HashType};
 
-use super::kept::{FilterPart, offset_before};
+use super::lazy_block::{LazyFilterBlock, offset_before};
 use crate::block::bloom::{BloomBits, BloomChunk, BloomMeta};
 use crate::block::index::BlockPlace;
 use crate::file::block_reader::BlockReader;
@@ -17,48 +23,48 @@ use crate::{
     Result, RowProbe,
 };
 
-/// A Bloom filter in chunks, the chunks loaded when they are asked.
+/// A chunked Bloom filter. Chunks are loaded at their first use.
 #[derive(Debug)]
 pub(crate) struct ChunkedBloom {
     pub(crate) bloom_type: BloomType,
     hash_type: HashType,
     meta: BloomMeta,
-    /// Of the chunks' first keys, where these are rows or their prefixes.
+    /// The heads of the chunks' first keys; empty for a filter over columns.
     heads: RowHeads,
     last_key: Option<Vec<u8>>,
-    /// One for each chunk of `meta`.
-    parts: Box<[FilterPart<BloomBits>]>,
+    /// The blocks of the chunks, in the order of `meta`.
+    chunk_blocks: Box<[LazyFilterBlock<BloomBits>]>,
 }
 
-/// HBase's Bloom filter of a file, in numbers.
+/// A summary of HBase's Bloom filter of a file.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BloomSummary {
-    /// What it can be asked.
+    /// The keys that it holds.
     pub bloom_type: BloomType,
-    /// Its hash.
+    /// The hash of its keys.
     pub hash_type: HashType,
     /// Bits that a key sets; 0 in a ribbon filter.
     pub hash_count: u32,
-    /// How many chunks it has.
+    /// The number of chunks.
     pub chunk_count: usize,
     /// Keys in all chunks.
     pub key_count: u64,
-    /// Keys that the chunks were sized for; in a ribbon filter its slots.
+    /// Keys that the chunks were sized for; the number of slots of a ribbon filter.
     pub max_keys: u64,
     /// Bytes of all chunks.
     pub byte_size: u64,
-    /// How often the filter errs, if it is no Bloom filter but the ribbon filter of HBase's trunk.
+    /// The error rate of a ribbon filter of HBase's trunk; `None` for a Bloom filter.
     pub ribbon_error_rate: Option<f64>,
 }
 
 impl BloomSummary {
-    /// Bits for each key; 0 without keys.
+    /// Returns the bits per key; 0 without keys.
     pub fn bits_per_key(&self) -> f64 {
         if self.key_count == 0 { 0.0 } else { self.byte_size as f64 * 8.0 / self.key_count as f64 }
     }
 
-    /// How often it says "maybe" about a key it does not hold, as the sizes let expect.
+    /// Returns the expected error rate, from the sizes.
     pub fn error_rate(&self) -> f64 {
         if let Some(rate) = self.ribbon_error_rate {
             return rate;
@@ -73,8 +79,10 @@ impl BloomSummary {
 }
 
 impl ChunkedBloom {
-    /// Takes what a Bloom meta block says; refuses unknown hashes. `chain`: offsets of the chunks of both
-    /// filters, ascending. Both filters share one chain of `previous` offsets.
+    /// Makes a filter of a Bloom meta block. Returns an error for an unknown hash.
+    ///
+    /// `chain` has the ascending offsets of the chunks of both filters, because both share one
+    /// chain of `previous` offsets.
     pub(crate) fn new(
         meta: BloomMeta,
         bloom_type: BloomType,
@@ -83,48 +91,51 @@ impl ChunkedBloom {
     ) -> Result<Self, String> {
         let hash_type = HashType::from_code(meta.hash_type)
             .ok_or_else(|| format!("unknown hash {}", meta.hash_type))?;
-        let flat = bloom_type == BloomType::RowCol;
+        let over_columns = bloom_type == BloomType::RowCol;
         let mut keys = meta.chunks.iter().map(|chunk| &chunk.first_key);
-        if flat && keys.any(|key| KeyRef::parse(key).is_none()) {
-            return Err("the first key of a chunk is not a key".to_owned());
+        if over_columns && keys.any(|key| KeyRef::parse(key).is_none()) {
+            return Err("the first key of a chunk is not a valid key".to_owned());
         }
         let ascend = |pair: &[BloomChunk]| {
             let (left, right) = (&pair[0].first_key, &pair[1].first_key);
-            if flat { KeyRef::parse(left) <= KeyRef::parse(right) } else { left <= right }
+            if over_columns { KeyRef::parse(left) <= KeyRef::parse(right) } else { left <= right }
         };
         if !meta.chunks.windows(2).all(ascend) {
             return Err("chunks out of order".to_owned());
         }
         let last_key = file_info.value(FileInfo::LAST_BLOOM_KEY).map(<[u8]>::to_vec);
-        if flat && last_key.as_deref().and_then(KeyRef::parse).is_none() {
+        if over_columns && last_key.as_deref().and_then(KeyRef::parse).is_none() {
             return Err("no last key, which a filter over columns must have".to_owned());
         }
-        let part = |chunk: &BloomChunk| {
-            FilterPart::new(chunk.block, offset_before(chain, chunk.block.offset))
+        let block = |chunk: &BloomChunk| {
+            LazyFilterBlock::new(chunk.block, offset_before(chain, chunk.block.offset))
         };
-        let parts = meta.chunks.iter().map(part).collect();
-        let rows = if flat { &[] } else { &meta.chunks[..] };
+        let chunk_blocks = meta.chunks.iter().map(block).collect();
+        let rows = if over_columns { &[] } else { &meta.chunks[..] };
         let heads = RowHeads::new(rows.iter().map(|chunk| &chunk.first_key[..]));
-        Ok(Self { bloom_type, hash_type, meta, heads, last_key, parts })
+        Ok(Self { bloom_type, hash_type, meta, heads, last_key, chunk_blocks })
     }
 
-    /// A filter over the rows with family deletes: nothing is said about its last key.
-    pub(crate) fn over_deletes(meta: BloomMeta, chain: &[BlockOffset]) -> Result<Self, String> {
+    /// Makes the filter over rows with family deletes, whose last key no file states.
+    pub(crate) fn over_delete_families(
+        meta: BloomMeta,
+        chain: &[BlockOffset],
+    ) -> Result<Self, String> {
         Self::new(meta, BloomType::Row, &FileInfo::default(), chain)
     }
 
-    /// What is wrong with one of its chunks, as far as reads have found out.
+    /// Returns the first damage that reads have found in its chunks.
     pub(crate) fn problem(&self) -> Option<&Damage> {
-        self.parts.iter().find_map(FilterPart::damage)
+        self.chunk_blocks.iter().find_map(LazyFilterBlock::damage)
     }
 
-    /// Whether it is over columns, and not over rows.
+    /// Returns whether it is over columns, not rows.
     pub(crate) const fn is_over_columns(&self) -> bool {
         matches!(self.bloom_type, BloomType::RowCol)
     }
 
-    /// Where its chunks are.
-    pub(crate) fn places(&self) -> impl Iterator<Item = BlockPlace> {
+    /// Returns the locations of its chunks.
+    pub(crate) fn chunk_places(&self) -> impl Iterator<Item = BlockPlace> {
         self.meta.chunks.iter().map(|chunk| chunk.block)
     }
 
@@ -141,39 +152,41 @@ impl ChunkedBloom {
         }
     }
 
-    /// The mean over the chunks, each of which holds about as many keys.
+    /// Returns the mean over the chunks, which hold about equally many keys.
     fn ribbon_error_rate(&self) -> Option<f64> {
         let chunks = &self.meta.ribbon;
         let sum: f64 = chunks.iter().map(|chunk| chunk.error_rate()).sum();
         (!chunks.is_empty()).then(|| sum / chunks.len() as f64)
     }
 
-    /// Asks about the row, if the filter is over rows and the reader keeps the chunk: nothing can fail
-    /// then, and no step is a call.
+    /// Asks about a row, if the filter is a Bloom filter over rows and the chunk is resident.
+    ///
+    /// The fast path of [`ask`](Self::ask): cannot fail, and is inlined completely.
     #[inline]
-    pub(crate) fn ask_kept(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> Option<bool> {
+    pub(crate) fn ask_resident(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> Option<bool> {
         if self.bloom_type != BloomType::Row || !self.meta.ribbon.is_empty() {
             return None;
         }
         let row = probe.row();
-        if self.is_behind(row) {
+        if self.is_past_last_key(row) {
             return Some(false);
         }
         let Some(index) = self.find(row) else { return Some(false) };
-        let kept = self.parts[index].kept()?.block();
-        let bits = kept.bits();
-        trace.touch(BlockKind::Bloom, BlockSource::Cache, kept.bytes());
+        let chunk = self.chunk_blocks[index].resident()?.block();
+        let bits = chunk.bits();
+        trace.touch(BlockKind::Bloom, BlockSource::Cache, chunk.bytes());
         Some(hbase::may_contain(bits, self.meta.hash_count, probe.hash_pair(self.hash_type)))
     }
 
-    /// Whether a row is greater than all that the filter holds.
+    /// Returns whether a row is greater than the last key of the filter.
     #[inline]
-    fn is_behind(&self, row: &[u8]) -> bool {
+    fn is_past_last_key(&self, row: &[u8]) -> bool {
         self.last_key.as_ref().is_some_and(|last| Comparator::Bytes.compare_rows(row, last).is_gt())
     }
 
-    /// Asks about the row, or about the column if the probe has one. `None` if the filter knows
-    /// nothing about such a question.
+    /// Asks about the row, or about the column in a filter over columns.
+    ///
+    /// `None` if the filter is over columns and the probe has none.
     pub(crate) fn ask(
         &self,
         blocks: &BlockReader,
@@ -185,11 +198,11 @@ impl ChunkedBloom {
             BloomType::None => Ok(None),
             BloomType::Row => {
                 let row = probe.row();
-                if self.is_behind(row) {
+                if self.is_past_last_key(row) {
                     return Ok(Some(false));
                 }
                 let pair = probe.hash_pair(self.hash_type);
-                self.contains(blocks, self.find(row), pair, trace).map(Some)
+                self.chunk_contains(blocks, self.find(row), pair, trace).map(Some)
             }
             BloomType::RowPrefixFixedLength(len) => {
                 let prefix = probe.row().get(..len.into()).unwrap_or(probe.row());
@@ -197,7 +210,7 @@ impl ChunkedBloom {
                     return Ok(Some(false));
                 }
                 let pair = HashPair::new(self.hash_type, prefix);
-                self.contains(blocks, self.find(prefix), pair, trace).map(Some)
+                self.chunk_contains(blocks, self.find(prefix), pair, trace).map(Some)
             }
             BloomType::RowCol => {
                 let Some(keys) = probe.column_keys(self.hash_type) else { return Ok(None) };
@@ -206,7 +219,7 @@ impl ChunkedBloom {
                     return Ok(Some(false));
                 }
                 for (key, pair) in keys {
-                    if self.contains(blocks, self.find_flat(key), pair, trace)? {
+                    if self.chunk_contains(blocks, self.find_column(key), pair, trace)? {
                         return Ok(Some(true));
                     }
                 }
@@ -215,9 +228,8 @@ impl ChunkedBloom {
         }
     }
 
-    /// Asks about exactly the key that a cell has put in, and not about its row's family deletes,
-    /// which a get would ask for as well.
-    pub(crate) fn ask_exactly(
+    /// Asks about the key that a cell added, and not about its row's family deletes as a get does.
+    pub(crate) fn ask_exact_key(
         &self,
         blocks: &BlockReader,
         probe: &RowProbe<'_>,
@@ -230,17 +242,18 @@ impl ChunkedBloom {
         if KeyRef::parse(key) > self.last_key.as_deref().and_then(KeyRef::parse) {
             return Ok(Some(false));
         }
-        self.contains(blocks, self.find_flat(key), pair, trace).map(Some)
+        self.chunk_contains(blocks, self.find_column(key), pair, trace).map(Some)
     }
 
-    /// Loads all chunks. What cannot be read now is met again by who asks it.
+    /// Loads all chunks. A lookup that needs an unreadable chunk gets the error again.
     pub(crate) fn load(&self, blocks: &BlockReader) {
-        for part in &self.parts {
-            let _ = part.load(blocks, BlockType::BloomChunk, &mut ReadTrace::default(), |_| Ok(()));
+        for block in &self.chunk_blocks {
+            let _ =
+                block.load(blocks, BlockType::BloomChunk, &mut ReadTrace::default(), |_| Ok(()));
         }
     }
 
-    /// The one chunk that can hold a row or a prefix: the last whose first key is not after it.
+    /// Returns the chunk that can hold a row or prefix: the last whose first key is at most `key`.
     #[inline]
     fn find(&self, key: &[u8]) -> Option<usize> {
         let candidates = self.heads.candidates(key);
@@ -249,16 +262,16 @@ impl ChunkedBloom {
         (candidates.start + not_after).checked_sub(1)
     }
 
-    /// The same for the flat key of a column.
-    fn find_flat(&self, key: &[u8]) -> Option<usize> {
+    /// Does the same for the flat key of a column.
+    fn find_column(&self, key: &[u8]) -> Option<usize> {
         let key = KeyRef::parse(key);
         let not_after = |chunk: &BloomChunk| KeyRef::parse(&chunk.first_key) <= key;
         self.meta.chunks.partition_point(not_after).checked_sub(1)
     }
 
-    /// Looks into a chunk; no key is before the first one.
+    /// Asks a chunk. `None` is a key before the first chunk, which the filter does not hold.
     #[inline]
-    fn contains(
+    fn chunk_contains(
         &self,
         blocks: &BlockReader,
         chunk: Option<usize>,
@@ -268,14 +281,15 @@ impl ChunkedBloom {
         let Some(index) = chunk else { return Ok(false) };
         let ribbon = self.meta.ribbon.get(index);
         let check = |block: &BloomBits| {
-            let is_whole = ribbon.is_none_or(|it| block.bits().len() as u64 == it.byte_len());
+            let is_whole =
+                ribbon.is_none_or(|ribbon| block.bits().len() as u64 == ribbon.byte_len());
             if is_whole {
                 Ok(())
             } else {
-                Err("is not as large as the ribbon that the meta block describes")
+                Err("its size is not that of the ribbon in the Bloom meta block")
             }
         };
-        let block = self.parts[index].load(blocks, BlockType::BloomChunk, trace, check)?;
+        let block = self.chunk_blocks[index].load(blocks, BlockType::BloomChunk, trace, check)?;
         let bits = block.bits();
         Ok(match ribbon {
             Some(ribbon) => ribbon.may_contain(bits, pair),
@@ -285,4 +299,5 @@ impl ChunkedBloom {
 }
 
 #[cfg(test)]
+#[path = "chunked_bloom_tests.rs"]
 mod tests;

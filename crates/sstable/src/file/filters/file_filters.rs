@@ -1,12 +1,13 @@
-//! The filters of an open file, asked before any of its other blocks is touched.
+//! The filters of an open file. A lookup asks them before it reads any other block.
 //!
 //! ```text
-//! our filter   META blocks `filter.row…`                one block a row, one hash for all files
+//! our filter   META blocks `filter.row…`                one block per row, one hash for all files
 //! HBase Bloom  meta (in memory) ──first keys──→ chunk    the hash pair of HBase
 //! ```
 //!
-//! A filter that cannot be read never hides a row: HBase's is asked in place of ours, or the file is
-//! looked into, and the trace says so.
+//! An unreadable filter never hides a row. If ours is unreadable, HBase's filter is asked, else the
+//! file is searched. The trace counts both cases in `filters_unreadable`.
+#![allow(clippy::arithmetic_side_effects, reason = "counters")]
 
 use bytes::Bytes;
 use filter::{Membership, Seed, StoredFilter};
@@ -24,12 +25,12 @@ pub enum FilterAnswer {
     No,
     /// The file may hold it.
     Maybe,
-    /// No filter could answer: there is none for such a question, or it could not be read.
+    /// No filter answered: none covers the question, or the filter is unreadable.
     NotAsked,
 }
 
 impl FilterAnswer {
-    /// Takes what a filter has answered, if one could; counts the question.
+    /// Converts a filter's answer, and counts the question.
     fn of(answer: &Result<Option<bool>>, trace: &mut ReadTrace) -> Self {
         match answer {
             Ok(None) => Self::NotAsked,
@@ -49,7 +50,7 @@ impl FilterAnswer {
     }
 }
 
-/// A filter of ours that is in memory for as long as its file is open: of the whole file, or a partition.
+/// A filter of ours, or a partition of one, that is in memory for as long as its file is open.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ResidentFilter<'a> {
     pub(crate) filter: &'a StoredFilter<Bytes>,
@@ -80,12 +81,12 @@ pub(crate) struct Filters {
     pub(crate) row_filter: Option<RowFilter>,
     pub(crate) bloom: Option<ChunkedBloom>,
     pub(crate) delete_family_bloom: Option<ChunkedBloom>,
-    /// Why the file's Bloom filter cannot be used, if it cannot.
+    /// Damage that makes HBase's Bloom filters unusable.
     pub(crate) problem: Option<crate::Damage>,
 }
 
 impl Filters {
-    /// Returns our own filter, if it is to be used.
+    /// Returns our filter, if `filter_use` allows it.
     #[inline]
     pub(crate) fn row_filter(&self) -> Option<&RowFilter> {
         self.row_filter.as_ref().filter(|_| self.uses_row_filter())
@@ -95,7 +96,7 @@ impl Filters {
         matches!(self.filter_use, FilterUse::Best | FilterUse::MetaFilter)
     }
 
-    /// Returns HBase's filter, if it is to be used.
+    /// Returns HBase's filter, if `filter_use` allows it.
     #[inline]
     fn bloom(&self) -> Option<&ChunkedBloom> {
         self.bloom.as_ref().filter(|_| self.uses_bloom())
@@ -105,7 +106,7 @@ impl Filters {
         matches!(self.filter_use, FilterUse::Best | FilterUse::HBaseBloom)
     }
 
-    /// Loads the filters that are to be used, so that they are pinned.
+    /// Loads the filter that lookups ask first, so that its blocks are pinned.
     pub(crate) fn load(&self, blocks: &BlockReader) {
         if let Some(filter) = self.row_filter() {
             filter.load(blocks);
@@ -114,18 +115,18 @@ impl Filters {
         }
     }
 
-    /// Returns the filter of ours that answers for a row, if it is in memory.
+    /// Returns our filter, or its partition for a row, if it is resident.
     #[inline]
     pub(crate) fn resident(&self, probe: &RowProbe<'_>) -> Option<ResidentFilter<'_>> {
         self.row_filter()?.resident(probe)
     }
 
-    /// Returns the filter of ours, if it is one block for the whole file and in memory.
+    /// Returns our filter, if it is one block and resident.
     pub(crate) fn resident_whole(&self) -> Option<ResidentFilter<'_>> {
         self.row_filter()?.resident_whole()
     }
 
-    /// Asks the filter that is to be used; HBase's in place of ours where that cannot be read.
+    /// Asks the filter that `filter_use` selects. Falls back to HBase's if ours is unreadable.
     #[inline]
     pub(crate) fn ask(
         &self,
@@ -135,14 +136,14 @@ impl Filters {
     ) -> FilterAnswer {
         if self.row_filter().is_none()
             && let Some(bloom) = self.bloom()
-            && let Some(may_contain) = bloom.ask_kept(probe, trace)
+            && let Some(may_contain) = bloom.ask_resident(probe, trace)
         {
             return FilterAnswer::counted(may_contain, trace);
         }
         self.ask_and_load(blocks, probe, trace)
     }
 
-    /// Does the same, and loads the filter's blocks first where they are not in memory.
+    /// Does the same, and loads filter blocks that are not in memory.
     #[inline(never)]
     fn ask_and_load(
         &self,
@@ -150,7 +151,7 @@ impl Filters {
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
     ) -> FilterAnswer {
-        let ours = self.row_filter().map(|it| it.may_contain(blocks, probe, trace));
+        let ours = self.row_filter().map(|filter| filter.may_contain(blocks, probe, trace));
         trace.filters_unreadable += u64::from(matches!(ours, Some(Ok(None) | Err(_))));
         let answer = if let Some(Ok(Some(answer))) = ours {
             Ok(Some(answer))
@@ -163,13 +164,14 @@ impl Filters {
         FilterAnswer::of(&answer, trace)
     }
 
-    /// Returns whether the filter that is to be used is over columns, and not over rows.
+    /// Returns whether the filter that `filter_use` selects is over columns, not rows.
     pub(crate) fn is_over_columns(&self) -> bool {
         self.row_filter().is_none() && self.bloom().is_some_and(ChunkedBloom::is_over_columns)
     }
 
-    /// Asks about all rows that begin with `prefix`, which only a Bloom filter over prefixes no
-    /// longer than this can tell.
+    /// Asks about all rows that begin with `prefix`.
+    ///
+    /// Only a Bloom filter over prefixes that are at most as long as `prefix` can answer.
     pub(crate) fn ask_prefix(
         &self,
         blocks: &BlockReader,

@@ -1,6 +1,6 @@
-//! The filters of an open file: ours in META blocks, and HBase's Bloom filters in chunks.
+//! The filters of an open file: ours in META blocks, and HBase's chunked Bloom filters.
 
 pub(crate) mod chunked_bloom;
 pub(crate) mod file_filters;
-pub(crate) mod kept;
+pub(crate) mod lazy_block;
 pub(crate) mod row_filter;

@@ -1,15 +1,21 @@
-//! Our own filter over the rows of an open file, whole or in partitions by key range.
+//! Our filter over the rows of an open file, in one block or partitioned by key range.
 //!
 //! ```text
 //! whole        META block `filter.row`
-//! partitioned  `filter.row.index` ──first rows──→ `filter.row.00000017`, and no other partition
+//! partitioned  `filter.row.index` ──first rows──→ one partition, such as `filter.row.00000017`
 //! ```
 //!
-//! A block that comes from the file is used only if it is the part that belongs there: a sound block of
-//! another part, or of another file, would deny rows. Files say which filter they have
-//! ([`FileInfo::ROW_FILTER_ID`](crate::FileInfo::ROW_FILTER_ID)) and which partitions
-//! ([`FilterIndex`]). Older files state less; what they state is checked. A damaged part is read once, and
-//! then answers "maybe".
+//! A filter block is used only after its identity is checked, because a sound block of another
+//! partition or file would deny rows. The file info identifies the filter
+//! ([`FileInfo::ROW_FILTER_ID`](crate::FileInfo::ROW_FILTER_ID)), and the [`FilterIndex`] its
+//! partitions. Older files state less, and only what they state is checked. A damaged block is read
+//! once, and from then on answers "maybe".
+#![allow(
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    clippy::arithmetic_side_effects,
+    reason = "indexes below the number of partitions"
+)]
 
 use std::sync::OnceLock;
 
@@ -17,7 +23,7 @@ use bytes::Bytes;
 use filter::{FilterKind, Membership, StoredFilter};
 
 use super::file_filters::ResidentFilter;
-use super::kept::{FilterPart, offset_before};
+use super::lazy_block::{LazyFilterBlock, offset_before};
 use crate::block::filter_index::{
     FILTER_INDEX_NAME, FilterIndex, Partition, index_checksum, partition_name,
 };
@@ -30,68 +36,70 @@ use crate::file::open_file::MetaIndex;
 use crate::file::options::Caching;
 use crate::{BlockOffset, BlockType, Damage, Error, ReadTrace, Result, RowProbe};
 
-/// Our own filter of a file, in numbers.
+/// A summary of our filter of a file.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FilterSummary {
-    /// Which filter it is.
+    /// The kind of filter.
     pub kind: FilterKind,
-    /// Blocks it stands in, an index beside them not counted.
+    /// The number of its blocks, without the index.
     pub block_count: usize,
-    /// Keys in it.
+    /// The number of its keys.
     pub key_count: u64,
     /// Bits for each key; 0 without keys.
     pub bits_per_key: f64,
-    /// How often it says "maybe" about a row it does not hold.
+    /// The expected share of "maybe" answers for rows that it does not hold.
     pub error_rate: f64,
     /// Bytes of its blocks.
     pub byte_size: u64,
 }
 
-/// Our own filter over the rows of a file.
+/// Our filter over the rows of a file.
 #[derive(Debug)]
 pub(crate) struct RowFilter {
     layout: Layout,
-    /// The first row of the file, with which its first partition begins.
+    /// The first row of the file, which must also be the first row of the first partition.
     first_row: Box<[u8]>,
 }
 
 #[derive(Debug)]
 enum Layout {
     Whole {
-        part: FilterPart<FilterBlock>,
-        /// Keys and checksum, if the file says.
+        filter_block: LazyFilterBlock<FilterBlock>,
+        /// The number of keys and the checksum, if the file states them.
         id: Option<(u64, u64)>,
     },
     Partitioned(Box<Partitioned>),
 }
 
-/// A filter in partitions.
+/// A partitioned filter.
 #[derive(Debug)]
 struct Partitioned {
     index: BlockPlace,
-    /// The META block in front of the index.
+    /// The META block before the index.
     previous: Option<BlockOffset>,
-    /// Keys, and the checksum of the index, if the file says.
+    /// The number of keys and the checksum of the index, if the file states them.
     id: Option<(u64, u64)>,
-    /// Where the partitions are, in their order, each with the META block in front of it.
+    /// The locations of the partitions in ascending order, each with the META block before it.
     places: Vec<(BlockPlace, Option<BlockOffset>)>,
-    loaded: OnceLock<Partitions>,
-    /// What is wrong with the index, once that is known.
+    loaded: OnceLock<LoadedPartitions>,
+    /// The damage to the index, if a read has found any.
     damage: OnceLock<Damage>,
 }
 
-/// The partitions, once their index is read.
+/// The index and the partitions of a filter whose index was read.
 #[derive(Debug)]
-struct Partitions {
+struct LoadedPartitions {
     index: FilterIndex,
-    parts: Box<[FilterPart<FilterBlock>]>,
-    /// The index is small and always kept; its bytes are taken off the budget if there is room.
+    filter_blocks: Box<[LazyFilterBlock<FilterBlock>]>,
+    /// The index always stays in memory. This counts its bytes in the budget if there is room.
     _room: Option<Reservation>,
 }
 
 impl RowFilter {
-    /// Finds the filter among a file's META blocks. `id` has its keys and checksum, if the file says.
+    /// Finds the filter among a file's META blocks.
+    ///
+    /// `id` is the number of keys and the checksum, if the file states them.
     pub(crate) fn find(
         metas: &MetaIndex,
         first_row: &[u8],
@@ -105,7 +113,7 @@ impl RowFilter {
             Some((place, offset_before(&chain, place.offset)))
         };
         let layout = if let Some((whole, previous)) = place(ROW_FILTER_NAME) {
-            Layout::Whole { part: FilterPart::new(whole, previous), id }
+            Layout::Whole { filter_block: LazyFilterBlock::new(whole, previous), id }
         } else {
             let (index, previous) = place(FILTER_INDEX_NAME)?;
             let places = (0..).map_while(|number| place(&partition_name(number))).collect();
@@ -122,18 +130,22 @@ impl RowFilter {
         Some(Self { layout, first_row: first_row.into() })
     }
 
-    /// What is wrong with it, as far as reads have found out.
+    /// Returns the first damage that reads have found in the filter.
     pub(crate) fn problem(&self) -> Option<&Damage> {
         match &self.layout {
-            Layout::Whole { part, .. } => part.damage(),
-            Layout::Partitioned(it) => {
-                let parts = it.loaded.get().map_or(&[][..], |loaded| &loaded.parts);
-                it.damage.get().or_else(|| parts.iter().find_map(FilterPart::damage))
+            Layout::Whole { filter_block, .. } => filter_block.damage(),
+            Layout::Partitioned(partitioned) => {
+                let filter_blocks =
+                    partitioned.loaded.get().map_or(&[][..], |loaded| &loaded.filter_blocks);
+                partitioned
+                    .damage
+                    .get()
+                    .or_else(|| filter_blocks.iter().find_map(LazyFilterBlock::damage))
             }
         }
     }
 
-    /// Whether the file may hold the row; `None` if the filter is damaged.
+    /// Returns whether the file may hold the row; `None` if the filter is damaged.
     pub(crate) fn may_contain(
         &self,
         blocks: &BlockReader,
@@ -143,13 +155,15 @@ impl RowFilter {
         let answer =
             |filter: &StoredFilter<Bytes>| filter.may_contain(probe.key_hash(filter.seed()));
         match &self.layout {
-            Layout::Whole { part, id } => {
-                ask(part, ExpectedFilter::by_id(*id), blocks, trace, answer)
+            Layout::Whole { filter_block, id } => {
+                ask(filter_block, ExpectedFilter::by_id(*id), blocks, trace, answer)
             }
-            Layout::Partitioned(it) => {
-                let Some(partitions) = self.partitions(it, blocks, trace)? else { return Ok(None) };
+            Layout::Partitioned(partitioned) => {
+                let Some(partitions) = self.partitions(partitioned, blocks, trace)? else {
+                    return Ok(None);
+                };
                 match partitions.index.find(probe.row()) {
-                    // Its rows are all greater.
+                    // All rows of the file are greater.
                     None => Ok(Some(false)),
                     Some(number) => partitions.ask(number, blocks, trace, answer),
                 }
@@ -157,40 +171,44 @@ impl RowFilter {
         }
     }
 
-    /// Returns the filter or the partition that answers for a row, if it is in memory.
+    /// Returns the filter, or the partition for a row, if it is resident.
     pub(crate) fn resident(&self, probe: &RowProbe<'_>) -> Option<ResidentFilter<'_>> {
         match &self.layout {
-            Layout::Whole { part, .. } => resident(part),
-            Layout::Partitioned(it) => {
-                let partitions = it.loaded.get()?;
-                let part = &partitions.parts[partitions.index.find(probe.row())?];
-                resident(part)
+            Layout::Whole { filter_block, .. } => resident(filter_block),
+            Layout::Partitioned(partitioned) => {
+                let partitions = partitioned.loaded.get()?;
+                let filter_block = &partitions.filter_blocks[partitions.index.find(probe.row())?];
+                resident(filter_block)
             }
         }
     }
 
-    /// Returns the filter, if it is one block for the whole file and in memory.
+    /// Returns the filter, if it is one block and resident.
     pub(crate) fn resident_whole(&self) -> Option<ResidentFilter<'_>> {
-        let Layout::Whole { part, .. } = &self.layout else { return None };
-        resident(part)
+        let Layout::Whole { filter_block, .. } = &self.layout else { return None };
+        resident(filter_block)
     }
 
-    /// The filter in numbers; `None` if it is damaged.
+    /// Returns a summary of the filter; `None` if the filter is damaged.
     pub(crate) fn summary(&self, blocks: &BlockReader) -> Result<Option<FilterSummary>> {
         let trace = &mut ReadTrace::default();
         match &self.layout {
-            Layout::Whole { part, id } => {
-                ask(part, ExpectedFilter::by_id(*id), blocks, trace, |filter| FilterSummary {
-                    kind: filter.kind(),
-                    block_count: 1,
-                    key_count: filter.key_count(),
-                    bits_per_key: filter.bits_per_key(),
-                    error_rate: filter.error_rate(),
-                    byte_size: filter.as_bytes().len() as u64,
+            Layout::Whole { filter_block, id } => {
+                ask(filter_block, ExpectedFilter::by_id(*id), blocks, trace, |filter| {
+                    FilterSummary {
+                        kind: filter.kind(),
+                        block_count: 1,
+                        key_count: filter.key_count(),
+                        bits_per_key: filter.bits_per_key(),
+                        error_rate: filter.error_rate(),
+                        byte_size: filter.as_bytes().len() as u64,
+                    }
                 })
             }
-            Layout::Partitioned(it) => {
-                let Some(Partitions { index, .. }) = self.partitions(it, blocks, trace)? else {
+            Layout::Partitioned(partitioned) => {
+                let Some(LoadedPartitions { index, .. }) =
+                    self.partitions(partitioned, blocks, trace)?
+                else {
                     return Ok(None);
                 };
                 let headers = (index.partitions.len() * filter::HEADER_LEN) as u64;
@@ -207,17 +225,18 @@ impl RowFilter {
         }
     }
 
-    /// Loads all its blocks, to be kept from then on if they are pinned. What cannot be read now is
-    /// met again by who asks it.
+    /// Loads all blocks of the filter, which makes them resident if they are pinned.
+    ///
+    /// A lookup that needs an unreadable block gets the error again.
     pub(crate) fn load(&self, blocks: &BlockReader) {
         let trace = &mut ReadTrace::default();
         match &self.layout {
-            Layout::Whole { part, id } => {
-                let _ = ask(part, ExpectedFilter::by_id(*id), blocks, trace, |_| ());
+            Layout::Whole { filter_block, id } => {
+                let _ = ask(filter_block, ExpectedFilter::by_id(*id), blocks, trace, |_| ());
             }
-            Layout::Partitioned(it) => {
-                if let Ok(Some(partitions)) = self.partitions(it, blocks, trace) {
-                    for number in 0..partitions.parts.len() {
+            Layout::Partitioned(partitioned) => {
+                if let Ok(Some(partitions)) = self.partitions(partitioned, blocks, trace) {
+                    for number in 0..partitions.filter_blocks.len() {
                         let _ = partitions.ask(number, blocks, trace, |_| ());
                     }
                 }
@@ -225,8 +244,9 @@ impl RowFilter {
         }
     }
 
-    /// Reads all of it and says what is wrong: which parts are damaged, and whether it has all rows, if it
-    /// is known how many there are.
+    /// Reads all blocks of the filter, and returns the damage.
+    ///
+    /// Checks the number of keys too, if the number of rows is known.
     pub(crate) fn check(
         &self,
         blocks: &BlockReader,
@@ -234,48 +254,53 @@ impl RowFilter {
     ) -> Result<Vec<Damage>> {
         let trace = &mut ReadTrace::default();
         let (at, keys, damaged) = match &self.layout {
-            Layout::Whole { part, id } => {
-                let keys =
-                    ask(part, ExpectedFilter::by_id(*id), blocks, trace, StoredFilter::key_count)?;
-                (part.place(), keys, part.damage().into_iter().cloned().collect())
+            Layout::Whole { filter_block, id } => {
+                let keys = ask(
+                    filter_block,
+                    ExpectedFilter::by_id(*id),
+                    blocks,
+                    trace,
+                    StoredFilter::key_count,
+                )?;
+                (filter_block.place(), keys, filter_block.damage().into_iter().cloned().collect())
             }
-            Layout::Partitioned(it) => {
-                let Some(partitions) = self.partitions(it, blocks, trace)? else {
-                    return Ok(it.damage.get().into_iter().cloned().collect());
+            Layout::Partitioned(partitioned) => {
+                let Some(partitions) = self.partitions(partitioned, blocks, trace)? else {
+                    return Ok(partitioned.damage.get().into_iter().cloned().collect());
                 };
-                for number in 0..partitions.parts.len() {
+                for number in 0..partitions.filter_blocks.len() {
                     partitions.ask(number, blocks, trace, |_| ())?;
                 }
-                let damaged = partitions.parts.iter().filter_map(FilterPart::damage);
-                (it.index, Some(partitions.index.key_count()), damaged.cloned().collect())
+                let damaged = partitions.filter_blocks.iter().filter_map(LazyFilterBlock::damage);
+                (partitioned.index, Some(partitions.index.key_count()), damaged.cloned().collect())
             }
         };
-        let mut wrong: Vec<Damage> = damaged;
+        let mut problems: Vec<Damage> = damaged;
         if let Some((keys, rows)) = keys.zip(row_count).filter(|(keys, rows)| keys != rows) {
-            let what = format!("a filter of {keys} rows, not of {rows}");
-            wrong.push(Damage::in_block(BlockType::Meta, at.offset, what));
+            let what = format!("a filter of {keys} rows, but the file has {rows}");
+            problems.push(Damage::in_block(BlockType::Meta, at.offset, what));
         }
-        Ok(wrong)
+        Ok(problems)
     }
 
-    /// The partitions, whose index is read by the first who asks; `None` if it is damaged.
+    /// Returns the partitions; `None` if their index is damaged. The first call reads the index.
     fn partitions<'a>(
         &self,
-        it: &'a Partitioned,
+        partitioned: &'a Partitioned,
         blocks: &BlockReader,
         trace: &mut ReadTrace,
-    ) -> Result<Option<&'a Partitions>> {
-        if let Some(partitions) = it.loaded.get() {
+    ) -> Result<Option<&'a LoadedPartitions>> {
+        if let Some(partitions) = partitioned.loaded.get() {
             return Ok(Some(partitions));
         }
-        if it.damage.get().is_some() {
+        if partitioned.damage.get().is_some() {
             return Ok(None);
         }
-        match Partitions::load(it, &self.first_row, blocks, trace) {
-            Ok(partitions) => Ok(Some(it.loaded.get_or_init(|| partitions))),
+        match LoadedPartitions::load(partitioned, &self.first_row, blocks, trace) {
+            Ok(partitions) => Ok(Some(partitioned.loaded.get_or_init(|| partitions))),
             Err(Error::Corrupt { damage, .. }) => {
-                // If another thread was first, it found the same.
-                let _ = it.damage.set(damage);
+                // Fails only if another thread was first, which then found the same damage.
+                let _ = partitioned.damage.set(damage);
                 Ok(None)
             }
             Err(error) => Err(error),
@@ -283,14 +308,14 @@ impl RowFilter {
     }
 }
 
-/// Returns the filter of a block, if that is in memory for as long as the file is open.
+/// Returns the filter of a block, if the block is resident.
 #[inline]
-fn resident(part: &FilterPart<FilterBlock>) -> Option<ResidentFilter<'_>> {
-    let block = part.kept()?.block();
+fn resident(filter_block: &LazyFilterBlock<FilterBlock>) -> Option<ResidentFilter<'_>> {
+    let block = filter_block.resident()?.block();
     Some(ResidentFilter { filter: block.filter(), bytes: block.bytes() })
 }
 
-/// What the file says about a filter, to recognise it.
+/// What the file states about a filter block, to identify it.
 #[derive(Clone, Copy, Debug, Default)]
 struct ExpectedFilter {
     keys: Option<u64>,
@@ -300,7 +325,7 @@ struct ExpectedFilter {
 }
 
 impl ExpectedFilter {
-    /// From the file info; empty if that has no id.
+    /// Makes the expectation from the file info; without an id nothing is expected.
     fn by_id(id: Option<(u64, u64)>) -> Self {
         let (keys, checksum) = id.unzip();
         Self { keys, checksum, ..Self::default() }
@@ -316,64 +341,71 @@ impl ExpectedFilter {
     }
 }
 
-/// Asks the filter in one block; `None` if that is damaged.
+/// Asks the filter in one block; `None` if the block is damaged.
 fn ask<R>(
-    part: &FilterPart<FilterBlock>,
+    filter_block: &LazyFilterBlock<FilterBlock>,
     expected: ExpectedFilter,
     blocks: &BlockReader,
     trace: &mut ReadTrace,
     question: impl FnOnce(&StoredFilter<Bytes>) -> R,
 ) -> Result<Option<R>> {
-    if part.damage().is_some() {
+    if filter_block.damage().is_some() {
         return Ok(None);
     }
     let check = |block: &FilterBlock| expected.check(block.filter());
-    match part.load(blocks, BlockType::Meta, trace, check) {
+    match filter_block.load(blocks, BlockType::Meta, trace, check) {
         Ok(held) => Ok(Some(question(held.filter()))),
         Err(Error::Corrupt { .. }) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-impl Partitions {
+impl LoadedPartitions {
     fn load(
-        it: &Partitioned,
+        partitioned: &Partitioned,
         first_row: &[u8],
         blocks: &BlockReader,
         trace: &mut ReadTrace,
     ) -> Result<Self> {
         let check = |_: &MetaBlock, header: &Header| {
-            if header.previous_block == it.previous {
+            if header.previous_block == partitioned.previous {
                 return Ok(());
             }
-            Err("is not the filter index that the file has here: it follows another block")
+            Err("is not the filter index of the file: its `previous` offset is another one")
         };
-        let block =
-            blocks.load(it.index.of_type(BlockType::Meta), Caching::Bypass, trace, check)?;
+        let block = blocks.load(
+            partitioned.index.of_type(BlockType::Meta),
+            Caching::Bypass,
+            trace,
+            check,
+        )?;
         let body = block.body();
-        let damaged = |what| blocks.damaged(it.index, BlockType::Meta, what);
+        let damaged = |what| blocks.damaged(partitioned.index, BlockType::Meta, what);
         let index = FilterIndex::parse(body).map_err(damaged)?;
         let own_id = (index.key_count(), index_checksum(body));
-        if it.id.is_some_and(|id| id != own_id) {
+        if partitioned.id.is_some_and(|id| id != own_id) {
             return Err(damaged("is another filter index than the file has here".into()));
         }
-        if index.partitions.len() != it.places.len() {
-            let (stated, is) = (index.partitions.len(), it.places.len());
-            return Err(damaged(format!("{stated} partitions, of which {is} are there").into()));
+        if index.partitions.len() != partitioned.places.len() {
+            let (stated, is) = (index.partitions.len(), partitioned.places.len());
+            return Err(damaged(
+                format!("{stated} partitions in the filter index, but {is} in the file").into(),
+            ));
         }
-        // Else it would deny the rows before it.
+        // A greater first row would deny all rows before it.
         if index.partitions.first().is_none_or(|first| first.first_row[..] != *first_row) {
             let what = "the filter index does not begin with the first row of the file";
             return Err(damaged(what.into()));
         }
         let bytes = (block.bytes() + index.bytes()) as u64;
         let room = blocks.cache.as_ref().and_then(|cache| cache.reserve(bytes));
-        let part = |(place, previous): &(BlockPlace, _)| FilterPart::new(*place, *previous);
-        let parts = it.places.iter().map(part).collect();
-        Ok(Self { index, parts, _room: room })
+        let filter_block =
+            |(place, previous): &(BlockPlace, _)| LazyFilterBlock::new(*place, *previous);
+        let filter_blocks = partitioned.places.iter().map(filter_block).collect();
+        Ok(Self { index, filter_blocks, _room: room })
     }
 
-    /// Asks one partition; `None` if it is damaged.
+    /// Asks one partition; `None` if the partition is damaged.
     fn ask<R>(
         &self,
         number: usize,
@@ -384,9 +416,10 @@ impl Partitions {
         let Partition { keys, len, checksum, .. } = self.index.partitions[number];
         let kind = Some(self.index.kind);
         let expected = ExpectedFilter { keys: Some(keys), len: Some(len), kind, checksum };
-        ask(&self.parts[number], expected, blocks, trace, question)
+        ask(&self.filter_blocks[number], expected, blocks, trace, question)
     }
 }
 
 #[cfg(test)]
+#[path = "row_filter_tests.rs"]
 mod tests;

@@ -1,18 +1,13 @@
-//! The parts that a manifest's bytes are made of.
-
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
+//! Strings, flags and lengths in a manifest.
 
 use std::io::{self, Read};
 
 use byteorder::{ReadBytesExt, WriteBytesExt};
 
-/// What is wrong with a manifest. Reading past the end is one of it.
-pub(super) struct Wrong(pub(super) &'static str);
+/// Why the bytes of a manifest are refused.
+pub(super) struct Invalid(pub(super) &'static str);
 
-impl From<io::Error> for Wrong {
+impl From<io::Error> for Invalid {
     fn from(_: io::Error) -> Self {
         Self("ends too early")
     }
@@ -24,21 +19,21 @@ pub(super) fn write_short(out: &mut Vec<u8>, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-pub(super) fn read_short(bytes: &mut &[u8]) -> Result<Vec<u8>, Wrong> {
+pub(super) fn read_short(bytes: &mut &[u8]) -> Result<Vec<u8>, Invalid> {
     let len = bytes.read_u8()?;
     read_bytes(bytes, len.into())
 }
 
-pub(super) fn read_bytes(bytes: &mut &[u8], len: usize) -> Result<Vec<u8>, Wrong> {
+pub(super) fn read_bytes(bytes: &mut &[u8], len: usize) -> Result<Vec<u8>, Invalid> {
     let mut taken = vec![0; len.min(bytes.len())];
     bytes.read_exact(&mut taken)?;
-    if taken.len() == len { Ok(taken) } else { Err(Wrong("ends too early")) }
+    if taken.len() == len { Ok(taken) } else { Err(Invalid("ends too early")) }
 }
 
-pub(super) fn read_flag(bytes: &mut &[u8]) -> Result<bool, Wrong> {
+pub(super) fn read_flag(bytes: &mut &[u8]) -> Result<bool, Invalid> {
     match bytes.read_u8()? {
         0 => Ok(false),
         1 => Ok(true),
-        _ => Err(Wrong("neither yes nor no")),
+        _ => Err(Invalid("neither yes nor no")),
     }
 }

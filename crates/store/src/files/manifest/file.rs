@@ -1,26 +1,21 @@
-//! A store file, as the manifest lists it, and how one is told from all others.
+//! The manifest's entry of a store file, and the checks that an open file is the listed one.
 //!
 //! | bytes | field           | encoding and meaning                                            |
 //! |------:|-----------------|-----------------------------------------------------------------|
-//! |    16 | `name`          | as bytes; the file's name is these in hex                       |
-//! |  1+16 | `id`            | u8 whether there is one; what the file info calls the file      |
+//! |    16 | `name`          | the bytes whose hex digits are the file's name                  |
+//! |  1+16 | `id`            | u8 whether present; the id in the file info                     |
 //! |     8 | `length`        | u64 BE                                                          |
 //! |     4 | `checksum`      | u32 BE; CRC-32C of the whole file                               |
 //! |     8 | `cells`         | u64 BE                                                          |
 //! |   8+8 | `sequence ids`  | u64 BE least and greatest                                       |
-//! |     1 | `carried`       | u8: 1 if cells carry their own; 0 if all have the greatest      |
+//! |     1 | `carried`       | u8: 1 if cells have their own; 0 if all have the greatest       |
 //! | 1+8+8 | `times`         | u8 whether known; i64 BE oldest and newest                      |
 //! |   4+n | `first key`     | u32 BE length, and the flat key of the first cell               |
 //! |   4+n | `last key`      | u32 BE length, and the flat key of the last cell                |
 //!
-//! Files of this store have their id in their file info, under [`FILE_ID_KEY`], which
-//! HBase passes over. Files from elsewhere have none, or that of another store; they are told from others by the
-//! rest. See `docs/src/decisions/0007-files-are-told-from-each-other.md`.
-
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
+//! A file that this store wrote has its id in the file info, under [`FILE_ID_KEY`], which HBase ignores. An
+//! imported file has no id, or that of another store; the other fields identify it. See
+//! `docs/src/decisions/0007-files-are-told-from-each-other.md`.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -28,19 +23,20 @@ use std::io::{self, Read};
 use byteorder::{BigEndian, ReadBytesExt, WriteBytesExt};
 use sstable::{Comparator, FileInfo, KeyRef, Reader, SequenceId, Timestamp};
 
-use super::bytes::{Wrong, read_bytes, read_flag};
+use super::bytes::{Invalid, read_bytes, read_flag};
 use crate::files::identity::is_store_file_name;
 use crate::files::sequence;
 
-/// The key of the file info under which a store writes the id of a file: 16 bytes, and no other file has
-/// the same. HBase ignores it. Whoever copies the cells of a store file into another file leaves it out.
+/// The file-info key of a store file's id: 16 bytes, unique to the file. HBase ignores it.
+///
+/// A program that copies the cells of a store file into another file must leave this entry out.
 pub const FILE_ID_KEY: &[u8] = b"STORE_FILE_ID";
 
-/// A store file, as the manifest lists it.
+/// The manifest's entry of a store file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct FileEntry {
     pub(crate) name: String,
-    /// `None` if the file comes from elsewhere and has none.
+    /// `None` for an imported file without an id.
     pub(crate) id: Option<FileId>,
     pub(crate) length: u64,
     pub(crate) checksum: u32,
@@ -57,18 +53,17 @@ fn differ(what: &str, file: &dyn fmt::Display, manifest: &dyn fmt::Display) -> S
     format!("is not the file that the manifest lists: {what} {file}, not {manifest}")
 }
 
-/// What a store file is called inside: the name that it was written under. It stays with the bytes,
-/// whatever the file is renamed to.
+/// The id of a store file: the name under which it was written. It stays the same if the file is renamed.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub(crate) struct FileId([u8; 16]);
 
-/// A cell's key in the form that files have it in, known to be one.
+/// A valid key of a cell in the flat form of HFiles.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct FlatKey(Vec<u8>);
 
 impl FileEntry {
-    /// What a file from elsewhere would be listed as: as old as it says, or if it does not say, the
-    /// oldest. `None` if it has no cells, or keys that are none.
+    /// Returns the entry of an imported file. Its age is what the file states, otherwise the oldest. Returns
+    /// `None` if the file has no cells, or invalid keys.
     pub(crate) fn of_file(file: &Reader, name: &str, checksum: u32) -> Option<Self> {
         let carried = sequence::carried(file);
         Some(Self {
@@ -94,12 +89,12 @@ impl FileEntry {
         self.last_key.row()
     }
 
-    /// What is wrong with the length of a file, if it is not the one listed.
+    /// Returns the problem if a file does not have the listed length.
     pub(crate) fn wrong_len(&self, len: u64) -> Option<String> {
         (len != self.length).then(|| differ("its length is", &len, &self.length))
     }
 
-    /// What is wrong with the CRC-32C of all bytes of a file, if it is not the one listed.
+    /// Returns the problem if the CRC-32C of the whole file is not the listed one.
     pub(crate) fn wrong_checksum(&self, checksum: u32) -> Option<String> {
         let stated = self.checksum;
         (checksum != stated).then(|| {
@@ -107,8 +102,8 @@ impl FileEntry {
         })
     }
 
-    /// What an open file says of itself that this entry does not; `None` if it may be the one. Only
-    /// the checksum of the whole file tells for sure.
+    /// Returns the first difference between an open file and this entry, or `None` if the file may be the
+    /// listed one. Only the checksum of the whole file is certain.
     pub(crate) fn contradiction(&self, file: &Reader) -> Option<String> {
         let id = FileId::of(file.file_info());
         if id != self.id {
@@ -152,7 +147,7 @@ impl FileEntry {
         Ok(())
     }
 
-    pub(super) fn read(bytes: &mut &[u8]) -> Result<Self, Wrong> {
+    pub(super) fn read(bytes: &mut &[u8]) -> Result<Self, Invalid> {
         let name = format!("{:032x}", bytes.read_u128::<BigEndian>()?);
         let has_id = read_flag(bytes)?;
         let mut id = FileId([0; 16]);
@@ -162,15 +157,15 @@ impl FileEntry {
         let sequence_min = SequenceId::new(bytes.read_u64::<BigEndian>()?);
         let sequence_max = SequenceId::new(bytes.read_u64::<BigEndian>()?);
         if sequence_min > sequence_max {
-            return Err(Wrong("sequence ids out of order"));
+            return Err(Invalid("sequence ids out of order"));
         }
-        sequence::check(sequence_max).map_err(Wrong)?;
+        sequence::check(sequence_max).map_err(Invalid)?;
         let (carries_sequence_ids, has_times) = (read_flag(bytes)?, read_flag(bytes)?);
         let oldest = Timestamp::new(bytes.read_i64::<BigEndian>()?);
         let newest = Timestamp::new(bytes.read_i64::<BigEndian>()?);
         let (first_key, last_key) = (read_key(bytes)?, read_key(bytes)?);
         if Comparator::Bytes.compare(&first_key.as_ref(), &last_key.as_ref()).is_gt() {
-            return Err(Wrong("a last key before the first"));
+            return Err(Invalid("the last key is before the first"));
         }
         Ok(Self {
             name,
@@ -189,13 +184,13 @@ impl FileEntry {
 }
 
 impl FileId {
-    /// The id of a file that is written under this name; `None` if no store file is called so.
+    /// Returns the id of a file that is written under this name, or `None` if it is no store file's name.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         is_store_file_name(name).then_some(())?;
         u128::from_str_radix(name, 16).ok().map(|number| Self(number.to_be_bytes()))
     }
 
-    /// The id of a file, from what it says of itself.
+    /// Returns the id in a file's file info.
     pub(crate) fn of(file_info: &FileInfo) -> Option<Self> {
         file_info.value(FILE_ID_KEY)?.try_into().ok().map(Self)
     }
@@ -222,7 +217,7 @@ fn shown_id(id: Option<FileId>) -> String {
 }
 
 impl FlatKey {
-    /// Takes the bytes of a key; `None` if they are none.
+    /// Parses a flat key. Returns `None` if the bytes are not one.
     pub(crate) fn parse(bytes: impl Into<Vec<u8>>) -> Option<Self> {
         let bytes = bytes.into();
         KeyRef::parse(&bytes).is_some().then_some(Self(bytes))
@@ -232,7 +227,7 @@ impl FlatKey {
         KeyRef::parse(&self.0).expect("checked when it was made")
     }
 
-    /// The row, which stands in front behind its length.
+    /// Returns the row: the bytes after the row's length.
     fn row(&self) -> &[u8] {
         self.as_ref().row
     }
@@ -244,8 +239,8 @@ impl fmt::Display for FlatKey {
     }
 }
 
-fn read_key(bytes: &mut &[u8]) -> Result<FlatKey, Wrong> {
+fn read_key(bytes: &mut &[u8]) -> Result<FlatKey, Invalid> {
     let len = usize::try_from(bytes.read_u32::<BigEndian>()?);
-    let key = read_bytes(bytes, len.map_err(|_| Wrong("ends too early"))?)?;
-    FlatKey::parse(key).ok_or(Wrong("a key that is none"))
+    let key = read_bytes(bytes, len.map_err(|_| Invalid("ends too early"))?)?;
+    FlatKey::parse(key).ok_or(Invalid("a key that is none"))
 }

@@ -1,40 +1,35 @@
-//! The list of all that belongs to a store: families, their options, and their files.
+//! The manifest: the store's families, their options and their files.
 //!
-//! It is one small file, written anew for every change: temp file, write, sync, rename, sync of
-//! the directory. Whoever opens the store finds the old one or the new one, never a mixture. A
-//! file that it does not name does not exist, and is removed.
+//! The manifest is one small file that is rewritten for every change: write a temporary file, sync,
+//! rename, sync the directory. A crash leaves the old manifest or the new one. A store file that the
+//! manifest does not list is removed when the store is opened.
 //!
 //! | at | bytes | field          | encoding and meaning                                          |
 //! |---:|------:|----------------|---------------------------------------------------------------|
 //! |  0 |     8 | `magic`        | `STOREMAN`                                                    |
 //! |  8 |     4 | `version`      | u32 BE; 3                                                     |
 //! | 12 |     8 | `store`        | u64 BE; the store's id, drawn at random                       |
-//! | 20 |     8 | `filter seed`  | u64 BE; of all our filters, drawn at random                   |
+//! | 20 |     8 | `filter seed`  | u64 BE; of all row filters, drawn at random                   |
 //! | 28 |     8 | `first segment`| u64 BE; the oldest log segment that is still needed           |
 //! | 36 |     8 | `flushed`      | u64 BE; writes up to this sequence id are in files            |
-//! | 44 |     8 | `log end`      | u64 BE; the segments before this one must be there            |
-//! | 52 |     2 | `families`     | u16 BE; how many follow                                       |
-//! | 54 |       | families       | one behind the other                                          |
+//! | 44 |     8 | `log end`      | u64 BE; all segments before this one must exist               |
+//! | 52 |     2 | `families`     | u16 BE; the number of families                                |
+//! | 54 |       | families       | one after another                                             |
 //! |    |     4 | `checksum`     | u32 BE; CRC-32C of everything before it                       |
 //!
-//! Version 2, which is read and no longer written, has no `log end`. There a store with a family, or
-//! with a first segment above 1, always has its first segment, and no more is known.
+//! Version 2 is read and not written. It has no `log end`: a store with a family, or with a first segment
+//! above 1, must have its first segment; of later segments nothing is known.
 //!
 //! A family:
 //!
 //! | bytes | field           | encoding and meaning                                            |
 //! |------:|-----------------|-----------------------------------------------------------------|
-//! |     2 | `id`            | u16 BE; what the log calls it                                   |
+//! |     2 | `id`            | u16 BE; the family's id in the log                              |
 //! |   1+n | `name`          | u8 length and bytes                                             |
 //! |       | options         | see [`options`]                                                 |
-//! |     4 | `files`         | u32 BE; how many follow                                         |
+//! |     4 | `files`         | u32 BE; the number of files                                     |
 //!
 //! A file: see [`file`](mod@super::file).
-
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use std::collections::BTreeSet;
 use std::io;
@@ -44,6 +39,7 @@ use byteorder::{BigEndian, ReadBytesExt, WriteBytesExt};
 use filter::Seed;
 use sstable::SequenceId;
 
+use crate::checksum::crc32c;
 use crate::error::{Error, Result};
 use crate::files::identity::random_number;
 use crate::files::names::{MANIFEST_NAME, MANIFEST_TEMPORARY_NAME, check_family_name};
@@ -53,24 +49,24 @@ use crate::files::sequence;
 use crate::options::FamilyOptions;
 use crate::vfs::Vfs;
 
-use super::bytes::{Wrong, read_short, write_short};
+use super::bytes::{Invalid, read_short, write_short};
 use super::file::FileEntry;
 use super::options;
 
-/// The list itself.
+/// The contents of a manifest.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Manifest {
     pub(crate) store: u64,
     pub(crate) seed: Seed,
     pub(crate) first_segment: SegmentNumber,
     pub(crate) flushed: SequenceId,
-    /// The segments from the first one on and before this one were begun, and must be there. It is
-    /// written before the first record of a segment is.
+    /// All segments from the first one up to this one, exclusive, must exist. It is on disk before the
+    /// first record of a segment is written.
     pub(crate) log_end: SegmentNumber,
     pub(crate) families: Vec<FamilyEntry>,
 }
 
-/// A family, as the manifest lists it.
+/// The manifest's entry of a family.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FamilyEntry {
     pub(crate) id: u16,
@@ -84,13 +80,13 @@ impl Manifest {
     pub(crate) const TEMPORARY_NAME: &str = MANIFEST_TEMPORARY_NAME;
     const MAGIC: [u8; 8] = *b"STOREMAN";
     const VERSION: u32 = 3;
-    /// The version without the end of the log.
+    /// The version without `log end`.
     const VERSION_2: u32 = 2;
-    /// The longest manifest that is written, and read: some 4,000 files with keys of the greatest
-    /// length, or a million with usual ones.
+    /// The maximum length of a manifest: about 4,000 files with keys of the maximum length, or a million
+    /// with ordinary keys.
     const LEN_MAX: u64 = 256 << 20;
 
-    /// The manifest of a store that is being made.
+    /// Returns the manifest of a new store.
     pub(crate) fn new() -> Result<Self> {
         Ok(Self {
             store: random_number()?,
@@ -102,7 +98,7 @@ impl Manifest {
         })
     }
 
-    /// Reads the manifest of the store in `directory`; `None` if there is none.
+    /// Reads the manifest of the store in `directory`. Returns `None` if there is none.
     pub(crate) fn load(vfs: &dyn Vfs, directory: &Path) -> Result<Option<Self>> {
         let path = directory.join(Self::NAME);
         let source = match vfs.open(&path) {
@@ -120,7 +116,7 @@ impl Manifest {
         })
     }
 
-    /// Replaces the manifest of the store in `directory`. When it returns, the new one is on disk.
+    /// Replaces the manifest of the store in `directory`. The new one is then on disk.
     pub(crate) fn store(&self, vfs: &dyn Vfs, directory: &Path) -> Result<()> {
         let bytes = self.to_bytes();
         if u64::try_from(bytes.len()).is_ok_and(|len| len > Self::LEN_MAX) {
@@ -138,7 +134,7 @@ impl Manifest {
         vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))
     }
 
-    /// Removes a manifest that a crash left half written, if there is one.
+    /// Removes the temporary file of a manifest that a crash left, if there is one.
     pub(crate) fn remove_unfinished(vfs: &dyn Vfs, directory: &Path) -> Result<()> {
         let temporary = directory.join(Self::TEMPORARY_NAME);
         match vfs.unlink(&temporary) {
@@ -149,29 +145,32 @@ impl Manifest {
         }
     }
 
-    /// What the log calls a family by, in words.
+    /// Returns the name of the family with this id, for messages.
     pub(crate) fn family_name(&self, id: u16) -> Option<&str> {
         self.families.iter().find(|family| family.id == id).map(|family| &*family.name)
     }
 
-    /// A family that is open, and so is listed.
+    /// Returns the entry of an open family.
     pub(crate) fn family_mut(&mut self, id: u16) -> &mut FamilyEntry {
         let mut families = self.families.iter_mut();
         families.find(|family| family.id == id).expect("families are never removed")
     }
 
-    /// Asserts that a change has kept what never changes, and has taken nothing back.
+    /// Asserts that a change keeps the ids, and decreases no sequence id or segment number.
     pub(crate) fn assert_may_become(&self, changed: &Self) {
         assert!(
             self.store == changed.store && self.seed == changed.seed,
             "a store keeps its id and its seed"
         );
-        assert!(self.flushed <= changed.flushed, "what is in files stays in files");
+        assert!(self.flushed <= changed.flushed, "the flushed sequence id never decreases");
         assert!(
             self.first_segment <= changed.first_segment && self.log_end <= changed.log_end,
-            "segments are forgotten and begun in their order"
+            "segment numbers never decrease"
         );
-        assert!(changed.first_segment <= changed.log_end, "a log ends where it begins, or later");
+        assert!(
+            changed.first_segment <= changed.log_end,
+            "the log's end is not before its first segment"
+        );
         let ids = |manifest: &Self| manifest.families.iter().map(|it| it.id).collect::<Vec<_>>();
         assert!(ids(changed).starts_with(&ids(self)), "families are only added");
     }
@@ -179,8 +178,8 @@ impl Manifest {
     fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         bytes.extend_from_slice(&Self::MAGIC);
-        self.write(&mut bytes).expect("a vector takes everything");
-        let checksum = crc32c::crc32c(&bytes);
+        self.write(&mut bytes).expect("writing to a vector cannot fail");
+        let checksum = crc32c(&bytes);
         bytes.extend_from_slice(&checksum.to_be_bytes());
         bytes
     }
@@ -206,7 +205,7 @@ impl Manifest {
         Ok(())
     }
 
-    /// Reads a manifest's bytes; an error says where they are wrong, and how.
+    /// Parses a manifest. An error has the offset and the reason.
     fn parse(bytes: &[u8]) -> Result<Self, (usize, &'static str)> {
         if !bytes.starts_with(&Self::MAGIC) {
             return Err((0, NO_MANIFEST));
@@ -214,22 +213,22 @@ impl Manifest {
         let Some((covered, checksum)) = bytes.split_last_chunk::<4>() else {
             return Err((0, "ends in its header"));
         };
-        if u32::from_be_bytes(*checksum) != crc32c::crc32c(covered) {
+        if u32::from_be_bytes(*checksum) != crc32c(covered) {
             return Err((covered.len(), "the checksum does not match"));
         }
         let Some(mut rest) = covered.get(Self::MAGIC.len()..) else {
             return Err((covered.len(), "ends in its header"));
         };
         let parsed = Self::read(&mut rest);
-        let at = covered.len().checked_sub(rest.len()).expect("what is left is the end of it");
+        let at = covered.len().checked_sub(rest.len()).expect("the rest is a suffix");
         let manifest = parsed.map_err(|wrong| (at, wrong.0))?;
         if rest.is_empty() { Ok(manifest) } else { Err((at, "bytes behind its end")) }
     }
 
-    fn read(bytes: &mut &[u8]) -> Result<Self, Wrong> {
+    fn read(bytes: &mut &[u8]) -> Result<Self, Invalid> {
         let version = bytes.read_u32::<BigEndian>()?;
         if !matches!(version, Self::VERSION | Self::VERSION_2) {
-            return Err(Wrong("a manifest version that this build does not know"));
+            return Err(Invalid("unknown manifest version"));
         }
         let mut manifest = Self {
             store: bytes.read_u64::<BigEndian>()?,
@@ -239,21 +238,21 @@ impl Manifest {
             log_end: SegmentNumber::FIRST,
             families: Vec::new(),
         };
-        sequence::check(manifest.flushed).map_err(Wrong)?;
+        sequence::check(manifest.flushed).map_err(Invalid)?;
         if manifest.first_segment == SegmentNumber::END {
-            return Err(Wrong("a log that begins behind the last segment"));
+            return Err(Invalid("the log begins after the last segment"));
         }
         if version == Self::VERSION {
             manifest.log_end = SegmentNumber(bytes.read_u64::<BigEndian>()?);
             if manifest.log_end < manifest.first_segment {
-                return Err(Wrong("a log that ends before it begins"));
+                return Err(Invalid("the log ends before it begins"));
             }
         }
         let (mut ids, mut names) = (BTreeSet::new(), BTreeSet::new());
         for _ in 0..bytes.read_u16::<BigEndian>()? {
             let family = read_family(bytes)?;
             if !ids.insert(family.id) || !names.insert(family.name.clone()) {
-                return Err(Wrong("a family that is listed twice"));
+                return Err(Invalid("family listed twice"));
             }
             manifest.families.push(family);
         }
@@ -269,12 +268,12 @@ impl Manifest {
 
 const NO_MANIFEST: &str = "not a manifest";
 
-fn read_family(bytes: &mut &[u8]) -> Result<FamilyEntry, Wrong> {
+fn read_family(bytes: &mut &[u8]) -> Result<FamilyEntry, Invalid> {
     let id = bytes.read_u16::<BigEndian>()?;
     let name = read_short(bytes)?;
-    let name = String::from_utf8(name).map_err(|_| Wrong("a family name that is not text"))?;
+    let name = String::from_utf8(name).map_err(|_| Invalid("family name is not UTF-8"))?;
     if check_family_name(&name).is_err() {
-        return Err(Wrong("a family name that cannot be a directory"));
+        return Err(Invalid("family name cannot be a directory"));
     }
     let options = options::read(bytes)?;
     let mut files = Vec::new();
@@ -282,7 +281,7 @@ fn read_family(bytes: &mut &[u8]) -> Result<FamilyEntry, Wrong> {
     for _ in 0..bytes.read_u32::<BigEndian>()? {
         let file = FileEntry::read(bytes)?;
         if !names.insert(file.name.clone()) {
-            return Err(Wrong("a file that is listed twice"));
+            return Err(Invalid("file listed twice"));
         }
         files.push(file);
     }
@@ -385,7 +384,7 @@ mod tests {
         files.families[0].files.push(file);
         for (wrong, what) in [(families, "family"), (files, "file")] {
             let refused = Manifest::parse(&wrong.to_bytes()).unwrap_err().1;
-            assert_eq!(refused, format!("a {what} that is listed twice"));
+            assert_eq!(refused, format!("{what} listed twice"));
         }
     }
 
@@ -396,7 +395,7 @@ mod tests {
         file.families[0].files[0].sequence_max = SequenceId::MAX;
         for wrong in [log, file] {
             let refused = Manifest::parse(&wrong.to_bytes()).unwrap_err().1;
-            assert_eq!(refused, "a sequence id that is given to no write");
+            assert_eq!(refused, "a sequence id that no write can have");
         }
     }
 
@@ -415,7 +414,7 @@ mod tests {
         }
     }
 
-    /// Whoever can write a manifest can make its checksum right, too.
+    /// A correct checksum does not make a manifest trustworthy.
     #[test]
     fn wrong_bytes_under_a_right_checksum_never_panic() {
         let bytes = full().to_bytes();
@@ -424,7 +423,7 @@ mod tests {
             for byte in [0, 1, 0x7f, 0xff] {
                 let mut wrong = bytes[..covered].to_vec();
                 wrong[at] = byte;
-                wrong.extend_from_slice(&crc32c::crc32c(&wrong).to_be_bytes());
+                wrong.extend_from_slice(&crc32c(&wrong).to_be_bytes());
                 if let Ok(manifest) = Manifest::parse(&wrong) {
                     for family in &manifest.families {
                         check_family_name(&family.name).unwrap();

@@ -1,9 +1,9 @@
-//! The manifest: the list of all that belongs to a store, as it is on disk.
+//! The manifest: the store's families and files, as on disk.
 //!
 //! ```text
-//! list     the manifest itself: store, families, checksum
+//! list     the manifest: store, families, checksum
 //! file     a store file          options  a family's options
-//! bytes    what all of them are made of
+//! bytes    strings, flags and lengths
 //! ```
 
 mod bytes;

@@ -1,22 +1,17 @@
-//! The options of a family, as the manifest has them.
+//! The options of a family in a manifest.
 //!
 //! | bytes | field           | encoding and meaning                                            |
 //! |------:|-----------------|-----------------------------------------------------------------|
 //! |     3 | `bloom type`    | u8: 0 none, 1 row, 2 row and column, 3 prefix; u16 BE its length|
-//! |   4+4 | `versions`      | u32 BE the most, u32 BE the least                               |
-//! |   1+8 | `ttl`           | u8 whether there is one; u64 BE milliseconds                    |
-//! |     1 | `keep deleted`  | u8: 0 no, 1 yes, 2 until the TTL is over                        |
+//! |   4+4 | `versions`      | u32 BE maximum, u32 BE minimum                                  |
+//! |   1+8 | `ttl`           | u8 whether present; u64 BE milliseconds                         |
+//! |     1 | `keep deleted`  | u8: 0 no, 1 yes, 2 until the TTL has passed                     |
 //! |     4 | `block size`    | u32 BE                                                          |
-//! |     2 | `encoding`      | u16 BE; the id that stands in encoded blocks                    |
+//! |     2 | `encoding`      | u16 BE; the id in encoded blocks                                |
 //! |     4 | `compression`   | u32 BE; the code in a file's trailer                            |
 //! |     1 | `in memory`     | u8: 0 no, 1 yes                                                 |
 //! |   1+n | `filter`        | u8 length and name of the filter kind; empty for none           |
 //! |   1+8 | `filter sizing` | u8: 0 error rate, 1 bits per key, 2 bytes; f64 or u64 BE        |
-
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use std::io;
 use std::time::Duration;
@@ -25,11 +20,11 @@ use byteorder::{BigEndian, ReadBytesExt, WriteBytesExt};
 use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BloomType, Compression, DataBlockEncoding};
 
-use super::bytes::{Wrong, read_flag, read_short, write_short};
+use super::bytes::{Invalid, read_flag, read_short, write_short};
 use crate::error::Result;
 use crate::options::{FamilyOptions, KeepDeletedCells};
 
-/// Appends what a family's options are.
+/// Appends the options of a family.
 pub(super) fn write(out: &mut Vec<u8>, options: &FamilyOptions) -> io::Result<()> {
     let (bloom, prefix) = match options.bloom_type {
         BloomType::None => (0, 0),
@@ -65,15 +60,15 @@ pub(super) fn write(out: &mut Vec<u8>, options: &FamilyOptions) -> io::Result<()
     out.write_u64::<BigEndian>(number)
 }
 
-/// Reads them back.
-pub(super) fn read(bytes: &mut &[u8]) -> Result<FamilyOptions, Wrong> {
+/// Reads the options of a family.
+pub(super) fn read(bytes: &mut &[u8]) -> Result<FamilyOptions, Invalid> {
     let (bloom, prefix) = (bytes.read_u8()?, bytes.read_u16::<BigEndian>()?);
     let bloom_type = match bloom {
         0 => BloomType::None,
         1 => BloomType::Row,
         2 => BloomType::RowCol,
         3 => BloomType::RowPrefixFixedLength(prefix),
-        _ => return Err(Wrong("an unknown Bloom type")),
+        _ => return Err(Invalid("an unknown Bloom type")),
     };
     let (versions, min_versions) = (bytes.read_u32::<BigEndian>()?, bytes.read_u32::<BigEndian>()?);
     let has_ttl = read_flag(bytes)?;
@@ -82,7 +77,7 @@ pub(super) fn read(bytes: &mut &[u8]) -> Result<FamilyOptions, Wrong> {
         0 => KeepDeletedCells::False,
         1 => KeepDeletedCells::True,
         2 => KeepDeletedCells::Ttl,
-        _ => return Err(Wrong("an unknown rule for deleted cells")),
+        _ => return Err(Invalid("unknown rule for deleted cells")),
     };
     let block_size = bytes.read_u32::<BigEndian>()?;
     let encoding = DataBlockEncoding::from_id(bytes.read_u16::<BigEndian>()?);
@@ -94,7 +89,7 @@ pub(super) fn read(bytes: &mut &[u8]) -> Result<FamilyOptions, Wrong> {
         None
     } else {
         let kind = str::from_utf8(&name).ok().and_then(FilterKind::from_name);
-        let kind = kind.ok_or(Wrong("a filter that this build does not know"))?;
+        let kind = kind.ok_or(Invalid("unknown filter kind"))?;
         Some((kind, read_sizing(tag, number)?))
     };
     Ok(FamilyOptions {
@@ -104,21 +99,21 @@ pub(super) fn read(bytes: &mut &[u8]) -> Result<FamilyOptions, Wrong> {
         ttl: has_ttl.then_some(ttl),
         keep_deleted_cells,
         block_size,
-        data_block_encoding: encoding.ok_or(Wrong("an unknown data block encoding"))?,
-        compression: compression.ok_or(Wrong("an unknown compression codec"))?,
+        data_block_encoding: encoding.ok_or(Invalid("unknown data block encoding"))?,
+        compression: compression.ok_or(Invalid("unknown compression codec"))?,
         in_memory,
         filter,
     })
 }
 
-fn read_sizing(tag: u8, number: u64) -> Result<Sizing, Wrong> {
+fn read_sizing(tag: u8, number: u64) -> Result<Sizing, Invalid> {
     let float = f64::from_bits(number);
     match tag {
         0 => ErrorRate::new(float)
             .map(Sizing::ErrorRate)
-            .map_err(|_| Wrong("a filter error rate outside 0 to 1")),
+            .map_err(|_| Invalid("filter error rate outside 0 to 1")),
         1 if float.is_finite() && float > 0.0 => Ok(Sizing::BitsPerKey(float)),
         2 => Ok(Sizing::Bytes(number)),
-        _ => Err(Wrong("an unknown filter sizing")),
+        _ => Err(Invalid("an unknown filter sizing")),
     }
 }

@@ -1,9 +1,9 @@
-//! Fewer files from many: reads have less to ask, and what is hidden or expired goes.
+//! Compaction: merges files, so that reads ask fewer, and drops hidden and expired cells.
 //!
 //! ```text
-//! policy  which files: as HBase's exploring policy chooses
-//! run     their cells merged into one file, which takes their place
-//! pace    not faster than is allowed, and no further once the store closes
+//! policy  selects files, as HBase's exploring policy does
+//! run     merges the cells of files into one file, which replaces them
+//! pace    limits the rate; ends the compaction when the store closes
 //! ```
 
 mod pace;

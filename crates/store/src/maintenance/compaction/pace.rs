@@ -1,11 +1,11 @@
-//! How fast a compaction goes, and whether it goes on.
+//! The rate limit of a compaction, and its end when the store closes.
 
 use std::time::{Duration, Instant};
 
 use crate::maintenance::tasks::Tasks;
 use crate::sync::sleep;
 
-/// Holds one compaction to its rate, and tells it when the store closes.
+/// Limits the rate of one compaction, and stops it when the store closes.
 #[derive(Debug)]
 pub(super) struct Pace<'a> {
     tasks: &'a Tasks,
@@ -14,14 +14,14 @@ pub(super) struct Pace<'a> {
 }
 
 impl<'a> Pace<'a> {
-    /// So long a compaction sleeps before it looks again whether the store closes.
+    /// Interval at which a waiting compaction checks whether the store closes.
     const SLEEP_MAX: Duration = Duration::from_millis(20);
 
     pub(super) fn new(tasks: &'a Tasks, bytes_per_second: Option<u64>) -> Self {
         Self { tasks, bytes_per_second, start: Instant::now() }
     }
 
-    /// Waits until so many bytes may have been written; `false` if the store closes.
+    /// Waits until the rate allows `written` bytes. Returns `false` if the store closes.
     pub(super) fn goes_on(&self, written: u64) -> bool {
         let due = self.bytes_per_second.map_or(Duration::ZERO, |rate| {
             Duration::from_secs_f64(written as f64 / rate.max(1) as f64)

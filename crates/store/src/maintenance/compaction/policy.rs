@@ -1,9 +1,11 @@
-//! Which files are merged, as HBase's exploring policy decides (`ExploringCompactionPolicy`): of all
-//! runs of neighbours in age that are long enough, and in which no file is much larger than the
-//! others together, the longest; of those equally long, the smallest.
+//! Selects the files of a compaction like HBase's `ExploringCompactionPolicy`.
 //!
-//! Once a family has so many files that HBase would hold writers back, a run counts by how many
-//! files it takes away for its bytes; and if no run is even, the smallest is merged all the same.
+//! Candidates are the runs of files adjacent in age that are long enough and *even*: no file is much
+//! larger than the others of the run together. The policy selects the longest run, and the smallest
+//! among equally long ones.
+//!
+//! When a family has [`BLOCKING_FILES`] files, at which HBase blocks writers, the policy selects the run
+//! that removes the most files per byte. If no run is even, it selects the smallest run.
 
 use std::ops::Range;
 
@@ -25,8 +27,9 @@ impl CompactionOptions {
         self.off_peak.filter(applies).map_or(self.ratio, |off_peak| off_peak.ratio)
     }
 
-    /// The files to merge at a time, given the sizes of all from the oldest to the newest, and what
-    /// a memstore is flushed at.
+    /// Returns the range of files to merge, given the sizes of all files from the oldest to the newest.
+    ///
+    /// `flush_bytes` is the flush size of a memstore.
     pub(super) fn select(&self, sizes: &[u64], flush_bytes: u64, now: Timestamp) -> Range<usize> {
         let size_min = self.size_min.unwrap_or(flush_bytes);
         let ratio = self.ratio_at(now);
@@ -57,18 +60,18 @@ impl CompactionOptions {
     }
 }
 
-/// So many files, and HBase holds writers back (`hbase.hstore.blockingStoreFiles`).
+/// Number of files at which HBase blocks writers (`hbase.hstore.blockingStoreFiles`).
 const BLOCKING_FILES: usize = 16;
 
-/// Whether no file is larger than so many times the others together.
+/// Returns whether no file of the run is larger than `ratio` times the others together.
 fn is_even(run: &[u64], size: u64, ratio: f64) -> bool {
     run.iter().all(|one| *one as f64 <= (size - one) as f64 * ratio)
 }
 
-/// Whether a run, by its files and their bytes, is better than the best so far.
+/// Returns whether a run, given its number of files and its bytes, is better than the best so far.
 fn is_better(run: (usize, u64), best: (usize, u64), is_stuck: bool) -> bool {
     if is_stuck && run.1 > 0 && best.1 > 0 {
-        // Files for bytes, and a twentieth more of them: what comes first is kept.
+        // Files per byte. A later run must be better by 5 %, so that the choice is stable.
         let worth = |(files, size): (usize, u64)| files as f64 / size as f64;
         return worth(run) > worth(best) * 1.05;
     }

@@ -1,7 +1,8 @@
-//! One compaction: the cells of some files merged into one, which takes their place.
+//! One compaction: merges the cells of some files into one file, which replaces them.
 //!
-//! What it reads it has checked first: the checksum that the manifest has of a whole file covers also
-//! what no block checksum sees. Damage must not get into a file whose checksums are all right.
+//! Before it reads a file, the compaction checks the checksum of the whole file against the manifest.
+//! That checksum also covers bytes that no block checksum covers. Damage must not get into a new file
+//! whose checksums are correct.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,16 +21,16 @@ use crate::read::merge::{CellSource, MergeCursor};
 use crate::read::rules::{Rules, Verdict};
 use crate::telemetry::{Work, WorkSpan};
 
-/// Cells between two looks at how fast it goes.
+/// Cells between two checks of the rate.
 const CELLS_PER_STEP: u64 = 4096;
 
 impl Maintenance {
-    /// Merges files of a family: all, or those that the policy selects.
+    /// Merges files of a family: all of them, or those that the policy selects.
     pub(crate) fn compact(&self, catalog: &Catalog, family: &str, major: bool) -> Result<()> {
         let _one_at_a_time = self.take_turn(&self.compaction_turn)?;
         let version = catalog.version();
         let family = version.known_family(family.as_bytes())?;
-        // The oldest first.
+        // Oldest first.
         let files: Vec<_> = family.files.by_sequence().rev().cloned().collect();
         let selected = if major { 0..files.len() } else { self.select(catalog, &files) };
         if selected.is_empty() {
@@ -39,7 +40,7 @@ impl Maintenance {
         self.merge_files(catalog, family, &files[selected], is_all)
     }
 
-    /// Merges what the policy selects, in all families, until it selects nothing more.
+    /// Merges the files that the policy selects in all families, until it selects none.
     pub(crate) fn compact_as_needed(&self, catalog: &Catalog) -> Result<()> {
         for family in &catalog.version().families {
             while !self.tasks.is_stopping() {
@@ -63,14 +64,14 @@ impl Maintenance {
         Ok(())
     }
 
-    /// The files that the policy would merge, of all from the oldest to the newest.
+    /// Returns the range of files that the policy selects, from the oldest to the newest.
     fn select(&self, catalog: &Catalog, files: &[Arc<StoreFile>]) -> Range<usize> {
         let sizes: Vec<_> = files.iter().map(|file| file.entry.length).collect();
         let flush_bytes = self.options.memstore_flush_bytes as u64;
         self.options.compaction.select(&sizes, flush_bytes, catalog.clock.now())
     }
 
-    /// Merges files into one. If the store closes before it is done, they stay as they are.
+    /// Merges files into one. If the store closes first, the files stay.
     fn merge_files(
         &self,
         catalog: &Catalog,
@@ -83,7 +84,7 @@ impl Maintenance {
         let is_old = |file: &&Arc<StoreFile>| files.iter().any(|old| Arc::ptr_eq(old, file));
         let others: Vec<_> =
             version.files.by_sequence().filter(|file| !is_old(file)).cloned().collect();
-        // Rows that several files have are counted more than once.
+        // An upper bound: a row of several files is counted once per file.
         let rows = || Ok(files.iter().map(|file| row_count(file)).sum());
         let purpose = FilePurpose {
             sequence_max: sequence_max.expect("a compaction has files"),
@@ -129,7 +130,7 @@ impl Maintenance {
     }
 }
 
-/// No put of these files is older than this.
+/// Returns a lower bound of the timestamps of the puts in these files.
 fn earliest_put(files: &[Arc<StoreFile>]) -> Timestamp {
     let known = files.iter().map(|file| file.reader.file_info().earliest_put());
     let known = known.map(|earliest| earliest.unwrap_or(Timestamp::OLDEST));

@@ -11,6 +11,7 @@
 //! batch ─┼─ queue ─ leader: log (one write, one sync) ─ memstores ─ publish ─ wake the group
 //! batch ─┘
 //! ```
+#![allow(clippy::as_conversions, clippy::arithmetic_side_effects, reason = "counts of requests")]
 
 use std::mem;
 use std::sync::Arc;

@@ -2,8 +2,6 @@
 //!
 //! A segment is created when there is a record to write, so a store without writes creates none.
 
-#![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
-
 use std::path::Path;
 
 use super::segment::{PreviousSegment, SegmentWriter};

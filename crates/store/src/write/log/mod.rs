@@ -9,6 +9,10 @@
 //! write      commit ─ writer ─ log_tail ─ segment, record
 //! read back  recovery, inspect ─ segment_reader ─ record
 //! ```
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
 
 mod commit;
 mod inspect;

@@ -22,14 +22,13 @@
 //! |     4 | `value length`     | u32 BE                                 |
 //! |       | row, qualifier, value, tags | concatenated                  |
 
-#![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
-
 use std::io::{self, Read};
 
 use byteorder::{BigEndian, ReadBytesExt};
 use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp};
 
 use super::segment::SegmentHeader;
+use crate::checksum::crc32c;
 use crate::error::{Error, Result};
 
 /// The header of a record.
@@ -92,7 +91,7 @@ pub(crate) fn encode_batch<'a>(
         record.split_first_chunk_mut::<4>().expect("the record begins with a header");
     *covered.first_chunk_mut::<4>().expect("the record begins with a header") =
         length.to_be_bytes();
-    *checksum = crc32c::crc32c(covered).to_be_bytes();
+    *checksum = crc32c(covered).to_be_bytes();
     Ok(())
 }
 

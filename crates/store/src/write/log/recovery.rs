@@ -15,8 +15,6 @@
 //! later records. [`SyncWal`](crate::Durability::SyncWal) does not promise that unsynced writes
 //! survive a power cut, so the log ends at the gap.
 
-#![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
-
 use std::path::{Path, PathBuf};
 
 use sstable::{Cell, SequenceId};

@@ -15,10 +15,9 @@
 //! A segment is complete on disk before the next one begins. The next header has its id and length,
 //! so recovery detects a segment that was replaced or cut at a record boundary.
 
-#![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
-
 use std::path::{Path, PathBuf};
 
+use crate::checksum::crc32c;
 use crate::error::{Error, Result};
 use crate::files::identity::random_number;
 use crate::files::segment_number::SegmentNumber;
@@ -56,7 +55,7 @@ impl SegmentHeader {
         bytes.extend_from_slice(&self.segment.to_be_bytes());
         bytes.extend_from_slice(&self.previous.segment.to_be_bytes());
         bytes.extend_from_slice(&self.previous.len.to_be_bytes());
-        let checksum = crc32c::crc32c(&bytes);
+        let checksum = crc32c(&bytes);
         bytes.extend_from_slice(&checksum.to_be_bytes());
         bytes
     }
@@ -74,7 +73,7 @@ impl SegmentHeader {
         let (previous, rest) = number(rest);
         let (previous_len, rest) = number(rest);
         let (covered, _) = bytes.split_last_chunk::<4>().expect("the header ends in 4 bytes");
-        if rest != crc32c::crc32c(covered).to_be_bytes() {
+        if rest != crc32c(covered).to_be_bytes() {
             return Err("the header's checksum does not match");
         }
         if u32::from_be_bytes([*v0, *v1, *v2, *v3]) != Self::VERSION {

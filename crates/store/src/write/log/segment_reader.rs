@@ -3,13 +3,13 @@
 //! A record is valid if its checksum matches and it has its segment's id. The id is random, so the
 //! search for records after damage looks only where the id occurs, and bytes that an older or
 //! foreign segment left in the file are never taken for a record of this one.
-
-#![warn(clippy::indexing_slicing, clippy::as_conversions)]
+#![allow(clippy::arithmetic_side_effects, reason = "offsets within the segment")]
 
 use std::path::Path;
 
 use super::record::RecordHeader;
 use super::segment::SegmentHeader;
+use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
 use crate::files::pieces::{PIECE, Pieces};
 use crate::vfs::Vfs;
@@ -195,14 +195,14 @@ impl SegmentReader {
     ///
     /// Holds at most one piece in memory, because the range comes from an unverified length.
     fn checksum(&mut self, mut at: u64, end: u64) -> Result<u32> {
-        let mut checksum = 0;
+        let mut checksum = Crc32c::new();
         while at < end {
             let left = usize::try_from(end - at).map_or(PIECE, |left| left.min(PIECE));
             let piece = self.pieces.bytes(at, left)?;
-            checksum = crc32c::crc32c_append(checksum, piece);
+            checksum.update(piece);
             at += to_u64(piece.len());
         }
-        Ok(checksum)
+        Ok(checksum.value())
     }
 }
 

@@ -1,4 +1,9 @@
 //! Appends batches to the log; one thread at a time holds the writer.
+#![allow(
+    clippy::as_conversions,
+    clippy::arithmetic_side_effects,
+    reason = "bytes that were written"
+)]
 
 use sstable::{SequenceId, Timestamp};
 

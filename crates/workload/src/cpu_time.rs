@@ -1,14 +1,15 @@
-//! Time on a processor, as Linux counts it: what a measurement on a busy machine can be held against.
+//! Processor time as Linux counts it. Measurements on a busy machine use it beside wall time.
 
 use std::path::Path;
 
-/// The thread that asks.
+/// Path for [`cpu_nanos`]: the calling thread.
 pub const THREAD: &str = "/proc/thread-self/schedstat";
-/// All threads that live.
+/// Path for [`cpu_nanos`]: all running threads of the process.
 pub const PROCESS: &str = "/proc/self/task";
 
-/// Nanoseconds that a thread, or all together, have had a processor so far; 0 where the system
-/// does not tell. Unlike the time that passes, it does not depend on what else the machine does.
+/// Returns the processor time of a thread, or of all running threads, in nanoseconds.
+///
+/// `of` is [`THREAD`] or [`PROCESS`]. Returns 0 where the system does not provide the figure.
 pub fn cpu_nanos(of: &str) -> u64 {
     let on_cpu = |path: &Path| -> u64 {
         let text = std::fs::read_to_string(path).unwrap_or_default();
@@ -20,13 +21,14 @@ pub fn cpu_nanos(of: &str) -> u64 {
     }
 }
 
-/// Nanoseconds on a processor so far, of all threads of the program, ended ones too; in steps of the
-/// kernel's hundredths of a second.
+/// Returns the processor time of all threads of the process, ended ones included, in nanoseconds.
+///
+/// The resolution is 10 ms, the kernel's clock tick.
 #[must_use]
 pub fn cpu_nanos_of_all() -> u64 {
     const NANOS_PER_TICK: u64 = 10_000_000;
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name of the program stands in parentheses, and may hold anything.
+    // The program's name is in parentheses and may contain any character.
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
     let ticks = |index| fields.split_whitespace().nth(index)?.parse().ok();
     let (user, system): (Option<u64>, Option<u64>) = (ticks(11), ticks(12));

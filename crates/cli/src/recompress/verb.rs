@@ -1,8 +1,4 @@
-//! `hfile recompress`: what a file would take under other encodings and codecs, or the file so written.
-
-mod measure;
-mod read_back;
-mod report;
+//! The arguments of `hfile recompress`, and the rewriting and measuring of files.
 
 use std::path::{Path, PathBuf};
 
@@ -11,23 +7,23 @@ use sstable::{
     Compression, DataBlockEncoding, FileName, ReadTrace, Reader, Writer, WriterOptions, ZstdFraming,
 };
 
-use self::measure::Sample;
-pub(crate) use self::read_back::check_sound;
-use self::report::{FileReport, RewriteReport};
+use super::measure::Sample;
+use super::read_back;
+use super::report::{FileReport, RewriteReport};
 use crate::each_file::for_each_file;
-use crate::failure::{Answer, Usage};
+use crate::failure::{Answer, UsageError};
 use crate::half_made::{Output, ScratchDirectory};
-use crate::output::Audience;
+use crate::output::ReportFormat;
 use crate::progress::Progress;
 use crate::reading_options::{reader_options, scan};
 use crate::size_text::SizeText;
 use crate::writing_options;
 
-/// Measure HFiles under every encoding and codec: size and speed; or write one anew.
+/// Measure size and speed of HFiles under every encoding and codec, or rewrite one.
 ///
-/// Each file's cells are written to a temporary file with each data block encoding and each codec, and
-/// else as the file is: block size, Bloom, tags, sequence ids, filter of ours. What was written is read
-/// back and compared with the file, cell by cell.
+/// Writes the cells of each file to a temporary file with every data block encoding and codec. Block
+/// size, Bloom filter, tags, sequence ids and row filter stay as in the file. Reads each temporary file
+/// back and compares it with the file, cell by cell.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -35,44 +31,47 @@ Examples:
   hfile recompress --compression LZ4 --json region/cf/* | jq .variants
   hfile recompress 4f1c.hfile --data-block-encoding FAST_DIFF --compression LZ4 --output new.hfile
 
-With --output the one file that is named is written anew; what no option says stays as it was. It is
-read back before it gets its name: checked as hfile verify does, and compared with the file. That can
-take twice as long as writing it. What goes to stdout is not read back.
-The temporary files go where TMPDIR says, one at a time. Times are those of files in the page cache.
-Exit status: 0 done, 1 a file is damaged, or reads back otherwise, 2 wrong usage, 3 could not read,
-or not write.")]
+--output rewrites a single file; settings without an option stay as in the file. The output is read back
+before it gets its final name: checked as by hfile verify, and compared with the file. This can take twice
+as long as writing it. Output to stdout is not read back.
+Temporary files are written to TMPDIR, one at a time. Times are for files in the page cache.
+Exit status: 0 done, 1 a file is damaged or the output differs from it, 2 wrong usage, 3 could not read
+or write.")]
 #[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
 pub(crate) struct Recompress {
-    /// The files
+    /// HFiles to measure or rewrite
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Write the file anew, to here; - is stdout
+    /// Rewrite the file to OUT; - is stdout
     #[arg(long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// Replace the output if it exists
     #[arg(long, requires = "output")]
     force: bool,
-    /// Do not read back what was written
+    /// Skip reading back the output
     #[arg(long, requires = "output")]
     no_verify: bool,
-    /// NONE, PREFIX, DIFF, FAST_DIFF or ROW_INDEX_V1 [default: all, or with --output as it is]
+    /// Encode data blocks with NONE, PREFIX, DIFF, FAST_DIFF or ROW_INDEX_V1 [default: all; with --output
+    /// as in the file]
     #[arg(long, value_name = "NAME")]
     data_block_encoding: Option<String>,
-    /// NONE, GZ, SNAPPY or LZ4; ZSTD where it was built in [default: all, or with --output as it is]
+    /// Compress blocks with NONE, GZ, SNAPPY or LZ4, or ZSTD if built in [default: all; with --output as in
+    /// the file]
     #[arg(long, value_name = "NAME")]
     compression: Option<String>,
-    /// frame or blocks: as the cluster's codec class for ZSTD wants it [default: as it is, or frame]
+    /// Frame ZSTD data as the cluster's codec class expects it: frame or blocks [default: as in the file,
+    /// or frame]
     #[arg(long, value_name = "NAME")]
     zstd_framing: Option<String>,
-    /// Bytes of cells after which a data block is cut [default: as it is]
+    /// End a data block after this many bytes of cells [default: as in the file]
     #[arg(long, value_name = "SIZE")]
     block_size: Option<SizeText>,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
 }
 
-/// What the options say.
-struct Wanted {
+/// The requested settings; `None` keeps the file's own.
+struct RewriteOptions {
     encoding: Option<DataBlockEncoding>,
     codec: Option<Compression>,
     framing: Option<ZstdFraming>,
@@ -80,27 +79,27 @@ struct Wanted {
 }
 
 impl Recompress {
-    /// Measures file by file, or writes the one.
+    /// Measures file by file, or rewrites a single file.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        let wanted = self.wanted()?;
+        let requested = self.rewrite_options()?;
         match (&self.output, &self.files[..]) {
             (Some(output), [file]) => {
-                self.rewrite(file, output, &wanted)?;
-                Ok(Answer::Sound)
+                self.rewrite(file, output, &requested)?;
+                Ok(Answer::Positive)
             }
-            (Some(_), _) => Err(Usage("one file at a time can be written anew".to_owned()).into()),
+            (Some(_), _) => Err(UsageError("--output takes a single file".to_owned()).into()),
             (None, files) => for_each_file(files, |file| {
-                self.measure(file, &wanted)?;
-                Ok(Answer::Sound)
+                self.measure(file, &requested)?;
+                Ok(Answer::Positive)
             }),
         }
     }
 
-    fn wanted(&self) -> Result<Wanted, Usage> {
+    fn rewrite_options(&self) -> Result<RewriteOptions, UsageError> {
         let (encoding, codec) = (self.data_block_encoding.as_deref(), self.compression.as_deref());
         let framing = self.zstd_framing.as_deref();
         let block_size = self.block_size.map(|size| writing_options::small("block size", size));
-        Ok(Wanted {
+        Ok(RewriteOptions {
             encoding: encoding.map(writing_options::encoding).transpose()?,
             codec: codec.map(writing_options::codec).transpose()?,
             framing: framing.map(writing_options::zstd_framing).transpose()?,
@@ -108,14 +107,20 @@ impl Recompress {
         })
     }
 
-    fn rewrite(&self, file: &Path, place: &Path, wanted: &Wanted) -> anyhow::Result<()> {
+    fn rewrite(
+        &self,
+        file: &Path,
+        destination: &Path,
+        requested: &RewriteOptions,
+    ) -> anyhow::Result<()> {
         let reader = Reader::open_file(file, reader_options())?;
-        let options = wanted.options(&reader)?;
-        let codec = wanted.codec.unwrap_or(reader.blocks().compression());
-        let encoding = wanted.encoding.unwrap_or(reader.blocks().encoding());
+        let options = requested.options(&reader)?;
+        let codec = requested.codec.unwrap_or(reader.blocks().compression());
+        let encoding = requested.encoding.unwrap_or(reader.blocks().encoding());
         let options = options.compression(codec).data_block_encoding(encoding);
-        let output = Output::create(place, self.force)?;
-        let mut writer = Writer::new(output, FileName::new(place.display().to_string()), options)?;
+        let output = Output::create(destination, self.force)?;
+        let mut writer =
+            Writer::new(output, FileName::new(destination.display().to_string()), options)?;
         let progress = Progress::new("cells written", reader.trailer().entry_count);
         let mut scanner = scan(&reader)?;
         while let Some(cell) = scanner.cell() {
@@ -127,21 +132,29 @@ impl Recompress {
         let (output, summary) = writer.finish()?;
         drop(progress);
         if let Some(written) = output.path().filter(|_| !self.no_verify) {
-            read_back::check(&reader, written, place)?;
+            read_back::check(&reader, written, destination)?;
         }
         output.finish()?;
-        if place == Path::new("-") {
+        if destination == Path::new("-") {
             return Ok(());
         }
-        self.audience.print(&RewriteReport::new(file, place, &reader, &summary, encoding, codec))
+        self.report_format.print(&RewriteReport::new(
+            file,
+            destination,
+            &reader,
+            &summary,
+            encoding,
+            codec,
+        ))
     }
 
-    fn measure(&self, file: &Path, wanted: &Wanted) -> anyhow::Result<()> {
+    fn measure(&self, file: &Path, requested: &RewriteOptions) -> anyhow::Result<()> {
         let reader = Reader::open_file(file, reader_options())?;
-        let options = wanted.options(&reader)?;
+        let options = requested.options(&reader)?;
         let encodings = DataBlockEncoding::ALL.into_iter();
-        let encodings = encodings.filter(|it| wanted.encoding.is_none_or(|wanted| wanted == *it));
-        let codecs: Vec<_> = match wanted.codec {
+        let encodings =
+            encodings.filter(|it| requested.encoding.is_none_or(|requested| requested == *it));
+        let codecs: Vec<_> = match requested.codec {
             Some(codec) => vec![codec],
             None => Compression::ALL.into_iter().filter(|codec| codec.is_supported()).collect(),
         };
@@ -152,23 +165,23 @@ impl Recompress {
         let scratch = ScratchDirectory::create(None)?;
         let steps = reader.trailer().entry_count.saturating_mul(variants.len() as u64);
         let progress = Progress::new("cells written", steps);
-        let sample = Sample::of(&reader)?;
+        let sample = Sample::read(&reader)?;
         let mut report = FileReport::new(file, &reader, sample.cell_bytes);
         for (encoding, codec) in variants {
             let options = options.clone().data_block_encoding(encoding).compression(codec);
-            let place = scratch.path().join(format!("{encoding}-{codec}"));
+            let destination = scratch.path().join(format!("{encoding}-{codec}"));
             let measured = sample
-                .measure(&reader, options, &place, &progress)
+                .measure(&reader, options, &destination, &progress)
                 .with_context(|| format!("{} as {encoding}, {codec}", file.display()))?;
             report.add(encoding, codec, &measured);
         }
         drop(progress);
-        self.audience.print(&report)
+        self.report_format.print(&report)
     }
 }
 
-impl Wanted {
-    /// How the file was written, but for what is wanted otherwise; encoding and codec as they were.
+impl RewriteOptions {
+    /// Returns the file's own settings, changed by the requested ZSTD framing and block size.
     fn options(&self, reader: &Reader) -> anyhow::Result<WriterOptions> {
         let mut options = reader.writer_options(&[store::FILE_ID_KEY])?;
         if let Some(framing) = self.framing {
@@ -181,15 +194,15 @@ impl Wanted {
     }
 }
 
-/// Copies filters of ours, and what else stands in META blocks: it is about rows, which are the same.
-fn copy_meta_blocks<W: std::io::Write>(
+/// Copies all META blocks, including row filters: they depend on rows only, which do not change.
+pub(super) fn copy_meta_blocks<W: std::io::Write>(
     reader: &Reader,
     writer: &mut Writer<W>,
 ) -> anyhow::Result<()> {
     for name in reader.blocks().meta_names() {
         let body = reader.blocks().meta(name, &mut ReadTrace::default())?;
         let name = std::str::from_utf8(name)
-            .with_context(|| format!("{}: a META block whose name is no text", reader.name()))?;
+            .with_context(|| format!("{}: the name of a META block is not UTF-8", reader.name()))?;
         writer.append_meta(name, body.unwrap_or_default())?;
     }
     Ok(())

@@ -1,6 +1,4 @@
-//! `hfile build`: HFiles from cells or CSV: one, or those of a table for HBase's bulk load.
-
-mod regions;
+//! The arguments of `hfile build`, and the writing of one file.
 
 use std::cmp::Ordering;
 use std::io::{self, Write};
@@ -10,14 +8,14 @@ use serde::Serialize;
 use sstable::{Cell, Comparator, FileName, FileSummary, Writer, WriterOptions, escape};
 use store::Clock;
 
-use self::regions::Regions;
+use super::regions::Regions;
 use crate::bulk_load::TableOptions;
-use crate::cells_input::{Input, InputOptions, Place};
+use crate::cells_input::{Input, InputOptions, LineNumber};
 use crate::csv_input::ColumnFamily;
 use crate::dry_run::{Checks, dry_run};
-use crate::failure::{Advised, Answer, Usage};
+use crate::failure::{Answer, UsageError, WithNextStep};
 use crate::half_made::{Output, OutputDirectory};
-use crate::output::{Audience, Report};
+use crate::output::{Report, ReportFormat};
 use crate::progress::Progress;
 use crate::size_text::{show_count, show_size};
 use crate::sorted::SortOptions;
@@ -35,34 +33,36 @@ Examples:
       --quote none --sort --output out --splits row4,row8 --table users
   hfile cat --format cells a.hfile | hfile build --from cells - --output b.hfile --options SPEC.json
 
-CSV: a record becomes one cell for each column that is neither in the row key nor the timestamp.
+CSV: a record becomes one cell per column, apart from the columns of the row key and the timestamp.
   row key      --row COLUMN, or --row A,B --row-separator TEXT
-  columns      header names FAMILY:QUALIFIER as they are; others by --column NAME=FAMILY:QUALIFIER, or all
-               of them in the family --family; --ignore COLUMN leaves one out; --columns names all of them
-               in their order, in the notation of HBase's ImportTsv, and means that there is no header
-  timestamps   milliseconds (not of 4 or 8 digits: could be dates), or ISO 8601 (2023-11-14T22:13:20.5+01:00; without an offset in UTC)
-  types        string: the field's bytes; int16 int32 int64 float32 float64: big-endian, as HBase's
-               Bytes.toBytes has them; bool: true false 1 0, one byte; binary-hex: hex digits
-  quoting      a field that begins with a quote ends at the next quote that is not doubled; behind it
-               stands a separator or the end of the line. A quote inside a field stands for itself. A
-               record has 1,000 lines at most. Empty lines are passed over
-A header with row, family and ts is the tool's own form, as hfile cat --format csv prints it: one cell a
-record, bytes as \\xNN. With --row it is read as any other CSV.
+  columns      a header name FAMILY:QUALIFIER needs no option; --column NAME=FAMILY:QUALIFIER maps another
+               column, --family puts all others into one family, and --ignore COLUMN leaves a column out;
+               --columns lists all columns in order, in the notation of HBase's ImportTsv, for input without
+               a header
+  timestamps   milliseconds since 1970, or ISO 8601 (2023-11-14T22:13:20.5+01:00; UTC without an offset);
+               numbers of 4 or 8 digits are refused, because they could be dates
+  types        string: the bytes of the field; int16 int32 int64 float32 float64: big-endian, as HBase's
+               Bytes.toBytes encodes them; bool: true false 1 0, one byte; binary-hex: hex digits
+  quoting      a field that begins with a quote ends at the next quote that is not doubled, followed by a
+               separator or the end of the line; other quotes are part of the field. A record has at most
+               1,000 lines. Empty lines are skipped
+A header with row, family and ts marks the CSV that hfile cat --format csv prints: one cell per record, bytes
+as \\xNN. With --row it is read as any other CSV.
 
-With --splits, --table or --bulk-load, or CSV columns of several families, the output is a directory, with one
-directory for each family and in it one file for each region that has cells of it; the command that
-loads them is printed. The rows at which the table's regions begin are those of --splits; without them
-there is one region. The directory appears when all files in it are whole.
+With --splits, --table or --bulk-load, or with CSV columns of several families, the output is a directory: one
+subdirectory per family, with one file per region that has cells of the family. The command that loads the
+files is printed. --splits gives the start rows of all regions but the first; without it there is one region.
+The directory appears when all its files are complete.
 
 A dry run ends with 1 if there are problems.
-Exit status: 0 written, 2 wrong usage, 3 could not read, or not write, or cells out of order.")]
+Exit status: 0 written, 2 wrong usage, 3 could not read or write, or cells out of order.")]
 pub(crate) struct Build {
     #[command(flatten)]
     input: InputOptions,
-    /// Family of CSV columns that name none
+    /// Put CSV columns that name no family into this family
     #[arg(long, value_name = "FAMILY", help_heading = "CSV")]
     family: Option<String>,
-    /// The file to write; - is stdout. For bulk load a directory, which must be empty or not there
+    /// Write this file, or stdout for -; for bulk load, an empty or new directory
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]
@@ -70,22 +70,22 @@ pub(crate) struct Build {
     /// Replace the output if it exists
     #[arg(long, conflicts_with_all = ["bulk_load", "splits", "table"])]
     force: bool,
-    /// Lay files out for HBase's bulk load, also those of a table with a single region
+    /// Write a directory for HBase's bulk load, even for a single region and family
     #[arg(long)]
     bulk_load: bool,
     #[command(flatten)]
     table: TableOptions,
-    /// Settings from a JSON file; flags given as well win over it
+    /// Read settings from a JSON file; options on the command line override them
     #[arg(long, value_name = "FILE")]
     options: Option<PathBuf>,
     #[command(flatten)]
-    audience: Audience,
+    report_format: ReportFormat,
     #[command(flatten)]
     writing: WritingOptions,
 }
 
 impl Build {
-    /// Writes the files and says what became of them.
+    /// Writes and reports the files.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let now = Clock::system().now();
         self.input.check_output(&self.output)?;
@@ -97,15 +97,16 @@ impl Build {
         let options = if is_for_regions { options.bulk_load(now) } else { options };
         let (options, order) = self.writer_options(options)?;
         if self.input.is_dry_run() {
-            let order = (!self.sort.are_given()).then_some(order);
+            let order = (!self.sort.is_enabled()).then_some(order);
             let checks = Checks { order, family: None, is_one_file: !is_for_regions };
-            return dry_run(&self.input, input, checks, self.audience);
+            return dry_run(&self.input, input, checks, self.report_format);
         }
         if is_for_regions {
             if self.force {
-                let what =
-                    format!("--force replaces no directory, and {family_count} families need one");
-                return Err(Usage(what).into());
+                let what = format!(
+                    "--force cannot replace a directory, and {family_count} families need one"
+                );
+                return Err(UsageError(what).into());
             }
             self.write_regions(input, options, order)
         } else {
@@ -119,18 +120,18 @@ impl Build {
         options: WriterOptions,
         order: Comparator,
     ) -> anyhow::Result<Answer> {
-        let origin = self.origin(&input);
+        let position = self.position(&input);
         let output = Output::create(&self.output, self.force)?;
         let name = FileName::new(self.output.display().to_string());
         let mut writer = Writer::new(output, name, options)?;
-        let cells = self.sort.sorted(&mut input, order, &self.input.name())?;
+        let cells = self.sort.sort(&mut input, order, &self.input.name())?;
         let progress = Progress::unbounded("cells written");
         let mut last: Option<Cell> = None;
         for cell in cells {
             let cell = cell?;
             writer
                 .append(cell.as_ref())
-                .map_err(|error| origin.explain(error, last.as_ref(), &cell))?;
+                .map_err(|error| position.describe(error, last.as_ref(), &cell))?;
             progress.advance(1);
             last = Some(cell);
         }
@@ -138,12 +139,12 @@ impl Build {
         drop(progress);
         output.finish()?;
         input.keep_bad_lines();
-        input.say_bad_lines();
+        input.report_bad_lines();
         if self.output != Path::new("-") {
             let bad_lines = input.bad_line_count();
-            self.audience.print(&BuildReport::new(&self.output, &summary, bad_lines))?;
+            self.report_format.print(&BuildReport::new(&self.output, &summary, bad_lines))?;
         }
-        Ok(Answer::Sound)
+        Ok(Answer::Positive)
     }
 
     fn write_regions(
@@ -153,39 +154,41 @@ impl Build {
         order: Comparator,
     ) -> anyhow::Result<Answer> {
         if self.output == Path::new("-") {
-            return Err(Usage("stdout is no directory that a table's files fit in".into()).into());
+            return Err(UsageError(
+                "--output - cannot take the files of a table; name a directory".into(),
+            )
+            .into());
         }
         if order != Comparator::Bytes {
-            return Err(Usage("hbase:meta takes no bulk loads".to_owned()).into());
+            return Err(UsageError("hbase:meta does not support bulk loads".to_owned()).into());
         }
         let splits = self.table.splits()?;
-        let origin = self.origin(&input);
+        let position = self.position(&input);
         let output = OutputDirectory::create(&self.output)?;
-        let cells = self.sort.sorted(&mut input, order, &self.input.name())?;
+        let cells = self.sort.sort(&mut input, order, &self.input.name())?;
         let progress = Progress::unbounded("cells written");
-        let mut regions = Regions::new(output.path(), &splits, options, origin);
+        let mut regions = Regions::new(output.path(), &splits, options, position);
         for cell in cells {
             regions.append(cell?)?;
             progress.advance(1);
         }
         let (files, cell_count) = regions.finish()?;
         drop(progress);
-        let files: Vec<_> = files.iter().map(|file| output.final_place(file)).collect();
+        let files: Vec<_> = files.iter().map(|file| output.final_path(file)).collect();
         output.finish()?;
         input.keep_bad_lines();
-        input.say_bad_lines();
-        self.audience.print(&self.table.report(&self.output, &files, cell_count))?;
-        Ok(Answer::Sound)
+        input.report_bad_lines();
+        self.report_format.print(&self.table.report(&self.output, &files, cell_count))?;
+        Ok(Answer::Positive)
     }
 
-    /// Where cells come from: once they are sorted, nobody knows from which line.
-    fn origin(&self, input: &Input) -> Origin {
-        let place = (!self.sort.are_given()).then(|| input.place());
-        Origin { name: self.input.name(), place }
+    /// Returns the position in the input; after sorting, the line of a cell is unknown.
+    fn position(&self, input: &Input) -> InputPosition {
+        let line = (!self.sort.is_enabled()).then(|| input.line_number());
+        InputPosition { name: self.input.name(), line }
     }
 
-    /// How files are written, and the order of their rows; `options` are changed where the command
-    /// line says so.
+    /// Returns the settings of the output, from `options` and the command line, and the order of rows.
     fn writer_options(
         &self,
         mut options: WriterOptions,
@@ -201,18 +204,23 @@ impl Build {
     }
 }
 
-/// Where the cells come from that are being written.
-struct Origin {
+/// The input, and the line of the current cell if it is known.
+pub(super) struct InputPosition {
     name: FileName,
-    place: Option<Place>,
+    line: Option<LineNumber>,
 }
 
-impl Origin {
-    /// Names the input where a cell is at fault, and says what to do about the mistakes that everybody makes once.
-    fn explain(&self, error: sstable::Error, last: Option<&Cell>, cell: &Cell) -> anyhow::Error {
+impl InputPosition {
+    /// Adds the input's name and line to an error about a cell, and the next step for common mistakes.
+    pub(super) fn describe(
+        &self,
+        error: sstable::Error,
+        last: Option<&Cell>,
+        cell: &Cell,
+    ) -> anyhow::Error {
         let sstable::Error::Invalid { what, .. } = error else { return error.into() };
-        let what = match &self.place {
-            Some(place) => format!("line {}: {what}", place.line()),
+        let what = match &self.line {
+            Some(line) => format!("line {}: {what}", line.get()),
             None => what,
         };
         let error = sstable::Error::Invalid { file: self.name.clone(), what };
@@ -220,19 +228,19 @@ impl Origin {
         let is_out_of_order =
             last.is_some_and(|last| last.as_ref().compare(&cell.as_ref()) == Ordering::Greater);
         let next = if !is_of_family {
-            "--bulk-load writes a directory with files of each family"
+            "use --bulk-load to write a directory with files per family"
         } else if is_out_of_order {
-            "--sort brings cells into HBase's order: row, family, qualifier, newest first"
+            "use --sort to sort cells in HBase's order: row, family, qualifier, newest first"
         } else if cell.as_ref().tags().next().is_some() {
-            "--includes-tags true keeps tags"
+            "use --includes-tags true to write tags"
         } else {
             return error.into();
         };
-        Advised { error, next }.into()
+        WithNextStep { error, next }.into()
     }
 }
 
-/// What was written.
+/// The written file.
 #[derive(Serialize)]
 struct BuildReport {
     schema: u32,

@@ -1,13 +1,4 @@
-//! The file info: what a file says about itself, by name.
-//!
-//! Numbers are big-endian; a truth is one byte, not zero if true. HBase: `HFileInfo`, `HStoreFile`. As
-//! bytes: see [`stored`].
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
-
-mod stored;
+//! The entries of the file info, and what they mean.
 
 use std::collections::BTreeMap;
 
@@ -17,91 +8,92 @@ use crate::encoding::DamageReason;
 use crate::input::Input;
 use crate::{BloomType, DataBlockEncoding, SequenceId, Timestamp};
 
-/// What a file says about itself. Keys that nobody here knows are kept.
+/// The file info of a file. Unknown keys are kept.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct FileInfo {
-    entries: BTreeMap<Vec<u8>, Vec<u8>>,
+    pub(super) entries: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
-/// The times of a file's cells, both ends included.
+/// The time range of a file's cells, both ends included.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct TimeRange {
-    /// The earliest; 0 where the file holds deletes of whole columns or families.
+    /// The earliest time; 0 if the file holds deletes of whole columns or families.
     pub min: Timestamp,
-    /// The latest.
+    /// The latest time.
     pub max: Timestamp,
 }
 
 impl TimeRange {
-    /// Returns whether a time is in both ranges.
+    /// Returns whether the ranges have a time in common.
     #[must_use]
     pub fn overlaps(self, other: Self) -> bool {
         self.min <= other.max && other.min <= self.max
     }
 }
 
-/// The names HBase gives to entries.
+/// HBase's names of the entries.
 impl FileInfo {
     /// Key of the last cell.
     pub const LAST_KEY: &'static [u8] = b"hfile.LASTKEY";
-    /// Bytes of all keys, divided by cells.
+    /// The average length of a key in bytes.
     pub const AVERAGE_KEY_LEN: &'static [u8] = b"hfile.AVG_KEY_LEN";
-    /// Bytes of all values, divided by cells.
+    /// The average length of a value in bytes.
     pub const AVERAGE_VALUE_LEN: &'static [u8] = b"hfile.AVG_VALUE_LEN";
     /// When the file was written, in milliseconds.
     pub const CREATE_TIME: &'static [u8] = b"hfile.CREATE_TIME_TS";
-    /// Bytes of the longest tags. There only if cells have a place for tags.
+    /// Bytes of the longest tags of a cell. Present only if cells have a tags field.
     pub const MAX_TAGS_LEN: &'static [u8] = b"hfile.MAX_TAGS_LEN";
     /// Whether encoded blocks keep tags in a dictionary.
     pub const TAGS_COMPRESSED: &'static [u8] = b"hfile.TAGS_COMPRESSED";
-    /// 1 if cells have a place for sequence ids.
+    /// 1 if cells have a sequence id field.
     pub const KEY_VALUE_VERSION: &'static [u8] = b"KEY_VALUE_VERSION";
     /// The highest sequence id of a cell.
     pub const MAX_MEMSTORE_TS: &'static [u8] = b"MAX_MEMSTORE_TS_KEY";
-    /// Name of the encoding of data blocks, if they have one.
+    /// The name of the encoding of data blocks, if they are encoded.
     pub const DATA_BLOCK_ENCODING: &'static [u8] = b"DATA_BLOCK_ENCODING";
-    /// Name of the encoding of index blocks; no HBase knows another than none.
+    /// The name of the encoding of index blocks; every HBase version writes none.
     pub const INDEX_BLOCK_ENCODING: &'static [u8] = b"INDEX_BLOCK_ENCODING";
-    /// Name of the Bloom filter's type.
+    /// The name of the Bloom filter's type.
     pub const BLOOM_FILTER_TYPE: &'static [u8] = b"BLOOM_FILTER_TYPE";
-    /// Length of the prefixes in a Bloom filter over prefixes.
+    /// The prefix length of a Bloom filter over row prefixes.
     pub const BLOOM_FILTER_PARAM: &'static [u8] = b"BLOOM_FILTER_PARAM";
-    /// The last key that the Bloom filter was given.
+    /// The last key in the Bloom filter.
     pub const LAST_BLOOM_KEY: &'static [u8] = b"LAST_BLOOM_KEY";
-    /// Cells that delete in a whole family.
+    /// The number of cells that delete a whole family or a version of it.
     pub const DELETE_FAMILY_COUNT: &'static [u8] = b"DELETE_FAMILY_COUNT";
-    /// The times of the cells.
+    /// The time range of the cells.
     pub const TIMERANGE: &'static [u8] = b"TIMERANGE";
-    /// The earliest put.
+    /// The time of the earliest put.
     pub const EARLIEST_PUT_TS: &'static [u8] = b"EARLIEST_PUT_TS";
-    /// The last write that is in the file.
+    /// The greatest sequence id of the writes in the file.
     pub const MAX_SEQ_ID: &'static [u8] = b"MAX_SEQ_ID_KEY";
     /// Whether a major compaction wrote the file.
     pub const MAJOR_COMPACTION: &'static [u8] = b"MAJOR_COMPACTION_KEY";
-    /// The files that a compaction made this one of.
+    /// The input files of the compaction that wrote the file.
     pub const COMPACTION_EVENT: &'static [u8] = b"COMPACTION_EVENT_KEY";
-    /// When the file was made for bulk load; there only in such files.
+    /// When the file was prepared for bulk load. Present only in such files.
     pub const BULKLOAD_TIMESTAMP: &'static [u8] = b"BULKLOAD_TIMESTAMP";
-    /// Whether the file holds only what newer files hide.
+    /// Whether the file holds only cells that newer files hide.
     pub const HISTORICAL: &'static [u8] = b"HISTORICAL";
-    /// Which row filter of ours is in the file's META blocks: its keys (u64 BE), then the checksum in the
-    /// filter's header or, if it is in partitions, the XXH3-64 of the body of their index (u64 BE). HBase
-    /// ignores it.
+    /// Identifies our row filter in the file's META blocks. HBase ignores the entry.
+    ///
+    /// The value is the number of keys (u64 BE), then the checksum in the filter's header or, if
+    /// the filter is partitioned, the XXH3-64 of the body of its index (u64 BE).
     pub const ROW_FILTER_ID: &'static [u8] = b"ROW_FILTER_ID";
 }
 
 impl FileInfo {
-    /// Every entry, by key.
+    /// Returns the entries in the order of their keys.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         self.entries.iter().map(|(key, value)| (key.as_slice(), value.as_slice()))
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn value(&self, key: &[u8]) -> Option<&[u8]> {
         self.entries.get(key).map(Vec::as_slice)
     }
 
-    /// The times of the cells, or `None` if the file does not say: nothing may be concluded then.
+    /// Returns the time range of the cells; `None` (any time) if the file states none.
     pub fn time_range(&self) -> Option<TimeRange> {
         let value = self.value(Self::TIMERANGE)?;
         let (min, max) = if let Some(message) = value.strip_prefix(Self::MAGIC) {
@@ -112,68 +104,68 @@ impl FileInfo {
             let bounds = (input.array()?, input.array()?);
             (i64::from_be_bytes(bounds.0), i64::from_be_bytes(bounds.1))
         };
-        // HBase drops a range with a negative bound, and so do we.
+        // As HBase, ignores a range with a negative bound.
         let known = min >= 0 && max >= 0;
         known.then_some(TimeRange { min: Timestamp::new(min), max: Timestamp::new(max) })
     }
 
-    /// The last write that is in the file.
+    /// Returns the greatest sequence id of the writes in the file.
     pub fn sequence_id_max(&self) -> Option<SequenceId> {
         u64::try_from(self.long(Self::MAX_SEQ_ID)?).ok().map(SequenceId::new)
     }
 
-    /// Keys and checksum of our own row filter; `None` in files that do not say.
+    /// Returns the number of keys and the checksum of our row filter, if the file states them.
     pub(crate) fn row_filter_id(&self) -> Option<(u64, u64)> {
         let (keys, checksum) = self.value(Self::ROW_FILTER_ID)?.split_first_chunk()?;
         Some((u64::from_be_bytes(*keys), u64::from_be_bytes(checksum.try_into().ok()?)))
     }
 
-    /// When the file was written, in milliseconds since 1970.
+    /// Returns when the file was written, in milliseconds since 1970.
     pub fn create_time(&self) -> Option<Timestamp> {
         self.long(Self::CREATE_TIME).map(Timestamp::new)
     }
 
-    /// The earliest put.
+    /// Returns the time of the earliest put.
     pub fn earliest_put(&self) -> Option<Timestamp> {
         self.long(Self::EARLIEST_PUT_TS).map(Timestamp::new)
     }
 
-    /// How many cells delete in a whole family, if the file says.
+    /// Returns the number of cells that delete a family or a version of it, if stated.
     pub fn delete_family_count(&self) -> Option<u64> {
         u64::try_from(self.long(Self::DELETE_FAMILY_COUNT)?).ok()
     }
 
-    /// Whether a major compaction wrote the file.
+    /// Returns whether a major compaction wrote the file.
     pub fn is_major_compaction(&self) -> bool {
-        self.truth(Self::MAJOR_COMPACTION)
+        self.flag(Self::MAJOR_COMPACTION)
     }
 
-    /// The length of an average key in bytes.
+    /// Returns the average length of a key in bytes.
     pub fn average_key_len(&self) -> Option<u32> {
         u32::try_from(self.int(Self::AVERAGE_KEY_LEN)?).ok()
     }
 
-    /// The length of an average value in bytes.
+    /// Returns the average length of a value in bytes.
     pub fn average_value_len(&self) -> Option<u32> {
         u32::try_from(self.int(Self::AVERAGE_VALUE_LEN)?).ok()
     }
 
-    /// Whether cells have a place for tags.
+    /// Returns whether cells have a tags field.
     pub fn includes_tags(&self) -> bool {
         self.value(Self::MAX_TAGS_LEN).is_some()
     }
 
-    /// Whether encoded blocks keep tags in a dictionary.
+    /// Returns whether encoded blocks keep tags in a dictionary.
     pub fn compresses_tags(&self) -> bool {
-        self.includes_tags() && self.truth(Self::TAGS_COMPRESSED)
+        self.includes_tags() && self.flag(Self::TAGS_COMPRESSED)
     }
 
-    /// Whether cells have a place for sequence ids.
+    /// Returns whether cells have a sequence id field.
     pub fn includes_mvcc(&self) -> bool {
         self.int(Self::KEY_VALUE_VERSION) == Some(1)
     }
 
-    /// The encoding of data blocks; the name, if it is not known.
+    /// Returns the encoding of data blocks. The error is an unknown name.
     pub(crate) fn data_block_encoding(&self) -> Result<DataBlockEncoding, String> {
         let name = self.text(Self::DATA_BLOCK_ENCODING);
         name.map_or(Ok(DataBlockEncoding::None), |name| {
@@ -181,14 +173,14 @@ impl FileInfo {
         })
     }
 
-    /// The encoding of index blocks, if there is one.
+    /// Returns the name of the encoding of index blocks, if they are encoded.
     pub(crate) fn index_block_encoding(&self) -> Option<String> {
         self.text(Self::INDEX_BLOCK_ENCODING).filter(|name| name != "NONE")
     }
 
-    /// What the Bloom filter is asked about; the name, if it is not known.
+    /// Returns the type of the Bloom filter. The error is an unknown name.
     ///
-    /// The prefix `RIBBON_` names the same keys in another filter.
+    /// A name with the prefix `RIBBON_` is the type of a ribbon filter over the same keys.
     pub(crate) fn bloom_type(&self) -> Result<BloomType, String> {
         let Some(name) = self.text(Self::BLOOM_FILTER_TYPE) else { return Ok(BloomType::None) };
         let prefix_len = self.int(Self::BLOOM_FILTER_PARAM).and_then(|len| u16::try_from(len).ok());
@@ -203,7 +195,7 @@ impl FileInfo {
         self.value(key).map(|value| String::from_utf8_lossy(value).into_owned())
     }
 
-    fn truth(&self, key: &[u8]) -> bool {
+    fn flag(&self, key: &[u8]) -> bool {
         self.value(key).and_then(<[u8]>::first).is_some_and(|byte| *byte != 0)
     }
 
@@ -215,21 +207,21 @@ impl FileInfo {
         self.value(key)?.try_into().ok().map(i64::from_be_bytes)
     }
 
-    /// Sets a value; the last one of a key counts.
+    /// Sets the value of a key.
     pub(crate) fn insert(&mut self, key: &[u8], value: impl Into<Vec<u8>>) {
         self.entries.insert(key.to_vec(), value.into());
     }
 
-    /// Takes a key out, if it is there.
+    /// Removes a key, if it is there.
     pub(crate) fn remove(&mut self, key: &[u8]) {
         self.entries.remove(key);
     }
 
-    /// Checks that the entries which the format relies on are there and as long as they must be.
+    /// Checks that required entries are there and have the right length.
     pub(crate) fn check(&self, has_cells: bool) -> Result<(), DamageReason> {
         let damaged =
             |key: &[u8], what| Err(DamageReason::from(format!("{} {what}", crate::escape(key))));
-        for (keys, len) in [(Self::INTS, 4), (Self::LONGS, 8), (Self::TRUTHS, 1)] {
+        for (keys, len) in [(Self::INTS, 4), (Self::LONGS, 8), (Self::FLAGS, 1)] {
             for key in keys {
                 if self.value(key).is_some_and(|value| value.len() != len) {
                     return damaged(key, "has a wrong length");
@@ -267,7 +259,7 @@ impl FileInfo {
         Self::MAX_SEQ_ID,
         Self::BULKLOAD_TIMESTAMP,
     ];
-    const TRUTHS: &'static [&'static [u8]] =
+    const FLAGS: &'static [&'static [u8]] =
         &[Self::TAGS_COMPRESSED, Self::MAJOR_COMPACTION, Self::HISTORICAL];
 }
 
@@ -284,9 +276,9 @@ struct TimeRangeProto {
 mod tests {
     use super::*;
 
-    /// The body of the file info block of a file that HBase wrote with entries of its user's.
+    /// Returns the body of the file info block of a file that HBase wrote with user entries.
     fn real() -> Vec<u8> {
-        let file = include_bytes!("../../../../tests/data/hfile/s15-extra-file-info.hfile");
+        let file = include_bytes!("../../../../../tests/data/hfile/s15-extra-file-info.hfile");
         let at = file.windows(8).position(|magic| magic == b"FILEINF2").unwrap();
         let len = u32::from_be_bytes(file[at + 29..at + 33].try_into().unwrap()) as usize;
         file[at + 33..at + len].to_vec()
@@ -299,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_hbase_wrote_is_read_and_written_again() {
+    fn a_file_info_of_hbase_is_read_and_written_unchanged() {
         let body = real();
         let file_info = FileInfo::decode(&body).unwrap();
         assert_eq!(file_info.encode(), body);
@@ -310,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_anywhere_is_damage() {
+    fn a_truncated_file_info_is_damaged() {
         let body = real();
         for len in 0..body.len() {
             assert!(FileInfo::decode(&body[..len]).is_err(), "{len}");
@@ -318,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn the_form_of_old_is_read() {
+    fn the_old_format_is_read() {
         let old = b"\0\0\0\x02\x01a\x00\x03one\x01b\x00\x00";
         let file_info = FileInfo::decode(old).unwrap();
         assert!(file_info.iter().eq([(&b"a"[..], &b"one"[..]), (b"b", b"")]));
@@ -328,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_value_of_a_key_counts() {
+    fn the_last_value_of_a_repeated_key_is_used() {
         let mut body = b"PBUF".to_vec();
         body.extend_from_slice(b"\x12\x0a\x07\x0a\x01a\x12\x021\x31\x0a\x07\x0a\x01a\x12\x022\x32");
         let file_info = FileInfo::decode(&body).unwrap();
@@ -336,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_format_relies_on_must_be_there() {
+    fn a_missing_or_short_required_entry_is_damage() {
         for key in [FileInfo::LAST_KEY, FileInfo::AVERAGE_KEY_LEN, FileInfo::AVERAGE_VALUE_LEN] {
             let mut file_info = FileInfo::decode(&real()).unwrap();
             file_info.entries.remove(key);
@@ -350,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn time_ranges_come_in_two_forms() {
+    fn time_ranges_have_two_formats() {
         let range = |value| with(FileInfo::TIMERANGE, value).time_range();
         let expected = TimeRange { min: Timestamp::new(5), max: Timestamp::new(300) };
         assert_eq!(range(b"\0\0\0\0\0\0\0\x05\0\0\0\0\0\0\x01\x2c"), Some(expected));
@@ -360,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn bloom_types_are_known_under_both_names() {
+    fn bloom_types_have_two_names() {
         let named = |name| with(FileInfo::BLOOM_FILTER_TYPE, name).bloom_type();
         assert_eq!(named(b"ROWCOL"), Ok(BloomType::RowCol));
         assert_eq!(named(b"RIBBON_ROW"), Ok(BloomType::Row));

@@ -1,6 +1,4 @@
-//! `hfile cat`: the cells of files.
-
-mod backward;
+//! The arguments of `hfile cat`, and the printing of cells.
 
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
@@ -8,15 +6,15 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use sstable::{CellRef, Comparator, KeyRef, Reader};
 
-use self::backward::Backward;
+use super::backward::ReverseRows;
 use crate::cells_output::{CellsOutput, Format};
 use crate::each_file::for_each_file;
-use crate::failure::{Answer, Usage};
+use crate::failure::{Answer, UsageError};
 use crate::key_text::KeyText;
 use crate::output::{STDOUT, Stdout, stdout};
 use crate::reading_options::reader_options;
 
-/// Print the cells of HFiles, in each file's order.
+/// Print the cells of HFiles in file order.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -25,29 +23,29 @@ Examples:
   hfile cat --reverse --start row9 --limit 10 4f1c.hfile
   hfile cat --format cells 4f1c.hfile | hfile build --from cells - --output copy.hfile
 
---reverse prints rows in the order of HBase's reversed scan: from the last row to the first, and the
-cells of a row in the file's order (columns ascending, newest version first). --start is then the
-greatest row to print, and --stop a smaller one.
+--reverse prints rows in the order of HBase's reversed scan: rows descending, and the cells of a row in
+file order (columns ascending, newest version first). --start is then the greatest row to print, and
+--stop a smaller row.
 
-The cells before damage are printed, then the next file's.
+Of a damaged file, prints the cells before the damage, then continues with the next file.
 Exit status: 0 all printed, 1 a file is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Cat {
-    /// The files, one after the other
+    /// HFiles to print, one after the other
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// How cells are shown
+    /// Choose the output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// The first row to print: text with \xNN, or hex:…
+    /// Start at this row: text with \xNN, or hex:…
     #[arg(long, value_name = "KEY")]
     start: Option<KeyText>,
-    /// The row to stop before
+    /// Stop before this row
     #[arg(long, value_name = "KEY")]
     stop: Option<KeyText>,
-    /// Print the last row first
+    /// Print rows in descending order
     #[arg(long)]
     reverse: bool,
-    /// How many cells to print at most
+    /// Print at most this many cells
     #[arg(long, value_name = "CELLS")]
     limit: Option<u64>,
 }
@@ -59,34 +57,34 @@ impl Cat {
         let mut printer = Printer { output, left: self.limit.unwrap_or(u64::MAX) };
         let answer = for_each_file(&self.files, |file| {
             let done = if self.reverse {
-                self.backward(file, &mut printer)
+                self.print_reverse(file, &mut printer)
             } else {
-                self.forward(file, &mut printer)
+                self.print_forward(file, &mut printer)
             };
-            // What is held back belongs before the message about this file.
+            // Buffered cells must be printed before an error message about this file.
             printer.output.flush().context(STDOUT)?;
-            done.map(|()| Answer::Sound)
+            done.map(|()| Answer::Positive)
         });
         printer.output.finish().context(STDOUT)?;
         answer
     }
 
-    /// Refuses a range in which there can be no row.
-    fn check_range(&self, order: Comparator) -> Result<(), Usage> {
+    /// Refuses a range that cannot contain a row.
+    fn check_range(&self, order: Comparator) -> Result<(), UsageError> {
         let (Some(start), Some(stop)) = (&self.start, &self.stop) else { return Ok(()) };
         let relation = order.compare_rows(start.as_bytes(), stop.as_bytes());
         match (relation, self.reverse) {
-            (Ordering::Greater, false) => Err(Usage(format!(
-                "--start {start} lies behind --stop {stop}; --reverse goes back"
+            (Ordering::Greater, false) => Err(UsageError(format!(
+                "--start {start} is greater than --stop {stop}; --reverse prints descending rows"
             ))),
-            (Ordering::Less, true) => Err(Usage(format!(
-                "--start {start} lies before --stop {stop}; with --reverse it is the greatest row"
+            (Ordering::Less, true) => Err(UsageError(format!(
+                "--start {start} is less than --stop {stop}; with --reverse it is the greatest row"
             ))),
             _ => Ok(()),
         }
     }
 
-    fn forward(&self, file: &Path, printer: &mut Printer) -> anyhow::Result<()> {
+    fn print_forward(&self, file: &Path, printer: &mut Printer) -> anyhow::Result<()> {
         let reader = Reader::open_file(file, reader_options())?;
         let order = reader.trailer().comparator;
         self.check_range(order)?;
@@ -105,16 +103,16 @@ impl Cat {
             printer.print(&cell)?;
             scanner.advance()?;
         }
-        // Blocks past the cache are checked to their end when the scan leaves them; this one ends here.
+        // A scan without cache checks the rest of a block when it leaves the block; this scan may stop inside one.
         Ok(scanner.check_place()?)
     }
 
-    fn backward(&self, file: &Path, printer: &mut Printer) -> anyhow::Result<()> {
+    fn print_reverse(&self, file: &Path, printer: &mut Printer) -> anyhow::Result<()> {
         let reader = Reader::open_file(file, reader_options())?;
         let order = reader.trailer().comparator;
         self.check_range(order)?;
         let start = self.start.as_ref().map(KeyText::as_bytes);
-        let mut rows = Backward::new(&reader, start)?;
+        let mut rows = ReverseRows::new(&reader, start)?;
         while printer.left > 0
             && let Some(row) = rows.row()
             && self

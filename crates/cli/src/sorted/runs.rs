@@ -1,16 +1,4 @@
-//! Cells brought into HBase's order in bounded memory.
-//!
-//! ```text
-//! input ─→ gathered up to the bound ─→ sorted ─→ run 0, run 1, … in a scratch directory
-//!                                                 └ 64 at a time ─→ fewer, longer runs ─→ merged
-//! ```
-//!
-//! A run is an HFile: the order of cells, tags and sequence ids are kept by what keeps them anyway.
-//! A file has one family, so families are kept apart: all cells of one come before those of the next.
-//! What fits the bound is sorted where it is. The directory is gone with the last cell, at a failure
-//! and at Ctrl-C.
-
-mod merge;
+//! The options of sorting, and the sorted runs in a temporary directory.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -23,40 +11,42 @@ use sstable::{
     BloomType, Cell, CellRef, Comparator, Compression, Error, FileName, Writer, WriterOptions,
 };
 
-use self::merge::{Merge, MergedFamilies};
+use super::merge::{Merge, MergedFamilies};
 use crate::half_made::ScratchDirectory;
 use crate::progress::Progress;
 use crate::size_text::SizeText;
 
-/// Runs that are read at once: each is an open file and a block in memory.
+/// The maximum number of runs to merge at a time: each is an open file and a block in memory.
 const RUNS_MERGED_MAX: usize = 64;
 
-/// Whether cells are sorted, and in which bounds.
+/// The options of sorting.
 #[derive(clap::Args)]
 pub(crate) struct SortOptions {
-    /// Sort the cells first, in temporary files where memory does not do
+    /// Sort the cells first, in temporary files if they exceed --sort-memory
     #[arg(long)]
     sort: bool,
-    /// Bytes of cells that are sorted in memory at a time
+    /// Sort at most this many bytes of cells in memory at a time
     #[arg(long, value_name = "SIZE", default_value = "256MiB", requires = "sort")]
     sort_memory: SizeText,
-    /// Where the temporary files go, about as many bytes as the cells [default: the system's place]
+    /// Write temporary files, about as large as the cells, to this directory [default: the system's
+    /// temporary directory]
     #[arg(long, value_name = "DIR", requires = "sort")]
     sort_directory: Option<PathBuf>,
 }
 
-/// Cells one after the other.
+/// An iterator over cells.
 pub(crate) type Cells<'c> = Box<dyn Iterator<Item = sstable::Result<Cell>> + 'c>;
 
 impl SortOptions {
-    /// Whether cells are sorted.
-    pub(crate) const fn are_given(&self) -> bool {
+    /// Whether `--sort` is given.
+    pub(crate) const fn is_enabled(&self) -> bool {
         self.sort
     }
 
-    /// Sorts cells, if that is wanted. Errors about cells that no file can hold call the file `name`.
-    /// Equal cells stay in the order they came in.
-    pub(crate) fn sorted<'c>(
+    /// Sorts cells if `--sort` is given; equal cells keep their order.
+    ///
+    /// `name` is the file in errors about invalid cells.
+    pub(crate) fn sort<'c>(
         &self,
         cells: impl Iterator<Item = sstable::Result<Cell>> + 'c,
         order: Comparator,
@@ -66,42 +56,42 @@ impl SortOptions {
             return Ok(Box::new(cells));
         }
         let progress = Progress::unbounded("cells read");
-        let mut gathered: Vec<Cell> = Vec::new();
+        let mut buffered: Vec<Cell> = Vec::new();
         let mut bytes = 0;
         let mut runs: Option<Runs> = None;
         for cell in cells {
             let cell = cell?;
             bytes += cell_bytes(&cell);
-            gathered.push(cell);
+            buffered.push(cell);
             progress.advance(1);
             if bytes > self.sort_memory.bytes() {
                 let runs = match &mut runs {
                     Some(runs) => runs,
-                    None => runs.insert(Runs::begin(self.sort_directory.as_deref(), order, name)?),
+                    None => runs.insert(Runs::create(self.sort_directory.as_deref(), order, name)?),
                 };
-                runs.add(&mut gathered)?;
+                runs.add(&mut buffered)?;
                 bytes = 0;
             }
         }
         let Some(mut runs) = runs else {
-            gathered.sort_by(|one, other| compare(order, &one.as_ref(), &other.as_ref()));
-            return Ok(Box::new(gathered.into_iter().map(Ok)));
+            buffered.sort_by(|one, other| compare(order, &one.as_ref(), &other.as_ref()));
+            return Ok(Box::new(buffered.into_iter().map(Ok)));
         };
-        runs.add(&mut gathered)?;
-        drop(gathered);
+        runs.add(&mut buffered)?;
+        drop(buffered);
         Ok(Box::new(runs.merge()?))
     }
 }
 
-/// Bytes that a gathered cell takes.
+/// Returns the memory that a buffered cell takes, in bytes.
 pub(crate) fn cell_bytes(cell: &Cell) -> u64 {
     let parts = cell.as_ref();
     let bytes = parts.key().flat_len() + parts.value.len() + parts.tags.len();
     (bytes + size_of::<Cell>()) as u64
 }
 
-/// Family by family HBase's order: by key, and of equal keys the one written last first.
-fn compare(order: Comparator, one: &CellRef<'_>, other: &CellRef<'_>) -> Ordering {
+/// Compares by family, then in HBase's order by key, then by descending sequence id.
+pub(super) fn compare(order: Comparator, one: &CellRef<'_>, other: &CellRef<'_>) -> Ordering {
     one.family
         .cmp(other.family)
         .then_with(|| order.compare(&one.key(), &other.key()))
@@ -119,16 +109,16 @@ struct Runs {
 }
 
 impl Runs {
-    fn begin(parent: Option<&Path>, order: Comparator, name: &FileName) -> anyhow::Result<Self> {
+    fn create(parent: Option<&Path>, order: Comparator, name: &FileName) -> anyhow::Result<Self> {
         let directory = ScratchDirectory::create(parent)?;
         let families = BTreeMap::new();
         Ok(Self { directory, families, written_count: 0, order, name: name.clone() })
     }
 
-    /// Writes what was gathered as a further run of each family.
-    fn add(&mut self, gathered: &mut Vec<Cell>) -> anyhow::Result<()> {
-        gathered.sort_by(|one, other| compare(self.order, &one.as_ref(), &other.as_ref()));
-        let mut cells = gathered.drain(..).peekable();
+    /// Writes the buffered cells as one more run of each family.
+    fn add(&mut self, buffered: &mut Vec<Cell>) -> anyhow::Result<()> {
+        buffered.sort_by(|one, other| compare(self.order, &one.as_ref(), &other.as_ref()));
+        let mut cells = buffered.drain(..).peekable();
         while let Some(first) = cells.peek() {
             let family = first.family().to_vec();
             let next = || cells.next_if(|cell| cell.family() == family).map(Ok);
@@ -156,7 +146,7 @@ impl Runs {
         let mut writer = Writer::new(file, FileName::new(shown), options)?;
         for cell in cells {
             writer.append(cell?.as_ref()).map_err(|error| match error {
-                // The cell's own fault, not that of the place for runs.
+                // An error of the cell, so it names the input instead of the run.
                 Error::Invalid { what, .. } => Error::Invalid { file: self.name.clone(), what },
                 error => error,
             })?;
@@ -165,7 +155,7 @@ impl Runs {
         Ok(path)
     }
 
-    /// All cells, once there are so few runs of each family that they can be read at once.
+    /// Merges runs until few enough are left to merge at a time, and returns the cells of all families.
     fn merge(mut self) -> anyhow::Result<MergedFamilies> {
         let mut families = std::mem::take(&mut self.families);
         for runs in families.values_mut() {
@@ -176,7 +166,7 @@ impl Runs {
         Ok(MergedFamilies::new(families.into_values().collect(), self.order, self.directory))
     }
 
-    /// Makes one run of every few that stand side by side, so that equal cells keep their order.
+    /// Merges adjacent runs into one, so that equal cells keep their order.
     fn merge_some(&mut self, runs: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
         let mut fewer = Vec::new();
         for runs in runs.chunks(RUNS_MERGED_MAX) {
@@ -196,9 +186,9 @@ mod tests {
 
     use super::*;
 
-    /// However much memory there is: who writes one file after the other has but one open.
+    /// With any memory limit: a caller that writes one file per family has one file open at a time.
     #[test]
-    fn the_cells_of_a_family_stand_side_by_side() {
+    fn the_cells_of_a_family_are_adjacent() {
         for memory in ["1MiB", "200"] {
             let cells: Vec<_> = (0..100_u8)
                 .rev()
@@ -213,7 +203,7 @@ mod tests {
                 sort_directory: None,
             };
             let cells = Box::new(cells.into_iter().map(Ok));
-            let sorted = options.sorted(cells, Comparator::Bytes, &FileName::new("cells"));
+            let sorted = options.sort(cells, Comparator::Bytes, &FileName::new("cells"));
             let keys = sorted.expect("there is room").map(|cell| {
                 let cell = cell.expect("it was written");
                 [cell.family()[0], cell.row()[0]]

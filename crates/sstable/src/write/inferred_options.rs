@@ -1,25 +1,27 @@
-//! How a file was written, as far as it tells: what writes its cells anew in the same way.
+//! Infers the writer options of an existing file, to write its cells again in the same way.
 
 use std::f64::consts::LN_2;
 use std::iter;
 
 use filter::ErrorRate;
 
-use super::rules::is_writers_own;
+use super::rules::is_reserved_key;
 use crate::encoding::CellLayout;
 use crate::encoding::plain::cell_len;
 use crate::{BloomSummary, BloomType, Error, Header, Result, WriterOptions, compression};
 use crate::{Caching, Reader};
 
 impl Reader {
-    /// Options with which a writer makes much the same file of the same cells: block size, encoding,
-    /// codec, checksums, HBase Bloom, tags, sequence ids, create time, and the file info. All cells are
-    /// read, for only they tell at which size blocks are cut.
+    /// Returns options that write a similar file from the same cells.
     ///
-    /// A file does not tell the sizes of its index blocks and of its Bloom chunks, so those are
-    /// HBase's. META blocks, such as a filter of ours, are no options: who writes the file anew with
-    /// the same rows can copy them. Entries of the file info under the keys `left_out` are not among the
-    /// options, for example an id that must not be in two files.
+    /// They cover block size, encoding, codec, checksums, HBase's Bloom filters, tags, sequence
+    /// ids, create time and file info. Reads all cells, from whose block boundaries the block size
+    /// follows.
+    ///
+    /// The sizes of index blocks and Bloom chunks are HBase's defaults, because a file does not
+    /// state them. META blocks, such as our filter, are not part of the options; a caller that
+    /// writes the same rows can copy them. Leaves out the file info entries in `left_out`, for
+    /// example an id that only one file may have.
     ///
     /// # Errors
     ///
@@ -28,22 +30,25 @@ impl Reader {
         if let Some(problem) = self.filters().bloom_problem() {
             return Err(problem.clone().in_file(self.name()));
         }
-        let options = self.options_of_root(left_out)?.block_size(self.block_size()?);
-        self.with_blooms(options)
+        let options = self.basic_options(left_out)?.block_size(self.estimate_block_size()?);
+        self.with_bloom_options(options)
     }
 
-    /// As [`writer_options`](Self::writer_options), for a file of which some blocks cannot be read: no cell is,
-    /// and the size of data blocks is HBase's. A Bloom filter that cannot be read gets HBase's error rate.
+    /// Returns the [`writer_options`](Self::writer_options) of a file with unreadable blocks.
+    ///
+    /// Reads no cells, so the size of data blocks is HBase's default, as is the error rate of an
+    /// unreadable Bloom filter.
     ///
     /// # Errors
     ///
-    /// If the root of the index cannot be read, or the file is of a kind that cannot be written.
+    /// If the root of the index cannot be read, or the file has a Bloom filter type that cannot be
+    /// written.
     pub fn writer_options_of_damaged(&self, left_out: &[&[u8]]) -> Result<WriterOptions> {
-        self.with_blooms(self.options_of_root(left_out)?)
+        self.with_bloom_options(self.basic_options(left_out)?)
     }
 
-    /// What trailer, file info and the root of the index tell.
-    fn options_of_root(&self, left_out: &[&[u8]]) -> Result<WriterOptions> {
+    /// Returns the options that follow from the trailer, the file info and the root of the index.
+    fn basic_options(&self, left_out: &[&[u8]]) -> Result<WriterOptions> {
         let info = self.file_info();
         let first = self.file().trailer.load_on_open_data_offset;
         let root = self.blocks().read_header(first)?;
@@ -66,15 +71,15 @@ impl Reader {
             options = options.create_time(time);
         }
         for (key, value) in info.iter() {
-            if !left_out.contains(&key) && !is_writers_own(key) {
+            if !left_out.contains(&key) && !is_reserved_key(key) {
                 options = options.file_info(key, value);
             }
         }
         Ok(options)
     }
 
-    /// The options, with those of HBase's Bloom filters.
-    fn with_blooms(&self, options: WriterOptions) -> Result<WriterOptions> {
+    /// Adds the options of HBase's Bloom filters.
+    fn with_bloom_options(&self, options: WriterOptions) -> Result<WriterOptions> {
         let unsupported = |found| {
             let feature = "Bloom filter type";
             Error::Unsupported { file: self.name().clone(), feature, found }
@@ -88,18 +93,18 @@ impl Reader {
         let bloom = self.filters().bloom().or_else(|| self.filters().delete_family_bloom());
         if let Some(bloom) = bloom.filter(|bloom| bloom.ribbon_error_rate.is_none()) {
             options = options.bloom_hash(bloom.hash_type);
-            if let Some(rate) = asked_error_rate(&bloom) {
+            if let Some(rate) = configured_error_rate(&bloom) {
                 options = options.bloom_error_rate(rate);
             }
         }
         Ok(options)
     }
 
-    /// A size at which blocks are cut where this file's are: of all that there are, the roundest.
+    /// Returns the roundest block size that gives this file's block boundaries.
     ///
-    /// A block ends once its cells, were they not encoded, take so many bytes; but never between two
-    /// cells of one key.
-    fn block_size(&self) -> Result<u32> {
+    /// A block ends once its unencoded cells reach the block size, but never between cells of one
+    /// key.
+    fn estimate_block_size(&self) -> Result<u32> {
         let info = self.file_info();
         let layout = CellLayout {
             tags: info.includes_tags(),
@@ -126,12 +131,14 @@ impl Reader {
             std::mem::swap(&mut key, &mut last_key);
             scanner.advance()?;
         }
-        Ok(roundest(above, at_most))
+        Ok(pick_block_size(above, at_most))
     }
 }
 
-/// The roundest of the sizes above one and up to another; `None` allows any.
-fn roundest(above: usize, at_most: Option<usize>) -> u32 {
+/// Returns the roundest size greater than `above` and at most `at_most`; `None` is no limit.
+///
+/// The roundest size is the one with the fewest significant bits.
+fn pick_block_size(above: usize, at_most: Option<usize>) -> u32 {
     let default = WriterOptions::default().block_size;
     let size = match at_most {
         None if above < default as usize => default as usize,
@@ -140,21 +147,21 @@ fn roundest(above: usize, at_most: Option<usize>) -> u32 {
             .rev()
             .map(|bits| at_most >> bits << bits)
             .find(|size| *size > above)
-            // An encoding that makes cells larger cuts blocks sooner.
+            // An encoding that enlarges cells ends blocks earlier, so no size may fit.
             .unwrap_or(at_most),
     };
     u32::try_from(size).unwrap_or(default)
 }
 
-/// The error rate that a Bloom filter was sized for: of those that its size allows, the roundest.
+/// Returns the error rate that a Bloom filter was sized for; of all that fit its size the roundest.
 ///
-/// A chunk has bits for as many keys as it can take at that rate. When it is folded in half, the
-/// number of keys is too, and is cut to a whole one: so it may have been nearly one more a chunk.
-fn asked_error_rate(bloom: &BloomSummary) -> Option<ErrorRate> {
+/// A chunk's capacity follows from its bits and the rate. Folding halves the capacity and rounds it
+/// down, so the exact capacity may be almost one key more per chunk.
+fn configured_error_rate(bloom: &BloomSummary) -> Option<ErrorRate> {
     let keys = bloom.max_keys as f64;
     let rate = |keys: f64| {
         let rate = (-8.0 * bloom.byte_size as f64 / keys * LN_2 * LN_2).exp();
-        // Two keys are asked for a column, so each may be wrong half as often.
+        // A lookup of a column asks for two keys, so each has half the error rate.
         if bloom.bloom_type == BloomType::RowCol { 1.0 - (1.0 - rate).powi(2) } else { rate }
     };
     let (least, most) = (rate(keys) * 0.98, rate(keys + bloom.chunk_count as f64) * 1.02);
@@ -168,13 +175,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_block_size_is_as_round_as_the_blocks_allow() {
-        assert_eq!(roundest(65_500, Some(65_560)), 65_536);
-        assert_eq!(roundest(1_990, Some(2_047)), 2_016);
-        assert_eq!(roundest(1_990, Some(2_000)), 2_000);
-        assert_eq!(roundest(700, Some(600)), 600, "blocks that no one size cuts");
-        assert_eq!(roundest(700, None), 65_536);
-        assert_eq!(roundest(70_000, None), 131_072);
-        assert_eq!(roundest(0, Some(24)), 16);
+    fn the_block_size_is_the_roundest_that_fits_the_blocks() {
+        assert_eq!(pick_block_size(65_500, Some(65_560)), 65_536);
+        assert_eq!(pick_block_size(1_990, Some(2_047)), 2_016);
+        assert_eq!(pick_block_size(1_990, Some(2_000)), 2_000);
+        assert_eq!(pick_block_size(700, Some(600)), 600, "no size fits the blocks");
+        assert_eq!(pick_block_size(700, None), 65_536);
+        assert_eq!(pick_block_size(70_000, None), 131_072);
+        assert_eq!(pick_block_size(0, Some(24)), 16);
     }
 }

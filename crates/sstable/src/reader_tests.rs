@@ -27,7 +27,7 @@ pub(crate) fn with_filter() -> WriterOptions {
     })
 }
 
-/// A file with rows of even numbers.
+/// Writes a file with rows of even numbers.
 pub(crate) fn write(options: WriterOptions) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new(), FileName::new("rows"), options).unwrap();
     for number in 0..ROWS {
@@ -53,7 +53,7 @@ pub(crate) fn cached() -> ReaderOptions {
     ReaderOptions::default().cache(Arc::new(BlockCache::new(8 << 20)))
 }
 
-/// Looks all rows up, those that are there and those between them.
+/// Looks up all rows of the file, and the absent rows between them.
 pub(crate) fn look_up_all(reader: &Reader) -> ReadTrace {
     let mut trace = ReadTrace::default();
     for number in 0..2 * ROWS {
@@ -71,13 +71,13 @@ pub(crate) fn look_up_all(reader: &Reader) -> ReadTrace {
 }
 
 #[test]
-fn a_filter_of_ours_is_asked_before_any_other_block() {
+fn our_filter_is_asked_before_other_blocks_are_read() {
     let reader = open(&write(with_filter()), cached());
     let summary = reader.filters().row_filter().unwrap().unwrap();
     assert_eq!((summary.kind, summary.key_count), (FilterKind::BlockedBloom, ROWS.into()));
     let trace = look_up_all(&reader);
     let absent = u64::from(ROWS);
-    // The last absent row is behind the file's last.
+    // The last absent row is after the file's last row.
     assert_eq!(trace.files_skipped_by_range, 1);
     assert_eq!(trace.files_skipped_by_filter + trace.filter_false_positives, absent - 1);
     assert!(trace.filter_false_positives < absent / 40, "{}", trace.filter_false_positives);
@@ -88,7 +88,7 @@ fn a_filter_of_ours_is_asked_before_any_other_block() {
 }
 
 #[test]
-fn filters_can_be_chosen() {
+fn filter_use_selects_the_filter() {
     let bytes = write(with_filter());
     let uses = [FilterUse::Best, FilterUse::HBaseBloom, FilterUse::MetaFilter, FilterUse::None];
     for filter_use in uses {
@@ -102,7 +102,7 @@ fn filters_can_be_chosen() {
 }
 
 #[test]
-fn indexes_of_any_height_find_every_row() {
+fn indexes_of_one_to_three_levels_find_every_row() {
     for (index_block_size, levels) in [(1 << 20, 1), (4096, 2), (600, 3)] {
         let options = WriterOptions::default()
             .block_size(300)
@@ -115,7 +115,8 @@ fn indexes_of_any_height_find_every_row() {
         let index_blocks = trace.blocks(BlockKind::Index, BlockSource::Cache)
             + trace.blocks(BlockKind::Index, BlockSource::File);
         let looked_into = u64::from(ROWS) + trace.filter_false_positives;
-        // Once for each leaf but the first: which block is in front of the leaf's first, when that is read.
+        // Once for each leaf but the first: reading the leaf's first data block looks up the
+        // block before it.
         let leaves = reader.blocks().headers().filter(|block| {
             block.as_ref().is_ok_and(|(_, header)| header.block_type == BlockType::LeafIndex)
         });
@@ -123,13 +124,13 @@ fn indexes_of_any_height_find_every_row() {
         let extra = index_blocks - looked_into * u64::from(levels - 1);
         let least = steps_back * u64::from(levels);
         assert!((least..=least + steps_back).contains(&extra), "{extra} of {steps_back} leaves");
-        // Without a cache all the same, with every block from the file.
+        // Without a cache every block comes from the file.
         let trace = look_up_all(&open(&bytes, ReaderOptions::default()));
         assert_eq!(trace.blocks_from(BlockSource::Cache), 0);
     }
 }
 
-/// As deep as a file can be: every index block has two entries or three, which takes 2^16 leaves.
+/// The deepest index that a file can have: index blocks of two or three entries, 2^16 leaves.
 #[test]
 fn an_index_of_sixteen_levels_finds_rows_and_is_scanned() {
     let options = WriterOptions::default()
@@ -149,7 +150,7 @@ fn an_index_of_sixteen_levels_finds_rows_and_is_scanned() {
     for number in (0..count).step_by(997) {
         for (row, is_there) in [(row(number * 2), true), (row(number * 2 + 1), false)] {
             let found = reader.get_row(&RowProbe::new(&row, SEED), &mut trace).unwrap();
-            assert_eq!(found.is_some_and(|it| it.cell().unwrap().row == row), is_there);
+            assert_eq!(found.is_some_and(|scanner| scanner.cell().unwrap().row == row), is_there);
         }
     }
     let mut scanner = reader.scanner(Caching::Bypass);
@@ -159,7 +160,7 @@ fn an_index_of_sixteen_levels_finds_rows_and_is_scanned() {
     }
 }
 
-/// The end of a file as `change` makes it, in the form of its version.
+/// Returns the file with its trailer changed, in the format of its version.
 fn with_trailer(bytes: &[u8], change: impl FnOnce(&mut Trailer)) -> Vec<u8> {
     let trailer_at = bytes.len() as u64 - Trailer::LEN;
     let (blocks, end) = bytes.split_at(trailer_at as usize);
@@ -176,7 +177,7 @@ fn error_of(bytes: Vec<u8>) -> String {
 }
 
 #[test]
-fn files_of_version_2_3_are_read_and_older_ones_refused_by_name() {
+fn errors_name_a_version_older_than_2_3() {
     let version = |major, minor| {
         with_trailer(&write(WriterOptions::default()), |trailer| {
             (trailer.major_version, trailer.minor_version) = (major, minor);
@@ -190,7 +191,7 @@ fn files_of_version_2_3_are_read_and_older_ones_refused_by_name() {
 }
 
 #[test]
-fn encrypted_files_are_refused_by_name() {
+fn encrypted_files_are_unsupported() {
     let mut bytes = write(WriterOptions::default());
     let start = bytes.len() - Trailer::LEN as usize;
     // The trailer's message gets a field 13 of three bytes.
@@ -200,10 +201,9 @@ fn encrypted_files_are_refused_by_name() {
     assert_eq!(error_of(bytes), "f: unsupported encryption: yes");
 }
 
-/// HBase passes a file over for its first and last row, and past the last key that went into the
-/// Bloom filter it does not ask for a chunk.
+/// As HBase, skips a file by its first and last row, and asks no chunk past the filter's last key.
 #[test]
-fn rows_out_of_range_and_past_the_last_key_of_the_filter_touch_no_block() {
+fn rows_out_of_range_or_past_the_last_key_of_the_filter_touch_no_block() {
     for bloom_type in [BloomType::Row, BloomType::RowCol] {
         let options = WriterOptions::default().bloom_type(bloom_type);
         let reader = open(&write(options), cached());
@@ -217,9 +217,10 @@ fn rows_out_of_range_and_past_the_last_key_of_the_filter_touch_no_block() {
                 assert_eq!((trace.files_skipped_by_range, trace.filter_checks), (1, 0));
                 assert_eq!(reader.ask_filter(&probe, &mut trace), FilterAnswer::No);
             } else if bloom_type == BloomType::RowCol {
-                // Its row's family deletes are asked for as well, and come before the last key.
+                // Not `ask`, which also asks for the row's family deletes, a key before the last
+                // one.
                 let bloom = reader.file().filters.bloom.as_ref().unwrap();
-                let answer = bloom.ask_exactly(&reader.file().blocks, &probe, &mut trace);
+                let answer = bloom.ask_exact_key(&reader.file().blocks, &probe, &mut trace);
                 assert_eq!(answer.unwrap(), Some(false));
             }
             assert_eq!(trace.blocks_from(BlockSource::File), 0, "{bloom_type:?} {row:?}");
@@ -228,7 +229,7 @@ fn rows_out_of_range_and_past_the_last_key_of_the_filter_touch_no_block() {
 }
 
 #[test]
-fn a_filter_over_columns_that_errs_about_a_column_is_counted() {
+fn false_positives_of_a_filter_over_columns_are_counted() {
     let rate = ErrorRate::new(0.2).unwrap();
     let options = WriterOptions::default().bloom_type(BloomType::RowCol).bloom_error_rate(rate);
     let reader = open(&write(options), cached());
@@ -249,7 +250,7 @@ fn a_filter_over_columns_that_errs_about_a_column_is_counted() {
 }
 
 #[test]
-fn a_filter_without_room_in_the_budget_is_read_and_not_kept() {
+fn a_filter_without_room_in_the_budget_is_not_resident() {
     let cache = Arc::new(BlockCache::new(1024));
     let reader = open(&write(with_filter()), ReaderOptions::default().cache(Arc::clone(&cache)));
     let trace = look_up_all(&reader);
@@ -258,7 +259,7 @@ fn a_filter_without_room_in_the_budget_is_read_and_not_kept() {
 }
 
 #[test]
-fn a_damaged_filter_of_ours_hides_nothing() {
+fn a_damaged_filter_of_ours_hides_no_row() {
     let bytes = write(with_filter().bloom_type(crate::BloomType::None));
     let meta = bytes.windows(8).position(|magic| magic == b"METABLKc").unwrap();
     let mut damaged = bytes;
@@ -286,7 +287,7 @@ fn meta_blocks_are_found_by_name() {
 }
 
 #[test]
-fn opening_reads_the_end_of_the_file_and_nothing_else() {
+fn opening_reads_only_the_end_of_the_file() {
     struct Counted(Bytes, std::sync::Mutex<Vec<(u64, usize)>>);
     impl ReadAt for Counted {
         fn len(&self) -> u64 {
@@ -305,13 +306,13 @@ fn opening_reads_the_end_of_the_file_and_nothing_else() {
 }
 
 #[test]
-fn filter_blocks_start_where_cache_lines_do() {
+fn filter_blocks_are_aligned_to_cache_lines() {
     let reader = open(&write(with_filter()), cached());
     let filter = reader.blocks().meta(b"filter.row", &mut ReadTrace::default()).unwrap().unwrap();
     assert_eq!(filter.as_ptr().align_offset(64), 0);
 }
 
-/// A file of version 3 without tags differs from one of version 2.3 in its trailer alone.
+/// Without tags, files of version 3 and 2.3 differ only in the trailer.
 #[test]
 fn files_of_version_2_3_are_read() {
     let bytes = write(WriterOptions::default());
@@ -326,7 +327,7 @@ fn files_of_version_2_3_are_read() {
     look_up_all(&old);
 }
 
-/// HBase itself denies rows of such files: it looks for the chunk by the order of bytes.
+/// HBase denies rows of such files, because it searches chunks in byte order.
 #[test]
 fn bloom_filters_of_hbase_meta_are_not_asked() {
     let rows = [&b"t,,1"[..], b"t,\x00,1", b"t,b,1", b"t\x01,,1", b"t\x01,,2", b"t1,,1"];
@@ -347,17 +348,16 @@ fn bloom_filters_of_hbase_meta_are_not_asked() {
     }
     assert!(reader.get_row(&RowProbe::new(b"t,a,1", SEED), &mut trace).unwrap().is_none());
     assert_eq!((trace.filter_checks, trace.files_skipped_by_range), (0, 0));
-    // As bytes the first of these would stand before all rows of the file, and is among them.
+    // In byte order the first of these rows is before the range, in meta order within it.
     for (row, skipped) in [(&b"t+,,1"[..], 0), (b"t2,,1", 1)] {
         assert!(reader.get_row(&RowProbe::new(row, SEED), &mut trace).unwrap().is_none());
         assert_eq!(trace.files_skipped_by_range, skipped);
     }
 }
 
-/// What a cache counts a block as when it comes, it takes off its sum when the block goes. So a block
-/// in it must not grow, whatever is done with the scanner that a get returns.
+/// The cache subtracts a block's size at eviction, so no use of a scanner may make the block grow.
 #[test]
-fn the_cache_counts_its_blocks_as_they_are() {
+fn the_cache_counts_the_actual_sizes_of_its_blocks() {
     for encoding in DataBlockEncoding::ALL {
         let bytes = write(WriterOptions::default().data_block_encoding(encoding).block_size(2000));
         for (start, touches) in [(0, 1), (0, 2), (3000, 1), (5990, 1)] {
@@ -369,7 +369,7 @@ fn the_cache_counts_its_blocks_as_they_are() {
                 |scanner: &mut Scanner, _: &[u8]| (0..400).try_for_each(|_| scanner.advance()),
             ] {
                 let cache = Arc::new(BlockCache::new(1 << 20));
-                // Full, so that blocks come as they were read.
+                // A full cache, so that blocks are inserted encoded.
                 for offset in 0..120 {
                     let key = BlockKey { file: u64::MAX, offset, is_preferred: false };
                     let chunk = CachedBlock::Bloom(Arc::new(BloomBits::new(&[0; 10_000])));
@@ -390,7 +390,7 @@ fn the_cache_counts_its_blocks_as_they_are() {
     }
 }
 
-/// Whoever asked for the block gets neither a wrong answer nor none.
+/// The read must fail, not return a wrong result or no row.
 #[test]
 fn a_block_of_another_type_in_the_cache_is_an_internal_error() {
     let bytes =
@@ -409,7 +409,7 @@ fn a_block_of_another_type_in_the_cache_is_an_internal_error() {
         let reader = open(&bytes, ReaderOptions::default().cache(Arc::clone(&cache)));
         let place = BlockPlace { offset: *at, len: header.len() as u32 };
         let other = CachedBlock::Bloom(Arc::new(BloomBits::new(b"other")));
-        cache.insert(reader.file().blocks.key(place), other);
+        cache.insert(reader.file().blocks.cache_key(place), other);
         let probe = RowProbe::new(&row, SEED);
         match reader.get_row(&probe, &mut ReadTrace::default()) {
             Ok(found) => assert_eq!(found.expect("it is there").cell().expect("a cell").row, row),
@@ -426,11 +426,11 @@ fn a_block_of_another_type_in_the_cache_is_an_internal_error() {
             }
         }
     }
-    // A row is found through a block on each level.
+    // A lookup reads one block on each level.
     assert_eq!(failures, sound.index().levels(), "of {} blocks", places.len());
 }
 
-/// Two entries of a damaged file may lead to one block: that is damage, whichever was read first.
+/// In a damaged file two index entries can point to one block, whichever entry was used first.
 #[test]
 fn a_block_of_another_type_in_the_file_is_damage_whatever_the_cache_holds() {
     let bytes = write(WriterOptions::default().block_size(300));

@@ -1,9 +1,10 @@
-//! Rows as a store of many files is compared by: keys of 16 to 24 bytes in no order, values of 100
-//! bytes half of which can be compressed away, and the questions that are asked about them.
+//! Rows for comparing stores, and the sequences of gets that benchmarks ask.
+//!
+//! Keys have 16 to 24 bytes and are in no order. Values have 100 bytes, half of them compressible.
 
 use crate::{KEY_LEN, Random, fill_value, key, mix};
 
-/// Bytes of every value.
+/// Length of every value in bytes.
 pub const VALUE_LEN: usize = 100;
 const DIGITS_MAX: usize = 8;
 
@@ -20,20 +21,22 @@ impl AsRef<[u8]> for RowKey {
     }
 }
 
-/// All rows of a seed, by their index. A store holds those up to some index; those behind it are
-/// sure strangers, and lie among the others, since keys are in no order.
+/// All rows of a seed, by index.
+///
+/// A store holds the rows below some index. The rows from that index on are absent; their keys lie
+/// between those of the store, because keys are in no order.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows {
     seed: u64,
 }
 
 impl Rows {
-    /// The rows that a seed stands for.
+    /// Creates the rows of a seed.
     pub const fn new(seed: u64) -> Self {
         Self { seed }
     }
 
-    /// The `index`th key: what [`key`](crate::key) says, and up to eight digits behind it.
+    /// Returns the `index`th key: [`key`](crate::key), followed by up to eight digits.
     pub fn key(self, index: u64) -> RowKey {
         let mut digits = Random::new(mix(self.seed ^ mix(index)));
         let more = digits.below(DIGITS_MAX + 1);
@@ -43,14 +46,14 @@ impl Rows {
         RowKey { bytes, len: (KEY_LEN + more) as u8 }
     }
 
-    /// The `index`th value.
+    /// Returns the `index`th value.
     pub fn value(self, index: u64) -> [u8; VALUE_LEN] {
         let mut value = [0; VALUE_LEN];
         fill_value(self.seed, index, &mut value);
         value
     }
 
-    /// The sum over these rows by which a scan is checked.
+    /// Returns the checksum that a scan of these rows must have.
     pub fn sum(self, indexes: impl IntoIterator<Item = u64>) -> ScanSum {
         let mut sum = ScanSum::default();
         for index in indexes {
@@ -60,8 +63,10 @@ impl Rows {
     }
 }
 
-/// What a scan saw, in whatever order: how many rows, and a sum that no two sets of rows are likely
-/// to share. Each byte of keys and values counts, with its place; a nanosecond or two a row.
+/// The number of rows that a scan returned, and a checksum over them.
+///
+/// The checksum covers every byte of keys and values with its position. It does not depend on the
+/// order of the rows.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct ScanSum {
     rows: u64,
@@ -76,7 +81,7 @@ impl ScanSum {
         self.sum = self.sum.wrapping_add(row.wrapping_mul(row | 1));
     }
 
-    /// How many rows were added.
+    /// Returns the number of rows added.
     pub const fn rows(&self) -> u64 {
         self.rows
     }
@@ -93,16 +98,16 @@ fn words(bytes: &[u8]) -> u64 {
     sum
 }
 
-/// Which rows are asked for.
+/// Which rows a sequence of gets asks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Asked {
-    /// Rows that are there, each as likely as any other.
+    /// Rows that the store holds, uniformly distributed.
     Present,
-    /// Rows that are not there, among those that are.
+    /// Rows that the store does not hold, with keys between those that it holds.
     Absent,
-    /// One after the other of both.
+    /// An absent row and a present row in turn.
     Mixed,
-    /// Rows that are there, few of them often and most seldom, as YCSB has it (Zipf, 0.99).
+    /// Rows that the store holds, with YCSB's Zipf distribution (0.99).
     Zipf,
 }
 
@@ -110,7 +115,7 @@ impl Asked {
     /// Every kind.
     pub const ALL: [Self; 4] = [Self::Present, Self::Absent, Self::Mixed, Self::Zipf];
 
-    /// Its name in tables.
+    /// Returns the name that tables show.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Present => "present",
@@ -120,7 +125,7 @@ impl Asked {
         }
     }
 
-    /// So many questions to a store of the first `rows` rows: the index of a row each.
+    /// Returns `count` row indexes to ask of a store that holds the first `rows` rows.
     ///
     /// # Panics
     ///
@@ -139,8 +144,9 @@ impl Asked {
     }
 }
 
-/// Ranks of which the `r`th comes up in proportion to `1 / r^0.99`, as YCSB draws them (Gray and
-/// others, "Quickly generating billion-record synthetic databases", 1994).
+/// Draws ranks with a probability proportional to `1 / rank^0.99`, as YCSB does.
+///
+/// The algorithm is from Gray et al., "Quickly generating billion-record synthetic databases", 1994.
 struct Zipf {
     ranks: f64,
     alpha: f64,
@@ -189,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scan_that_lacks_a_row_or_changes_a_byte_has_another_sum() {
+    fn a_missing_row_or_a_changed_byte_changes_the_sum() {
         let rows = Rows::new(1);
         let all = rows.sum(0..100);
         assert_ne!(rows.sum(0..99), all);
@@ -202,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_are_of_the_kind_they_say() {
+    fn each_kind_asks_the_rows_that_its_name_says() {
         let rows = 1000;
         let asked = |kind: Asked| kind.questions(rows, 10_000, 3);
         assert!(asked(Asked::Present).iter().all(|row| *row < rows));
@@ -213,7 +219,7 @@ mod tests {
             assert!(row < rows);
             *counts.entry(row).or_insert(0) += 1;
         }
-        // The first of a thousand ranks comes up once in 7.7 times.
+        // The first of a thousand ranks has a probability of 1 in 7.7.
         let most = *counts.values().max().unwrap_or(&0);
         assert!((1100..1500).contains(&most), "{most}");
     }

@@ -1,14 +1,14 @@
-//! Where the verification goes on after a block that could not be read.
+//! Unreadable ranges of a file, and where the verification resumes after one.
 //!
 //! ```text
-//! 1  its header can be read, and a block begins where the header says that it ends
-//! 2  an index of the file says how long the block is
-//! 3  the first sound block between it and the next one that an index lists, as salvage finds it
+//! 1  at the end that the block's header states, if another block begins there
+//! 2  at the end that an index of the file states
+//! 3  at the next sound block, found as by salvage, or at the next block that an index lists
 //! ```
 
 use std::collections::HashSet;
 
-use super::salvage::next_block;
+use super::salvage::find_next_block;
 use super::verification::Verifier;
 use crate::block::branch::IndexBlock;
 use crate::block::index::BlockPlace;
@@ -16,20 +16,20 @@ use crate::file::filters::chunked_bloom::ChunkedBloom;
 use crate::file::open_file::OpenFile;
 use crate::{BlockOffset, BlockType, Caching, Error, Header, ReadTrace, Result};
 
-/// Bytes that could not be read: one block, or all up to the next one that is certain.
+/// An unreadable range: one block, or all bytes up to the next block that is certain.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Unread {
+pub(super) struct UnreadableRange {
     pub(super) at: BlockOffset,
-    /// Where the next block begins.
+    /// The offset of the next block.
     next: BlockOffset,
-    /// Whether they are one block, and which places in them belong to it is no question.
+    /// Whether the range is known to be one block.
     is_one_block: bool,
-    /// Whether cells may have stood there.
+    /// Whether the range may have held cells.
     has_cells: bool,
 }
 
-impl Unread {
-    /// Whether the block at `at` is among the bytes that could not be read.
+impl UnreadableRange {
+    /// Returns whether the block at `at` is in the range.
     pub(super) fn contains(&self, at: BlockOffset) -> bool {
         self.at == at || !self.is_one_block && self.at < at && at < self.next
     }
@@ -38,18 +38,18 @@ impl Unread {
 /// The blocks that the indexes of a file list.
 #[derive(Debug, Default)]
 pub(super) struct ListedBlocks {
-    /// Ascending by offset.
-    blocks: Vec<Listed>,
+    /// By ascending offset.
+    blocks: Vec<ListedBlock>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Listed {
+struct ListedBlock {
     place: BlockPlace,
     is_data: bool,
 }
 
 impl ListedBlocks {
-    /// Reads the data index, as far as it can be read; the other indexes are in memory.
+    /// Reads the readable blocks of the data index. The other indexes are in memory.
     fn of(file: &OpenFile) -> Self {
         let mut listed = Self::default();
         if let Some(index) = &file.index {
@@ -57,9 +57,9 @@ impl ListedBlocks {
         }
         let filters = &file.filters;
         let blooms = [&filters.bloom, &filters.delete_family_bloom];
-        let chunks = blooms.into_iter().flatten().flat_map(ChunkedBloom::places);
+        let chunks = blooms.into_iter().flatten().flat_map(ChunkedBloom::chunk_places);
         let metas = file.metas.iter().map(|(_, place)| *place);
-        let others = chunks.chain(metas).map(|place| Listed { place, is_data: false });
+        let others = chunks.chain(metas).map(|place| ListedBlock { place, is_data: false });
         listed.blocks.extend(others);
         listed.blocks.sort_by_key(|block| block.place.offset);
         listed
@@ -74,8 +74,9 @@ impl ListedBlocks {
     ) {
         let levels = file.trailer.num_data_index_levels;
         let is_data = level >= levels;
-        for place in (0..node.len()).filter_map(|index| node.entry(index)).map(|it| it.block) {
-            self.blocks.push(Listed { place, is_data });
+        for place in (0..node.len()).filter_map(|index| node.entry(index)).map(|entry| entry.block)
+        {
+            self.blocks.push(ListedBlock { place, is_data });
             if is_data || !visited.insert(place.offset) {
                 continue;
             }
@@ -92,63 +93,64 @@ impl ListedBlocks {
         }
     }
 
-    fn at(&self, at: BlockOffset) -> Option<Listed> {
+    fn at(&self, at: BlockOffset) -> Option<ListedBlock> {
         let found = self.blocks.binary_search_by_key(&at, |block| block.place.offset);
         found.ok().and_then(|index| self.blocks.get(index)).copied()
     }
 
-    /// Where the next listed block begins.
+    /// Returns the offset of the next listed block.
     fn next_start(&self, at: BlockOffset) -> Option<BlockOffset> {
-        let behind = self.blocks.partition_point(|block| block.place.offset <= at);
-        self.blocks.get(behind).map(|block| block.place.offset)
+        let next = self.blocks.partition_point(|block| block.place.offset <= at);
+        self.blocks.get(next).map(|block| block.place.offset)
     }
 }
 
 impl Verifier<'_> {
-    /// Notes that the block at `at` could not be read, and returns where to go on. `header` is the
-    /// block's, if that could be read.
-    pub(super) fn pass_unread(
+    /// Records that the block at `at` is unreadable. Returns the offset at which to resume.
+    ///
+    /// `header` is the block's header, if that is readable.
+    pub(super) fn skip_unreadable(
         &mut self,
         at: BlockOffset,
         header: Option<&Header>,
         end: BlockOffset,
     ) -> Result<BlockOffset> {
-        let unread = self.find_end(at, header, end)?;
-        self.unread.push(unread);
-        self.data_blocks.push(super::index::DataBlockSeen::unread(at));
-        if unread.has_cells {
-            self.add_damaged_data(at);
+        let unreadable = self.find_unreadable_range(at, header, end)?;
+        self.unreadable.push(unreadable);
+        self.data_blocks.push(super::index::CheckedBlock::unreadable(at));
+        if unreadable.has_cells {
+            self.add_damaged_data_block(at);
         }
-        Ok(unread.next)
+        Ok(unreadable.next)
     }
 
-    fn find_end(
+    fn find_unreadable_range(
         &mut self,
         at: BlockOffset,
         header: Option<&Header>,
         end: BlockOffset,
-    ) -> Result<Unread> {
+    ) -> Result<UnreadableRange> {
         let file = self.file;
         if let Some(header) = header {
             let next = at.plus(header.len());
             let has_cells = is_of_cells(header.block_type);
             if next == end || self.has_header(next, end)? || self.listed().at(next).is_some() {
-                return Ok(Unread { at, next, is_one_block: true, has_cells });
+                return Ok(UnreadableRange { at, next, is_one_block: true, has_cells });
             }
         }
-        if let Some(Listed { place, is_data: has_cells }) = self.listed().at(at) {
+        if let Some(ListedBlock { place, is_data: has_cells }) = self.listed().at(at) {
             let next = at.plus(place.len.into());
             if at < next && next <= end {
-                return Ok(Unread { at, next, is_one_block: true, has_cells });
+                return Ok(UnreadableRange { at, next, is_one_block: true, has_cells });
             }
         }
         let until = self.listed().next_start(at).map_or(end, |listed| listed.min(end));
-        let next = next_block(&file.blocks, at, until.get())?;
+        let next = find_next_block(&file.blocks, at, until.get())?;
         let has_cells = file.trailer.last_data_block_offset.is_some_and(|last| at <= last);
-        Ok(Unread { at, next, is_one_block: false, has_cells })
+        Ok(UnreadableRange { at, next, is_one_block: false, has_cells })
     }
 
-    /// Whether the header of a block can be read there.
+    /// Returns whether a block header can be read at `at`.
     fn has_header(&self, at: BlockOffset, end: BlockOffset) -> Result<bool> {
         match self.file.blocks.read_header(at, end.get()) {
             Ok(_) => Ok(true),
@@ -161,10 +163,10 @@ impl Verifier<'_> {
         self.listed.get_or_insert_with(|| ListedBlocks::of(self.file))
     }
 
-    /// Whether the block at `at` could not be read.
-    pub(super) fn is_unread(&self, at: BlockOffset) -> bool {
-        let before = self.unread.partition_point(|unread| unread.at <= at);
-        self.unread[..before].last().is_some_and(|unread| unread.contains(at))
+    /// Returns whether the block at `at` could not be read.
+    pub(super) fn is_unreadable(&self, at: BlockOffset) -> bool {
+        let before = self.unreadable.partition_point(|unreadable| unreadable.at <= at);
+        self.unreadable[..before].last().is_some_and(|unreadable| unreadable.contains(at))
     }
 }
 

@@ -1,39 +1,40 @@
-//! Keys, values and their order, as the benchmarks share them: made from a seed, the same on every
-//! machine and in every engine.
+//! Keys and values for tests, benchmarks and `hfile bench`.
+//!
+//! All data are generated from a seed, and are the same on every machine and for every engine.
 
 pub mod cpu_time;
 mod rows;
 
 pub use rows::{Asked, RowKey, Rows, ScanSum, VALUE_LEN};
 
-/// A small generator of random numbers (`SplitMix64`): fast, seedable, and good enough for data.
+/// A small, fast random number generator for test data (`SplitMix64`).
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The generator that a seed stands for.
+    /// Creates the generator of a seed.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next number of 64 random bits.
+    /// Returns the next 64 random bits.
     pub const fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(STEP);
         mix(self.0)
     }
 
-    /// The next random number below `limit`.
+    /// Returns the next random number below `limit`.
     ///
     /// # Panics
     ///
-    /// If `limit` is 0, below which there is nothing.
+    /// If `limit` is 0.
     pub fn below(&mut self, limit: usize) -> usize {
         assert!(limit > 0, "no number is below 0");
-        // The upper half of the product: even to one part in 2^64 / limit, and without a division.
+        // The upper half of the product is uniform within limit / 2^64, and needs no division.
         ((u128::from(self.next_u64()) * limit as u128) >> 64) as usize
     }
 
-    /// Puts `items` into random order.
+    /// Shuffles `items`.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for end in (1..items.len()).rev() {
             items.swap(end, self.below(end + 1));
@@ -43,27 +44,26 @@ impl Random {
 
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The last step of `SplitMix64`. It can be undone, so different numbers stay different.
+/// The last step of `SplitMix64`. It is a bijection: different numbers stay different.
 const fn mix(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     number ^ (number >> 31)
 }
 
-/// Bytes of a generated key.
+/// Length of a generated key in bytes.
 pub const KEY_LEN: usize = 16;
 
-/// The `index`th key of a seed: 16 hex digits, in no order, all different from one another.
+/// Returns the `index`th key of a seed: 16 hex digits.
 ///
-/// Because they are all different, the keys from some index on are sure strangers to a store that
-/// holds the keys before it.
+/// The keys are in no order and all different. A store with the first `n` keys therefore holds none of
+/// the keys from index `n` on.
 pub fn key(seed: u64, index: u64) -> [u8; KEY_LEN] {
     let number = mix(mix(seed).wrapping_add(index.wrapping_mul(STEP)));
     std::array::from_fn(|at| b"0123456789abcdef"[(number >> (60 - 4 * at)) as usize & 15])
 }
 
-/// Fills `value` with what belongs to the `index`th key of a seed; about half of it can be
-/// compressed away.
+/// Fills `value` with the value of the `index`th key of a seed. Half of the bytes are compressible.
 pub fn fill_value(seed: u64, index: u64, value: &mut [u8]) {
     let mut random = Random::new(seed ^ mix(index ^ STEP));
     let (noise, text) = value.split_at_mut(value.len() / 2);

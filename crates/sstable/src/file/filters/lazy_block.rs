@@ -1,5 +1,11 @@
-//! Filter blocks that a reader keeps once it has read them, as long as the cache grants the room for
-//! them, or for good if they are pinned.
+//! Filter blocks that are loaded at their first use.
+//!
+//! A block then stays resident if it is pinned or the cache has room to reserve for it.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    reason = "indexes below the number of parts"
+)]
 
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -12,44 +18,44 @@ use crate::file::block_reader::BlockReader;
 use crate::file::options::Caching;
 use crate::{BlockOffset, BlockSource, BlockType, Damage, Error, ReadTrace, Result};
 
-/// One block of a filter: where it is, and what is known of it so far.
+/// One block of a filter, loaded at its first use.
 #[derive(Debug)]
-pub(crate) struct FilterPart<T> {
+pub(crate) struct LazyFilterBlock<T> {
     place: BlockPlace,
     /// The offset that the block's header must give as `previous`.
     previous: Option<BlockOffset>,
-    kept: OnceLock<KeptBlock<T>>,
-    /// What is wrong with the block; set once, so that it is not read again.
+    resident: OnceLock<ResidentBlock<T>>,
+    /// The damage that a read found. Set once, so that the block is not read again.
     damage: OnceLock<Damage>,
 }
 
-impl<T: TypedBlock> FilterPart<T> {
+impl<T: TypedBlock> LazyFilterBlock<T> {
     pub(crate) const fn new(place: BlockPlace, previous: Option<BlockOffset>) -> Self {
-        Self { place, previous, kept: OnceLock::new(), damage: OnceLock::new() }
+        Self { place, previous, resident: OnceLock::new(), damage: OnceLock::new() }
     }
 
     pub(crate) const fn place(&self) -> BlockPlace {
         self.place
     }
 
-    /// The block, if the reader keeps it.
+    /// Returns the block, if it is resident.
     #[inline]
-    pub(crate) fn kept(&self) -> Option<&KeptBlock<T>> {
-        self.kept.get()
+    pub(crate) fn resident(&self) -> Option<&ResidentBlock<T>> {
+        self.resident.get()
     }
 
-    /// What is wrong with the block, once a read has found it damaged.
+    /// Returns the damage to the block, if a read has found any.
     pub(crate) fn damage(&self) -> Option<&Damage> {
         self.damage.get()
     }
 
-    /// Returns the block: kept by the reader, cached, or read. A block that is read must have the expected
-    /// `previous` offset and pass `check`.
+    /// Returns the block from memory, the cache or the file.
+    ///
+    /// A block that is read must have the expected `previous` offset and pass `check`.
     ///
     /// # Errors
     ///
-    /// If it cannot be read, or is damaged. Damage is remembered: later calls return the same error without
-    /// reading.
+    /// If the block cannot be read or is damaged. Later calls return the damage without a read.
     #[inline]
     pub(crate) fn load(
         &self,
@@ -58,9 +64,9 @@ impl<T: TypedBlock> FilterPart<T> {
         trace: &mut ReadTrace,
         check: impl FnOnce(&T) -> Result<(), &'static str>,
     ) -> Result<FilterBlockRef<'_, T>> {
-        if let Some(kept) = self.kept.get() {
-            trace.touch(T::KIND, BlockSource::Cache, kept.block.bytes());
-            return Ok(FilterBlockRef::KeptBlock(&kept.block));
+        if let Some(resident) = self.resident.get() {
+            trace.touch(T::KIND, BlockSource::Cache, resident.block.bytes());
+            return Ok(FilterBlockRef::Resident(&resident.block));
         }
         self.load_block(blocks, block_type, trace, check)
     }
@@ -78,19 +84,21 @@ impl<T: TypedBlock> FilterPart<T> {
         }
         let check = |block: &T, header: &Header| {
             if header.previous_block != self.previous {
-                return Err("is not the block that the file has here: it follows another one");
+                return Err(
+                    "is not the block that the file has here: its `previous` offset is another one",
+                );
             }
             check(block)
         };
         let loaded = blocks.load(self.place.of_type(block_type), Caching::Use, trace, check);
         if let Err(Error::Corrupt { damage, .. }) = &loaded {
-            // If another thread was first, it found the same.
+            // Fails only if another thread was first, which then found the same damage.
             let _ = self.damage.set(damage.clone());
         }
         loaded.map(|block| self.keep(blocks, block))
     }
 
-    /// Keeps a block if there is room for it.
+    /// Makes a block resident if it is pinned or the cache has room.
     fn keep(&self, blocks: &BlockReader, block: Arc<T>) -> FilterBlockRef<'_, T> {
         let cache = blocks.cache.as_ref();
         let room = cache.and_then(|cache| {
@@ -102,35 +110,35 @@ impl<T: TypedBlock> FilterPart<T> {
             }
         });
         if room.is_some() || blocks.pin_filters {
-            // Another thread may have kept it at the same time; its room is then given back.
-            let _ = self.kept.set(KeptBlock { block: Arc::clone(&block), _room: room });
+            // Fails if another thread was first. Dropping this reservation then returns its room.
+            let _ = self.resident.set(ResidentBlock { block: Arc::clone(&block), _room: room });
             if let Some(cache) = cache {
-                cache.forget(blocks.key(self.place));
+                cache.forget(blocks.cache_key(self.place));
             }
         }
         FilterBlockRef::Loaded(block)
     }
 }
 
-/// A filter block that the reader keeps, and the room for it in the cache's budget.
+/// A resident filter block, with its reservation in the cache's budget.
 #[derive(Debug)]
-pub(crate) struct KeptBlock<T> {
+pub(crate) struct ResidentBlock<T> {
     block: Arc<T>,
-    /// A block that is pinned is kept even where there is none.
+    /// `None` for a pinned block of a reader without a cache.
     _room: Option<Reservation>,
 }
 
-impl<T> KeptBlock<T> {
-    /// The block.
+impl<T> ResidentBlock<T> {
+    /// Returns the block.
     #[inline]
     pub(crate) fn block(&self) -> &T {
         &self.block
     }
 }
 
-/// A block without a count of references where the reader keeps it anyway.
+/// A reference to a filter block: borrowed if the block is resident, else counted.
 pub(crate) enum FilterBlockRef<'a, T> {
-    KeptBlock(&'a T),
+    Resident(&'a T),
     Loaded(Arc<T>),
 }
 
@@ -140,13 +148,13 @@ impl<T> Deref for FilterBlockRef<'_, T> {
     #[inline]
     fn deref(&self) -> &T {
         match self {
-            Self::KeptBlock(block) => block,
+            Self::Resident(block) => block,
             Self::Loaded(block) => block,
         }
     }
 }
 
-/// The offset before `at` in a chain of ascending offsets.
+/// Returns the offset before `at` in a chain of ascending offsets.
 pub(crate) fn offset_before(chain: &[BlockOffset], at: BlockOffset) -> Option<BlockOffset> {
     let before = chain.partition_point(|offset| *offset < at).checked_sub(1)?;
     Some(chain[before])

@@ -1,6 +1,6 @@
-//! The ribbon filter of HBase's trunk: asked as a Bloom filter is, or passed over and reported.
+//! The ribbon filter of HBase's trunk: asked like a Bloom filter, or ignored and reported.
 //!
-//! No HBase that is released writes such a file, so these are ours with the Bloom filter replaced.
+//! No released HBase writes such files, so these are ours with the Bloom filter replaced.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::{
     BlockOffset, BlockType, ChecksumType, FileName, Limits, Trailer, WriterOptions, verify,
 };
 
-/// The file that `options` make, its Bloom filter a ribbon filter, and of the type with this name.
+/// Writes a file with `options`, and replaces its Bloom filter by a ribbon filter of this type.
 fn with_ribbon(options: WriterOptions, type_name: &str) -> Vec<u8> {
     let old = write(options);
     let trailer_at = old.len() as u64 - Trailer::LEN;
@@ -78,7 +78,7 @@ fn with_ribbon(options: WriterOptions, type_name: &str) -> Vec<u8> {
     bytes
 }
 
-/// What the general filter of [`write`]'s file is given.
+/// Returns the keys of the general filter of [`write`]'s file.
 fn keys(bloom_type: BloomType) -> Vec<Vec<u8>> {
     let rows = (0..ROWS).map(|number| row(number * 2));
     match bloom_type {
@@ -96,7 +96,7 @@ fn keys(bloom_type: BloomType) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn the_ribbon_filter_of_the_trunk_is_asked_under_both_names() {
+fn a_ribbon_filter_of_the_trunk_is_asked_under_both_type_names() {
     for name in ["ROW", "RIBBON_ROW"] {
         let bytes = with_ribbon(WriterOptions::default(), name);
         let reader = open(&bytes, cached());
@@ -113,7 +113,7 @@ fn the_ribbon_filter_of_the_trunk_is_asked_under_both_names() {
 }
 
 #[test]
-fn the_ribbon_filter_over_columns_is_asked_for_a_column_and_for_deletes() {
+fn a_ribbon_filter_over_columns_is_asked_for_a_column_and_for_deletes() {
     let options = || WriterOptions::default().bloom_type(BloomType::RowCol);
     for name in ["ROWCOL", "RIBBON_ROWCOL"] {
         let reader = open(&with_ribbon(options(), name), cached());
@@ -135,14 +135,14 @@ fn the_ribbon_filter_over_columns_is_asked_for_a_column_and_for_deletes() {
 }
 
 #[test]
-fn a_file_with_a_ribbon_filter_is_sound_by_every_check() {
+fn a_file_with_a_ribbon_filter_passes_every_check() {
     let bytes = Bytes::from(with_ribbon(WriterOptions::default(), "ROW"));
     let name = FileName::new("ribbon");
     let found = verify(Arc::new(bytes), name, Limits::default(), |_| {}).unwrap();
     assert_eq!(found.problems, []);
 }
 
-/// As HBase 2 meets a filter of the trunk: it goes on without. But here it is said aloud.
+/// HBase 2 ignores such a filter silently.
 #[test]
 fn a_filter_of_an_unknown_version_means_maybe_and_is_reported() {
     let mut bytes = with_ribbon(WriterOptions::default(), "ROW");

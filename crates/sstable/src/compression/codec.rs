@@ -1,28 +1,6 @@
-//! Block compression: one codec a file, applied to the body of every block.
-//!
-//! `GZ` makes one gzip member a block. `LZ4` and `SNAPPY` stand in the framing of Hadoop's
-//! `BlockCompressorStream`, which is repeated until the block is whole:
-//!
-//! | bytes | field             | meaning                                                         |
-//! |------:|-------------------|-----------------------------------------------------------------|
-//! |     4 | raw length        | u32 BE; bytes of this group once decompressed, may be 0         |
-//! |     4 | chunk length      | u32 BE; repeats with its chunk until the group is whole         |
-//! |       | chunk             | a raw LZ4 or Snappy block of its own                            |
-//!
-//! `ZSTD` is laid out in one of two ways, by the codec class that a cluster uses: see
-//! [`ZstdFraming`].
-//!
-//! A compressed file has no block that is stored as it is: there is no mark for it.
-
-mod compress;
-mod decompress;
-#[cfg(feature = "zstd")]
-mod zstd;
+//! The codecs: their names and codes, and which of them this build has.
 
 use std::fmt;
-
-pub(crate) use self::compress::compress;
-pub(crate) use self::decompress::decompress;
 
 /// The codec of a file. HBase knows them all; [`is_supported`](Self::is_supported) says which this
 /// build can read and write.
@@ -161,12 +139,9 @@ impl fmt::Display for ZstdFraming {
 /// How a file lays ZSTD out one of whose blocks is stored so.
 pub(crate) fn zstd_framing(stored: &[u8]) -> ZstdFraming {
     #[cfg(feature = "zstd")]
-    if !zstd::is_frame(stored) {
+    if !super::zstd::is_frame(stored) {
         return ZstdFraming::Blocks;
     }
     let _ = stored; // Without the feature nothing will be laid out.
     ZstdFraming::default()
 }
-
-#[cfg(test)]
-mod tests;

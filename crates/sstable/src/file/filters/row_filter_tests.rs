@@ -12,12 +12,12 @@ use crate::{
     Limits, ReadAt, Reader, ReaderOptions, Timestamp, Writer, WriterOptions, verify,
 };
 
-/// Some ten partitions.
+/// Options for a file with about ten partitions.
 fn in_partitions() -> WriterOptions {
     with_filter().filter_block_size(512)
 }
 
-/// A source that counts how often it is read.
+/// A source that counts its reads.
 struct Counted(Bytes, AtomicU64);
 
 impl ReadAt for Counted {
@@ -31,7 +31,7 @@ impl ReadAt for Counted {
     }
 }
 
-/// The META blocks of a file, in their order.
+/// Returns the META blocks of a file, in file order.
 fn meta_blocks(bytes: &[u8]) -> Vec<(BlockOffset, Header)> {
     let reader = open(bytes, ReaderOptions::default());
     let is_meta = |(_, header): &(_, Header)| header.block_type == BlockType::Meta;
@@ -45,7 +45,7 @@ fn problems(bytes: &[u8]) -> Vec<String> {
 }
 
 #[test]
-fn partitions_answer_as_one_filter_does() {
+fn a_partitioned_filter_answers_like_a_whole_one() {
     let bytes = write(in_partitions());
     let reader = open(&bytes, cached());
     let names: Vec<_> = reader.blocks().meta_names().collect();
@@ -54,7 +54,11 @@ fn partitions_answer_as_one_filter_does() {
     assert!(names.len() > 8, "{names:?}");
 
     let trace = look_up_all(&reader);
-    assert_eq!(trace.filter_checks, u64::from(2 * ROWS) - 1, "but those behind the last");
+    assert_eq!(
+        trace.filter_checks,
+        u64::from(2 * ROWS) - 1,
+        "every lookup but the one after the last row"
+    );
     assert!(trace.files_skipped_by_filter > u64::from(ROWS) * 97 / 100);
     assert_eq!(trace.blocks(BlockKind::Meta, BlockSource::File), names.len() as u64);
     assert_eq!(trace.filters_unreadable, 0);
@@ -86,7 +90,7 @@ fn pinned_filters_are_read_when_the_file_is_opened_and_never_again() {
         let source = Counted(write(options).into(), AtomicU64::new(0));
         let counted = Arc::new(source);
         let source: Arc<dyn ReadAt> = counted.clone();
-        // A cache that grants nothing.
+        // A cache without room for reservations.
         let cache = Arc::new(crate::BlockCache::new(1000));
         let options = ReaderOptions::default().cache(Arc::clone(&cache)).pin_filters(true);
         let reader = Reader::open(source, FileName::new("rows"), options).unwrap();
@@ -105,9 +109,9 @@ fn pinned_filters_are_read_when_the_file_is_opened_and_never_again() {
     }
 }
 
-/// Each META block of a file broken in turn; HBase's filter is beside them.
+/// Damages each META block of a file in turn. The file has HBase's filter too.
 #[test]
-fn a_damaged_filter_is_read_once_and_hbases_asked_in_its_place() {
+fn a_damaged_filter_is_read_once_and_hbases_filter_is_asked_instead() {
     for options in [with_filter(), in_partitions()] {
         let sound = write(options.bloom_type(BloomType::Row));
         for (at, _) in meta_blocks(&sound) {
@@ -121,7 +125,7 @@ fn a_damaged_filter_is_read_once_and_hbases_asked_in_its_place() {
             let trace = look_up_all(&reader);
             let reads = counted.1.load(Ordering::Relaxed);
             let again = look_up_all(&reader);
-            assert_eq!(counted.1.load(Ordering::Relaxed), reads, "nothing is read again");
+            assert_eq!(counted.1.load(Ordering::Relaxed), reads, "no block is read again");
 
             assert!(trace.filters_unreadable > 100, "{trace:?}");
             assert_eq!(again.filters_unreadable, trace.filters_unreadable);
@@ -134,7 +138,7 @@ fn a_damaged_filter_is_read_once_and_hbases_asked_in_its_place() {
     }
 }
 
-/// A file of four rows with META blocks of the test's own making.
+/// Writes a file of four rows with the given META blocks.
 fn with_metas(metas: Vec<(String, Vec<u8>)>) -> Vec<u8> {
     let options = WriterOptions::default().bloom_type(BloomType::None);
     let mut writer = Writer::new(Vec::new(), FileName::new("rows"), options).unwrap();
@@ -167,7 +171,7 @@ fn partitions(rows: [&'static str; 2], keys: [&[&str]; 2]) -> Vec<(String, Vec<u
 }
 
 #[test]
-fn an_index_that_contradicts_the_file_hides_no_row_and_is_reported() {
+fn a_filter_index_that_contradicts_the_file_hides_no_row_and_is_reported() {
     let sound = partitions(["a", "c"], [&["a", "b"], &["c", "d"]]);
     assert_eq!(problems(&with_metas(sound.clone())), [""; 0]);
     let begins_late = partitions(["b", "c"], [&["a", "b"], &["c", "d"]]);
@@ -177,7 +181,7 @@ fn an_index_that_contradicts_the_file_hides_no_row_and_is_reported() {
     no_index[2].1.truncate(20);
     let cases = [
         (begins_late, "begin with the first row"),
-        (one_is_missing, "2 partitions, of which 1 are there"),
+        (one_is_missing, "2 partitions in the filter index, but 1 in the file"),
         (no_index, "ends in the filter index"),
     ];
     for (metas, what) in cases {
@@ -193,7 +197,7 @@ fn an_index_that_contradicts_the_file_hides_no_row_and_is_reported() {
         let problems = problems(&bytes);
         assert!(problems.iter().any(|problem| problem.contains(what)), "{problems:?}");
     }
-    // Rows in the wrong partition are lies that only a full check finds.
+    // Only a full check finds rows in the wrong partition.
     let misplaced = partitions(["a", "c"], [&["a"], &["b", "c", "d"]]);
     assert!(problems(&with_metas(misplaced)).iter().any(|problem| problem.contains("denied")));
 }
@@ -209,7 +213,7 @@ fn exchange(bytes: &mut [u8], one: &(BlockOffset, Header), other: &(BlockOffset,
     front[one].swap_with_slice(&mut back[..other.len()]);
 }
 
-/// Gives a block another previous offset, and the checksum that goes with it.
+/// Sets the `previous` offset of a block, and updates its checksums.
 fn set_previous(bytes: &mut [u8], (at, header): &(BlockOffset, Header), previous: &[u8]) {
     let start = usize::try_from(at.get()).unwrap();
     bytes[start + 16..start + 24].copy_from_slice(previous);
@@ -220,7 +224,7 @@ fn set_previous(bytes: &mut [u8], (at, header): &(BlockOffset, Header), previous
 }
 
 #[test]
-fn exchanged_partitions_deny_no_row_even_if_their_chain_was_made_right() {
+fn exchanged_partitions_deny_no_row_even_with_corrected_previous_offsets() {
     let sound = write(in_partitions());
     let parts = meta_blocks(&sound);
     let (one, other) = (parts[2], parts[5]);
@@ -232,7 +236,7 @@ fn exchanged_partitions_deny_no_row_even_if_their_chain_was_made_right() {
         let previous = usize::try_from(at.get()).unwrap() + 16;
         set_previous(&mut chained, &(at, one.1), &sound[previous..previous + 8]);
     }
-    for (bytes, what) in [(exchanged, "the previous block"), (chained, "another filter")] {
+    for (bytes, what) in [(exchanged, "previous"), (chained, "another filter")] {
         let reader = open(&bytes, cached());
         let trace = look_up_all(&reader);
         assert!(trace.filters_unreadable > 100, "{trace:?}");
@@ -242,9 +246,9 @@ fn exchanged_partitions_deny_no_row_even_if_their_chain_was_made_right() {
     }
 }
 
-/// A whole filter in place of another, all checksums right: only the file info tells them apart.
+/// Replaces a filter by another one with right checksums. Only the file info reveals it.
 #[test]
-fn the_filter_of_another_file_is_told_by_the_file_info() {
+fn the_file_info_reveals_the_filter_of_another_file() {
     let sound = write(with_filter());
     let [block] = meta_blocks(&sound)[..] else { panic!("one META block") };
     let start = usize::try_from(block.0.get()).unwrap();

@@ -2,8 +2,8 @@ use super::*;
 use crate::reader::tests::{open, row, write};
 use crate::{Header, ReaderOptions, WriterOptions};
 
-/// A file whose second data block ends with a cell that belongs behind its range, and that cell's row.
-fn with_a_cell_behind_its_block() -> (Vec<u8>, Vec<u8>) {
+/// Returns a file whose second block ends with a cell past the block's range, and the cell's row.
+fn with_a_cell_past_its_block() -> (Vec<u8>, Vec<u8>) {
     let mut bytes = write(WriterOptions::default().block_size(300));
     let reader = open(&bytes, ReaderOptions::default());
     let (at, header): (_, Header) =
@@ -17,10 +17,14 @@ fn with_a_cell_behind_its_block() -> (Vec<u8>, Vec<u8>) {
         rows.push(cell.row.to_vec());
         scanner.advance().expect("sound");
     }
-    let is_in_block = |row: &&Vec<u8>| bytes[start..end].windows(row.len()).any(|it| it == **row);
+    let is_in_block =
+        |row: &&Vec<u8>| bytes[start..end].windows(row.len()).any(|window| window == **row);
     let last = rows.iter().rfind(is_in_block).expect("rows of the block").clone();
-    // Of the last row only the second cell is changed, so that the block's own order holds.
-    let place = bytes[start..end].windows(last.len()).rposition(|it| it == last).expect("it is");
+    // Changes only the second cell of the last row, so that the block stays in order.
+    let place = bytes[start..end]
+        .windows(last.len())
+        .rposition(|window| window == last)
+        .expect("the row is in the block");
     let behind = row(5000);
     bytes[start + place..start + place + behind.len()].copy_from_slice(&behind);
     let mut sums = bytes[start..end].to_vec();
@@ -31,8 +35,8 @@ fn with_a_cell_behind_its_block() -> (Vec<u8>, Vec<u8>) {
 }
 
 #[test]
-fn a_scan_past_the_cache_that_stops_at_a_cell_of_another_block_is_told() {
-    let (bytes, behind) = with_a_cell_behind_its_block();
+fn check_place_finds_a_cell_that_belongs_to_another_block() {
+    let (bytes, behind) = with_a_cell_past_its_block();
     let reader = open(&bytes, ReaderOptions::default());
     for mut scanner in [reader.scanner(Caching::Bypass), reader.bulk_scanner()] {
         scanner.seek_to_first().expect("the first block is sound");
@@ -40,10 +44,10 @@ fn a_scan_past_the_cache_that_stops_at_a_cell_of_another_block_is_told() {
             scanner.check_place().expect("a cell in its place");
             scanner.advance().expect("cells of the two blocks");
         }
-        assert!(scanner.cell().is_some(), "the cell is handed out");
-        let error = scanner.check_place().expect_err("it is behind the block's range");
+        assert!(scanner.cell().is_some(), "the scan returns the cell");
+        let error = scanner.check_place().expect_err("the cell is past the block's range");
         assert!(error.to_string().contains("greater than the index"), "{error}");
-        // And whoever goes on is told at the end of the block.
+        // A scan that continues gets the error at the end of the block.
         assert!(scanner.advance().is_err());
     }
 }

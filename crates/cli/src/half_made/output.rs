@@ -1,0 +1,230 @@
+//! Output files, and the list of temporary paths that Ctrl-C removes.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+
+use anyhow::Context;
+use tempfile::NamedTempFile;
+
+use crate::failure::OutputExists;
+
+/// The temporary outputs that Ctrl-C removes.
+static TEMPORARY_PATHS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// The output of a verb: a file that appears when it is complete, or stdout for `-`.
+pub(crate) enum Output {
+    /// A temporary file in the directory of its destination.
+    File(OutputFile),
+    /// Stdout.
+    Stdout(BufWriter<io::StdoutLock<'static>>),
+}
+
+/// A temporary file and its destination.
+pub(crate) struct OutputFile {
+    temporary: NamedTempFile,
+    destination: PathBuf,
+    force: bool,
+    _removal: Removal,
+}
+
+impl Output {
+    /// Creates the output for `destination`, which `force` allows to replace.
+    pub(crate) fn create(destination: &Path, force: bool) -> anyhow::Result<Self> {
+        if destination == Path::new("-") {
+            return Ok(Self::Stdout(crate::output::stdout()));
+        }
+        if !force && destination.try_exists().unwrap_or(false) {
+            return Err(OutputExists(destination.display().to_string()).into());
+        }
+        let (removal, temporary) = Removal::register(|| {
+            let temporary = temporary_file(0o666).tempfile_in(directory_of(destination))?;
+            Ok((temporary.path().to_owned(), temporary))
+        })
+        .with_context(|| format!("{}: cannot create", destination.display()))?;
+        Ok(Self::File(OutputFile {
+            temporary,
+            destination: destination.to_owned(),
+            force,
+            _removal: removal,
+        }))
+    }
+
+    /// Returns the temporary file's path; `None` for stdout.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::File(file) => Some(file.temporary.path()),
+            Self::Stdout(_) => None,
+        }
+    }
+
+    /// Syncs the output, renames it to its destination, and syncs the directory.
+    pub(crate) fn finish(self) -> anyhow::Result<()> {
+        match self {
+            Self::Stdout(mut out) => out.flush().context(crate::output::STDOUT),
+            Self::File(file) => file.finish(),
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::File(file) => file.temporary.write(bytes),
+            Self::Stdout(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.temporary.flush(),
+            Self::Stdout(out) => out.flush(),
+        }
+    }
+}
+
+impl OutputFile {
+    fn finish(self) -> anyhow::Result<()> {
+        let destination = self.destination.display().to_string();
+        let file = self.temporary.as_file();
+        file.sync_all().with_context(|| format!("{destination}: cannot sync"))?;
+        let moved = if self.force {
+            self.temporary.persist(&self.destination)
+        } else {
+            self.temporary.persist_noclobber(&self.destination)
+        };
+        match moved {
+            Ok(_) => {}
+            Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(OutputExists(destination).into());
+            }
+            Err(failed) => {
+                return Err(failed.error)
+                    .with_context(|| format!("{destination}: cannot rename to it"));
+            }
+        }
+        sync_directory(directory_of(&self.destination))
+            .with_context(|| format!("{destination}: cannot sync its directory"))
+    }
+}
+
+/// A path that Ctrl-C removes, until this is dropped.
+pub(crate) struct Removal(PathBuf);
+
+impl Removal {
+    /// Creates a file or directory and registers its path, with the list locked against Ctrl-C.
+    pub(crate) fn register<T>(
+        make: impl FnOnce() -> io::Result<(PathBuf, T)>,
+    ) -> io::Result<(Self, T)> {
+        handle_ctrl_c();
+        let mut list = temporary_paths();
+        let (path, thing) = make()?;
+        list.push(path.clone());
+        Ok((Self(path), thing))
+    }
+}
+
+impl Drop for Removal {
+    fn drop(&mut self) {
+        temporary_paths().retain(|path| *path != self.0);
+    }
+}
+
+pub(super) fn temporary_paths() -> MutexGuard<'static, Vec<PathBuf>> {
+    TEMPORARY_PATHS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn handle_ctrl_c() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // Without a handler Ctrl-C still ends the process, but leaves temporary outputs behind.
+        let _ = ctrlc::set_handler(|| {
+            // Locked until the process exits, so that no new output is registered.
+            let list = temporary_paths();
+            for path in list.iter() {
+                remove(path);
+            }
+            // 128 + SIGINT, as in shells.
+            std::process::exit(130);
+        });
+    });
+}
+
+fn remove(path: &Path) {
+    if path.is_dir() {
+        // The main thread may still add files, which makes the removal fail: retry.
+        for _ in 0..100 {
+            if fs::remove_dir_all(path).is_ok() {
+                break;
+            }
+        }
+    } else {
+        let _ = fs::remove_file(path);
+    }
+}
+
+pub(super) fn directory_of(destination: &Path) -> &Path {
+    match destination.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+pub(super) fn sync_directory(directory: &Path) -> io::Result<()> {
+    File::open(directory)?.sync_all()
+}
+
+/// Returns a builder of temporary files and directories with the permissions `mode` less the umask.
+///
+/// The default of 0600 would be wrong, because the temporary file becomes the output.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "only Unix has these modes"))]
+pub(super) fn temporary_file(mode: u32) -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".hfile-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(mode));
+    }
+    builder
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_appears_when_it_is_finished() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let destination = directory.path().join("out.hfile");
+        let mut output = Output::create(&destination, false).expect("nothing in the way");
+        output.write_all(b"half").expect("disk takes it");
+        assert!(!destination.exists());
+        output.finish().expect("nothing in the way");
+        assert_eq!(fs::read(&destination).expect("it is there"), b"half");
+        assert_eq!(fs::read_dir(directory.path()).expect("readable").count(), 1);
+    }
+
+    #[test]
+    fn a_dropped_output_leaves_nothing() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let mut output = Output::create(&directory.path().join("out"), false).expect("free");
+        output.write_all(b"half").expect("disk takes it");
+        drop(output);
+        assert_eq!(fs::read_dir(directory.path()).expect("readable").count(), 0);
+    }
+
+    #[test]
+    fn only_force_replaces_a_file() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let destination = directory.path().join("out");
+        fs::write(&destination, b"old").expect("disk takes it");
+        let refused = Output::create(&destination, false).err().expect("it is in the way");
+        assert!(refused.is::<OutputExists>());
+        let mut output = Output::create(&destination, true).expect("forced");
+        output.write_all(b"new").expect("disk takes it");
+        output.finish().expect("forced");
+        assert_eq!(fs::read(&destination).expect("it is there"), b"new");
+    }
+}

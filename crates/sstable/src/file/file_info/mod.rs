@@ -1,0 +1,9 @@
+//! The file info: named metadata entries of a file.
+//!
+//! Numbers are big-endian; a flag is one byte, zero if false. The byte layout is in [`stored`].
+//! HBase: `HFileInfo`, `HStoreFile`.
+
+mod entries;
+mod stored;
+
+pub use self::entries::{FileInfo, TimeRange};
