@@ -11,7 +11,7 @@ use super::stored::DLeftView;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use crate::header::Header;
-use crate::slices::{Rows, SlicedForm, Wanted, for_unit};
+use crate::slices::{Rows, SlicedForm, CellQuery, for_unit};
 
 /// d-left filters of equally many buckets, with remainders of equal length.
 #[derive(Clone, Debug)]
@@ -79,7 +79,7 @@ impl SlicedForm for DLeftSlices {
     fn candidates(&self, hash: KeyHash, stripe: usize) -> u64 {
         let number = self.view.number(hash);
         let places = self.view.places(number);
-        let wanted = places.map(|(row, remainder)| Wanted { row, value: remainder });
+        let wanted = places.map(|(row, remainder)| CellQuery { row, value: remainder });
         // Eight cells of so many bytes are twice as many words.
         let held = for_unit!(self.rows.unit(), UNIT => {
             self.rows.holding::<UNIT, { 2 * UNIT }>(wanted, stripe)

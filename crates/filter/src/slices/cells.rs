@@ -10,7 +10,7 @@ use super::rows::{Rows, word};
 
 /// What is looked for in a bucket: a row of the table, and a number of so many bits.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct CellQuery {
     pub(crate) row: usize,
     pub(crate) value: u32,
 }
@@ -21,7 +21,7 @@ impl Rows {
     #[inline]
     pub(crate) fn holding<const UNIT: usize, const WORDS: usize>(
         &self,
-        wanted: impl Iterator<Item = Wanted>,
+        wanted: impl Iterator<Item = CellQuery>,
         stripe: usize,
     ) -> u64 {
         let mut missing = [u32::MAX; WORDS];
@@ -38,7 +38,7 @@ impl Rows {
 
     /// Says of each cell of a bucket in which filters of a stripe it holds something else.
     #[inline]
-    fn unequal<const WORDS: usize>(&self, wanted: Wanted, stripe: usize) -> [u32; WORDS] {
+    fn unequal<const WORDS: usize>(&self, wanted: CellQuery, stripe: usize) -> [u32; WORDS] {
         let (words, _) = self.stripe(wanted.row, stripe).as_chunks();
         let (bits, _) = words.as_chunks::<WORDS>();
         let mut unequal = [0; WORDS];

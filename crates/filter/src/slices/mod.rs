@@ -17,6 +17,6 @@ mod rows;
 mod sliced_form;
 
 pub(crate) use bits::{BitPositions, BitSlices};
-pub(crate) use cells::Wanted;
+pub(crate) use cells::CellQuery;
 pub(crate) use rows::{Rows, for_unit};
 pub(crate) use sliced_form::SlicedForm;
