@@ -60,7 +60,7 @@ impl SlicedForm for CuckooSlices {
         let wanted = [first, second].map(|row| CellQuery { row, value: fingerprint as u32 });
         // Four slots of so many bytes are as many words.
         for_unit!(self.rows.unit(), UNIT => {
-            self.rows.holding::<UNIT, UNIT>(wanted.into_iter(), stripe)
+            self.rows.filters_with_cell::<UNIT, UNIT>(wanted.into_iter(), stripe)
         })
     }
 }

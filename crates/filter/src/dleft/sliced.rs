@@ -82,7 +82,7 @@ impl SlicedForm for DLeftSlices {
         let wanted = places.map(|(row, remainder)| CellQuery { row, value: remainder });
         // Eight cells of so many bytes are twice as many words.
         let held = for_unit!(self.rows.unit(), UNIT => {
-            self.rows.holding::<UNIT, { 2 * UNIT }>(wanted, stripe)
+            self.rows.filters_with_cell::<UNIT, { 2 * UNIT }>(wanted, stripe)
         });
         held | self.stashed(number, stripe)
     }

@@ -19,7 +19,7 @@ impl Rows {
     /// Returns a bit for each filter of a stripe that has what is wanted in some cell of one of the
     /// buckets. All cells of a bit take so many words.
     #[inline]
-    pub(crate) fn holding<const UNIT: usize, const WORDS: usize>(
+    pub(crate) fn filters_with_cell<const UNIT: usize, const WORDS: usize>(
         &self,
         wanted: impl Iterator<Item = CellQuery>,
         stripe: usize,
