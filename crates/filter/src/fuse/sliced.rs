@@ -69,6 +69,6 @@ impl FuseSlices {
     #[inline]
     fn matching<const UNIT: usize, const ARITY: usize>(&self, hash: KeyHash, stripe: usize) -> u64 {
         let (slots, fingerprint) = self.view.slots::<ARITY>(hash);
-        !self.rows.differing::<UNIT>(&slots.into_iter(), stripe, fingerprint, u64::MAX)
+        !self.rows.mismatches::<UNIT>(&slots.into_iter(), stripe, fingerprint, u64::MAX)
     }
 }

@@ -119,10 +119,10 @@ impl RibbonSlices {
             later[filter].prefetch(hash);
         }
         let rows = ones(coefficients).map(|slot| start + slot);
-        let differing = self.slots.differing::<UNIT>(&rows, stripe, fingerprint, last);
+        let mismatches = self.slots.mismatches::<UNIT>(&rows, stripe, fingerprint, last);
         ones(bumped)
             .filter(|filter| later[*filter].may_contain(hash))
-            .fold(!differing & !bumped, |found, filter| found | 1 << filter)
+            .fold(!mismatches & !bumped, |found, filter| found | 1 << filter)
     }
 }
 

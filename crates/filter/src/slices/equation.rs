@@ -15,7 +15,7 @@ impl Rows {
     /// Returns a bit for each filter of a stripe whose rows do not add up to `value`, the lowest bit of
     /// which is that of the first field. Of the last field only those filters count that `last` has.
     #[inline]
-    pub(crate) fn differing<const UNIT: usize>(
+    pub(crate) fn mismatches<const UNIT: usize>(
         &self,
         rows: &(impl Iterator<Item = usize> + Clone),
         stripe: usize,
@@ -23,17 +23,17 @@ impl Rows {
         last: u64,
     ) -> u64 {
         let fields = self.fields();
-        let mut differing = 0;
+        let mut mismatches = 0;
         for first in (0..fields).step_by(FIELDS) {
             let sums = self.sums::<UNIT>(rows.clone(), stripe, first).map(u64::to_le_bytes);
             let sums = sums.as_flattened().chunks_exact(UNIT).map(word::<UNIT>);
             for (field, sum) in (first..fields).zip(sums) {
                 let expected = 0_u64.wrapping_sub(u64::from(value >> field & 1));
                 let counts = if field + 1 == fields { last } else { u64::MAX };
-                differing |= (sum ^ expected) & counts;
+                mismatches |= (sum ^ expected) & counts;
             }
         }
-        differing
+        mismatches
     }
 
     /// Adds rows up: eight fields from the first on, those that are there and what follows them.
