@@ -97,7 +97,7 @@ impl Group {
     pub(super) fn probe(&self, hash: KeyHash, mut found: impl FnMut(usize)) {
         let rows = self.rows();
         for stripe in 0..rows.stripes() {
-            let mut left = self.candidates(hash, stripe) & rows.present(stripe);
+            let mut left = self.candidates(hash, stripe) & rows.filter_mask(stripe);
             while left != 0 {
                 found(rows.first_filter(stripe) + left.trailing_zeros() as usize);
                 left &= left - 1;

@@ -72,7 +72,7 @@ impl Rows {
     }
 
     /// Returns a bit for each filter that a stripe has.
-    pub(crate) const fn present(&self, stripe: usize) -> u64 {
+    pub(crate) const fn filter_mask(&self, stripe: usize) -> u64 {
         let (first, room) = (self.first_filter(stripe), self.unit * 8);
         // Stripes are as narrow as their filters allow, so that none is empty.
         debug_assert!(first < self.filters, "every stripe has a filter");
@@ -252,8 +252,8 @@ mod tests {
                     let (row, field) = (at / fields, at % fields);
                     let word =
                         for_unit!(table.unit(), UNIT => table.field::<UNIT>(row, stripe, field));
-                    prop_assert_eq!(word & !table.present(stripe), 0);
-                    for bit in (0..64).filter(|bit| table.present(stripe) >> bit & 1 != 0) {
+                    prop_assert_eq!(word & !table.filter_mask(stripe), 0);
+                    for bit in (0..64).filter(|bit| table.filter_mask(stripe) >> bit & 1 != 0) {
                         let expected = bits(table.first_filter(stripe) + bit, at / 8) >> (at % 8) & 1;
                         prop_assert_eq!(word >> bit & 1, u64::from(expected));
                         seen += 1;
