@@ -5,7 +5,7 @@ use super::stored::CuckooView;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use crate::header::Header;
-use crate::slices::{Rows, SlicedForm, CellQuery, for_unit};
+use crate::slices::{Rows, SlicedForm, CellQuery, for_field_len};
 
 /// Cuckoo filters of equally many buckets, with fingerprints of equal length.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ impl SlicedForm for CuckooSlices {
         let Places { fingerprint, first, second } = self.view.places(hash);
         let wanted = [first, second].map(|row| CellQuery { row, value: fingerprint as u32 });
         // Four slots of so many bytes are as many words.
-        for_unit!(self.rows.unit(), UNIT => {
+        for_field_len!(self.rows.unit(), UNIT => {
             self.rows.filters_with_cell::<UNIT, UNIT>(wanted.into_iter(), stripe)
         })
     }

@@ -11,7 +11,7 @@ use super::stored::DLeftView;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use crate::header::Header;
-use crate::slices::{Rows, SlicedForm, CellQuery, for_unit};
+use crate::slices::{Rows, SlicedForm, CellQuery, for_field_len};
 
 /// d-left filters of equally many buckets, with remainders of equal length.
 #[derive(Clone, Debug)]
@@ -81,7 +81,7 @@ impl SlicedForm for DLeftSlices {
         let places = self.view.places(number);
         let wanted = places.map(|(row, remainder)| CellQuery { row, value: remainder });
         // Eight cells of so many bytes are twice as many words.
-        let held = for_unit!(self.rows.unit(), UNIT => {
+        let held = for_field_len!(self.rows.unit(), UNIT => {
             self.rows.filters_with_cell::<UNIT, { 2 * UNIT }>(wanted, stripe)
         });
         held | self.stashed(number, stripe)

@@ -5,7 +5,7 @@ use super::stored::FuseView;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use crate::header::Header;
-use crate::slices::{Rows, SlicedForm, for_unit};
+use crate::slices::{Rows, SlicedForm, for_field_len};
 
 /// Fuse filters of equal segments, whose keys were peeled with the same seed.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ impl SlicedForm for FuseSlices {
 
     #[inline]
     fn candidates(&self, hash: KeyHash, stripe: usize) -> u64 {
-        for_unit!(self.rows.unit(), UNIT => match self.view.arity() {
+        for_field_len!(self.rows.unit(), UNIT => match self.view.arity() {
             FuseArity::Three => self.matching::<UNIT, 3>(hash, stripe),
             FuseArity::Four => self.matching::<UNIT, 4>(hash, stripe),
         })

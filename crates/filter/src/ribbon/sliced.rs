@@ -17,7 +17,7 @@ use super::stored::RibbonView;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use crate::header::Header;
-use crate::slices::{Rows, SlicedForm, for_unit};
+use crate::slices::{Rows, SlicedForm, for_field_len};
 
 /// The field of a block's row that says which filters have the last column there; those before it, which
 /// classes of starts they bumped.
@@ -102,7 +102,7 @@ impl SlicedForm for RibbonSlices {
 
     #[inline]
     fn candidates(&self, hash: KeyHash, stripe: usize) -> u64 {
-        for_unit!(self.slots.unit(), UNIT => self.matching::<UNIT>(hash, stripe))
+        for_field_len!(self.slots.unit(), UNIT => self.matching::<UNIT>(hash, stripe))
     }
 }
 

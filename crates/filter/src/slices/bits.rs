@@ -9,7 +9,7 @@
 
 use core::fmt::Debug;
 
-use super::rows::{Rows, for_unit};
+use super::rows::{Rows, for_field_len};
 use super::sliced_form::SlicedForm;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
@@ -79,7 +79,7 @@ impl<V: BitPositions> SlicedForm for BitSlices<V> {
     #[inline]
     fn candidates(&self, hash: KeyHash, stripe: usize) -> u64 {
         let positions = self.view.positions(self.body_len, hash);
-        for_unit!(self.rows.unit(), UNIT => self.all_set::<UNIT>(positions, stripe))
+        for_field_len!(self.rows.unit(), UNIT => self.all_set::<UNIT>(positions, stripe))
     }
 }
 

@@ -18,5 +18,5 @@ mod sliced_form;
 
 pub(crate) use bits::{BitPositions, BitSlices};
 pub(crate) use cells::CellQuery;
-pub(crate) use rows::{Rows, for_unit};
+pub(crate) use rows::{Rows, for_field_len};
 pub(crate) use sliced_form::SlicedForm;

@@ -201,7 +201,7 @@ const fn transposed(bytes: [u8; 8]) -> [u8; 8] {
 }
 
 /// Compiles an expression once for each number of bytes that a field can have, and takes that of `$unit`.
-macro_rules! for_unit {
+macro_rules! for_field_len {
     ($unit:expr, $name:ident => $value:expr) => {{
         macro_rules! with {
             ($number:literal) => {{
@@ -221,7 +221,7 @@ macro_rules! for_unit {
         }
     }};
 }
-pub(crate) use for_unit;
+pub(crate) use for_field_len;
 
 #[cfg(test)]
 mod tests {
@@ -251,7 +251,7 @@ mod tests {
                 for at in 0..rows * fields / 8 * 8 {
                     let (row, field) = (at / fields, at % fields);
                     let word =
-                        for_unit!(table.unit(), UNIT => table.field::<UNIT>(row, stripe, field));
+                        for_field_len!(table.unit(), UNIT => table.field::<UNIT>(row, stripe, field));
                     prop_assert_eq!(word & !table.filter_mask(stripe), 0);
                     for bit in (0..64).filter(|bit| table.filter_mask(stripe) >> bit & 1 != 0) {
                         let expected = bits(table.first_filter(stripe) + bit, at / 8) >> (at % 8) & 1;
