@@ -81,8 +81,8 @@ impl SlicedForm for DLeftSlices {
         let places = self.view.places(number);
         let wanted = places.map(|(row, remainder)| CellQuery { row, value: remainder });
         // Eight cells of so many bytes are twice as many words.
-        let held = for_field_len!(self.rows.unit(), UNIT => {
-            self.rows.filters_with_cell::<UNIT, { 2 * UNIT }>(wanted, stripe)
+        let held = for_field_len!(self.rows.unit(), FIELD_LEN => {
+            self.rows.filters_with_cell::<FIELD_LEN, { 2 * FIELD_LEN }>(wanted, stripe)
         });
         held | self.stashed(number, stripe)
     }

@@ -51,9 +51,9 @@ impl SlicedForm for FuseSlices {
 
     #[inline]
     fn candidates(&self, hash: KeyHash, stripe: usize) -> u64 {
-        for_field_len!(self.rows.unit(), UNIT => match self.view.arity() {
-            FuseArity::Three => self.matching::<UNIT, 3>(hash, stripe),
-            FuseArity::Four => self.matching::<UNIT, 4>(hash, stripe),
+        for_field_len!(self.rows.unit(), FIELD_LEN => match self.view.arity() {
+            FuseArity::Three => self.matching::<FIELD_LEN, 3>(hash, stripe),
+            FuseArity::Four => self.matching::<FIELD_LEN, 4>(hash, stripe),
         })
     }
 }
@@ -67,8 +67,8 @@ impl FuseSlices {
     }
 
     #[inline]
-    fn matching<const UNIT: usize, const ARITY: usize>(&self, hash: KeyHash, stripe: usize) -> u64 {
+    fn matching<const FIELD_LEN: usize, const ARITY: usize>(&self, hash: KeyHash, stripe: usize) -> u64 {
         let (slots, fingerprint) = self.view.slots::<ARITY>(hash);
-        !self.rows.mismatches::<UNIT>(&slots.into_iter(), stripe, fingerprint, u64::MAX)
+        !self.rows.mismatches::<FIELD_LEN>(&slots.into_iter(), stripe, fingerprint, u64::MAX)
     }
 }

@@ -79,7 +79,7 @@ impl<V: BitPositions> SlicedForm for BitSlices<V> {
     #[inline]
     fn candidates(&self, hash: KeyHash, stripe: usize) -> u64 {
         let positions = self.view.positions(self.body_len, hash);
-        for_field_len!(self.rows.unit(), UNIT => self.all_set::<UNIT>(positions, stripe))
+        for_field_len!(self.rows.unit(), FIELD_LEN => self.all_set::<FIELD_LEN>(positions, stripe))
     }
 }
 
@@ -87,7 +87,7 @@ impl<V> BitSlices<V> {
     /// Reads batch after batch while a filter is left. Within a batch all loads are independent: a branch for
     /// each row would be mispredicted more often than it saves a row.
     #[inline]
-    fn all_set<const UNIT: usize>(
+    fn all_set<const FIELD_LEN: usize>(
         &self,
         mut positions: impl Iterator<Item = usize>,
         stripe: usize,
@@ -101,7 +101,7 @@ impl<V> BitSlices<V> {
                 count += 1;
             }
             for row in &batch[..count] {
-                left &= self.rows.field::<UNIT>(*row, stripe, 0);
+                left &= self.rows.field::<FIELD_LEN>(*row, stripe, 0);
             }
             if left == 0 || count < BATCH {
                 return left;

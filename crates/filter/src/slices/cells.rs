@@ -19,7 +19,7 @@ impl Rows {
     /// Returns a bit for each filter of a stripe that has what is wanted in some cell of one of the
     /// buckets. All cells of a bit take so many words.
     #[inline]
-    pub(crate) fn filters_with_cell<const UNIT: usize, const WORDS: usize>(
+    pub(crate) fn filters_with_cell<const FIELD_LEN: usize, const WORDS: usize>(
         &self,
         wanted: impl Iterator<Item = CellQuery>,
         stripe: usize,
@@ -32,7 +32,7 @@ impl Rows {
             }
         }
         let cells = missing.map(u32::to_le_bytes);
-        let cells = cells.as_flattened().chunks_exact(UNIT).map(word::<UNIT>);
+        let cells = cells.as_flattened().chunks_exact(FIELD_LEN).map(word::<FIELD_LEN>);
         cells.fold(0, |found, missing| found | !missing)
     }
 

@@ -15,7 +15,7 @@ impl Rows {
     /// Returns a bit for each filter of a stripe whose rows do not add up to `value`, the lowest bit of
     /// which is that of the first field. Of the last field only those filters count that `last` has.
     #[inline]
-    pub(crate) fn mismatches<const UNIT: usize>(
+    pub(crate) fn mismatches<const FIELD_LEN: usize>(
         &self,
         rows: &(impl Iterator<Item = usize> + Clone),
         stripe: usize,
@@ -25,8 +25,8 @@ impl Rows {
         let fields = self.fields();
         let mut mismatches = 0;
         for first in (0..fields).step_by(FIELDS) {
-            let sums = self.sums::<UNIT>(rows.clone(), stripe, first).map(u64::to_le_bytes);
-            let sums = sums.as_flattened().chunks_exact(UNIT).map(word::<UNIT>);
+            let sums = self.sums::<FIELD_LEN>(rows.clone(), stripe, first).map(u64::to_le_bytes);
+            let sums = sums.as_flattened().chunks_exact(FIELD_LEN).map(word::<FIELD_LEN>);
             for (field, sum) in (first..fields).zip(sums) {
                 let expected = 0_u64.wrapping_sub(u64::from(value >> field & 1));
                 let counts = if field + 1 == fields { last } else { u64::MAX };
@@ -38,15 +38,15 @@ impl Rows {
 
     /// Adds rows up: eight fields from the first on, those that are there and what follows them.
     #[inline]
-    fn sums<const UNIT: usize>(
+    fn sums<const FIELD_LEN: usize>(
         &self,
         rows: impl Iterator<Item = usize>,
         stripe: usize,
         first: usize,
-    ) -> [u64; UNIT] {
-        let mut sums = [0; UNIT];
+    ) -> [u64; FIELD_LEN] {
+        let mut sums = [0; FIELD_LEN];
         for row in rows {
-            let fields = self.fields_from::<UNIT>(row, stripe, first);
+            let fields = self.fields_from::<FIELD_LEN>(row, stripe, first);
             for (sum, word) in sums.iter_mut().zip(fields) {
                 *sum ^= u64::from_le_bytes(*word);
             }

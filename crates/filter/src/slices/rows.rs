@@ -154,12 +154,12 @@ impl Rows {
     /// Returns eight fields of all filters of a stripe, from the first on; where there are fewer, what
     /// stands after them.
     #[inline]
-    pub(crate) fn fields_from<const UNIT: usize>(
+    pub(crate) fn fields_from<const FIELD_LEN: usize>(
         &self,
         row: usize,
         stripe: usize,
         first: usize,
-    ) -> &[[u8; 8]; UNIT] {
+    ) -> &[[u8; 8]; FIELD_LEN] {
         let (words, _) = self.bytes[self.at(row, stripe, first)..].as_chunks();
         words.first_chunk().expect("the table goes on for as many bytes")
     }
@@ -172,17 +172,17 @@ impl Rows {
 
     /// Returns a field of all filters of a stripe, a bit for each.
     #[inline]
-    pub(crate) fn field<const UNIT: usize>(&self, row: usize, stripe: usize, field: usize) -> u64 {
+    pub(crate) fn field<const FIELD_LEN: usize>(&self, row: usize, stripe: usize, field: usize) -> u64 {
         let at = self.at(row, stripe, field);
-        word::<UNIT>(&self.bytes[at..at + UNIT])
+        word::<FIELD_LEN>(&self.bytes[at..at + FIELD_LEN])
     }
 }
 
 /// Reads a field of so many bytes.
 #[inline]
-pub(crate) fn word<const UNIT: usize>(bytes: &[u8]) -> u64 {
+pub(crate) fn word<const FIELD_LEN: usize>(bytes: &[u8]) -> u64 {
     let mut word = [0; 8];
-    word[..UNIT].copy_from_slice(bytes);
+    word[..FIELD_LEN].copy_from_slice(bytes);
     u64::from_le_bytes(word)
 }
 
@@ -251,7 +251,7 @@ mod tests {
                 for at in 0..rows * fields / 8 * 8 {
                     let (row, field) = (at / fields, at % fields);
                     let word =
-                        for_field_len!(table.unit(), UNIT => table.field::<UNIT>(row, stripe, field));
+                        for_field_len!(table.unit(), FIELD_LEN => table.field::<FIELD_LEN>(row, stripe, field));
                     prop_assert_eq!(word & !table.filter_mask(stripe), 0);
                     for bit in (0..64).filter(|bit| table.filter_mask(stripe) >> bit & 1 != 0) {
                         let expected = bits(table.first_filter(stripe) + bit, at / 8) >> (at % 8) & 1;
