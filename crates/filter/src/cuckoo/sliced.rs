@@ -59,7 +59,7 @@ impl SlicedForm for CuckooSlices {
         let Places { fingerprint, first, second } = self.view.places(hash);
         let wanted = [first, second].map(|row| CellQuery { row, value: fingerprint as u32 });
         // Four slots of so many bytes are as many words.
-        for_field_len!(self.rows.unit(), FIELD_LEN => {
+        for_field_len!(self.rows.field_len(), FIELD_LEN => {
             self.rows.filters_with_cell::<FIELD_LEN, FIELD_LEN>(wanted.into_iter(), stripe)
         })
     }

@@ -81,7 +81,7 @@ impl SlicedForm for DLeftSlices {
         let places = self.view.places(number);
         let wanted = places.map(|(row, remainder)| CellQuery { row, value: remainder });
         // Eight cells of so many bytes are twice as many words.
-        let held = for_field_len!(self.rows.unit(), FIELD_LEN => {
+        let held = for_field_len!(self.rows.field_len(), FIELD_LEN => {
             self.rows.filters_with_cell::<FIELD_LEN, { 2 * FIELD_LEN }>(wanted, stripe)
         });
         held | self.stashed(number, stripe)
@@ -95,6 +95,6 @@ impl DLeftSlices {
         let first = self.rows.first_filter(stripe);
         let filters = self.stash[from..].iter().take_while(|(stashed, _)| *stashed == number);
         let places = filters.filter_map(|(_, filter)| filter.checked_sub(first));
-        places.filter(|place| *place < 8 * self.rows.unit()).fold(0, |all, place| all | 1 << place)
+        places.filter(|place| *place < 8 * self.rows.field_len()).fold(0, |all, place| all | 1 << place)
     }
 }

@@ -51,7 +51,7 @@ impl SlicedForm for FuseSlices {
 
     #[inline]
     fn candidates(&self, hash: KeyHash, stripe: usize) -> u64 {
-        for_field_len!(self.rows.unit(), FIELD_LEN => match self.view.arity() {
+        for_field_len!(self.rows.field_len(), FIELD_LEN => match self.view.arity() {
             FuseArity::Three => self.matching::<FIELD_LEN, 3>(hash, stripe),
             FuseArity::Four => self.matching::<FIELD_LEN, 4>(hash, stripe),
         })

@@ -102,7 +102,7 @@ impl SlicedForm for RibbonSlices {
 
     #[inline]
     fn candidates(&self, hash: KeyHash, stripe: usize) -> u64 {
-        for_field_len!(self.slots.unit(), FIELD_LEN => self.matching::<FIELD_LEN>(hash, stripe))
+        for_field_len!(self.slots.field_len(), FIELD_LEN => self.matching::<FIELD_LEN>(hash, stripe))
     }
 }
 

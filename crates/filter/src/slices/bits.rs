@@ -79,7 +79,7 @@ impl<V: BitPositions> SlicedForm for BitSlices<V> {
     #[inline]
     fn candidates(&self, hash: KeyHash, stripe: usize) -> u64 {
         let positions = self.view.positions(self.body_len, hash);
-        for_field_len!(self.rows.unit(), FIELD_LEN => self.all_set::<FIELD_LEN>(positions, stripe))
+        for_field_len!(self.rows.field_len(), FIELD_LEN => self.all_set::<FIELD_LEN>(positions, stripe))
     }
 }
 

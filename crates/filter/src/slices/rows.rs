@@ -32,18 +32,18 @@ pub(crate) struct Rows {
     stripes: usize,
     fields: usize,
     /// Bytes of a field of a stripe.
-    unit: usize,
+    field_len: usize,
 }
 
 impl Rows {
     /// Allocates a table of `rows` rows for at least one filter; all bits are zero.
     pub(crate) fn zeroed(rows: usize, fields: usize, filters: usize) -> Result<Self, BuildError> {
         let stripes = filters.div_ceil(STRIPE_FILTERS);
-        let unit = filters.div_ceil(stripes).div_ceil(8);
-        let len = rows.checked_mul(stripes * unit).and_then(|len| len.checked_mul(fields));
+        let field_len = filters.div_ceil(stripes).div_ceil(8);
+        let len = rows.checked_mul(stripes * field_len).and_then(|len| len.checked_mul(fields));
         let len = len.and_then(|len| len.checked_add(BEYOND)).ok_or(BuildError::Memory)?;
         let bytes = AlignedBytes::zeroed(len as u64)?;
-        Ok(Self { bytes, filters, stripes, fields, unit })
+        Ok(Self { bytes, filters, stripes, fields, field_len })
     }
 
     /// Returns how many bytes of memory the table takes.
@@ -62,18 +62,18 @@ impl Rows {
     }
 
     /// Returns the number of bytes of a field: what the functions that read are compiled for.
-    pub(crate) const fn unit(&self) -> usize {
-        self.unit
+    pub(crate) const fn field_len(&self) -> usize {
+        self.field_len
     }
 
     /// Returns the first filter of a stripe.
     pub(crate) const fn first_filter(&self, stripe: usize) -> usize {
-        stripe * self.unit * 8
+        stripe * self.field_len * 8
     }
 
     /// Returns a bit for each filter that a stripe has.
     pub(crate) const fn filter_mask(&self, stripe: usize) -> u64 {
-        let (first, room) = (self.first_filter(stripe), self.unit * 8);
+        let (first, room) = (self.first_filter(stripe), self.field_len * 8);
         // Stripes are as narrow as their filters allow, so that none is empty.
         debug_assert!(first < self.filters, "every stripe has a filter");
         let rest = self.filters - first;
@@ -91,13 +91,13 @@ impl Rows {
     /// Returns where a field of a row begins.
     #[inline]
     const fn at(&self, row: usize, stripe: usize, field: usize) -> usize {
-        ((row * self.stripes + stripe) * self.fields + field) * self.unit
+        ((row * self.stripes + stripe) * self.fields + field) * self.field_len
     }
 
     /// Returns how many bytes a row has.
     #[inline]
     const fn row_len(&self) -> usize {
-        self.stripes * self.fields * self.unit
+        self.stripes * self.fields * self.field_len
     }
 
     /// Writes eight bits of every filter: those of a byte that `read` returns for a filter, the lowest
@@ -125,7 +125,7 @@ impl Rows {
             for (filter, byte) in (first..self.filters).zip(&mut bytes) {
                 *byte = read(filter);
             }
-            let (stripe, byte_at) = (octet / self.unit, octet % self.unit);
+            let (stripe, byte_at) = (octet / self.field_len, octet % self.field_len);
             for (bit, byte) in transposed(bytes).into_iter().enumerate().take(count) {
                 let (row, field) = place(bit);
                 let at = self.at(row, stripe, field) + byte_at;
@@ -167,7 +167,7 @@ impl Rows {
     /// Returns all fields of a row for the filters of a stripe.
     #[inline]
     pub(crate) fn stripe(&self, row: usize, stripe: usize) -> &[u8] {
-        &self.bytes[self.at(row, stripe, 0)..][..self.fields * self.unit]
+        &self.bytes[self.at(row, stripe, 0)..][..self.fields * self.field_len]
     }
 
     /// Returns a field of all filters of a stripe, a bit for each.
@@ -200,16 +200,16 @@ const fn transposed(bytes: [u8; 8]) -> [u8; 8] {
     word.to_le_bytes()
 }
 
-/// Compiles an expression once for each number of bytes that a field can have, and takes that of `$unit`.
+/// Compiles an expression once for each number of bytes that a field can have, and takes that of `$field_len`.
 macro_rules! for_field_len {
-    ($unit:expr, $name:ident => $value:expr) => {{
+    ($field_len:expr, $name:ident => $value:expr) => {{
         macro_rules! with {
             ($number:literal) => {{
                 const $name: usize = $number;
                 $value
             }};
         }
-        match $unit {
+        match $field_len {
             1 => with!(1),
             2 => with!(2),
             3 => with!(3),
@@ -251,7 +251,7 @@ mod tests {
                 for at in 0..rows * fields / 8 * 8 {
                     let (row, field) = (at / fields, at % fields);
                     let word =
-                        for_field_len!(table.unit(), FIELD_LEN => table.field::<FIELD_LEN>(row, stripe, field));
+                        for_field_len!(table.field_len(), FIELD_LEN => table.field::<FIELD_LEN>(row, stripe, field));
                     prop_assert_eq!(word & !table.filter_mask(stripe), 0);
                     for bit in (0..64).filter(|bit| table.filter_mask(stripe) >> bit & 1 != 0) {
                         let expected = bits(table.first_filter(stripe) + bit, at / 8) >> (at % 8) & 1;
