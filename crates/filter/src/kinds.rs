@@ -19,7 +19,7 @@ use crate::stored_view::StoredView;
 /// | `code`   | number in the header of the stored form, [`StoredView::CODE`]; never used again      |
 /// | `name`   | name on the command line, in manifests, documents and figures                        |
 /// | `fills`  | `inserts`: one key at a time; `removes`: that, and keys can be removed;              |
-/// |          | `at_once`: static, built of all keys                                                 |
+/// |          | `builds`: static, built of all keys                                                 |
 /// | `filter` | the type in memory, with `from_keys`, `plan` and `to_stored`; for `inserts` also     |
 /// |          | `new`; for `removes` also `from_body`                                                |
 /// | `stored` | the [`StoredView`]                                                                   |
@@ -74,14 +74,14 @@ macro_rules! kinds {
             }
             /// [`Ribbon`](crate::Ribbon): linear equations; built of all keys at once.
             Ribbon {
-                code: 9, name: "ribbon", fills: at_once,
+                code: 9, name: "ribbon", fills: builds,
                 filter: crate::ribbon::Ribbon,
                 stored: crate::ribbon::RibbonView,
                 sliced: crate::ribbon::RibbonSlices,
             }
             /// [`BinaryFuse`](crate::BinaryFuse): three or four fingerprints a key; built of all keys at once.
             BinaryFuse {
-                code: 8, name: "binary-fuse", fills: at_once,
+                code: 8, name: "binary-fuse", fills: builds,
                 filter: crate::fuse::BinaryFuse,
                 stored: crate::fuse::FuseView,
                 sliced: crate::fuse::FuseSlices,
@@ -200,7 +200,7 @@ macro_rules! filter_kind {
         // A stored form writes its code by itself, so that no kind depends on this table.
         $(const _: () = assert!(<$stored as StoredView>::CODE == $code);)*
     };
-    (@maker at_once $filter:ty) => { <$filter>::from_keys };
+    (@maker builds $filter:ty) => { <$filter>::from_keys };
     (@maker $inserts:ident $filter:ty) => { <$filter>::new };
 }
 kinds!(filter_kind);
@@ -238,7 +238,7 @@ pub trait KindVisitor {
     fn removes<F: Remove>(self, make: fn(Sizing, u64) -> Result<F, BuildError>) -> Self::Output;
 
     /// Takes a static kind, which is built of all keys at once.
-    fn at_once<F: Membership>(
+    fn builds<F: Membership>(
         self,
         build: fn(Sizing, &[KeyHash]) -> Result<F, BuildError>,
     ) -> Self::Output;

@@ -157,7 +157,7 @@ impl KindVisitor for Count<'_> {
         Ok(Counted { ns_remove: Some(self.subjects.remove_all(&mut filter)?), ..counted })
     }
 
-    fn at_once<F: Membership>(
+    fn builds<F: Membership>(
         self,
         build: fn(Sizing, &[KeyHash]) -> Result<F, BuildError>,
     ) -> anyhow::Result<Counted> {
