@@ -18,7 +18,7 @@ use crate::stored_view::StoredView;
 /// |----------|--------------------------------------------------------------------------------------|
 /// | `code`   | number in the header of the stored form, [`StoredView::CODE`]; never used again      |
 /// | `name`   | name on the command line, in manifests, documents and figures                        |
-/// | `fills`  | `inserts`: one key at a time; `removes`: that, and keys can be removed;              |
+/// | `updates`  | `inserts`: one key at a time; `removes`: that, and keys can be removed;              |
 /// |          | `builds`: static, built of all keys                                                 |
 /// | `filter` | the type in memory, with `from_keys`, `plan` and `to_stored`; for `inserts` also     |
 /// |          | `new`; for `removes` also `from_body`                                                |
@@ -31,21 +31,21 @@ macro_rules! kinds {
         $read! {
             /// [`bloom::Classic`](crate::bloom::Classic): bits anywhere.
             ClassicBloom {
-                code: 3, name: "classic-bloom", fills: inserts,
+                code: 3, name: "classic-bloom", updates: inserts,
                 filter: crate::bloom::Classic,
                 stored: crate::bloom::ClassicView,
                 sliced: crate::slices::BitSlices<crate::bloom::ClassicView>,
             }
             /// [`bloom::Blocked`](crate::bloom::Blocked): one cache line a key.
             BlockedBloom {
-                code: 1, name: "blocked-bloom", fills: inserts,
+                code: 1, name: "blocked-bloom", updates: inserts,
                 filter: crate::bloom::Blocked,
                 stored: crate::bloom::BlockedView,
                 sliced: crate::slices::BitSlices<crate::bloom::BlockedView>,
             }
             /// [`bloom::SplitBlock`](crate::bloom::SplitBlock): eight words a key, as in Parquet.
             SplitBlock {
-                code: 2, name: "split-block", fills: inserts,
+                code: 2, name: "split-block", updates: inserts,
                 filter: crate::bloom::SplitBlock,
                 stored: crate::bloom::SplitBlockView,
                 sliced: crate::slices::BitSlices<crate::bloom::SplitBlockView>,
@@ -53,35 +53,35 @@ macro_rules! kinds {
             /// [`CountingBloom`](crate::CountingBloom): counters in one cache line a key; keys can be removed
             /// and counted.
             CountingBloom {
-                code: 4, name: "counting-bloom", fills: removes,
+                code: 4, name: "counting-bloom", updates: removes,
                 filter: crate::counting::CountingBloom,
                 stored: crate::counting::CountingView,
                 sliced: crate::slices::BitSlices<crate::counting::CountingView>,
             }
             /// [`DLeft`](crate::DLeft): remainders in buckets of eight; keys can be removed and counted.
             DLeft {
-                code: 5, name: "d-left", fills: removes,
+                code: 5, name: "d-left", updates: removes,
                 filter: crate::dleft::DLeft,
                 stored: crate::dleft::DLeftView,
                 sliced: crate::dleft::DLeftSlices,
             }
             /// [`Cuckoo`](crate::Cuckoo): fingerprints in buckets of four; keys can be removed.
             Cuckoo {
-                code: 6, name: "cuckoo", fills: removes,
+                code: 6, name: "cuckoo", updates: removes,
                 filter: crate::cuckoo::Cuckoo,
                 stored: crate::cuckoo::CuckooView,
                 sliced: crate::cuckoo::CuckooSlices,
             }
             /// [`Ribbon`](crate::Ribbon): linear equations; built of all keys at once.
             Ribbon {
-                code: 9, name: "ribbon", fills: builds,
+                code: 9, name: "ribbon", updates: builds,
                 filter: crate::ribbon::Ribbon,
                 stored: crate::ribbon::RibbonView,
                 sliced: crate::ribbon::RibbonSlices,
             }
             /// [`BinaryFuse`](crate::BinaryFuse): three or four fingerprints a key; built of all keys at once.
             BinaryFuse {
-                code: 8, name: "binary-fuse", fills: builds,
+                code: 8, name: "binary-fuse", updates: builds,
                 filter: crate::fuse::BinaryFuse,
                 stored: crate::fuse::FuseView,
                 sliced: crate::fuse::FuseSlices,
@@ -96,7 +96,7 @@ macro_rules! filter_kind {
     ($(
         $(#[$doc:meta])*
         $kind:ident {
-            code: $code:literal, name: $name:literal, fills: $fills:ident,
+            code: $code:literal, name: $name:literal, updates: $updates:ident,
             filter: $filter:ty, stored: $stored:ty, sliced: $sliced:ty,
         }
     )*) => {
@@ -151,7 +151,7 @@ macro_rules! filter_kind {
             /// ```
             pub fn visit<V: KindVisitor>(self, visitor: V) -> V::Output {
                 match self {
-                    $(Self::$kind => visitor.$fills(filter_kind!(@maker $fills $filter)),)*
+                    $(Self::$kind => visitor.$updates(filter_kind!(@maker $updates $filter)),)*
                 }
             }
         }

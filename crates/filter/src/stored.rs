@@ -40,7 +40,7 @@ macro_rules! view {
     ($(
         $(#[$doc:meta])*
         $kind:ident {
-            code: $code:literal, name: $name:literal, fills: $fills:ident,
+            code: $code:literal, name: $name:literal, updates: $updates:ident,
             filter: $filter:ty, stored: $stored:ty, sliced: $sliced:ty,
         }
     )*) => {
@@ -91,7 +91,7 @@ macro_rules! view {
             }
         }
 
-        $(view!(@from_stored $fills $filter);)*
+        $(view!(@from_stored $updates $filter);)*
     };
     (@from_stored removes $filter:ty) => {
         impl $filter {
