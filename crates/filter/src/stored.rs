@@ -102,7 +102,7 @@ macro_rules! view {
             /// [`FormatError::Parameters`] if the filter is of another kind, or its numbers contradict each
             /// other.
             pub fn from_stored<B: AsRef<[u8]>>(stored: &StoredFilter<B>) -> Result<Self, FormatError> {
-                let (header, body) = stored.parts();
+                let (header, body) = stored.header_and_body();
                 Self::from_body(header, body)
             }
         }
@@ -171,7 +171,7 @@ impl<B: AsRef<[u8]>> StoredFilter<B> {
     }
 
     /// Returns the header and the body, for a kind that can be taken back into memory.
-    pub(crate) fn parts(&self) -> (&Header, &[u8]) {
+    pub(crate) fn header_and_body(&self) -> (&Header, &[u8]) {
         (&self.header, self.body())
     }
 

@@ -105,7 +105,7 @@ impl SlicedFilters {
         let mut alone_indices = Vec::new();
         let mut shapes = BTreeMap::<Shape, Vec<usize>>::new();
         for (index, filter) in filters.iter().enumerate() {
-            if filter.key_count() == 0 && filter.parts().1.is_empty() {
+            if filter.key_count() == 0 && filter.header_and_body().1.is_empty() {
                 continue; // It denies everything.
             }
             match group::shape(filter) {

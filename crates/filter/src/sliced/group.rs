@@ -23,7 +23,7 @@ macro_rules! group {
     )*) => {
         /// Returns the shape of a filter; `None` if it cannot be sliced.
         pub(super) fn shape<B: AsRef<[u8]>>(filter: &StoredFilter<B>) -> Option<Shape> {
-            let (header, body) = filter.parts();
+            let (header, body) = filter.header_and_body();
             if body.is_empty() {
                 return None;
             }
@@ -48,7 +48,7 @@ macro_rules! group {
                 Ok(match first.view() {
                     $(View::$kind(_) => {
                         let views = members.iter().map(|member| match member.view() {
-                            View::$kind(view) => (*view, member.parts().1),
+                            View::$kind(view) => (*view, member.header_and_body().1),
                             _ => panic!("filters of one shape are of one kind"),
                         });
                         Self::$kind(<$sliced>::new(&views.collect::<Vec<_>>())?)
