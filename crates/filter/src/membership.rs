@@ -32,7 +32,7 @@ pub trait Membership {
     ///
     /// If the slices differ in length.
     fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
-        batch(hashes, answers, |hash| self.prefetch(hash), |hash| self.may_contain(hash));
+        answer_batch(hashes, answers, |hash| self.prefetch(hash), |hash| self.may_contain(hash));
     }
 
     /// Returns what the filter costs and how often it errs.
@@ -47,7 +47,7 @@ pub trait Membership {
 }
 
 /// Answers one key after the other, while what later keys read is prefetched.
-pub(crate) fn batch(
+pub(crate) fn answer_batch(
     hashes: &[KeyHash],
     answers: &mut [bool],
     prefetch: impl Fn(KeyHash),

@@ -5,7 +5,7 @@ use core::fmt::Debug;
 use crate::error::FormatError;
 use crate::hash::KeyHash;
 use crate::header::Header;
-use crate::membership::{FilterStats, batch};
+use crate::membership::{FilterStats, answer_batch};
 
 /// A kind's stored form, parsed: what its header says of its body, without the body.
 ///
@@ -36,7 +36,7 @@ pub(crate) trait StoredView: Copy + Debug {
     /// Sets each answer to that of [`may_contain`](Self::may_contain).
     fn may_contain_batch(&self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
         let may_contain = |hash| self.may_contain(body, hash);
-        batch(hashes, answers, |hash| self.prefetch(body, hash), may_contain);
+        answer_batch(hashes, answers, |hash| self.prefetch(body, hash), may_contain);
     }
 
     /// Returns what a filter of so many keys costs and how often it errs.
