@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::shape::{Places, Shape};
+use super::shape::{KeySlots, Shape};
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use crate::memory::{AlignedBytes, allocate};
@@ -72,8 +72,8 @@ impl<const ARITY: usize> Peeling<ARITY> {
         })
     }
 
-    fn places(&self, hash: KeyHash) -> Places<ARITY> {
-        Places::new(hash, self.seed, self.shape.segment_len(), self.first_slots)
+    fn places(&self, hash: KeyHash) -> KeySlots<ARITY> {
+        KeySlots::new(hash, self.seed, self.shape.segment_len(), self.first_slots)
     }
 
     /// Returns the slots, if all keys come off.

@@ -144,13 +144,13 @@ impl Shape {
 
 /// Where a key's slots are, and what they must give.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Places<const ARITY: usize> {
+pub(super) struct KeySlots<const ARITY: usize> {
     pub(super) slots: [u64; ARITY],
     /// The upper 16 bits count, or the upper 8.
     pub(super) fingerprint: u64,
 }
 
-impl<const ARITY: usize> Places<ARITY> {
+impl<const ARITY: usize> KeySlots<ARITY> {
     /// Finds the places of a key in segments of so many slots, a power of two. Another seed gives it
     /// others.
     ///

@@ -10,12 +10,12 @@
 //!
 //! The body is the slots, fingerprints of 8 bits or 16 bits LE: as many segments as parameter 1
 //! says, and one fewer than a key has slots. Which slots and what fingerprint a hash has is part of
-//! the format: see `Places`.
+//! the format: see `KeySlots`.
 #![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
 use core::ops::BitXorAssign;
 
-use super::shape::{FuseArity, FuseBits, Places, SEGMENT_BITS_MAX, Shape};
+use super::shape::{FuseArity, FuseBits, KeySlots, SEGMENT_BITS_MAX, Shape};
 use crate::error::FormatError;
 use crate::hash::KeyHash;
 use crate::header::Header;
@@ -120,8 +120,8 @@ impl FuseView {
     }
 
     #[inline]
-    fn places<const ARITY: usize>(self, hash: KeyHash) -> Places<ARITY> {
-        Places::new(hash, self.seed, self.segment_len, self.first_slots)
+    fn places<const ARITY: usize>(self, hash: KeyHash) -> KeySlots<ARITY> {
+        KeySlots::new(hash, self.seed, self.segment_len, self.first_slots)
     }
 
     /// Returns how many slots a key has, 3 or 4.
@@ -137,7 +137,7 @@ impl FuseView {
     /// Returns which slots a key has, and the fingerprint that their exclusive or must be.
     #[inline]
     pub(super) fn slots<const ARITY: usize>(self, hash: KeyHash) -> ([usize; ARITY], u32) {
-        let Places { slots, fingerprint } = self.places(hash);
+        let KeySlots { slots, fingerprint } = self.places(hash);
         let fingerprint = fingerprint.wrapping_shr(u64::BITS.wrapping_sub(self.shape.bits.bits()));
         let slots = slots.map(|slot| usize::try_from(slot).expect("a slot of a body in memory"));
         (slots, u32::try_from(fingerprint).expect("8 or 16 bits"))
@@ -160,7 +160,7 @@ impl FuseView {
         body: &[u8],
         hashes: &[KeyHash],
         answers: &mut [bool],
-        matches: impl Fn(&[u8], &Places<ARITY>) -> bool,
+        matches: impl Fn(&[u8], &KeySlots<ARITY>) -> bool,
     ) {
         assert_eq!(hashes.len(), answers.len(), "one answer for each hash");
         if body.len() <= CACHED_LEN {
@@ -169,7 +169,7 @@ impl FuseView {
             }
             return;
         }
-        let mut places = [Places { slots: [0; ARITY], fingerprint: 0 }; BATCH];
+        let mut places = [KeySlots { slots: [0; ARITY], fingerprint: 0 }; BATCH];
         for (hashes, answers) in hashes.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
             for (places, hash) in places.iter_mut().zip(hashes) {
                 *places = self.places(*hash);
@@ -182,7 +182,7 @@ impl FuseView {
     }
 
     #[inline]
-    fn prefetch_places<const ARITY: usize>(self, body: &[u8], places: &Places<ARITY>) {
+    fn prefetch_places<const ARITY: usize>(self, body: &[u8], places: &KeySlots<ARITY>) {
         for slot in places.slots {
             let at = usize::try_from(slot.wrapping_mul(self.shape.bits.len()));
             let at = at.expect("a slot of a body in memory");
@@ -196,14 +196,14 @@ const BATCH: usize = 32;
 
 /// Compares a fingerprint of eight bits.
 #[inline]
-fn eight<const ARITY: usize>(body: &[u8], places: &Places<ARITY>) -> bool {
+fn eight<const ARITY: usize>(body: &[u8], places: &KeySlots<ARITY>) -> bool {
     let [fingerprint, ..] = places.fingerprint.to_be_bytes();
     matches(body, places, fingerprint, |slot: &u8| *slot)
 }
 
 /// Compares a fingerprint of sixteen bits.
 #[inline]
-fn sixteen<const ARITY: usize>(body: &[u8], places: &Places<ARITY>) -> bool {
+fn sixteen<const ARITY: usize>(body: &[u8], places: &KeySlots<ARITY>) -> bool {
     let ([high, low, ..], (slots, _)) = (places.fingerprint.to_be_bytes(), body.as_chunks());
     let fingerprint = u16::from_be_bytes([high, low]);
     matches(slots, places, fingerprint, |slot| u16::from_le_bytes(*slot))
@@ -214,7 +214,7 @@ fn sixteen<const ARITY: usize>(body: &[u8], places: &Places<ARITY>) -> bool {
 #[inline]
 fn matches<const ARITY: usize, Slot, Bits: BitXorAssign + Default + PartialEq>(
     slots: &[Slot],
-    places: &Places<ARITY>,
+    places: &KeySlots<ARITY>,
     fingerprint: Bits,
     bits: impl Fn(&Slot) -> Bits,
 ) -> bool {
