@@ -72,7 +72,7 @@ impl<const ARITY: usize> Peeling<ARITY> {
         })
     }
 
-    fn places(&self, hash: KeyHash) -> KeySlots<ARITY> {
+    fn key_slots(&self, hash: KeyHash) -> KeySlots<ARITY> {
         KeySlots::new(hash, self.seed, self.shape.segment_len(), self.first_slots)
     }
 
@@ -81,7 +81,7 @@ impl<const ARITY: usize> Peeling<ARITY> {
         let partitions = (keys.len() / PARTITION_KEYS).max(1) as u64;
         let slots_each = self.first_slots.div_ceil(partitions);
         let (sorted, _) =
-            partition(keys, partitions, |key| self.places(key).slots[0] / slots_each)?;
+            partition(keys, partitions, |key| self.key_slots(key).slots[0] / slots_each)?;
         for key in sorted {
             self.add(key);
         }
@@ -100,7 +100,7 @@ impl<const ARITY: usize> Peeling<ARITY> {
     }
 
     fn add(&mut self, hash: KeyHash) {
-        for (index, slot) in self.places(hash).slots.into_iter().enumerate() {
+        for (index, slot) in self.key_slots(hash).slots.into_iter().enumerate() {
             let count = &mut self.counts[slot as usize];
             *count = count.wrapping_add(4) ^ index as u32;
             self.hashes[slot as usize] ^= hash.get();
@@ -121,7 +121,7 @@ impl<const ARITY: usize> Peeling<ARITY> {
                 let hash = KeyHash::from_u64(self.hashes[slot]);
                 let index = (self.counts[slot] % 4) as u8;
                 peeled.push(Peeled { hash, index });
-                for (index, slot) in self.places(hash).slots.into_iter().enumerate() {
+                for (index, slot) in self.key_slots(hash).slots.into_iter().enumerate() {
                     let count = &mut self.counts[slot as usize];
                     *count = count.wrapping_sub(4) ^ index as u32;
                     self.hashes[slot as usize] ^= hash.get();
@@ -136,14 +136,14 @@ impl<const ARITY: usize> Peeling<ARITY> {
 
     /// Gives a key's own slot the value with which all its slots give its fingerprint.
     fn set(&self, bytes: &mut [u8], key: Peeled) {
-        let places = self.places(key.hash);
-        let own = places.slots[usize::from(key.index)] as usize;
+        let key_slots = self.key_slots(key.hash);
+        let own = key_slots.slots[usize::from(key.index)] as usize;
         let wide = self.shape.bits.len() == 2;
-        let value = places.slots.iter().fold(0_u16, |value, slot| {
+        let value = key_slots.slots.iter().fold(0_u16, |value, slot| {
             let slot = *slot as usize;
             value ^ if wide { read(bytes, slot) } else { u16::from(bytes[slot]) << 8 }
         });
-        let value = value ^ (places.fingerprint >> 48) as u16;
+        let value = value ^ (key_slots.fingerprint >> 48) as u16;
         if wide {
             bytes[own * 2..][..2].copy_from_slice(&value.to_le_bytes());
         } else {

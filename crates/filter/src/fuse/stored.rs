@@ -67,8 +67,8 @@ impl StoredView for FuseView {
     #[expect(clippy::inline_always, reason = "a call costs as much as a slot does")]
     fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
         match (self.shape.bits, self.shape.arity) {
-            (FuseBits::Eight, FuseArity::Three) => eight(body, &self.places::<3>(hash)),
-            (FuseBits::Eight, FuseArity::Four) => eight(body, &self.places::<4>(hash)),
+            (FuseBits::Eight, FuseArity::Three) => eight(body, &self.key_slots::<3>(hash)),
+            (FuseBits::Eight, FuseArity::Four) => eight(body, &self.key_slots::<4>(hash)),
             (FuseBits::Sixteen, _) => self.may_contain_sixteen(body, hash),
         }
     }
@@ -85,8 +85,8 @@ impl StoredView for FuseView {
     #[inline]
     fn prefetch(&self, body: &[u8], hash: KeyHash) {
         match self.shape.arity {
-            FuseArity::Three => self.prefetch_places(body, &self.places::<3>(hash)),
-            FuseArity::Four => self.prefetch_places(body, &self.places::<4>(hash)),
+            FuseArity::Three => self.prefetch_places(body, &self.key_slots::<3>(hash)),
+            FuseArity::Four => self.prefetch_places(body, &self.key_slots::<4>(hash)),
         }
     }
 
@@ -120,7 +120,7 @@ impl FuseView {
     }
 
     #[inline]
-    fn places<const ARITY: usize>(self, hash: KeyHash) -> KeySlots<ARITY> {
+    fn key_slots<const ARITY: usize>(self, hash: KeyHash) -> KeySlots<ARITY> {
         KeySlots::new(hash, self.seed, self.segment_len, self.first_slots)
     }
 
@@ -137,7 +137,7 @@ impl FuseView {
     /// Returns which slots a key has, and the fingerprint that their exclusive or must be.
     #[inline]
     pub(super) fn slots<const ARITY: usize>(self, hash: KeyHash) -> ([usize; ARITY], u32) {
-        let KeySlots { slots, fingerprint } = self.places(hash);
+        let KeySlots { slots, fingerprint } = self.key_slots(hash);
         let fingerprint = fingerprint.wrapping_shr(u64::BITS.wrapping_sub(self.shape.bits.bits()));
         let slots = slots.map(|slot| usize::try_from(slot).expect("a slot of a body in memory"));
         (slots, u32::try_from(fingerprint).expect("8 or 16 bits"))
@@ -147,8 +147,8 @@ impl FuseView {
     #[inline(never)]
     fn may_contain_sixteen(&self, body: &[u8], hash: KeyHash) -> bool {
         match self.shape.arity {
-            FuseArity::Three => sixteen(body, &self.places::<3>(hash)),
-            FuseArity::Four => sixteen(body, &self.places::<4>(hash)),
+            FuseArity::Three => sixteen(body, &self.key_slots::<3>(hash)),
+            FuseArity::Four => sixteen(body, &self.key_slots::<4>(hash)),
         }
     }
 
@@ -165,25 +165,25 @@ impl FuseView {
         assert_eq!(hashes.len(), answers.len(), "one answer for each hash");
         if body.len() <= CACHED_LEN {
             for (hash, answer) in hashes.iter().zip(answers) {
-                *answer = matches(body, &self.places(*hash));
+                *answer = matches(body, &self.key_slots(*hash));
             }
             return;
         }
-        let mut places = [KeySlots { slots: [0; ARITY], fingerprint: 0 }; BATCH];
+        let mut key_slots = [KeySlots { slots: [0; ARITY], fingerprint: 0 }; BATCH];
         for (hashes, answers) in hashes.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
-            for (places, hash) in places.iter_mut().zip(hashes) {
-                *places = self.places(*hash);
-                self.prefetch_places(body, places);
+            for (key_slots, hash) in key_slots.iter_mut().zip(hashes) {
+                *key_slots = self.key_slots(*hash);
+                self.prefetch_places(body, key_slots);
             }
-            for (places, answer) in places.iter().zip(answers) {
-                *answer = matches(body, places);
+            for (key_slots, answer) in key_slots.iter().zip(answers) {
+                *answer = matches(body, key_slots);
             }
         }
     }
 
     #[inline]
-    fn prefetch_places<const ARITY: usize>(self, body: &[u8], places: &KeySlots<ARITY>) {
-        for slot in places.slots {
+    fn prefetch_places<const ARITY: usize>(self, body: &[u8], key_slots: &KeySlots<ARITY>) {
+        for slot in key_slots.slots {
             let at = usize::try_from(slot.wrapping_mul(self.shape.bits.len()));
             let at = at.expect("a slot of a body in memory");
             kernel::prefetch_at(body, at);
@@ -196,17 +196,17 @@ const BATCH: usize = 32;
 
 /// Compares a fingerprint of eight bits.
 #[inline]
-fn eight<const ARITY: usize>(body: &[u8], places: &KeySlots<ARITY>) -> bool {
-    let [fingerprint, ..] = places.fingerprint.to_be_bytes();
-    matches(body, places, fingerprint, |slot: &u8| *slot)
+fn eight<const ARITY: usize>(body: &[u8], key_slots: &KeySlots<ARITY>) -> bool {
+    let [fingerprint, ..] = key_slots.fingerprint.to_be_bytes();
+    matches(body, key_slots, fingerprint, |slot: &u8| *slot)
 }
 
 /// Compares a fingerprint of sixteen bits.
 #[inline]
-fn sixteen<const ARITY: usize>(body: &[u8], places: &KeySlots<ARITY>) -> bool {
-    let ([high, low, ..], (slots, _)) = (places.fingerprint.to_be_bytes(), body.as_chunks());
+fn sixteen<const ARITY: usize>(body: &[u8], key_slots: &KeySlots<ARITY>) -> bool {
+    let ([high, low, ..], (slots, _)) = (key_slots.fingerprint.to_be_bytes(), body.as_chunks());
     let fingerprint = u16::from_be_bytes([high, low]);
-    matches(slots, places, fingerprint, |slot| u16::from_le_bytes(*slot))
+    matches(slots, key_slots, fingerprint, |slot| u16::from_le_bytes(*slot))
 }
 
 /// Compares a fingerprint with the exclusive or of its slots, in as few bits as they have: so a slot takes
@@ -214,12 +214,12 @@ fn sixteen<const ARITY: usize>(body: &[u8], places: &KeySlots<ARITY>) -> bool {
 #[inline]
 fn matches<const ARITY: usize, Slot, Bits: BitXorAssign + Default + PartialEq>(
     slots: &[Slot],
-    places: &KeySlots<ARITY>,
+    key_slots: &KeySlots<ARITY>,
     fingerprint: Bits,
     bits: impl Fn(&Slot) -> Bits,
 ) -> bool {
     let mut rest = fingerprint;
-    for slot in places.slots {
+    for slot in key_slots.slots {
         // A slot of a body is a `usize`.
         match usize::try_from(slot).ok().and_then(|slot| slots.get(slot)) {
             Some(slot) => rest ^= bits(slot),
