@@ -85,8 +85,8 @@ impl StoredView for FuseView {
     #[inline]
     fn prefetch(&self, body: &[u8], hash: KeyHash) {
         match self.shape.arity {
-            FuseArity::Three => self.prefetch_places(body, &self.key_slots::<3>(hash)),
-            FuseArity::Four => self.prefetch_places(body, &self.key_slots::<4>(hash)),
+            FuseArity::Three => self.prefetch_slots(body, &self.key_slots::<3>(hash)),
+            FuseArity::Four => self.prefetch_slots(body, &self.key_slots::<4>(hash)),
         }
     }
 
@@ -173,7 +173,7 @@ impl FuseView {
         for (hashes, answers) in hashes.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
             for (key_slots, hash) in key_slots.iter_mut().zip(hashes) {
                 *key_slots = self.key_slots(*hash);
-                self.prefetch_places(body, key_slots);
+                self.prefetch_slots(body, key_slots);
             }
             for (key_slots, answer) in key_slots.iter().zip(answers) {
                 *answer = matches(body, key_slots);
@@ -182,7 +182,7 @@ impl FuseView {
     }
 
     #[inline]
-    fn prefetch_places<const ARITY: usize>(self, body: &[u8], key_slots: &KeySlots<ARITY>) {
+    fn prefetch_slots<const ARITY: usize>(self, body: &[u8], key_slots: &KeySlots<ARITY>) {
         for slot in key_slots.slots {
             let at = usize::try_from(slot.wrapping_mul(self.shape.bits.len()));
             let at = at.expect("a slot of a body in memory");
