@@ -114,7 +114,7 @@ impl BloomFilter {
     }
 
     pub(super) fn write(&self, bytes: &mut Vec<u8>) {
-        self.shape.write_head(bytes);
+        self.shape.write_header(bytes);
         bytes.extend_from_slice(&self.bytes);
     }
 

@@ -115,7 +115,7 @@ impl CountingBloomFilter {
     /// Returns the serialised form, as `write` does.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        self.shape.write_head(&mut bytes);
+        self.shape.write_header(&mut bytes);
         bytes.extend(self.words.iter().flat_map(|word| word.to_be_bytes()));
         bytes
     }

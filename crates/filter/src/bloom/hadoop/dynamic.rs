@@ -113,7 +113,7 @@ impl DynamicBloomFilter {
     /// Returns the serialised form, as `write` does.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        self.shape.write_head(&mut bytes);
+        self.shape.write_header(&mut bytes);
         bytes.extend(self.row_keys.get().to_be_bytes());
         bytes.extend(self.last_keys.to_be_bytes());
         let rows = i32::try_from(self.rows.len()).expect("fewer rows than 2^31 fit into memory");

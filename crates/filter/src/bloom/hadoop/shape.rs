@@ -109,7 +109,7 @@ impl Shape {
         })
     }
 
-    pub(super) fn write_head(self, bytes: &mut Vec<u8>) {
+    pub(super) fn write_header(self, bytes: &mut Vec<u8>) {
         bytes.extend(VERSION.to_be_bytes());
         bytes.extend(self.hash_count.to_be_bytes());
         bytes.push(self.hash.code());
