@@ -120,7 +120,7 @@ impl BloomFilter {
 
     /// Reads a filter and takes it off `bytes`.
     pub(super) fn read(bytes: &mut &[u8]) -> Result<Self, NotHadoop> {
-        let shape = Shape::read_head(bytes)?;
+        let shape = Shape::read_header(bytes)?;
         // A length that fits no `usize` is more than there can be.
         let len = usize::try_from(shape.bits().div_ceil(8)).map_err(|_| NotHadoop::Cut)?;
         let body = take_slice(bytes, len)?;

@@ -126,7 +126,7 @@ impl CountingBloomFilter {
     ///
     /// [`NotHadoop`] if the bytes are fewer or more than announced, or hold what Hadoop never writes.
     pub fn from_bytes(mut bytes: &[u8]) -> Result<Self, NotHadoop> {
-        let shape = Shape::read_head(&mut bytes)?;
+        let shape = Shape::read_header(&mut bytes)?;
         let count = shape.bits().div_ceil(16);
         let len = usize::try_from(count).ok().and_then(|count| count.checked_mul(8));
         let body = take_slice(&mut bytes, len.ok_or(NotHadoop::Cut)?)?;

@@ -130,7 +130,7 @@ impl DynamicBloomFilter {
     ///
     /// [`NotHadoop`] if the bytes are fewer or more than announced, or hold what Hadoop never writes.
     pub fn from_bytes(mut bytes: &[u8]) -> Result<Self, NotHadoop> {
-        let shape = Shape::read_head(&mut bytes)?;
+        let shape = Shape::read_header(&mut bytes)?;
         let wrong = NotHadoop::Rows;
         let positive = |number| u32::try_from(number).ok().and_then(NonZeroU32::new);
         let row_keys =

@@ -117,7 +117,7 @@ impl Shape {
     }
 
     /// Reads the head and takes it off `bytes`.
-    pub(super) fn read_head(bytes: &mut &[u8]) -> Result<Self, NotHadoop> {
+    pub(super) fn read_header(bytes: &mut &[u8]) -> Result<Self, NotHadoop> {
         let version = read_i32(bytes)?;
         let (hash_count, hash) = match version {
             VERSION => {
