@@ -93,7 +93,7 @@ impl BloomFilter {
 
     /// Returns how often an absent key passes: the share of set bits to the power of the probes.
     pub fn error_rate(&self) -> f64 {
-        share(self.ones(), self.shape)
+        error_rate_from_fill(self.ones(), self.shape)
     }
 
     /// Returns the serialised form, as `write` does.
@@ -140,7 +140,7 @@ const fn place(position: usize) -> (usize, u8) {
 }
 
 /// How often an absent key passes if this share of the positions is taken.
-pub(super) fn share(taken: u64, shape: Shape) -> f64 {
+pub(super) fn error_rate_from_fill(taken: u64, shape: Shape) -> f64 {
     let taken = f64::from(u32::try_from(taken).expect("2^31 at most"));
     libm::pow(taken / f64::from(shape.bits()), f64::from(shape.hash_count()))
 }

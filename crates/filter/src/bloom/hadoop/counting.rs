@@ -4,7 +4,7 @@
 
 use alloc::vec::Vec;
 
-use super::bits::share;
+use super::bits::error_rate_from_fill;
 use super::shape::{EmptyKey, NotHadoop, Shape, expect_end, take_slice};
 use crate::error::{Absent, BuildError};
 use crate::memory::allocate;
@@ -109,7 +109,7 @@ impl CountingBloomFilter {
         const LOW: u64 = 0x1111_1111_1111_1111;
         let taken = |word: u64| (word | word >> 1 | word >> 2 | word >> 3) & LOW;
         let taken = self.words.iter().map(|word| u64::from(taken(*word).count_ones())).sum();
-        share(taken, self.shape)
+        error_rate_from_fill(taken, self.shape)
     }
 
     /// Returns the serialised form, as `write` does.
