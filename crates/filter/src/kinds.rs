@@ -139,7 +139,7 @@ macro_rules! filter_kind {
             ///         true
             ///     }
             ///
-            ///     fn at_once<F: Membership>(
+            ///     fn builds<F: Membership>(
             ///         self,
             ///         _: fn(Sizing, &[KeyHash]) -> Result<F, BuildError>,
             ///     ) -> bool {

@@ -5,7 +5,7 @@ use super::stored::CuckooView;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use crate::header::Header;
-use crate::slices::{Rows, SlicedForm, CellQuery, for_field_len};
+use crate::slices::{CellQuery, Rows, SlicedForm, for_field_len};
 
 /// Cuckoo filters of equally many buckets, with fingerprints of equal length.
 #[derive(Clone, Debug)]

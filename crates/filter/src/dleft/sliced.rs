@@ -11,7 +11,7 @@ use super::stored::DLeftView;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use crate::header::Header;
-use crate::slices::{Rows, SlicedForm, CellQuery, for_field_len};
+use crate::slices::{CellQuery, Rows, SlicedForm, for_field_len};
 
 /// d-left filters of equally many buckets, with remainders of equal length.
 #[derive(Clone, Debug)]
@@ -95,6 +95,8 @@ impl DLeftSlices {
         let first = self.rows.first_filter(stripe);
         let filters = self.stash[from..].iter().take_while(|(stashed, _)| *stashed == number);
         let places = filters.filter_map(|(_, filter)| filter.checked_sub(first));
-        places.filter(|place| *place < 8 * self.rows.field_len()).fold(0, |all, place| all | 1 << place)
+        places
+            .filter(|place| *place < 8 * self.rows.field_len())
+            .fold(0, |all, place| all | 1 << place)
     }
 }

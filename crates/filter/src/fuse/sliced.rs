@@ -67,7 +67,11 @@ impl FuseSlices {
     }
 
     #[inline]
-    fn matching<const FIELD_LEN: usize, const ARITY: usize>(&self, hash: KeyHash, stripe: usize) -> u64 {
+    fn matching<const FIELD_LEN: usize, const ARITY: usize>(
+        &self,
+        hash: KeyHash,
+        stripe: usize,
+    ) -> u64 {
         let (slots, fingerprint) = self.view.slots::<ARITY>(hash);
         !self.rows.mismatches::<FIELD_LEN>(&slots.into_iter(), stripe, fingerprint, u64::MAX)
     }

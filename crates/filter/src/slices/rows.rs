@@ -172,7 +172,12 @@ impl Rows {
 
     /// Returns a field of all filters of a stripe, a bit for each.
     #[inline]
-    pub(crate) fn field<const FIELD_LEN: usize>(&self, row: usize, stripe: usize, field: usize) -> u64 {
+    pub(crate) fn field<const FIELD_LEN: usize>(
+        &self,
+        row: usize,
+        stripe: usize,
+        field: usize,
+    ) -> u64 {
         let at = self.at(row, stripe, field);
         word::<FIELD_LEN>(&self.bytes[at..at + FIELD_LEN])
     }
