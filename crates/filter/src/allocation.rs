@@ -18,24 +18,24 @@ const LARGE_SET_KEYS: u64 = 1 << 20;
 
 /// Returns the bits per key of each set's filter that minimise the sum of the error rates.
 ///
-/// The sum of the rates is the expected number of false positives when an absent key is looked up in
-/// all sets. All filters together, headers included, take at most `budget_bits`. Zero means that the
-/// set gets no filter.
+/// The sum of the rates is the expected number of false positives when an absent key is looked up
+/// in all sets. All filters together, headers included, take at most `budget_bits`. Zero means that
+/// the set gets no filter.
 ///
-/// Halving the error rate of a set costs one bit for each of its keys, and gains the same in a small
-/// set as in a large one. So small sets get lower error rates: with filters that need a fixed multiple
-/// of log2(1/p) bits, the sum of the rates is least when
+/// Halving the error rate of a set costs one bit for each of its keys, and gains the same in a
+/// small set as in a large one. So small sets get lower error rates: with filters that need a fixed
+/// multiple of log2(1/p) bits, the sum of the rates is least when
 ///
 /// ```text
 /// p_i  =  c · n_i,  at most 1          (at 1, the set has no filter)
 /// ```
 ///
 /// (Dayan, Athanassoulis, Idreos: "Monkey: Optimal Navigable Key-Value Store", SIGMOD 2017.) Small
-/// sets, and kinds whose sizes are whole bits, do not follow that formula. So the allocation is greedy:
-/// for each set take the sizes on the lower convex hull of error rate over bits; of all steps from one
-/// size to the next, apply those with the largest gain per bit until the budget is used up. For sizes
-/// without gaps this is the optimum (Fox: "Discrete optimization via marginal analysis", 1966); with
-/// gaps, less of the budget is left than the next step costs.
+/// sets, and kinds whose sizes are whole bits, do not follow that formula. So the allocation is
+/// greedy: for each set take the sizes on the lower convex hull of error rate over bits; of all
+/// steps from one size to the next, apply those with the largest gain per bit until the budget is
+/// used up. For sizes without gaps this is the optimum (Fox: "Discrete optimization via marginal
+/// analysis", 1966); with gaps, less of the budget is left than the next step costs.
 ///
 /// ```
 /// use filter::{FilterKind, allocate_bits};
@@ -165,7 +165,8 @@ mod tests {
         filters.map(|(bits, keys)| cost_bits(kind, *bits, *keys).expect("possible")).sum()
     }
 
-    /// Returns the least sum of error rates over all allocations of whole bits per key to three sets.
+    /// Returns the least sum of error rates over all allocations of whole bits per key to three
+    /// sets.
     fn brute_force(kind: FilterKind, keys: [u64; 3], budget: u64) -> f64 {
         let options = keys.map(|keys| {
             let sizes = (1..=24).filter_map(|bits| {

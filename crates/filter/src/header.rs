@@ -1,7 +1,8 @@
 //! The stored form of every filter: a header of 64 bytes, then the body of its kind.
 //!
-//! All numbers are little-endian. The header is as long as a cache line, so that in an aligned buffer the
-//! lines of the body are aligned too. That is an optimisation; unaligned bytes are read correctly.
+//! All numbers are little-endian. The header is as long as a cache line, so that in an aligned
+//! buffer the lines of the body are aligned too. That is an optimisation; unaligned bytes are read
+//! correctly.
 //!
 //! | at | bytes | field          | meaning                                                          |
 //! |---:|------:|----------------|------------------------------------------------------------------|
@@ -81,7 +82,8 @@ impl Header {
         bytes
     }
 
-    /// Splits a stored filter into its header and its body, and checks the lengths and the checksum.
+    /// Splits a stored filter into its header and its body, and checks the lengths and the
+    /// checksum.
     ///
     /// # Errors
     ///
@@ -124,7 +126,8 @@ impl Header {
     }
 }
 
-/// Returns the checksum in the header of a stored filter; `None` if the bytes are shorter than a header.
+/// Returns the checksum in the header of a stored filter; `None` if the bytes are shorter than a
+/// header.
 pub(crate) fn stored_checksum(bytes: &[u8]) -> Option<u64> {
     bytes.get(CHECKSUM_AT..)?.first_chunk().map(|stored| u64::from_le_bytes(*stored))
 }

@@ -1,8 +1,9 @@
 //! Approximate-membership filters: "certainly not in this set" or "maybe".
 //!
 //! A store whose data is in many files asks the filter of each file before it reads the file. The
-//! filter takes a few bits per key and answers "not in this file" or "maybe". A key that was inserted
-//! always gets "maybe". An absent key gets "maybe" at a rate that is chosen when the filter is sized.
+//! filter takes a few bits per key and answers "not in this file" or "maybe". A key that was
+//! inserted always gets "maybe". An absent key gets "maybe" at a rate that is chosen when the
+//! filter is sized.
 //!
 //! ```
 //! use filter::{ErrorRate, FilterKind, KeyHash, Membership, Seed, Sizing, StoredFilter, build};
@@ -49,8 +50,8 @@
 //! [`theory`] has the expected size and error rate of each filter. [`probe_many`] looks a key up in
 //! many filters; [`SlicedFilters`] does so in a fraction of the time for filters of the same shape.
 //!
-//! Without the feature `std` the crate needs only `alloc`. It then lacks HBase's optional Murmur3 hash,
-//! Guava's filters and huge pages.
+//! Without the feature `std` the crate needs only `alloc`. It then lacks HBase's optional Murmur3
+//! hash, Guava's filters and huge pages.
 #![cfg_attr(not(feature = "std"), no_std)]
 extern crate alloc;
 

@@ -123,7 +123,7 @@ impl SlicedFilters {
             groups.push((Group::new(&members)?, indices));
         }
         alone_indices.sort_unstable();
-        let alone = alone_indices.iter().map(|index| filters[*index].copied());
+        let alone = alone_indices.iter().map(|index| filters[*index].to_aligned());
         let alone = alone.collect::<Result<_, _>>()?;
         Ok(Self { groups, alone, alone_indices, len: filters.len() })
     }
