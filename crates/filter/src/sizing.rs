@@ -49,9 +49,10 @@ pub struct InvalidErrorRate(pub f64);
 pub enum Sizing {
     /// The smallest filter whose error rate is at most this.
     ErrorRate(ErrorRate),
-    /// At most this many bits per key, fractions allowed, without the header of
-    /// [`HEADER_LEN`](crate::HEADER_LEN) bytes. A kind that consists of whole units (cache lines,
-    /// buckets) takes at least one, even if that is more.
+    /// At most this many bits per key, which may be a fraction.
+    ///
+    /// The header of [`HEADER_LEN`](crate::HEADER_LEN) bytes is not counted. A kind that consists of
+    /// whole units (cache lines, buckets) takes at least one of them, even if that is more.
     BitsPerKey(f64),
     /// At most this many bytes for the whole stored filter, header included.
     Bytes(u64),
