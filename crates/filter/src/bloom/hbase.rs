@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! h1 = H(key, 0), h2 = H(key, h1)            two 32-bit hashes per key
-//! bit i of a key = |(h1 + i·h2) mod bits|    for i in 0..hash_count, with Java's wrapping and remainder
+//! bit i of a key = |(h1 + i·h2) mod bits|    i in 0..hash_count; wraps as in Java
 //! bit p of a chunk = byte p / 8, mask 1 << (p % 8)
 //! ```
 //!

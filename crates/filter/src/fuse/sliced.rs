@@ -7,7 +7,7 @@ use crate::hash::KeyHash;
 use crate::header::Header;
 use crate::slices::{Rows, SlicedForm, for_field_len};
 
-/// Fuse filters of equal segments, whose keys were peeled with the same seed.
+/// Bit-sliced fuse filters of one shape, whose keys were peeled with the same seed.
 #[derive(Clone, Debug)]
 pub(crate) struct FuseSlices {
     view: FuseView,
@@ -21,16 +21,16 @@ impl SlicedForm for FuseSlices {
         Some(header.parameters)
     }
 
-    fn new(members: &[(FuseView, &[u8])]) -> Result<Self, BuildError> {
-        let [(view, first), ..] = *members else { panic!("a group has members") };
+    fn new(filters: &[(FuseView, &[u8])]) -> Result<Self, BuildError> {
+        let [(view, first), ..] = *filters else { panic!("a group has filters") };
         let fields = view.bits().bits() as usize;
         let slot_len = fields / 8;
         let slots = first.len() / slot_len;
-        let mut rows = Rows::zeroed(slots, fields, members.len())?;
+        let mut rows = Rows::zeroed(slots, fields, filters.len())?;
         for slot in 0..slots {
             for byte in 0..slot_len {
-                let read = |filter: usize| members[filter].1[slot * slot_len + byte];
-                rows.write(read, |bit| (slot, byte * 8 + bit));
+                let byte_of = |filter: usize| filters[filter].1[slot * slot_len + byte];
+                rows.write(byte_of, |bit| (slot, byte * 8 + bit));
             }
         }
         Ok(Self { view, rows })

@@ -1,16 +1,15 @@
 //! The stored form of a binary fuse filter, and the lookup in it.
 //!
-//! | parameter | bits | what                                                                       |
+//! | parameter | bits | meaning                                                                    |
 //! |----------:|-----:|----------------------------------------------------------------------------|
 //! |         0 |    8 | slots of a key, 3 or 4; 0 without keys                                     |
 //! |           |    8 | bits of a fingerprint, 8 or 16; 0 without keys                             |
-//! |           |    8 | slots of a segment, as a power of two, 0 to 18                             |
+//! |           |    8 | binary logarithm of the slots of a segment, 0 to 18                        |
 //! |         1 |   64 | segments in which the first slot of a key can be                           |
-//! |         2 |   64 | the seed that the keys came off with                                       |
+//! |         2 |   64 | the seed with which the keys were peeled                                   |
 //!
-//! The body is the slots, fingerprints of 8 bits or 16 bits LE: as many segments as parameter 1
-//! says, and one fewer than a key has slots. Which slots and what fingerprint a hash has is part of
-//! the format: see `KeySlots`.
+//! The body is the slots, with 8 bits or 16 bits LE each. It has parameter 1 plus (slots of a key −
+//! 1) segments. How slots and fingerprint follow from a hash is part of the format: see `KeySlots`.
 #![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
 use core::ops::BitXorAssign;
@@ -30,7 +29,7 @@ pub(crate) struct FuseView {
     seed: u64,
     /// Slots of a segment.
     segment_len: u64,
-    /// Slots in which the first of a key can be.
+    /// The number of slots that can be the first slot of a key.
     first_slots: u64,
 }
 
@@ -46,19 +45,19 @@ impl StoredView for FuseView {
             (3, 16) => (FuseArity::Three, FuseBits::Sixteen),
             (4, 8) => (FuseArity::Four, FuseBits::Eight),
             (4, 16) => (FuseArity::Four, FuseBits::Sixteen),
-            _ => return wrong("a key has 3 or 4 slots of 8 or 16 bits"),
+            _ => return wrong("a key must have 3 or 4 slots of 8 or 16 bits"),
         };
         let segment_bits = small >> 16;
         if segment_bits > SEGMENT_BITS_MAX.into() {
-            return wrong("a segment has at most 2^18 slots");
+            return wrong("a segment must have at most 2^18 slots");
         }
-        let segment_bits = u32::try_from(segment_bits).expect("18 at most");
+        let segment_bits = u32::try_from(segment_bits).expect("at most 18");
         let shape = Shape { arity, bits, segment_bits, first_segments };
         if usize::try_from(shape.len()) != Ok(body.len()) {
-            return wrong("the body is not as long as its segments");
+            return wrong("the length of the body is not that of the segments");
         }
         if body.is_empty() != (header.keys == 0) {
-            return wrong("there are segments if and only if there are keys");
+            return wrong("there are keys without segments, or segments without keys");
         }
         Ok(Self::new(shape, seed))
     }
@@ -67,18 +66,26 @@ impl StoredView for FuseView {
     #[expect(clippy::inline_always, reason = "a call costs as much as a slot does")]
     fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
         match (self.shape.bits, self.shape.arity) {
-            (FuseBits::Eight, FuseArity::Three) => eight(body, &self.key_slots::<3>(hash)),
-            (FuseBits::Eight, FuseArity::Four) => eight(body, &self.key_slots::<4>(hash)),
-            (FuseBits::Sixteen, _) => self.may_contain_sixteen(body, hash),
+            (FuseBits::Eight, FuseArity::Three) => matches_u8(body, &self.key_slots::<3>(hash)),
+            (FuseBits::Eight, FuseArity::Four) => matches_u8(body, &self.key_slots::<4>(hash)),
+            (FuseBits::Sixteen, _) => self.may_contain_u16(body, hash),
         }
     }
 
     fn may_contain_batch(&self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
         match (self.shape.bits, self.shape.arity) {
-            (FuseBits::Eight, FuseArity::Three) => self.all::<3>(body, hashes, answers, eight),
-            (FuseBits::Eight, FuseArity::Four) => self.all::<4>(body, hashes, answers, eight),
-            (FuseBits::Sixteen, FuseArity::Three) => self.all::<3>(body, hashes, answers, sixteen),
-            (FuseBits::Sixteen, FuseArity::Four) => self.all::<4>(body, hashes, answers, sixteen),
+            (FuseBits::Eight, FuseArity::Three) => {
+                self.look_up_batch::<3>(body, hashes, answers, matches_u8)
+            }
+            (FuseBits::Eight, FuseArity::Four) => {
+                self.look_up_batch::<4>(body, hashes, answers, matches_u8)
+            }
+            (FuseBits::Sixteen, FuseArity::Three) => {
+                self.look_up_batch::<3>(body, hashes, answers, matches_u16)
+            }
+            (FuseBits::Sixteen, FuseArity::Four) => {
+                self.look_up_batch::<4>(body, hashes, answers, matches_u16)
+            }
         }
     }
 
@@ -105,7 +112,7 @@ impl FuseView {
         Self { shape, seed, segment_len: shape.segment_len(), first_slots }
     }
 
-    /// Returns what the header says of the filter.
+    /// Returns the parameters in the header.
     pub(super) fn to_header(self) -> [u64; 3] {
         let Shape { arity, bits, segment_bits, first_segments } = self.shape;
         if first_segments == 0 {
@@ -124,17 +131,17 @@ impl FuseView {
         KeySlots::new(hash, self.seed, self.segment_len, self.first_slots)
     }
 
-    /// Returns how many slots a key has, 3 or 4.
+    /// Returns the number of slots of a key.
     pub(super) const fn arity(self) -> FuseArity {
         self.shape.arity
     }
 
-    /// Returns how long a fingerprint is.
+    /// Returns the length of a fingerprint.
     pub(super) const fn bits(self) -> FuseBits {
         self.shape.bits
     }
 
-    /// Returns which slots a key has, and the fingerprint that their exclusive or must be.
+    /// Returns the slots of a key, and the fingerprint that their exclusive or must equal.
     #[inline]
     pub(super) fn slots<const ARITY: usize>(self, hash: KeyHash) -> ([usize; ARITY], u32) {
         let KeySlots { slots, fingerprint } = self.key_slots(hash);
@@ -143,19 +150,18 @@ impl FuseView {
         (slots, u32::try_from(fingerprint).expect("8 or 16 bits"))
     }
 
-    /// Not inlined, so that the usual eight bits are.
+    /// Looks up a fingerprint of 16 bits. Not inlined, to keep the common lookup of 8 bits small.
     #[inline(never)]
-    fn may_contain_sixteen(&self, body: &[u8], hash: KeyHash) -> bool {
+    fn may_contain_u16(&self, body: &[u8], hash: KeyHash) -> bool {
         match self.shape.arity {
-            FuseArity::Three => sixteen(body, &self.key_slots::<3>(hash)),
-            FuseArity::Four => sixteen(body, &self.key_slots::<4>(hash)),
+            FuseArity::Three => matches_u16(body, &self.key_slots::<3>(hash)),
+            FuseArity::Four => matches_u16(body, &self.key_slots::<4>(hash)),
         }
     }
 
-    /// Answers for many keys: their places are found once, and remembered until what is there has
-    /// been loaded.
+    /// Looks up a batch of keys. The slots of a key are computed once, for prefetch and lookup.
     #[inline]
-    fn all<const ARITY: usize>(
+    fn look_up_batch<const ARITY: usize>(
         self,
         body: &[u8],
         hashes: &[KeyHash],
@@ -191,26 +197,28 @@ impl FuseView {
     }
 }
 
-/// Keys of a batch whose places are found before the first is looked at.
+/// The number of keys whose slots are prefetched before the first is looked up.
 const BATCH: usize = 32;
 
-/// Compares a fingerprint of eight bits.
+/// Returns whether the slots have the fingerprint, of eight bits.
 #[inline]
-fn eight<const ARITY: usize>(body: &[u8], key_slots: &KeySlots<ARITY>) -> bool {
+fn matches_u8<const ARITY: usize>(body: &[u8], key_slots: &KeySlots<ARITY>) -> bool {
     let [fingerprint, ..] = key_slots.fingerprint.to_be_bytes();
     matches(body, key_slots, fingerprint, |slot: &u8| *slot)
 }
 
-/// Compares a fingerprint of sixteen bits.
+/// Returns whether the slots have the fingerprint, of sixteen bits.
 #[inline]
-fn sixteen<const ARITY: usize>(body: &[u8], key_slots: &KeySlots<ARITY>) -> bool {
+fn matches_u16<const ARITY: usize>(body: &[u8], key_slots: &KeySlots<ARITY>) -> bool {
     let ([high, low, ..], (slots, _)) = (key_slots.fingerprint.to_be_bytes(), body.as_chunks());
     let fingerprint = u16::from_be_bytes([high, low]);
     matches(slots, key_slots, fingerprint, |slot| u16::from_le_bytes(*slot))
 }
 
-/// Compares a fingerprint with the exclusive or of its slots, in as few bits as they have: so a slot takes
-/// one instruction. Slots that are not there match no key.
+/// Returns whether the exclusive or of the slots is the fingerprint; false if a slot is out of
+/// bounds.
+///
+/// The type of the slots is a parameter, so that each takes a single instruction.
 #[inline]
 fn matches<const ARITY: usize, Slot, Bits: BitXorAssign + Default + PartialEq>(
     slots: &[Slot],
@@ -220,7 +228,6 @@ fn matches<const ARITY: usize, Slot, Bits: BitXorAssign + Default + PartialEq>(
 ) -> bool {
     let mut rest = fingerprint;
     for slot in key_slots.slots {
-        // A slot of a body is a `usize`.
         match usize::try_from(slot).ok().and_then(|slot| slots.get(slot)) {
             Some(slot) => rest ^= bits(slot),
             None => return false,
