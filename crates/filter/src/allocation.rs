@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     fn rate(kind: FilterKind, bits: f64, keys: u64) -> f64 {
-        if bits == 0.0 { 1.0 } else { stats(kind, bits, keys).expect("it was planned").error_rate }
+        if bits == 0.0 { 1.0 } else { stats(kind, bits, keys).expect("possible").error_rate }
     }
 
     fn stats(kind: FilterKind, bits: f64, keys: u64) -> Option<FilterStats> {

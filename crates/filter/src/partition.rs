@@ -1,4 +1,4 @@
-//! Partitioning keys by their position in a filter, so that building touches memory cache by cache.
+//! Sorting keys by their position in a filter, so that building accesses memory in the caches.
 
 use alloc::vec::Vec;
 

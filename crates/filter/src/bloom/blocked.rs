@@ -125,7 +125,7 @@ impl Blocked {
 
 impl Membership for Blocked {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
+    #[expect(clippy::inline_always, reason = "the compiler overestimates the size of assembly")]
     fn may_contain(&self, hash: KeyHash) -> bool {
         self.view.may_contain(&self.lines, hash)
     }
@@ -158,8 +158,27 @@ impl Insert for Blocked {
 impl LineFilter for BlockedView {
     const KIND: u8 = 1;
 
-    fn error_rate(keys: u64, lines: u64, probes: u32) -> f64 {
-        theory::blocked_bloom_error_rate(keys, lines, probes)
+    fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
+        Self::from_header(header, body)
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "the compiler overestimates the size of assembly")]
+    fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
+        self.contains(body, hash)
+    }
+
+    #[inline]
+    fn prefetch(&self, body: &[u8], hash: KeyHash) {
+        Self::prefetch_line(body, hash);
+    }
+
+    fn may_contain_batch(&self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
+        self.contains_batch(body, hashes, answers);
+    }
+
+    fn stats(&self, body: &[u8], keys: u64) -> FilterStats {
+        stats(keys, body.len() as u64, self.probe_count())
     }
 }
 
@@ -213,7 +232,7 @@ mod tests {
     #[test]
     fn a_filter_has_the_fewest_lines_that_reach_the_error_rate() {
         for (rate, count) in [(0.3, 5_000), (0.01, 1), (0.01, 100_000), (1e-4, 3_000), (1e-9, 70)] {
-            let rate = ErrorRate::new(rate).expect("a rate");
+            let rate = ErrorRate::new(rate).expect("in range");
             let shape = shape(Sizing::ErrorRate(rate), count).expect("possible");
             let best = |lines| theory::blocked_bloom_best(count, lines, LINE_PROBES_MAX).1;
             assert!(best(shape.lines) <= rate.get());
@@ -245,7 +264,7 @@ mod tests {
         assert!(keys(1, 1_000).all(|key| !filter.may_contain(key)));
         assert_eq!(filter.insert(KeyHash::from_u64(1)), Err(Full));
 
-        let stored = StoredFilter::parse(filter.to_stored(Seed::new(1))).expect("sound");
+        let stored = StoredFilter::parse(filter.to_stored(Seed::new(1))).expect("our own bytes");
         assert_eq!(stored.as_bytes().len(), HEADER_LEN);
         assert!(keys(1, 1_000).all(|key| !stored.may_contain(key)));
     }
@@ -259,7 +278,7 @@ mod tests {
             ));
         }
         assert!(matches!(Blocked::new(Sizing::BitsPerKey(1e18), 1 << 40), Err(BuildError::Memory)));
-        let rate = ErrorRate::new(1e-30).expect("a rate");
+        let rate = ErrorRate::new(1e-30).expect("in range");
         assert!(matches!(
             Blocked::new(Sizing::ErrorRate(rate), 1_000),
             Err(BuildError::ErrorRate(_))

@@ -150,7 +150,7 @@ impl<const FIELD_BITS: u32> LineView<FIELD_BITS> {
 
     /// Returns whether no field of a key is zero.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
+    #[expect(clippy::inline_always, reason = "the compiler overestimates the size of assembly")]
     pub(crate) fn contains(self, body: &[u8], hash: KeyHash) -> bool {
         Self::line(body, hash).is_some_and(|line| {
             self.vector.line_contains::<FIELD_BITS>(line, hash.get(), self.probes)

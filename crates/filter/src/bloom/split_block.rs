@@ -1,7 +1,7 @@
 //! The split-block Bloom filter of Apache Parquet, byte for byte.
 //!
 //! ```text
-//! hash ──upper 32 bits──▶ block of 8 words     lower 32 bits × 8 odd numbers ──▶ one bit a word
+//! hash ──upper 32 bits──▶ block of 8 words     lower 32 bits × 8 odd numbers ──▶ one bit per word
 //!
 //! block   [1.......][....1...][.1......][......1.][1.......][...1....][.......1][..1.....]
 //! ```
@@ -153,7 +153,7 @@ fn check_len(bitset: &[u8]) -> Result<(), FormatError> {
 
 impl Membership for SplitBlock {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
+    #[expect(clippy::inline_always, reason = "the compiler overestimates the size of assembly")]
     fn may_contain(&self, hash: KeyHash) -> bool {
         self.view.may_contain(&self.blocks, hash)
     }
@@ -289,7 +289,8 @@ mod tests {
                 filter.insert(*hash).expect("never full");
             }
             let copy = SplitBlock::from_bitset(&filter.to_bitset(), keys).expect("whole blocks");
-            let stored = StoredFilter::parse(filter.to_stored(Seed::new(9))).expect("sound");
+            let stored =
+                StoredFilter::parse(filter.to_stored(Seed::new(9))).expect("our own bytes");
             for hash in hashes {
                 assert!(filter.may_contain(hash) && copy.may_contain(hash));
                 assert!(stored.may_contain(hash));

@@ -28,7 +28,7 @@ fn filled(sizing: Sizing, count: u64) -> CountingBloom {
 }
 
 fn rate(rate: f64) -> Sizing {
-    Sizing::ErrorRate(ErrorRate::new(rate).expect("a rate"))
+    Sizing::ErrorRate(ErrorRate::new(rate).expect("in range"))
 }
 
 /// Returns the standard deviation of the measured error rate.
@@ -96,10 +96,10 @@ fn no_member_is_denied_after_uniting_storing_and_removing() {
     left.unite(&right).expect("the same shape");
     assert!(keys(1, half * 2).all(|key| left.may_contain(key)));
 
-    let stored = StoredFilter::parse(left.to_stored(SEED)).expect("as it was written");
+    let stored = StoredFilter::parse(left.to_stored(SEED)).expect("our own bytes");
     assert!(keys(1, half * 2).all(|key| stored.may_contain(key)));
 
-    let mut copy = CountingBloom::from_stored(&stored).expect("of the kind");
+    let mut copy = CountingBloom::from_stored(&stored).expect("of this kind");
     for key in keys(1, half) {
         copy.remove(key).expect("a member");
     }
@@ -119,7 +119,7 @@ fn no_member_is_denied_in_a_hundred_million_probes() {
             assert!(keys(1, count).all(|key| filter.may_contain(key)), "{count}, round {round}");
             probes += count;
         }
-        let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("as it was written");
+        let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("our own bytes");
         assert!(keys(1, count).all(|key| stored.may_contain(key)), "{count}, stored");
         for key in keys(3, count) {
             let _ = filter.insert(key);
@@ -224,7 +224,7 @@ fn a_filter_sized_for_no_keys_has_no_bits_and_takes_no_keys() {
     assert_eq!(filter.insert(KeyHash::from_u64(1)), Err(Full));
     assert_eq!(filter.remove(KeyHash::from_u64(1)), Err(Absent));
     assert_eq!(filter.count_estimate(KeyHash::from_u64(1)), 0);
-    let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("sound");
+    let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("our own bytes");
     assert_eq!(stored.as_bytes().len(), HEADER_LEN);
     assert!(keys(1, 1_000).all(|key| !stored.may_contain(key)));
 }
@@ -286,8 +286,8 @@ proptest! {
                 prop_assert!(*count == 0 || filter.may_contain(*key));
             }
         }
-        let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("as it was written");
-        let copy = CountingBloom::from_stored(&stored).expect("of the kind");
+        let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("our own bytes");
+        let copy = CountingBloom::from_stored(&stored).expect("of this kind");
         prop_assert_eq!(copy.to_stored(SEED), stored.as_bytes());
     }
 }

@@ -108,7 +108,7 @@ impl BinaryFuse {
 
 impl Membership for BinaryFuse {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs as much as a slot does")]
+    #[expect(clippy::inline_always, reason = "a call costs as much as reading a slot")]
     fn may_contain(&self, hash: KeyHash) -> bool {
         self.view.may_contain(&self.bytes, hash)
     }

@@ -42,7 +42,7 @@ impl FuseBits {
 
 /// The binary logarithm of the maximum length of a segment.
 ///
-/// Three offsets within segments are taken from one 64-bit number.
+/// The limit is 18 because the offsets of three slots are taken from one 64-bit number.
 pub(super) const SEGMENT_BITS_MAX: u32 = 18;
 
 /// The number and length of the segments, and of the fingerprints.
@@ -52,8 +52,8 @@ pub(super) struct Shape {
     pub(super) bits: FuseBits,
     /// The binary logarithm of the slots of a segment.
     pub(super) segment_bits: u32,
-    /// Segments in which the first slot of a key can be. As many follow as a key has further slots.
-    /// Zero if there are no keys.
+    /// Segments in which the first slot of a key can be, 0 without keys. The segments of the other
+    /// slots follow: one less than a key has slots.
     pub(super) first_segments: u64,
 }
 
@@ -78,7 +78,7 @@ impl Shape {
         Self { arity, bits, segment_bits, first_segments }
     }
 
-    /// Returns the smaller of the shapes with three and with four slots a key.
+    /// Returns the smaller of the shapes with three and with four slots per key.
     fn smallest(bits: FuseBits, keys: u64) -> Self {
         let [three, four] =
             [FuseArity::Three, FuseArity::Four].map(|arity| Self::new(arity, bits, keys));

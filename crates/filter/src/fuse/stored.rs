@@ -37,7 +37,7 @@ impl StoredView for FuseView {
     const CODE: u8 = 8;
 
     fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
-        let wrong = |what| Err(FormatError::Parameters(what));
+        let wrong = |reason| Err(FormatError::Parameters(reason));
         let [small, first_segments, seed] = header.parameters;
         let (arity, bits) = match (small & 0xff, small >> 8 & 0xff) {
             (0, 0) if header.parameters == [0; 3] => (FuseArity::Three, FuseBits::Eight),
@@ -63,7 +63,7 @@ impl StoredView for FuseView {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs as much as a slot does")]
+    #[expect(clippy::inline_always, reason = "a call costs as much as reading a slot")]
     fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
         match (self.shape.bits, self.shape.arity) {
             (FuseBits::Eight, FuseArity::Three) => matches_u8(body, &self.key_slots::<3>(hash)),

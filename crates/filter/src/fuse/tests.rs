@@ -79,7 +79,7 @@ fn the_error_rate_is_that_of_the_fingerprint_length() {
 #[test]
 fn a_key_takes_as_many_bits_as_in_the_paper() {
     let plan = |sizing| BinaryFuse::plan(sizing, 1_000_000).expect("possible").bits_per_key();
-    let rate = |rate| Sizing::ErrorRate(ErrorRate::new(rate).expect("a rate"));
+    let rate = |rate| Sizing::ErrorRate(ErrorRate::new(rate).expect("in range"));
     assert!((8.6..=8.65).contains(&plan(rate(0.004))));
     assert!((17.2..=17.3).contains(&plan(rate(0.003))));
     assert!((17.2..=17.3).contains(&plan(Sizing::BitsPerKey(20.0))));
@@ -99,7 +99,7 @@ fn an_impossible_sizing_is_an_error() {
     }
     let full = BinaryFuse::from_keys(Sizing::BitsPerKey(7.0), &members).expect_err("too small");
     assert_eq!(full, BuildError::Full);
-    let rate = Sizing::ErrorRate(ErrorRate::new(1e-5).expect("a rate"));
+    let rate = Sizing::ErrorRate(ErrorRate::new(1e-5).expect("in range"));
     let error = BinaryFuse::from_keys(rate, &members).expect_err("too low");
     assert_eq!(error, BuildError::ErrorRate(1e-5));
     let error = BinaryFuse::from_keys(Sizing::Bytes(1_000), &members).expect_err("too small");

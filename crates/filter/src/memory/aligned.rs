@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn a_buffer_and_its_clone_are_aligned_to_a_cache_line() {
         for len in [0, 1, 63, 64, 65, 1_000, 5_000_000] {
-            let mut bytes = AlignedBytes::zeroed(len).expect("little memory");
+            let mut bytes = AlignedBytes::zeroed(len).expect("enough memory");
             assert!(bytes.len() as u64 == len && bytes.iter().all(|byte| *byte == 0));
             bytes.fill(7);
             let copy = bytes.clone();

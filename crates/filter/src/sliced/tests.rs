@@ -20,7 +20,7 @@ fn keys(stream: u64, count: u64) -> Vec<KeyHash> {
 }
 
 fn at_rate(rate: f64) -> Sizing {
-    Sizing::ErrorRate(ErrorRate::new(rate).expect("a rate"))
+    Sizing::ErrorRate(ErrorRate::new(rate).expect("in range"))
 }
 
 /// Builds the filter of one file, whose keys no other file has.
@@ -40,7 +40,7 @@ fn candidates(sliced: &SlicedFilters, hash: KeyHash) -> Vec<usize> {
 ///
 /// The keys are a few members of every file, and absent keys.
 fn check_sliced(filters: &[Filter], absent_count: u64) -> usize {
-    let sliced = SlicedFilters::new(filters).expect("little memory");
+    let sliced = SlicedFilters::new(filters).expect("enough memory");
     assert_eq!(sliced.len(), filters.len());
     let members = (0..filters.len() as u64).flat_map(|file| keys(1_000 + file, 7));
     for hash in members.chain(keys(7, absent_count)) {
@@ -111,7 +111,7 @@ fn check_partly_filled<F: Insert>(new: impl Fn() -> F, to_stored: impl Fn(&F) ->
     assert_eq!(check_sliced(&filters, 1_000), 20);
     let empty = filters.len();
     filters.push(filled(20, 0));
-    let sliced = SlicedFilters::new(&filters).expect("little memory");
+    let sliced = SlicedFilters::new(&filters).expect("enough memory");
     assert_eq!(sliced.sliced_count(), 21);
     assert!(keys(7, 1_000).into_iter().all(|absent| !candidates(&sliced, absent).contains(&empty)));
 }
@@ -156,7 +156,7 @@ fn ribbons_of_nearly_the_same_number_of_keys_have_the_same_shape() {
 }
 
 #[test]
-fn keys_in_a_stash_are_found_in_sliced_filters() {
+fn keys_in_a_stash_or_an_overflow_are_found_in_sliced_filters() {
     let seed = Seed::new(1);
     let (mut d_left, mut cuckoo, mut members) = (Vec::new(), Vec::new(), Vec::new());
     for file in 0..70 {
@@ -173,7 +173,8 @@ fn keys_in_a_stash_are_found_in_sliced_filters() {
         inserted.truncate(count);
         members.push(inserted);
         d_left.push(StoredFilter::parse(filter.to_stored(seed)).expect("our own bytes"));
-        // More copies of one key than its buckets have slots, so that the rest goes to the stash.
+        // More copies of one key than its buckets have slots, so that the rest is counted in the
+        // overflow.
         let mut filter = Cuckoo::new(Sizing::BitsPerKey(16.0), 100).expect("possible");
         for key in keys(1_000 + file, 1).repeat(20) {
             filter.insert(key).expect("copies are counted");
@@ -183,7 +184,7 @@ fn keys_in_a_stash_are_found_in_sliced_filters() {
     assert_eq!(check_sliced(&d_left, 500), 70);
     assert_eq!(check_sliced(&cuckoo, 500), 70);
     // The members include those in the stash.
-    let d_left = SlicedFilters::new(&d_left).expect("little memory");
+    let d_left = SlicedFilters::new(&d_left).expect("enough memory");
     for (file, members) in members.iter().enumerate() {
         assert!(members.iter().all(|key| candidates(&d_left, *key).contains(&file)));
     }
@@ -196,7 +197,7 @@ fn keys_that_a_ribbon_bumped_are_found_in_its_later_layers() {
         let filters: Vec<Filter> =
             (0..9).map(|file| filter(FilterKind::Ribbon, at_rate(rate), file, count)).collect();
         assert_eq!(check_sliced(&filters, 5_000), 9);
-        let sliced = SlicedFilters::new(&filters).expect("little memory");
+        let sliced = SlicedFilters::new(&filters).expect("enough memory");
         for file in [0, 8] {
             for key in keys(1_000 + file, count.min(20_000)) {
                 assert!(
@@ -228,7 +229,7 @@ fn sliced_filters_take_as_much_memory_as_the_filters_and_less_for_counters() {
         let filters: Vec<Filter> =
             (0..32).map(|file| filter(kind, at_rate(0.01), file, 20_000)).collect();
         let unsliced: usize = filters.iter().map(|filter| filter.as_bytes().len()).sum();
-        let sliced = SlicedFilters::new(&filters).expect("little memory").memory_bytes();
+        let sliced = SlicedFilters::new(&filters).expect("enough memory").memory_bytes();
         let ratio = sliced as f64 / unsliced as f64;
         let expected = match kind {
             FilterKind::CountingBloom => 0.25,

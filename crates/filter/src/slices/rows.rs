@@ -255,7 +255,7 @@ mod tests {
             let bits = |filter: usize, byte: usize| {
                 crate::KeyHash::new(seed, &[filter as u8, byte as u8]).get() as u8
             };
-            let mut table = Rows::zeroed(rows, fields, filters).expect("little memory");
+            let mut table = Rows::zeroed(rows, fields, filters).expect("enough memory");
             for byte in 0..rows * fields / 8 {
                 let position_of = |bit| ((byte * 8 + bit) / fields, (byte * 8 + bit) % fields);
                 table.write(|filter| bits(filter, byte), position_of);

@@ -135,21 +135,21 @@ impl DynamicBloomFilter {
     /// never writes.
     pub fn from_bytes(mut bytes: &[u8]) -> Result<Self, NotHadoop> {
         let shape = Shape::read_header(&mut bytes)?;
-        let wrong = NotHadoop::Rows;
+        let wrong_rows = NotHadoop::Rows;
         let positive = |number| u32::try_from(number).ok().and_then(NonZeroU32::new);
         let row_keys =
-            positive(read_i32(&mut bytes)?).ok_or(wrong("a row takes at least one key"))?;
+            positive(read_i32(&mut bytes)?).ok_or(wrong_rows("a row takes at least one key"))?;
         // May exceed `row_keys`: a filter of Hudi that may not grow counts further keys in its last
         // row.
         let last_keys = u32::try_from(read_i32(&mut bytes)?)
-            .map_err(|_| wrong("the last row holds a negative number of keys"))?;
-        let count = positive(read_i32(&mut bytes)?).ok_or(wrong("there is no row"))?;
+            .map_err(|_| wrong_rows("the last row holds a negative number of keys"))?;
+        let count = positive(read_i32(&mut bytes)?).ok_or(wrong_rows("there is no row"))?;
         // Not preallocated, because the bytes may hold fewer rows than announced.
         let mut rows = Vec::new();
         for _ in 0..count.get() {
             let row = BloomFilter::read(&mut bytes)?;
             if row.shape() != shape {
-                return Err(wrong("a row differs from the filter in bits, probes or hash"));
+                return Err(wrong_rows("a row differs from the filter in bits, probes or hash"));
             }
             rows.push(row);
         }
