@@ -38,7 +38,7 @@ const GROUPS_PER_BATCH: usize = 4;
 /// | cuckoo                                 | buckets; bits of a fingerprint                         |
 /// | d-left                                 | subtables; buckets of a subtable; bits of a cell       |
 /// | ribbon of more than a few hundred keys | blocks of the first layer; columns of the widest block |
-/// | binary fuse                            | segments; bits of a fingerprint; seed of the peeling, which is nearly always the first one tried |
+/// | binary fuse                            | segments; bits of a fingerprint; seed of the peeling   |
 ///
 /// So the filters must have been sized for the same number of keys. Kinds with insertion can be
 /// sized for more keys than they will get: pass the same sizing and number of keys to
@@ -46,7 +46,7 @@ const GROUPS_PER_BATCH: usize = 4;
 /// the error rate. The size of a [`Ribbon`](crate::Ribbon) or a [`BinaryFuse`](crate::BinaryFuse)
 /// follows from its keys. Ribbons have the same shape if their numbers of keys round to the same
 /// number of blocks, as they do within a window of 135 keys; fuse filters if they round to the same
-/// segments.
+/// segments and were peeled with the same seed, nearly always the first.
 ///
 /// Filters whose shape occurs fewer than eight times are kept as they are and probed as by
 /// `probe_many`.
