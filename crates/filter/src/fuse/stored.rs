@@ -8,9 +8,9 @@
 //! |         1 |   64 | segments in which the first slot of a key can be                           |
 //! |         2 |   64 | the seed with which the keys were peeled                                   |
 //!
-//! The body is the slots, with 8 bits or 16 bits LE each. The number of segments is parameter 1, plus
-//! the slots of a key, minus one. How the slots and the fingerprint of a key follow from its hash is
-//! part of the format: see `KeySlots`.
+//! The body is the slots, with 8 bits or 16 bits LE each. The number of segments is parameter 1,
+//! plus the slots of a key, minus one. How the slots and the fingerprint of a key follow from its
+//! hash is part of the format: see `KeySlots`.
 #![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
 use core::ops::BitXorAssign;
