@@ -158,27 +158,8 @@ impl Insert for Blocked {
 impl LineFilter for BlockedView {
     const KIND: u8 = 1;
 
-    fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
-        Self::from_header(header, body)
-    }
-
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "the compiler overestimates the size of assembly")]
-    fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
-        self.contains(body, hash)
-    }
-
-    #[inline]
-    fn prefetch(&self, body: &[u8], hash: KeyHash) {
-        Self::prefetch_line(body, hash);
-    }
-
-    fn may_contain_batch(&self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
-        self.contains_batch(body, hashes, answers);
-    }
-
-    fn stats(&self, body: &[u8], keys: u64) -> FilterStats {
-        stats(keys, body.len() as u64, self.probe_count())
+    fn error_rate(keys: u64, lines: u64, probes: u32) -> f64 {
+        theory::blocked_bloom_error_rate(keys, lines, probes)
     }
 }
 

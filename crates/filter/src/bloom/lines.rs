@@ -73,6 +73,20 @@ impl Shape {
     }
 }
 
+/// The properties in which the filters of lines differ.
+pub(crate) trait LineFilter: Copy + Debug {
+    /// The code of the kind in the header.
+    const KIND: u8;
+
+    /// Returns the expected false-positive rate.
+    fn error_rate(keys: u64, lines: u64, probes: u32) -> f64;
+
+    /// Returns the stats of a filter of `bytes` bytes.
+    fn stats_of(keys: u64, bytes: u64, probes: u32) -> FilterStats {
+        FilterStats { keys, bytes, error_rate: Self::error_rate(keys, bytes / LINE_LEN, probes) }
+    }
+}
+
 /// A view of lines with fields of `FIELD_BITS` bits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LineView<const FIELD_BITS: u32> {
@@ -181,7 +195,7 @@ where
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
+    #[expect(clippy::inline_always, reason = "the compiler overestimates the size of assembly")]
     fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
         self.contains(body, hash)
     }

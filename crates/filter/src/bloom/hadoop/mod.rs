@@ -22,6 +22,10 @@
 //! Probe i of a key is |hᵢ mod `vectorSize`| with Java's `int` arithmetic, where h₀ = hash(key, 0)
 //! and hᵢ = hash(key, hᵢ₋₁). The Jenkins hash is that of HBase. The Murmur hash is `MurmurHash2`,
 //! but reads the last one to three bytes in reverse order and as signed numbers.
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
 
 mod bits;
 mod counting;
