@@ -332,7 +332,7 @@ mod tests {
             }
             assert!(!filter.insert(b"key1"), "a second insert changes no bit");
             assert!(keys.iter().all(|key| filter.may_contain(key.as_bytes())));
-            let absent_keys = (0..20_000).map(|number| format!("stranger{number}"));
+            let absent_keys = (0..20_000).map(|number| format!("absent{number}"));
             let false_positives =
                 absent_keys.filter(|key| filter.may_contain(key.as_bytes())).count();
             // 200 are expected, and three standard deviations are 42.

@@ -76,16 +76,16 @@ impl StoredView for FuseView {
     fn may_contain_batch(&self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
         match (self.shape.bits, self.shape.arity) {
             (FuseBits::Eight, FuseArity::Three) => {
-                self.look_up_batch::<3>(body, hashes, answers, matches_u8)
+                self.look_up_batch::<3>(body, hashes, answers, matches_u8);
             }
             (FuseBits::Eight, FuseArity::Four) => {
-                self.look_up_batch::<4>(body, hashes, answers, matches_u8)
+                self.look_up_batch::<4>(body, hashes, answers, matches_u8);
             }
             (FuseBits::Sixteen, FuseArity::Three) => {
-                self.look_up_batch::<3>(body, hashes, answers, matches_u16)
+                self.look_up_batch::<3>(body, hashes, answers, matches_u16);
             }
             (FuseBits::Sixteen, FuseArity::Four) => {
-                self.look_up_batch::<4>(body, hashes, answers, matches_u16)
+                self.look_up_batch::<4>(body, hashes, answers, matches_u16);
             }
         }
     }

@@ -198,7 +198,7 @@ impl Cells {
                         Limit::Within => return Ok(true),
                         Limit::RowIsFull if self.scan.reverse => self.is_in_row = false,
                         Limit::RowIsFull => {
-                            self.merge.seek(KeyRef::after_row(&self.counter.row))?
+                            self.merge.seek(KeyRef::after_row(&self.counter.row))?;
                         }
                         Limit::End => break,
                     }
