@@ -15,7 +15,7 @@
 use crate::error::{BuildError, FormatError};
 use crate::hash::KeyHash;
 use crate::header::{HEADER_LEN, Header};
-use crate::kernel::{self, LINE_PROBES_MAX, Line, Probes, Vector};
+use crate::kernel::{self, InstructionSet, LINE_PROBES_MAX, Line, Probes};
 use crate::sizing::Sizing;
 
 /// Bytes of a line.
@@ -71,12 +71,12 @@ impl Shape {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LineView<const FIELD_BITS: u32> {
     probes: Probes,
-    vector: Vector,
+    instructions: InstructionSet,
 }
 
 impl<const FIELD_BITS: u32> LineView<FIELD_BITS> {
     pub(crate) fn new(probes: u32) -> Self {
-        Self { probes: Probes::new(probes), vector: Vector::detect() }
+        Self { probes: Probes::new(probes), instructions: InstructionSet::detect() }
     }
 
     /// Checks what the header says against the length of the body.
@@ -146,13 +146,13 @@ impl<const FIELD_BITS: u32> LineView<FIELD_BITS> {
     #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
     pub(crate) fn contains(self, body: &[u8], hash: KeyHash) -> bool {
         Self::line(body, hash).is_some_and(|line| {
-            self.vector.line_contains::<FIELD_BITS>(line, hash.get(), self.probes)
+            self.instructions.line_contains::<FIELD_BITS>(line, hash.get(), self.probes)
         })
     }
 
     pub(crate) fn contains_batch(self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
         let (lines, _) = body.as_chunks();
-        self.vector.lines_contain::<FIELD_BITS>(lines, hashes, self.probes, answers);
+        self.instructions.lines_contain::<FIELD_BITS>(lines, hashes, self.probes, answers);
     }
 
     #[inline]

@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 use crate::error::{BuildError, FormatError, Full};
 use crate::hash::{KeyHash, Seed};
 use crate::header::{HEADER_LEN, Header};
-use crate::kernel::{self, Block, Vector};
+use crate::kernel::{self, Block, InstructionSet};
 use crate::membership::{FilterStats, Insert, Membership, insert_all};
 use crate::memory::AlignedBytes;
 use crate::sizing::Sizing;
@@ -191,12 +191,12 @@ fn stats(keys: u64, bytes: u64) -> FilterStats {
 /// A view of split blocks, wherever their bytes are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SplitBlockView {
-    vector: Vector,
+    instructions: InstructionSet,
 }
 
 impl SplitBlockView {
     fn new() -> Self {
-        Self { vector: Vector::detect() }
+        Self { instructions: InstructionSet::detect() }
     }
 
     #[inline]
@@ -223,11 +223,11 @@ impl StoredView for SplitBlockView {
     #[inline]
     fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
         let block = Self::block(body, hash);
-        block.is_some_and(|block| self.vector.block_contains(block, hash.get()))
+        block.is_some_and(|block| self.instructions.block_contains(block, hash.get()))
     }
 
     fn may_contain_batch(&self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
-        self.vector.blocks_contain(body.as_chunks().0, hashes, answers);
+        self.instructions.blocks_contain(body.as_chunks().0, hashes, answers);
     }
 
     #[inline]

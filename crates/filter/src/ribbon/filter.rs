@@ -13,7 +13,7 @@ use super::stored::{Parameters, RibbonView};
 use crate::error::BuildError;
 use crate::hash::{KeyHash, Seed};
 use crate::header::Header;
-use crate::kernel::Vector;
+use crate::kernel::InstructionSet;
 use crate::membership::{FilterStats, Membership};
 use crate::memory::AlignedBytes;
 use crate::sizing::Sizing;
@@ -117,7 +117,7 @@ impl Ribbon {
     /// The answers stay the same.
     #[must_use]
     pub fn without_vectors(self) -> Self {
-        Self { view: self.view.with(Vector::baseline()), ..self }
+        Self { view: self.view.with(InstructionSet::baseline()), ..self }
     }
 
     /// Returns the stored form, to be read back by [`StoredFilter`](crate::StoredFilter).
