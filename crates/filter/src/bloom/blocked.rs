@@ -124,7 +124,7 @@ impl Blocked {
 
 impl Membership for Blocked {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
+    #[expect(clippy::inline_always, reason = "a call costs a quarter of a cached lookup")]
     fn may_contain(&self, hash: KeyHash) -> bool {
         self.view.may_contain(&self.lines, hash)
     }
@@ -162,7 +162,7 @@ impl StoredView for BlockedView {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
+    #[expect(clippy::inline_always, reason = "a call costs a quarter of a cached lookup")]
     fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
         self.contains(body, hash)
     }

@@ -143,7 +143,7 @@ impl<const FIELD_BITS: u32> LineView<FIELD_BITS> {
 
     /// Returns whether no field of a key is zero.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
+    #[expect(clippy::inline_always, reason = "a call costs a quarter of a cached lookup")]
     pub(crate) fn contains(self, body: &[u8], hash: KeyHash) -> bool {
         Self::line(body, hash).is_some_and(|line| {
             self.instructions.line_contains::<FIELD_BITS>(line, hash.get(), self.probes)

@@ -150,7 +150,7 @@ fn check_len(bitset: &[u8]) -> Result<(), FormatError> {
 
 impl Membership for SplitBlock {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
+    #[expect(clippy::inline_always, reason = "a call costs a quarter of a cached lookup")]
     fn may_contain(&self, hash: KeyHash) -> bool {
         self.view.may_contain(&self.blocks, hash)
     }

@@ -160,7 +160,7 @@ impl CountingBloom {
 
 impl Membership for CountingBloom {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
+    #[expect(clippy::inline_always, reason = "a call costs a quarter of a cached lookup")]
     fn may_contain(&self, hash: KeyHash) -> bool {
         self.view.may_contain(&self.lines, hash)
     }
@@ -214,7 +214,7 @@ impl StoredView for CountingView {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
+    #[expect(clippy::inline_always, reason = "a call costs a quarter of a cached lookup")]
     fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
         self.contains(body, hash)
     }

@@ -64,9 +64,27 @@ impl InstructionSet {
         hash: u64,
         probes: Probes,
     ) -> bool {
-        dispatch!(self, operations => operations.call(line, hash, probes, #[inline(always)] |line, hash, probes| {
-            operations.line_contains::<FIELD_BITS>(line, hash, probes)
-        }))
+        match self {
+            Self::Avx512(avx512) => avx512.call(
+                line,
+                hash,
+                probes,
+                #[inline(always)]
+                move |line, hash, probes| avx512.line_contains::<FIELD_BITS>(line, hash, probes),
+            ),
+            _ => self.line_contains_below_avx512::<FIELD_BITS>(line, hash, probes),
+        }
+    }
+
+    /// The sets are apart so that the caller has one branch and not a jump table.
+    #[inline(never)]
+    fn line_contains_below_avx512<const FIELD_BITS: u32>(
+        self,
+        line: &Line,
+        hash: u64,
+        probes: Probes,
+    ) -> bool {
+        dispatch!(self, operations => operations.line_contains::<FIELD_BITS>(line, hash, probes))
     }
 
     /// Answers for many keys as [`line_contains`](Self::line_contains); without lines, with no.
@@ -85,9 +103,22 @@ impl InstructionSet {
     /// Returns whether a split block has all eight bits of a key.
     #[inline]
     pub(crate) fn block_contains(self, block: &Block, hash: u64) -> bool {
-        dispatch!(self, operations => operations.call(block, hash, (), #[inline(always)] |block, hash, ()| {
-            operations.block_contains(block, hash)
-        }))
+        match self {
+            Self::Avx512(avx512) => avx512.call(
+                block,
+                hash,
+                (),
+                #[inline(always)]
+                move |block, hash, ()| avx512.block_contains(block, hash),
+            ),
+            _ => self.block_contains_below_avx512(block, hash),
+        }
+    }
+
+    /// The sets are apart so that the caller has one branch and not a jump table.
+    #[inline(never)]
+    fn block_contains_below_avx512(self, block: &Block, hash: u64) -> bool {
+        dispatch!(self, operations => operations.block_contains(block, hash))
     }
 
     /// Answers for many keys as [`block_contains`](Self::block_contains); without blocks, with no.
@@ -111,7 +142,7 @@ impl InstructionSet {
                 targets,
                 lanes,
                 #[inline(always)]
-                |table, targets, lanes| avx512.cells_contain(table, targets, lanes, portable),
+                move |table, targets, lanes| avx512.cells_contain(table, targets, lanes, portable),
             ),
             Self::Portable(_) | Self::Sse2(_) | Self::Avx2(_) => portable(),
         }
@@ -128,14 +159,14 @@ impl InstructionSet {
                 body,
                 hash,
                 #[inline(always)]
-                |filter, body, hash| look_up(filter, body, hash, avx512),
+                move |filter, body, hash| look_up(filter, body, hash, avx512),
             ),
             (Self::Portable(portable), Self::Sse2(_)) => portable.call(
                 filter,
                 body,
                 hash,
                 #[inline(always)]
-                |filter, body, hash| look_up(filter, body, hash, portable),
+                move |filter, body, hash| look_up(filter, body, hash, portable),
             ),
             (_, Self::Sse2(sse2)) => look_up(filter, body, hash, sse2),
             _ => look_up(filter, body, hash, Portable),

@@ -88,14 +88,14 @@ pub(super) trait Operations: Copy {
             hashes,
             answers,
             #[inline(always)]
-            |lines, hashes, answers| {
+            move |lines, hashes, answers| {
                 in_batches(
                     lines,
                     hashes,
                     answers,
                     line_index,
                     #[inline(always)]
-                    |line, hash| self.line_contains::<FIELD_BITS>(line, hash, probes),
+                    move |line, hash| self.line_contains::<FIELD_BITS>(line, hash, probes),
                 );
             },
         );
@@ -108,14 +108,14 @@ pub(super) trait Operations: Copy {
             hashes,
             answers,
             #[inline(always)]
-            |blocks, hashes, answers| {
+            move |blocks, hashes, answers| {
                 in_batches(
                     blocks,
                     hashes,
                     answers,
                     block_index,
                     #[inline(always)]
-                    |block, hash| self.block_contains(block, hash),
+                    move |block, hash| self.block_contains(block, hash),
                 );
             },
         );
@@ -134,7 +134,7 @@ pub(super) trait Operations: Copy {
             hashes,
             answers,
             #[inline(always)]
-            |body, hashes, answers| {
+            move |body, hashes, answers| {
                 look_up_all(filter, body, hashes, answers, self);
             },
         );

@@ -151,7 +151,7 @@ fn fill(keys: &[KeyHash]) -> Result<(Vec<Layer>, Base), BuildError> {
 
 impl Membership for Ribbon {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
+    #[expect(clippy::inline_always, reason = "a call costs a quarter of a cached lookup")]
     fn may_contain(&self, hash: KeyHash) -> bool {
         self.view.may_contain(&self.body, hash)
     }

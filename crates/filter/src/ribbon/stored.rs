@@ -136,7 +136,7 @@ impl StoredView for RibbonView {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
+    #[expect(clippy::inline_always, reason = "a call costs a quarter of a cached lookup")]
     fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
         self.instructions.look_up(self, body, hash)
     }

@@ -125,7 +125,7 @@ fn look_up_others<F: ColumnLookup>(
         body,
         hash,
         #[inline(always)]
-        |filter: &F, body, hash| {
+        move |filter: &F, body, hash| {
             let fast_path = if filter.is_mixed() {
                 filter.fast_path::<true>(0, body, hash)
             } else {
@@ -167,7 +167,7 @@ fn look_up_bumped<F: ColumnLookup>(
         body,
         hash,
         #[inline(always)]
-        |filter: &F, body, hash| match filter.fast_path::<true>(1, body, hash) {
+        move |filter: &F, body, hash| match filter.fast_path::<true>(1, body, hash) {
             FastPath::Columns(columns) => {
                 columns.first_match(operations)
                     && (!columns.has_second()
@@ -191,12 +191,12 @@ fn look_up_any<F: ColumnLookup>(
         body,
         hash,
         #[inline(always)]
-        |filter: &F, body, hash| {
+        move |filter: &F, body, hash| {
             filter.look_up(
                 body,
                 hash,
                 #[inline(always)]
-                |columns| all_match(columns, operations),
+                move |columns| all_match(columns, operations),
             )
         },
     )
