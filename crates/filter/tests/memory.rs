@@ -1,8 +1,8 @@
-//! Memory accesses, in sizes that an interpreter can execute: parsing untrusted bytes, lookups in every
-//! kind at every alignment, changes of filters in place.
+//! Memory accesses, in sizes that an interpreter can execute: parsing untrusted bytes, lookups in
+//! every kind at every alignment, changes of filters in place.
 //!
-//! Miri runs these tests, on x86-64 in the code of SSE2, and reports any undefined behaviour, such as an
-//! access that is out of bounds or misaligned. It also runs them for a big-endian target:
+//! Miri runs these tests, on x86-64 in the code of SSE2, and reports any undefined behaviour, such
+//! as an access that is out of bounds or misaligned. It also runs them for a big-endian target:
 //!
 //! ```text
 //! cargo +nightly miri test -p hfile-filter --test memory
@@ -20,7 +20,8 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 const KEYS: u64 = if cfg!(miri) { 12 } else { 3_000 };
 /// Keys of the filters whose bytes are cut and flipped.
 const CUT_KEYS: u64 = if cfg!(miri) { 12 } else { 24 };
-/// The step between cuts, flipped bits and alignments; large for an interpreter, which would take hours.
+/// The step between cuts, flipped bits and alignments; large for an interpreter, which would take
+/// hours.
 const STEP: usize = if cfg!(miri) { 71 } else { 1 };
 
 fn hashes(stream: u64, count: u64) -> Vec<KeyHash> {

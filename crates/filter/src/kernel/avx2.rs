@@ -1,4 +1,4 @@
-//! The operations in AVX2: vectors of 256 bits, all fields of a key at once and without a branch for each.
+//! The operations in AVX2: vectors of 256 bits, eight fields of a key without a branch for each.
 //!
 //! ```text
 //! seeds       even  odd   even  odd   …       32 bits each of the mixed hash
@@ -31,7 +31,9 @@ use super::sse2::Sse2;
 pub(crate) struct Avx2(Sse2);
 
 impl Avx2 {
-    /// Returns the proof if the processor has AVX2; without std, if every processor of the target has.
+    /// Returns the proof if the processor has AVX2.
+    ///
+    /// Without std, only what every processor of the target has is known.
     pub(super) fn detect() -> Option<Self> {
         #[cfg(feature = "std")]
         let is_present = std::arch::is_x86_feature_detected!("avx2");

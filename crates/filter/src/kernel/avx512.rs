@@ -9,8 +9,8 @@
 //! test        no field is zero
 //! ```
 //!
-//! An operation first computes all that does not depend on the filter's memory: instructions that wait
-//! for a cache miss fill the reorder buffer, and the fewer of them, the more misses overlap.
+//! An operation first computes all that does not depend on the filter's memory: instructions that
+//! wait for a cache miss fill the reorder buffer, and the fewer of them, the more misses overlap.
 //!
 //! Loops are `for` loops: the compiler does not inline a closure with these instructions into an
 //! iterator's or an option's method, which is compiled without them.
@@ -34,14 +34,16 @@ use super::line::{LINE_MULTIPLIERS, Line, Probes, line_seeds};
 use super::operations::Operations;
 use super::substitution::Slots;
 
-/// Proof that the processor has AVX-512 with the extensions F, BW, DQ, VL, VBMI, VBMI2 and VPOPCNTDQ,
-/// and BMI2: only [`Avx512::detect`] makes one.
+/// Proof that the processor has the features of AVX-512 that the operations use.
 ///
-/// Intel's processors have all of them since Ice Lake, AMD's since Zen 4.
+/// Only [`Avx512::detect`] makes one. Intel's processors have all of these features since Ice Lake,
+/// AMD's since Zen 4.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Avx512(());
 
-/// Detects the features of [`Avx512`]; without std, returns whether every processor of the target has them.
+/// Returns whether the processor has all features.
+///
+/// Without std, only what every processor of the target has is known.
 macro_rules! have_all {
     ($($feature:tt)*) => {{
         #[cfg(feature = "std")]
@@ -53,10 +55,13 @@ macro_rules! have_all {
 }
 
 impl Avx512 {
-    /// Returns the proof if the processor has all these extensions.
+    /// Returns the proof if the processor has all these features.
     pub(super) fn detect() -> Option<Self> {
-        have_all!("avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512vbmi" "avx512vbmi2" "avx512vpopcntdq" "bmi2")
-            .then_some(Self(()))
+        have_all!(
+            "avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512vbmi" "avx512vbmi2"
+            "avx512vpopcntdq" "bmi2"
+        )
+        .then_some(Self(()))
     }
 }
 
@@ -175,8 +180,9 @@ fn columns_match(columns: ColumnVectors<'_>, mask: &ColumnMask, equation: BlockE
 
 /// Moves each of a bucket's eight cells to a lane: a permutation of bytes, then a shift.
 ///
-/// A bucket is loaded as its first and its last bytes, which overlap. One masked load would wait for
-/// the next cache line too where the vector reaches into it, even if no byte of the bucket does.
+/// A bucket is loaded as its first and its last bytes, which overlap. One masked load would wait
+/// for the next cache line too where the vector reaches into it, even if no byte of the bucket
+/// does.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl,avx512vbmi")]
 fn cells_contain(table: &[u8], targets: &[CellTarget], lanes: &CellLanes) -> bool {
@@ -209,8 +215,8 @@ struct LanePlaces {
 
 /// The places of cells of 0 to [`CELL_BITS_MAX`] bits.
 ///
-/// Cell i of c bits begins at bit c·i of its bucket. With the bits before it in its first byte it takes
-/// at most 37 bits of its lane of 64.
+/// Cell i of c bits begins at bit c·i of its bucket. With the bits before it in its first byte it
+/// takes at most 37 bits of its lane of 64.
 static LANE_PLACES: [LanePlaces; CELL_BITS_MAX + 1] = {
     let mut table = [const { LanePlaces { bytes: [0; 8], shifts: [0; 8] } }; CELL_BITS_MAX + 1];
     let mut cell_bits = 0;
@@ -235,7 +241,7 @@ static LANE_PLACES: [LanePlaces; CELL_BITS_MAX + 1] = {
     table
 };
 
-/// Returns how many of a bucket's first bytes, and of its last, are loaded: half a vector for all of it.
+/// Returns how many of a bucket's first bytes, and of its last bytes, are loaded.
 #[inline]
 const fn half_len(bucket_len: usize) -> usize {
     if bucket_len <= 16 { 8 } else { 16 }
@@ -272,8 +278,9 @@ fn short_word(bucket: &[u8]) -> i64 {
     i64::from_le_bytes(bytes)
 }
 
-/// A shift, an and, a count of bits, and one operation that inserts the count's lowest bit: six cycles
-/// from slot to slot.
+/// Takes six cycles from slot to slot.
+///
+/// These are a shift, an and, a count of bits, and the insertion of the count's lowest bit.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vpopcntdq")]
 fn substitute(slots: &mut Slots, coefficients: &[u64], fingerprints: &[u32], first_column: u32) {

@@ -5,14 +5,14 @@ use crate::hash::KeyHash;
 
 /// Bytes of a filter that about fits the L2 cache of current cores, 1 or 2 MiB.
 ///
-/// Out-of-order execution hides the latency of L2, and prefetching costs more than it saves. Small in
-/// unit tests, so that they reach both paths.
+/// Out-of-order execution hides the latency of L2, and prefetching costs more than it saves. Small
+/// in unit tests, so that they reach both paths.
 pub(crate) const CACHED_LEN: usize = if cfg!(test) { 1 << 12 } else { 1 << 21 };
 
 /// The number of keys that a batch prefetches ahead.
 ///
-/// Enough to fill the ten to sixteen line buffers that a core has for outstanding loads, and few enough
-/// that no line is evicted before its use.
+/// Enough to fill the ten to sixteen line buffers that a core has for outstanding loads, and few
+/// enough that no line is evicted before its use.
 pub(crate) const PREFETCH_DISTANCE: usize = 16;
 
 /// Asks `contains` of each key's unit, a line or a block, and prefetches the units of later keys.

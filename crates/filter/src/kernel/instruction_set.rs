@@ -1,7 +1,7 @@
 //! The instruction sets that filters have code for, and the choice of one.
 //!
-//! A filter chooses the best set of the processor when it is made ([`InstructionSet::detect`]); a lookup
-//! then takes one predictable branch.
+//! A filter chooses the best set of the processor when it is made ([`InstructionSet::detect`]); a
+//! lookup then takes one predictable branch.
 
 use super::block::Block;
 use super::cells::{CellLanes, CellTarget};
@@ -126,8 +126,9 @@ impl InstructionSet {
         dispatch!(self, operations => operations.blocks_contain(blocks, hashes, answers));
     }
 
-    /// Returns whether any of the buckets has a cell in use with its target's remainder; calls `portable`
-    /// where no vector code is faster.
+    /// Returns whether any of the buckets has a cell in use with its target's remainder.
+    ///
+    /// Calls `portable` where no vector code is faster.
     #[inline]
     pub(crate) fn cells_contain(
         self,
@@ -150,7 +151,8 @@ impl InstructionSet {
 
     /// Looks up a key in a filter of columns.
     ///
-    /// The code of the target's baseline is inlined into the caller, and that of another set is called.
+    /// The code of the target's baseline is inlined into the caller, and that of another set is
+    /// called.
     #[inline(always)]
     pub(crate) fn look_up(self, filter: &impl ColumnLookup, body: &[u8], hash: KeyHash) -> bool {
         match (self, Self::baseline()) {
@@ -184,10 +186,10 @@ impl InstructionSet {
         dispatch!(self, operations => operations.look_up_all(filter, body, hashes, answers));
     }
 
-    /// Substitutes back through `coefficients.len()` rows, the last first, for groups of [`LANES`] columns.
+    /// Substitutes back through rows, the last first, for groups of [`LANES`] columns.
     ///
-    /// A slot without a row, which may have any value, has neither coefficients nor a fingerprint, and
-    /// becomes zero.
+    /// A slot without a row, which may have any value, has neither coefficients nor a fingerprint,
+    /// and becomes zero.
     pub(crate) fn substitute(
         self,
         columns: &mut [Slots],

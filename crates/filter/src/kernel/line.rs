@@ -38,7 +38,7 @@ impl Probes {
     }
 }
 
-/// 2^32 divided by the golden ratio, whose multiples are the most evenly spread, to the powers 1 to 32.
+/// The powers 1 to 32 of 2^32 divided by the golden ratio, whose multiples are evenly spread.
 pub(crate) const LINE_MULTIPLIERS: [u32; LINE_PROBES_MAX as usize] = {
     let mut powers = [0x9e37_79b9_u32; LINE_PROBES_MAX as usize];
     let mut index = 1;
@@ -59,9 +59,9 @@ pub(crate) const fn line_index(hash: KeyHash, count: usize) -> usize {
 /// Returns the first bit of each field of a key in a line of fields of `field_bits` bits, 1 or 4.
 ///
 /// `RocksDB`'s `FastLocalBloom` multiplies 32 bits of the hash by a power of the golden ratio for
-/// each probe, and takes the upper nine bits of the product for one of 512 places. Here even and odd
-/// probes start from different 32 bits, so that the whole hash counts, which matters below an error
-/// rate of 1e-7. Both are odd numbers, whose products do not run out of bits.
+/// each probe, and takes the upper nine bits of the product for one of 512 places. Here even and
+/// odd probes start from different 32 bits, so that the whole hash counts, which matters below an
+/// error rate of 1e-7. Both are odd numbers, whose products do not run out of bits.
 pub(crate) fn line_places(
     field_bits: u32,
     hash: u64,
@@ -108,8 +108,8 @@ pub(crate) fn counters_lower(line: &mut Line, hash: u64, probes: Probes) {
 
 /// Changes the counters of a key, sixteen counters a word.
 ///
-/// `open` has a 1 in each counter to change. A counter at 15 stays and zero is not lowered, so no carry
-/// leaves its counter.
+/// `open` has a 1 in each counter to change. A counter at 15 stays and zero is not lowered, so no
+/// carry leaves its counter.
 #[inline]
 fn change_counters(line: &mut Line, hash: u64, probes: Probes, change: impl Fn(u64, u64) -> u64) {
     let mut ones = [0_u64; 8];

@@ -1,23 +1,24 @@
-//! The inner loops of the filters, in plain Rust and in vector instructions: the only `unsafe` code of the
-//! workspace.
+//! The inner loops of the filters in plain Rust and in vector instructions.
 //!
-//! | file                     | idea                                                                     |
-//! |--------------------------|--------------------------------------------------------------------------|
-//! | `instruction_set`        | [`InstructionSet`]: which sets this processor has, and calls of the chosen one |
-//! | `operations`             | the trait of what a set can do, with the portable code as default        |
-//! | `portable`               | the operations in plain Rust                                             |
-//! | `sse2`, `avx2`, `avx512` | the operations in vectors of 128, 256 and 512 bits                       |
-//! | `absent`                 | these sets on a target without them                                      |
-//! | `line`, `block`          | blocked Bloom, counting and split-block filters: where the bits of a key are |
-//! | `cells`                  | d-left: buckets of remainders                                            |
-//! | `columns`                | ribbon: whether the columns of a key give its fingerprint                |
-//! | `substitution`           | ribbon: back substitution, the inner loop of building                    |
-//! | `batch`                  | lookups of many keys with prefetching                                    |
-//! | `prefetch`               | prefetch instructions                                                    |
+//! This module has the only `unsafe` code of the workspace.
 //!
-//! There is no inline assembly: no operation in assembly makes a figure of `hfile bench` 10 % smaller.
-//! Vector code needs `target_feature = "sse2"`, which x86-64 targets without floating-point registers
-//! lack.
+//! | file                     | idea                                                              |
+//! |--------------------------|-------------------------------------------------------------------|
+//! | `instruction_set`        | [`InstructionSet`]: the sets of this processor, and the dispatch  |
+//! | `operations`             | the trait of the operations, with the portable code as default    |
+//! | `portable`               | the operations in plain Rust                                      |
+//! | `sse2`, `avx2`, `avx512` | the operations in vectors of 128, 256 and 512 bits                |
+//! | `absent`                 | these sets on a target without them                               |
+//! | `line`, `block`          | blocked Bloom, counting, split-block: where the bits of a key are |
+//! | `cells`                  | d-left: buckets of remainders                                     |
+//! | `columns`                | ribbon: whether the columns of a key give its fingerprint         |
+//! | `substitution`           | ribbon: back substitution, the inner loop of building             |
+//! | `batch`                  | lookups of many keys with prefetching                             |
+//! | `prefetch`               | prefetch instructions                                             |
+//!
+//! There is no inline assembly: no operation in assembly makes a figure of `hfile bench` 10 %
+//! smaller. Vector code needs `target_feature = "sse2"`, which x86-64 targets without
+//! floating-point registers lack.
 #![expect(
     clippy::inline_always,
     reason = "an operation is inlined into its loop, or the loop is compiled without its instructions"

@@ -11,14 +11,14 @@ use crate::hash::KeyHash;
 
 /// The operations of the filters' inner loops in one instruction set.
 ///
-/// A value is a proof that the processor has the set. The provided methods are the portable code; a set
-/// overrides those for which its instructions pay.
+/// A value is a proof that the processor has the set. The provided methods are the portable code; a
+/// set overrides those for which its instructions pay.
 pub(super) trait Operations: Copy {
     /// Calls `function` out of line, in a function compiled for this set.
     ///
     /// The compiler inlines an operation of the set only into such a function. A loop over
-    /// operations must therefore run in one call. The three arguments are passed in registers, which
-    /// the captures of a closure are not.
+    /// operations must therefore run in one call. The three arguments are passed in registers,
+    /// which the captures of a closure are not.
     #[inline(never)]
     fn call<A, B, C, R>(self, a: A, b: B, c: C, function: impl FnOnce(A, B, C) -> R) -> R {
         function(a, b, c)
@@ -61,8 +61,7 @@ pub(super) trait Operations: Copy {
         portable::columns_match(columns, mask, equation)
     }
 
-    /// Substitutes back through `coefficients.len()` rows, the last first, for the columns from
-    /// `first_column` on.
+    /// Substitutes back through rows, the last first, for the columns from `first_column` on.
     ///
     /// A slot without a row has neither coefficients nor a fingerprint, and becomes zero.
     fn substitute(

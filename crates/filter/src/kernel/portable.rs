@@ -1,4 +1,5 @@
-//! The operations in plain Rust, which run on every processor; the vector code must agree with them.
+//! The operations in plain Rust, which run on every processor; the vector code must agree with
+//! them.
 
 use super::block::{Block, block_masks};
 use super::columns::{BlockEquation, COLUMN_LEN, ColumnMask, ColumnVectors, LANES};
@@ -83,9 +84,9 @@ pub(super) fn substitute(
 
 /// Returns the parity of each word, the first in bit 0.
 ///
-/// Not every processor counts bits. Instead, pairs of words are folded into one, so that eight words
-/// take little longer than one: two words of 64 bits become one word of two halves, four become one
-/// of four quarters, and so on.
+/// Not every processor counts bits. Instead, pairs of words are folded into one, so that eight
+/// words take little longer than one: two words of 64 bits become one word of two halves, four
+/// become one of four quarters, and so on.
 #[inline]
 fn parities(words: [u64; LANES]) -> u8 {
     /// Folds both words: the first into the bits of `mask`, the second into the others.

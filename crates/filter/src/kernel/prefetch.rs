@@ -27,8 +27,8 @@ pub(crate) fn prefetch<const N: usize>(bytes: &[u8; N]) {
 
 /// Prefetches the cache line in which a value begins.
 ///
-/// Pays if the program does other work before it reads the value. Does nothing on targets other than
-/// x86-64.
+/// Pays if the program does other work before it reads the value. Does nothing on targets other
+/// than x86-64.
 #[inline]
 pub fn prefetch_line<T>(value: &T) {
     prefetch_address(ptr::from_ref(value).addr());
@@ -37,8 +37,8 @@ pub fn prefetch_line<T>(value: &T) {
 #[inline]
 fn prefetch_address(address: usize) {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    // SAFETY: a prefetch of any address, mapped or not, has no effect that a program can see, and the
-    // target has SSE, of which the instruction is a part.
+    // SAFETY: a prefetch of any address, mapped or not, has no effect that a program can see, and
+    // the target has SSE, of which the instruction is a part.
     unsafe {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(ptr::without_provenance(address));
@@ -49,9 +49,9 @@ fn prefetch_address(address: usize) {
 
 /// The address of one or more values of a type, which may no longer exist.
 ///
-/// A hint can be prefetched without access to the values. It does not keep them in memory. A hint is
-/// never dereferenced, and a prefetch of memory that is freed or unmapped has no effect that a program
-/// can see.
+/// A hint can be prefetched without access to the values. It does not keep them in memory. A hint
+/// is never dereferenced, and a prefetch of memory that is freed or unmapped has no effect that a
+/// program can see.
 ///
 /// ```
 /// use filter::PrefetchHint;
@@ -92,7 +92,8 @@ impl<T> PrefetchHint<T> {
         self.count
     }
 
-    /// Returns a hint of the address of the value `index` of a slice; `index` is less than [`count`](Self::count).
+    /// Returns a hint of the address of the value `index` of a slice; `index` is less than
+    /// [`count`](Self::count).
     #[inline]
     #[must_use]
     pub const fn at(self, index: usize) -> Self {
@@ -110,7 +111,8 @@ impl<T> PrefetchHint<T> {
 }
 
 impl PrefetchHint<u8> {
-    /// Returns a hint of the address of a weak pointer's value and of its counts, which an upgrade reads.
+    /// Returns a hint of the address of a weak pointer's value and of its counts, which an upgrade
+    /// reads.
     ///
     /// Accesses neither of them.
     #[inline]

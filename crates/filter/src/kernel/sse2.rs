@@ -31,7 +31,8 @@ impl Sse2 {
 }
 
 impl Operations for Sse2 {
-    /// The second four columns come after a branch, which saves their instructions for 15 absent keys of 16.
+    /// The second four columns come after a branch, which saves their instructions for 15 absent
+    /// keys of 16.
     #[inline(always)]
     fn columns_match(
         self,
@@ -62,8 +63,8 @@ fn broadcast(word: u64) -> __m128i {
 /// Returns the parities of the slots in four columns of both blocks, the first in bit 0.
 #[inline(always)]
 fn parities(low: &[u8; 32], high: &[u8; 32], [low_slots, high_slots]: [__m128i; 2]) -> u8 {
-    // SAFETY: the processor has SSE2, as all processors of this target have. The loads are of 16 bytes
-    // each, from byte 0 and 16 of references to 32 readable bytes, and take any alignment.
+    // SAFETY: the processor has SSE2, as all processors of this target have. The loads are of 16
+    // bytes each, from byte 0 and 16 of references to 32 readable bytes, and take any alignment.
     unsafe {
         let words = |at: usize| {
             let low = _mm_loadu_si128(low.as_ptr().add(at).cast());

@@ -40,8 +40,8 @@ fn the_output_names_each_instruction_set_that_is_not_tested() {
     }
 }
 
-/// Compares the answers of all sets for `line`, which is `full` with one field cleared; `full` holds the
-/// members.
+/// Compares the answers of all sets for `line`, which is `full` with one field cleared; `full`
+/// holds the members.
 fn lines_agree<const FIELD_BITS: u32>(
     (full, line): (&Line, &Line),
     (members, hashes): (&[KeyHash], &[KeyHash]),

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! An absent key fails at the second column on average. A loop that stops there is mispredicted for
-//! every key, which costs more than all columns together. Columns are therefore compared eight by eight.
+//! every key, which costs more than all columns together. Columns are therefore compared eight by
+//! eight.
 
 use crate::kernel::operations::Operations;
 use crate::kernel::prefetch::prefetch_at;
@@ -45,9 +46,9 @@ impl BlockEquation {
 
 /// The columns of the fast path: at least two vectors of bytes follow each block.
 ///
-/// The instructions of a lookup decide its cost, so none handles the end of a block: whole vectors are
-/// read, and a mask ignores the lanes without a column. An absent key rarely reaches the columns after the
-/// first [`LANES`].
+/// The instructions of a lookup decide its cost, so none handles the end of a block: whole vectors
+/// are read, and a mask ignores the lanes without a column. An absent key rarely reaches the
+/// columns after the first [`LANES`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ColumnWindow<'a> {
     /// The block in which the key starts, and the bytes after it.

@@ -1,9 +1,9 @@
 //! The lookup of a key whose filter compares columns, compiled as a whole for each instruction set.
 //!
-//! Where filters are not in the near caches, a processor executes the lookups of later keys while it
-//! waits for a cache miss, up to the size of its reorder buffer, some three hundred instructions. With
-//! half the instructions a lookup, twice as many misses overlap. The fast path is therefore one
-//! function without calls and stores, and rare cases are out of line.
+//! Where filters are not in the near caches, a processor executes the lookups of later keys while
+//! it waits for a cache miss, up to the size of its reorder buffer, some three hundred
+//! instructions. With half the instructions a lookup, twice as many misses overlap. The fast path
+//! is therefore one function without calls and stores, and rare cases are out of line.
 
 use super::compare::{ColumnWindow, Columns, all_match};
 use crate::hash::KeyHash;
@@ -25,7 +25,8 @@ pub(crate) enum FastPath<'a> {
 pub(crate) trait ColumnLookup {
     /// Finds the columns of a key in a layer, without a loop; must be inlined into its caller.
     ///
-    /// `MIXED` says whether blocks differ in their number of columns, which takes more instructions.
+    /// `MIXED` says whether blocks differ in their number of columns, which takes more
+    /// instructions.
     fn fast_path<'a, const MIXED: bool>(
         &'a self,
         layer: usize,
