@@ -57,6 +57,8 @@ impl InstructionSet {
     }
 
     /// Returns whether no field of a key is zero in a line of fields of `FIELD_BITS` bits, 1 or 4.
+    ///
+    /// SSE2 has no code of this operation. Three calls take two branches, four take a jump table.
     #[inline]
     pub(crate) fn line_contains<const FIELD_BITS: u32>(
         self,
@@ -72,19 +74,21 @@ impl InstructionSet {
                 #[inline(always)]
                 move |line, hash, probes| avx512.line_contains::<FIELD_BITS>(line, hash, probes),
             ),
-            _ => self.line_contains_below_avx512::<FIELD_BITS>(line, hash, probes),
+            Self::Avx2(avx2) => avx2.call(
+                line,
+                hash,
+                probes,
+                #[inline(always)]
+                move |line, hash, probes| avx2.line_contains::<FIELD_BITS>(line, hash, probes),
+            ),
+            Self::Sse2(_) | Self::Portable(_) => Portable.call(
+                line,
+                hash,
+                probes,
+                #[inline(always)]
+                |line, hash, probes| Portable.line_contains::<FIELD_BITS>(line, hash, probes),
+            ),
         }
-    }
-
-    /// The sets are apart so that the caller has one branch and not a jump table.
-    #[inline(never)]
-    fn line_contains_below_avx512<const FIELD_BITS: u32>(
-        self,
-        line: &Line,
-        hash: u64,
-        probes: Probes,
-    ) -> bool {
-        dispatch!(self, operations => operations.line_contains::<FIELD_BITS>(line, hash, probes))
     }
 
     /// Answers for many keys as [`line_contains`](Self::line_contains); without lines, with no.
@@ -100,7 +104,8 @@ impl InstructionSet {
         });
     }
 
-    /// Returns whether a split block has all eight bits of a key.
+    /// Returns whether a split block has all eight bits of a key; dispatches as
+    /// [`line_contains`](Self::line_contains).
     #[inline]
     pub(crate) fn block_contains(self, block: &Block, hash: u64) -> bool {
         match self {
@@ -111,14 +116,21 @@ impl InstructionSet {
                 #[inline(always)]
                 move |block, hash, ()| avx512.block_contains(block, hash),
             ),
-            _ => self.block_contains_below_avx512(block, hash),
+            Self::Avx2(avx2) => avx2.call(
+                block,
+                hash,
+                (),
+                #[inline(always)]
+                move |block, hash, ()| avx2.block_contains(block, hash),
+            ),
+            Self::Sse2(_) | Self::Portable(_) => Portable.call(
+                block,
+                hash,
+                (),
+                #[inline(always)]
+                |block, hash, ()| Portable.block_contains(block, hash),
+            ),
         }
-    }
-
-    /// The sets are apart so that the caller has one branch and not a jump table.
-    #[inline(never)]
-    fn block_contains_below_avx512(self, block: &Block, hash: u64) -> bool {
-        dispatch!(self, operations => operations.block_contains(block, hash))
     }
 
     /// Answers for many keys as [`block_contains`](Self::block_contains); without blocks, with no.
