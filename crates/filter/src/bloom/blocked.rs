@@ -125,7 +125,7 @@ impl Blocked {
 
 impl Membership for Blocked {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "the compiler overestimates the size of assembly")]
+    #[expect(clippy::inline_always, reason = "a call costs a quarter of a cached lookup")]
     fn may_contain(&self, hash: KeyHash) -> bool {
         self.view.may_contain(&self.lines, hash)
     }

@@ -161,7 +161,7 @@ impl CountingBloom {
 
 impl Membership for CountingBloom {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "the compiler overestimates the size of assembly")]
+    #[expect(clippy::inline_always, reason = "a call costs a quarter of a cached lookup")]
     fn may_contain(&self, hash: KeyHash) -> bool {
         self.view.may_contain(&self.lines, hash)
     }

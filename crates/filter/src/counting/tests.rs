@@ -233,7 +233,7 @@ fn a_filter_sized_for_no_keys_has_no_bits_and_takes_no_keys() {
 fn keys_choose_all_counters_of_a_line_equally_often() {
     let mut counts = vec![0_u32; 128];
     for key in keys(1, 10_000) {
-        for bit in kernel::line_places(4, key.get(), Probes::new(32)) {
+        for bit in kernel::line_positions(4, key.get(), Probes::new(32)) {
             assert_eq!(bit % 4, 0);
             counts[bit / 4] += 1;
         }
