@@ -225,7 +225,7 @@ fn a_damaged_log_is_refused_with_its_offset_and_salvaged_around_it() {
     assert_ne!(status, 0, "not over another store");
     assert!(error.contains("is not empty"), "{error}");
     let (_, _, error) = store(directory, &["salvage", "s", "s/inside"]);
-    assert!(error.contains("is in the store"), "{error}");
+    assert!(error.contains("is in the damaged store"), "{error}");
 }
 
 #[test]
