@@ -214,8 +214,10 @@ static ONE_BLOCK: LazyLock<Vec<Sound>> = LazyLock::new(|| {
     let encodings = DataBlockEncoding::ALL.into_iter();
     encodings
         .flat_map(|encoding| {
-            let has_dictionary =
-                !matches!(encoding, DataBlockEncoding::None | DataBlockEncoding::RowIndexV1);
+            let has_dictionary = matches!(
+                encoding,
+                DataBlockEncoding::Prefix | DataBlockEncoding::Diff | DataBlockEncoding::FastDiff
+            );
             [with(encoding, false), with(encoding, has_dictionary)]
         })
         .collect()

@@ -129,6 +129,11 @@ impl BlockEncoder {
     }
 
     const fn is_delta(&self) -> bool {
-        !matches!(self.encoding, DataBlockEncoding::None | DataBlockEncoding::RowIndexV1)
+        match self.encoding {
+            DataBlockEncoding::Prefix | DataBlockEncoding::Diff | DataBlockEncoding::FastDiff => {
+                true
+            }
+            DataBlockEncoding::None | DataBlockEncoding::RowIndexV1 => false,
+        }
     }
 }
