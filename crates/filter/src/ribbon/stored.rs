@@ -2,7 +2,7 @@
 //!
 //! The header's parameters, from their lowest bits up:
 //!
-//! | parameter | bits | what                                                                       |
+//! | parameter | bits | meaning                                                                    |
 //! |----------:|-----:|----------------------------------------------------------------------------|
 //! |         0 |    6 | columns of a narrow block, 0 to 32                                         |
 //! |           |    6 | seed of the base; 63: the base is a list of hashes                         |
@@ -14,7 +14,7 @@
 //!
 //! The body:
 //!
-//! | bytes                        | what                                                         |
+//! | bytes                        | content                                                      |
 //! |-----------------------------:|--------------------------------------------------------------|
 //! | 8 · columns, for each block  | the blocks of all layers, see `layout`                       |
 //! | starts / 512, rounded up,    | the thresholds, see `thresholds`; b blocks have 64·b − 24    |
@@ -22,7 +22,7 @@
 //! | slots · columns / 8, rounded | the base, see `base`; its columns are those of the widest    |
 //! | up; or 8 · hashes            | blocks                                                       |
 //!
-//! How starts, coefficients and fingerprints follow from a hash is part of the format: see
+//! The computation of starts, coefficients and fingerprints from a hash is part of the format, see
 //! `equation`.
 #![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
@@ -30,7 +30,7 @@ use super::base;
 use super::equation::{Equation, LAYERS, Shuffle};
 use super::layer;
 use super::layout::{BLOCK_SLOTS, COLUMN_LEN, COLUMNS_MAX, Layout};
-use super::shape::{self, Tally};
+use super::shape::{self, ErrorRateSum};
 use super::thresholds;
 use crate::error::FormatError;
 use crate::hash::KeyHash;
@@ -39,7 +39,7 @@ use crate::kernel::{self, ColumnLookup, ColumnMask, Columns, FastPath, FewColumn
 use crate::membership::FilterStats;
 use crate::stored_view::StoredView;
 
-/// What the header says.
+/// The header's parameters.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Parameters {
     pub(super) blocks: [u64; LAYERS],
@@ -49,11 +49,11 @@ pub(super) struct Parameters {
 }
 
 impl Parameters {
-    /// Packs them into the header's numbers.
+    /// Packs the parameters into the header's numbers.
     ///
     /// # Panics
     ///
-    /// If there are more blocks than a builder makes.
+    /// If a number of blocks exceeds 32 bits, which no builder makes.
     pub(super) fn to_header(self) -> [u64; 3] {
         let [first, second, third] = self.blocks;
         let base = u64::from(self.base_seed) << 6 | self.base_slots << 12;
@@ -91,32 +91,32 @@ impl Parameters {
 pub(crate) struct RibbonView {
     pub(super) layout: Layout,
     pub(super) layers: [LayerView; LAYERS],
-    /// The layer that is asked first: not the first of all where that one is kept elsewhere.
+    /// Index of the first layer in the body; 1 if the sliced form holds layer 0.
     first_layer: usize,
-    /// Bytes of the layers before it, which are not in the body.
-    left_out: usize,
+    /// Bytes of the layers before `first_layer`, which are not in the body.
+    omitted_len: usize,
     base_seed: u8,
     base_slots: u64,
     base_at: usize,
-    /// The first wide block, if there are wide and narrow ones; else more than there are blocks.
+    /// The first wide block if there are both kinds of blocks; otherwise `u64::MAX`.
     wide_from: u64,
-    /// Bytes of a narrow block, or of all, where a byte can say it.
+    /// Bytes of a narrow block, or of all blocks if they are equal; unused without a fast path.
     narrow_len: u8,
     narrow_masks: [ColumnMask; 2],
     wide_masks: [ColumnMask; 2],
-    /// But for two keys with the same hash.
+    /// Without the chance that two keys have the same hash.
     error_rate: f64,
     pub(super) vector: Vector,
 }
 
-/// Where a layer is; one without starts is not there, nor are those after it.
+/// The position of a layer. A layer without starts does not exist, and neither do later ones.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LayerView {
     pub(super) starts: u64,
     pub(super) first_block: u64,
     pub(super) thresholds_at: usize,
-    /// The starts whose keys are [usual](ColumnLookup::usual): all that are not in the last block, unless
-    /// a block is longer than a byte can say.
+    /// Starts below this have the [fast path](ColumnLookup::fast_path): all but those in the last
+    /// block; 0 if a block exceeds 255 bytes.
     fast_starts: u32,
 }
 
@@ -143,8 +143,9 @@ impl StoredView for RibbonView {
         self.vector.look_up_all(self, body, hashes, answers);
     }
 
-    /// Prefetches what the key has in the first layer, and if that bumped it, in the second. (Of some filters that
-    /// are probed together, one is nearly sure to have bumped the key.)
+    /// Prefetches the key's blocks in the first layer, and in the second if the first bumped the key.
+    ///
+    /// Among several filters that are probed together, one has nearly always bumped the key.
     #[inline]
     fn prefetch(&self, body: &[u8], hash: KeyHash) {
         for (index, layer) in self.layers.iter().enumerate().skip(self.first_layer).take(2) {
@@ -154,7 +155,7 @@ impl StoredView for RibbonView {
             let begin = self.layout.column_at(block).wrapping_mul(COLUMN_LEN);
             let len = u64::from(self.layout.columns_of(block)).wrapping_mul(COLUMN_LEN);
             if let (Ok(begin), Ok(len)) = (usize::try_from(begin), usize::try_from(len)) {
-                kernel::prefetch_columns(body, begin.wrapping_sub(self.left_out), len);
+                kernel::prefetch_columns(body, begin.wrapping_sub(self.omitted_len), len);
             }
             if thresholds::bumped(body, layer.thresholds_at, start) != Some(true) {
                 break;
@@ -185,7 +186,7 @@ impl RibbonView {
         for (view, blocks) in layers.iter_mut().zip(blocks) {
             let starts = layer::starts(blocks);
             let thresholds_at = usize::try_from(end).map_err(|_| wrong)?;
-            // Of a layer with more starts than 32 bits count, none has the fast path.
+            // A layer whose starts exceed 32 bits has no fast path.
             let fast_starts = if is_fast { before_last(starts) } else { 0 };
             let fast_starts = u32::try_from(fast_starts).unwrap_or(0);
             *view = LayerView { starts, first_block, thresholds_at, fast_starts };
@@ -201,25 +202,25 @@ impl RibbonView {
         let wide_from = if is_mixed { layout.narrow } else { u64::MAX };
         let narrow = if is_mixed { layout.columns } else { layout.base_columns() };
         let narrow_len = column_bytes(narrow);
-        let (mut tally, mut base_share) = (Tally::new(layout), 1.0);
+        let (mut sum, mut base_share) = (ErrorRateSum::new(layout), 1.0);
         for layer in layers.iter().take_while(|layer| layer.starts > 0) {
             let (_, thresholds) = body.split_at(layer.thresholds_at);
             base_share = shape::for_each_run(layer.starts, thresholds, base_share, |run| {
-                tally.add(run);
+                sum.add(run);
             });
         }
-        let error_rate = tally.error_rate(base_share, base_slots, base_seed);
+        let error_rate = sum.error_rate(base_share, base_slots, base_seed);
         let vector = Vector::detect();
         Ok(Self {
             layout,
             layers,
             first_layer: 0,
-            left_out: 0,
+            omitted_len: 0,
             base_seed,
             base_slots,
             base_at,
             wide_from,
-            // Not read where a byte cannot say it: then there is no fast path.
+            // Above 255 bytes there is no fast path, and `narrow_len` is unused.
             narrow_len: u8::try_from(narrow_len).unwrap_or(u8::MAX),
             narrow_masks: ColumnMask::of(narrow),
             wide_masks: ColumnMask::of(narrow.wrapping_add(1)),
@@ -228,18 +229,18 @@ impl RibbonView {
         })
     }
 
-    /// The same, asked with those vectors.
+    /// Returns the view with another vector kernel.
     pub(super) fn with(self, vector: Vector) -> Self {
         Self { vector, ..self }
     }
 
-    /// The same without the first layer, for a body that lacks so many bytes at its beginning: the blocks
-    /// of that layer.
-    pub(super) fn without_first_layer(mut self, left_out: usize) -> Self {
+    /// Returns the view for a body without the first `omitted_len` bytes, the first layer's blocks.
+    pub(super) fn without_first_layer(mut self, omitted_len: usize) -> Self {
         self.first_layer = 1;
-        self.left_out = left_out;
+        self.omitted_len = omitted_len;
         // Thresholds and base come after all blocks.
-        let after = |at: usize| at.checked_sub(left_out).expect("after the first layer's blocks");
+        let after =
+            |at: usize| at.checked_sub(omitted_len).expect("after the first layer's blocks");
         for layer in &mut self.layers {
             layer.thresholds_at = after(layer.thresholds_at);
         }
@@ -247,32 +248,35 @@ impl RibbonView {
         self
     }
 
-    /// Returns a block, and what follows it.
+    /// Returns a block, and the bytes after the block.
     #[inline]
     pub(super) fn block<'a>(&self, body: &'a [u8], block: u64) -> Option<(&'a [u8], &'a [u8])> {
         let begin = self.layout.column_at(block).wrapping_mul(COLUMN_LEN);
-        let begin = usize::try_from(begin).ok()?.checked_sub(self.left_out)?;
+        let begin = usize::try_from(begin).ok()?.checked_sub(self.omitted_len)?;
         let len = u64::from(self.layout.columns_of(block)).wrapping_mul(COLUMN_LEN);
         body.get(begin..)?.split_at_checked(usize::try_from(len).ok()?)
     }
 
-    /// Returns a block, and of the one after it the columns that count: if that is a wide one after
-    /// a narrow one, not all do; it is never the other way round.
+    /// Returns a block, and as many columns of the next block.
+    ///
+    /// A wide block after a narrow one has one column more, which is cut; a narrow block never follows
+    /// a wide one.
     #[inline]
     fn blocks<'a>(&self, body: &'a [u8], block: u64) -> Option<(&'a [u8], &'a [u8])> {
         let (low, rest) = self.block(body, block)?;
         Some((low, rest.get(..low.len())?))
     }
 
-    /// Returns at which byte a block begins, how many it has and which columns, where a byte can say how many; as
-    /// [`Layout`](super::layout::Layout), in fewer steps where all have equally many.
+    /// Returns offset, length and column masks of a block of at most 255 bytes.
+    ///
+    /// Equals [`Layout`](super::layout::Layout), with less work if all blocks have equal lengths.
     #[inline]
-    fn place<const MIXED: bool>(&self, block: u64) -> (u64, u8, &[ColumnMask; 2]) {
+    fn block_range<const MIXED: bool>(&self, block: u64) -> (u64, u8, &[ColumnMask; 2]) {
         let begin = block.wrapping_mul(self.narrow_len.into());
         if !MIXED {
             return (begin, self.narrow_len, &self.narrow_masks);
         }
-        // Without a branch, which nobody could guess.
+        // Branchless: a branch would be unpredictable.
         let beyond = block.saturating_sub(self.wide_from).wrapping_mul(COLUMN_LEN);
         let is_wide = block >= self.wide_from;
         let len = self.narrow_len.wrapping_add(u8::from(is_wide) << 3);
@@ -301,12 +305,12 @@ impl ColumnLookup for RibbonView {
             Some(true) => return FastPath::Bumped,
             None => return FastPath::Slow,
         }
-        // Known when it is compiled, and so a step less in what nearly all lookups take.
+        // A constant for layer 0, in which nearly all lookups end.
         let first_block = if layer == 0 { 0 } else { view.first_block };
         let block = first_block.wrapping_add(start / BLOCK_SLOTS);
-        let (begin, next, masks) = self.place::<MIXED>(block);
+        let (begin, next, masks) = self.block_range::<MIXED>(block);
         let Ok(begin) = usize::try_from(begin) else { return FastPath::Slow };
-        let begin = if layer == 0 { begin } else { begin.wrapping_sub(self.left_out) };
+        let begin = if layer == 0 { begin } else { begin.wrapping_sub(self.omitted_len) };
         let Some(window) = kernel::window(body, begin) else { return FastPath::Slow };
         let shift = u32::try_from(start).expect("below a number of 32 bits");
         let key = Key { shift, coefficients, fingerprint };
@@ -346,13 +350,13 @@ impl ColumnLookup for RibbonView {
     }
 }
 
-/// Returns where in its block a start is.
+/// Returns the position of a start in its block.
 #[inline]
 fn shift(start: u64) -> u32 {
     u32::try_from(start % BLOCK_SLOTS).expect("below 64")
 }
 
-/// Returns how many of so many starts are not in the last block, in which the last one is.
+/// Returns the number of starts that are not in the last block.
 #[inline]
 const fn before_last(starts: u64) -> u64 {
     starts.wrapping_sub(starts % BLOCK_SLOTS)
