@@ -3,20 +3,25 @@
 //! A bucket is one little-endian word of at most 64 bits; slot s holds bits s·f to s·f + f − 1.
 //! An empty slot holds 0. Arithmetic on the word compares all slots in parallel.
 //!
-//! Buckets are stored without gaps. Four slots of an odd number of bits end in the middle of a byte,
-//! so every second bucket begins in the upper half of the byte in which the previous bucket ends.
+//! Buckets are stored without gaps. Four slots of an odd number of bits end in the middle of a
+//! byte, so every second bucket begins in the upper half of the byte in which the previous bucket
+//! ends.
 
 use crate::hash::KeyHash;
 use crate::kernel::{self, PREFETCH_DISTANCE};
 
-/// Evaluates the first expression for a layout of four slots, with `$BITS` and `$SPAN` as constants;
-/// the second for other layouts.
+/// Evaluates the first expression for layouts of four slots, the second for others.
+///
+/// In the first, the bits of a fingerprint and the bytes that a bucket touches are constants.
 macro_rules! for_width {
     ($layout:expr, $BITS:ident, $SPAN:ident => $with:expr, $else:expr) => {
         for_width!(@widths $layout, $BITS, $SPAN, $with, $else,
             4 2, 5 3, 6 3, 7 4, 8 4, 9 5, 10 5, 11 6, 12 6, 13 7, 14 7, 15 8, 16 8)
     };
-    (@widths $layout:expr, $BITS:ident, $SPAN:ident, $with:expr, $else:expr, $($bits:literal $span:literal),*) => {
+    (
+        @widths $layout:expr, $BITS:ident, $SPAN:ident, $with:expr, $else:expr,
+        $($bits:literal $span:literal),*
+    ) => {
         match ($layout.bits, $layout.slots) {
             $(($bits, 4) => {
                 const $BITS: u32 = $bits;
@@ -175,9 +180,9 @@ impl Buckets {
 
     /// Returns a mask of the highest bits of the slots that hold the fingerprint.
     ///
-    /// A slot equals the fingerprint if their xor is 0. Adding 2^(f−1) − 1 to the lower f − 1 bits of
-    /// the xor carries into its highest bit unless these bits are all 0, and never further. So the slot
-    /// differs if that bit of the sum or of the xor is set.
+    /// A slot equals the fingerprint if their xor is 0. Adding 2^(f−1) − 1 to the lower f − 1 bits
+    /// of the xor carries into its highest bit unless these bits are all 0, and never further. So
+    /// the slot differs if that bit of the sum or of the xor is set.
     const fn matches(self, word: u64, fingerprint: u64) -> u64 {
         let difference = word ^ (self.low * fingerprint);
         let lower = self.high - self.low;
@@ -195,7 +200,7 @@ impl Buckets {
         self.matches(word, fingerprint).count_ones()
     }
 
-    /// Returns whether either bucket of a key holds its fingerprint, for a table of `count` buckets.
+    /// Returns whether a table of `count` buckets may contain a key.
     ///
     /// For the layouts of real filters, everything but the hash and the count is a constant.
     #[inline]
@@ -368,9 +373,9 @@ impl KeyBuckets {
 
 /// Returns the other bucket of a fingerprint; this function is its own inverse.
 ///
-/// The other bucket is (H(φ) − bucket) mod count. H must look random, not only be uniform: two kicks
-/// shift a key by H(φ) − H(ψ). If H(φ) were a multiple of φ, there would be few such differences,
-/// and kicks would run in circles.
+/// The other bucket is (H(φ) − bucket) mod count. H must look random, not only be uniform: two
+/// kicks shift a key by H(φ) − H(ψ). If H(φ) were a multiple of φ, there would be few such
+/// differences, and kicks would run in circles.
 #[inline]
 pub(super) fn other_bucket(fingerprint: u64, bucket: usize, count: usize) -> usize {
     let mixed = fingerprint.wrapping_mul(0x9e37_79b9_7f4a_7c15); // 2^64 over the golden ratio.
@@ -416,12 +421,14 @@ mod tests {
                 prop_assert!((bucket + 1..3).all(|later| buckets.word(&table, later) == full));
                 let alike = |slot: &u32| buckets.get(word, *slot) == wanted;
                 prop_assert_eq!(buckets.find(word, wanted), (0..slots).find(alike));
-                prop_assert_eq!(buckets.count(word, wanted) as usize, (0..slots).filter(alike).count());
+                let count = (0..slots).filter(alike).count();
+                prop_assert_eq!(buckets.count(word, wanted) as usize, count);
             }
             let mut written = fingerprints.iter().map(|it| it & buckets.fingerprint_max());
             for bucket in 0..3 {
                 let word = buckets.word(&table, bucket);
-                prop_assert!((0..slots).all(|slot| Some(buckets.get(word, slot)) == written.next()));
+                let mut slots = 0..slots;
+                prop_assert!(slots.all(|slot| Some(buckets.get(word, slot)) == written.next()));
             }
             prop_assert_eq!(buckets.word(&table, 3), 0);
             let holds = |bucket| buckets.find(buckets.word(&table, bucket), wanted).is_some();

@@ -17,10 +17,10 @@ const KICKS_MAX: usize = 500;
 
 /// Returns the maximum number of slots of one key; the overflow counts further copies.
 ///
-/// With short fingerprints, distinct keys look like copies: at 8 bits 3 % of the keys look like a second
-/// copy and one in 7,000 like a third, which should not cost an overflow entry of 16 bytes. At
-/// 4 bits a limit of 3 would cost half a bit a key. But copies fill buckets that other keys need, so
-/// the limit must be low.
+/// With short fingerprints, distinct keys look like copies: at 8 bits 3 % of the keys look like a
+/// second copy and one in 7,000 like a third, which should not cost an overflow entry of 16 bytes.
+/// At 4 bits a limit of 3 would cost half a bit a key. But copies fill buckets that other keys
+/// need, so the limit must be low.
 const fn slots_per_key_max(fingerprint_bits: u32) -> u32 {
     match fingerprint_bits {
         ..=4 => 5,
@@ -77,12 +77,13 @@ impl Cuckoo {
     ///
     /// The keys fit with a probability of more than 99.99 %. Otherwise [`insert`](Insert::insert)
     /// fails, and [`grow`](Self::grow) helps. A filter for zero keys has no buckets: it contains
-    /// nothing, and each insert fails. A key with more than three copies (five with fingerprints of 4
-    /// bits, four with 5) takes 16 bytes more.
+    /// nothing, and each insert fails. A key with more than three copies (five with fingerprints of
+    /// 4 bits, four with 5) takes 16 bytes more.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if no filter can have that size; [`BuildError::Full`] if `keys` keys do not fit.
+    /// [`BuildError`] if no filter can have that size; [`BuildError::Full`] if `keys` keys do not
+    /// fit.
     pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
         Self::with_shape(Shape::new(sizing, keys)?)
     }
@@ -102,8 +103,8 @@ impl Cuckoo {
     ///
     /// # Errors
     ///
-    /// [`BuildError::FingerprintBits`] if `bits` is not 4 to 16, [`BuildError::Memory`] if the filter
-    /// does not fit into memory.
+    /// [`BuildError::FingerprintBits`] if `bits` is not 4 to 16, [`BuildError::Memory`] if the
+    /// filter does not fit into memory.
     pub fn with_fingerprint_bits(bits: u32, keys: u64) -> Result<Self, BuildError> {
         Self::with_shape(Shape::with_fingerprint_bits(bits, keys)?)
     }
@@ -113,8 +114,7 @@ impl Cuckoo {
         Ok(Shape::new(sizing, keys)?.stats(keys))
     }
 
-    /// Estimates size and error rate of a filter with `keys` distinct keys and fingerprints of `bits`
-    /// bits.
+    /// Estimates a filter with `keys` distinct keys and fingerprints of `bits` bits.
     ///
     /// # Errors
     ///
@@ -130,7 +130,7 @@ impl Cuckoo {
         Ok(Self { buckets, count, table, keys: 0, overflow, overflow_keys: 0 })
     }
 
-    /// Fills buckets of 1, 2, 4 or 8 slots until an insert fails, and returns the load at that point.
+    /// Fills buckets of 1, 2, 4 or 8 slots until an insert fails, and returns the load.
     ///
     /// Fingerprints have 8 bits, or 16 if a bucket has fewer than four slots. This experiment shows
     /// why filters have buckets of four.
@@ -148,8 +148,8 @@ impl Cuckoo {
     ///
     /// # Errors
     ///
-    /// [`BuildError::SlotCount`] for other numbers of slots, [`BuildError::Memory`] if the buckets do
-    /// not fit into memory.
+    /// [`BuildError::SlotCount`] for other numbers of slots, [`BuildError::Memory`] if the buckets
+    /// do not fit into memory.
     pub fn load_at_first_refusal(
         slots: u32,
         buckets: u64,
@@ -167,9 +167,10 @@ impl Cuckoo {
 
     /// Builds a filter that holds the keys.
     ///
-    /// If the keys do not fit, the build is repeated: with more buckets if the sizing is an error rate,
-    /// otherwise with shorter fingerprints. The overflow is part of the budget. Only with bits per
-    /// key may the filter exceed the budget, if the overflow leaves too little room for the buckets.
+    /// If the keys do not fit, the build is repeated: with more buckets if the sizing is an error
+    /// rate, otherwise with shorter fingerprints. The overflow is part of the budget. Only with
+    /// bits per key may the filter exceed the budget, if the overflow leaves too little room for
+    /// the buckets.
     ///
     /// # Errors
     ///
@@ -207,8 +208,8 @@ impl Cuckoo {
 
     /// Rebuilds the filter for `capacity` keys from the hashes of all its keys.
     ///
-    /// The hashes are needed because fingerprints do not determine the buckets of a larger filter. If
-    /// the keys do not fit, the filter does not change.
+    /// The hashes are needed because fingerprints do not determine the buckets of a larger filter.
+    /// If the keys do not fit, the filter does not change.
     ///
     /// ```
     /// use filter::{Cuckoo, Insert, KeyHash, Membership, Seed, Sizing};
@@ -257,8 +258,9 @@ impl Cuckoo {
         if self.count == 0 { 1.0 } else { self.slots_taken() as f64 / self.slot_count() as f64 }
     }
 
-    /// Returns the number of copies of a key: too high with the probability of a false positive, and
-    /// never too low.
+    /// Returns the number of copies of a key.
+    ///
+    /// Never too low; too high with the probability of a false positive.
     pub fn copies(&self, hash: KeyHash) -> u64 {
         let key = self.key_buckets(hash);
         let overflow = self.overflow.get(&key.identity()).copied().unwrap_or(0);
@@ -294,7 +296,7 @@ impl Cuckoo {
         count(key.first) + second
     }
 
-    /// Replaces a fingerprint in a bucket, where 0 is an empty slot; returns whether `old` was found.
+    /// Replaces fingerprint `old` in a bucket (0: an empty slot); returns whether it was found.
     fn replace(&mut self, bucket: usize, old: u64, new: u64) -> bool {
         let word = self.word(bucket);
         let slot = self.buckets.find(word, old);
@@ -327,8 +329,8 @@ impl Cuckoo {
     /// ```
     ///
     /// Checking the four other buckets costs four parallel loads and saves most kicks. The
-    /// pseudorandom choice depends only on the fingerprint and the bucket: the same inserts give the
-    /// same filter. After [`KICKS_MAX`] kicks, all kicks are reverted.
+    /// pseudorandom choice depends only on the fingerprint and the bucket: the same inserts give
+    /// the same filter. After [`KICKS_MAX`] kicks, all kicks are reverted.
     fn kick(&mut self, fingerprint: u64, bucket: usize) -> Result<(), Full> {
         let (mut carried, mut bucket, mut random) =
             (fingerprint, bucket, fingerprint ^ bucket as u64);

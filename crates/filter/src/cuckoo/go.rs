@@ -1,7 +1,7 @@
 //! The cuckoo filter of the Go package `github.com/seiflotfy/cuckoofilter`, byte for byte.
 //!
-//! Buckets of four one-byte fingerprints, a power of two of them. With `hash` = `MetroHash64` of the
-//! key with seed 1337 and n buckets:
+//! Buckets of four one-byte fingerprints, a power of two of them. With `hash` = `MetroHash64` of
+//! the key with seed 1337 and n buckets:
 //!
 //! ```text
 //! fingerprint = hash mod 255 + 1                     1 ..= 255; 0 is an empty slot
@@ -11,18 +11,18 @@
 //!
 //! The serialised form (`Encode`, `Decode`) has no header:
 //!
-//! | at      | bytes | field       | meaning                                                       |
-//! |--------:|------:|-------------|---------------------------------------------------------------|
-//! | `4·b+s` |     1 | fingerprint | slot `s` of bucket `b`; the number of buckets is the length / 4 |
+//! | at      | bytes | field       | meaning                                                      |
+//! |--------:|------:|-------------|--------------------------------------------------------------|
+//! | `4·b+s` |     1 | fingerprint | slot `s` of bucket `b`; there are length / 4 buckets         |
 //!
 //! A new fingerprint takes the first free slot of its bucket, otherwise of its other bucket. Two
-//! filters of the same keys in the same order are therefore equal until a fingerprint must move. From
-//! then on they differ, because the Go package moves a random fingerprint. Both contain all inserted
-//! keys, and each package reads the other's bytes.
+//! filters of the same keys in the same order are therefore equal until a fingerprint must move.
+//! From then on they differ, because the Go package moves a random fingerprint. Both contain all
+//! inserted keys, and each package reads the other's bytes.
 //!
-//! `Decode` accepts a number of buckets that is not a power of two, and then denies keys that it holds
-//! ([`NotGoCuckoo::BucketCount`] here). A failed `Insert` of the Go package drops the fingerprint of
-//! another key, which is then denied; here a failed insert changes nothing.
+//! `Decode` accepts a number of buckets that is not a power of two, and then denies keys that it
+//! holds ([`NotGoCuckoo::BucketCount`] here). A failed `Insert` of the Go package drops the
+//! fingerprint of another key, which is then denied; here a failed insert changes nothing.
 #![cfg_attr(
     not(test),
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
@@ -89,8 +89,8 @@ impl GoCuckoo {
     ///
     /// That is `capacity` slots, rounded up to a power of two, at least 4.
     ///
-    /// Inserts begin to fail when about 95 % of the slots are taken, so a filter for `n` keys needs a
-    /// capacity of more than `n` if that is just below a power of two.
+    /// Inserts begin to fail when about 95 % of the slots are taken, so a filter for `n` keys needs
+    /// a capacity of more than `n` if that is just below a power of two.
     ///
     /// # Errors
     ///
@@ -213,7 +213,7 @@ impl GoCuckoo {
         self.buckets.get(bucket).expect("indexes are reduced to the number of buckets")
     }
 
-    /// Replaces a fingerprint in a bucket, where 0 is an empty slot; returns whether `old` was found.
+    /// Replaces fingerprint `old` in a bucket (0: an empty slot); returns whether it was found.
     fn replace(&mut self, bucket: usize, old: u8, new: u8) -> bool {
         let bucket = self.buckets.get_mut(bucket).expect("reduced to the number of buckets");
         let slot = bucket.iter_mut().find(|slot| **slot == old);

@@ -1,5 +1,5 @@
-//! The cuckoo filter: short fingerprints in buckets of four. Each key has two candidate buckets, and
-//! keys can be removed.
+//! The cuckoo filter: short fingerprints in buckets of four. Each key has two candidate buckets,
+//! and keys can be removed.
 //!
 //! ```text
 //! hash ──upper bits──▶ bucket i        hash ──lower bits──▶ fingerprint φ, never 0
@@ -10,10 +10,10 @@
 //! ```
 //!
 //! A new fingerprint takes an empty slot of its two buckets. If both are full, one of the eight
-//! fingerprints is kicked into its own other bucket. The other bucket depends on the fingerprint and
-//! the present bucket only, because the key is not stored. Kicks continue until one finds an empty
-//! slot. So buckets can be filled to more than 95 %, and a key costs f / 0.95 bits for an error rate
-//! of about 8 / 2^f.
+//! fingerprints is kicked into its own other bucket. The other bucket depends on the fingerprint
+//! and the present bucket only, because the key is not stored. Kicks continue until one finds an
+//! empty slot. So buckets can be filled to more than 95 %, and a key costs f / 0.95 bits for an
+//! error rate of about 8 / 2^f.
 //!
 //! Differences from the paper:
 //!
@@ -23,9 +23,9 @@
 //!   fingerprint of another key. Here a failed insert reverts its kicks, the last one first.
 //! * **No limit of copies.** In the paper's filter a key can take 2b = 8 slots, so its ninth copy
 //!   fails, and its two buckets are full for other keys long before. Here a key takes at most three
-//!   slots (five with fingerprints of 4 bits, four with 5). An ordered table beside the buckets, the
-//!   overflow, counts further copies. Lookups do not read the overflow. Another copy of a key that
-//!   the filter holds never fails.
+//!   slots (five with fingerprints of 4 bits, four with 5). An ordered table beside the buckets,
+//!   the overflow, counts further copies. Lookups do not read the overflow. Another copy of a key
+//!   that the filter holds never fails.
 //!
 //! Fan, Andersen, Kaminsky, Mitzenmacher: "Cuckoo Filter: Practically Better Than Bloom", 2014.
 

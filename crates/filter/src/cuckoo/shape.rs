@@ -93,7 +93,8 @@ impl Shape {
 
     /// Finds the smallest shape with an error rate of at most `rate`.
     ///
-    /// That has either long fingerprints in full buckets, or shorter fingerprints in emptier buckets.
+    /// That has either long fingerprints in full buckets, or shorter fingerprints in emptier
+    /// buckets.
     fn for_error_rate(rate: f64, keys: u64) -> Option<Self> {
         let shapes = layouts().filter_map(|buckets| {
             let errs = theory::cuckoo_bucket_count(keys, buckets.fingerprint_bits(), rate);

@@ -5,10 +5,10 @@
 //!
 //! | bytes            | content                                                                  |
 //! |-----------------:|--------------------------------------------------------------------------|
-//! | buckets · f / 2  | the buckets: four fingerprints of f bits, the first in the lowest bits of |
-//! |                  | a little-endian word; 0 is an empty slot. If f is odd, every second bucket |
-//! |                  | begins at bit 4 of a byte; the upper half of the last byte is then 0 if the |
-//! |                  | number of buckets is odd                                                 |
+//! | buckets · f / 2  | the buckets: four fingerprints of f bits, the first in the lowest bits   |
+//! |                  | of a little-endian word; 0 is an empty slot. If f is odd, every second   |
+//! |                  | bucket begins at bit 4 of a byte; the upper half of the last byte is     |
+//! |                  | then 0 if the number of buckets is odd                                   |
 //! | overflow · 16    | by `identity`, ascending: `identity` (u64 LE), the lower of the two      |
 //! |                  | buckets times 2^16, plus the fingerprint; `copies` (u64 LE) beyond those |
 //! |                  | in slots, at least 1                                                     |
@@ -148,8 +148,8 @@ fn entries(overflow: &[u8]) -> impl Iterator<Item = (u64, u64)> {
 }
 
 impl Cuckoo {
-    /// Returns the stored form, which [`StoredFilter`](crate::StoredFilter) and
-    /// [`from_stored`](Self::from_stored) read.
+    /// Returns the stored form, for [`StoredFilter`](crate::StoredFilter) and
+    /// [`from_stored`](Self::from_stored).
     pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
         let header = Header {
             kind: CuckooView::CODE,

@@ -135,8 +135,7 @@ fn a_member_is_never_denied_in_a_hundred_million_probes() {
     }
 }
 
-/// Looks up all keys in memory and stored; removes every other key, and looks up the rest in memory
-/// and stored; removes all keys.
+/// Looks up all keys in memory and stored, before and after every other key is removed.
 fn lookups_find_all(sizing: Sizing, size: u64) {
     let mut filter = Cuckoo::new(sizing, size).expect("possible");
     for key in keys(4, size) {

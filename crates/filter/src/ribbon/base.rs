@@ -2,9 +2,9 @@
 //! keys of a small filter.
 //!
 //! The base has no thresholds. If the equations have no solution, the next seed is tried; after
-//! [`SEEDS_PER_SIZE`] failed seeds the number of slots grows. Up to 64 slots are one dense system of
-//! equations, which needs hardly more slots than keys; some hundred keys need 1 to 2 % more.
-//! The solution is stored column by column, packed to the bit:
+//! [`SEEDS_PER_SIZE`] failed seeds the number of slots grows. Up to 64 slots are one dense system
+//! of equations, which needs hardly more slots than keys; some hundred keys need 1 to 2 % more. The
+//! solution is stored column by column, packed to the bit:
 //!
 //! ```text
 //! | column 0: one bit a slot | column 1 | … | column r−1 | up to 7 bits of padding |
@@ -105,8 +105,8 @@ impl Base {
 
 /// Returns the number of slots for `keys` keys after `failed` smaller numbers of slots have failed.
 ///
-/// The slots exceed the keys by 1/80, 2/80, 4/80 and so on. The first number is mostly enough for up
-/// to some hundred keys: measured, one random system in four has a solution.
+/// The slots exceed the keys by 1/80, 2/80, 4/80 and so on. The first number is mostly enough for
+/// up to some hundred keys: measured, one random system in four has a solution.
 pub(super) const fn slots(keys: u64, failed: u8) -> u64 {
     let more = (keys / 80) << failed;
     keys + if more == 0 { failed as u64 } else { more }

@@ -13,8 +13,10 @@ const LAYER_MULTIPLIERS: [u64; LAYERS] = [1, 0x1319_8a2e_0370_7345, 0xa409_3822_
 /// The odd multiplier of the coefficients and the fingerprint.
 const COEFFICIENTS: u64 = 0x9e6d_49a1_5f13_2b0f;
 
-/// An equation: the exclusive or of the slots `start + i`, for each bit `i` set in `coefficients`,
-/// is `fingerprint`.
+/// The equation of a key.
+///
+/// The exclusive or of the slots `start + i`, for each bit `i` set in `coefficients`, must be
+/// `fingerprint`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Equation {
     pub(super) start: u64,
@@ -47,9 +49,9 @@ impl Shuffle {
 
     /// Returns the equation of a key in a layer with `starts` possible starts.
     ///
-    /// The start comes from the upper bits of the shuffled hash. Coefficients and fingerprint must be
-    /// independent of the start and of each other. They come from another 128-bit product:
-    /// the coefficients from both halves combined, the fingerprint from the upper half.
+    /// The start comes from the upper bits of the shuffled hash. Coefficients and fingerprint must
+    /// be independent of the start and of each other. They come from another 128-bit product: the
+    /// coefficients from both halves combined, the fingerprint from the upper half.
     #[inline]
     pub(super) const fn equation(self, hash: KeyHash, starts: u64) -> Equation {
         let product = hash.get() as u128 * self.0.wrapping_mul(COEFFICIENTS) as u128;

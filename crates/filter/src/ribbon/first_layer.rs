@@ -1,8 +1,9 @@
 //! Splits a ribbon filter into its first layer and its later layers, for the bit-sliced form.
 //!
-//! 95 % of the keys are in the first layer. The position of a key there depends only on the number of
-//! blocks, so first layers of equal size can be bit-sliced ([`sliced`](crate::sliced)). The sizes of
-//! the later layers depend on which keys were bumped, so each filter keeps its own later layers.
+//! 95 % of the keys are in the first layer. The position of a key there depends only on the number
+//! of blocks, so first layers of equal size can be bit-sliced ([`sliced`](crate::sliced)). The
+//! sizes of the later layers depend on which keys were bumped, so each filter keeps its own later
+//! layers.
 #![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
 use super::equation::{Equation, Shuffle};

@@ -9,16 +9,17 @@
 //!                 └── their exclusive or is f? ──▶ maybe; else no
 //! ```
 //!
-//! Building finds a solution that satisfies the equations of all keys, by Gaussian elimination. Each
-//! row is a band of 64 bits, so elimination takes linear time and is cache-friendly. An absent key
-//! passes if r bits agree by chance, with probability 2^−r. A slot costs r bits.
+//! Building finds a solution that satisfies the equations of all keys, by Gaussian elimination.
+//! Each row is a band of 64 bits, so elimination takes linear time and is cache-friendly. An absent
+//! key passes if r bits agree by chance, with probability 2^−r. A slot costs r bits.
 //!
-//! A system with as many random equations as slots usually has no solution. A standard ribbon filter
-//! therefore has 5 to 10 % more slots than keys. **Bumped** ribbon retrieval has 5.5 % fewer slots
-//! than keys, so that nearly all slots are used. Keys that do not fit are bumped to a small second
-//! layer, from there to a third, and from there to a [`base`] that takes all keys. The filter stores
-//! no list of the bumped keys: starts are grouped into buckets of 128, a bucket is filled from right
-//! to left, and two bits a bucket give the start from which its keys were bumped ([`thresholds`]).
+//! A system with as many random equations as slots usually has no solution. A standard ribbon
+//! filter therefore has 5 to 10 % more slots than keys. **Bumped** ribbon retrieval has 5.5 % fewer
+//! slots than keys, so that nearly all slots are used. Keys that do not fit are bumped to a small
+//! second layer, from there to a third, and from there to a [`base`] that takes all keys. The
+//! filter stores no list of the bumped keys: starts are grouped into buckets of 128, a bucket is
+//! filled from right to left, and two bits a bucket give the start from which its keys were bumped
+//! ([`thresholds`]).
 //!
 //! | file         | idea                                                                         |
 //! |--------------|------------------------------------------------------------------------------|
@@ -38,8 +39,8 @@
 //! | `sliced`     | the bit-sliced form                                                          |
 //!
 //! Dillinger, Hübschle-Schneider, Sanders, Walzer: "Fast Succinct Retrieval and Approximate
-//! Membership using Ribbon", 2022; Dillinger, Walzer: "Ribbon filter: practically smaller than Bloom
-//! and Xor", 2021.
+//! Membership using Ribbon", 2022; Dillinger, Walzer: "Ribbon filter: practically smaller than
+//! Bloom and Xor", 2021.
 
 mod banding;
 mod base;

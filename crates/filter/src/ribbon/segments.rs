@@ -1,19 +1,20 @@
 //! Filling a layer: bucket after bucket, in up to four interleaved segments.
 //!
-//! Elimination is a chain of dependent loads: each reduced row determines which row is loaded next. A
-//! processor overlaps several such chains, so a layer is cut into segments that take steps in turn.
+//! Elimination is a chain of dependent loads: each reduced row determines which row is loaded next.
+//! A processor overlaps several such chains, so a layer is cut into segments that take steps in
+//! turn.
 //!
 //! ```text
 //! layer       [ bucket bucket … bucket ▏bucket bucket … bucket ▏bucket bucket … ]
 //! segments     ──▶              held    ──▶              held    ──▶
 //! ```
 //!
-//! Rows reach less than 64 slots into the next bucket. While the last bucket of each segment (except
-//! the last segment) is held back, no segment touches the slots of another, and their relative
-//! progress does not matter. The held buckets are filled one by one after all others. A bucket has
-//! more keys than slots and so needs slots after its right end. Therefore the next bucket, the first
-//! of the next segment, bumps the keys at its left end from the outset. Otherwise the
-//! held bucket would soon have a key that does not fit, and would bump a whole class.
+//! Rows reach less than 64 slots into the next bucket. While the last bucket of each segment
+//! (except the last segment) is held back, no segment touches the slots of another, and their
+//! relative progress does not matter. The held buckets are filled one by one after all others. A
+//! bucket has more keys than slots and so needs slots after its right end. Therefore the next
+//! bucket, the first of the next segment, bumps the keys at its left end from the outset. Otherwise
+//! the held bucket would soon have a key that does not fit, and would bump a whole class.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -53,8 +54,8 @@ pub(super) struct LayerParameters {
 
 /// Fills a layer of `blocks` blocks, and returns the layer and the keys that it bumped.
 ///
-/// Bumped keys overwrite the keys of earlier windows: beside the rows and one copy of the hashes, no
-/// memory grows with the keys.
+/// Bumped keys overwrite the keys of earlier windows: beside the rows and one copy of the hashes,
+/// no memory grows with the keys.
 pub(super) fn fill(
     shuffle: Shuffle,
     blocks: u64,

@@ -1,7 +1,8 @@
 //! The number of columns for a size or an error rate.
 //!
 //! Which keys are bumped does not depend on the columns. So the layers are filled first. Once the
-//! number of slots is known, the most columns that fit, or the fewest for the error rate, are chosen.
+//! number of slots is known, the most columns that fit, or the fewest for the error rate, are
+//! chosen.
 
 use alloc::vec::Vec;
 
@@ -115,7 +116,7 @@ impl FilterPlan {
             }
             Sizing::BitsPerKey(bits) if bits > 0.0 && bits.is_finite() => {
                 let len = (bits * keys as f64 / 8.0) as u64;
-                // A handful of keys may exceed `bits`: the minimum is one bit a key, in whole bytes.
+                // A handful of keys may exceed `bits`: at least one bit a key, in whole bytes.
                 let smallest = Layout { columns: 1, narrow: 0, blocks: 0 };
                 let smallest = self.runs.is_empty().then_some(smallest);
                 self.in_bytes(len).or(smallest).ok_or(BuildError::Full)

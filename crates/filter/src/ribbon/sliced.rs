@@ -6,8 +6,8 @@
 //! later    the later layers of each filter, for the one or two of 32 filters that bumped the key
 //! ```
 //!
-//! The number of columns of a block differs by at most one between filters. A slot has fields for the
-//! maximum; the last field is ignored for filters that lack the last column.
+//! The number of columns of a block differs by at most one between filters. A slot has fields for
+//! the maximum; the last field is ignored for filters that lack the last column.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

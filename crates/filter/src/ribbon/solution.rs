@@ -1,7 +1,7 @@
 //! Back substitution: from the rows to a solution, slot by slot from the last to the first.
 //!
-//! A row determines its slot from the 63 slots after it. These slots are kept in one word per column,
-//! so that a column of a slot takes a shift, an and, and a parity.
+//! A row determines its slot from the 63 slots after it. These slots are kept in one word per
+//! column, so that a column of a slot takes a shift, an and, and a parity.
 
 use super::banding::Banding;
 use super::layer::Layer;

@@ -1,8 +1,8 @@
 //! Sorting the keys of a layer into its buckets.
 //!
-//! Keys are added in the order of their starts, so that the rows they touch are close in memory. One
-//! pass partitions all keys into windows by the upper bits of their hashes. A counting sort then sorts
-//! each window just before its elimination, while the window is in the caches.
+//! Keys are added in the order of their starts, so that the rows they touch are close in memory.
+//! One pass partitions all keys into windows by the upper bits of their hashes. A counting sort
+//! then sorts each window just before its elimination, while the window is in the caches.
 
 use alloc::vec::Vec;
 use core::ops::Range;

@@ -2,15 +2,15 @@
 //!
 //! The header's parameters, from their lowest bits up:
 //!
-//! | parameter | bits | meaning                                                                    |
-//! |----------:|-----:|----------------------------------------------------------------------------|
-//! |         0 |    6 | columns of a narrow block, 0 to 32                                         |
-//! |           |    6 | seed of the base; 63: the base is a list of hashes                         |
-//! |           |   20 | slots of the base, or hashes in the list                                   |
-//! |         1 |   32 | blocks of the first layer                                                  |
-//! |           |   32 | blocks of the second                                                       |
-//! |         2 |   32 | blocks of the third                                                        |
-//! |           |   32 | narrow blocks, of those of all layers; the others have one column more     |
+//! | parameter | bits | meaning                                                                   |
+//! |----------:|-----:|---------------------------------------------------------------------------|
+//! |         0 |    6 | columns of a narrow block, 0 to 32                                        |
+//! |           |    6 | seed of the base; 63: the base is a list of hashes                        |
+//! |           |   20 | slots of the base, or hashes in the list                                  |
+//! |         1 |   32 | blocks of the first layer                                                 |
+//! |           |   32 | blocks of the second                                                      |
+//! |         2 |   32 | blocks of the third                                                       |
+//! |           |   32 | narrow blocks, of those of all layers; the others have one column more    |
 //!
 //! The body:
 //!
@@ -115,8 +115,9 @@ pub(super) struct LayerView {
     pub(super) starts: u64,
     pub(super) first_block: u64,
     pub(super) thresholds_at: usize,
-    /// Starts below this have the [fast path](ColumnLookup::fast_path): all but those in the last
-    /// block; 0 if a block exceeds 255 bytes.
+    /// Starts below this number have the [fast path](ColumnLookup::fast_path).
+    ///
+    /// All starts before the last block; 0 if a block exceeds 255 bytes.
     fast_starts: u32,
 }
 
@@ -143,7 +144,7 @@ impl StoredView for RibbonView {
         self.vector.look_up_all(self, body, hashes, answers);
     }
 
-    /// Prefetches the key's blocks in the first layer, and in the second if the first bumped the key.
+    /// Prefetches the key's blocks in the first layer, and in the second if the key was bumped.
     ///
     /// Among several filters that are probed together, one has nearly always bumped the key.
     #[inline]
@@ -178,7 +179,8 @@ impl RibbonView {
         let wrong = FormatError::Parameters("the body is not as long as its parts");
         let base_len = base::len(base_slots, layout.base_columns(), base_seed);
         let add = |end: u64, len: u64| end.checked_add(len).ok_or(wrong);
-        let column_bytes = |columns: u32| u64::from(columns).wrapping_mul(COLUMN_LEN); // 264 at most.
+        // At most 264.
+        let column_bytes = |columns: u32| u64::from(columns).wrapping_mul(COLUMN_LEN);
         let widest = column_bytes(layout.base_columns());
         let is_fast = widest <= u8::MAX.into();
         let mut end = layout.len();
@@ -259,8 +261,8 @@ impl RibbonView {
 
     /// Returns a block, and as many columns of the next block.
     ///
-    /// A wide block after a narrow one has one column more, which is cut; a narrow block never follows
-    /// a wide one.
+    /// A wide block after a narrow one has one column more, which is cut; a narrow block never
+    /// follows a wide one.
     #[inline]
     fn blocks<'a>(&self, body: &'a [u8], block: u64) -> Option<(&'a [u8], &'a [u8])> {
         let (low, rest) = self.block(body, block)?;

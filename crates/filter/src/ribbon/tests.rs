@@ -46,8 +46,8 @@ fn wide_blocks_meet_an_error_rate_between_two_numbers_of_columns() {
     }
 }
 
-/// Blocks of different widths slow every lookup. The rounding error of the sum over many blocks must
-/// not add a wide block.
+/// Blocks of different widths slow every lookup. The rounding error of the sum over many blocks
+/// must not add a wide block.
 #[test]
 fn an_error_rate_of_whole_columns_makes_all_blocks_equal() {
     for blocks in [1_001, 49_999, 147_657, 1_476_563] {
@@ -80,8 +80,10 @@ fn a_budget_is_used_to_the_last_word() {
     }
 }
 
-/// Covers equal and mixed blocks, more columns than a vector has lanes, and keys that end in the last
-/// block, in later layers or in the base; one by one and in batches.
+/// Compares lookups one by one and in batches.
+///
+/// Covers equal and mixed blocks, more columns than a vector has lanes, and keys that end in the
+/// last block, in later layers or in the base.
 #[test]
 fn all_vector_kernels_give_the_same_answers() {
     for (count, rates) in
