@@ -27,8 +27,7 @@ fn sizings() -> impl Strategy<Value = Sizing> {
 }
 
 proptest! {
-    /// Covers every kind; any keys, including the empty set, copies and the empty key; any alignment;
-    /// one by one and in a batch.
+    /// Covers every kind, size and alignment, copies and the empty key, one by one and in a batch.
     #[test]
     fn a_member_is_never_denied(
         keys in vec(vec(any::<u8>(), 0..64), 0..500),

@@ -195,7 +195,7 @@ fn the_measured_error_rate_is_two_to_the_minus_columns() {
     }
 }
 
-/// `cargo test --release -p hfile-filter --lib -- --ignored --nocapture hundred_million_probes_of_ribbons`
+/// `cargo test --release -p hfile-filter --lib -- --ignored --nocapture million_probes_of_ribbons`
 #[test]
 #[ignore = "takes a minute in release mode, and 2 GB"]
 fn no_member_is_denied_in_a_hundred_million_probes_of_ribbons() {
