@@ -47,9 +47,10 @@ impl StoredView for CuckooView {
 
     /// Checks the header against the body, and the overflow against the buckets.
     fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
-        let wrong = FormatError::Parameters;
+        let invalid = FormatError::Parameters;
         let [bits, count, overflow] = header.parameters;
-        let buckets = shape::layout(bits).ok_or(wrong("a fingerprint has 4 to 16 bits"))?;
+        let buckets =
+            shape::layout(bits).ok_or(invalid("a fingerprint does not have 4 to 16 bits"))?;
         let table_len = usize::try_from(buckets.table_len(count)).ok();
         let overflow_len = usize::try_from(overflow)
             .ok()
@@ -57,13 +58,13 @@ impl StoredView for CuckooView {
         let table_and_overflow =
             table_len.zip(overflow_len).and_then(|(table, overflow)| table.checked_add(overflow));
         let (Some(table_len), true) = (table_len, table_and_overflow == Some(body.len())) else {
-            return Err(wrong("the body is not as long as its buckets and its overflow copies"));
+            return Err(invalid("the length of the body does not match its buckets and overflow"));
         };
-        let count = usize::try_from(count).map_err(|_| wrong("too many buckets"))?;
+        let count = usize::try_from(count).map_err(|_| invalid("too many buckets"))?;
 
         let (table, overflow) = body.split_at(table_len);
         if !buckets.is_padding_zero(table, count) {
-            return Err(wrong("the bits after the last bucket are not zero"));
+            return Err(invalid("the bits after the last bucket are not zero"));
         }
         let (mut overflow_keys, mut previous) = (0_u64, None);
         for (identity, copies) in entries(overflow) {
@@ -72,14 +73,15 @@ impl StoredView for CuckooView {
                 || copies == 0
                 || !key.is_some_and(|key| buckets.holds(table, key))
             {
-                return Err(wrong("the overflow copies are not those of keys in buckets"));
+                return Err(invalid("an overflow entry is invalid or matches no key in a bucket"));
             }
-            overflow_keys =
-                overflow_keys.checked_add(copies).ok_or(wrong("more copies than keys"))?;
+            overflow_keys = overflow_keys
+                .checked_add(copies)
+                .ok_or(invalid("more overflow copies than keys"))?;
             previous = Some(identity);
         }
         if overflow_keys > header.keys {
-            return Err(wrong("more copies than keys"));
+            return Err(invalid("more overflow copies than keys"));
         }
         Ok(Self { buckets, count, table_len, overflow_keys })
     }
@@ -183,7 +185,7 @@ impl Cuckoo {
             |bucket| buckets.slots().abs_diff(buckets.count(buckets.word(table, bucket), 0));
         let taken: u64 = (0..count).map(|bucket| u64::from(taken(bucket))).sum();
         if taken.checked_add(overflow_keys) != Some(header.keys) {
-            return Err(FormatError::Parameters("the buckets do not hold as many keys as it says"));
+            return Err(FormatError::Parameters("the number of keys does not match the buckets"));
         }
         Ok(Self {
             buckets,

@@ -67,35 +67,35 @@ impl StoredView for DLeftView {
 
     /// Checks the header against the length of the body, and the order of the stash.
     fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
-        let wrong = FormatError::Parameters;
+        let invalid = FormatError::Parameters;
         let [bits, buckets, entries] = header.parameters;
-        let bits = u32::try_from(bits).map_err(|_| wrong("too many bits"))?;
+        let bits = u32::try_from(bits).map_err(|_| invalid("a reserved byte is not zero"))?;
         let [subtables, remainder_bits, counter_bits, 0] = bits.to_le_bytes() else {
-            return Err(wrong("a reserved byte is not zero"));
+            return Err(invalid("a reserved byte is not zero"));
         };
         let counter_bits = match counter_bits {
             2 => CounterBits::Two,
             4 => CounterBits::Four,
-            _ => return Err(wrong("a counter has 2 or 4 bits")),
+            _ => return Err(invalid("a counter does not have 2 or 4 bits")),
         };
         let (subtables, remainder_bits) = (subtables.into(), remainder_bits.into());
         if !SUBTABLES.contains(&subtables) || !REMAINDER_BITS.contains(&remainder_bits) {
-            return Err(wrong("a d-left filter has 2 to 8 subtables, remainders of 4 to 26 bits"));
+            return Err(invalid("not 2 to 8 subtables, or not remainders of 4 to 26 bits"));
         }
         if buckets > BUCKETS_MAX || buckets == 0 && !(body.is_empty() && header.keys == 0) {
-            return Err(wrong("there are keys if and only if there are buckets"));
+            return Err(invalid("too many buckets, or keys without buckets"));
         }
         let shape = Shape { subtables, buckets, remainder_bits, counter_bits };
         let table_len = usize::try_from(shape.table_len()).ok().filter(|len| *len <= body.len());
-        let table_len = table_len.ok_or(wrong("there are fewer buckets than announced"))?;
+        let table_len = table_len.ok_or(invalid("the body is shorter than its buckets"))?;
 
         let view = Self { layout: Layout::new(shape), table_len, entries };
         let (_, rest) = body.split_at(table_len);
         if !rest.len().is_multiple_of(size_of::<u64>()) {
-            return Err(wrong("the stash is not made of whole keys"));
+            return Err(invalid("the length of the stash is not a multiple of 8"));
         }
         if !view.stash_is_sound(body) {
-            return Err(wrong("the stash is not in order"));
+            return Err(invalid("the stash is not sorted or has an invalid entry"));
         }
         Ok(view)
     }

@@ -147,7 +147,7 @@ fn fill(keys: &[KeyHash]) -> Result<(Vec<Layer>, Base), BuildError> {
 
 impl Membership for Ribbon {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
+    #[expect(clippy::inline_always, reason = "the compiler overestimates the size of assembly")]
     fn may_contain(&self, hash: KeyHash) -> bool {
         self.view.may_contain(&self.body, hash)
     }

@@ -123,7 +123,10 @@ impl LaterLayers {
 /// Lookups that begin at the second layer: layer 0 of the lookup is layer 1 of the view.
 impl ColumnLookup for LaterLayers {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a lookup stands as a whole where it is asked")]
+    #[expect(
+        clippy::inline_always,
+        reason = "the compiler optimizes a lookup together with its caller"
+    )]
     fn fast_path<'a, const MIXED: bool>(
         &'a self,
         layer: usize,
@@ -139,7 +142,10 @@ impl ColumnLookup for LaterLayers {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a lookup stands as a whole where it is asked")]
+    #[expect(
+        clippy::inline_always,
+        reason = "the compiler optimizes a lookup together with its caller"
+    )]
     fn look_up(&self, body: &[u8], hash: KeyHash, matches: impl Fn(&Columns<'_>) -> bool) -> bool {
         self.view.look_up(body, hash, matches)
     }

@@ -80,7 +80,9 @@ impl Parameters {
             blocks: all.expect("three numbers of 32 bits"),
         };
         if layout.narrow > layout.blocks || layout.base_columns() > COLUMNS_MAX {
-            return Err(FormatError::Parameters("no block has more than 32 columns"));
+            return Err(FormatError::Parameters(
+                "a block has more than 32 columns, or too many blocks are narrow",
+            ));
         }
         Ok(Self { blocks, layout, base_seed: six_bits(small >> 6), base_slots: small >> 12 })
     }
@@ -129,13 +131,13 @@ impl StoredView for RibbonView {
         let view = Self::new(&parameters, body)?;
         let nothing = parameters.layout.blocks == 0 && parameters.base_slots == 0;
         if nothing != (header.keys == 0) {
-            return Err(FormatError::Parameters("there are slots if and only if there are keys"));
+            return Err(FormatError::Parameters("keys without slots, or slots without keys"));
         }
         Ok(view)
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "assembly looks larger to the compiler than it is")]
+    #[expect(clippy::inline_always, reason = "the compiler overestimates the size of assembly")]
     fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
         self.vector.look_up(self, body, hash)
     }
@@ -176,9 +178,10 @@ impl StoredView for RibbonView {
 impl RibbonView {
     pub(super) fn new(parameters: &Parameters, body: &[u8]) -> Result<Self, FormatError> {
         let Parameters { blocks, layout, base_seed, base_slots } = *parameters;
-        let wrong = FormatError::Parameters("the body is not as long as its parts");
+        let invalid =
+            FormatError::Parameters("the length of the body does not match its layers and base");
         let base_len = base::len(base_slots, layout.base_columns(), base_seed);
-        let add = |end: u64, len: u64| end.checked_add(len).ok_or(wrong);
+        let add = |end: u64, len: u64| end.checked_add(len).ok_or(invalid);
         // At most 264.
         let column_bytes = |columns: u32| u64::from(columns).wrapping_mul(COLUMN_LEN);
         let widest = column_bytes(layout.base_columns());
@@ -187,7 +190,7 @@ impl RibbonView {
         let (mut layers, mut first_block) = ([LayerView::default(); LAYERS], 0_u64);
         for (view, blocks) in layers.iter_mut().zip(blocks) {
             let starts = layer::starts(blocks);
-            let thresholds_at = usize::try_from(end).map_err(|_| wrong)?;
+            let thresholds_at = usize::try_from(end).map_err(|_| invalid)?;
             // A layer whose starts exceed 32 bits has no fast path.
             let fast_starts = if is_fast { before_last(starts) } else { 0 };
             let fast_starts = u32::try_from(fast_starts).unwrap_or(0);
@@ -195,9 +198,9 @@ impl RibbonView {
             end = add(end, thresholds::len(starts))?;
             first_block = add(first_block, blocks)?;
         }
-        let base_at = usize::try_from(end).map_err(|_| wrong)?;
+        let base_at = usize::try_from(end).map_err(|_| invalid)?;
         if add(end, base_len)? != widened(body.len()) {
-            return Err(wrong);
+            return Err(invalid);
         }
 
         let is_mixed = layout.narrow < layout.blocks && layout.narrow > 0;
@@ -289,7 +292,10 @@ impl RibbonView {
 
 impl ColumnLookup for RibbonView {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a lookup stands as a whole where it is asked")]
+    #[expect(
+        clippy::inline_always,
+        reason = "the compiler optimizes a lookup together with its caller"
+    )]
     fn fast_path<'a, const MIXED: bool>(
         &'a self,
         layer: usize,
@@ -325,7 +331,10 @@ impl ColumnLookup for RibbonView {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a lookup stands as a whole where it is asked")]
+    #[expect(
+        clippy::inline_always,
+        reason = "the compiler optimizes a lookup together with its caller"
+    )]
     fn look_up(&self, body: &[u8], hash: KeyHash, matches: impl Fn(&Columns<'_>) -> bool) -> bool {
         for (index, layer) in self.layers.iter().enumerate().skip(self.first_layer) {
             if layer.starts == 0 {
