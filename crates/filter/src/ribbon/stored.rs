@@ -274,7 +274,7 @@ impl RibbonView {
 
     /// Returns offset, length and column masks of a block of at most 255 bytes.
     ///
-    /// Equals [`Layout`](super::layout::Layout), with less work if all blocks have equal lengths.
+    /// Equals [`Layout`], with less work if all blocks have equal lengths.
     #[inline]
     fn block_range<const MIXED: bool>(&self, block: u64) -> (u64, u8, &[ColumnMask; 2]) {
         let begin = block.wrapping_mul(self.narrow_len.into());
