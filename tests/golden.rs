@@ -349,8 +349,7 @@ fn zstd_is_refused_by_name_where_it_was_not_built_in() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/hfile/z01-zstd-frames.hfile");
     let error = Reader::open_file(&path, ReaderOptions::default()).unwrap_err();
     assert!(matches!(error, sstable::Error::Unsupported { .. }));
-    let what =
-        "unsupported compression codec: ZSTD, which only a build with the feature `zstd` has";
+    let what = "unsupported compression codec: ZSTD, which needs a build with the feature `zstd`";
     assert!(error.to_string().ends_with(what), "{error}");
 }
 

@@ -1,12 +1,11 @@
-//! The bytes of a block in memory, in buffers that can serve one block after the other.
+//! The bytes of a block in memory, in reusable buffers.
 //!
 //! ```text
-//! buffer  header | body ▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪ | checksums | what an earlier block left behind
+//! buffer  header | body ▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪ | checksums | bytes of an earlier block
 //! ```
 //!
-//! A scan that passes the cache by is done with each block before it reads the next one. Its
-//! buffers go round: memory that was just used is still in the processor's cache, and need not be
-//! filled with zeros again.
+//! A scan that bypasses the block cache drops each block before it reads the next one, and reuses
+//! its buffers: recently used memory is still in the CPU cache and need not be zeroed again.
 #![allow(
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
@@ -17,7 +16,7 @@ use std::ops::{Deref, Range};
 
 use bytes::Bytes;
 
-/// The bytes of a block: a part of a buffer.
+/// The body of a block: a range of a buffer.
 #[derive(Debug, Default)]
 pub(crate) struct Body {
     buffer: Vec<u8>,
@@ -26,33 +25,33 @@ pub(crate) struct Body {
 }
 
 impl Body {
-    /// Takes a part of a buffer.
+    /// Takes a range of a buffer.
     ///
     /// # Panics
     ///
-    /// If the buffer does not have that part.
+    /// If the range exceeds the buffer.
     pub(crate) fn new(buffer: Vec<u8>, range: Range<usize>) -> Self {
         let Range { start, end } = range;
         assert!(start <= end && end <= buffer.len(), "{start}..{end} of {}", buffer.len());
         Self { buffer, start, end }
     }
 
-    /// Returns what follows the first `at` bytes.
+    /// Returns the bytes from offset `at` on.
     ///
     /// # Panics
     ///
-    /// If it has fewer.
+    /// If `at` exceeds the length.
     #[inline]
-    pub(crate) fn behind(&self, at: usize) -> &[u8] {
+    pub(crate) fn tail(&self, at: usize) -> &[u8] {
         match self.buffer.get(self.start + at..self.end) {
             Some(bytes) => bytes,
             None => past_the_end(at, self.len()),
         }
     }
 
-    /// Returns the bytes from `at` to `end`, neither of which is past its end.
+    /// Returns the bytes from `at` to `end`; `end` must be at most the length.
     #[inline]
-    pub(crate) fn between(&self, at: usize, end: usize) -> &[u8] {
+    pub(crate) fn range(&self, at: usize, end: usize) -> &[u8] {
         debug_assert!(end <= self.len(), "{at}..{end} of {}", self.len());
         match self.buffer.get(self.start + at..self.start + end) {
             Some(bytes) => bytes,
@@ -70,17 +69,17 @@ impl Body {
         self.buffer.as_slice()
     }
 
-    /// The buffer, whose other parts may hold anything.
+    /// The buffer; the bytes outside the body are arbitrary.
     pub(crate) fn into_buffer(self) -> Vec<u8> {
         self.buffer
     }
 
-    /// The buffer, and which part of it this is.
+    /// The buffer, and the range of the body in it.
     pub(crate) fn into_parts(self) -> (Vec<u8>, Range<usize>) {
         (self.buffer, self.start..self.end)
     }
 
-    /// Bytes that it takes in memory.
+    /// The size in memory, in bytes.
     pub(crate) const fn buffer_len(&self) -> usize {
         self.buffer.capacity()
     }
@@ -88,7 +87,7 @@ impl Body {
 
 #[cold]
 fn past_the_end(at: usize, len: usize) -> ! {
-    panic!("a step to {at}, past the end of a block of {len} bytes")
+    panic!("offset {at} is past the end of a block of {len} bytes")
 }
 
 impl Deref for Body {
@@ -112,59 +111,59 @@ impl From<Body> for Bytes {
     }
 }
 
-/// Buffers of blocks that are done with.
+/// Free buffers for reuse.
 #[derive(Debug)]
 pub(crate) struct Buffers {
-    kept: Vec<Vec<u8>>,
+    free: Vec<Vec<u8>>,
     count_max: usize,
 }
 
 impl Default for Buffers {
-    /// Keeps as many as a block passes through: as stored, decompressed, decoded.
+    /// Keeps as many buffers as one block needs: stored, decompressed, decoded.
     fn default() -> Self {
         Self::at_most(3)
     }
 }
 
 impl Buffers {
-    /// Larger ones are too rare to be kept.
+    /// Larger buffers are freed, not kept.
     const LEN_MAX: usize = 4 << 20;
 
     /// Keeps at most `count_max` buffers.
     pub(crate) const fn at_most(count_max: usize) -> Self {
-        Self { kept: Vec::new(), count_max }
+        Self { free: Vec::new(), count_max }
     }
 
-    /// A buffer of at least `len` bytes, which may hold anything.
+    /// Returns a buffer of at least `len` arbitrary bytes.
     pub(crate) fn take(&mut self, len: usize) -> Vec<u8> {
-        match self.kept.pop() {
+        match self.free.pop() {
             Some(buffer) if buffer.len() >= len => buffer,
-            // Blocks differ a little in length: this one shall do for the others as well.
+            // Block lengths vary a little; the spare room lets later blocks reuse this buffer.
             Some(_) => vec![0; len + len / 8],
             None => vec![0; len],
         }
     }
 
-    /// A buffer with nothing in it, and with room for `len` bytes or more.
+    /// Returns an empty buffer with capacity for at least `len` bytes.
     pub(crate) fn take_empty(&mut self, len: usize) -> Vec<u8> {
-        let mut buffer = self.kept.pop().unwrap_or_default();
+        let mut buffer = self.free.pop().unwrap_or_default();
         buffer.clear();
         buffer.reserve(len);
         buffer
     }
 
-    /// Takes back a buffer, for the next block.
-    pub(crate) fn give_back(&mut self, mut buffer: Vec<u8>) {
-        if self.kept.len() < self.count_max && buffer.capacity() <= Self::LEN_MAX {
+    /// Keeps a buffer for reuse.
+    pub(crate) fn recycle(&mut self, mut buffer: Vec<u8>) {
+        if self.free.len() < self.count_max && buffer.capacity() <= Self::LEN_MAX {
             buffer.resize(buffer.capacity(), 0);
-            self.kept.push(buffer);
+            self.free.push(buffer);
         }
     }
 
-    /// Takes a buffer that `others` have kept.
-    pub(crate) fn take_one(&mut self, others: &mut Self) {
-        if self.kept.len() < self.count_max {
-            self.kept.extend(others.kept.pop());
+    /// Moves a free buffer from `others`, if there is one and this has room.
+    pub(crate) fn take_from(&mut self, others: &mut Self) {
+        if self.free.len() < self.count_max {
+            self.free.extend(others.free.pop());
         }
     }
 }
@@ -174,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_body_is_its_part_of_the_buffer() {
+    fn a_body_is_a_range_of_its_buffer() {
         let body = Body::new(b"header-body-sums".to_vec(), 7..11);
         assert_eq!(&*body, b"body");
         assert_eq!(Bytes::from(body), b"body"[..]);
@@ -188,34 +187,34 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "past the end of a block")]
-    fn a_step_past_the_end_of_a_body_is_a_broken_invariant() {
-        let _ = Body::new(b"header-body-sums".to_vec(), 7..11).behind(5);
+    fn an_offset_past_the_end_of_a_body_is_a_broken_invariant() {
+        let _ = Body::new(b"header-body-sums".to_vec(), 7..11).tail(5);
     }
 
     #[test]
-    fn buffers_go_round_and_are_never_too_short() {
+    fn buffers_are_reused_and_long_enough() {
         let mut buffers = Buffers::default();
         let first = buffers.take(1000);
         assert_eq!(first.len(), 1000);
-        let place = first.as_ptr();
-        buffers.give_back(first);
+        let address = first.as_ptr();
+        buffers.recycle(first);
         let again = buffers.take(900);
-        assert_eq!((again.as_ptr(), again.len()), (place, 1000));
-        buffers.give_back(again);
+        assert_eq!((again.as_ptr(), again.len()), (address, 1000));
+        buffers.recycle(again);
         assert!(buffers.take(1001).len() > 1001);
         for _ in 0..9 {
-            buffers.give_back(vec![0; 10]);
+            buffers.recycle(vec![0; 10]);
         }
-        buffers.give_back(vec![0; Buffers::LEN_MAX + 1]);
-        assert_eq!(buffers.kept.len(), 3);
+        buffers.recycle(vec![0; Buffers::LEN_MAX + 1]);
+        assert_eq!(buffers.free.len(), 3);
         let mut more = Buffers::at_most(4);
-        more.give_back(vec![0; 10]);
+        more.recycle(vec![0; 10]);
         for left in [2, 1, 0] {
-            more.take_one(&mut buffers);
-            assert_eq!((more.kept.len(), buffers.kept.len()), (4 - left, left));
+            more.take_from(&mut buffers);
+            assert_eq!((more.free.len(), buffers.free.len()), (4 - left, left));
         }
-        buffers.give_back(vec![0; 10]);
-        more.take_one(&mut buffers);
-        assert_eq!((more.kept.len(), buffers.kept.len()), (4, 1));
+        buffers.recycle(vec![0; 10]);
+        more.take_from(&mut buffers);
+        assert_eq!((more.free.len(), buffers.free.len()), (4, 1));
     }
 }

@@ -1,14 +1,14 @@
-//! Blocks kept in memory, all kinds in one budget of bytes.
+//! The block cache: blocks of all kinds under one budget of bytes.
 //!
 //! ```text
-//! capacity  ├── reserved by readers for their filters ──┤── blocks, the least used leave first ──┤
-//!            at most one half, unless a reader pins them
+//! capacity  ├── reserved by readers for filter blocks ──┤── blocks, evicted when full ──┤
+//!            at most one half, unless pinned
 //! ```
 //!
-//! Two things go wrong in stores that treat all blocks alike: data blocks push out the filters that
-//! would have spared them, or filters live outside the budget and grow without bound. So a reader
-//! keeps the filter blocks it has loaded, and each byte of them is taken off what is left for other
-//! blocks. Past one half of the capacity filters are cached like any other block.
+//! If all blocks were treated alike, data blocks would evict the filters that save reading data
+//! blocks; if filters were outside the budget, they would grow without bound. So a reader holds the
+//! filter blocks that it has loaded, and reserves their bytes, which reduces the budget for other
+//! blocks. Once half of the capacity is reserved, further filters are cached like other blocks.
 #![allow(
     clippy::as_conversions,
     clippy::arithmetic_side_effects,
@@ -24,7 +24,7 @@ use quick_cache::{OptionsBuilder, Weighter};
 
 use crate::block::cached::CachedBlock;
 
-/// Blocks of many files, shared by their readers.
+/// A cache for the blocks of many files, shared by their readers.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -39,7 +39,7 @@ use crate::block::cached::CachedBlock;
 #[derive(Debug)]
 pub struct BlockCache {
     blocks: BlockMap,
-    /// Of files that are to stay in memory.
+    /// Blocks of files that should stay in memory.
     preferred: BlockMap,
     capacity: u64,
     reserved: Mutex<u64>,
@@ -48,23 +48,23 @@ pub struct BlockCache {
 
 type BlockMap = Cache<BlockKey, CachedBlock, ByBytes, BuildHasherDefault<KeyHasher>>;
 
-/// What a cache holds at one moment.
+/// The contents of a cache at one moment.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct CacheStats {
     /// The budget in bytes.
     pub capacity_bytes: u64,
-    /// Blocks that may leave.
+    /// The number of evictable blocks.
     pub blocks: u64,
-    /// Bytes of these blocks.
+    /// Bytes of the evictable blocks.
     pub block_bytes: u64,
-    /// Bytes of those among them that are preferred.
+    /// Bytes of the preferred blocks among them.
     pub preferred_bytes: u64,
-    /// Bytes of filter blocks that readers keep.
+    /// Bytes of the filter blocks that readers hold.
     pub reserved_bytes: u64,
 }
 
-/// Which file, and where in it; all blocks of a file are preferred or none is.
+/// The file and the offset of a block; `is_preferred` is the same for all blocks of a file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct BlockKey {
     pub(crate) file: u64,
@@ -74,21 +74,21 @@ pub(crate) struct BlockKey {
 
 impl Hash for BlockKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // The file tells whether it is preferred.
+        // `is_preferred` depends on the file only.
         state.write_u64(self.file);
         state.write_u64(self.offset);
     }
 }
 
 impl BlockCache {
-    /// A cache for `capacity_bytes` bytes.
+    /// Returns an empty cache with a budget of `capacity_bytes`.
     ///
     /// # Panics
     ///
-    /// Never: the one thing the cache beneath refuses is a missing number, and none is missing.
+    /// Never: the options of the underlying cache are complete.
     pub fn new(capacity_bytes: u64) -> Self {
-        let blocks = blocks_for(capacity_bytes);
-        let preferred = blocks_for(capacity_bytes / 4);
+        let blocks = new_block_map(capacity_bytes);
+        let preferred = new_block_map(capacity_bytes / 4);
         Self {
             blocks,
             preferred,
@@ -98,7 +98,7 @@ impl BlockCache {
         }
     }
 
-    /// What it holds now.
+    /// Returns the current contents.
     pub fn stats(&self) -> CacheStats {
         CacheStats {
             capacity_bytes: self.capacity,
@@ -109,28 +109,32 @@ impl BlockCache {
         }
     }
 
-    /// Whether blocks have to leave for others, or soon will; in a cache without room always.
+    /// Whether the part for this key is at least 7/8 full, so that inserts evict blocks now or
+    /// soon.
+    ///
+    /// Always true if the capacity is 0.
     pub(crate) fn is_full(&self, key: BlockKey) -> bool {
-        let blocks = self.of(key);
+        let blocks = self.part(key);
         blocks.weight() >= blocks.capacity() / 8 * 7
     }
 
-    /// Whether neither of its parts was ever more than half full: then no block has to leave soon, and
-    /// which of them are used need not be known yet.
+    /// Whether neither part was ever more than half full.
+    ///
+    /// Then no block will be evicted soon, and accesses need not be recorded.
     #[inline]
     pub(crate) fn has_room(&self) -> bool {
         self.has_room.load(Ordering::Relaxed)
     }
 
-    /// Looks whether it still has room, after something came or the budget changed.
-    fn measure(&self) {
+    /// Updates `has_room` after an insert or a change of the budget.
+    fn update_has_room(&self) {
         let is_half_full = |blocks: &BlockMap| blocks.weight() > blocks.capacity() / 2;
         if self.has_room() && (is_half_full(&self.blocks) || is_half_full(&self.preferred)) {
             self.has_room.store(false, Ordering::Relaxed);
         }
     }
 
-    /// What its blocks take now, by their own account.
+    /// The current total size of the blocks, for a comparison with the recorded weights.
     #[cfg(test)]
     pub(crate) fn bytes_now(&self) -> u64 {
         let blocks = self.blocks.iter().chain(self.preferred.iter());
@@ -138,32 +142,32 @@ impl BlockCache {
     }
 
     pub(crate) fn block(&self, key: BlockKey) -> Option<CachedBlock> {
-        self.of(key).get(&key)
+        self.part(key).get(&key)
     }
 
     pub(crate) fn insert(&self, key: BlockKey, block: CachedBlock) {
-        self.of(key).insert(key, block);
+        self.part(key).insert(key, block);
         if key.is_preferred {
-            self.share_out(*self.reserved());
+            self.update_capacity(*self.reserved());
         }
-        self.measure();
+        self.update_has_room();
     }
 
-    /// Puts another form of a block in its place, unless it has left meanwhile. It is not used by that.
+    /// Replaces a block by another form, unless it was evicted. Does not count as an access.
     pub(crate) fn replace(&self, key: BlockKey, block: CachedBlock) {
-        let _left = self.of(key).replace(key, block, true);
+        let _evicted = self.part(key).replace(key, block, true);
         if key.is_preferred {
-            self.share_out(*self.reserved());
+            self.update_capacity(*self.reserved());
         }
-        self.measure();
+        self.update_has_room();
     }
 
-    /// Gives up a block that a reader keeps from now on.
-    pub(crate) fn forget(&self, key: BlockKey) {
-        self.of(key).remove(&key);
+    /// Removes a block that a reader now holds itself.
+    pub(crate) fn remove(&self, key: BlockKey) {
+        self.part(key).remove(&key);
     }
 
-    const fn of(&self, key: BlockKey) -> &BlockMap {
+    const fn part(&self, key: BlockKey) -> &BlockMap {
         if key.is_preferred { &self.preferred } else { &self.blocks }
     }
 
@@ -171,45 +175,45 @@ impl BlockCache {
         self.reserved.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Leaves to other blocks what filters and preferred blocks do not take.
-    fn share_out(&self, reserved: u64) {
-        let taken = reserved + self.preferred.weight();
-        self.blocks.set_capacity(self.capacity.saturating_sub(taken));
-        self.measure();
+    /// Sets the capacity for ordinary blocks: the budget without reservations and preferred blocks.
+    fn update_capacity(&self, reserved: u64) {
+        let used = reserved + self.preferred.weight();
+        self.blocks.set_capacity(self.capacity.saturating_sub(used));
+        self.update_has_room();
     }
 
-    /// Takes bytes off the budget for as long as the reservation lives; `None` if filters have
-    /// their half already.
+    /// Reserves bytes of the budget until the reservation is dropped.
+    ///
+    /// Returns `None` if reservations would exceed half of the capacity.
     pub(crate) fn reserve(self: &Arc<Self>, bytes: u64) -> Option<Reservation> {
         let mut reserved = self.reserved();
         let sum = reserved.checked_add(bytes).filter(|sum| *sum <= self.capacity / 2)?;
         *reserved = sum;
-        self.share_out(sum);
+        self.update_capacity(sum);
         drop(reserved);
         Some(Reservation { cache: Arc::clone(self), bytes })
     }
 
-    /// Takes bytes off the budget that are kept in any case; what is left for other blocks may then
-    /// be nothing.
+    /// Reserves bytes of the budget without a limit; the budget for other blocks may become 0.
     pub(crate) fn reserve_pinned(self: &Arc<Self>, bytes: u64) -> Reservation {
         let mut reserved = self.reserved();
         *reserved += bytes;
-        self.share_out(*reserved);
+        self.update_capacity(*reserved);
         drop(reserved);
         Reservation { cache: Arc::clone(self), bytes }
     }
 }
 
 /// A cache of `capacity_bytes` bytes.
-fn blocks_for(capacity_bytes: u64) -> BlockMap {
-    /// What a block takes on average; the default block size of HBase.
+fn new_block_map(capacity_bytes: u64) -> BlockMap {
+    /// The expected average size of a block: HBase's default block size.
     const BLOCK_BYTES_EXPECTED: u64 = 64 << 10;
     let blocks_expected = capacity_bytes.div_ceil(BLOCK_BYTES_EXPECTED);
     let options = OptionsBuilder::new()
         .estimated_items_capacity(usize::try_from(blocks_expected).unwrap_or(usize::MAX))
         .weight_capacity(capacity_bytes)
         .build()
-        .expect("both numbers that a cache needs are given");
+        .expect("both required options are set");
     Cache::with_options(
         options,
         ByBytes,
@@ -218,7 +222,7 @@ fn blocks_for(capacity_bytes: u64) -> BlockMap {
     )
 }
 
-/// A part of the budget that a reader holds for a filter block.
+/// A reservation of bytes of the budget, for a filter block that a reader holds.
 #[derive(Debug)]
 pub(crate) struct Reservation {
     cache: Arc<BlockCache>,
@@ -230,7 +234,7 @@ impl Drop for Reservation {
         let cache = &self.cache;
         let mut reserved = cache.reserved();
         *reserved -= self.bytes;
-        cache.share_out(*reserved);
+        cache.update_capacity(*reserved);
     }
 }
 
@@ -239,13 +243,13 @@ struct ByBytes;
 
 impl Weighter<BlockKey, CachedBlock> for ByBytes {
     fn weight(&self, _: &BlockKey, block: &CachedBlock) -> u64 {
-        // What the cache itself keeps of a block: key, pointer, place in the order of use.
+        // Per block: key, pointer, position in the eviction order.
         const OVERHEAD: u64 = 64;
         block.bytes() as u64 + OVERHEAD
     }
 }
 
-/// Mixes the two numbers of a key. They are ours, so nobody can choose them to collide.
+/// Mixes the two numbers of a key, which an attacker cannot choose.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct KeyHasher(u64);
 
@@ -261,7 +265,7 @@ impl Hasher for KeyHasher {
     }
 
     fn write_u64(&mut self, number: u64) {
-        // The two halves of a product by an odd constant depend on all bits between them.
+        // Folding the 128-bit product by an odd constant makes every bit depend on all input bits.
         let product = u128::from(self.0.rotate_left(32) ^ number ^ 0x9e37_79b9_7f4a_7c15)
             * 0xa076_1d64_78bd_642f;
         self.0 = (product >> 64) as u64 ^ product as u64;
@@ -278,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn the_budget_holds_whatever_is_put_in() {
+    fn inserts_never_exceed_the_budget() {
         let cache = BlockCache::new(1 << 20);
         for offset in 0..1000 {
             cache.insert(BlockKey { file: 1, offset, is_preferred: false }, block(10_000));
@@ -288,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_filters_reserve_is_taken_from_other_blocks_and_given_back() {
+    fn reservations_reduce_the_budget_for_blocks_until_dropped() {
         let cache = Arc::new(BlockCache::new(1 << 20));
         for offset in 0..1000 {
             cache.insert(BlockKey { file: 1, offset, is_preferred: false }, block(10_000));
@@ -304,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn preferred_blocks_outlast_any_number_of_others_and_take_no_more_than_a_quarter() {
+    fn preferred_blocks_outlast_others_and_take_at_most_a_quarter() {
         let cache = BlockCache::new(1 << 20);
         let key = |offset, is_preferred| BlockKey { file: 1, offset, is_preferred };
         for offset in 0..20 {
@@ -323,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scan_does_not_push_out_what_is_used_again_and_again() {
+    fn a_scan_does_not_evict_frequently_used_blocks() {
         let cache = BlockCache::new(1 << 20);
         let key = |file, offset| BlockKey { file, offset, is_preferred: false };
         for _ in 0..4 {
@@ -334,7 +338,7 @@ mod tests {
             }
         }
         for offset in 0..2000 {
-            assert!(cache.block(key(2, offset)).is_none(), "a scan comes by once");
+            assert!(cache.block(key(2, offset)).is_none(), "a scan reads each block once");
             cache.insert(key(2, offset), block(10_000));
         }
         let left = (0..40).filter(|offset| cache.block(key(1, *offset)).is_some()).count();
@@ -342,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbouring_keys_are_spread() {
+    fn hashes_of_neighbouring_keys_differ() {
         use std::hash::{BuildHasher, BuildHasherDefault};
         let build = BuildHasherDefault::<KeyHasher>::default();
         let mut seen = std::collections::HashSet::new();

@@ -1,7 +1,7 @@
-//! A cell: a [key](KeyRef), a value, tags, and the write that brought it.
+//! A cell: a [key](KeyRef), a value, tags and a sequence id.
 //!
-//! Of equal keys the cell that was written last comes first. [`CellRef`] has its bytes somewhere else,
-//! [`Cell`] owns them, in one allocation:
+//! Among equal keys, the cell written last sorts first. [`CellRef`] borrows its bytes; [`Cell`]
+//! owns them, in one allocation:
 //!
 //! ```text
 //! row │ family │ qualifier │ value │ tags
@@ -19,29 +19,29 @@ use std::fmt;
 use crate::key::{CellType, KeyRef};
 use crate::units::{SequenceId, Timestamp};
 
-/// A cell whose bytes stand somewhere else: in a block, in a memstore, in a [`Cell`].
+/// A borrowed cell: in a block, a memstore or a [`Cell`].
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub struct CellRef<'a> {
     /// The row.
     pub row: &'a [u8],
     /// The column family.
     pub family: &'a [u8],
-    /// The qualifier, which with the family names the column.
+    /// The qualifier; family and qualifier name the column.
     pub qualifier: &'a [u8],
-    /// The time of this version.
+    /// The timestamp of this version.
     pub timestamp: Timestamp,
-    /// Put, or a kind of delete.
+    /// The type: put, or a kind of delete.
     pub cell_type: CellType,
     /// The value.
     pub value: &'a [u8],
     /// The tags: each `u16 BE length || u8 type || data`, where the length counts type and data.
     pub tags: &'a [u8],
-    /// The write that brought it (mvcc); 0 where the file does not say.
+    /// The sequence id of the write (mvcc); 0 if the file has none.
     pub sequence_id: SequenceId,
 }
 
 impl<'a> CellRef<'a> {
-    /// A value without tags, and as yet without a sequence id.
+    /// Returns a put without tags and with sequence id 0.
     pub const fn put(
         row: &'a [u8],
         family: &'a [u8],
@@ -61,7 +61,7 @@ impl<'a> CellRef<'a> {
         }
     }
 
-    /// Its key.
+    /// The key of the cell.
     pub const fn key(&self) -> KeyRef<'a> {
         KeyRef {
             row: self.row,
@@ -72,22 +72,22 @@ impl<'a> CellRef<'a> {
         }
     }
 
-    /// HBase's order of cells: by key, and of equal keys the one written last first.
+    /// Compares in HBase's order: by key, then by sequence id, descending.
     pub fn compare(&self, other: &CellRef<'_>) -> Ordering {
         self.key().cmp(&other.key()).then_with(|| other.sequence_id.cmp(&self.sequence_id))
     }
 
-    /// Whether both are versions of one column.
+    /// Whether both cells are versions of the same column.
     pub fn same_column(&self, other: &CellRef<'_>) -> bool {
         self.row == other.row && self.family == other.family && self.qualifier == other.qualifier
     }
 
-    /// A copy that owns its bytes, in one allocation.
+    /// Copies the cell into an owned one.
     pub fn to_cell(&self) -> Cell {
         Cell::from(*self)
     }
 
-    /// The tags one by one as type and data; ends early where the bytes do not tile.
+    /// Iterates over the tags as type and data; stops at malformed bytes.
     pub fn tags(&self) -> impl Iterator<Item = (u8, &'a [u8])> {
         let mut rest = self.tags;
         std::iter::from_fn(move || {
@@ -108,7 +108,7 @@ impl fmt::Debug for CellRef<'_> {
 /// A cell that owns its bytes.
 #[derive(Clone, Eq, PartialEq)]
 pub struct Cell {
-    /// Row, family, qualifier, value and tags, one behind the other.
+    /// Row, family, qualifier, value and tags, concatenated.
     bytes: Box<[u8]>,
     row_end: u32,
     family_end: u32,
@@ -120,7 +120,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// The cell as a borrowed view, which has all the fields.
+    /// Borrows the cell.
     pub fn as_ref(&self) -> CellRef<'_> {
         let at = |start: u32, end: u32| &self.bytes[start as usize..end as usize];
         CellRef {
@@ -155,7 +155,7 @@ impl Cell {
         self.as_ref().value
     }
 
-    /// The value alone, in the memory that the cell was in.
+    /// Returns the value, in the memory of the cell.
     pub fn into_value(self) -> Vec<u8> {
         let mut bytes = self.bytes.into_vec();
         bytes.truncate(self.value_end as usize);
@@ -163,27 +163,27 @@ impl Cell {
         bytes
     }
 
-    /// The time of this version.
+    /// The timestamp of this version.
     pub const fn timestamp(&self) -> Timestamp {
         self.timestamp
     }
 
-    /// The write that brought it.
+    /// The sequence id of the write.
     pub const fn sequence_id(&self) -> SequenceId {
         self.sequence_id
     }
 
-    /// Put, or a kind of delete.
+    /// The type: put, or a kind of delete.
     pub const fn cell_type(&self) -> CellType {
         self.cell_type
     }
 
-    /// Says when this version is of.
+    /// Sets the timestamp.
     pub const fn set_timestamp(&mut self, timestamp: Timestamp) {
         self.timestamp = timestamp;
     }
 
-    /// Says which write brought it.
+    /// Sets the sequence id.
     pub const fn set_sequence_id(&mut self, sequence_id: SequenceId) {
         self.sequence_id = sequence_id;
     }
@@ -192,7 +192,7 @@ impl Cell {
 impl From<CellRef<'_>> for Cell {
     /// # Panics
     ///
-    /// If the parts together are longer than 4 GiB, which no block can hold.
+    /// If the fields together exceed 4 GiB, which no block can hold.
     fn from(cell: CellRef<'_>) -> Self {
         let parts = [cell.row, cell.family, cell.qualifier, cell.value, cell.tags];
         let bytes = parts.concat().into_boxed_slice();
@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_owned_cell_shows_what_it_was_made_from() {
+    fn an_owned_cell_equals_the_borrowed_cell() {
         let borrowed = CellRef {
             row: b"row",
             family: b"f",

@@ -1,15 +1,15 @@
-//! Checksums over what stands on disk of a block, header included.
+//! Checksums over the on-disk bytes of a block, including the header.
 //!
-//! Behind the data of a block stand `n` checksums, each an u32 BE, in order: checksum `i` covers
-//! bytes `i · b .. (i + 1) · b` of header and data, `b` being the header's `bytes_per_checksum`, the
-//! last one what is left. Without an algorithm the `n` places are there and hold zeros.
+//! The data of a block is followed by `n` checksums, u32 BE each. With `b` = `bytes_per_checksum`
+//! from the header, checksum `i` covers bytes `i · b .. (i + 1) · b` of header and data; the last
+//! one may cover fewer. Without an algorithm, the `n` checksums are zeros.
 
 use std::fmt;
 
-/// The algorithm that guards the blocks of a file.
+/// The checksum algorithm of a block.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum ChecksumType {
-    /// None; the places for checksums are there all the same, filled with zeros.
+    /// No checksums: the fields are present and hold zeros.
     Null,
     /// CRC-32 as in zlib.
     Crc32,
@@ -22,7 +22,7 @@ impl ChecksumType {
     /// Every algorithm, by code.
     pub const ALL: [Self; 3] = [Self::Null, Self::Crc32, Self::Crc32c];
 
-    /// The code in the block header.
+    /// The algorithm's code in the block header.
     pub const fn code(self) -> u8 {
         match self {
             Self::Null => 0,
@@ -31,12 +31,12 @@ impl ChecksumType {
         }
     }
 
-    /// The algorithm that a header's code stands for.
+    /// Returns the algorithm with this code.
     pub fn from_code(code: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.code() == code)
     }
 
-    /// HBase's name for it, as in `CRC32C`.
+    /// HBase's name of the algorithm, as in `CRC32C`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Null => "NULL",
@@ -45,7 +45,7 @@ impl ChecksumType {
         }
     }
 
-    /// The algorithm of this name.
+    /// Returns the algorithm with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.name() == name)
     }
@@ -58,7 +58,6 @@ impl fmt::Display for ChecksumType {
 }
 
 impl ChecksumType {
-    /// The checksum of some bytes.
     fn compute(self, bytes: &[u8]) -> u32 {
         match self {
             Self::Null => 0,
@@ -67,11 +66,11 @@ impl ChecksumType {
         }
     }
 
-    /// Appends the checksums of `out` from `start` on, which is where header and data stand.
+    /// Appends the checksums of header and data, which start at `start` in `out`.
     ///
     /// # Panics
     ///
-    /// If a checksum covers no byte, or `start` lies behind the end.
+    /// If `bytes_per_checksum` is 0 or `start` exceeds the length of `out`.
     pub(crate) fn append(self, out: &mut Vec<u8>, start: usize, bytes_per_checksum: u32) {
         let covered = out.get(start..).expect("the block starts within the bytes");
         let len = usize::try_from(bytes_per_checksum).expect("at least 32-bit addresses");
@@ -80,8 +79,11 @@ impl ChecksumType {
         out.extend_from_slice(&sums);
     }
 
-    /// Holds `covered` (header and data) against the checksums behind it. Returns the number of
-    /// the first checksum that does not agree.
+    /// Verifies header and data (`covered`) against their checksums.
+    ///
+    /// # Errors
+    ///
+    /// The index of the first checksum that does not match.
     pub(crate) fn verify(
         self,
         covered: &[u8],
@@ -96,9 +98,9 @@ impl ChecksumType {
         if sums.len() != covered.len().div_ceil(len) {
             return Err(0);
         }
-        let disagree =
+        let mismatch =
             |(chunk, sum): (&[u8], &[u8; 4])| self.compute(chunk) != u32::from_be_bytes(*sum);
-        covered.chunks(len).zip(sums).position(disagree).map_or(Ok(()), Err)
+        covered.chunks(len).zip(sums).position(mismatch).map_or(Ok(()), Err)
     }
 }
 
@@ -107,14 +109,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_algorithms_give_their_published_check_values() {
+    fn the_algorithms_match_their_published_check_values() {
         assert_eq!(ChecksumType::Crc32.compute(b"123456789"), 0xcbf4_3926);
         assert_eq!(ChecksumType::Crc32c.compute(b"123456789"), 0xe306_9283);
         assert_eq!(ChecksumType::Null.compute(b"123456789"), 0);
     }
 
     #[test]
-    fn each_checksum_covers_its_own_bytes() {
+    fn a_flipped_bit_fails_the_checksum_that_covers_it() {
         for kind in ChecksumType::ALL {
             for bytes_per_checksum in [1, 33, 64, 99, 100, 101, 16_384] {
                 let data: Vec<u8> = (0..100).collect();
@@ -135,14 +137,14 @@ mod tests {
     }
 
     #[test]
-    fn no_algorithm_still_fills_the_places_with_zeros() {
+    fn without_an_algorithm_the_checksums_are_zeros() {
         let mut block = vec![7; 65];
         ChecksumType::Null.append(&mut block, 0, 64);
         assert_eq!(block[65..], [0; 8]);
     }
 
     #[test]
-    fn missing_checksums_do_not_agree() {
+    fn missing_checksums_are_a_mismatch() {
         assert_eq!(ChecksumType::Crc32.verify(&[1; 65], &[0; 4], 64), Err(0));
         assert_eq!(ChecksumType::Crc32.verify(&[1; 65], &[0; 7], 64), Err(0));
     }

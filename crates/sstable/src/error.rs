@@ -7,82 +7,83 @@ use std::sync::Arc;
 
 use crate::BlockOffset;
 
-/// The result of everything in this crate that can fail.
+/// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a file could not be read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operating system failed us; trying again may help.
+    /// An I/O error; a retry may help.
     #[error("{file}: cannot {action}")]
     Io {
-        /// The file it happened to.
+        /// The file.
         file: FileName,
-        /// What was being done, as in "read a block at 0x40".
+        /// The failed action, as in "read a block at 0x40".
         action: Cow<'static, str>,
-        /// What the operating system said.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
 
-    /// The bytes contradict the format; trying again will not help.
+    /// The bytes contradict the format; a retry will not help.
     #[error("{file}: {damage}")]
     Corrupt {
         /// The damaged file.
         file: FileName,
-        /// Where and what.
+        /// The location and the reason.
         damage: Damage,
     },
 
-    /// The file is sound, and needs something this build does not have.
+    /// The file is sound, but needs a feature that this build lacks.
     #[error("{file}: unsupported {feature}: {found}")]
     Unsupported {
-        /// The file that needs it.
+        /// The file.
         file: FileName,
-        /// What it needs, as in "compression codec".
+        /// The kind of feature, as in "compression codec".
         feature: &'static str,
-        /// What the file says.
+        /// The value found in the file.
         found: String,
     },
 
-    /// The caller asked for something that no file can hold.
+    /// The caller passed something that no file can hold.
     #[error("{file}: {what}")]
     Invalid {
-        /// The file that was to be written or read.
+        /// The file to be written or read.
         file: FileName,
-        /// Which rule was broken, and by what.
+        /// The broken rule, and the offending value.
         what: String,
     },
 
-    /// An invariant of this crate does not hold: a defect of the program, not of the file. What was asked
-    /// for is not known.
+    /// An invariant of this crate is broken: a bug in the program, not in the file.
+    ///
+    /// The answer to the request is unknown.
     #[error("{file}: at {at}: {what}; this is a bug in the program, please report it")]
     Internal {
-        /// The file that was read.
+        /// The file being read.
         file: FileName,
-        /// The block that was read.
+        /// The block being read.
         at: BlockOffset,
-        /// Which invariant, and what was found instead.
+        /// The invariant, and the state that breaks it.
         what: String,
     },
 }
 
-/// Where the bytes of a file contradict the format, and how.
+/// A place where the bytes of a file contradict the format.
 ///
-/// Decoders return it; the reader, which knows the file, makes it an [`Error::Corrupt`].
+/// Decoders return a `Damage`; the reader, which knows the file, makes an [`Error::Corrupt`] of it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Damage {
-    /// The block that holds the damage, or the place of the damage where there is no block.
+    /// The offset of the damaged block, or of the damage if it is outside of blocks.
     pub at: BlockOffset,
-    /// What the block is, as far as that could be told.
+    /// The type of the block, if known.
     pub block: Option<BlockType>,
-    /// What is wrong.
+    /// The reason.
     pub what: Cow<'static, str>,
 }
 
 impl Damage {
-    /// Damage in a block whose type is known.
+    /// Returns damage in a block whose type is known.
     pub(crate) fn in_block(
         block: BlockType,
         at: BlockOffset,
@@ -91,28 +92,28 @@ impl Damage {
         Self { at, block: Some(block), what: what.into() }
     }
 
-    /// Makes it an error about a file.
+    /// Converts to an error about a file.
     pub(crate) fn in_file(self, file: &FileName) -> Error {
         Error::Corrupt { file: file.clone(), damage: self }
     }
 }
 
-/// Why a part of a file cannot be used, found by a decoder that does not know the file's name.
+/// An error of a decoder that does not know the name of the file.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) enum Refusal {
+pub(crate) enum DecodeError {
     /// The bytes contradict the format.
     Damage(Damage),
-    /// The bytes are sound, and ask for something this build does not have.
+    /// The bytes are sound, but need a feature that this build lacks.
     Unsupported {
-        /// What they ask for.
+        /// The kind of feature.
         feature: &'static str,
-        /// What they say.
+        /// The value found in the file.
         found: String,
     },
 }
 
-impl Refusal {
-    /// Makes it an error about a file.
+impl DecodeError {
+    /// Converts to an error about a file.
     pub(crate) fn in_file(self, file: &FileName) -> Error {
         match self {
             Self::Damage(damage) => damage.in_file(file),
@@ -123,7 +124,7 @@ impl Refusal {
     }
 }
 
-impl From<Damage> for Refusal {
+impl From<Damage> for DecodeError {
     fn from(damage: Damage) -> Self {
         Self::Damage(damage)
     }
@@ -138,7 +139,7 @@ impl fmt::Display for Damage {
     }
 }
 
-/// The kinds of block in an HFile, named as HBase names them (`BlockType`).
+/// The types of block in an HFile, as in HBase's `BlockType`.
 ///
 /// | type                     | magic      | where                                    |
 /// |--------------------------|------------|------------------------------------------|
@@ -154,7 +155,7 @@ impl fmt::Display for Damage {
 /// | `DeleteFamilyBloomMeta`  | `DFBLMET2` | load-on-open section                     |
 /// | `Trailer`                | `TRABLK"$` | the last 4,096 bytes (v2: 212), no block |
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-#[allow(missing_docs, reason = "the table above says what each is")]
+#[allow(missing_docs, reason = "described by the table above")]
 pub enum BlockType {
     Data,
     EncodedData,
@@ -170,7 +171,7 @@ pub enum BlockType {
 }
 
 impl BlockType {
-    /// Every type with the eight bytes that announce it, and HBase's name for it.
+    /// Every type with its magic and HBase's name.
     const TABLE: [(Self, [u8; 8], &'static str); 11] = [
         (Self::Data, *b"DATABLK*", "DATA"),
         (Self::EncodedData, *b"DATABLKE", "ENCODED_DATA"),
@@ -185,17 +186,17 @@ impl BlockType {
         (Self::Trailer, *b"TRABLK\"$", "TRAILER"),
     ];
 
-    /// The type that `magic` announces.
+    /// Returns the type with this magic.
     pub fn from_magic(magic: [u8; 8]) -> Option<Self> {
         Self::TABLE.iter().find(|(_, known, _)| *known == magic).map(|(found, _, _)| *found)
     }
 
-    /// The eight bytes that announce this type.
+    /// The 8 bytes at the start of a block of this type.
     pub fn magic(self) -> [u8; 8] {
         self.entry().1
     }
 
-    /// HBase's name for this type, as in `BLOOM_CHUNK`.
+    /// HBase's name of the type, as in `BLOOM_CHUNK`.
     pub fn name(self) -> &'static str {
         self.entry().2
     }
@@ -214,12 +215,12 @@ impl fmt::Display for BlockType {
     }
 }
 
-/// The name of a file as errors show it. Cloning it is cheap.
+/// The name of a file in error messages. Cheap to clone.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct FileName(Arc<str>);
 
 impl FileName {
-    /// The name that errors about this file will carry.
+    /// Returns a name for use in error messages.
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         Self(name.into())
     }

@@ -1,16 +1,16 @@
-//! Half files: what a region reads of its parent's files between a split and the next compaction.
+//! Half files: references to files of the parent region, between a split and the next compaction.
 //!
-//! After a split a daughter region holds no data of its own, but small files that refer to a file of
-//! the parent and say which half of it counts. Such a reference is
+//! After a split, a daughter region has no data files, only references to one half of each file of
+//! the parent. The layout of a reference:
 //!
 //! | bytes | field     | meaning                                                                |
 //! |------:|-----------|------------------------------------------------------------------------|
 //! |     4 | magic     | `PBUF`                                                                 |
 //! |       | message   | `Reference`: split key (1) and range (2; 0 top, 1 bottom), to the end  |
 //!
-//! and in files of old a truth (top or not) and the split key behind an hvlong of its length. The
-//! bottom half are the cells before the split key, the top half all others. HBase: `Reference`,
-//! `HalfStoreFileReader`.
+//! The legacy layout is a boolean byte (top or not), the length of the split key as an hvlong, and
+//! the split key. The bottom half has the cells before the split key, the top half all others.
+//! HBase: `Reference`, `HalfStoreFileReader`.
 
 use prost::Message;
 
@@ -20,7 +20,7 @@ use crate::{
     Scanner,
 };
 
-/// Which half of a file.
+/// A half of a file.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Half {
     /// The cells from the split key on.
@@ -29,7 +29,7 @@ pub enum Half {
     Bottom,
 }
 
-/// What a reference says: where the file is split, and which half of it counts.
+/// A reference to one half of a file: the split key and the half.
 ///
 /// ```
 /// use sstable::{FileName, Half, Reference};
@@ -45,9 +45,9 @@ pub struct Reference {
     half: Half,
 }
 
-/// `Reference` of HBase's `HBase.proto`.
+/// The message `Reference` of HBase's `HBase.proto`.
 #[derive(Clone, PartialEq, Message)]
-struct Proto {
+struct ReferenceMessage {
     #[prost(bytes = "vec", optional, tag = "1")]
     split_key: Option<Vec<u8>>,
     #[prost(int32, optional, tag = "2")]
@@ -57,22 +57,22 @@ struct Proto {
 impl Reference {
     const MAGIC: &'static [u8] = b"PBUF";
 
-    /// Refers to a half of a file split before `row`.
+    /// Returns a reference to a half of a file that is split before `row`.
     ///
     /// # Panics
     ///
-    /// If the row is longer than a key can hold.
+    /// If the row exceeds the maximum length.
     pub fn new(row: &[u8], half: Half) -> Self {
         let mut split_key = Vec::new();
         KeyRef::before_row(row).write_flat(&mut split_key);
         Self { split_key, half }
     }
 
-    /// Reads the bytes of a reference; errors call the file `name`.
+    /// Parses a reference; `name` is used in error messages.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if they are none.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the bytes are not a reference.
     pub fn parse(bytes: &[u8], name: &FileName) -> Result<Self> {
         let damaged = || {
             let what = "no reference to a half of a file".into();
@@ -80,13 +80,13 @@ impl Reference {
         };
         let parsed = match bytes.strip_prefix(Self::MAGIC) {
             Some(message) => Self::parse_message(message),
-            None => Self::parse_old(bytes),
+            None => Self::parse_legacy(bytes),
         };
-        parsed.filter(|it| KeyRef::parse(&it.split_key).is_some()).ok_or_else(damaged)
+        parsed.filter(|reference| KeyRef::parse(&reference.split_key).is_some()).ok_or_else(damaged)
     }
 
     fn parse_message(message: &[u8]) -> Option<Self> {
-        let Proto { split_key, range } = Proto::decode(message).ok()?;
+        let ReferenceMessage { split_key, range } = ReferenceMessage::decode(message).ok()?;
         let half = match range? {
             0 => Half::Top,
             1 => Half::Bottom,
@@ -95,7 +95,7 @@ impl Reference {
         Some(Self { split_key: split_key?, half })
     }
 
-    fn parse_old(bytes: &[u8]) -> Option<Self> {
+    fn parse_legacy(bytes: &[u8]) -> Option<Self> {
         let mut input = Input::new(bytes);
         let half = if input.u8()? == 0 { Half::Bottom } else { Half::Top };
         let len = usize::try_from(input.hvlong()?).ok()?;
@@ -103,35 +103,38 @@ impl Reference {
         input.is_empty().then_some(Self { split_key, half })
     }
 
-    /// The bytes of the reference.
+    /// Encodes the reference.
     pub fn to_bytes(&self) -> Vec<u8> {
         let range = match self.half {
             Half::Top => 0,
             Half::Bottom => 1,
         };
-        let message = Proto { split_key: Some(self.split_key.clone()), range: Some(range) };
+        let message =
+            ReferenceMessage { split_key: Some(self.split_key.clone()), range: Some(range) };
         [Self::MAGIC, &message.encode_to_vec()].concat()
     }
 
-    /// Which half.
+    /// The half that is referred to.
     pub const fn half(&self) -> Half {
         self.half
     }
 
-    /// The first row of the top half, there or not.
+    /// The row of the split key: the smallest row that the top half can have.
     pub fn split_row(&self) -> &[u8] {
         KeyRef::parse(&self.split_key).map_or(&[], |key| key.row)
     }
 
-    /// Whether a key is of this half, by the order of bytes: `hbase:meta` is never split.
+    /// Whether a key belongs to this half. Compares bytewise: `hbase:meta` is never split.
     pub fn holds(&self, key: &KeyRef<'_>) -> bool {
         let is_top = KeyRef::parse(&self.split_key).is_none_or(|split| *key >= split);
         is_top == (self.half == Half::Top)
     }
 }
 
-/// Half of a file. The index and the filters are those of the whole; a filter that denies a row of
-/// the whole denies it of each half.
+/// A reader for one half of a file.
+///
+/// Uses the index and the filters of the whole file: a row that is not in the file is in neither
+/// half.
 #[derive(Clone, Debug)]
 pub struct HalfReader {
     reader: Reader,
@@ -139,17 +142,17 @@ pub struct HalfReader {
 }
 
 impl HalfReader {
-    /// Reads of a file what a reference counts.
+    /// Restricts `reader` to the half of a reference.
     pub const fn new(reader: Reader, reference: Reference) -> Self {
         Self { reader, reference }
     }
 
-    /// The whole file.
+    /// The reader of the whole file.
     pub const fn whole(&self) -> &Reader {
         &self.reader
     }
 
-    /// Looks a row up, as [`Reader::get_row`] does; a row of the other half is out of range.
+    /// Looks up a row, as [`Reader::get_row`]; a row of the other half is out of range.
     ///
     /// # Errors
     ///
@@ -168,13 +171,13 @@ impl HalfReader {
         Ok(found.map(|scanner| HalfScanner { scanner, reference: self.reference.clone() }))
     }
 
-    /// A scanner that stands nowhere yet.
+    /// Returns a scanner that is not yet positioned.
     pub fn scanner(&self, caching: Caching) -> HalfScanner {
         HalfScanner { scanner: self.reader.scanner(caching), reference: self.reference.clone() }
     }
 }
 
-/// A [`Scanner`] that sees half of its file.
+/// A [`Scanner`] over one half of a file.
 #[derive(Debug)]
 pub struct HalfScanner {
     scanner: Scanner,
@@ -182,12 +185,12 @@ pub struct HalfScanner {
 }
 
 impl HalfScanner {
-    /// The cell it stands on; `None` outside the half.
+    /// The cell at the scanner; `None` outside the half.
     pub fn cell(&self) -> Option<CellRef<'_>> {
         self.scanner.cell().filter(|cell| self.reference.holds(&cell.key()))
     }
 
-    /// Goes to the first cell of the half.
+    /// Moves to the first cell of the half.
     ///
     /// # Errors
     ///
@@ -199,7 +202,7 @@ impl HalfScanner {
         }
     }
 
-    /// Goes to the last cell of the half.
+    /// Moves to the last cell of the half.
     ///
     /// # Errors
     ///
@@ -211,7 +214,7 @@ impl HalfScanner {
         }
     }
 
-    /// Goes to the first cell of the half that is not before `key`.
+    /// Moves to the first cell of the half whose key is at least `key`.
     ///
     /// # Errors
     ///
@@ -221,17 +224,17 @@ impl HalfScanner {
         if is_before { self.seek_to_first() } else { self.scanner.seek(key) }
     }
 
-    /// Goes to the last cell of the half that is before `key`.
+    /// Moves to the last cell of the half whose key is less than `key`.
     ///
     /// # Errors
     ///
     /// If a block cannot be read.
     pub fn seek_before(&mut self, key: KeyRef<'_>) -> Result<()> {
-        let is_behind = self.reference.half == Half::Bottom && !self.reference.holds(&key);
-        if is_behind { self.seek_to_last() } else { self.scanner.seek_before(key) }
+        let is_after = self.reference.half == Half::Bottom && !self.reference.holds(&key);
+        if is_after { self.seek_to_last() } else { self.scanner.seek_before(key) }
     }
 
-    /// Goes to the next cell; outside the half it stays where it is.
+    /// Moves to the next cell; does nothing outside the half.
     ///
     /// # Errors
     ///
@@ -241,11 +244,12 @@ impl HalfScanner {
             return Ok(());
         }
         self.scanner.advance()?;
-        // Here the half ends, and with it what is read of the block.
+        // The half ends within a block, so the rest of the block is not read: check the last
+        // position.
         if self.cell().is_none() { self.scanner.check_place() } else { Ok(()) }
     }
 
-    /// Goes to the cell before; outside the half it stays where it is.
+    /// Moves to the previous cell; does nothing outside the half.
     ///
     /// # Errors
     ///
@@ -254,7 +258,7 @@ impl HalfScanner {
         if self.cell().is_some() { self.scanner.retreat() } else { Ok(()) }
     }
 
-    /// What it has read, as [`Scanner::trace`].
+    /// The trace of the reads, as [`Scanner::trace`].
     pub fn trace(&self) -> &ReadTrace {
         self.scanner.trace()
     }
@@ -287,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn two_halves_make_the_whole_wherever_it_is_split() {
+    fn two_halves_make_the_whole_for_every_split_row() {
         let (reader, cells) = whole();
         let rows = cells.iter().step_by(37).map(|cell| cell.row().to_vec());
         for split in rows.chain([b"".to_vec(), b"zzz".to_vec()]) {
@@ -314,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_found_in_its_half_only() {
+    fn a_row_is_found_only_in_its_half() {
         let (reader, cells) = whole();
         let split = cells[cells.len() / 2].row();
         for cell in cells.iter().step_by(11) {
@@ -347,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn references_come_in_two_forms_and_nothing_else_is_one() {
+    fn both_layouts_of_references_are_parsed_and_other_bytes_are_rejected() {
         let name = FileName::new("reference");
         let reference = Reference::new(b"row", Half::Bottom);
         let mut old = vec![0, reference.split_key.len() as u8];

@@ -1,18 +1,17 @@
-//! Bytes from outside, taken from the front, and the integers of variable length among them.
+//! A reader over untrusted bytes, and the variable-length integers of the format.
 //!
 //! | integer | used for                                    | bytes                                       |
 //! |---------|---------------------------------------------|---------------------------------------------|
 //! | vint    | lengths in encoded cells, protobuf lengths  | 7 bits a byte, least significant first;     |
-//! |         |                                             | the high bit says that more follow          |
-//! | hvlong  | index keys' lengths, sequence ids           | −112 ..= 127: the one byte; else a byte     |
+//! |         |                                             | the high bit is set if more bytes follow    |
+//! | hvlong  | lengths of index keys, sequence ids         | −112 ..= 127: one byte; otherwise a byte    |
 //! |         |                                             | −112 − n (negative: −120 − n), then `n`     |
 //! |         |                                             | bytes, most significant first, of the       |
 //! |         |                                             | number (negative: of its complement)        |
 //!
-//! Two integers that look alike and are not: HBase takes the first from protobuf and the second
-//! from Hadoop (`WritableUtils.writeVLong`).
+//! The vint is protobuf's, the hvlong is Hadoop's (`WritableUtils.writeVLong`).
 
-/// The rest of some bytes. Whatever is asked for and not there is `None`, and takes nothing.
+/// The unread rest of some bytes. Methods return `None`, and consume nothing, if bytes are missing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Input<'a>(&'a [u8]);
 
@@ -29,7 +28,7 @@ impl<'a> Input<'a> {
         self.0.is_empty()
     }
 
-    /// All that is left.
+    /// The unread bytes.
     pub(crate) const fn rest(&self) -> &'a [u8] {
         self.0
     }
@@ -56,13 +55,13 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The next `len` bytes, 8 at most, with anything behind them.
+    /// Takes `len` bytes, at most 8; the rest of the array is arbitrary.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+    #[expect(clippy::inline_always, reason = "a call costs as much as the body")]
     pub(crate) fn up_to_eight(&mut self, len: usize) -> Option<[u8; 8]> {
         let rest = self.0;
         let own = self.take(len)?;
-        // Mostly all eight can be read, and who asks leaves out what is too much of them.
+        // Usually 8 bytes can be loaded at once; callers mask the surplus.
         Some(rest.first_chunk().copied().unwrap_or_else(|| {
             let mut bytes = [0; 8];
             for (to, from) in bytes.iter_mut().zip(own) {
@@ -82,23 +81,25 @@ impl<'a> Input<'a> {
         self.array().map(u16::from_be_bytes)
     }
 
-    /// A length or count: an i32 that is not negative.
+    /// Reads a length or count: a non-negative i32.
     #[inline]
     pub(crate) fn len_i32(&mut self) -> Option<usize> {
         usize::try_from(i32::from_be_bytes(self.array()?)).ok()
     }
 
-    /// A vint that is a length: at most five bytes, at most `i32::MAX`.
+    /// Reads a vint that is a length: at most five bytes, at most `i32::MAX`.
     #[inline]
     pub(crate) fn vint(&mut self) -> Option<usize> {
-        // Lengths in encoded cells are mostly short.
+        // Lengths in encoded cells are usually less than 128.
         self.short_or(Self::long_vint)
     }
 
-    /// An integer of either kind: one byte below 0x80 is itself in both, and anything else is for `long`,
-    /// which takes the input by value, so that one that is read in a loop need not be in memory for it.
+    /// Reads a vint or an hvlong.
+    ///
+    /// In both, a byte below 0x80 is the value; `long` reads all other values. `long` takes the
+    /// input by value, so that the caller can keep the input in registers.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+    #[expect(clippy::inline_always, reason = "a call costs as much as the body")]
     fn short_or<T: From<u8>>(&mut self, long: fn(Self) -> Option<(T, Self)>) -> Option<T> {
         if let [short @ ..0x80, rest @ ..] = self.0 {
             self.0 = rest;
@@ -125,7 +126,7 @@ impl<'a> Input<'a> {
 
     #[inline]
     pub(crate) fn hvlong(&mut self) -> Option<i64> {
-        // Sequence ids are 0 in most files.
+        // In most files all sequence ids are 0.
         self.short_or(Self::long_hvlong)
     }
 
@@ -171,7 +172,7 @@ pub(crate) fn write_hvlong(out: &mut Vec<u8>, value: i64) {
     out.extend_from_slice(significant);
 }
 
-/// The bytes that [`write_hvlong`] appends.
+/// Bytes that [`write_hvlong`] appends.
 pub(crate) fn hvlong_len(value: i64) -> usize {
     match value {
         -112..=127 => 1,
@@ -179,7 +180,7 @@ pub(crate) fn hvlong_len(value: i64) -> usize {
     }
 }
 
-/// The whole zero bytes in front of a number that is not negative.
+/// The number of leading zero bytes of a non-negative number.
 fn hvlong_leading_zeros(magnitude: i64) -> usize {
     magnitude.to_be_bytes().iter().take_while(|byte| **byte == 0).count()
 }
@@ -189,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hvlongs_are_those_of_hadoop() {
+    fn hvlongs_match_hadoop() {
         for (value, bytes) in [
             (0, &[0x00][..]),
             (127, &[0x7f]),
@@ -215,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn vints_are_those_of_protobuf() {
+    fn vints_match_protobuf() {
         for (value, bytes) in [
             (0, &[0x00][..]),
             (127, &[0x7f]),
@@ -233,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_vint_that_is_no_length_is_refused_and_takes_nothing() {
+    fn an_invalid_vint_is_rejected_and_consumes_nothing() {
         for bytes in [&[][..], &[0x80], &[0xff, 0xff, 0xff, 0xff, 0x0f], &[0x80; 6]] {
             let mut input = Input::new(bytes);
             assert_eq!(input.vint(), None, "{bytes:?}");

@@ -1,21 +1,21 @@
 //! The key of a cell, and the order of keys.
 //!
-//! As it stands in blocks and indexes ("flat key"):
+//! The layout in blocks and indexes ("flat key"):
 //!
 //! | bytes | field              | meaning                                                     |
 //! |------:|--------------------|-------------------------------------------------------------|
 //! |     2 | row length `r`     | i16 BE, 0 ..= 32,767                                        |
 //! |   `r` | row                |                                                             |
-//! |     1 | family length `f`  | i8, 0 ..= 127; 0 only in keys made for seeking              |
+//! |     1 | family length `f`  | i8, 0 ..= 127; 0 only in seek keys                          |
 //! |   `f` | family             | the same in all cells of a file                             |
-//! |   `q` | qualifier          | what the other fields leave of the key's length             |
+//! |   `q` | qualifier          | the rest of the key's length                                |
 //! |     8 | timestamp          | i64 BE; not negative in stored cells                        |
-//! |     1 | type               | [`CellType`], or 0 and 255 in keys made for seeking         |
+//! |     1 | type               | [`CellType`], or 0 and 255 in seek keys                     |
 //!
 //! Order (HBase's `CellComparatorImpl`): row, family and qualifier ascend as unsigned bytes;
-//! timestamp and type descend, so that what is newer or hides more comes first. Of cells with equal
-//! keys their [sequence ids](crate::CellRef::compare) decide. The rows of `hbase:meta` have an order of
-//! [their own](crate::Comparator).
+//! timestamp and type descend, so that newer versions, and deletes of wider scope, sort first.
+//! Cells with equal keys are ordered by [sequence id](crate::CellRef::compare). The rows of
+//! `hbase:meta` have a [different order](crate::Comparator).
 #![allow(
     clippy::as_conversions,
     clippy::arithmetic_side_effects,
@@ -28,15 +28,15 @@ use std::fmt;
 use crate::text::escape;
 use crate::units::Timestamp;
 
-/// What a cell says about its column: a value, or one of four ways to delete.
+/// The type of a cell: a put, or one of four kinds of delete.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[repr(u8)]
 pub enum CellType {
     /// A value.
     Put = 4,
-    /// Deletes the one version of its column with exactly its timestamp.
+    /// Deletes the version of its column with exactly its timestamp.
     Delete = 8,
-    /// Deletes all columns' versions of its family with exactly its timestamp.
+    /// Deletes, in all columns of its family, the version with exactly its timestamp.
     DeleteFamilyVersion = 10,
     /// Deletes all versions of its column up to its timestamp.
     DeleteColumn = 12,
@@ -54,7 +54,7 @@ impl CellType {
         Self::DeleteFamily,
     ];
 
-    /// The type that a stored cell's code stands for.
+    /// Returns the type with this code.
     pub const fn from_code(code: u8) -> Option<Self> {
         match code {
             4 => Some(Self::Put),
@@ -66,12 +66,12 @@ impl CellType {
         }
     }
 
-    /// The code in the key.
+    /// The type's code in the key.
     pub const fn code(self) -> u8 {
         self as u8
     }
 
-    /// HBase's name for it, as in `DeleteColumn`.
+    /// HBase's name of the type, as in `DeleteColumn`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Put => "Put",
@@ -82,18 +82,18 @@ impl CellType {
         }
     }
 
-    /// Whether it deletes.
+    /// Whether the type is a delete.
     pub const fn is_delete(self) -> bool {
         !matches!(self, Self::Put)
     }
 
-    /// Whether it deletes in a whole family, and so has no qualifier.
+    /// Whether the type deletes in a whole family; such cells have no qualifier.
     pub const fn deletes_family(self) -> bool {
         matches!(self, Self::DeleteFamily | Self::DeleteFamilyVersion)
     }
 }
 
-/// The key of a cell, or a place between cells to seek to. Borrowed; see the module for its bytes.
+/// The borrowed key of a cell, or a seek key, which sorts between cells.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub struct KeyRef<'a> {
     /// The row.
@@ -102,47 +102,47 @@ pub struct KeyRef<'a> {
     pub family: &'a [u8],
     /// The qualifier, which with the family names the column.
     pub qualifier: &'a [u8],
-    /// The time of the version.
+    /// The timestamp of the version.
     pub timestamp: Timestamp,
-    /// A [`CellType`]'s code; 255 sorts before and 0 after all of them.
+    /// The code of a [`CellType`], or of a seek key: 255 sorts before and 0 after all types.
     pub type_code: u8,
 }
 
 impl<'a> KeyRef<'a> {
-    /// Sorts before every cell of the same column and time.
+    /// The type code that sorts before every cell of the same column and timestamp.
     pub const MAXIMUM: u8 = 255;
-    /// Sorts after every cell of the same column and time.
+    /// The type code that sorts after every cell of the same column and timestamp.
     pub const MINIMUM: u8 = 0;
-    /// The bytes of a flat key beside row, family and qualifier.
+    /// Bytes of a flat key without row, family and qualifier.
     pub const FIXED_LEN: usize = 12;
-    /// The longest row that a key can hold.
+    /// The maximum length of a row.
     pub const ROW_LEN_MAX: usize = i16::MAX as usize;
-    /// The longest family name that a key can hold.
+    /// The maximum length of a family name.
     pub const FAMILY_LEN_MAX: usize = i8::MAX as usize;
 
-    /// The place before the first cell of `row`.
+    /// Returns the seek key before the first cell of `row`.
     pub const fn before_row(row: &'a [u8]) -> Self {
         Self::before_column(row, b"", b"")
     }
 
-    /// The place after the last cell of `row`.
+    /// Returns the seek key after the last cell of `row`.
     pub const fn after_row(row: &'a [u8]) -> Self {
         Self::after_column(row, b"", b"")
     }
 
-    /// The place before the first cell of a column.
+    /// Returns the seek key before the first cell of a column.
     pub const fn before_column(row: &'a [u8], family: &'a [u8], qualifier: &'a [u8]) -> Self {
         Self { row, family, qualifier, timestamp: Timestamp::LATEST, type_code: Self::MAXIMUM }
     }
 
-    /// The place after the last cell of a column.
+    /// Returns the seek key after the last cell of a column.
     pub const fn after_column(row: &'a [u8], family: &'a [u8], qualifier: &'a [u8]) -> Self {
         Self { row, family, qualifier, timestamp: Timestamp::OLDEST, type_code: Self::MINIMUM }
     }
 
-    /// Reads a flat key; `None` if its lengths do not fit together.
+    /// Parses a flat key; `None` if its lengths are inconsistent.
     ///
-    /// The type code is not looked at: index keys carry codes that cells do not.
+    /// Does not check the type code: index keys may have codes that cells do not.
     #[inline]
     pub fn parse(flat: &'a [u8]) -> Option<Self> {
         let (row_len, rest) = flat.split_first_chunk::<2>()?;
@@ -162,7 +162,7 @@ impl<'a> KeyRef<'a> {
         })
     }
 
-    /// Whether a flat key is one of a row, without taking it apart.
+    /// Whether a flat key has this row; does not parse the rest of the key.
     #[inline]
     pub(crate) fn is_of_row(flat: &[u8], row: &[u8]) -> bool {
         flat.split_first_chunk::<2>().is_some_and(|(len, rest)| {
@@ -170,7 +170,7 @@ impl<'a> KeyRef<'a> {
         })
     }
 
-    /// The bytes of the flat key.
+    /// The length of the flat key.
     pub const fn flat_len(&self) -> usize {
         Self::FIXED_LEN + self.row.len() + self.family.len() + self.qualifier.len()
     }
@@ -179,8 +179,7 @@ impl<'a> KeyRef<'a> {
     ///
     /// # Panics
     ///
-    /// If row or family are longer than a key can hold; [`CellRef`](crate::CellRef)s are checked before
-    /// they are written.
+    /// If row or family exceed the maximum length; the writer checks cells before it writes them.
     pub fn write_flat(&self, out: &mut Vec<u8>) {
         let row_len = i16::try_from(self.row.len()).expect("a row has at most 32,767 bytes");
         let family_len = i8::try_from(self.family.len()).expect("a family has at most 127 bytes");
@@ -211,7 +210,7 @@ impl KeyRef<'_> {
     /// Compares two keys whose rows are equal.
     #[inline]
     pub(crate) fn compare_in_row(&self, other: &KeyRef<'_>) -> Ordering {
-        // A key with neither family nor qualifier and type 0 stands behind its whole row.
+        // A key without family and qualifier, and with type 0, sorts after its whole row.
         match (self.ends_row(), other.ends_row()) {
             (true, false) => Ordering::Greater,
             (false, true) => Ordering::Less,
@@ -259,14 +258,16 @@ mod tests {
     }
 
     #[test]
-    fn every_type_is_known_by_its_code() {
+    fn codes_of_types_round_trip() {
         let known: Vec<_> = (0..=u8::MAX).filter_map(CellType::from_code).collect();
         assert_eq!(known, CellType::ALL);
-        assert!(CellType::ALL.iter().all(|it| CellType::from_code(it.code()) == Some(*it)));
+        assert!(
+            CellType::ALL.iter().all(|known| CellType::from_code(known.code()) == Some(*known))
+        );
     }
 
     #[test]
-    fn newer_and_more_hiding_cells_come_first() {
+    fn newer_cells_and_wider_deletes_sort_first() {
         let sorted = [
             KeyRef::before_row(b"a"),
             key(b"a", b"", 9, CellType::DeleteFamily.code()),
@@ -285,14 +286,14 @@ mod tests {
     }
 
     #[test]
-    fn a_flat_key_reads_back() {
+    fn a_flat_key_round_trips() {
         let original = key(b"row1", b"a", 1000, 4);
         let mut flat = Vec::new();
         original.write_flat(&mut flat);
         assert_eq!(flat, b"\x00\x04row1\x01fa\x00\x00\x00\x00\x00\x00\x03\xe8\x04");
         assert_eq!(KeyRef::parse(&flat), Some(original));
         for cut in 0..flat.len() {
-            // Without its last bytes the key is another one, or none: never out of bounds.
+            // A truncated key may still parse as another key; parsing must only not panic.
             let _ = KeyRef::parse(&flat[..cut]);
         }
         assert_eq!(KeyRef::parse(&flat[..12]), None);

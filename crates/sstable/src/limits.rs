@@ -1,16 +1,15 @@
-//! What a reader accepts before it calls a file damaged.
+//! Limits of a reader, beyond which a file is an error.
 
-/// The largest things that a reader accepts. What is larger is an error before memory is taken.
+/// The maximum sizes that a reader accepts, checked before memory is allocated.
 ///
-/// The defaults are far above what HBase writes in practice and far below what the format's fields
-/// could hold. Beside them no allocation is larger than the bytes read can justify: with the
-/// defaults, reading or verifying a file of `n` bytes never holds more than 64 MiB and 4 · `n`, the
-/// caller's cache aside.
+/// The defaults are far above what HBase writes and far below what the fields of the format can
+/// hold. Allocations are also limited by the bytes read: with the defaults, reading or verifying a
+/// file of `n` bytes never needs more than 64 MiB + 4 · `n`, not counting the block cache.
 ///
 /// ```
 /// use sstable::{Limits, ReaderOptions};
 ///
-/// // Cells of 200 MB that compress well, in a file that holds little else.
+/// // A file with little more than cells of 200 MB that compress well.
 /// let limits = Limits::default().inflate_ratio_max(100);
 /// let options = ReaderOptions::default().limits(limits);
 /// ```
@@ -27,7 +26,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        // The writer makes blocks of up to 1 GiB; compression can make one that much larger.
+        // The writer's maximum of 1 GiB, plus the worst-case growth by compression.
         let block_len_max = (1 << 30) + (64 << 20);
         Self {
             block_len_max,
@@ -40,72 +39,74 @@ impl Default for Limits {
     }
 }
 
-/// Bytes that any block may hold. HBase takes no cell of more than 10 MiB unless it is told to, and
-/// cuts a block behind the cell that fills it.
-const BLOCK_LEN_FREE: usize = 16 << 20;
+/// Bytes that any block may decompress to. HBase's default limit for a cell is 10 MiB, and a block
+/// ends with the cell that fills it.
+const BLOCK_LEN_ALLOWANCE: usize = 16 << 20;
 
 impl Limits {
-    /// The largest block: as stored, decompressed, and as plain cells. Default: 1088 MiB, a little
-    /// more than the writer makes.
+    /// Sets the maximum size of a block: stored, decompressed, and as plain cells.
+    ///
+    /// Default: 1088 MiB, slightly more than the writer's maximum.
     pub const fn block_len_max(mut self, bytes: u32) -> Self {
         self.block_len_max = bytes;
         self
     }
 
-    /// The largest cell: key, value, tags, and their lengths. Default: 1088 MiB, so that only the
-    /// block bounds it.
+    /// Sets the maximum size of a cell: key, value, tags, and their lengths.
+    ///
+    /// Default: 1088 MiB, the maximum size of a block.
     pub const fn cell_len_max(mut self, bytes: u32) -> Self {
         self.cell_len_max = bytes;
         self
     }
 
-    /// What a block may come to, decompressed and decoded: this many times the length of its file,
-    /// and 16 MiB. Default: 1.
+    /// Sets the maximum size of a decompressed or decoded block: `ratio` × file size + 16 MiB.
     ///
-    /// It is held against the file, not against the block as stored, because a sound block may well
-    /// be a thousand times shorter when it is stored; but a sound file that comes to less than its
-    /// largest block holds hardly anything but one huge cell.
+    /// Default: 1. The limit is relative to the file, not to the stored block: a sound block may
+    /// shrink a thousandfold, but a file smaller than its largest block has little more than one
+    /// huge cell.
     pub const fn inflate_ratio_max(mut self, ratio: u32) -> Self {
         self.inflate_ratio_max = ratio;
         self
     }
 
-    /// The most bytes of root indexes, file info and Bloom metas together, as stored and
-    /// decompressed, which stay in memory as long as the file is open. Default: 512 MiB.
+    /// Sets the maximum total size of root indexes, file info and Bloom meta blocks.
+    ///
+    /// Applies to the stored and the decompressed bytes. These blocks stay in memory while the file
+    /// is open. Default: 512 MiB.
     pub const fn load_on_open_len_max(mut self, bytes: u32) -> Self {
         self.load_on_open_len_max = bytes;
         self
     }
 
-    /// The longest file info, decompressed. Default: 1 MiB.
+    /// Sets the maximum size of the decompressed file info. Default: 1 MiB.
     pub const fn file_info_len_max(mut self, bytes: u32) -> Self {
         self.file_info_len_max = bytes;
         self
     }
 
-    /// The most levels of a data index. Default: 16, more than HBase makes.
+    /// Sets the maximum number of levels of a data index. Default: 16, more than HBase writes.
     pub const fn index_levels_max(mut self, levels: u32) -> Self {
         self.index_levels_max = levels;
         self
     }
 
-    /// How many bytes a block may have once decompressed, in a file of `file_len`.
+    /// The maximum size of a decompressed block in a file of `file_len` bytes.
     pub(crate) fn inflated_len_max(&self, file_len: u64) -> usize {
         let file_len = usize::try_from(file_len).unwrap_or(usize::MAX);
         let ratio = usize::try_from(self.inflate_ratio_max).unwrap_or(usize::MAX);
         let limit = usize::try_from(self.block_len_max).unwrap_or(usize::MAX);
-        limit.min(file_len.saturating_mul(ratio).saturating_add(BLOCK_LEN_FREE))
+        limit.min(file_len.saturating_mul(ratio).saturating_add(BLOCK_LEN_ALLOWANCE))
     }
 
-    /// How many bytes of plain cells `body_len` bytes of an encoded block may stand for, in a file
-    /// of `file_len`.
+    /// The maximum size of the plain cells of an encoded block of `body_len` bytes.
     ///
-    /// A repeated value takes a byte or two, so that a small block could stand for any number of
-    /// cells. But HBase cuts blocks by what their cells take unencoded, and a cell larger than that
-    /// stands in the block once at full length: so what is far above the one and the other is no
-    /// block of HBase's.
+    /// A repeated value takes a byte or two, so a small malicious block could expand without bound.
+    /// HBase limits a block by the unencoded size of its cells; only a cell larger than the block
+    /// size exceeds that limit, and its value is in the block at full length. So the plain size
+    /// cannot be far above both the block size and `body_len`.
     pub(crate) fn plain_len_max(&self, body_len: usize, file_len: u64) -> usize {
-        self.inflated_len_max(file_len).min(body_len.saturating_add(BLOCK_LEN_FREE))
+        self.inflated_len_max(file_len).min(body_len.saturating_add(BLOCK_LEN_ALLOWANCE))
     }
 }
 
@@ -122,7 +123,7 @@ mod tests {
         WriterOptions,
     };
 
-    /// What reading all cells of a file comes to.
+    /// Reads all cells of a file.
     fn read(file: &Bytes, limits: Limits) -> Result<()> {
         let options = ReaderOptions::default().limits(limits);
         let reader = Reader::open(Arc::new(file.clone()), FileName::new("limited"), options)?;
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_needs_more_than_a_limit_is_refused_and_says_which() {
+    fn a_file_beyond_a_limit_is_rejected_and_the_limit_is_named() {
         let options = WriterOptions::default()
             .data_block_encoding(DataBlockEncoding::FastDiff)
             .block_size(2000)
@@ -160,20 +161,20 @@ mod tests {
     }
 
     #[test]
-    fn what_a_block_may_inflate_to_follows_the_file_and_the_ratio() {
+    fn the_maximum_inflated_size_follows_file_size_and_ratio() {
         let limits = Limits::default();
-        assert_eq!(limits.inflated_len_max(0), BLOCK_LEN_FREE);
-        assert_eq!(limits.inflated_len_max(1000), BLOCK_LEN_FREE + 1000);
-        assert_eq!(limits.inflate_ratio_max(7).inflated_len_max(1000), BLOCK_LEN_FREE + 7000);
+        assert_eq!(limits.inflated_len_max(0), BLOCK_LEN_ALLOWANCE);
+        assert_eq!(limits.inflated_len_max(1000), BLOCK_LEN_ALLOWANCE + 1000);
+        assert_eq!(limits.inflate_ratio_max(7).inflated_len_max(1000), BLOCK_LEN_ALLOWANCE + 7000);
         assert_eq!(limits.block_len_max(99).inflated_len_max(1000), 99);
         assert_eq!(limits.inflated_len_max(u64::MAX), limits.block_len_max as usize);
-        // Plain cells are held against their own block too.
-        assert_eq!(limits.plain_len_max(10, 1000), BLOCK_LEN_FREE + 10);
-        assert_eq!(limits.plain_len_max(5000, 1000), BLOCK_LEN_FREE + 1000);
+        // Plain cells are also limited by the size of their block.
+        assert_eq!(limits.plain_len_max(10, 1000), BLOCK_LEN_ALLOWANCE + 10);
+        assert_eq!(limits.plain_len_max(5000, 1000), BLOCK_LEN_ALLOWANCE + 1000);
     }
 
     #[test]
-    fn a_higher_ratio_lets_a_file_of_air_in() {
+    fn a_higher_ratio_accepts_a_highly_compressed_file() {
         let options = WriterOptions::default().compression(Compression::Gz);
         let mut writer = crate::Writer::new(Vec::new(), FileName::new("air"), options).unwrap();
         let value = vec![0; 17 << 20];

@@ -1,12 +1,11 @@
-//! Cells as lines of JSON, one cell a line, byte strings in lower-case hex.
+//! Cells as lines of JSON, one cell per line, with byte strings in lower-case hex.
 //!
 //! ```json
 //! {"row":"726f7731","family":"66","qualifier":"71","ts":1,"type":"Put","value":"76","tags":[{"type":65,"value":"00ff"}],"seq":7}
 //! ```
 //!
-//! `tags` is left out when there are none. Readers take a line without `tags` or `seq`, hex digits
-//! of either case and any order of the names; a name they do not know is an error. Empty lines are
-//! passed over.
+//! `tags` is omitted if there are none. Readers accept lines without `tags` or `seq`, hex digits of
+//! either case and any order of the fields; an unknown field is an error. Empty lines are skipped.
 //!
 //! ```
 //! use sstable::{FileName, ndjson};
@@ -35,11 +34,11 @@ use serde::Deserialize;
 
 use crate::{Cell, CellRef, CellType, Error, FileName, Result, SequenceId, Timestamp};
 
-/// Writes one cell as one line.
+/// Writes a cell as one line.
 ///
 /// # Errors
 ///
-/// What `out` says.
+/// If `out` fails.
 pub fn write_cell(out: &mut impl Write, cell: &CellRef<'_>) -> io::Result<()> {
     let mut line = Vec::with_capacity(96 + 2 * (cell.key().flat_len() + cell.value.len()));
     line.extend_from_slice(b"{\"row\":\"");
@@ -73,7 +72,7 @@ fn write_hex(out: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// Reads cells line by line. Whether they are in order is the business of who takes them.
+/// Reads cells line by line; does not check their order.
 #[derive(Debug)]
 pub struct Reader<R> {
     input: R,
@@ -84,17 +83,17 @@ pub struct Reader<R> {
 }
 
 impl<R: BufRead> Reader<R> {
-    /// Reads from `input`; errors call it `name`.
+    /// Reads from `input`; `name` is used in error messages.
     pub const fn new(input: R, name: FileName) -> Self {
         Self { input, name, line: Vec::new(), line_number: 0, failed: false }
     }
 
-    /// The number of the line read last, from 1.
+    /// The number of the last line read, from 1.
     pub const fn line_number(&self) -> u64 {
         self.line_number
     }
 
-    /// Skips the lines before `line`, whatever is in them.
+    /// Skips the lines before `line` without parsing them.
     ///
     /// # Errors
     ///
@@ -109,7 +108,7 @@ impl<R: BufRead> Reader<R> {
         Ok(())
     }
 
-    /// Appends the next line to what is held.
+    /// Appends the next line to `self.line`.
     fn read_line(&mut self) -> Result<usize> {
         self.line_number += 1;
         self.input.read_until(b'\n', &mut self.line).map_err(|source| Error::Io {
@@ -138,7 +137,7 @@ impl<R: BufRead> Reader<R> {
 impl<R: BufRead> Iterator for Reader<R> {
     type Item = Result<Cell>;
 
-    /// The next cell. After an error there is none.
+    /// Returns the next cell; `None` after an error.
     fn next(&mut self) -> Option<Self::Item> {
         if self.failed {
             return None;
@@ -149,7 +148,7 @@ impl<R: BufRead> Iterator for Reader<R> {
     }
 }
 
-/// A line as JSON has it. Strings without escapes are borrowed from the line.
+/// The JSON object of a line. Strings without escapes are borrowed from the line.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line<'a> {
@@ -181,7 +180,8 @@ struct Tag<'a> {
 
 fn parse(line: &[u8]) -> Result<Cell, String> {
     let line: Line<'_> = serde_json::from_slice(line).map_err(|error| {
-        // The parser saw a single line, so its "line 1" would contradict ours.
+        // The parser sees a single line, so it reports "line 1"; our message has the real line
+        // number.
         let message = error.to_string();
         match message.rsplit_once(" at line 1 column ") {
             Some((what, column)) => format!("{what} at column {column}"),
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_written_as_it_was_read() {
+    fn a_line_round_trips() {
         let cells = read(LINE);
         let cell = cells[0].as_ref().expect("a sound line");
         let tags: Vec<_> = cell.as_ref().tags().collect();
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_names_the_line_and_ends_the_reading() {
+    fn an_error_names_the_line_and_ends_the_iteration() {
         for (bad, message) in [
             ("{}", "x.ndjson: line 3: missing field `row` at column 2"),
             (&LINE.replace("Put", "Putt"), "x.ndjson: line 3: unknown cell type \"Putt\""),

@@ -1,20 +1,20 @@
-//! The order of the rows in a file: by their bytes, but for `hbase:meta`.
+//! The row order of a file: bytewise, except for `hbase:meta`.
 //!
 //! ```text
-//! t1,,1700000000000.4f…    table, up to the first comma; start key, up to the last; the rest
-//! t1,a,1700000000000.9a…   a comma is less than most letters of a start key, but not than all
-//! t1,a\x00,17…             bytes: as bytes, this row would stand before the one above it
-//! t10,,17…                 as bytes, this table would stand before the rows of t1 from "," < "0" on
+//! t1,,1700000000000.4f…    table (up to the first comma), start key (up to the last comma), id
+//! t1,a,1700000000000.9a…
+//! t1,a\x00,17…             bytewise, this row would sort before the previous one: \x00 < ","
+//! t10,,17…                 tables are compared first: t1 < t10
 //! ```
 
 use std::cmp::Ordering;
 
 use crate::KeyRef;
 
-/// The order of the rows in a file.
+/// The row order of a file.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Comparator {
-    /// By their bytes: all tables but one.
+    /// Bytewise: all tables except `hbase:meta`.
     #[default]
     Bytes,
     /// The order of `hbase:meta`, whose rows are `table,start key,id`.
@@ -22,7 +22,7 @@ pub enum Comparator {
 }
 
 impl Comparator {
-    /// The class that HBase writes for it.
+    /// The class name that HBase writes for the order.
     pub const fn class_name(self) -> &'static str {
         match self {
             Self::Bytes => "org.apache.hadoop.hbase.KeyValue$KVComparator",
@@ -30,7 +30,7 @@ impl Comparator {
         }
     }
 
-    /// The order that a class of any HBase stands for.
+    /// Returns the order for a comparator class of any HBase version.
     pub fn from_class_name(name: &str) -> Option<Self> {
         match name.strip_prefix("org.apache.hadoop.hbase.")? {
             "KeyValue$KVComparator"
@@ -53,7 +53,7 @@ impl Comparator {
     #[inline]
     pub fn compare_rows(self, left: &[u8], right: &[u8]) -> Ordering {
         match self {
-            // The first bytes mostly tell, without a call.
+            // The first 8 bytes usually differ; comparing them needs no call.
             Self::Bytes => match (left.first_chunk::<8>(), right.first_chunk::<8>()) {
                 (Some(left), Some(right)) if left != right => {
                     u64::from_be_bytes(*left).cmp(&u64::from_be_bytes(*right))
@@ -64,21 +64,22 @@ impl Comparator {
         }
     }
 
-    /// Compares two keys: by row, and within a row as everywhere.
+    /// Compares two keys: rows in this order, the rest as in [`KeyRef`].
     #[inline]
     pub fn compare(self, left: &KeyRef<'_>, right: &KeyRef<'_>) -> Ordering {
         self.compare_rows(left.row, right.row).then_with(|| left.compare_in_row(right))
     }
 
-    /// Whether `left` does not stand behind `right`; a key that is not there stands before all.
+    /// Whether `left` is at most `right`; `None` sorts before every key.
     pub(crate) fn in_order(self, left: Option<KeyRef<'_>>, right: Option<KeyRef<'_>>) -> bool {
         let Some(left) = left else { return true };
         right.is_some_and(|right| self.compare(&left, &right).is_le())
     }
 }
 
-/// The parts of a row of `hbase:meta`, in the order in which they are compared. A part that is not
-/// there comes before one that is, also before an empty one. HBase: `MetaCellComparator`.
+/// The parts of a row of `hbase:meta`, in comparison order.
+///
+/// A missing part sorts before a present one, even if empty. HBase: `MetaCellComparator`.
 #[derive(Eq, Ord, PartialEq, PartialOrd)]
 struct MetaRow<'a> {
     table: &'a [u8],
@@ -88,7 +89,7 @@ struct MetaRow<'a> {
 }
 
 impl<'a> MetaRow<'a> {
-    /// Compares two rows. Apart, so that rows of other tables are compared without a call.
+    /// Compares two rows. Not inlined, so that bytewise comparisons stay small.
     #[inline(never)]
     fn compare(left: &[u8], right: &[u8]) -> Ordering {
         MetaRow::new(left).cmp(&MetaRow::new(right))
@@ -115,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_comparators_of_all_versions_are_known() {
+    fn the_comparators_of_all_hbase_versions_are_known() {
         for (name, known) in [
             ("KeyValue$KVComparator", Some(Comparator::Bytes)),
             ("InnerStoreCellComparator", Some(Comparator::Bytes)),
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_meta_are_ordered_by_their_parts() {
+    fn meta_rows_are_ordered_by_their_parts() {
         let sorted: [&[u8]; 12] = [
             b"a",
             b"a,",
@@ -149,6 +150,6 @@ mod tests {
                 assert_eq!(order, index.cmp(&other), "{left:?} {right:?}");
             }
         }
-        assert!(!sorted.is_sorted(), "by their bytes they are ordered otherwise");
+        assert!(!sorted.is_sorted(), "the bytewise order differs");
     }
 }

@@ -1,4 +1,4 @@
-//! A row that many files are asked for.
+//! A row to look up in many files, with cached hashes.
 #![allow(clippy::indexing_slicing, reason = "one slot a hash type")]
 
 use std::cell::OnceCell;
@@ -9,8 +9,7 @@ use filter::{KeyHash, Seed};
 use crate::row_head::{RowHead, row_head};
 use crate::{KeyRef, Timestamp};
 
-/// A row to look up, and what filters need to know of it, computed once however many files are
-/// asked.
+/// A row to look up. Caches the hashes that filters need, across all files.
 ///
 /// ```
 /// use filter::Seed;
@@ -27,11 +26,11 @@ pub struct RowProbe<'k> {
     seed: Seed,
     key_hash: OnceCell<KeyHash>,
     row_pairs: [OnceCell<HashPair>; 3],
-    /// Boxed, since few filters ask for it, and a probe is moved about.
+    /// Boxed, to keep the probe small: few filters need it.
     column: OnceCell<Box<ColumnKeys>>,
 }
 
-/// What a `ROWCOL` filter is asked: the column itself, and the row's family deletes.
+/// The keys for a `ROWCOL` filter: the column, and the family deletes of the row.
 #[derive(Clone, Debug)]
 struct ColumnKeys {
     keys: [Vec<u8>; 2],
@@ -39,7 +38,7 @@ struct ColumnKeys {
 }
 
 impl<'k> RowProbe<'k> {
-    /// A row; `seed` is the one that the filters of the store's own files share.
+    /// Returns a probe for a row; `seed` is the one shared by the filters of a store's files.
     #[inline]
     pub fn new(row: &'k [u8], seed: Seed) -> Self {
         Self {
@@ -53,8 +52,10 @@ impl<'k> RowProbe<'k> {
         }
     }
 
-    /// Only the column with this qualifier is wanted. Filters over columns can then be asked too;
-    /// if one denies, its file holds neither the column nor a delete of its whole family.
+    /// Restricts the probe to the column with this qualifier, so that column filters can be used.
+    ///
+    /// If a column filter says no, the file has neither the column nor a delete of its whole
+    /// family.
     #[must_use]
     pub fn with_column(self, qualifier: &'k [u8]) -> Self {
         Self { qualifier: Some(qualifier), column: OnceCell::new(), ..self }
@@ -65,31 +66,31 @@ impl<'k> RowProbe<'k> {
         self.row
     }
 
-    /// The row's first bytes, by which rows compare as numbers.
+    /// The head of the row, see [`RowHead`].
     #[inline]
     pub(crate) const fn head(&self) -> RowHead {
         self.head
     }
 
-    /// The qualifier, if only one column is wanted.
+    /// The qualifier, if the probe is restricted to a column.
     pub const fn qualifier(&self) -> Option<&'k [u8]> {
         self.qualifier
     }
 
-    /// The hash that filters with this seed are asked for.
+    /// Returns the row's hash for our filters with this seed.
     #[inline]
     pub fn key_hash(&self, seed: Seed) -> KeyHash {
         let compute = || KeyHash::new(seed, self.row);
         if seed == self.seed { *self.key_hash.get_or_init(compute) } else { compute() }
     }
 
-    /// The hashes that HBase's filters over rows are asked for.
+    /// Returns the row's hashes for HBase's row filters.
     #[inline]
     pub fn hash_pair(&self, hash_type: HashType) -> HashPair {
         *self.row_pairs[slot(hash_type)].get_or_init(|| HashPair::new(hash_type, self.row))
     }
 
-    /// The keys and hashes that HBase's filters over columns are asked for, if a column is wanted.
+    /// Returns keys and hashes for HBase's column filters, if the probe is restricted to a column.
     pub(crate) fn column_keys(&self, hash_type: HashType) -> Option<[(&[u8], HashPair); 2]> {
         let qualifier = self.qualifier?;
         let column = self.column.get_or_init(|| {
@@ -103,12 +104,12 @@ impl<'k> RowProbe<'k> {
     }
 }
 
-/// Each hash of HBase has its place.
+/// The array index of a hash type.
 fn slot(hash_type: HashType) -> usize {
     usize::try_from(hash_type.code()).expect("the codes of hashes are 0, 1, 2")
 }
 
-/// The bytes that stand for a column in a `ROWCOL` filter: a flat key without family or time.
+/// The key of a column in a `ROWCOL` filter: a flat key without family and timestamp.
 fn column_key(row: &[u8], qualifier: &[u8]) -> Vec<u8> {
     let mut key = Vec::new();
     if row.len() <= KeyRef::ROW_LEN_MAX {
@@ -124,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hashes_are_those_of_the_seed_and_of_hbase() {
+    fn hashes_match_the_seed_and_hbase() {
         let probe = RowProbe::new(b"row1", Seed::new(7)).with_column(b"a");
         for seed in [7, 8] {
             let seed = Seed::new(seed);

@@ -1,12 +1,13 @@
-//! The first bytes of rows as numbers, which compare in two instructions.
+//! Row heads: the first bytes of a row as numbers, for fast comparisons.
 #![allow(
     clippy::indexing_slicing,
     clippy::as_conversions,
     reason = "the first bytes of a row, and the two halves of a number"
 )]
 
-/// The first 16 bytes of a row as numbers, zeros behind a shorter one. Rows compare as their heads
-/// do, unless those are equal.
+/// The first 16 bytes of a row as two big-endian numbers, padded with zeros.
+///
+/// Rows compare as their heads, unless the heads are equal.
 pub type RowHead = [u64; 2];
 
 /// Returns the head of a row.
@@ -26,7 +27,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Short alphabets make rows likely that begin other rows, and rows with equal heads.
+        /// A small alphabet makes prefixes of other rows and equal heads likely.
         #[test]
         fn heads_never_contradict_the_order_of_rows(
             left in prop::collection::vec(0_u8..2, 0..20),

@@ -1,17 +1,16 @@
-//! The first bytes of many rows in one array, so that a search touches few cache lines.
+//! The heads of many rows in one array, so that a search reads few cache lines.
 //!
 //! ```text
-//! rows      user0000117  user0000365  user0000909      in order, each somewhere in a block
-//! prefix    user0000                                   what the first and the last share, so all
-//! heads     "117·····"   "365·····"   "909·····"       the next 8 bytes as a number, zeros behind
+//! rows      user0000117  user0000365  user0000909      ascending, stored elsewhere
+//! prefix    user0000                                   shared by the first and the last, so by all
+//! heads     "117·····"   "365·····"   "909·····"       the next 8 bytes as a number, zero-padded
 //! ```
 //!
-//! A comparison of heads decides between two rows unless they are equal; then, and only then, the
-//! rows themselves are looked at.
+//! The rows themselves are compared only if their heads are equal.
 //!
-//! Above the heads stand samples: of each eight heads the last, of each eight samples the last, and
-//! so on up to a line of eight. A search reads one line a level, three for five hundred rows, where
-//! halving would read about seven, each after waiting for the one before.
+//! The heads are the lowest level of a static B-tree with 8 keys per node: each higher level has
+//! the last of each eight entries below. A search reads one cache line per level, three for 500
+//! rows; a binary search would read about seven, each load dependent on the one before.
 //!
 //! ```text
 //! level 2                              ▪▪▪▪▪▪▪▪
@@ -27,28 +26,29 @@
 
 use std::ops::Range;
 
-/// Eight heads or samples: what a cache line holds.
+/// A tree node: 8 keys in one cache line.
 type Line = [u64; 8];
 
 /// The heads of rows in ascending order.
 #[derive(Debug)]
 pub(crate) struct RowHeads {
     prefix: Box<[u8]>,
-    /// The head of the prefix, which tells all of a short one without another look at memory.
+    /// The head of the prefix; identifies a prefix of at most 8 bytes without another memory
+    /// access.
     prefix_head: u64,
     count: usize,
-    /// Level by level, the heads first; what is missing in a line is the greatest number.
+    /// Level by level, the heads first; incomplete lines are padded with the greatest number.
     lines: Box<[Line]>,
-    /// Where each level starts, the heads' first, and where the last one ends.
+    /// The start of each level in `lines`, and the end of the last level.
     levels: [u32; LEVELS_MAX + 1],
     level_count: usize,
 }
 
-/// Enough for eight rows to the power of this.
+/// Enough levels for 8^11 rows.
 const LEVELS_MAX: usize = 11;
 
 impl RowHeads {
-    /// Takes the heads of rows that ascend; equal ones may follow each other.
+    /// Builds the heads of ascending rows, which may repeat.
     pub(crate) fn new<'a>(rows: impl DoubleEndedIterator<Item = &'a [u8]> + Clone) -> Self {
         let first = rows.clone().next().unwrap_or_default();
         let last = rows.clone().next_back().unwrap_or_default();
@@ -76,15 +76,14 @@ impl RowHeads {
         Self { prefix, prefix_head, count, lines: lines.into(), levels, level_count }
     }
 
-    /// The rows between which `row` lies: those before the range are less, those behind it are
-    /// greater, and those in it have to be compared.
+    /// Returns the rows that may equal `row`; rows before are less, rows after are greater.
     pub(crate) fn candidates(&self, row: &[u8]) -> Range<usize> {
         let len = self.prefix.len();
         let begins_with_prefix = if len > 8 || row.len() < len {
             row.starts_with(&self.prefix)
         } else {
-            let beyond = u64::MAX.checked_shr(8 * len as u32).unwrap_or(0);
-            head(row) & !beyond == self.prefix_head
+            let after_prefix = u64::MAX.checked_shr(8 * len as u32).unwrap_or(0);
+            head(row) & !after_prefix == self.prefix_head
         };
         if !begins_with_prefix {
             let common = common_prefix_len(row, &self.prefix);
@@ -92,15 +91,15 @@ impl RowHeads {
             return end..end;
         }
         let target = head(&row[len..]);
-        // How many heads are less than `target`, level by level.
+        // The number of keys less than `target`, level by level.
         let mut start = 0;
         for level in self.levels[..=self.level_count].windows(2).rev() {
             let lines = level[0] as usize..level[1] as usize;
-            // Behind the last group of a level all heads are less.
+            // Past the last line of a level, all heads are less.
             let Some(line) = self.lines[lines].get(start) else {
                 return self.count..self.count;
             };
-            // Counted without a branch: the compiler makes it a few vector instructions.
+            // Branch-free, so that the compiler vectorizes the count.
             let less: usize = line.iter().map(|number| usize::from(*number < target)).sum();
             start = start * 8 + less;
         }
@@ -114,12 +113,12 @@ impl RowHeads {
         start..start + equal
     }
 
-    /// Bytes it takes in memory.
+    /// The size in memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.prefix.len() + size_of_val(&*self.lines)
     }
 
-    /// Bytes that the heads of so many rows will take, of which the first and the last share a prefix.
+    /// The size in memory of the heads of `rows` rows with a common prefix of `prefix_len` bytes.
     pub(crate) fn bytes_of(prefix_len: usize, rows: usize) -> usize {
         let (mut level, mut lines) = (rows, 0_usize);
         loop {
@@ -133,13 +132,14 @@ impl RowHeads {
     }
 }
 
-/// How many bytes two strings share at their start.
+/// The length of the common prefix.
 pub(crate) fn common_prefix_len(left: &[u8], right: &[u8]) -> usize {
     left.iter().zip(right).take_while(|(left, right)| left == right).count()
 }
 
-/// Eight bytes as a number that compares as the bytes do. Rows of different length may have equal
-/// heads, never heads in the wrong order.
+/// Returns the first 8 bytes as a big-endian number, zero-padded.
+///
+/// Heads of different rows may be equal, but are never in the wrong order.
 fn head(bytes: &[u8]) -> u64 {
     if let Some(first) = bytes.first_chunk() {
         return u64::from_be_bytes(*first);
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Short alphabets make shared prefixes, equal heads and rows that begin other rows likely.
+        /// A small alphabet makes shared prefixes, equal heads and prefixes of other rows likely.
         #[test]
         fn rows_outside_the_candidates_are_less_or_greater(
             mut rows in prop::collection::vec(prop::collection::vec(0_u8..3, 0..14), 0..60),
@@ -168,8 +168,8 @@ mod tests {
             let rows: Vec<_> = rows.into_iter().map(|row| [&prefix[..], &row].concat()).collect();
             let target = if with_prefix { [&prefix[..], &target].concat() } else { target };
             let heads = RowHeads::new(rows.iter().map(Vec::as_slice));
-            let taken = RowHeads::bytes_of(heads.prefix.len(), rows.len());
-            prop_assert_eq!(heads.bytes(), taken);
+            let predicted = RowHeads::bytes_of(heads.prefix.len(), rows.len());
+            prop_assert_eq!(heads.bytes(), predicted);
             let candidates = heads.candidates(&target);
             prop_assert!(rows[..candidates.start].iter().all(|row| *row < target));
             prop_assert!(rows[candidates.end..].iter().all(|row| *row > target));

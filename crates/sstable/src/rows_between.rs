@@ -1,10 +1,12 @@
-//! The rows that damage may have cost: those between the sound rows before and behind it.
+//! The range of rows that damage may have destroyed.
 
 use std::fmt;
 
 use crate::text::escape;
 
-/// The rows between two sound ones, and these two: of each a part may be missing.
+/// The rows that damage may have destroyed: between two readable rows, including both.
+///
+/// Parts of the two rows themselves may be missing, too.
 ///
 /// ```
 /// use sstable::RowsBetween;
@@ -14,9 +16,9 @@ use crate::text::escape;
 /// ```
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct RowsBetween {
-    /// The last sound row before; `None` if there is none, and all rows from the first may be missing.
+    /// The last readable row before the damage; `None` if rows from the start may be missing.
     pub first: Option<Vec<u8>>,
-    /// The first sound row behind; `None` if there is none, and all rows to the last may be missing.
+    /// The first readable row after the damage; `None` if rows to the end may be missing.
     pub last: Option<Vec<u8>>,
 }
 

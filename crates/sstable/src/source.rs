@@ -1,4 +1,4 @@
-//! Where the bytes of a file come from: a file, memory, or whatever else can read at a place.
+//! Sources of bytes: files, memory, or any other implementation of positioned reads.
 #![allow(clippy::as_conversions, reason = "a length in memory has at most 64 bits")]
 
 use std::fs;
@@ -7,28 +7,28 @@ use std::path::Path;
 
 use bytes::Bytes;
 
-/// Bytes that can be read at any place, by many readers at once.
+/// Bytes that many readers can read concurrently at any offset.
 ///
-/// A source does not change while it is open: HFiles are immutable. There is no memory map on
-/// purpose: a map turns a failing disk into a signal, and hides from the counters what was read.
+/// A source must not change while it is open: HFiles are immutable. Memory maps are deliberately
+/// not used: with a map, a read error is a signal, and the counters cannot see reads.
 pub trait ReadAt: Send + Sync {
-    /// The bytes in all.
+    /// The number of bytes.
     fn len(&self) -> u64;
 
     /// Fills `buffer` with the bytes from `offset` on.
     ///
     /// # Errors
     ///
-    /// What the operating system says; [`io::ErrorKind::UnexpectedEof`] past the end.
+    /// I/O errors; [`io::ErrorKind::UnexpectedEof`] past the end.
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
 
-    /// Whether there are no bytes at all.
+    /// Whether the source has no bytes.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// A local file and its length when it was opened.
+/// A local file, and its length when opened.
 #[derive(Debug)]
 pub struct FileSource {
     file: fs::File,
@@ -40,7 +40,7 @@ impl FileSource {
     ///
     /// # Errors
     ///
-    /// If it cannot be opened, or is no regular file. A named pipe is not waited for.
+    /// If the file cannot be opened or is not a regular file. Does not block on a named pipe.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         check_is_regular(fs::metadata(path.as_ref())?.file_type())?;
         Self::new(fs::File::open(path)?)
@@ -50,7 +50,8 @@ impl FileSource {
     ///
     /// # Errors
     ///
-    /// If its length cannot be had, or it is no regular file: only those can be read at any place.
+    /// If the length cannot be read, or the file is not a regular file, which positioned reads
+    /// need.
     pub fn new(file: fs::File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         check_is_regular(metadata.file_type())?;
@@ -58,7 +59,7 @@ impl FileSource {
     }
 }
 
-/// Refuses by name what has no bytes at places.
+/// Rejects files that are not regular, with the reason.
 fn check_is_regular(file_type: fs::FileType) -> io::Result<()> {
     if file_type.is_file() {
         return Ok(());

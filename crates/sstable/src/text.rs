@@ -1,10 +1,10 @@
-//! Byte strings as HBase prints them: printable ASCII as it is, all else as `\xNN`.
+//! Byte strings as HBase prints them: printable ASCII unchanged, other bytes as `\xNN`.
 //!
-//! The same as `Bytes.toStringBinary` and `Bytes.toBytesBinary`.
+//! HBase: `Bytes.toStringBinary` and `Bytes.toBytesBinary`.
 
 use std::fmt;
 
-/// Shows `bytes` as HBase does; [`unescape`] reads it back.
+/// Formats `bytes` as HBase does; [`unescape`] is the inverse.
 ///
 /// ```
 /// assert_eq!(sstable::escape(b"row\x00\\").to_string(), r"row\x00\x5C");
@@ -27,7 +27,7 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// Reads what [`escape`] shows. A backslash that starts no `\xNN` stands for itself, as in HBase.
+/// Parses the output of [`escape`]. A backslash outside of `\xNN` stands for itself, as in HBase.
 ///
 /// ```
 /// assert_eq!(sstable::unescape(r"row\x00é"), b"row\x00\xc3\xa9");

@@ -1,9 +1,8 @@
-//! What reads did: which files they asked, what the filters spared, which blocks they touched.
+//! Counters of reads: files considered and skipped, filter answers, blocks touched.
 //!
-//! A read keeps its own [`ReadTrace`] in plain integers and adds it to the
-//! [`ReadCounters`] once, when it is done. There each thread has a row of numbers of its own, so
-//! counting costs the read path neither an atomic addition nor a contended cache line, and the totals
-//! are exact.
+//! A read counts in its own [`ReadTrace`] of plain integers and adds it once, at the end, to the
+//! [`ReadCounters`]. These have separate counters for each thread, so counting needs neither atomic
+//! additions nor contended cache lines, and the totals are exact.
 #![allow(
     clippy::indexing_slicing,
     clippy::as_conversions,
@@ -15,16 +14,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use thread_local::ThreadLocal;
 
-/// What a block is for, as far as counting goes.
+/// The kind of a block, for counting.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum BlockKind {
     /// Cells.
     Data,
-    /// Leaf and intermediate index blocks; the root lives in memory from open to close.
+    /// Leaf and intermediate index blocks; the root is always in memory.
     Index,
     /// Chunks of HBase Bloom filters.
     Bloom,
-    /// META blocks, our own filters among them.
+    /// META blocks, including our filters.
     Meta,
 }
 
@@ -32,7 +31,7 @@ impl BlockKind {
     /// Every kind, in the order of the counters.
     pub const ALL: [Self; 4] = [Self::Data, Self::Index, Self::Bloom, Self::Meta];
 
-    /// Its name in statistics: `data`, `index`, `bloom`, `meta`.
+    /// The kind's name in statistics: `data`, `index`, `bloom`, `meta`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Data => "data",
@@ -43,12 +42,12 @@ impl BlockKind {
     }
 }
 
-/// Where a block came from.
+/// The source of a block.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum BlockSource {
     /// Memory: the block cache, or a filter block that its reader holds.
     Cache,
-    /// The file itself.
+    /// The file.
     File,
 }
 
@@ -56,7 +55,7 @@ impl BlockSource {
     /// Every source, in the order of the counters.
     pub const ALL: [Self; 2] = [Self::Cache, Self::File];
 
-    /// Its name in statistics: `cache`, `file`.
+    /// The source's name in statistics: `cache`, `file`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cache => "cache",
@@ -65,32 +64,33 @@ impl BlockSource {
     }
 }
 
-/// What one read did, or the sum of what many did.
+/// The counts of one read, or the sums of many reads.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct ReadTrace {
-    /// Files that were there to be asked.
+    /// Files that the read considered.
     pub files_considered: u64,
-    /// Files passed over because the key lies outside their first and last row.
+    /// Files skipped because the row is outside the range of their rows.
     pub files_skipped_by_range: u64,
-    /// Files passed over because none of their cells is of the time asked for, or all are older
-    /// than what was already found.
+    /// Files skipped because no cell is in the time range, or all are older than cells found so
+    /// far.
     pub files_skipped_by_time: u64,
-    /// Filters that were asked.
+    /// Filter lookups.
     pub filter_checks: u64,
-    /// Files passed over because their filter said no.
+    /// Files skipped because their filter said no.
     pub files_skipped_by_filter: u64,
-    /// Filters that said "maybe" about a key their file does not hold: a row, or in a filter over
-    /// columns, if one was asked for, the column.
+    /// Filters that said "maybe" about a key that the file does not have.
+    ///
+    /// The key is the row or, for a column filter and a lookup of one column, the column.
     pub filter_false_positives: u64,
-    /// Filters that should have answered and could not be read; another filter of the file was
-    /// asked if it has one, or the file looked into.
+    /// Filters that could not be read; the read used another filter of the file, or the file
+    /// itself.
     pub filters_unreadable: u64,
     blocks: [[u64; 2]; 4],
     bytes: [[u64; 2]; 4],
 }
 
 impl ReadTrace {
-    /// Counts one block of `len` bytes, as loaded into memory or, from a file, as read.
+    /// Counts a block of `len` bytes: its size in memory or, from a file, its size on disk.
     #[inline]
     pub fn touch(&mut self, kind: BlockKind, source: BlockSource, len: usize) {
         self.blocks[kind as usize][source as usize] += 1;
@@ -107,7 +107,7 @@ impl ReadTrace {
         self.bytes[kind as usize][source as usize]
     }
 
-    /// Data blocks from either source: what a filter is there to spare.
+    /// Data blocks from either source, which filters are meant to save.
     pub const fn data_blocks(&self) -> u64 {
         self.blocks(BlockKind::Data, BlockSource::Cache)
             + self.blocks(BlockKind::Data, BlockSource::File)
@@ -118,7 +118,7 @@ impl ReadTrace {
         self.blocks.iter().map(|by_source| by_source[source as usize]).sum()
     }
 
-    /// Adds what another read did.
+    /// Adds the counts of another read.
     pub fn add(&mut self, other: &Self) {
         self.files_considered += other.files_considered;
         self.files_skipped_by_range += other.files_skipped_by_range;
@@ -127,14 +127,14 @@ impl ReadTrace {
         self.files_skipped_by_filter += other.files_skipped_by_filter;
         self.filter_false_positives += other.filter_false_positives;
         self.filters_unreadable += other.filters_unreadable;
-        // No count gets near 2^64. A check for each of them would keep the loops from being vector loops.
+        // Counts stay far below 2^64. Overflow checks would prevent vectorization.
         let blocks = self.blocks.as_flattened_mut().iter_mut().zip(other.blocks.as_flattened());
         blocks.for_each(|(sum, count)| *sum = sum.wrapping_add(*count));
         let bytes = self.bytes.as_flattened_mut().iter_mut().zip(other.bytes.as_flattened());
         bytes.for_each(|(sum, count)| *sum = sum.wrapping_add(*count));
     }
 
-    /// What happened since `earlier`, an older sum of the same counters.
+    /// Returns the counts since `earlier`, an older snapshot of the same counters.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self::from_numbers(self.numbers().zip_with(&earlier.numbers(), |now, then| now - then))
@@ -173,7 +173,7 @@ impl ReadTrace {
     }
 }
 
-/// A [`ReadTrace`] as one row of numbers, so that sums need no list of fields.
+/// A [`ReadTrace`] as an array, so that sums need not list the fields.
 struct Numbers([u64; Numbers::COUNT]);
 
 impl Numbers {
@@ -184,30 +184,32 @@ impl Numbers {
     }
 }
 
-/// Sums over all reads, shared by threads.
+/// Total counts of all reads, shared between threads.
 #[derive(Debug, Default)]
-pub struct ReadCounters(ThreadLocal<OfOneThread>);
+pub struct ReadCounters(ThreadLocal<ThreadCounters>);
 
-/// What one thread has counted, and after its end the one that takes its place; on cache lines of
-/// its own, and off those that a processor fetches along with them.
+/// The counters of one thread; a later thread continues them.
+///
+/// Aligned to 128 bytes, because CPUs prefetch cache lines in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct OfOneThread([AtomicU64; Numbers::COUNT]);
+struct ThreadCounters([AtomicU64; Numbers::COUNT]);
 
 impl ReadCounters {
-    /// Adds what one read did.
+    /// Adds the counts of one read.
     pub fn record(&self, trace: &ReadTrace) {
-        let OfOneThread(counters) = self.0.get_or_default();
+        let ThreadCounters(counters) = self.0.get_or_default();
         for (counter, number) in counters.iter().zip(trace.numbers().0) {
             if number != 0 {
-                // No other thread writes here, so nothing is lost between the two.
+                // No other thread writes this counter, so load and store need not be one atomic
+                // operation.
                 let sum = counter.load(Ordering::Relaxed).wrapping_add(number);
                 counter.store(sum, Ordering::Relaxed);
             }
         }
     }
 
-    /// The sums now. Reads under way are in it wholly or not at all, number by number.
+    /// Returns the current totals. A concurrent `record` may be included in part of the counters.
     pub fn snapshot(&self) -> ReadTrace {
         let sum = |at: usize| self.0.iter().map(|mine| mine.0[at].load(Ordering::Relaxed)).sum();
         ReadTrace::from_numbers(Numbers(std::array::from_fn(sum)))
@@ -219,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_and_differences_keep_every_number() {
+    fn sums_and_differences_include_every_counter() {
         let mut trace = ReadTrace { files_considered: 3, filter_checks: 2, ..Default::default() };
         for kind in BlockKind::ALL {
             for source in BlockSource::ALL {
@@ -242,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_threads_count_at_once_is_all_there_when_they_have_ended() {
+    fn counts_of_concurrent_threads_are_complete_after_they_end() {
         const THREADS: u64 = 4;
         const READS: u64 = 20_000;
         let counters = ReadCounters::default();

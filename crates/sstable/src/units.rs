@@ -1,14 +1,14 @@
-//! Numbers that must not be mistaken for one another.
+//! Newtypes for numbers that must not be confused.
 
 use std::fmt;
 use std::ops::Add;
 
-/// Where a block starts, in bytes from the start of its file.
+/// The offset of a block, in bytes from the start of its file.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct BlockOffset(u64);
 
 impl BlockOffset {
-    /// The place `bytes` after the start of a file.
+    /// Returns the offset `bytes` after the start of a file.
     pub const fn new(bytes: u64) -> Self {
         Self(bytes)
     }
@@ -20,7 +20,7 @@ impl BlockOffset {
 }
 
 impl BlockOffset {
-    /// The place `len` bytes behind this one; the greatest place of all if there is none.
+    /// Returns the offset `len` bytes later; saturates.
     pub(crate) const fn plus(self, len: u64) -> Self {
         Self(self.0.saturating_add(len))
     }
@@ -36,21 +36,21 @@ impl Add<u64> for BlockOffset {
 
 impl fmt::Display for BlockOffset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#x}", self.0) // As `hfile layout` and a hex editor show it.
+        write!(f, "{:#x}", self.0) // As in `hfile layout` and hex editors.
     }
 }
 
-/// The time of a cell, in milliseconds since 1970 unless its user means something else by it.
+/// The timestamp of a cell, by convention in milliseconds since 1970.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// Later than every cell: "now" in a put, the start of a column in a seek (`LATEST_TIMESTAMP`).
+    /// Later than every cell: "now" in a put, before a column in a seek key (`LATEST_TIMESTAMP`).
     pub const LATEST: Self = Self(i64::MAX);
-    /// Earlier than every cell, for seeks that must land behind a column (`OLDEST_TIMESTAMP`).
+    /// Earlier than every cell: after a column in a seek key (`OLDEST_TIMESTAMP`).
     pub const OLDEST: Self = Self(i64::MIN);
 
-    /// A time in milliseconds.
+    /// Returns a timestamp from milliseconds since 1970.
     pub const fn new(millis: i64) -> Self {
         Self(millis)
     }
@@ -71,20 +71,20 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// The order in which a store took its writes: HBase's sequence id, in a cell its mvcc.
+/// The sequence id of a write, which orders the writes of a store; HBase's mvcc in cells.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct SequenceId(u64);
 
 impl SequenceId {
-    /// Newer than every write.
+    /// The greatest sequence id.
     pub const MAX: Self = Self(i64::MAX.unsigned_abs());
 
-    /// The `number`th write.
+    /// Returns the sequence id with this number.
     pub const fn new(number: u64) -> Self {
         Self(number)
     }
 
-    /// The number of the write; 0 where none was recorded.
+    /// The number; 0 if none was recorded.
     pub const fn get(self) -> u64 {
         self.0
     }

@@ -5,7 +5,7 @@ use super::stored::CuckooView;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use crate::header::Header;
-use crate::slices::{Rows, SlicedForm, Wanted, for_unit};
+use crate::slices::{CellQuery, Rows, SlicedForm, for_field_len};
 
 /// Cuckoo filters with the same number of buckets and the same length of fingerprints.
 #[derive(Clone, Debug)]
@@ -57,10 +57,10 @@ impl SlicedForm for CuckooSlices {
     #[inline]
     fn candidates(&self, hash: KeyHash, stripe: usize) -> u64 {
         let KeyBuckets { fingerprint, first, second } = self.view.key_buckets(hash);
-        let wanted = [first, second].map(|row| Wanted { row, value: fingerprint as u32 });
-        // A field has `UNIT` bytes, so its four slots are `UNIT` words.
-        for_unit!(self.rows.unit(), UNIT => {
-            self.rows.holding::<UNIT, UNIT>(wanted.into_iter(), stripe)
+        let wanted = [first, second].map(|row| CellQuery { row, value: fingerprint as u32 });
+        // A field has `FIELD_LEN` bytes, so its four slots are `FIELD_LEN` words.
+        for_field_len!(self.rows.field_len(), FIELD_LEN => {
+            self.rows.filters_with_cell::<FIELD_LEN, FIELD_LEN>(wanted.into_iter(), stripe)
         })
     }
 }

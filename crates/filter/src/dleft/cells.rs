@@ -16,7 +16,7 @@
 
 use super::permutations::Position;
 use super::shape::{CELLS, Shape};
-use crate::kernel::{CellLanes, CellTarget, Vector};
+use crate::kernel::{CellLanes, CellTarget, InstructionSet};
 
 /// Maximum number of words of a bucket.
 const WORDS_MAX: usize = 4;
@@ -54,7 +54,7 @@ pub(super) struct CellLayout {
     /// The bits of the counters, shifted right by the bits of a remainder.
     counter_mask: u64,
     lanes: CellLanes,
-    vector: Vector,
+    instructions: InstructionSet,
 }
 
 impl CellLayout {
@@ -82,7 +82,7 @@ impl CellLayout {
             remainder_mask: ones * ((1 << remainder_bits) - 1),
             counter_mask: ones * ((1 << counter_bits) - 1),
             lanes: CellLanes::new(remainder_bits, counter_bits),
-            vector: Vector::detect(),
+            instructions: InstructionSet::detect(),
         }
     }
 
@@ -156,7 +156,7 @@ impl CellLayout {
     /// There is no branch per bucket, so that cache misses overlap and no branch is mispredicted.
     #[inline]
     pub(super) fn contains(&self, table: &[u8], targets: &[CellTarget]) -> bool {
-        self.vector.cells_contain(table, targets, &self.lanes).unwrap_or_else(|| {
+        self.instructions.cells_contain(table, targets, &self.lanes, || {
             if self.word_count == 2 {
                 self.contains_in::<2>(table, targets)
             } else {
@@ -301,10 +301,10 @@ mod tests {
                         let held: Vec<u32> = held.map(|(_, counter)| *counter).collect();
                         assert_eq!(found.collect::<Vec<_>>(), held);
                         let target = CellTarget { at, remainder: position.remainder };
-                        for vector in Vector::all() {
-                            let cells = CellLayout { vector, ..cells };
+                        for instructions in InstructionSet::available() {
+                            let cells = CellLayout { instructions, ..cells };
                             let is_held = cells.contains(&table, &[target]);
-                            assert_eq!(is_held, !held.is_empty(), "{vector:?}");
+                            assert_eq!(is_held, !held.is_empty(), "{instructions:?}");
                             let outside = CellTarget { at: usize::MAX - at, ..target };
                             assert!(!cells.contains(&table, &[outside]));
                             assert_eq!(cells.contains(&table, &[outside, target]), is_held);

@@ -11,7 +11,7 @@ use super::stored::DLeftView;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use crate::header::Header;
-use crate::slices::{Rows, SlicedForm, Wanted, for_unit};
+use crate::slices::{CellQuery, Rows, SlicedForm, for_field_len};
 
 /// D-left filters with the same number of buckets and the same length of remainders.
 #[derive(Clone, Debug)]
@@ -79,10 +79,10 @@ impl SlicedForm for DLeftSlices {
     fn candidates(&self, hash: KeyHash, stripe: usize) -> u64 {
         let number = self.view.number(hash);
         let positions = self.view.positions(number);
-        let wanted = positions.map(|(row, remainder)| Wanted { row, value: remainder });
-        // A field has `UNIT` bytes, so its eight cells are `2 * UNIT` words.
-        let held = for_unit!(self.rows.unit(), UNIT => {
-            self.rows.holding::<UNIT, { 2 * UNIT }>(wanted, stripe)
+        let wanted = positions.map(|(row, remainder)| CellQuery { row, value: remainder });
+        // A field has `FIELD_LEN` bytes, so its eight cells are `2 * FIELD_LEN` words.
+        let held = for_field_len!(self.rows.field_len(), FIELD_LEN => {
+            self.rows.filters_with_cell::<FIELD_LEN, { 2 * FIELD_LEN }>(wanted, stripe)
         });
         held | self.stashed(number, stripe)
     }
@@ -95,6 +95,6 @@ impl DLeftSlices {
         let first = self.rows.first_filter(stripe);
         let filters = self.stash[from..].iter().take_while(|(stashed, _)| *stashed == number);
         let bits = filters.filter_map(|(_, filter)| filter.checked_sub(first));
-        bits.filter(|bit| *bit < 8 * self.rows.unit()).fold(0, |mask, bit| mask | 1 << bit)
+        bits.filter(|bit| *bit < 8 * self.rows.field_len()).fold(0, |mask, bit| mask | 1 << bit)
     }
 }

@@ -1,10 +1,10 @@
-//! Bytes at the start of a cache line.
+//! Bytes aligned to a cache line.
 
 use bytes::Bytes;
 use filter::AlignedBytes;
 
-/// Copies `body` to where a cache line starts, so that what a filter puts into one line is in one.
+/// Copies `body` to a cache line boundary, so that each line-sized block of a filter is one line.
 pub(super) fn aligned(body: &[u8]) -> Bytes {
-    // A copy that is not aligned is as right, only slower.
+    // An unaligned copy is correct, only slower.
     AlignedBytes::copy_of(body).map_or_else(|_| Bytes::copy_from_slice(body), Bytes::from_owner)
 }

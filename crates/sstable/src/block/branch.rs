@@ -1,4 +1,4 @@
-//! A block of the data index as it is kept in memory: entries, and the heads of their rows.
+//! A block of the data index in memory: entries, and the heads of their rows.
 #![allow(
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
@@ -7,27 +7,27 @@
 
 use bytes::Bytes;
 
-use super::index::{BlockPlace, Branch, IndexEntry};
+use super::index::{BlockHandle, IndexEntries, IndexEntry};
 use super::slot::BlockSlot;
 use crate::encoding::DamageReason;
 use crate::row_heads::RowHeads;
 use crate::{Comparator, KeyRef};
 
-/// Entries that can be searched.
+/// A searchable index block: root, intermediate or leaf.
 #[derive(Debug)]
 pub(crate) struct IndexBlock {
-    branch: Branch,
-    /// `None` where rows are not in the order of their bytes.
+    branch: IndexEntries,
+    /// `None` if rows are not ordered bytewise.
     heads: Option<RowHeads>,
     order: Comparator,
-    /// One for each entry, for those of data blocks.
+    /// One slot per entry; used only if the entries point to data blocks.
     slots: Box<[BlockSlot]>,
 }
 
 impl IndexBlock {
-    /// Takes entries, whose keys and order it checks.
-    pub(crate) fn new(branch: Branch, order: Comparator) -> Result<Self, DamageReason> {
-        let mut previous: Option<(KeyRef<'_>, BlockPlace)> = None;
+    /// Takes entries after checking their keys and their order.
+    pub(crate) fn new(branch: IndexEntries, order: Comparator) -> Result<Self, DamageReason> {
+        let mut previous: Option<(KeyRef<'_>, BlockHandle)> = None;
         for entry in branch.entries() {
             let key = KeyRef::parse(entry.key).ok_or("an index key is not a key")?;
             if let Some((previous_key, previous_block)) = previous {
@@ -46,7 +46,7 @@ impl IndexBlock {
         Ok(Self { branch, heads, order, slots })
     }
 
-    /// The number of the last entry whose key is not greater than `key`; 0 if all are greater.
+    /// Returns the index of the last entry whose key is at most `key`; 0 if all are greater.
     pub(crate) fn find(&self, key: &KeyRef<'_>) -> usize {
         let all = 0..self.branch.len();
         let candidates = self.heads.as_ref().map_or(all, |heads| heads.candidates(key.row));
@@ -59,49 +59,51 @@ impl IndexBlock {
                 end = middle;
             }
         }
-        debug_assert!(self.is_between(start, key), "index entries out of order around {start}");
-        // All keys are greater: the first block is the one to look into.
+        debug_assert!(
+            self.is_insertion_point(start, key),
+            "index entries out of order around {start}"
+        );
+        // If all keys are greater, the key can only be in the first block.
         start.max(1) - 1
     }
 
-    /// Whether the entry before number `index` is not greater than `key`, and the one of it is.
-    fn is_between(&self, index: usize, key: &KeyRef<'_>) -> bool {
+    /// Whether the entry before `index` is at most `key`, and the entry at `index` is greater.
+    fn is_insertion_point(&self, index: usize, key: &KeyRef<'_>) -> bool {
         let is_le = |index| self.order.compare(&key_of(&self.branch, index), key).is_le();
         (index == 0 || is_le(index - 1)) && (index == self.branch.len() || !is_le(index))
     }
 
-    /// The entries; at least one.
+    /// The number of entries, at least 1.
     pub(crate) const fn len(&self) -> usize {
         self.branch.len()
     }
 
-    /// The entry of this number, counted from 0; `None` past the last.
+    /// Returns the entry at `index`; `None` past the last.
     #[inline]
     pub(crate) fn entry(&self, index: usize) -> Option<IndexEntry<'_>> {
         self.branch.entry(index)
     }
 
-    /// The last entry.
     pub(crate) fn last_entry(&self) -> IndexEntry<'_> {
         self.entry(self.branch.len() - 1).expect("an index block has an entry")
     }
 
-    /// Where in memory the data block is that an entry leads to.
+    /// Returns the slot for the data block that an entry points to.
     ///
     /// # Panics
     ///
-    /// If there is no such entry.
+    /// If `index` is out of bounds.
     #[inline]
     pub(crate) fn slot(&self, index: usize) -> &BlockSlot {
         &self.slots[index]
     }
 
-    /// A key of this block that outlives a borrow of it.
-    pub(crate) fn keep(&self, key: &[u8]) -> Bytes {
+    /// Returns an owned handle to a key of this block, without copying the key.
+    pub(crate) fn owned_key(&self, key: &[u8]) -> Bytes {
         self.branch.body().slice_ref(key)
     }
 
-    /// Bytes it takes in memory.
+    /// The size in memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Self>()
             + self.branch.body().len()
@@ -110,18 +112,17 @@ impl IndexBlock {
     }
 }
 
-/// The key of an entry.
 #[inline]
-fn key_of(branch: &Branch, index: usize) -> KeyRef<'_> {
-    let entry = branch.entry(index).expect("the entry is one of the block's");
-    KeyRef::parse(entry.key).expect("keys are checked when the block is made")
+fn key_of(branch: &IndexEntries, index: usize) -> KeyRef<'_> {
+    let entry = branch.entry(index).expect("the index is in bounds");
+    KeyRef::parse(entry.key).expect("`new` has checked the keys")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::BlockOffset;
-    use crate::block::index::write_branch;
+    use crate::block::index::write_index_entries;
 
     fn index(rows: &[&[u8]]) -> Result<IndexBlock, DamageReason> {
         let keys = rows.iter().map(|row| {
@@ -132,15 +133,15 @@ mod tests {
         let keys: Vec<_> = keys.collect();
         let entries = keys.iter().enumerate().map(|(number, key)| {
             let offset = BlockOffset::new(number as u64 * 100);
-            IndexEntry { block: BlockPlace { offset, len: 100 }, key }
+            IndexEntry { block: BlockHandle { offset, len: 100 }, key }
         });
         let mut body = Vec::new();
-        write_branch(&mut body, entries);
-        IndexBlock::new(Branch::new(body.into())?, Comparator::Bytes)
+        write_index_entries(&mut body, entries);
+        IndexBlock::new(IndexEntries::new(body.into())?, Comparator::Bytes)
     }
 
     #[test]
-    fn the_last_entry_that_is_not_greater_is_found() {
+    fn find_returns_the_last_entry_that_is_not_greater() {
         let index = index(&[b"b", b"d", b"f"]).unwrap();
         for (row, expected) in [(b"a", 0), (b"b", 0), (b"c", 0), (b"d", 1), (b"e", 1), (b"g", 2)] {
             assert_eq!(index.find(&KeyRef::before_row(row)), expected, "{row:?}");
@@ -149,20 +150,20 @@ mod tests {
         assert_eq!(index.find(&KeyRef::after_row(b"d")), 1);
     }
 
-    /// No other way leads to an index block, so that a search can rely on the order.
+    /// Every index block is made by `new`, so a search can rely on the order.
     #[test]
-    fn entries_out_of_order_are_refused_when_a_block_is_made() {
+    fn entries_out_of_order_are_rejected() {
         let refused = |rows: &[&[u8]]| index(rows).expect_err("out of order");
         assert_eq!(refused(&[b"b", b"a"]), "index keys out of order");
         let mut key = Vec::new();
         KeyRef::before_row(b"a").write_flat(&mut key);
         let entry = |offset| {
-            let block = BlockPlace { offset: BlockOffset::new(offset), len: 100 };
+            let block = BlockHandle { offset: BlockOffset::new(offset), len: 100 };
             IndexEntry { block, key: &key }
         };
         let mut body = Vec::new();
-        write_branch(&mut body, [entry(100), entry(0)].into_iter());
-        let branch = Branch::new(body.into()).expect("the entries lie in the block");
+        write_index_entries(&mut body, [entry(100), entry(0)].into_iter());
+        let branch = IndexEntries::new(body.into()).expect("the entries lie in the block");
         let what = IndexBlock::new(branch, Comparator::Bytes).expect_err("out of order");
         assert_eq!(what, "blocks out of order in the index");
     }
@@ -178,7 +179,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "index out of bounds")]
-    fn a_slot_of_no_entry_is_a_broken_invariant() {
+    fn a_slot_out_of_bounds_is_a_broken_invariant() {
         let _ = index(&[b"a", b"c"]).expect("in order").slot(2);
     }
 }

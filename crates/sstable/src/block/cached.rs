@@ -1,4 +1,4 @@
-//! Blocks as the cache holds them: one type for each kind of block.
+//! Blocks in the cache: one type for each kind of block.
 //!
 //! | block            | in the cache                       | loaded as                                   |
 //! |------------------|------------------------------------|---------------------------------------------|
@@ -7,7 +7,7 @@
 //! | Bloom chunk      | `Bloom`                            | `Arc<BloomBits>`                            |
 //! | META             | `Meta`, or `Filter` if it was read as a filter | `Arc<MetaBlock>`, `Arc<FilterBlock>` |
 //!
-//! A block is matched once, where it is loaded; from there on its type is known.
+//! The kind is matched once, when a block is loaded; callers get a typed block.
 
 use std::sync::Arc;
 
@@ -18,26 +18,26 @@ use super::branch::IndexBlock;
 use super::data::DataBlock;
 use super::decoded::DecodedBlock;
 use super::encoded::EncodedBlock;
-use super::index::Branch;
+use super::index::IndexEntries;
 use super::meta::{FilterBlock, MetaBlock};
 use crate::encoding::DamageReason;
 use crate::{BlockKind, Comparator};
 
-/// A block in the cache. Its size is fixed.
+/// A block in the cache; its size does not change.
 #[derive(Clone, Debug)]
 pub(crate) enum CachedBlock {
-    /// A delta-encoded data block as it was read.
+    /// A delta-encoded data block as read from the file.
     Encoded(Arc<EncodedBlock>),
     Decoded(Arc<DecodedBlock>),
     Index(Arc<IndexBlock>),
     Bloom(Arc<BloomBits>),
     Meta(Arc<MetaBlock>),
-    /// A META block that was read as a filter.
+    /// A META block parsed as a filter.
     Filter(Arc<FilterBlock>),
 }
 
 impl CachedBlock {
-    /// Bytes it takes in memory.
+    /// The size in memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Encoded(block) => block.bytes(),
@@ -49,7 +49,6 @@ impl CachedBlock {
         }
     }
 
-    /// What kind of block it is.
     pub(crate) const fn kind(&self) -> BlockKind {
         match self {
             Self::Encoded(_) | Self::Decoded(_) => BlockKind::Data,
@@ -69,30 +68,30 @@ impl From<DataBlock> for CachedBlock {
     }
 }
 
-/// A block of a type that the cache knows, data blocks apart.
+/// A block type that the cache can hold, other than data blocks.
 pub(crate) trait TypedBlock: Sized {
-    /// The kind as which it is counted.
+    /// The kind under which reads of this type are counted.
     const KIND: BlockKind;
 
-    /// Takes the body of a block, verified and decompressed.
+    /// Parses the verified and decompressed body of a block.
     fn parse(body: &Bytes, order: Comparator) -> Result<Self, DamageReason>;
 
-    /// Bytes it takes in memory.
+    /// The size in memory, in bytes.
     fn bytes(&self) -> usize;
 
-    /// Wraps it for the cache.
+    /// Wraps the block for the cache.
     fn into_cached(block: Arc<Self>) -> CachedBlock;
 
-    /// Takes what the cache holds where a block of this type is expected.
+    /// Converts a cached block to this type, if possible.
     fn from_cached(block: CachedBlock) -> CacheLookup<Self>;
 }
 
-/// What the cache holds where a block of type `T` is expected.
+/// The result of looking up a block of type `T` in the cache.
 pub(crate) enum CacheLookup<T> {
     Block(Arc<T>),
-    /// The same block in another form. It has to be read again.
+    /// The block is cached in a form that cannot be converted; it must be read again.
     OtherForm,
-    /// A block of another type.
+    /// The cache holds a block of another type under this key.
     OtherType(CachedBlock),
 }
 
@@ -100,7 +99,7 @@ impl TypedBlock for IndexBlock {
     const KIND: BlockKind = BlockKind::Index;
 
     fn parse(body: &Bytes, order: Comparator) -> Result<Self, DamageReason> {
-        Self::new(Branch::new(body.clone())?, order)
+        Self::new(IndexEntries::new(body.clone())?, order)
     }
 
     fn bytes(&self) -> usize {

@@ -1,4 +1,4 @@
-//! What is common to a data block in its two states, as read and decoded.
+//! A data block in either of its two states: encoded, as read from the file, or decoded.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::KeyRef;
 use crate::buffers::Buffers;
 use crate::encoding::DamageReason;
 
-/// A data block in either state, shared by the cache and its readers.
+/// A data block in either state, shared between the cache and readers.
 #[derive(Clone, Debug)]
 pub(crate) enum DataBlock {
     Encoded(Arc<EncodedBlock>),
@@ -25,7 +25,7 @@ impl DataBlock {
         }
     }
 
-    /// Decodes the block; copies it if others share it.
+    /// Decodes the block in place, or into a copy if the block is shared.
     pub(crate) fn into_decoded(
         self,
         buffers: &mut Buffers,
@@ -41,17 +41,17 @@ impl DataBlock {
         decoded.map(Arc::new)
     }
 
-    /// Recycles the buffer, unless others share the block.
-    pub(crate) fn give_back(self, buffers: &mut Buffers) {
+    /// Returns the block's buffer to `buffers`, unless the block is shared.
+    pub(crate) fn recycle(self, buffers: &mut Buffers) {
         match self {
             Self::Encoded(block) => {
                 if let Some(own) = Arc::into_inner(block) {
-                    own.give_back(buffers);
+                    own.recycle(buffers);
                 }
             }
             Self::Decoded(block) => {
                 if let Some(own) = Arc::into_inner(block) {
-                    own.give_back(buffers);
+                    own.recycle(buffers);
                 }
             }
         }
@@ -66,7 +66,7 @@ pub(crate) enum DataRef<'a> {
 }
 
 impl<'a> DataRef<'a> {
-    /// Where it is in its file.
+    /// Returns the block's handle, type and predecessor.
     pub(crate) const fn origin(self) -> &'a BlockOrigin {
         match self {
             Self::Encoded(block) => block.origin(),
@@ -74,7 +74,7 @@ impl<'a> DataRef<'a> {
         }
     }
 
-    /// Calls `visit` with the first cell's key, after a check of that cell.
+    /// Checks the first cell and calls `visit` with its key.
     pub(crate) fn with_first_key<R>(
         self,
         visit: impl FnOnce(&KeyRef<'_>) -> R,

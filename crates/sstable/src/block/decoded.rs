@@ -1,4 +1,4 @@
-//! A data block whose cells are all plain and checked, with an index of its rows: it can be searched.
+//! A data block whose cells are all plain and checked, with a row index for searches.
 //!
 //! ```text
 //! row index  table, heads, offsets: see `row_index`
@@ -13,13 +13,13 @@
 use filter::KeyHash;
 
 use super::origin::BlockOrigin;
-use super::row_index::{RowIndex, RowIndexKind, RowPlace, row_at};
-use super::row_table::{RowTable, TableAddress, offset};
+use super::row_index::{RowIndex, RowIndexKind, RowPosition, row_at};
+use super::row_table::{RowTable, TableAddress, to_usize};
 use crate::buffers::Buffers;
 use crate::encoding::{CellLayout, PlainCells, PlainCursor, RowStarts};
 use crate::{CellRef, KeyRef};
 
-/// A data block that can be searched. It does not change: neither its cells nor its size.
+/// A searchable data block; its cells and its size do not change.
 #[derive(Debug)]
 pub(crate) struct DecodedBlock {
     origin: BlockOrigin,
@@ -29,31 +29,30 @@ pub(crate) struct DecodedBlock {
 }
 
 impl DecodedBlock {
-    /// Takes cells that were all checked; `starts` comes from that check.
+    /// Takes cells that have all been checked; `starts` is the result of that check.
     pub(super) fn new(
         origin: BlockOrigin,
         cells: PlainCells,
         layout: CellLayout,
         starts: RowStarts,
-        lookup: RowIndexKind,
+        kind: RowIndexKind,
     ) -> Self {
-        let index = RowIndex::new(&cells, layout, starts, lookup);
+        let index = RowIndex::new(&cells, layout, starts, kind);
         Self { origin, cells, layout, index }
     }
 
-    /// Where it is in its file.
     pub(crate) const fn origin(&self) -> &BlockOrigin {
         &self.origin
     }
 
-    /// Bytes it takes in memory, with those of parts that are built later.
+    /// The size in memory, in bytes, including parts that are built lazily.
     pub(crate) const fn bytes(&self) -> usize {
         size_of::<Self>() + self.cells.bytes() + self.index.bytes()
     }
 
-    /// Recycles its buffer.
-    pub(crate) fn give_back(self, buffers: &mut Buffers) {
-        buffers.give_back(self.cells.into_buffer());
+    /// Returns the block's buffer to `buffers`.
+    pub(crate) fn recycle(self, buffers: &mut Buffers) {
+        buffers.recycle(self.cells.into_buffer());
     }
 
     /// Returns a cursor on the first cell.
@@ -67,80 +66,81 @@ impl DecodedBlock {
         PlainCursor::at(&self.cells, self.layout, at)
     }
 
-    /// Moves a cursor to the next cell. Returns `false` if there is none; the cursor then stays.
+    /// Moves a cursor to the next cell; returns `false` and leaves the cursor if there is none.
     #[inline]
     pub(crate) fn advance(&self, cursor: &mut PlainCursor) -> bool {
         cursor.advance(&self.cells, self.layout)
     }
 
-    /// The cell that a cursor stands on.
+    /// Returns the cell at the cursor.
     #[inline]
     pub(crate) fn cell<'a>(&'a self, cursor: &PlainCursor) -> CellRef<'a> {
         cursor.cell(&self.cells)
     }
 
-    /// How many cells there are; at least one.
+    /// The number of cells, at least 1.
     pub(crate) const fn cell_count(&self) -> u64 {
         self.index.cell_count
     }
 
-    /// The first cell's key.
     pub(crate) fn first_key(&self) -> KeyRef<'_> {
         self.cell(&self.cursor()).key()
     }
 
-    /// The last cell's key.
     pub(crate) fn last_key(&self) -> KeyRef<'_> {
         self.cell(&self.cursor_at(self.index.last_cell_at)).key()
     }
 
-    /// Where the last cell starts.
+    /// The offset of the last cell.
     pub(crate) const fn last_cell_at(&self) -> usize {
         self.index.last_cell_at
     }
 
-    /// Where in memory the table of rows is.
+    /// The address of the row table.
     pub(super) fn table_address(&self) -> Option<TableAddress> {
         self.index.table.as_ref().map(RowTable::address)
     }
 
-    /// Prefetches the table's line for a row of this hash.
+    /// Prefetches the line of the row table for a row with this hash.
     pub(crate) fn prefetch_row_start(&self, hash: KeyHash) {
         if let Some(table) = &self.index.table {
             table.prefetch(hash);
         }
     }
 
-    /// Returns where the row of this hash most likely starts, if anywhere, and prefetches the cell there.
+    /// Returns a candidate offset for a row with this hash, and prefetches the cell at that offset.
     pub(crate) fn prefetch_cell(&self, hash: KeyHash) -> Option<u32> {
         let at = self.index.table.as_ref()?.candidate(hash)?;
         let cells = &**self.cells.body();
-        filter::prefetch_line(&cells[offset(at)]);
-        self.prefetch_cell_end(offset(at));
+        filter::prefetch_line(&cells[to_usize(at)]);
+        self.prefetch_cell_end(to_usize(at));
         Some(at)
     }
 
-    /// Prefetches where the cell at `at` most likely ends. A cell's lengths are at its front, its sequence
-    /// id is at its end: often on another cache line, whose load would wait for the lengths.
+    /// Prefetches the likely end of the cell at `at`.
+    ///
+    /// The lengths of a cell are at its start, the sequence id is at its end, often on another
+    /// cache line. Without the prefetch, the load of that line depends on the load of the lengths.
     #[inline]
     fn prefetch_cell_end(&self, at: usize) {
-        // The last cells of a block may be shorter than the average; then there is no such byte.
-        let end = self.cells.body().get(at + self.index.usual_cell_len - 1);
+        // Near the end of the block there may be no such byte.
+        let end = self.cells.body().get(at + self.index.average_cell_len - 1);
         end.into_iter().for_each(filter::prefetch_line);
     }
 
-    /// Returns `at`, a candidate from [`prefetch_cell`](Self::prefetch_cell), if the cell there is of `row`.
-    pub(crate) fn row_at(&self, at: u32, row: &[u8]) -> Option<usize> {
-        let at = offset(at);
+    /// Returns the candidate from [`prefetch_cell`](Self::prefetch_cell) if its cell belongs to
+    /// `row`.
+    pub(crate) fn verify_candidate(&self, at: u32, row: &[u8]) -> Option<usize> {
+        let at = to_usize(at);
         (row_at(self.cells.body(), at) == row).then_some(at)
     }
 
-    /// Returns where the first cell of a row of this hash starts, if the row is in the block.
+    /// Returns the offset of a row's first cell, if the row is in the block.
     pub(crate) fn row_start(&self, row: &[u8], hash: KeyHash) -> Option<usize> {
         let Some(table) = &self.index.table else {
             return match self.find_row(row) {
-                RowPlace::Here(at) => Some(at),
-                RowPlace::Before(_) | RowPlace::Behind => None,
+                RowPosition::At(at) => Some(at),
+                RowPosition::Before(_) | RowPosition::AfterAll => None,
             };
         };
         let cells = &**self.cells.body();
@@ -150,17 +150,17 @@ impl DecodedBlock {
         })
     }
 
-    /// Finds a row, or where it would be.
-    pub(super) fn find_row(&self, row: &[u8]) -> RowPlace {
+    /// Returns the position of a row, or of its successor.
+    pub(super) fn find_row(&self, row: &[u8]) -> RowPosition {
         self.index.find(self.cells.body(), self.layout.order, row)
     }
 
-    /// Where the first cell starts whose key is not less than `key`; `None` if all are less.
+    /// Returns the offset of the first cell whose key is at least `key`; `None` if all are less.
     pub(crate) fn seek(&self, key: &KeyRef<'_>) -> Option<usize> {
         let at = match self.find_row(key.row) {
-            RowPlace::Here(at) => at,
-            RowPlace::Before(at) => return Some(at),
-            RowPlace::Behind => return None,
+            RowPosition::At(at) => at,
+            RowPosition::Before(at) => return Some(at),
+            RowPosition::AfterAll => return None,
         };
         let mut cursor = self.cursor_at(at);
         while self.layout.order.compare(&self.cell(&cursor).key(), key).is_lt() {
@@ -171,15 +171,16 @@ impl DecodedBlock {
         Some(cursor.position())
     }
 
-    /// Where the last cell starts whose key is less than `key`; `None` if none is.
+    /// Returns the offset of the last cell whose key is less than `key`; `None` if there is none.
     pub(crate) fn last_before(&self, key: &KeyRef<'_>) -> Option<usize> {
         let mut before = Vec::new();
         self.row_cells_before(self.seek(key).unwrap_or(self.cells.body().len()), &mut before);
         before.pop()
     }
 
-    /// Fills `before` with the places of the cells before the one at `at` that are of the same row
-    /// as the last of them. None if there is no cell before it.
+    /// Fills `before` with the offsets of the cells before `at` that share the predecessor's row.
+    ///
+    /// The predecessor is the last cell before `at`. `before` is empty if there is none.
     pub(crate) fn row_cells_before(&self, at: usize, before: &mut Vec<usize>) {
         before.clear();
         let Some(start) = self.index.row_start_before(at) else { return };

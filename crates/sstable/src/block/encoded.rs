@@ -1,9 +1,9 @@
-//! A data block as it was read from the file: plain or delta-encoded cells, not yet checked.
+//! A data block as read from the file: plain or delta-encoded cells, not yet checked.
 //!
-//! No cell is used before it is checked. To be searched the block is [decoded](EncodedBlock::decode),
-//! which checks all cells. A scan past the cache, and the first get that reads a delta-encoded block,
-//! need neither a row index nor all plain cells: their [cursor](EncodedBlock::cursor) decodes and checks
-//! each cell it comes to.
+//! Every cell is checked before it is used. [Decoding](EncodedBlock::decode) checks all cells and
+//! builds a row index, so that the block can be searched. A scan that bypasses the cache, and the
+//! first get that reads a delta-encoded block, need neither: their
+//! [cursor](EncodedBlock::cursor) decodes and checks one cell at a time.
 #![allow(clippy::arithmetic_side_effects, reason = "bytes in memory")]
 
 use std::cmp::Ordering;
@@ -17,7 +17,7 @@ use crate::encoding::{
     CellLayout, Cells, CheckingCursor, DamageReason, DeltaCursor, RowStarts, Step, decode_delta,
 };
 
-/// A data block whose cells are still to be checked.
+/// A data block whose cells are not yet checked.
 #[derive(Debug)]
 pub(crate) struct EncodedBlock {
     origin: BlockOrigin,
@@ -26,32 +26,30 @@ pub(crate) struct EncodedBlock {
 }
 
 impl EncodedBlock {
-    /// Takes the cells of a block.
     pub(crate) const fn new(origin: BlockOrigin, cells: Cells, layout: CellLayout) -> Self {
         Self { origin, cells, layout }
     }
 
-    /// Where it is in its file.
     pub(crate) const fn origin(&self) -> &BlockOrigin {
         &self.origin
     }
 
-    /// Bytes it takes in memory.
+    /// The size in memory, in bytes.
     pub(crate) const fn bytes(&self) -> usize {
         size_of::<Self>() + self.cells.bytes()
     }
 
-    /// Whether a cursor has to decode its cells.
     pub(crate) const fn is_delta_encoded(&self) -> bool {
         matches!(self.cells, Cells::Delta(_))
     }
 
-    /// Bytes of all its cells as plain cells, as the block states.
+    /// Bytes of all cells in plain form, as stated by the block.
     pub(crate) const fn plain_len(&self) -> usize {
         self.cells.plain_len()
     }
 
-    /// The bytes of the longest cell, or of all cells if these are at most `enough`.
+    /// Returns the length of the longest cell, or of all cells together if that is at most
+    /// `enough`.
     pub(crate) fn longest_cell_len(&self, enough: usize) -> Result<usize, DamageReason> {
         let len = self.plain_len();
         if len <= enough {
@@ -65,41 +63,41 @@ impl EncodedBlock {
         Ok(longest)
     }
 
-    /// Recycles its buffer.
-    pub(crate) fn give_back(self, buffers: &mut Buffers) {
-        buffers.give_back(self.cells.into_buffer());
+    /// Returns the block's buffer to `buffers`.
+    pub(crate) fn recycle(self, buffers: &mut Buffers) {
+        buffers.recycle(self.cells.into_buffer());
     }
 
-    /// Checks all cells and makes them plain; `buffers` get what is no longer needed.
+    /// Checks all cells and decodes them into plain form; unused memory goes to `buffers`.
     pub(crate) fn decode(
         self,
-        lookup: RowIndexKind,
+        kind: RowIndexKind,
         buffers: &mut Buffers,
     ) -> Result<DecodedBlock, DamageReason> {
         let Self { origin, cells, layout } = self;
         match cells {
             Cells::Plain(cells) => {
-                let starts = RowStarts::of_plain(&cells, layout)?;
-                Ok(DecodedBlock::new(origin, cells, layout, starts, lookup))
+                let starts = RowStarts::from_plain(&cells, layout)?;
+                Ok(DecodedBlock::new(origin, cells, layout, starts, kind))
             }
             Cells::Delta(_) => {
-                let decoded = decoded_copy(&origin, &cells, layout, lookup, buffers);
-                buffers.give_back(cells.into_buffer());
+                let decoded = decoded_copy(&origin, &cells, layout, kind, buffers);
+                buffers.recycle(cells.into_buffer());
                 decoded
             }
         }
     }
 
-    /// Decodes a copy, for a block that others share.
+    /// Decodes into a copy, for a block that is shared.
     pub(crate) fn decode_copy(
         &self,
-        lookup: RowIndexKind,
+        kind: RowIndexKind,
         buffers: &mut Buffers,
     ) -> Result<DecodedBlock, DamageReason> {
-        decoded_copy(&self.origin, &self.cells, self.layout, lookup, buffers)
+        decoded_copy(&self.origin, &self.cells, self.layout, kind, buffers)
     }
 
-    /// Returns a cursor on the first cell.
+    /// Checks the first cell and returns a cursor on it.
     pub(crate) fn cursor(&self) -> Result<EncodedCursor, DamageReason> {
         match &self.cells {
             Cells::Plain(cells) => {
@@ -110,28 +108,30 @@ impl EncodedBlock {
         }
     }
 
-    /// Moves a cursor to the next cell, and checks that cell.
+    /// Moves a cursor to the next cell and checks it.
     #[inline]
     pub(crate) fn step(&self, cursor: &mut EncodedCursor) -> Result<Step, DamageReason> {
         match (cursor, &self.cells) {
             (EncodedCursor::Plain(cursor), Cells::Plain(cells)) => cursor.step(cells, self.layout),
             (EncodedCursor::Delta(cursor), Cells::Delta(cells)) => cursor.step(cells),
-            _ => of_another_block(),
+            _ => wrong_block(),
         }
     }
 
-    /// The cell that a cursor stands on.
+    /// Returns the cell at the cursor.
     #[inline]
     pub(crate) fn cell<'a>(&'a self, cursor: &'a EncodedCursor) -> CellRef<'a> {
         match (cursor, &self.cells) {
             (EncodedCursor::Plain(cursor), Cells::Plain(cells)) => cursor.cell(cells),
             (EncodedCursor::Delta(cursor), Cells::Delta(cells)) => cursor.cell(cells),
-            _ => of_another_block(),
+            _ => wrong_block(),
         }
     }
 
-    /// Moves a cursor to the first cell whose row is not less than `row`, and returns how that row
-    /// compares with it. If all rows are less, the cursor ends on the last cell.
+    /// Moves a cursor to the first cell whose row is at least `row`.
+    ///
+    /// Returns how that cell's row compares with `row`. If all rows are less, the cursor ends on
+    /// the last cell.
     pub(crate) fn go_to_row(
         &self,
         cursor: &mut EncodedCursor,
@@ -159,20 +159,20 @@ fn decoded_copy(
     origin: &BlockOrigin,
     cells: &Cells,
     layout: CellLayout,
-    lookup: RowIndexKind,
+    kind: RowIndexKind,
     buffers: &mut Buffers,
 ) -> Result<DecodedBlock, DamageReason> {
     let (plain, starts) = match cells {
         Cells::Plain(cells) => {
-            let starts = RowStarts::of_plain(cells, layout)?;
+            let starts = RowStarts::from_plain(cells, layout)?;
             (cells.to_owned_in(buffers), starts)
         }
         Cells::Delta(cells) => decode_delta(cells, layout, buffers)?,
     };
-    Ok(DecodedBlock::new(*origin, plain, layout, starts, lookup))
+    Ok(DecodedBlock::new(*origin, plain, layout, starts, kind))
 }
 
-/// A cursor over an [`EncodedBlock`]: on a cell that it has checked.
+/// A cursor over an [`EncodedBlock`]; the cell at the cursor is checked.
 #[derive(Clone, Debug)]
 pub(crate) enum EncodedCursor {
     Plain(CheckingCursor),
@@ -180,7 +180,7 @@ pub(crate) enum EncodedCursor {
 }
 
 impl EncodedCursor {
-    /// Where the cell starts, or would if the block was plain.
+    /// The offset of the cell among the plain cells of the block.
     pub(crate) const fn position(&self) -> usize {
         match self {
             Self::Plain(cursor) => cursor.position(),
@@ -188,7 +188,7 @@ impl EncodedCursor {
         }
     }
 
-    /// Bytes of the cell as a plain one.
+    /// Bytes of the cell in plain form.
     pub(crate) const fn cell_len(&self) -> usize {
         match self {
             Self::Plain(cursor) => cursor.cell_len(),
@@ -198,6 +198,6 @@ impl EncodedCursor {
 }
 
 #[cold]
-fn of_another_block() -> ! {
-    panic!("a cursor was used with another block than its own")
+fn wrong_block() -> ! {
+    panic!("a cursor was used with another block")
 }

@@ -1,13 +1,13 @@
-//! The index of a row filter that is cut into partitions by key range.
+//! The index of a row filter that is partitioned by key range.
 //!
-//! A filter of our own stands in META blocks, which HBase passes over:
+//! Our row filters are stored in META blocks, which HBase ignores:
 //!
 //! | META block            | holds                                                             |
 //! |-----------------------|-------------------------------------------------------------------|
-//! | `filter.row`          | a filter over all rows, where one block is enough for it          |
-//! | `filter.row.index`    | else this index                                                   |
-//! | `filter.row.00000000` | and a filter over the first rows of the file,                     |
-//! | `filter.row.00000001` | one over the rows that follow, and so on                          |
+//! | `filter.row`          | a filter over all rows, if it fits one block                      |
+//! | `filter.row.index`    | otherwise this index                                              |
+//! | `filter.row.00000000` | and the partition with the first rows of the file,                |
+//! | `filter.row.00000001` | the next partition, and so on                                     |
 //!
 //! Body of the index:
 //!
@@ -15,18 +15,18 @@
 //! |---:|------:|--------------|---------------------------------------------------------------|
 //! |  0 |     4 | `version`    | u32 BE; 2. Version 1 lacks the checksums of the partitions    |
 //! |  4 |   1+n | `kind`       | u8 length and name, as in `blocked-bloom`                     |
-//! |    |     8 | `error rate` | f64 BE; over all partitions, as theory had it when written    |
+//! |    |     8 | `error rate` | f64 BE; over all partitions, computed when written            |
 //! |    |     4 | `count`      | u32 BE; how many partitions follow, at least 1                |
-//! |    |       | partitions   | one behind the other                                          |
+//! |    |       | partitions   | in row order                                                  |
 //!
-//! A partition; it has the rows from its first one up to that of the next:
+//! A partition, which covers the rows from its first row up to that of the next partition:
 //!
 //! | bytes | field       | encoding and meaning                                                |
 //! |------:|-------------|---------------------------------------------------------------------|
 //! |     8 | `keys`      | u64 BE; rows in it, at least 1                                      |
 //! |     4 | `length`    | u32 BE; bytes of the filter, not compressed                         |
-//! |     8 | `checksum`  | u64 BE; the one in the filter's header: tells it from other filters |
-//! |   2+n | `first row` | u16 BE length and bytes; greater than that of the one before        |
+//! |     8 | `checksum`  | u64 BE; from the filter's header; detects a wrong filter            |
+//! |   2+n | `first row` | u16 BE length and bytes; ascending                                  |
 
 use bytes::Bytes;
 use filter::{FilterKind, KeyHash, Seed};
@@ -37,31 +37,31 @@ use crate::input::Input;
 use crate::row_heads::RowHeads;
 
 const VERSION: u32 = 2;
-/// The version without checksums, which earlier releases wrote.
+/// The version without checksums, written by earlier releases.
 const VERSION_WITHOUT_CHECKSUMS: u32 = 1;
-/// Bytes of a partition without its checksum and its first row.
+/// Bytes of a partition without checksum and first row.
 const PARTITION_LEN_MIN: usize = 14;
 
-/// The name of the META block that holds the index.
+/// The name of the META block with the index.
 pub(crate) const FILTER_INDEX_NAME: &str = "filter.row.index";
 
-/// The name of the META block that holds a partition.
+/// The name of the META block with a partition.
 pub(crate) fn partition_name(number: usize) -> String {
     format!("{ROW_FILTER_NAME}.{number:08}")
 }
 
-/// The checksum of an index's body that the file info holds.
+/// The checksum of the index body, which is stored in the file info.
 pub(crate) fn index_checksum(body: &[u8]) -> u64 {
     KeyHash::new(Seed::new(0), body).get()
 }
 
-/// Whether the name is one of those in the first table above.
+/// Whether a META block with this name belongs to a row filter.
 pub(crate) fn is_filter_name(name: &[u8]) -> bool {
     let rest = name.strip_prefix(ROW_FILTER_NAME.as_bytes());
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"."))
 }
 
-/// One of the filters.
+/// The index entry of one partition.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Partition {
     pub(crate) keys: u64,
@@ -83,53 +83,53 @@ pub(crate) struct FilterIndex {
 impl FilterIndex {
     /// Takes partitions in the order of their rows.
     pub(crate) fn new(kind: FilterKind, error_rate: f64, partitions: Vec<Partition>) -> Self {
-        let heads = RowHeads::new(partitions.iter().map(|it| &it.first_row[..]));
+        let heads = RowHeads::new(partitions.iter().map(|partition| &partition.first_row[..]));
         Self { kind, error_rate, partitions, heads }
     }
 
     /// Reads the body of an index.
     pub(crate) fn parse(body: &Bytes) -> Result<Self, DamageReason> {
         let mut input = Input::new(body);
-        let has_checksums = match input.array().map(u32::from_be_bytes).ok_or(ENDS)? {
+        let has_checksums = match input.array().map(u32::from_be_bytes).ok_or(TRUNCATED)? {
             VERSION => true,
             VERSION_WITHOUT_CHECKSUMS => false,
-            _ => return Err("a filter index of a version that this build does not know".into()),
+            _ => return Err("unknown version of the filter index".into()),
         };
-        let name_len = input.u8().ok_or(ENDS)?;
-        let name = input.take(name_len.into()).ok_or(ENDS)?;
+        let name_len = input.u8().ok_or(TRUNCATED)?;
+        let name = input.take(name_len.into()).ok_or(TRUNCATED)?;
         let kind = std::str::from_utf8(name).ok().and_then(FilterKind::from_name);
         let kind = kind.ok_or_else(|| format!("unknown filter {}", crate::escape(name)))?;
-        let error_rate = input.array().map(f64::from_be_bytes).ok_or(ENDS)?;
+        let error_rate = input.array().map(f64::from_be_bytes).ok_or(TRUNCATED)?;
         if !(0.0..=1.0).contains(&error_rate) {
-            return Err("an error rate that is none".into());
+            return Err("error rate outside 0..=1".into());
         }
-        let count = input.len_i32().ok_or(ENDS)?;
+        let count = input.len_i32().ok_or(TRUNCATED)?;
         if count == 0 || count > input.len() / PARTITION_LEN_MIN {
             return Err(format!("{count} partitions in {} bytes", input.len()).into());
         }
         let mut partitions: Vec<Partition> = Vec::with_capacity(count);
         let mut key_count = 0_u64;
         for _ in 0..count {
-            let keys = input.array().map(u64::from_be_bytes).ok_or(ENDS)?;
-            let len = input.array().map(u32::from_be_bytes).ok_or(ENDS)?;
+            let keys = input.array().map(u64::from_be_bytes).ok_or(TRUNCATED)?;
+            let len = input.array().map(u32::from_be_bytes).ok_or(TRUNCATED)?;
             let checksum = if has_checksums {
-                Some(input.array().map(u64::from_be_bytes).ok_or(ENDS)?)
+                Some(input.array().map(u64::from_be_bytes).ok_or(TRUNCATED)?)
             } else {
                 None
             };
-            let row_len = input.u16().ok_or(ENDS)?;
-            let first_row = body.slice_ref(input.take(row_len.into()).ok_or(ENDS)?);
+            let row_len = input.u16().ok_or(TRUNCATED)?;
+            let first_row = body.slice_ref(input.take(row_len.into()).ok_or(TRUNCATED)?);
             if partitions.last().is_some_and(|last| last.first_row >= first_row) {
                 return Err("partitions out of order".into());
             }
             if keys == 0 {
-                return Err("a partition without rows".into());
+                return Err("empty partition".into());
             }
-            key_count = key_count.checked_add(keys).ok_or("more rows than can be counted")?;
+            key_count = key_count.checked_add(keys).ok_or("row count overflows")?;
             partitions.push(Partition { keys, len, checksum, first_row });
         }
         if !input.is_empty() {
-            return Err("bytes behind the filter index".into());
+            return Err("trailing bytes after the filter index".into());
         }
         Ok(Self::new(kind, error_rate, partitions))
     }
@@ -138,11 +138,11 @@ impl FilterIndex {
     ///
     /// # Panics
     ///
-    /// If a partition has no checksum, as one that was read from an index of version 1.
+    /// If a partition has no checksum, because it was read from an index of version 1.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let name = self.kind.name().as_bytes();
         out.extend_from_slice(&VERSION.to_be_bytes());
-        out.push(u8::try_from(name.len()).expect("names of filters are short"));
+        out.push(u8::try_from(name.len()).expect("filter names are short"));
         out.extend_from_slice(name);
         out.extend_from_slice(&self.error_rate.to_be_bytes());
         let count = u32::try_from(self.partitions.len()).expect("a file has fewer than 2^32 rows");
@@ -152,20 +152,19 @@ impl FilterIndex {
             let row_len = u16::try_from(row.len()).expect("the writer has checked the row");
             out.extend_from_slice(&partition.keys.to_be_bytes());
             out.extend_from_slice(&partition.len.to_be_bytes());
-            let checksum =
-                partition.checksum.expect("a filter that was just made has its checksum");
+            let checksum = partition.checksum.expect("new partitions have a checksum");
             out.extend_from_slice(&checksum.to_be_bytes());
             out.extend_from_slice(&row_len.to_be_bytes());
             out.extend_from_slice(row);
         }
     }
 
-    /// The partition that has the row if one has it; `None` for a row before the first.
+    /// Returns the partition that covers the row; `None` for a row before the first.
     pub(crate) fn find(&self, row: &[u8]) -> Option<usize> {
-        let between = self.heads.candidates(row);
-        let start = between.start;
-        let equal = self.partitions.get(between).expect("candidates are partitions");
-        let not_after = equal.partition_point(|partition| partition.first_row[..] <= *row);
+        let candidates = self.heads.candidates(row);
+        let start = candidates.start;
+        let equal_heads = self.partitions.get(candidates).expect("candidates are partitions");
+        let not_after = equal_heads.partition_point(|partition| partition.first_row[..] <= *row);
         start.checked_add(not_after).expect("both count partitions").checked_sub(1)
     }
 
@@ -179,14 +178,14 @@ impl FilterIndex {
         self.partitions.iter().map(|partition| u64::from(partition.len)).sum()
     }
 
-    /// Bytes it takes in memory, those of the block it was read from among them.
+    /// The size in memory, in bytes, including the first rows that share the block's bytes.
     pub(crate) fn bytes(&self) -> usize {
         let rows = self.partitions.iter().map(|partition| partition.first_row.len());
         rows.chain([size_of_val(&self.partitions[..]), self.heads.bytes()]).sum()
     }
 }
 
-const ENDS: &str = "ends in the filter index";
+const TRUNCATED: &str = "ends in the filter index";
 
 #[cfg(test)]
 mod tests {
@@ -210,9 +209,9 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read() {
+    fn an_index_round_trips() {
         let written = index(&["b", "bb", "c"]);
-        let read = FilterIndex::parse(&bytes(&written).into()).expect("our own bytes");
+        let read = FilterIndex::parse(&bytes(&written).into()).expect("a sound index");
         assert_eq!((read.kind, read.error_rate), (written.kind, written.error_rate));
         assert_eq!(read.partitions, written.partitions);
         assert_eq!((read.key_count(), read.byte_size()), (21, 210));
@@ -239,7 +238,7 @@ mod tests {
         while let Some(at) = at(&old) {
             old.drain(at..at + 8);
         }
-        let read = FilterIndex::parse(&old.into()).expect("the old form");
+        let read = FilterIndex::parse(&old.into()).expect("version 1");
         assert_eq!(read.partitions.len(), 2);
         for (read, written) in read.partitions.iter().zip(&written.partitions) {
             assert_eq!(read, &Partition { checksum: None, ..written.clone() });
@@ -247,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn no_bytes_make_an_index_that_is_none() {
+    fn damaged_indexes_are_rejected() {
         let sound = bytes(&index(&["b", "c"]));
         for len in 0..sound.len() {
             assert!(FilterIndex::parse(&Bytes::copy_from_slice(&sound[..len])).is_err(), "{len}");
@@ -262,13 +261,13 @@ mod tests {
         refused(|bytes| bytes[5] = b'x', "unknown filter");
         refused(|bytes| bytes[18] = 0x7f, "error rate");
         refused(|bytes| bytes[26] = 0x7f, "partitions in");
-        refused(|bytes| bytes.push(0), "behind");
+        refused(|bytes| bytes.push(0), "trailing");
         refused(|bytes| *bytes.last_mut().expect("a row") = b'b', "order");
-        refused(|bytes| bytes[30..38].fill(0), "without rows");
+        refused(|bytes| bytes[30..38].fill(0), "empty partition");
     }
 
     #[test]
-    fn names_stand_in_the_order_of_their_rows() {
+    fn partition_names_sort_by_number() {
         let names: Vec<_> = [0, 1, 9, 10, 12_345_678].map(partition_name).into();
         assert!(names.is_sorted() && names.iter().all(|name| is_filter_name(name.as_bytes())));
         assert_eq!(names[1], "filter.row.00000001");

@@ -1,4 +1,4 @@
-//! The 33-byte header in front of every block.
+//! The 33-byte header of every block.
 //!
 //! | at | bytes | field                           | encoding and meaning                           |
 //! |---:|------:|---------------------------------|------------------------------------------------|
@@ -10,7 +10,7 @@
 //! | 25 |     4 | `bytes_per_checksum`            | i32 BE; 16,384 unless configured               |
 //! | 29 |     4 | `on_disk_data_size_with_header` | i32 BE; header and data, without checksums     |
 //!
-//! Behind it stand the data as stored and one [checksum](crate::checksum) of four bytes for every
+//! The stored data and then the [checksums](crate::checksum) follow: four bytes for every
 //! `bytes_per_checksum` bytes of header and data. HBase: `HFileBlock.Header`.
 
 use std::io::Read;
@@ -19,35 +19,35 @@ use byteorder::{BigEndian, ReadBytesExt};
 
 use crate::{BlockOffset, BlockType, ChecksumType, Damage};
 
-/// What a block says about itself.
+/// The header of a block.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Header {
-    /// What the block holds.
+    /// The block's type.
     pub block_type: BlockType,
-    /// Bytes behind the header: data as stored, then checksums.
+    /// Bytes after the header: stored data and checksums.
     pub on_disk_size_without_header: u32,
-    /// Bytes of the data once decompressed.
+    /// Bytes of the decompressed data.
     pub uncompressed_size: u32,
-    /// The last block of this type before this one. All blocks with cells count as one type.
+    /// The previous block of this type. `Data` and `EncodedData` count as one type.
     pub previous_block: Option<BlockOffset>,
-    /// What guards the block.
+    /// The checksum algorithm.
     pub checksum_type: ChecksumType,
-    /// How many bytes one checksum covers.
+    /// Bytes that one checksum covers.
     pub bytes_per_checksum: u32,
-    /// Bytes of the header and of the data as stored.
+    /// Bytes of the header and the stored data.
     pub on_disk_data_size_with_header: u32,
 }
 
 impl Header {
-    /// Bytes a header takes in the file.
+    /// Bytes of a header in the file.
     pub const LEN: u32 = 33;
 
-    /// The header of a block whose data take `stored_len` bytes as stored.
+    /// Returns the header of a block with `stored_len` bytes of stored data.
     ///
     /// # Panics
     ///
-    /// If the block is longer than 2 GiB or no bytes make a checksum; the writer checks both.
+    /// If the block exceeds 2 GiB or `bytes_per_checksum` is 0; the writer checks both.
     pub(crate) fn new(
         block_type: BlockType,
         stored_len: usize,
@@ -61,12 +61,12 @@ impl Header {
         let data_size = data_size.expect("a block is shorter than 2 GiB");
         assert!(bytes_per_checksum > 0, "a checksum covers at least one byte");
         let checksums = data_size.div_ceil(bytes_per_checksum).checked_mul(4);
-        let behind_header = checksums.and_then(|sums| size(stored_len)?.checked_add(sums));
+        let after_header = checksums.and_then(|sums| size(stored_len)?.checked_add(sums));
         Self {
             block_type,
-            on_disk_size_without_header: behind_header
+            on_disk_size_without_header: after_header
                 .filter(|len| i32::try_from(*len).is_ok())
-                .expect("a block is shorter than 2 GiB with its checksums"),
+                .expect("a block and its checksums are shorter than 2 GiB"),
             uncompressed_size: size(uncompressed_len).expect("a block is shorter than 2 GiB"),
             previous_block,
             checksum_type,
@@ -75,30 +75,30 @@ impl Header {
         }
     }
 
-    /// Reads the header of the block at `at`, and checks it as far as it can be checked alone.
+    /// Reads the header of the block at `at`, and checks that its fields are consistent.
     ///
     /// # Errors
     ///
     /// [`Damage`] if the bytes end, the magic is unknown, or the sizes contradict each other.
     pub(crate) fn read(mut bytes: &[u8], at: BlockOffset) -> Result<Self, Damage> {
-        let corrupt = |what| Damage { at, block: None, what };
-        let ends = |_| corrupt("ends in a block header".into());
+        let damage = |what| Damage { at, block: None, what };
+        let truncated = |_| damage("ends in a block header".into());
 
         let mut magic = [0; 8];
-        bytes.read_exact(&mut magic).map_err(ends)?;
+        bytes.read_exact(&mut magic).map_err(truncated)?;
         let block_type = BlockType::from_magic(magic)
             .filter(|found| *found != BlockType::Trailer)
-            .ok_or_else(|| corrupt(format!("no block: {}", crate::escape(&magic)).into()))?;
-        let corrupt = |what| Damage::in_block(block_type, at, what);
-        let ends = |_| corrupt("ends in its header");
-        let stored = bytes.read_i32::<BigEndian>().map_err(ends)?;
-        let uncompressed = bytes.read_i32::<BigEndian>().map_err(ends)?;
-        let previous = bytes.read_i64::<BigEndian>().map_err(ends)?;
-        let checksum_type = bytes.read_u8().map_err(ends)?;
-        let bytes_per_checksum = bytes.read_i32::<BigEndian>().map_err(ends)?;
-        let data_size = bytes.read_i32::<BigEndian>().map_err(ends)?;
+            .ok_or_else(|| damage(format!("no block: {}", crate::escape(&magic)).into()))?;
+        let damage = |what| Damage::in_block(block_type, at, what);
+        let truncated = |_| damage("ends in its header");
+        let stored = bytes.read_i32::<BigEndian>().map_err(truncated)?;
+        let uncompressed = bytes.read_i32::<BigEndian>().map_err(truncated)?;
+        let previous = bytes.read_i64::<BigEndian>().map_err(truncated)?;
+        let checksum_type = bytes.read_u8().map_err(truncated)?;
+        let bytes_per_checksum = bytes.read_i32::<BigEndian>().map_err(truncated)?;
+        let data_size = bytes.read_i32::<BigEndian>().map_err(truncated)?;
 
-        let size = |number: i32| u32::try_from(number).map_err(|_| corrupt("negative size"));
+        let size = |number: i32| u32::try_from(number).map_err(|_| damage("negative size"));
         let header = Self {
             block_type,
             on_disk_size_without_header: size(stored)?,
@@ -110,21 +110,21 @@ impl Header {
                         .ok()
                         .map(BlockOffset::new)
                         .filter(|previous| *previous < at)
-                        .ok_or_else(|| corrupt("the previous block is not before it"))?,
+                        .ok_or_else(|| damage("the previous block is not before it"))?,
                 ),
             },
             checksum_type: ChecksumType::from_code(checksum_type)
-                .ok_or_else(|| corrupt("unknown checksum type"))?,
+                .ok_or_else(|| damage("unknown checksum type"))?,
             bytes_per_checksum: size(bytes_per_checksum)?,
             on_disk_data_size_with_header: size(data_size)?,
         };
         if header.bytes_per_checksum == 0 {
-            return Err(corrupt("a checksum for every 0 bytes"));
+            return Err(damage("a checksum for every 0 bytes"));
         }
         if header.on_disk_data_size_with_header < Self::LEN
             || Some(header.len()) != header.data_len().checked_add(header.checksums_len())
         {
-            return Err(corrupt("its sizes contradict each other"));
+            return Err(damage("its sizes contradict each other"));
         }
         Ok(header)
     }
@@ -141,18 +141,18 @@ impl Header {
         out.extend_from_slice(&self.on_disk_data_size_with_header.to_be_bytes());
     }
 
-    /// Bytes of the whole block in the file: header, data as stored, checksums.
+    /// Bytes of the whole block in the file: header, stored data, checksums.
     #[expect(clippy::arithmetic_side_effects, reason = "two numbers of 32 bits")]
     pub fn len(&self) -> u64 {
         u64::from(self.on_disk_size_without_header) + u64::from(Self::LEN)
     }
 
-    /// Whether the block has no data at all, as the index of a file without cells.
+    /// Whether the block has no data, as the root index of a file without cells.
     pub fn is_empty(&self) -> bool {
         self.on_disk_data_size_with_header == Self::LEN
     }
 
-    /// Bytes that the checksums cover: header and data as stored.
+    /// Bytes that the checksums cover: header and stored data.
     fn data_len(&self) -> u64 {
         self.on_disk_data_size_with_header.into()
     }
@@ -161,7 +161,7 @@ impl Header {
     ///
     /// # Panics
     ///
-    /// If a checksum covers 0 bytes; no header that was read from a file says so.
+    /// If `bytes_per_checksum` is 0; headers read from a file are checked for this.
     #[expect(clippy::arithmetic_side_effects, reason = "four times a number of 32 bits")]
     pub fn checksums_len(&self) -> u64 {
         assert!(self.bytes_per_checksum > 0, "a checksum covers at least one byte");
@@ -173,7 +173,7 @@ impl Header {
 mod tests {
     use super::*;
 
-    /// The first header of the file in appendix A of the format description, which HBase wrote.
+    /// The first header of the HBase file in appendix A of the format description.
     const REAL: &[u8] =
         b"DATABLK*\0\0\0\x96\0\0\0\x92\xff\xff\xff\xff\xff\xff\xff\xff\x02\0\0\x40\0\0\0\0\xb3";
 
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_of_hbase_is_read_and_written_again() {
+    fn a_header_from_hbase_round_trips() {
         let header = Header::read(REAL, BlockOffset::new(0)).unwrap();
         assert_eq!(
             header,
@@ -197,30 +197,30 @@ mod tests {
     }
 
     #[test]
-    fn a_short_header_is_damage() {
+    fn a_truncated_header_is_damage() {
         for len in 0..REAL.len() {
             assert!(Header::read(&REAL[..len], BlockOffset::new(0)).is_err());
         }
     }
 
     #[test]
-    fn what_contradicts_itself_is_damage() {
+    fn inconsistent_headers_are_damage() {
         assert!(changed(0, b"DATABLK?").is_err(), "magic");
         assert!(changed(0, b"TRABLK\"$").is_err(), "the trailer is no block");
         assert!(changed(8, &[0xff]).is_err(), "negative size");
-        assert!(changed(11, &[0x97]).is_err(), "a byte too many");
+        assert!(changed(11, &[0x97]).is_err(), "one byte too long");
         assert!(changed(12, &[0x80]).is_err(), "negative uncompressed size");
         assert!(changed(16, &64_i64.to_be_bytes()).is_err(), "its own predecessor");
         assert!(changed(16, &(-2_i64).to_be_bytes()).is_err(), "a negative predecessor");
         assert!(changed(16, &63_i64.to_be_bytes()).is_ok(), "a predecessor");
         assert!(changed(24, &[3]).is_err(), "checksum type");
         assert!(changed(25, &[0, 0, 0, 0]).is_err(), "bytes per checksum");
-        assert!(changed(25, &[0, 0, 0, 33]).is_err(), "more checksums than there is room for");
+        assert!(changed(25, &[0, 0, 0, 33]).is_err(), "more checksums than fit");
         assert!(changed(29, &[0, 0, 0, 32]).is_err(), "shorter than a header");
     }
 
     #[test]
-    fn every_bytes_per_checksum_gets_its_room() {
+    fn checksums_len_follows_bytes_per_checksum() {
         for bytes_per_checksum in [33, 64, 179, 178, 180] {
             let new =
                 |kind| Header::new(kind, 146, 500, None, ChecksumType::Null, bytes_per_checksum);

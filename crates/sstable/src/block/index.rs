@@ -1,7 +1,7 @@
-//! Index entries: where blocks are, and with which key each begins.
+//! Index entries: the handle of each block, and its first key.
 //!
-//! In a root (of the data index, of the meta index, of a Bloom filter) entries stand end to end; how
-//! many there are is said elsewhere.
+//! In a root (of the data index, the meta index, a Bloom filter) entries follow each other; their
+//! number is stored elsewhere, in the trailer or the Bloom meta block.
 //!
 //! | bytes | field                      | meaning                                                 |
 //! |------:|----------------------------|---------------------------------------------------------|
@@ -10,16 +10,17 @@
 //! |  1..9 | key length `k`             | hvlong                                                  |
 //! |   `k` | key                        | flat key of a cell, name of a META block, Bloom key     |
 //!
-//! The root of a data index of several levels ends with where its middle is: leaf offset (i64),
-//! leaf's on-disk size (i32), number of the entry in that leaf (i32).
+//! The root of a multi-level data index ends with the position of the middle entry (HBase:
+//! mid-key): leaf offset (i64), on-disk size of the leaf (i32), index of the entry in that leaf
+//! (i32).
 //!
-//! Leaf and intermediate blocks can be searched as they are:
+//! Leaf and intermediate blocks have an offset array, so that they can be searched in place:
 //!
 //! | bytes     | field                  | meaning                                                 |
 //! |----------:|------------------------|---------------------------------------------------------|
 //! |         4 | entry count `n`        | i32 BE                                                  |
 //! | 4·(n + 1) | entry offsets          | i32 BE each, from the end of this array; the last is    |
-//! |           |                        | the bytes of all entries                                |
+//! |           |                        | the total length of all entries                         |
 //! |           | entries                | block offset (i64), on-disk size (i32), key             |
 
 use bytes::Bytes;
@@ -28,37 +29,37 @@ use crate::encoding::DamageReason;
 use crate::input::{Input, hvlong_len, write_hvlong};
 use crate::{BlockOffset, BlockType};
 
-/// Where a block is, and the first key in it.
+/// The handle of a block, and its first key.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct IndexEntry<'a> {
-    pub(crate) block: BlockPlace,
+    pub(crate) block: BlockHandle,
     pub(crate) key: &'a [u8],
 }
 
-/// Where a block is, and how many bytes it takes there with header and checksums.
+/// The offset of a block and its length on disk, with header and checksums.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct BlockPlace {
+pub(crate) struct BlockHandle {
     pub(crate) offset: BlockOffset,
     pub(crate) len: u32,
 }
 
-/// Where a block of a known type is.
+/// The handle of a block whose type is known.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TypedPlace {
-    pub(crate) place: BlockPlace,
+pub(crate) struct TypedHandle {
+    pub(crate) handle: BlockHandle,
     pub(crate) block_type: BlockType,
 }
 
-impl BlockPlace {
-    /// Returns the place of a block that has to be of type `block_type`.
-    pub(crate) const fn of_type(self, block_type: BlockType) -> TypedPlace {
-        TypedPlace { place: self, block_type }
+impl BlockHandle {
+    /// Adds the type that the block must have.
+    pub(crate) const fn of_type(self, block_type: BlockType) -> TypedHandle {
+        TypedHandle { handle: self, block_type }
     }
 
-    /// The bytes a place takes in an entry.
+    /// Bytes of a handle in an entry.
     pub(crate) const LEN: usize = 12;
 
-    /// How many bytes the block takes in the file.
+    /// The length on disk as a `usize`.
     #[inline]
     pub(crate) fn byte_len(self) -> usize {
         usize::try_from(self.len).expect("a usize has 32 bits or more")
@@ -77,14 +78,14 @@ impl BlockPlace {
 }
 
 impl<'a> IndexEntry<'a> {
-    /// The bytes of an entry of a root whose key is empty.
-    pub(crate) const ROOT_LEN_MIN: usize = BlockPlace::LEN + 1;
+    /// Bytes of a root entry with an empty key.
+    pub(crate) const ROOT_LEN_MIN: usize = BlockHandle::LEN + 1;
 
     /// Reads an entry of a root.
     pub(crate) fn read_root(input: &mut Input<'a>) -> Result<Self, DamageReason> {
-        let block = BlockPlace::read(input).ok_or("an index entry without a place")?;
+        let block = BlockHandle::read(input).ok_or("bad block offset or size in an index entry")?;
         let len = input.hvlong().and_then(|len| usize::try_from(len).ok());
-        let key = len.and_then(|len| input.take(len)).ok_or("an index key goes past the block")?;
+        let key = len.and_then(|len| input.take(len)).ok_or("an index key exceeds the block")?;
         Ok(Self { block, key })
     }
 
@@ -95,27 +96,27 @@ impl<'a> IndexEntry<'a> {
         out.extend_from_slice(self.key);
     }
 
-    /// The bytes that [`write_root`](Self::write_root) appends for a key of this length.
+    /// Bytes that [`write_root`](Self::write_root) appends for a key of this length.
     #[expect(
         clippy::arithmetic_side_effects,
-        reason = "the key is in memory, and no more is added"
+        reason = "the key is in memory; at most 21 bytes are added"
     )]
     pub(crate) fn root_len(key_len: usize) -> usize {
         let len = i64::try_from(key_len).expect("a key is shorter than 2 GiB");
-        BlockPlace::LEN + hvlong_len(len) + key_len
+        BlockHandle::LEN + hvlong_len(len) + key_len
     }
 }
 
-/// The middle of a data index of several levels.
+/// The middle entry of a multi-level data index.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct MiddleEntry {
-    pub(crate) leaf: BlockPlace,
+    pub(crate) leaf: BlockHandle,
     pub(crate) entry_in_leaf: u32,
 }
 
 impl MiddleEntry {
     pub(crate) fn read(input: &mut Input<'_>) -> Option<Self> {
-        let leaf = BlockPlace::read(input)?;
+        let leaf = BlockHandle::read(input)?;
         Some(Self { leaf, entry_in_leaf: u32::try_from(input.len_i32()?).ok()? })
     }
 
@@ -126,7 +127,7 @@ impl MiddleEntry {
 }
 
 /// Appends the body of a leaf or intermediate block.
-pub(crate) fn write_branch<'a>(
+pub(crate) fn write_index_entries<'a>(
     out: &mut Vec<u8>,
     entries: impl Iterator<Item = IndexEntry<'a>> + Clone,
 ) {
@@ -135,7 +136,7 @@ pub(crate) fn write_branch<'a>(
     let mut offset = 0_u32;
     out.extend_from_slice(&offset.to_be_bytes());
     for entry in entries.clone() {
-        let end = entry.key.len().checked_add(BlockPlace::LEN);
+        let end = entry.key.len().checked_add(BlockHandle::LEN);
         let end = end.and_then(|len| u32::try_from(len).ok()?.checked_add(offset));
         offset = end.expect("an index block is shorter than 2 GiB");
         out.extend_from_slice(&offset.to_be_bytes());
@@ -146,25 +147,25 @@ pub(crate) fn write_branch<'a>(
     }
 }
 
-/// Where the first offset of an entry stands, behind the count.
+/// Position of the offset array, after the count.
 const FIRST_OFFSET_AT: usize = 4;
 
-/// A leaf or intermediate block, checked when it is made and searched as it stands.
+/// The entries of a leaf or intermediate block, checked once and searched in place.
 #[derive(Clone, Debug)]
-pub(crate) struct Branch {
+pub(crate) struct IndexEntries {
     body: Bytes,
     count: usize,
     entries_at: usize,
 }
 
-impl Branch {
-    /// Takes the body of a block, whose offsets and places it checks.
+impl IndexEntries {
+    /// Takes the body of a block after checking its offsets and handles.
     pub(crate) fn new(body: Bytes) -> Result<Self, DamageReason> {
         let mut input = Input::new(&body);
         let count = input.len_i32().ok_or("no count of index entries")?;
         let offsets_len = count.checked_add(1).and_then(|offsets| offsets.checked_mul(4));
         let offsets = offsets_len.and_then(|len| input.take(len));
-        let (offsets, _) = offsets.ok_or("the index entries go past the block")?.as_chunks::<4>();
+        let (offsets, _) = offsets.ok_or("the index entries exceed the block")?.as_chunks::<4>();
         if count == 0 {
             return Err("no index entries".into());
         }
@@ -178,32 +179,32 @@ impl Branch {
                 None => {}
                 Some(start) => {
                     let entry = entries.get(start..end).ok_or(overlap)?;
-                    let entry = entry.first_chunk::<{ BlockPlace::LEN }>().ok_or(overlap)?;
-                    let place = BlockPlace::read(&mut Input::new(entry));
-                    place.ok_or("an index entry without a place")?;
+                    let entry = entry.first_chunk::<{ BlockHandle::LEN }>().ok_or(overlap)?;
+                    let handle = BlockHandle::read(&mut Input::new(entry));
+                    handle.ok_or("bad block offset or size in an index entry")?;
                 }
             }
             start = Some(end);
         }
         if start != Some(entries.len()) {
-            return Err("bytes behind the index entries".into());
+            return Err("trailing bytes after the index entries".into());
         }
         let entries_at = FIRST_OFFSET_AT.checked_add(offsets.as_flattened().len());
         let entries_at = entries_at.expect("both are in memory");
         Ok(Self { body, count, entries_at })
     }
 
-    /// The entries; at least one.
+    /// The number of entries, at least 1.
     pub(crate) const fn len(&self) -> usize {
         self.count
     }
 
-    /// The bytes of the block.
+    /// The body of the block.
     pub(crate) const fn body(&self) -> &Bytes {
         &self.body
     }
 
-    /// The entry of this number, counted from 0; `None` past the last.
+    /// Returns the entry at `index`; `None` past the last.
     #[inline]
     pub(crate) fn entry(&self, index: usize) -> Option<IndexEntry<'_>> {
         (index < self.count).then(|| self.entry_within(index))
@@ -213,7 +214,7 @@ impl Branch {
     #[expect(
         clippy::arithmetic_side_effects,
         clippy::indexing_slicing,
-        reason = "the offsets were checked when the block was made"
+        reason = "`new` has checked the offsets"
     )]
     fn entry_within(&self, index: usize) -> IndexEntry<'_> {
         let at = FIRST_OFFSET_AT + 4 * index;
@@ -223,11 +224,11 @@ impl Branch {
             self.entries_at + usize::try_from(offset).expect("a usize has 32 bits or more")
         });
         let mut input = Input::new(&self.body[start..end]);
-        let block = BlockPlace::read(&mut input).expect("places are checked");
+        let block = BlockHandle::read(&mut input).expect("`new` has checked the handles");
         IndexEntry { block, key: input.rest() }
     }
 
-    /// Every entry, in the order of the keys.
+    /// All entries in key order.
     pub(crate) fn entries(&self) -> impl Iterator<Item = IndexEntry<'_>> {
         (0..self.count).map(|index| self.entry_within(index))
     }
@@ -238,14 +239,14 @@ mod tests {
     use super::*;
 
     fn entry(offset: u64, len: u32, key: &[u8]) -> IndexEntry<'_> {
-        IndexEntry { block: BlockPlace { offset: BlockOffset::new(offset), len }, key }
+        IndexEntry { block: BlockHandle { offset: BlockOffset::new(offset), len }, key }
     }
 
-    /// The one root entry of the file in appendix A of the format description.
+    /// The only root entry of the file in appendix A of the format description.
     const ROOT: &[u8] = b"\0\0\0\0\0\0\0\0\0\0\0\xb7\x12\0\x04row1\x01fa\0\0\0\0\0\0\x03\xe8\x04";
 
     #[test]
-    fn a_root_entry_of_hbase_is_read_and_written_again() {
+    fn a_root_entry_from_hbase_round_trips() {
         let mut input = Input::new(ROOT);
         let read = IndexEntry::read_root(&mut input).unwrap();
         assert!(input.is_empty());
@@ -260,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn places_before_the_file_are_refused() {
+    fn negative_offsets_and_key_lengths_are_rejected() {
         let mut bad = ROOT.to_vec();
         bad[0] = 0x80;
         assert!(IndexEntry::read_root(&mut Input::new(&bad)).is_err());
@@ -270,9 +271,9 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_reads_back() {
+    fn a_middle_entry_round_trips() {
         let middle = MiddleEntry {
-            leaf: BlockPlace { offset: BlockOffset::new(7), len: 9 },
+            leaf: BlockHandle { offset: BlockOffset::new(7), len: 9 },
             entry_in_leaf: 3,
         };
         let mut written = Vec::new();
@@ -282,7 +283,7 @@ mod tests {
         assert_eq!(MiddleEntry::read(&mut Input::new(&written[..15])), None);
     }
 
-    /// The first leaf of a file that HBase wrote with an index of three levels.
+    /// The first leaf of an HBase file with a three-level index.
     fn leaf() -> Bytes {
         let file = include_bytes!("../../../../tests/data/hfile/s04-three-index-levels.hfile");
         let at = file.windows(8).position(|magic| magic == b"IDXLEAF2").unwrap();
@@ -291,9 +292,9 @@ mod tests {
     }
 
     #[test]
-    fn a_leaf_of_hbase_is_read_and_written_again() {
+    fn a_leaf_from_hbase_round_trips() {
         let body = leaf();
-        let branch = Branch::new(body.clone()).unwrap();
+        let branch = IndexEntries::new(body.clone()).unwrap();
         let entries: Vec<_> = branch.entries().collect();
         assert!(entries.len() > 1);
         assert_eq!(entries.len(), branch.len());
@@ -301,21 +302,24 @@ mod tests {
         assert!(entries.is_sorted_by_key(|entry| entry.block.offset));
         assert_eq!(branch.entry(entries.len()), None);
         let mut written = Vec::new();
-        write_branch(&mut written, entries.into_iter());
+        write_index_entries(&mut written, entries.into_iter());
         assert_eq!(written, body);
     }
 
     #[test]
-    fn leaves_that_contradict_themselves_are_refused() {
+    fn inconsistent_leaves_are_rejected() {
         let body = leaf();
         for len in 0..body.len() {
-            assert!(Branch::new(body.slice(..len)).is_err(), "{len}");
+            assert!(IndexEntries::new(body.slice(..len)).is_err(), "{len}");
         }
         for (at, byte) in [(0, 0x80), (0, 0x7f), (4, 1), (7, 1), (8, 0x80), (11, 11), (8, 1)] {
             let mut bad = body.to_vec();
             bad[at] = byte;
-            assert!(Branch::new(bad.into()).is_err(), "byte {at} is {byte}");
+            assert!(IndexEntries::new(bad.into()).is_err(), "byte {at} is {byte}");
         }
-        assert!(Branch::new(Bytes::from_static(&[0; 8])).is_err(), "an index of nothing");
+        assert!(
+            IndexEntries::new(Bytes::from_static(&[0; 8])).is_err(),
+            "an index without entries"
+        );
     }
 }

@@ -1,8 +1,7 @@
-//! META blocks: bytes under a name, among them filters of our own.
+//! META blocks: named byte strings, some of which hold our filters.
 //!
-//! A META block's body is whatever was written under its name; the meta index, one root of
-//! [index entries](super::index) in the order of the names, says where it is. HBase passes over
-//! names that it does not know.
+//! The meta index, a single root of [index entries](super::index) sorted by name, maps each name to
+//! its block. HBase ignores names that it does not know.
 #![allow(clippy::arithmetic_side_effects, reason = "bytes in memory")]
 
 use bytes::Bytes;
@@ -11,10 +10,10 @@ use filter::StoredFilter;
 use super::aligned::aligned;
 use crate::encoding::DamageReason;
 
-/// The name of the META block that holds a filter over the rows of its file.
+/// The name of the META block with a filter over all rows of the file.
 pub(crate) const ROW_FILTER_NAME: &str = "filter.row";
 
-/// A META block as it is kept in memory.
+/// A META block in memory.
 #[derive(Debug)]
 pub(crate) struct MetaBlock {
     body: Bytes,
@@ -26,18 +25,18 @@ impl MetaBlock {
         Self { body: aligned(body) }
     }
 
-    /// The bytes that were written under its name.
+    /// The bytes written under the block's name.
     pub(crate) const fn body(&self) -> &Bytes {
         &self.body
     }
 
-    /// Bytes it takes in memory.
+    /// The size in memory, in bytes.
     pub(crate) const fn bytes(&self) -> usize {
         size_of::<Self>() + self.body.len()
     }
 }
 
-/// A META block that holds a filter of ours.
+/// A META block parsed as a filter.
 #[derive(Debug)]
 pub(crate) struct FilterBlock {
     body: Bytes,
@@ -45,25 +44,24 @@ pub(crate) struct FilterBlock {
 }
 
 impl FilterBlock {
-    /// Copies and parses the body of a block.
+    /// Copies the body of a block and parses the filter in it.
     pub(super) fn new(body: &[u8]) -> Result<Self, DamageReason> {
         let body = aligned(body);
         let filter = StoredFilter::parse(body.clone()).map_err(|error| error.to_string())?;
         Ok(Self { body, filter })
     }
 
-    /// The filter.
     #[inline]
     pub(crate) const fn filter(&self) -> &StoredFilter<Bytes> {
         &self.filter
     }
 
-    /// The same block as bytes.
+    /// Returns the unparsed block; shares the bytes.
     pub(super) fn as_meta(&self) -> MetaBlock {
         MetaBlock { body: self.body.clone() }
     }
 
-    /// Bytes it takes in memory.
+    /// The size in memory, in bytes.
     #[inline]
     pub(crate) const fn bytes(&self) -> usize {
         size_of::<Self>() + self.body.len()

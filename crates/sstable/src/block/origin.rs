@@ -1,21 +1,21 @@
-//! Where a block in memory came from.
+//! The handle, type and predecessor of a block in memory.
 
 use super::header::Header;
-use super::index::BlockPlace;
+use super::index::BlockHandle;
 use crate::{BlockOffset, BlockType};
 
-/// Where a block in memory came from.
+/// Identifies a block in memory: its handle in the file, its type and its predecessor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockOrigin {
-    pub(crate) place: BlockPlace,
+    pub(crate) handle: BlockHandle,
     pub(crate) block_type: BlockType,
-    /// The block of its type before it, as its header has it.
+    /// The previous block of this type, from the block's header.
     pub(crate) previous: Option<BlockOffset>,
 }
 
 impl BlockOrigin {
-    /// Takes what the header says of a block at `place`.
-    pub(crate) const fn new(place: BlockPlace, header: &Header) -> Self {
-        Self { place, block_type: header.block_type, previous: header.previous_block }
+    /// Combines a block's handle with type and predecessor from its header.
+    pub(crate) const fn new(handle: BlockHandle, header: &Header) -> Self {
+        Self { handle, block_type: header.block_type, previous: header.previous_block }
     }
 }

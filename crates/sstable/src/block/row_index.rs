@@ -1,14 +1,14 @@
-//! Where the rows of a decoded block start: the table for gets, the heads for seeks.
+//! The row index of a decoded block: a hash table for gets, row heads for seeks.
 //!
 //! ```text
-//! table    ▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪    4 bytes a row and some free slots, see `row_table`: for gets
-//! heads    ▪▪▪▪▪▪▪▪▪▪▪▪       8 bytes a row, see `row_heads`: for seeks
-//! offsets  ▪▪▪▪▪▪▪▪▪▪▪▪       where each row's first cell starts
+//! table    ▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪    4 bytes per row and some free slots, see `row_table`: for gets
+//! heads    ▪▪▪▪▪▪▪▪▪▪▪▪       8 bytes per row, see `row_heads`: for seeks
+//! offsets  ▪▪▪▪▪▪▪▪▪▪▪▪       the offset of each row's first cell
 //! ```
 //!
-//! The second seek makes the heads. In a cache that is much smaller than what is read, most blocks are
-//! searched once, and mostly by gets: a binary search costs less than making the heads. Their bytes count
-//! from the beginning, because a block in the cache must not change its size.
+//! The heads are built by the second seek. In a cache much smaller than the working set, most
+//! blocks are searched once, and mostly by gets: a binary search is then cheaper than building the
+//! heads. Their bytes are counted from the start, because a cached block must not change its size.
 #![allow(
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
@@ -18,46 +18,46 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::row_table::{RowTable, offset};
+use super::row_table::{RowTable, to_usize};
 use crate::Comparator;
 use crate::encoding::{CellLayout, PlainCells, RowStarts};
 use crate::row_heads::{RowHeads, common_prefix_len};
 
-/// How rows are to be looked up in a decoded block.
+/// How rows are looked up in a decoded block.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum RowIndexKind {
-    /// By their hash, where the rows have one: for gets.
+    /// By hash, if rows are ordered bytewise: for gets.
     ByHash,
-    /// By their order alone: for a scan, which asks for one row after the other.
+    /// By binary search only: for scans.
     ByOrder,
 }
 
-/// Where the rows of a block start.
+/// The row index of a block.
 #[derive(Debug)]
 pub(super) struct RowIndex {
-    /// Of each row's first cell, ascending; at least one.
+    /// The offset of each row's first cell, ascending; at least one.
     offsets: Box<[u32]>,
-    /// `None` if rows are looked up by their order.
+    /// `None` if rows are looked up by binary search.
     pub(super) table: Option<RowTable>,
-    was_sought: AtomicBool,
-    /// None in it where rows are not in the order of their bytes.
+    was_searched: AtomicBool,
+    /// Holds `None` if rows are not ordered bytewise.
     heads: OnceLock<Option<RowHeads>>,
     pub(super) last_cell_at: usize,
     /// At least 1.
     pub(super) cell_count: u64,
-    /// Bytes that a cell takes on average.
-    pub(super) usual_cell_len: usize,
-    /// Bytes that it takes in memory, with those of the heads.
+    /// The average length of a cell.
+    pub(super) average_cell_len: usize,
+    /// The size in memory, including the heads.
     bytes: usize,
 }
 
 impl RowIndex {
-    /// Takes the row starts of a block whose cells were all checked.
+    /// Builds the index from the row starts of a block whose cells have all been checked.
     pub(super) fn new(
         cells: &PlainCells,
         layout: CellLayout,
         starts: RowStarts,
-        lookup: RowIndexKind,
+        kind: RowIndexKind,
     ) -> Self {
         let RowStarts { offsets, last_cell_at, cell_count } = starts;
         let cells = &**cells.body();
@@ -65,11 +65,11 @@ impl RowIndex {
             offsets.first() == Some(&0) && last_cell_at < cells.len() && cell_count > 0,
             "a checked block has a cell: {cell_count} cells, the last at {last_cell_at}"
         );
-        debug_assert!(offsets.is_sorted(), "rows follow each other");
+        debug_assert!(offsets.is_sorted(), "row offsets ascend");
         let mut bytes = size_of_val(&*offsets);
         let mut table = None;
-        if layout.order == Comparator::Bytes && lookup == RowIndexKind::ByHash {
-            let rows = rows_at(cells, &offsets);
+        if layout.order == Comparator::Bytes && kind == RowIndexKind::ByHash {
+            let rows = rows_of_cells(cells, &offsets);
             table = RowTable::new(
                 cells.len(),
                 offsets.len(),
@@ -84,53 +84,53 @@ impl RowIndex {
         Self {
             offsets: offsets.into(),
             table,
-            was_sought: AtomicBool::new(false),
+            was_searched: AtomicBool::new(false),
             heads: OnceLock::new(),
             last_cell_at,
             cell_count,
-            usual_cell_len: cells.len() / count,
+            average_cell_len: cells.len() / count,
             bytes,
         }
     }
 
-    /// Bytes that it takes in memory, or will.
+    /// The size in memory, in bytes, including the heads even if they are not yet built.
     pub(super) const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Finds a row, or where it would be.
-    pub(super) fn find(&self, cells: &[u8], order: Comparator, row: &[u8]) -> RowPlace {
+    /// Returns the position of a row, or of its successor.
+    pub(super) fn find(&self, cells: &[u8], order: Comparator, row: &[u8]) -> RowPosition {
         let heads = self.heads(cells, order);
         let candidates = heads.map_or(0..self.offsets.len(), |heads| heads.candidates(row));
         let start = candidates.start;
         let found = self.offsets[candidates]
-            .binary_search_by(|at| order.compare_rows(row_at(cells, offset(*at)), row));
+            .binary_search_by(|at| order.compare_rows(row_at(cells, to_usize(*at)), row));
         match found {
-            Ok(index) => RowPlace::Here(offset(self.offsets[start + index])),
+            Ok(index) => RowPosition::At(to_usize(self.offsets[start + index])),
             Err(index) => match self.offsets.get(start + index) {
-                Some(at) => RowPlace::Before(offset(*at)),
-                None => RowPlace::Behind,
+                Some(at) => RowPosition::Before(to_usize(*at)),
+                None => RowPosition::AfterAll,
             },
         }
     }
 
-    /// Where the last row starts that starts before `at`; `None` for 0.
+    /// Returns the offset of the last row that starts before `at`; `None` for 0.
     pub(super) fn row_start_before(&self, at: usize) -> Option<usize> {
-        let count = self.offsets.partition_point(|start| offset(*start) < at);
-        Some(offset(self.offsets[count.checked_sub(1)?]))
+        let count = self.offsets.partition_point(|start| to_usize(*start) < at);
+        Some(to_usize(self.offsets[count.checked_sub(1)?]))
     }
 
-    /// The heads, from the second call on.
+    /// Returns the heads; builds them in the second call.
     fn heads(&self, cells: &[u8], order: Comparator) -> Option<&RowHeads> {
         if let Some(heads) = self.heads.get() {
             return heads.as_ref();
         }
-        // Two threads may both take theirs for the first call: the heads are then made at the third.
-        if !self.was_sought.swap(true, Ordering::Relaxed) {
+        if !self.was_searched.swap(true, Ordering::Relaxed) {
             return None;
         }
-        let make =
-            || (order == Comparator::Bytes).then(|| RowHeads::new(rows_at(cells, &self.offsets)));
+        let make = || {
+            (order == Comparator::Bytes).then(|| RowHeads::new(rows_of_cells(cells, &self.offsets)))
+        };
         self.heads.get_or_init(make).as_ref()
     }
 
@@ -140,33 +140,33 @@ impl RowIndex {
     }
 }
 
-/// Where a row is in a block, or would be.
+/// The position of a row in a block, or of its successor.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum RowPlace {
-    /// Its first cell starts here.
-    Here(usize),
-    /// It is not in the block; the next greater row starts here.
+pub(super) enum RowPosition {
+    /// The row's first cell starts at this offset.
+    At(usize),
+    /// The row is absent; the next greater row starts at this offset.
     Before(usize),
-    /// All rows of the block are less.
-    Behind,
+    /// The row is absent; all rows of the block are less.
+    AfterAll,
 }
 
-/// The rows of the cells that start at these places.
-fn rows_at<'a>(
+/// The rows of the cells at these offsets.
+fn rows_of_cells<'a>(
     cells: &'a [u8],
     offsets: &'a [u32],
 ) -> impl DoubleEndedIterator<Item = &'a [u8]> + Clone {
-    offsets.iter().map(|at| row_at(cells, offset(*at)))
+    offsets.iter().map(|at| row_at(cells, to_usize(*at)))
 }
 
-/// The row of the cell that starts at `at`, read without the rest of the cell.
+/// Returns the row of the cell at `at`, without parsing the rest of the cell.
 ///
 /// # Panics
 ///
-/// If no cell starts there.
+/// If no cell starts at `at`.
 #[inline]
 pub(super) fn row_at(cells: &[u8], at: usize) -> &[u8] {
-    /// The two lengths of the cell, in front of the row's.
+    /// The key length and the value length, which precede the row length.
     const LENGTHS_LEN: usize = 8;
     let row = cells.get(at + LENGTHS_LEN..).and_then(|key| {
         let (len, rest) = key.split_first_chunk()?;
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     #[cfg(debug_assertions)]
-    #[should_panic(expected = "rows follow each other")]
+    #[should_panic(expected = "row offsets ascend")]
     fn rows_out_of_order_are_a_broken_invariant() {
         let _ = index(RowStarts { offsets: vec![0, 27, 5], last_cell_at: 27, cell_count: 3 });
     }

@@ -1,13 +1,13 @@
-//! Where each row of a block starts, by the hash of the row: what a get asks.
+//! A hash table from rows to the offsets of their first cells, for gets.
 //!
 //! ```text
-//! hash of a row   high bits → line, low bits → fingerprint
-//! line            [f|at][f|at][f|at] … sixteen in a cache line, the free ones last
+//! hash of a row   high bits → line, low bits → 12-bit fingerprint
+//! line            [f|at][f|at][f|at] … 16 slots in a cache line, free slots last
 //! ```
 //!
-//! A row is looked for in one line, mostly; only where a fingerprint agrees a cell is looked at. A
-//! search by halving or by heads would touch a line for each of its steps, each of which has to wait
-//! for the one before. A row that found its line full stands in the next one.
+//! A lookup usually reads one line, and then only the cells whose fingerprint matches. A binary
+//! search would load one cache line per step, each load dependent on the one before. A row whose
+//! line is full is stored in the next line with a free slot (linear probing).
 #![allow(
     clippy::indexing_slicing,
     clippy::as_conversions,
@@ -17,35 +17,36 @@
 
 use filter::{KeyHash, PrefetchHint, Seed};
 
-/// A hash table of row starts.
+/// A hash table from rows to offsets.
 #[derive(Debug)]
 pub(super) struct RowTable(Box<[Line]>);
 
-/// Fingerprints in the high bits, places in the low ones.
+/// Slots with the fingerprint in the high bits and the offset in the low bits.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Line([u32; SLOTS]);
 
 const SLOTS: usize = 16;
 
-/// Rows that a line gets on average.
+/// Average number of rows per line.
 const ROWS_PER_LINE: usize = 12;
 
-/// Lines that are searched at most, whatever keys somebody has made up.
-const LINES_SEARCHED_MAX: usize = 8;
+/// Maximum number of lines that a lookup probes, even for adversarial keys.
+const PROBED_LINES_MAX: usize = 8;
 
-/// Bits of a place.
-const PLACE_BITS: u32 = 20;
+/// Bits of an offset.
+const OFFSET_BITS: u32 = 20;
 
-/// A slot without a row: a place that none has.
+/// A slot without a row; no row has this offset.
 const FREE: u32 = u32::MAX;
 
 impl RowTable {
-    /// Blocks are mostly far shorter; in longer ones a place would not fit.
-    const BLOCK_LEN_MAX: usize = (1 << PLACE_BITS) - 1;
+    /// The longest block whose offsets fit; most blocks are far shorter.
+    const BLOCK_LEN_MAX: usize = (1 << OFFSET_BITS) - 1;
 
-    /// Takes the rows of a block of `block_len` bytes, which all differ, and where they start. `None` if
-    /// they cannot be put into a table; then another search has to do.
+    /// Builds a table of the distinct rows of a block of `block_len` bytes, and their offsets.
+    ///
+    /// Returns `None` if the rows do not fit a table; then rows are looked up by binary search.
     pub(super) fn new<'a>(
         block_len: usize,
         row_count: usize,
@@ -55,56 +56,58 @@ impl RowTable {
             return None;
         }
         let line_count = row_count.div_ceil(ROWS_PER_LINE).max(1);
-        // Once in some ten thousand blocks too many rows meet in one place, and twice the room helps.
+        // In about one of 10,000 blocks too many rows hash to neighbouring lines; doubling helps.
         Self::in_lines(line_count, rows.clone()).or_else(|| Self::in_lines(2 * line_count, rows))
     }
 
-    /// Puts the rows into `line_count` lines; `None` if all lines that are searched for one are full.
+    /// Builds a table of `line_count` lines; `None` if all probed lines of a row are full.
     fn in_lines<'a>(
         line_count: usize,
         rows: impl Iterator<Item = (&'a [u8], u32)>,
     ) -> Option<Self> {
         let mut lines = vec![Line([FREE; SLOTS]); line_count];
         for (row, at) in rows {
-            let (first, fingerprint) = split(row_hash(row), line_count);
-            debug_assert!(at < PLACE, "a place of {PLACE_BITS} bits, and not that of a free slot");
-            let slot = searched(first, line_count).find_map(|line| lines[line].free(line));
+            let (first, fingerprint) = line_and_fingerprint(row_hash(row), line_count);
+            debug_assert!(
+                at < OFFSET_MASK,
+                "the offset {at} does not fit {OFFSET_BITS} bits, or marks a free slot"
+            );
+            let slot = probed_lines(first, line_count).find_map(|line| lines[line].free_slot(line));
             let (line, slot) = slot?;
             lines[line].0[slot] = fingerprint | at;
         }
         Some(Self(lines.into()))
     }
 
-    /// Where it is in memory.
+    /// The address of the table in memory.
     pub(super) fn address(&self) -> TableAddress {
         TableAddress(PrefetchHint::of_slice(&self.0))
     }
 
-    /// Prefetches the line in which a row of this hash is looked for first.
+    /// Prefetches the first line that a lookup of this hash probes.
     pub(super) fn prefetch(&self, hash: KeyHash) {
         self.address().prefetch(hash);
     }
 
-    /// Where a row of this hash may start, as the line says in which it is looked for first.
+    /// Returns the first candidate offset for this hash in its first line.
     pub(super) fn candidate(&self, hash: KeyHash) -> Option<u32> {
-        let (first, fingerprint) = split(hash, self.0.len());
+        let (first, fingerprint) = line_and_fingerprint(hash, self.0.len());
         let line = &self.0[first];
-        let slot = line.0.get(offset(line.agreeing(fingerprint).trailing_zeros()))?;
-        (*slot != FREE).then_some(slot & PLACE)
+        let slot = line.0.get(to_usize(line.matching(fingerprint).trailing_zeros()))?;
+        (*slot != FREE).then_some(slot & OFFSET_MASK)
     }
 
-    /// Where a row of this hash starts, if `is_there` says that it starts at one of the places where it
-    /// may.
-    pub(super) fn find(&self, hash: KeyHash, is_there: impl Fn(usize) -> bool) -> Option<usize> {
-        let (first, fingerprint) = split(hash, self.0.len());
-        for line in searched(first, self.0.len()).map(|line| &self.0[line]) {
-            let mut agreeing = line.agreeing(fingerprint);
-            while agreeing != 0 {
-                let slot = line.0[offset(agreeing.trailing_zeros())];
-                if slot != FREE && is_there(offset(slot & PLACE)) {
-                    return Some(offset(slot & PLACE));
+    /// Returns the first candidate offset for this hash that `has_row` confirms.
+    pub(super) fn find(&self, hash: KeyHash, has_row: impl Fn(usize) -> bool) -> Option<usize> {
+        let (first, fingerprint) = line_and_fingerprint(hash, self.0.len());
+        for line in probed_lines(first, self.0.len()).map(|line| &self.0[line]) {
+            let mut matching = line.matching(fingerprint);
+            while matching != 0 {
+                let slot = line.0[to_usize(matching.trailing_zeros())];
+                if slot != FREE && has_row(to_usize(slot & OFFSET_MASK)) {
+                    return Some(to_usize(slot & OFFSET_MASK));
                 }
-                agreeing &= agreeing - 1;
+                matching &= matching - 1;
             }
             if line.0.last() == Some(&FREE) {
                 break;
@@ -113,73 +116,74 @@ impl RowTable {
         None
     }
 
-    /// Bytes it takes in memory.
+    /// The size in memory, in bytes.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(&*self.0)
     }
 }
 
-/// Where a table is in memory, or was.
+/// The address of a table in memory; the table may have been dropped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TableAddress(PrefetchHint<Line>);
 
 impl TableAddress {
-    /// Prefetches the line in which a row of this hash is looked for first.
+    /// Prefetches the first line that a lookup of this hash probes.
     #[inline]
     pub(super) fn prefetch(self, hash: KeyHash) {
-        let (first, _) = split(hash, self.0.count());
+        let (first, _) = line_and_fingerprint(hash, self.0.count());
         self.0.at(first).prefetch();
     }
 }
 
 impl Line {
-    /// Its number, which is `line`, and its first free slot.
-    fn free(&self, line: usize) -> Option<(usize, usize)> {
+    /// Returns `line`, the index of this line, and the first free slot.
+    fn free_slot(&self, line: usize) -> Option<(usize, usize)> {
         self.0.iter().position(|slot| *slot == FREE).map(|slot| (line, slot))
     }
 
-    /// A bit for each slot with this fingerprint. Without a branch: the compiler makes it a few
-    /// vector instructions.
+    /// Returns a bit mask of the slots with this fingerprint.
+    ///
+    /// Branch-free, so that the compiler vectorizes the loop.
     #[inline]
-    fn agreeing(&self, fingerprint: u32) -> u32 {
+    fn matching(&self, fingerprint: u32) -> u32 {
         self.0.iter().zip(0_u32..).fold(0, |bits, (slot, number)| {
-            bits | u32::from(slot & !PLACE == fingerprint) << number
+            bits | u32::from(slot & !OFFSET_MASK == fingerprint) << number
         })
     }
 }
 
-const PLACE: u32 = (1 << PLACE_BITS) - 1;
+const OFFSET_MASK: u32 = (1 << OFFSET_BITS) - 1;
 
 /// The seed of [`row_hash`].
 pub(crate) const ROW_HASH_SEED: Seed = Seed::new(0);
 
-/// The hash by which rows are looked up.
+/// The hash under which a row is stored.
 #[inline]
 pub(crate) fn row_hash(row: &[u8]) -> KeyHash {
     KeyHash::new(ROW_HASH_SEED, row)
 }
 
-/// The line of `line_count` in which a row of this hash is looked for first, and its fingerprint.
+/// Returns the first of `line_count` lines to probe for this hash, and the fingerprint.
 #[inline]
-fn split(hash: KeyHash, line_count: usize) -> (usize, u32) {
+fn line_and_fingerprint(hash: KeyHash, line_count: usize) -> (usize, u32) {
     let [a, b, c, d, low @ ..] = hash.get().to_be_bytes();
     let high = u64::from(u32::from_be_bytes([a, b, c, d]));
-    // A part of `line_count`, for which 32 bits are enough: a table is smaller than its block.
+    // Scales 32 hash bits to 0..line_count; a table has fewer lines than 2^32.
     debug_assert!(u32::try_from(line_count).is_ok(), "{line_count} lines");
     let line = (high * line_count as u64) >> 32;
-    (line as usize, u32::from_be_bytes(low) & !PLACE)
+    (line as usize, u32::from_be_bytes(low) & !OFFSET_MASK)
 }
 
-/// A place in a block, as tables and lists of rows hold it.
+/// Converts a stored offset.
 #[inline]
-pub(super) fn offset(at: u32) -> usize {
+pub(super) fn to_usize(at: u32) -> usize {
     usize::try_from(at).expect("a usize has 32 bits or more")
 }
 
-/// The lines in which a row can stand: the first one, and those behind it, as in a ring.
+/// The lines to probe for a row: from `first` on, wrapping around.
 #[inline]
-fn searched(first: usize, line_count: usize) -> impl Iterator<Item = usize> {
-    (first..line_count).chain(0..first).take(LINES_SEARCHED_MAX)
+fn probed_lines(first: usize, line_count: usize) -> impl Iterator<Item = usize> {
+    (first..line_count).chain(0..first).take(PROBED_LINES_MAX)
 }
 
 #[cfg(test)]
@@ -194,7 +198,6 @@ mod tests {
     }
 
     proptest! {
-        /// Each row is found where it is; what is not there is found nowhere.
         #[test]
         fn every_row_is_found_and_no_other(
             rows in prop::collection::hash_set(prop::collection::vec(any::<u8>(), 0..20), 0..700),
@@ -212,28 +215,28 @@ mod tests {
     }
 
     #[test]
-    fn few_rows_that_are_not_there_cost_a_look_at_a_cell() {
+    fn few_absent_rows_need_a_cell_comparison() {
         let rows: Vec<_> = (0..500_u32).map(|row| row.to_be_bytes().to_vec()).collect();
         let table = table(&rows).unwrap();
         assert!(table.bytes() <= 500 * 6, "{} bytes", table.bytes());
-        let looks = std::cell::Cell::new(0);
+        let checks = std::cell::Cell::new(0);
         for row in 1000..11_000_u32 {
-            let look = |_| {
-                looks.set(looks.get() + 1);
+            let check = |_| {
+                checks.set(checks.get() + 1);
                 false
             };
-            assert_eq!(table.find(row_hash(&row.to_be_bytes()), look), None);
+            assert_eq!(table.find(row_hash(&row.to_be_bytes()), check), None);
         }
-        // Of 10,000 rows each meets about twelve fingerprints of twelve bits.
-        assert!((10..100).contains(&looks.get()), "{}", looks.get());
+        // Each of 10,000 rows is compared with about 12 fingerprints of 12 bits: about 29 matches.
+        assert!((10..100).contains(&checks.get()), "{}", checks.get());
     }
 
     #[test]
-    fn where_too_many_rows_meet_twice_the_lines_take_them() {
+    fn a_crowded_table_is_built_with_twice_the_lines() {
         let lines = 12;
-        let meets = |row: &Vec<u8>| split(row_hash(row), lines).0 < 4;
+        let collides = |row: &Vec<u8>| line_and_fingerprint(row_hash(row), lines).0 < 4;
         let rows: Vec<_> =
-            (0_u32..).map(|row| row.to_be_bytes().to_vec()).filter(meets).take(144).collect();
+            (0_u32..).map(|row| row.to_be_bytes().to_vec()).filter(collides).take(144).collect();
         let places = rows.iter().zip(0..).map(|(row, number)| (&row[..], number * 37));
         assert!(RowTable::in_lines(lines, places.clone()).is_none());
         let table = RowTable::new(144 * 37, 144, places).unwrap();
@@ -244,10 +247,10 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_would_fill_too_many_lines_and_long_blocks_get_no_table() {
+    fn long_blocks_and_rows_with_one_hash_get_no_table() {
         let long = RowTable::BLOCK_LEN_MAX + 1;
         assert!(RowTable::new(long, 1, [(&b"row"[..], 0)].into_iter()).is_none());
-        // As many rows of one hash as somebody who knows the seed could make up.
+        // An attacker who knows the seed can make many rows with the same hash.
         let same = (0..10_000).map(|at| (&b"row"[..], at));
         assert!(RowTable::new(200_000, 10_000, same).is_none());
     }

@@ -1,11 +1,11 @@
-//! Data blocks read cell by cell, decoded and searched in every encoding.
+//! Data blocks iterated, decoded and searched, in every encoding.
 
 use super::data::DataBlock;
 use super::decoded::DecodedBlock;
 use super::encoded::EncodedBlock;
-use super::index::BlockPlace;
+use super::index::BlockHandle;
 use super::origin::BlockOrigin;
-use super::row_index::{RowIndexKind, RowPlace};
+use super::row_index::{RowIndexKind, RowPosition};
 use super::row_table::row_hash;
 use crate::buffers::{Body, Buffers};
 use crate::encoding::{BlockEncoder, CellLayout, Cells, DamageReason, Step};
@@ -31,7 +31,7 @@ fn cell<'a>(row: &'a [u8], qualifier: &'a [u8]) -> CellRef<'a> {
 }
 
 const ORIGIN: BlockOrigin = BlockOrigin {
-    place: BlockPlace { offset: BlockOffset::new(0), len: 0 },
+    handle: BlockHandle { offset: BlockOffset::new(0), len: 0 },
     block_type: BlockType::Data,
     previous: None,
 };
@@ -57,7 +57,7 @@ fn block(cells: &[CellRef<'_>]) -> DecodedBlock {
     decode(encoded(DataBlockEncoding::None, cells)).unwrap()
 }
 
-/// Where the cell behind the first one starts.
+/// The offset of the second cell.
 fn second(block: &DecodedBlock) -> usize {
     let mut cursor = block.cursor();
     assert!(block.advance(&mut cursor));
@@ -65,7 +65,7 @@ fn second(block: &DecodedBlock) -> usize {
 }
 
 #[test]
-fn cells_come_back_one_after_the_other_from_a_block_in_either_state() {
+fn cursors_return_all_cells_of_a_block_in_either_state() {
     let cells = [cell(b"a", b"1"), cell(b"a", b"2"), cell(b"b", b"1")];
     for encoding in DataBlockEncoding::ALL {
         let block = encoded(encoding, &cells);
@@ -96,9 +96,9 @@ fn cells_come_back_one_after_the_other_from_a_block_in_either_state() {
     }
 }
 
-/// The cache counts a block's bytes when it comes and when it goes.
+/// The size of a cached block must not change.
 #[test]
-fn a_shared_block_is_decoded_into_a_copy_and_an_own_one_in_its_place() {
+fn a_shared_block_is_decoded_into_a_copy() {
     let cells = [cell(b"a", b"1"), cell(b"b", b"1")];
     for encoding in DataBlockEncoding::ALL {
         let cached = std::sync::Arc::new(encoded(encoding, &cells));
@@ -115,7 +115,7 @@ fn a_shared_block_is_decoded_into_a_copy_and_an_own_one_in_its_place() {
 
 #[test]
 #[should_panic(expected = "where no checked cell is")]
-fn a_cursor_that_is_put_between_cells_is_a_broken_invariant() {
+fn a_cursor_between_cells_is_a_broken_invariant() {
     let block = block(&[cell(b"b", b"1"), cell(b"d", b"1")]);
     let _ = block.cursor_at(second(&block) + 1);
 }
@@ -130,7 +130,7 @@ fn a_step_past_the_end_of_a_block_is_a_broken_invariant() {
 }
 
 #[test]
-#[should_panic(expected = "another block than its own")]
+#[should_panic(expected = "used with another block")]
 fn a_cursor_of_another_block_is_a_broken_invariant() {
     let cells = [cell(b"b", b"1"), cell(b"d", b"1")];
     let mut cursor = encoded(DataBlockEncoding::None, &cells).cursor().unwrap();
@@ -138,21 +138,21 @@ fn a_cursor_of_another_block_is_a_broken_invariant() {
 }
 
 #[test]
-fn rows_are_found_or_their_place_is() {
+fn find_row_returns_the_position_of_a_row_or_of_its_successor() {
     let block = block(&[cell(b"b", b"1"), cell(b"b", b"2"), cell(b"d", b"1")]);
     let second_row = block.last_cell_at();
-    assert_eq!(block.find_row(b"a"), RowPlace::Before(0));
-    assert_eq!(block.find_row(b"b"), RowPlace::Here(0));
-    assert_eq!(block.find_row(b"c"), RowPlace::Before(second_row));
-    assert_eq!(block.find_row(b"d"), RowPlace::Here(second_row));
-    assert_eq!(block.find_row(b"e"), RowPlace::Behind);
+    assert_eq!(block.find_row(b"a"), RowPosition::Before(0));
+    assert_eq!(block.find_row(b"b"), RowPosition::At(0));
+    assert_eq!(block.find_row(b"c"), RowPosition::Before(second_row));
+    assert_eq!(block.find_row(b"d"), RowPosition::At(second_row));
+    assert_eq!(block.find_row(b"e"), RowPosition::AfterAll);
     let starts = [b"a", b"b", b"c", b"d", b"e"].map(|row| block.row_start(row, row_hash(row)));
     assert_eq!(starts, [None, Some(0), None, Some(second_row), None]);
 }
 
-/// Their room counts from the beginning, so that a cache's budget holds.
+/// The size includes the heads from the start, so that a cached block does not grow.
 #[test]
-fn the_second_seek_makes_the_heads_and_finds_the_same() {
+fn the_second_seek_builds_the_heads() {
     let rows: Vec<_> = (0..40).map(|row| format!("row{row:02}").into_bytes()).collect();
     let cells: Vec<_> = rows.iter().map(|row| cell(row, b"q")).collect();
     for row in &rows {
@@ -160,7 +160,7 @@ fn the_second_seek_makes_the_heads_and_finds_the_same() {
         let bytes = block.bytes();
         let start = block.row_start(row, row_hash(row)).unwrap();
         for has_heads in [false, true] {
-            assert_eq!(block.find_row(row), RowPlace::Here(start));
+            assert_eq!(block.find_row(row), RowPosition::At(start));
             assert_eq!(block.has_heads(), has_heads);
         }
         assert_eq!(block.bytes(), bytes);
@@ -168,7 +168,7 @@ fn the_second_seek_makes_the_heads_and_finds_the_same() {
 }
 
 #[test]
-fn a_seek_ends_at_the_first_cell_that_is_not_less() {
+fn seek_returns_the_first_cell_that_is_not_less() {
     let block = block(&[cell(b"b", b"1"), cell(b"b", b"3"), cell(b"d", b"1")]);
     let second = second(&block);
     let seek = |row, qualifier| block.seek(&KeyRef::before_column(row, b"f", qualifier));
@@ -180,7 +180,7 @@ fn a_seek_ends_at_the_first_cell_that_is_not_less() {
 }
 
 #[test]
-fn the_last_cell_before_a_place_is_found() {
+fn last_before_returns_the_last_smaller_cell() {
     let block = block(&[cell(b"b", b"1"), cell(b"b", b"3"), cell(b"d", b"1")]);
     let second = second(&block);
     let before = |row, qualifier| block.last_before(&KeyRef::before_column(row, b"f", qualifier));
@@ -195,7 +195,7 @@ fn the_last_cell_before_a_place_is_found() {
 #[test]
 fn rows_out_of_order_and_empty_blocks_are_damage_in_either_state() {
     for encoding in DataBlockEncoding::ALL {
-        // Rows of one length share bytes with each other, those of different lengths do not.
+        // Rows of equal length can share bytes; rows of different lengths do not.
         for (first, second) in [(b"b", &b"a"[..]), (b"b", b"aa"), (b"b", b"")] {
             let cells = [cell(first, b"1"), cell(second, b"1")];
             let disordered = encoded(encoding, &cells);
@@ -219,7 +219,7 @@ fn a_stored_row_index_is_compared_with_the_rows_in_either_state() {
     }
     let sound = encoder.finish().to_vec();
     let rows_at = sound.len() - 16;
-    // The first row's offset, the second's, and a row too many.
+    // The offset of the first row, of the second, and an extra row.
     for (at, bytes) in [(rows_at + 7, &[1][..]), (rows_at + 11, &[1]), (rows_at, &[0, 0, 0, 3])] {
         let mut body = sound.clone();
         body[at..at + bytes.len()].copy_from_slice(bytes);

@@ -1,15 +1,17 @@
-//! The codecs: their names and codes, and which of them this build has.
+//! The codecs: names, codes, and whether this build supports them.
 
 use std::fmt;
 
-/// The codec of a file. HBase knows them all; [`is_supported`](Self::is_supported) says which this
-/// build can read and write.
+/// The codec of a file.
+///
+/// Lists all codecs of HBase; [`is_supported`](Self::is_supported) tells whether this build can read
+/// and write a codec.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Compression {
-    /// Bodies as they are.
+    /// No compression.
     #[default]
     None,
-    /// A gzip member a block.
+    /// One gzip member per block.
     Gz,
     /// Snappy in Hadoop's framing.
     Snappy,
@@ -41,7 +43,7 @@ impl Compression {
         Self::Brotli,
     ];
 
-    /// The code in the trailer.
+    /// The codec's code in the trailer.
     pub const fn code(self) -> u32 {
         match self {
             Self::Lzo => 0,
@@ -56,12 +58,12 @@ impl Compression {
         }
     }
 
-    /// The codec that a trailer's code stands for.
+    /// Returns the codec with this code.
     pub fn from_code(code: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.code() == code)
     }
 
-    /// HBase's name for it, as in `LZ4`.
+    /// HBase's name of the codec, as in `LZ4`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "NONE",
@@ -76,12 +78,12 @@ impl Compression {
         }
     }
 
-    /// The codec of this name.
+    /// Returns the codec with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.name() == name)
     }
 
-    /// Whether this build reads and writes it.
+    /// Whether this build can read and write the codec.
     pub const fn is_supported(self) -> bool {
         match self {
             Self::None | Self::Gz | Self::Snappy | Self::Lz4 => true,
@@ -90,10 +92,10 @@ impl Compression {
         }
     }
 
-    /// What an error says that refuses a file for its codec: the name, and what helps.
+    /// The text of an error about an unsupported codec: the name, and how to get support.
     pub(crate) fn refusal(self) -> String {
         match self {
-            Self::Zstd => format!("{self}, which only a build with the feature `zstd` has"),
+            Self::Zstd => format!("{self}, which needs a build with the feature `zstd`"),
             _ => self.to_string(),
         }
     }
@@ -105,23 +107,26 @@ impl fmt::Display for Compression {
     }
 }
 
-/// How ZSTD blocks are laid out. HBase has two codec classes for them, which do not read each
-/// other's files, and nothing in a file says which one wrote it. We read both.
+/// The layout of ZSTD blocks.
+///
+/// HBase has two kinds of codec classes, which cannot read each other's files, and a file does not
+/// name its codec class. This crate reads both layouts.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum ZstdFraming {
-    /// A bare Zstandard frame a block, as Hadoop's native `ZStandardCodec` has it: HBase's default.
+    /// One bare Zstandard frame per block, as from Hadoop's native `ZStandardCodec`: HBase's
+    /// default.
     #[default]
     Frame,
-    /// Hadoop's block framing around frames, as HBase's own `ZstdCodec`s have it, the one over
-    /// zstd-jni and the one over aircompressor.
+    /// Hadoop's block framing around frames, as from HBase's `ZstdCodec` classes (zstd-jni and
+    /// aircompressor).
     Blocks,
 }
 
 impl ZstdFraming {
-    /// Both.
+    /// Both layouts.
     pub const ALL: [Self; 2] = [Self::Frame, Self::Blocks];
 
-    /// Our name for it: HBase has none.
+    /// Our name of the layout; HBase has none.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Frame => "frame",
@@ -136,12 +141,12 @@ impl fmt::Display for ZstdFraming {
     }
 }
 
-/// How a file lays ZSTD out one of whose blocks is stored so.
+/// Detects the ZSTD layout of a file from the stored body of one of its blocks.
 pub(crate) fn zstd_framing(stored: &[u8]) -> ZstdFraming {
     #[cfg(feature = "zstd")]
     if !super::zstd::is_frame(stored) {
         return ZstdFraming::Blocks;
     }
-    let _ = stored; // Without the feature nothing will be laid out.
+    let _ = stored; // Unused without the feature.
     ZstdFraming::default()
 }

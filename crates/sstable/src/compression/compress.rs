@@ -1,4 +1,4 @@
-//! A block's body compressed, in [Hadoop's framing](super) where the codec has it.
+//! Compresses the body of a block, in [Hadoop's framing](super) if the codec uses it.
 
 use std::io::{self, Write};
 
@@ -8,11 +8,11 @@ use flate2::GzBuilder;
 use super::zstd;
 use super::{Compression, ZstdFraming};
 
-/// Appends `body`, compressed, to `out`. `framing` is for ZSTD.
+/// Appends the compressed `body` to `out`; only ZSTD uses `framing`.
 ///
 /// # Panics
 ///
-/// If this build cannot write `codec`, which the writer checks when it begins a file.
+/// If this build does not support `codec`; the writer checks that when it creates a file.
 pub(crate) fn compress(codec: Compression, framing: ZstdFraming, body: &[u8], out: &mut Vec<u8>) {
     match codec {
         Compression::None => out.extend_from_slice(body),
@@ -36,12 +36,12 @@ pub(crate) fn compress(codec: Compression, framing: ZstdFraming, body: &[u8], ou
                 out.len().saturating_sub(start)
             }),
         },
-        unsupported => panic!("the writer has refused {unsupported} ({framing})"),
+        unsupported => panic!("the writer should have rejected {unsupported} ({framing})"),
     }
 }
 
-/// The most bytes that one chunk may hold: Hadoop's codecs gather a chunk in a buffer of 262,144
-/// bytes less what incompressible bytes would grow by, and HBase reads no chunk that is longer.
+/// The maximum length of a chunk: Hadoop's buffer of 262,144 bytes minus the worst-case growth of
+/// incompressible data. HBase cannot read longer chunks.
 const LZ4_CHUNK_LEN: usize = 261_100;
 const SNAPPY_CHUNK_LEN: usize = 218_422;
 #[cfg(feature = "zstd")]
@@ -59,8 +59,8 @@ fn compress_framed(
         push_len(out, 0);
         let len = u32::try_from(compress_chunk(chunk, out)).expect("a chunk is short");
         let chunk_at = len_at.saturating_add(4);
-        if let Some(place) = out.get_mut(len_at..chunk_at) {
-            place.copy_from_slice(&len.to_be_bytes());
+        if let Some(field) = out.get_mut(len_at..chunk_at) {
+            field.copy_from_slice(&len.to_be_bytes());
         }
     }
 }
@@ -70,7 +70,7 @@ fn push_len(out: &mut Vec<u8>, len: usize) {
     out.extend_from_slice(&len.to_be_bytes());
 }
 
-/// Appends what `fill` writes into room for `len_max` bytes; returns how much that was.
+/// Appends up to `len_max` bytes that `fill` writes; returns their number.
 fn resize_and_fill(
     out: &mut Vec<u8>,
     len_max: usize,
@@ -79,13 +79,13 @@ fn resize_and_fill(
     let start = out.len();
     out.resize(start.saturating_add(len_max), 0);
     let room = out.get_mut(start..).unwrap_or_default();
-    let len = fill(room).expect("the room is what the codec asks for");
+    let len = fill(room).expect("the buffer has the size that the codec requires");
     out.truncate(start.saturating_add(len));
     len
 }
 
 fn compress_gzip(body: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
-    // Java writes 0 where most write the number of their operating system.
+    // Java writes 0 as the operating system.
     let mut encoder =
         GzBuilder::new().operating_system(0).write(out, flate2::Compression::default());
     encoder.write_all(body)?;

@@ -1,7 +1,7 @@
-//! A block's body decompressed, out of [Hadoop's framing](super) where the codec has it.
+//! Decompresses the body of a block, out of [Hadoop's framing](super) if the codec uses it.
 //!
-//! Nothing is believed: memory for what a block states to be its length is taken as bytes come out, and
-//! more than that is an error.
+//! The stated length is not trusted: memory grows with the decompressed bytes, and more bytes than
+//! stated are an error.
 
 use std::borrow::Cow;
 use std::io::{self, Read};
@@ -13,11 +13,11 @@ use super::Compression;
 use super::zstd;
 use crate::input::Input;
 
-/// Decompresses the body of a block, which has `len` bytes.
+/// Decompresses the body of a block, of `len` bytes.
 ///
-/// What stands behind the last group is not looked at, as in HBase: Hadoop may end with an empty
-/// one. Memory is taken as bytes come out, not as `len` states it: see [`grow`]. What `buffer` has
-/// of it is used; its bytes are not.
+/// Ignores bytes after the last group, as HBase does: Hadoop may write an empty group at the end.
+/// Allocates as bytes are decompressed, see [`grow`]. Reuses the memory of `buffer`, not its
+/// contents.
 pub(crate) fn decompress(
     codec: Compression,
     stored: &[u8],
@@ -30,7 +30,7 @@ pub(crate) fn decompress(
     match codec {
         Compression::None if stored.len() == len => Ok(stored.to_vec()),
         Compression::None => {
-            Err(format!("{} bytes uncompressed where {len} are stated", stored.len()).into())
+            Err(format!("{} uncompressed bytes where {len} are stated", stored.len()).into())
         }
         Compression::Gz => decompress_gzip(stored, len, buffer),
         Compression::Lz4 => decompress_framed(codec, stored, len, buffer, |chunk, body, room| {
@@ -57,7 +57,7 @@ pub(crate) fn decompress(
     }
 }
 
-/// How many bytes at most one compressed byte can stand for.
+/// The maximum number of bytes per compressed byte.
 const fn ratio_max(codec: Compression) -> usize {
     match codec {
         Compression::Gz => 1032,   // A block of 258-byte matches at two bits each.
@@ -68,19 +68,18 @@ const fn ratio_max(codec: Compression) -> usize {
     }
 }
 
-/// A place for `len` bytes that `stored_len` compressed ones are said to hold: whole if they shrank
-/// as bodies mostly do, else a beginning of it.
-pub(super) fn place_for(len: usize, stored_len: usize, mut buffer: Vec<u8>) -> Vec<u8> {
+/// Reserves memory for `len` decompressed bytes, but at most for a typical compression ratio.
+pub(super) fn reserve_output(len: usize, stored_len: usize, mut buffer: Vec<u8>) -> Vec<u8> {
     const LIKELY_RATIO: usize = 8;
     buffer.clear();
     buffer.reserve_exact(len.min(stored_len.saturating_mul(LIKELY_RATIO)));
     buffer
 }
 
-/// Makes `body` longer by `room` zeros, on its way to `len` bytes in all; returns them.
+/// Appends `room` zeros to `body`, whose final length is `len`, and returns the zeros.
 ///
-/// Its capacity at most doubles, so that what is taken is at most twice what has come out, and ends
-/// at `len`, so that nothing lies idle behind a body that is kept.
+/// The capacity at most doubles, so that it is at most twice the decompressed bytes, and is at most
+/// `len`, so that a cached body wastes no memory.
 pub(super) fn grow(body: &mut Vec<u8>, room: usize, len: usize) -> &mut [u8] {
     let start = body.len();
     let needed = start.saturating_add(room);
@@ -92,7 +91,7 @@ pub(super) fn grow(body: &mut Vec<u8>, room: usize, len: usize) -> &mut [u8] {
     body.get_mut(start..).unwrap_or_default()
 }
 
-/// Lets `fill` write into so many bytes behind `body`, and keeps what it says it wrote.
+/// Appends up to `room` bytes that `fill` writes.
 fn append(
     body: &mut Vec<u8>,
     room: usize,
@@ -100,12 +99,12 @@ fn append(
     fill: impl FnOnce(&mut [u8]) -> Result<usize, String>,
 ) -> Result<(), String> {
     let start = body.len();
-    let made = fill(grow(body, room, len))?;
-    body.truncate(start.saturating_add(made));
+    let filled = fill(grow(body, room, len))?;
+    body.truncate(start.saturating_add(filled));
     Ok(())
 }
 
-/// Takes the framing apart. `decompress_chunk` appends what is in a chunk, so many bytes at most.
+/// Decompresses framed groups; `decompress_chunk` appends a chunk of at most the given length.
 fn decompress_framed(
     codec: Compression,
     stored: &[u8],
@@ -114,22 +113,22 @@ fn decompress_framed(
     decompress_chunk: impl Fn(&[u8], &mut Vec<u8>, usize) -> Result<(), String>,
 ) -> Result<Vec<u8>, Cow<'static, str>> {
     let mut input = Input::new(stored);
-    let mut body = place_for(len, stored.len(), buffer);
+    let mut body = reserve_output(len, stored.len(), buffer);
     while body.len() < len {
-        let group_len = input.len_i32().ok_or("ends in the length of a group")?;
+        let group_len = input.len_i32().ok_or("ends within a group length")?;
         let group_end = body.len().saturating_add(group_len);
         if group_end > len {
             return Err(format!("more than the {len} bytes stated").into());
         }
         while body.len() < group_end {
-            let chunk_len = input.len_i32().ok_or("ends in the length of a chunk")?;
-            let chunk = input.take(chunk_len).ok_or("a chunk goes past the block")?;
+            let chunk_len = input.len_i32().ok_or("ends within a chunk length")?;
+            let chunk = input.take(chunk_len).ok_or("a chunk exceeds the block")?;
             let (start, room) = (body.len(), group_end.saturating_sub(body.len()));
             decompress_chunk(chunk, &mut body, room)
                 .map_err(|error| format!("damaged {codec} chunk: {error}"))?;
-            // A chunk of nothing would let a group go on for ever.
+            // Otherwise empty chunks could make the loop endless.
             if body.len() == start {
-                return Err(format!("a {codec} chunk of nothing").into());
+                return Err(format!("an empty {codec} chunk").into());
             }
         }
     }
@@ -142,10 +141,10 @@ fn decompress_gzip(
     buffer: Vec<u8>,
 ) -> Result<Vec<u8>, Cow<'static, str>> {
     let mut decoder = MultiGzDecoder::new(stored);
-    let mut body = place_for(len, stored.len(), buffer);
+    let mut body = reserve_output(len, stored.len(), buffer);
     let damaged = |error: io::Error| format!("damaged GZ stream: {error}");
     while body.len() < len {
-        // First what there is a place for, then as much again as has come out.
+        // Fills the reserved capacity first, then doubles.
         let left = len.saturating_sub(body.len());
         let room = match body.capacity().saturating_sub(body.len()) {
             0 => body.len().max(1024),
@@ -153,7 +152,7 @@ fn decompress_gzip(
         };
         decoder.read_exact(grow(&mut body, room.min(left), len)).map_err(damaged)?;
     }
-    // The stream's own checksum is compared when its end is read, so read on to there.
+    // The decoder verifies the stream's checksum at the end of the stream.
     match decoder.read(&mut [0]).map_err(damaged)? {
         0 => Ok(body),
         _ => Err(format!("more than the {len} bytes stated").into()),

@@ -1,18 +1,17 @@
-//! Block compression: one codec a file, applied to the body of every block.
+//! Block compression: one codec per file, applied to the body of every block.
 //!
-//! `GZ` makes one gzip member a block. `LZ4` and `SNAPPY` stand in the framing of Hadoop's
-//! `BlockCompressorStream`, which is repeated until the block is whole:
+//! `GZ` stores a block as one gzip member. `LZ4` and `SNAPPY` use the framing of Hadoop's
+//! `BlockCompressorStream`, a sequence of groups:
 //!
 //! | bytes | field             | meaning                                                         |
 //! |------:|-------------------|-----------------------------------------------------------------|
-//! |     4 | raw length        | u32 BE; bytes of this group once decompressed, may be 0         |
-//! |     4 | chunk length      | u32 BE; repeats with its chunk until the group is whole         |
-//! |       | chunk             | a raw LZ4 or Snappy block of its own                            |
+//! |     4 | raw length        | u32 BE; decompressed bytes of the group, may be 0               |
+//! |     4 | chunk length      | u32 BE; repeated with a chunk until the group is complete       |
+//! |       | chunk             | an independent raw LZ4 or Snappy block                          |
 //!
-//! `ZSTD` is laid out in one of two ways, by the codec class that a cluster uses: see
-//! [`ZstdFraming`].
+//! `ZSTD` has two layouts, depending on the codec class that a cluster uses: see [`ZstdFraming`].
 //!
-//! A compressed file has no block that is stored as it is: there is no mark for it.
+//! All blocks of a compressed file are compressed: the format has no flag for uncompressed blocks.
 
 mod codec;
 mod compress;

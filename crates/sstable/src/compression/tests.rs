@@ -1,9 +1,9 @@
 use std::borrow::Cow;
 
-use super::decompress::{grow, place_for};
+use super::decompress::{grow, reserve_output};
 use super::*;
 
-/// Every codec that this build has, in every framing.
+/// All supported codecs in all framings.
 fn codecs() -> Vec<(Compression, ZstdFraming)> {
     let codecs = Compression::ALL.into_iter().filter(|codec| codec.is_supported());
     codecs
@@ -25,10 +25,10 @@ fn compressed_as(codec: Compression, framing: ZstdFraming, body: &[u8]) -> Vec<u
 }
 
 fn decompress(codec: Compression, stored: &[u8], len: usize) -> Result<Vec<u8>, Cow<'static, str>> {
-    let made = super::decompress(codec, stored, len, Vec::new());
-    let again = super::decompress(codec, stored, len, vec![7; 100]);
-    assert_eq!(made, again, "whatever the buffer held");
-    made
+    let decompressed = super::decompress(codec, stored, len, Vec::new());
+    let reused = super::decompress(codec, stored, len, vec![7; 100]);
+    assert_eq!(decompressed, reused, "the contents of the buffer do not matter");
+    decompressed
 }
 
 fn compressed(codec: Compression, body: &[u8]) -> Vec<u8> {
@@ -45,13 +45,13 @@ fn framed() -> Vec<(Compression, ZstdFraming)> {
     codecs().into_iter().filter(is_framed).collect()
 }
 
-/// Bytes that repeat, but not at once.
+/// Moderately compressible bytes.
 fn words(len: usize) -> Vec<u8> {
     (0..len).map(|at| (at * at / 1000 % 251) as u8).collect()
 }
 
 #[test]
-fn bodies_of_any_length_come_back() {
+fn bodies_of_any_length_round_trip() {
     for (codec, framing) in codecs() {
         for len in [0, 1, 100, 65_536, 218_422, 218_423, 261_100, 261_101, 1_000_000] {
             let body = words(len);
@@ -63,7 +63,7 @@ fn bodies_of_any_length_come_back() {
 }
 
 #[test]
-fn empty_bodies_are_those_of_hbase() {
+fn empty_bodies_are_compressed_as_by_hbase() {
     let gzip = b"\x1f\x8b\x08\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\0\0";
     assert_eq!(compressed(Compression::Gz, b""), gzip);
     assert_eq!(compressed(Compression::Lz4, b""), [0; 4]);
@@ -71,7 +71,7 @@ fn empty_bodies_are_those_of_hbase() {
 }
 
 #[test]
-fn what_stands_behind_the_body_is_not_looked_at() {
+fn trailing_bytes_are_ignored() {
     for (codec, framing) in framed() {
         let body = words(300_000);
         let mut stored = compressed_as(codec, framing, &body);
@@ -81,7 +81,7 @@ fn what_stands_behind_the_body_is_not_looked_at() {
 }
 
 #[test]
-fn groups_may_be_many_and_empty() {
+fn several_and_empty_groups_are_decompressed() {
     let (first, second) = (words(1000), words(70));
     for (codec, framing) in framed() {
         let compressed = |body| compressed_as(codec, framing, body);
@@ -91,7 +91,7 @@ fn groups_may_be_many_and_empty() {
 }
 
 #[test]
-fn a_cut_anywhere_is_an_error() {
+fn every_truncation_is_an_error() {
     for (codec, framing) in codecs() {
         let body = words(500);
         let stored = compressed_as(codec, framing, &body);
@@ -102,7 +102,7 @@ fn a_cut_anywhere_is_an_error() {
 }
 
 #[test]
-fn lengths_that_contradict_are_errors() {
+fn a_wrong_stated_length_is_an_error() {
     for (codec, framing) in codecs() {
         let stored = compressed_as(codec, framing, &words(500));
         assert!(decompress(codec, &stored, 499).is_err(), "{codec}: less stated");
@@ -112,7 +112,7 @@ fn lengths_that_contradict_are_errors() {
 }
 
 #[test]
-fn a_flipped_bit_never_panics_and_is_noticed_where_there_is_a_checksum() {
+fn a_flipped_bit_never_panics_and_checksums_detect_it() {
     let body = words(500);
     for (codec, framing) in codecs() {
         let stored = compressed_as(codec, framing, &body);
@@ -129,9 +129,9 @@ fn a_flipped_bit_never_panics_and_is_noticed_where_there_is_a_checksum() {
 }
 
 #[test]
-fn the_place_for_a_body_is_never_more_than_twice_what_came_out() {
+fn the_capacity_is_at_most_twice_the_decompressed_bytes() {
     let (len, step) = (64 << 20, 50_000);
-    let mut body = place_for(len, 1000, Vec::new());
+    let mut body = reserve_output(len, 1000, Vec::new());
     assert_eq!(body.capacity(), 8000);
     while body.len() < len {
         let room = step.min(len - body.len());
@@ -139,11 +139,11 @@ fn the_place_for_a_body_is_never_more_than_twice_what_came_out() {
         assert!(body.capacity() <= (2 * body.len()).min(len), "{}", body.len());
     }
     assert_eq!(body.capacity(), len);
-    assert_eq!(place_for(len, len, Vec::new()).capacity(), len);
+    assert_eq!(reserve_output(len, len, Vec::new()).capacity(), len);
 }
 
 #[test]
-fn bodies_that_shrink_a_thousandfold_come_back() {
+fn highly_compressible_bodies_round_trip() {
     let body = vec![7; 3_000_000];
     for codec in [Compression::Gz, Compression::Snappy, Compression::Lz4] {
         let back = decompress(codec, &compressed(codec, &body), body.len()).unwrap();
@@ -152,7 +152,7 @@ fn bodies_that_shrink_a_thousandfold_come_back() {
 }
 
 #[test]
-fn a_codec_that_this_build_lacks_is_named() {
+fn an_unsupported_codec_is_named() {
     let error = decompress(Compression::Lzo, &[0; 100], 100);
     assert_eq!(error, Err("unsupported compression LZO".into()));
 }

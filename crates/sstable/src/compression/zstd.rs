@@ -1,14 +1,14 @@
-//! Zstandard frames, as one block or one chunk of a block holds them.
+//! Zstandard frames, in a block or a chunk of a block.
 //!
-//! The header of a frame, as far as we look at it ourselves:
+//! The fields of the frame header that are parsed here:
 //!
 //! | at | bytes | field             | meaning                                                       |
 //! |---:|------:|-------------------|---------------------------------------------------------------|
 //! |  0 |     4 | magic             | `28 b5 2f fd`                                                 |
-//! |  4 |     1 | descriptor        | bit 5: a single segment, and no window is stated              |
+//! |  4 |     1 | descriptor        | bit 5: single segment, without a window descriptor            |
 //! |  5 |     1 | window descriptor | `e << 3 \| m`: 2^(10 + e) · (1 + m/8) bytes; greater is larger |
 //!
-//! RFC 8878; HBase's codecs over it are named at [`ZstdFraming`](super::ZstdFraming).
+//! See RFC 8878, and [`ZstdFraming`](super::ZstdFraming) for HBase's codec classes.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -18,8 +18,9 @@ use ruzstd::encoding::{CompressionLevel, FrameCompressor};
 
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// Whether a body is a bare frame. As the length of a group the magic would be 683 MB, and no group
-/// begins with a chunk so long.
+/// Whether a body is a bare frame.
+///
+/// Unambiguous: read as the raw length of a group, the magic would be 683 MB.
 pub(super) fn is_frame(stored: &[u8]) -> bool {
     stored.starts_with(&MAGIC)
 }
@@ -32,7 +33,7 @@ pub(super) fn compress(body: &[u8], out: &mut Vec<u8>) {
     compressor.compress();
 }
 
-/// Decompresses a body of bare frames, which has `len` bytes.
+/// Decompresses a body of bare frames, of `len` bytes.
 pub(super) fn decompress_body(stored: &[u8], len: usize) -> Result<Vec<u8>, Cow<'static, str>> {
     let mut body = Vec::new();
     decompress(stored, &mut body, len).map_err(|error| format!("damaged ZSTD frame: {error}"))?;
@@ -42,8 +43,7 @@ pub(super) fn decompress_body(stored: &[u8], len: usize) -> Result<Vec<u8>, Cow<
     Ok(body)
 }
 
-/// Appends what is in the frames of `stored`, so many bytes at most. What stands behind the frame
-/// that fills the room is not looked at.
+/// Decompresses frames and appends at most `len_max` bytes; ignores input after that.
 pub(super) fn decompress(
     mut stored: &[u8],
     out: &mut Vec<u8>,
@@ -59,14 +59,14 @@ pub(super) fn decompress(
     }
 }
 
-/// Appends what is in one frame; returns what stands behind it.
+/// Decompresses one frame and appends its bytes; returns the rest of the input.
 fn decompress_frame<'a>(
     stored: &'a [u8],
     out: &mut Vec<u8>,
     len_max: usize,
 ) -> Result<&'a [u8], String> {
-    let (head, mut rest) = stored.split_first_chunk::<6>().ok_or("it ends in its header")?;
-    let head = with_least_window(*head, len_max);
+    let (head, mut rest) = stored.split_first_chunk::<6>().ok_or("it ends within the header")?;
+    let head = limit_window(*head, len_max);
     let mut source = head.chain(&mut rest);
     let mut decoder = FrameDecoder::new();
     let window_len_max = u64::try_from(len_max.saturating_mul(2)).unwrap_or(u64::MAX);
@@ -87,20 +87,20 @@ fn decompress_frame<'a>(
     }
     match decoder.get_checksum_from_data() {
         Some(sum) if decoder.get_calculated_checksum() != Some(sum) => {
-            Err("its checksum does not agree".to_owned())
+            Err("checksum mismatch".to_owned())
         }
         _ => Ok(rest),
     }
 }
 
-/// The least window that a frame may state.
+/// The minimum window of a frame.
 const WINDOW_LEN_MIN: u64 = 1 << 10;
 
-/// The head of a frame, its window made no larger than what may be in the frame.
+/// Limits the window in the header of a frame to the length of the decompressed data.
 ///
-/// A compressor that does not know what will come states a window of megabytes, and the decoder
-/// keeps so much back before it gives out the first byte: a hostile frame would fill it.
-fn with_least_window(mut head: [u8; 6], len_max: usize) -> [u8; 6] {
+/// A streaming compressor states a window of megabytes, and the decoder buffers a full window
+/// before it returns the first byte, which a malicious frame could exploit.
+fn limit_window(mut head: [u8; 6], len_max: usize) -> [u8; 6] {
     const SINGLE_SEGMENT: u8 = 1 << 5;
     let [.., descriptor, window] = &mut head;
     if *descriptor & SINGLE_SEGMENT == 0 {
@@ -116,10 +116,10 @@ mod tests {
     use super::*;
 
     const TEXT: &[u8] = b"hfile hfile hfile hfile";
-    /// What `zstd -19` makes of it with `--no-check`, its length known: a single segment.
+    /// The output of `zstd -19 --no-check` for a file: a single segment.
     const KNOWN: &[u8] =
         b"\x28\xb5\x2f\xfd\x20\x17\x65\0\0\x30\x68\x66\x69\x6c\x65\x20\x01\0\x99\x4b\x11";
-    /// What it makes of it from a pipe: a window of 8 MiB, and a checksum.
+    /// The output for a pipe: a window of 8 MiB, and a checksum.
     const STREAMED: &[u8] = b"\x28\xb5\x2f\xfd\x04\x68\x65\0\0\x30\x68\x66\x69\x6c\x65\x20\x01\0\x99\x4b\x11\xc8\xb3\xb6\xab";
 
     #[test]
@@ -131,23 +131,23 @@ mod tests {
             let error = decompress_body(frame, TEXT.len() + 1).unwrap_err();
             assert_eq!(error, "23 bytes of ZSTD where 24 are stated");
         }
-        let two = [KNOWN, STREAMED, b"whatever stands behind"].concat();
+        let two = [KNOWN, STREAMED, b"any trailing bytes"].concat();
         assert_eq!(decompress_body(&two, 46), Ok([TEXT, TEXT].concat()));
     }
 
     #[test]
-    fn a_frame_is_not_kept_back_for_a_window_larger_than_the_block() {
+    fn the_window_is_limited_to_the_block() {
         let mut frame = STREAMED.to_vec();
         frame[5] = 0xff; // Almost four terabytes.
         assert_eq!(decompress_body(&frame, TEXT.len()).as_deref(), Ok(TEXT));
-        assert_eq!(with_least_window([0, 0, 0, 0, 0, 0xff], 65_536)[5], 6 << 3);
-        assert_eq!(with_least_window([0, 0, 0, 0, 0, 0xff], 65_537)[5], 7 << 3);
-        assert_eq!(with_least_window([0, 0, 0, 0, 0, 0], 65_537)[5], 0);
-        assert_eq!(with_least_window([0, 0, 0, 0, 0x20, 0xff], 1)[5], 0xff);
+        assert_eq!(limit_window([0, 0, 0, 0, 0, 0xff], 65_536)[5], 6 << 3);
+        assert_eq!(limit_window([0, 0, 0, 0, 0, 0xff], 65_537)[5], 7 << 3);
+        assert_eq!(limit_window([0, 0, 0, 0, 0, 0], 65_537)[5], 0);
+        assert_eq!(limit_window([0, 0, 0, 0, 0x20, 0xff], 1)[5], 0xff);
     }
 
     #[test]
-    fn a_dictionary_is_asked_for_by_its_number() {
+    fn a_missing_dictionary_is_named_by_number() {
         let mut frame = KNOWN.to_vec();
         frame[4] |= 1;
         frame.insert(5, 7);
@@ -156,16 +156,16 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_checksum_is_noticed() {
+    fn a_wrong_checksum_is_an_error() {
         let mut frame = STREAMED.to_vec();
         *frame.last_mut().unwrap() ^= 1;
         let error = decompress_body(&frame, TEXT.len()).unwrap_err();
-        assert_eq!(error, "damaged ZSTD frame: its checksum does not agree");
+        assert_eq!(error, "damaged ZSTD frame: checksum mismatch");
     }
 
-    /// Frames that a hostile hand made promise much and hold little.
+    /// A frame that decompresses to far more than stated.
     #[test]
-    fn what_is_decompressed_ends_where_it_is_more_than_stated() {
+    fn decompression_stops_when_a_frame_exceeds_the_stated_length() {
         // A window of terabytes, then blocks of 128 KiB of one byte.
         let mut bomb = b"\x28\xb5\x2f\xfd\0\xff".to_vec();
         (0..1000).for_each(|_| bomb.extend_from_slice(&[0x02, 0x00, 0x10, b'x']));

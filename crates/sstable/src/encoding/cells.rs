@@ -1,14 +1,14 @@
-//! The body of a data block as cells: plain or delta-encoded, as the block is stored.
+//! The cells of a data block as stored: plain or delta-encoded.
 //!
 //! | bytes | field          | meaning                                                            |
 //! |------:|----------------|--------------------------------------------------------------------|
-//! |     2 | encoding id    | u16 BE; blocks without an encoding lack it                         |
+//! |     2 | encoding id    | u16 BE; absent in blocks without an encoding                       |
 //! |     4 | unencoded size | i32 BE; only `PREFIX`, `DIFF`, `FAST_DIFF`: bytes as plain cells   |
 //! |       | payload        | see the module of the encoding                                     |
 //!
-//! Behind the value of each cell, `PREFIX`, `DIFF` and `FAST_DIFF` put the tags as a vint of their
-//! length and either the tags or [references](super::tag_dictionary) to them, then the sequence id as
-//! an hvlong; each only in files that have it.
+//! In `PREFIX`, `DIFF` and `FAST_DIFF`, each value is followed by the tags (a vint length, then the
+//! tags or [references](super::tag_dictionary) to them) and the sequence id (an hvlong); each only
+//! in files that have the field.
 
 use super::delta::{DeltaCells, DeltaEncoding};
 use super::{DamageReason, DataBlockEncoding, PlainCells, row_index};
@@ -18,18 +18,17 @@ use crate::input::Input;
 /// Bytes of the encoding id.
 pub(super) const ID_LEN: usize = 2;
 
-/// The cells of a data block, as it is stored.
+/// The cells of a data block as stored.
 #[derive(Debug)]
 pub(crate) enum Cells {
     Plain(PlainCells),
-    /// Delta-encoded; a cursor decodes them.
     Delta(DeltaCells),
 }
 
 impl Cells {
-    /// Takes the body of a data block, whose cells take at most `size_max` bytes as plain cells.
+    /// Takes the body of a data block whose plain form may have at most `size_max` bytes.
     ///
-    /// Checks no cell: a cursor does that.
+    /// Does not check the cells; cursors do.
     pub(crate) fn open(
         encoding: DataBlockEncoding,
         body: Body,
@@ -54,12 +53,12 @@ impl Cells {
         };
         let size = input.len_i32().ok_or("bad unencoded size")?;
         if size > size_max {
-            return Err(format!("{size} bytes of cells where {size_max} are allowed").into());
+            return Err(format!("{size} bytes of cells exceed the limit of {size_max}").into());
         }
         Ok(Self::Delta(DeltaCells::new(delta, body, size)))
     }
 
-    /// Bytes that they take in memory.
+    /// The size in memory, in bytes.
     pub(crate) const fn bytes(&self) -> usize {
         match self {
             Self::Plain(plain) => plain.bytes(),
@@ -67,7 +66,7 @@ impl Cells {
         }
     }
 
-    /// Bytes of all cells as plain cells; of delta-encoded ones, as the block states.
+    /// Bytes of all cells in plain form; for delta-encoded cells, as stated by the block.
     pub(crate) const fn plain_len(&self) -> usize {
         match self {
             Self::Plain(plain) => plain.body().len(),
@@ -75,7 +74,7 @@ impl Cells {
         }
     }
 
-    /// The buffer beneath, for another block.
+    /// Returns the underlying buffer, for reuse.
     pub(crate) fn into_buffer(self) -> Vec<u8> {
         match self {
             Self::Plain(plain) => plain.into_buffer(),

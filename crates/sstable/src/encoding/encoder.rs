@@ -1,17 +1,17 @@
-//! The encoder of data blocks: makes a body of cells. The layout stands at [`cells`](super::cells).
+//! The encoder of data block bodies. The layout is described in [`cells`](super::cells).
 #![allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "bytes in memory")]
 
 use std::mem;
 
 use super::cells::ID_LEN;
 use super::delta::{
-    DELTA_HEADER_LEN, Key, encode_diff, encode_fast_diff, encode_prefix, write_len,
+    DELTA_HEADER_LEN, EncoderKey, encode_diff, encode_fast_diff, encode_prefix, write_len,
 };
 use super::{CellLayout, DataBlockEncoding, plain, row_index, tag_dictionary};
 use crate::CellRef;
 use crate::input::write_hvlong;
 
-/// Makes the body of one data block after another.
+/// Encodes the bodies of consecutive data blocks.
 #[derive(Debug)]
 pub(crate) struct BlockEncoder {
     encoding: DataBlockEncoding,
@@ -20,8 +20,8 @@ pub(crate) struct BlockEncoder {
     cell_count: u64,
     encoded_len: usize,
     unencoded_len: usize,
-    current: Key,
-    previous: Key,
+    current: EncoderKey,
+    previous: EncoderKey,
     row_index: row_index::Encoder,
     tags: tag_dictionary::Encoder,
 }
@@ -35,8 +35,8 @@ impl BlockEncoder {
             cell_count: 0,
             encoded_len: 0,
             unencoded_len: 0,
-            current: Key::default(),
-            previous: Key::default(),
+            current: EncoderKey::default(),
+            previous: EncoderKey::default(),
             row_index: row_index::Encoder::default(),
             tags: tag_dictionary::Encoder::default(),
         };
@@ -46,18 +46,18 @@ impl BlockEncoder {
 
     /// Appends a cell, whose lengths the writer has checked.
     pub(crate) fn append(&mut self, cell: &CellRef<'_>) {
-        let before = self.body.len();
-        let mut behind = 0;
+        let len_before = self.body.len();
+        let mut index_len = 0;
         match self.encoding {
             DataBlockEncoding::None => plain::write_cell(&mut self.body, cell, self.layout),
             DataBlockEncoding::RowIndexV1 => {
-                behind = self.row_index.append(&mut self.body, ID_LEN, cell, self.layout);
+                index_len = self.row_index.append(&mut self.body, ID_LEN, cell, self.layout);
             }
             DataBlockEncoding::Prefix | DataBlockEncoding::Diff | DataBlockEncoding::FastDiff => {
                 self.append_delta(cell);
             }
         }
-        self.encoded_len += self.body.len() - before + behind;
+        self.encoded_len += self.body.len() - len_before + index_len;
         self.unencoded_len += plain::cell_len(cell, self.layout);
         self.cell_count += 1;
     }
@@ -89,31 +89,31 @@ impl BlockEncoder {
         self.cell_count == 0
     }
 
-    /// Bytes that the cells take in the block, as HBase counts them when it decides to cut.
+    /// Encoded bytes so far, as HBase counts them to decide when a block is full.
     pub(crate) const fn encoded_len(&self) -> usize {
         self.encoded_len
     }
 
-    /// Bytes that the cells take as plain cells.
+    /// Bytes of the cells in plain form.
     pub(crate) const fn unencoded_len(&self) -> usize {
         self.unencoded_len
     }
 
-    /// Completes the body; [`clear`](Self::clear) begins the next.
+    /// Completes the body; call [`clear`](Self::clear) before the next block.
     pub(crate) fn finish(&mut self) -> &[u8] {
         match self.encoding {
             DataBlockEncoding::None => {}
             DataBlockEncoding::RowIndexV1 => self.row_index.finish(&mut self.body, ID_LEN),
             DataBlockEncoding::Prefix | DataBlockEncoding::Diff | DataBlockEncoding::FastDiff => {
                 let size = i32::try_from(self.unencoded_len);
-                let size = size.expect("the writer cuts blocks long before 2 GiB").to_be_bytes();
+                let size = size.expect("the writer limits blocks to less than 2 GiB").to_be_bytes();
                 self.body[ID_LEN..DELTA_HEADER_LEN].copy_from_slice(&size);
             }
         }
         &self.body
     }
 
-    /// Begins a block.
+    /// Starts a new block.
     pub(crate) fn clear(&mut self) {
         self.body.clear();
         if self.encoding != DataBlockEncoding::None {

@@ -2,19 +2,19 @@
 
 use std::fmt;
 
-/// How the cells of a data block are stored.
+/// The encoding of the cells in data blocks.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum DataBlockEncoding {
-    /// Cells as they are.
+    /// Plain cells.
     #[default]
     None,
-    /// Leaves out what a key shares with the key before it.
+    /// Omits the prefix that a key shares with the previous key.
     Prefix,
-    /// As [`Prefix`](Self::Prefix), and lengths, types and timestamps as differences.
+    /// As [`Prefix`](Self::Prefix), with delta-encoded lengths, types and timestamps.
     Diff,
-    /// As [`Diff`](Self::Diff), made faster to decode; repeated values are left out too.
+    /// As [`Diff`](Self::Diff), but faster to decode, and without repeated values.
     FastDiff,
-    /// Cells as they are, and behind them where each row starts.
+    /// Plain cells, followed by the offset of each row.
     RowIndexV1,
 }
 
@@ -23,7 +23,7 @@ impl DataBlockEncoding {
     pub const ALL: [Self; 5] =
         [Self::None, Self::Prefix, Self::Diff, Self::FastDiff, Self::RowIndexV1];
 
-    /// The id in front of an encoded block.
+    /// The id at the start of an encoded block.
     pub const fn id(self) -> u16 {
         match self {
             Self::None => 0,
@@ -34,12 +34,12 @@ impl DataBlockEncoding {
         }
     }
 
-    /// The encoding with this id. The ids between stand for encodings that HBase gave up.
+    /// Returns the encoding with this id. The missing ids are encodings that HBase removed.
     pub fn from_id(id: u16) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.id() == id)
     }
 
-    /// HBase's name for it, as in `FAST_DIFF`.
+    /// HBase's name of the encoding, as in `FAST_DIFF`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "NONE",
@@ -50,7 +50,7 @@ impl DataBlockEncoding {
         }
     }
 
-    /// The encoding of this name.
+    /// Returns the encoding with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.name() == name)
     }

@@ -1,19 +1,19 @@
-//! Data block encodings: cells stored as differences from their predecessors.
+//! Data block encodings.
 //!
 //! | encoding       | id | idea                                                                |
 //! |----------------|---:|---------------------------------------------------------------------|
-//! | `NONE`         |  0 | cells as they are                                                   |
-//! | `PREFIX`       |  2 | leaves out what a key shares with the key before it                 |
-//! | `DIFF`         |  3 | also lengths, types and timestamps, as differences                  |
-//! | `FAST_DIFF`    |  4 | the same with whole bytes of timestamps, and repeated values        |
-//! | `ROW_INDEX_V1` |  7 | cells as they are, and behind them where each row starts            |
+//! | `NONE`         |  0 | plain cells                                                         |
+//! | `PREFIX`       |  2 | omits the prefix that a key shares with the previous key            |
+//! | `DIFF`         |  3 | also delta-encodes lengths, types and timestamps                    |
+//! | `FAST_DIFF`    |  4 | as `DIFF`, with bytewise timestamps and omitted repeated values     |
+//! | `ROW_INDEX_V1` |  7 | plain cells, followed by the offset of each row                     |
 //!
-//! The body of an encoded block is `u16 BE id || payload`. A block that is used again is decoded once,
-//! into [plain cells](plain), and cached in that form: one search serves every encoding. A scan past the
-//! cache, and the first get that reads a block, do not need all cells at once: they decode cell by cell,
-//! with a [cursor](DeltaCursor).
+//! The body of an encoded block is `u16 BE id || payload`. A block that is used again is decoded
+//! once into [plain cells](plain) and cached in that form, so that one search serves every
+//! encoding. A scan that bypasses the cache, and the first get that reads a block, decode cell by
+//! cell with a [cursor](DeltaCursor).
 
-mod cell_parts;
+mod cell_bounds;
 mod cells;
 mod delta;
 mod encoder;
@@ -26,7 +26,7 @@ mod row_index;
 mod row_starts;
 mod tag_dictionary;
 
-pub(crate) use cell_parts::CellParts;
+pub(crate) use cell_bounds::CellBounds;
 pub(crate) use cells::Cells;
 pub(crate) use delta::{DeltaCursor, decode_delta};
 pub(crate) use encoder::BlockEncoder;

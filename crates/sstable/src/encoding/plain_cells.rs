@@ -1,15 +1,15 @@
-//! Plain cells as the body of a block has them, with the row index that the block stores beside them.
+//! The plain cells of a block, and the row index stored with them.
 
 use std::ops::Range;
 
 use super::DamageReason;
 use crate::buffers::{Body, Buffers};
 
-/// Plain cells, and the row index that the block stores beside them, if it does.
+/// Plain cells, and the stored row index if the block has one.
 #[derive(Debug)]
 pub(crate) struct PlainCells {
     body: Body,
-    /// Where in the buffer beneath the stored offsets of the rows' first cells are, u32 BE each.
+    /// The range of the stored row offsets in the underlying buffer, u32 BE each.
     rows: Option<Range<usize>>,
 }
 
@@ -19,19 +19,17 @@ impl PlainCells {
         Self { body, rows: None }
     }
 
-    /// Takes two parts of a body: cells and row offsets.
+    /// Takes a body and the ranges of cells and row offsets in it.
     ///
     /// # Panics
     ///
-    /// If the body does not have these parts.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "both parts lie in the body, and so in the buffer"
-    )]
+    /// If the ranges are not in the body, in this order.
+    #[expect(clippy::arithmetic_side_effects, reason = "both ranges lie in the body")]
     pub(super) fn with_rows(body: Body, cells: Range<usize>, rows: Range<usize>) -> Self {
         assert!(cells.end <= rows.start && rows.end <= body.len(), "{cells:?}, {rows:?}");
         let (buffer, all) = body.into_parts();
-        let [cells, rows] = [cells, rows].map(|it| all.start + it.start..all.start + it.end);
+        let [cells, rows] =
+            [cells, rows].map(|range| all.start + range.start..all.start + range.end);
         Self { body: Body::new(buffer, cells), rows: Some(rows) }
     }
 
@@ -41,7 +39,7 @@ impl PlainCells {
         &self.body
     }
 
-    /// Checks the stored row index, if there is one: its row `index` must start at `at`.
+    /// Checks that row `index` starts at `at` in the stored row index, if there is one.
     #[inline]
     pub(super) fn check_row(&self, index: usize, at: usize) -> Result<(), DamageReason> {
         let Some(rows) = self.stored_rows() else { return Ok(()) };
@@ -53,7 +51,7 @@ impl PlainCells {
         }
     }
 
-    /// Checks the number of rows in the stored row index, if there is one.
+    /// Checks the row count of the stored row index, if there is one.
     pub(super) fn check_row_count(&self, count: usize) -> Result<(), DamageReason> {
         match self.stored_rows() {
             Some(rows) if rows.len() != count => Err(ROWS_CONTRADICT.into()),
@@ -68,17 +66,17 @@ impl PlainCells {
         Some(rows.as_chunks().0)
     }
 
-    /// Bytes that they take in memory.
+    /// The size in memory, in bytes.
     pub(crate) const fn bytes(&self) -> usize {
         self.body.buffer_len()
     }
 
-    /// The buffer beneath, for another block.
+    /// Returns the underlying buffer, for reuse.
     pub(crate) fn into_buffer(self) -> Vec<u8> {
         self.body.into_buffer()
     }
 
-    /// Returns the same cells in a buffer of their own, without the stored row index.
+    /// Copies the cells into their own buffer, without the stored row index.
     pub(crate) fn to_owned_in(&self, buffers: &mut Buffers) -> Self {
         let mut buffer = buffers.take_empty(self.body.len());
         buffer.extend_from_slice(&self.body);

@@ -1,127 +1,127 @@
-//! Cursors over plain cells: one that checks each cell it comes to, one for cells that were checked.
+//! Cursors over plain cells: one for checked cells, one that checks each cell.
 //!
-//! Both find each cell once, and remember where its parts are. The one that checks compares
-//! the cell's lengths, type, time and tags with each other, its row with the row before it, and the row
-//! index, if the block stores one, with the rows.
+//! Both parse each cell once and keep its bounds. The checking cursor verifies lengths, type,
+//! timestamp and tags, the order of rows, and the stored row index, if the block has one.
 #![allow(clippy::arithmetic_side_effects, reason = "the end of a cell is not before its start")]
 
 use std::cmp::Ordering;
 
-use super::{CellLayout, CellParts, DamageReason, PlainCells, Step};
+use super::{CellBounds, CellLayout, DamageReason, PlainCells, Step};
 use crate::CellRef;
 
-/// A cursor over cells that were all checked before: on a cell.
+/// A cursor over checked cells; always on a cell.
 ///
-/// Every call must be given the cells and the layout that the cursor was made with.
+/// Every call must pass the cells and the layout that the cursor was made with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlainCursor {
-    parts: CellParts,
+    bounds: CellBounds,
 }
 
 impl PlainCursor {
-    /// Returns a cursor on the cell that starts at `at`.
+    /// Returns a cursor on the cell at `at`.
     ///
     /// # Panics
     ///
-    /// If no cell starts there.
+    /// If no cell starts at `at`.
     #[inline]
     pub(crate) fn at(cells: &PlainCells, layout: CellLayout, at: usize) -> Self {
-        match CellParts::read(cells.body().behind(at), at, layout) {
-            Ok(parts) => Self { parts },
-            Err(what) => not_a_checked_cell(at, &what),
+        match CellBounds::read(cells.body().tail(at), at, layout) {
+            Ok(bounds) => Self { bounds },
+            Err(what) => no_checked_cell(at, &what),
         }
     }
 
-    /// Goes to the next cell. Returns `false` behind the last one, and then stays on it.
+    /// Moves to the next cell; returns `false` and stays if there is none.
     ///
     /// # Panics
     ///
-    /// If the cells are not those that were checked.
+    /// If the cells are not the checked ones.
     #[inline]
     pub(crate) fn advance(&mut self, cells: &PlainCells, layout: CellLayout) -> bool {
-        let at = self.parts.end();
-        let rest = cells.body().behind(at);
+        let at = self.bounds.end();
+        let rest = cells.body().tail(at);
         if rest.is_empty() {
             return false;
         }
-        match self.parts.go_on(rest, layout) {
+        match self.bounds.advance(rest, layout) {
             Ok(()) => true,
-            Err(what) => not_a_checked_cell(at, &what),
+            Err(what) => no_checked_cell(at, &what),
         }
     }
 
-    /// Where the cell starts.
+    /// The offset of the cell.
     pub(crate) const fn position(&self) -> usize {
-        self.parts.at()
+        self.bounds.at()
     }
 
-    /// The cell it stands on.
+    /// The cell at the cursor.
     #[inline]
     pub(crate) fn cell<'a>(&self, cells: &'a PlainCells) -> CellRef<'a> {
-        let bytes = cells.body().between(self.parts.at(), self.parts.end());
-        match self.parts.cell(bytes) {
+        let bytes = cells.body().range(self.bounds.at(), self.bounds.end());
+        match self.bounds.cell(bytes) {
             Some(cell) => cell,
-            None => not_a_checked_cell(self.parts.at(), "it ends within the cell"),
+            None => no_checked_cell(self.bounds.at(), "the block ends within the cell"),
         }
     }
 }
 
-/// A cursor over cells that nobody has checked: on a cell that it has checked.
+/// A cursor over unchecked cells; the cell at the cursor is checked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CheckingCursor {
     checked: PlainCursor,
-    /// Rows begun so far; at least 1.
+    /// The number of rows so far, at least 1.
     rows: usize,
 }
 
 impl CheckingCursor {
-    /// Returns a cursor on the first cell of a block.
+    /// Checks the first cell of a block and returns a cursor on it.
     pub(crate) fn begin(cells: &PlainCells, layout: CellLayout) -> Result<Self, DamageReason> {
         if cells.body().is_empty() {
             return Err("no cells".into());
         }
-        let parts = CellParts::read(cells.body(), 0, layout).map_err(|what| located(0, &what))?;
+        let bounds =
+            CellBounds::read(cells.body(), 0, layout).map_err(|what| damage_at(0, &what))?;
         cells.check_row(0, 0)?;
-        Ok(Self { checked: PlainCursor { parts }, rows: 1 })
+        Ok(Self { checked: PlainCursor { bounds }, rows: 1 })
     }
 
-    /// Goes to the next cell, and checks it.
+    /// Moves to the next cell and checks it.
     #[inline]
     pub(crate) fn step(
         &mut self,
         cells: &PlainCells,
         layout: CellLayout,
     ) -> Result<Step, DamageReason> {
-        let parts = &mut self.checked.parts;
-        let at = parts.end();
-        let rest = cells.body().behind(at);
+        let bounds = &mut self.checked.bounds;
+        let at = bounds.end();
+        let rest = cells.body().tail(at);
         if rest.is_empty() {
             return cells.check_row_count(self.rows).map(|()| Step::End);
         }
-        let row_before = parts.row();
-        parts.go_on(rest, layout).map_err(|what| located(at, &what))?;
-        match row_before.compare(&parts.row(), cells, layout.order) {
+        let previous_row = bounds.row();
+        bounds.advance(rest, layout).map_err(|what| damage_at(at, &what))?;
+        match previous_row.compare(&bounds.row(), cells, layout.order) {
             Ordering::Equal => Ok(Step::SameRow),
             Ordering::Less => {
                 cells.check_row(self.rows, at)?;
                 self.rows += 1;
                 Ok(Step::NextRow)
             }
-            Ordering::Greater => Err(located(at, "its row is out of order")),
+            Ordering::Greater => Err(damage_at(at, "its row is out of order")),
         }
     }
 
-    /// Where the cell starts.
+    /// The offset of the cell.
     pub(crate) const fn position(&self) -> usize {
         self.checked.position()
     }
 
-    /// Bytes of the cell.
+    /// The length of the cell.
     pub(crate) const fn cell_len(&self) -> usize {
-        self.checked.parts.end() - self.checked.parts.at()
+        self.checked.bounds.end() - self.checked.bounds.at()
     }
 
-    /// The cell it stands on.
+    /// The cell at the cursor.
     #[inline]
     pub(crate) fn cell<'a>(&self, cells: &'a PlainCells) -> CellRef<'a> {
         self.checked.cell(cells)
@@ -129,12 +129,12 @@ impl CheckingCursor {
 }
 
 #[cold]
-fn located(at: usize, what: &str) -> DamageReason {
+fn damage_at(at: usize, what: &str) -> DamageReason {
     format!("cell at {at} in the block: {what}").into()
 }
 
-/// Ends a read whose cursor is in the wrong block, or whose block was not checked.
+/// Panics: the cursor is used with the wrong block, or the block was not checked.
 #[cold]
-fn not_a_checked_cell(at: usize, what: &str) -> ! {
-    panic!("a cursor came to {at} in a checked block, where no checked cell is: {what}")
+fn no_checked_cell(at: usize, what: &str) -> ! {
+    panic!("a cursor is at {at} in a checked block, where no checked cell is: {what}")
 }

@@ -1,13 +1,12 @@
-//! Tags of a block stored once: a dictionary that grows while a block is written, and again in the
-//! same way while it is read.
+//! The tag dictionary of a block, built by writer and reader in the same way.
 //!
 //! | first byte | then                     | meaning                                                  |
 //! |------------|--------------------------|----------------------------------------------------------|
-//! | `0xFF`     | vint length, type, data  | a tag seen for the first time; it enters the dictionary  |
+//! | `0xFF`     | vint length, type, data  | a new tag, which is added to the dictionary              |
 //! | 0          | one more byte            | u16 BE index, 0 ..= 126, of a tag in the dictionary      |
 //!
-//! The dictionary holds 127 tags. When it is full, a new tag takes the place, and the index, of
-//! the one that was used longest ago (HBase's `LRUDictionary`).
+//! The dictionary holds 127 tags. When it is full, a new tag replaces the least recently used one
+//! and takes its index. HBase: `LRUDictionary`.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,13 +14,13 @@ use std::ops::Range;
 use super::DamageReason;
 use crate::input::{Input, write_vint};
 
-/// The tags that the dictionary holds.
+/// The maximum number of tags.
 const CAPACITY: u8 = 127;
 
-/// Announces a tag that is not in the dictionary.
+/// The first byte of a tag that is not in the dictionary.
 const LITERAL: u8 = 0xff;
 
-/// The tags of a block as it is written.
+/// The dictionary of the block being written.
 #[derive(Debug, Default)]
 pub(super) struct Encoder {
     index_of: HashMap<Vec<u8>, u8>,
@@ -30,7 +29,7 @@ pub(super) struct Encoder {
 }
 
 impl Encoder {
-    /// Forgets all tags: a block has begun.
+    /// Clears the dictionary for the next block.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
@@ -54,9 +53,9 @@ impl Encoder {
         out.extend_from_slice(tag);
         let index = self.order.admit();
         match self.tags.get_mut(usize::from(index)) {
-            Some(place) => {
-                self.index_of.remove(place);
-                *place = tag.to_vec();
+            Some(old) => {
+                self.index_of.remove(old);
+                *old = tag.to_vec();
             }
             None => self.tags.push(tag.to_vec()),
         }
@@ -64,7 +63,7 @@ impl Encoder {
     }
 }
 
-/// The tags of a block as it is read: where each stands in the bytes decoded so far.
+/// The dictionary of the block being read: the range of each tag in the decoded tags.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Decoder {
     tags: Vec<Range<usize>>,
@@ -72,10 +71,10 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    /// Reads tags that take `len` bytes once decoded, at most 32,767, and appends them to `out`.
+    /// Decodes tags of `len` bytes, at most 32,767, and appends them to `out`.
     #[expect(
         clippy::arithmetic_side_effects,
-        reason = "a short length and one of what is in memory"
+        reason = "`len` is at most 32,767, and `out` is in memory"
     )]
     pub(super) fn read(
         &mut self,
@@ -97,7 +96,7 @@ impl Decoder {
         out: &mut Vec<u8>,
     ) -> Result<(), DamageReason> {
         let room = end.checked_sub(out.len()).and_then(|room| room.checked_sub(2));
-        let too_long = || DamageReason::from("a tag goes past the cell's tags");
+        let too_long = || DamageReason::from("a tag exceeds the cell's tags");
         let room = room.ok_or_else(too_long)?;
         match input.u8().ok_or("the tags end early")? {
             LITERAL => {
@@ -105,29 +104,28 @@ impl Decoder {
                 if len > room {
                     return Err(too_long());
                 }
-                let tag = input.take(len).ok_or("a tag goes past the block")?;
+                let tag = input.take(len).ok_or("a tag exceeds the block")?;
                 push_len(out, len)?;
                 let start = out.len();
                 out.extend_from_slice(tag);
-                let place = start..out.len();
+                let range = start..out.len();
                 let index = self.order.admit();
                 match self.tags.get_mut(usize::from(index)) {
-                    Some(old) => *old = place,
-                    None => self.tags.push(place),
+                    Some(old) => *old = range,
+                    None => self.tags.push(range),
                 }
             }
             high => {
                 let low = input.u8().ok_or("the tags end early")?;
                 let index = u16::from_be_bytes([high, low]);
-                let place =
-                    self.tags.get(usize::from(index)).cloned().ok_or_else(|| {
-                        format!("tag {index} of a dictionary of {}", self.tags.len())
-                    })?;
-                if place.len() > room {
+                let range = self.tags.get(usize::from(index)).cloned().ok_or_else(|| {
+                    format!("tag {index} is not in the dictionary of {}", self.tags.len())
+                })?;
+                if range.len() > room {
                     return Err(too_long());
                 }
-                push_len(out, place.len())?;
-                out.extend_from_within(place);
+                push_len(out, range.len())?;
+                out.extend_from_within(range);
                 self.order.touch(low);
             }
         }
@@ -141,9 +139,9 @@ fn push_len(out: &mut Vec<u8>, len: usize) -> Result<(), DamageReason> {
     Ok(())
 }
 
-/// Which entry was used longest ago: entry indices, the one used last in front.
+/// The entry indices, most recently used first.
 ///
-/// A list of bytes that is moved about is faster here than a linked one: it is two cache lines.
+/// At most 127 bytes, so rotating them is cheaper than a linked list.
 #[derive(Clone, Debug, Default)]
 struct UseOrder(Vec<u8>);
 
@@ -157,7 +155,7 @@ impl UseOrder {
         }
     }
 
-    /// The index for a new entry, which is now in front.
+    /// Returns the index for a new entry and moves that index to the front.
     fn admit(&mut self) -> u8 {
         let index = match u8::try_from(self.0.len()) {
             Ok(len) if len < CAPACITY => {
@@ -182,8 +180,8 @@ mod tests {
     }
 
     #[test]
-    fn tags_come_back_after_the_dictionary_has_overflowed() {
-        // 200 different tags, each again soon after, and old ones again after their eviction.
+    fn tags_round_trip_after_evictions() {
+        // 200 different tags, repeated soon after and again after eviction.
         let cells: Vec<_> = (0..200_u32)
             .map(|number| [tag(number), tag(number / 2), tag(number % 7)].concat())
             .collect();
@@ -203,15 +201,15 @@ mod tests {
     }
 
     #[test]
-    fn hostile_references_and_lengths_are_refused() {
+    fn bad_references_and_lengths_are_rejected() {
         for (stored, len, what) in [
-            (&[0, 0][..], 7, "tag 0 of a dictionary of 0"),
+            (&[0, 0][..], 7, "tag 0 is not in the dictionary of 0"),
             (&[0xff, 0], 7, "a tag without a type"),
-            (&[0xff, 9, 65], 7, "a tag goes past the cell's tags"),
-            (&[0xff, 5, 65], 7, "a tag goes past the block"),
-            (&[0xff, 1, 65], 1, "a tag goes past the cell's tags"),
+            (&[0xff, 9, 65], 7, "a tag exceeds the cell's tags"),
+            (&[0xff, 5, 65], 7, "a tag exceeds the block"),
+            (&[0xff, 1, 65], 1, "a tag exceeds the cell's tags"),
             (&[], 7, "the tags end early"),
-            (&[0xff, 1, 65, 0, 1], 6, "tag 1 of a dictionary of 1"),
+            (&[0xff, 1, 65, 0, 1], 6, "tag 1 is not in the dictionary of 1"),
         ] {
             let error = Decoder::default().read(&mut Input::new(stored), len, &mut Vec::new());
             assert_eq!(error, Err(what.into()), "{stored:?}");

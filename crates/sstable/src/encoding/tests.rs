@@ -1,4 +1,4 @@
-//! Encoded blocks of the format's description, and all data blocks of the files that HBase wrote.
+//! Encoded blocks from the format description, and all data blocks of the HBase files.
 
 use std::cmp::Ordering;
 use std::fs;
@@ -28,7 +28,7 @@ fn put(row: &str, qualifier: &str, timestamp: i64, value: &str, sequence_id: u64
     .to_cell()
 }
 
-/// Five cells of one block that HBase wrote in each encoding.
+/// The cells of a block that HBase wrote in each encoding.
 fn five_cells() -> Vec<Cell> {
     let deleted = put("row2", "", 2000, "", 5);
     let deleted = CellRef { cell_type: CellType::DeleteFamily, ..deleted.as_ref() }.to_cell();
@@ -86,30 +86,30 @@ fn decode_all(
     body: &[u8],
 ) -> Result<Vec<Cell>, DamageReason> {
     let cells = Cells::open(encoding, Body::from(body.to_vec()), 1 << 30)?;
-    let walked = match &cells {
+    let from_cursor = match &cells {
         Cells::Plain(_) => None,
-        Cells::Delta(delta) => Some(walk_delta(delta, layout)),
+        Cells::Delta(delta) => Some(read_delta_cells(delta, layout)),
     };
-    let found = plain(cells, layout).and_then(|plain| walk(&plain, layout));
-    if let Some(walked) = walked {
-        assert_eq!(walked, found, "a cursor that decodes, and one over plain cells");
+    let found = plain(cells, layout).and_then(|plain| read_plain_cells(&plain, layout));
+    if let Some(from_cursor) = from_cursor {
+        assert_eq!(from_cursor, found, "a delta cursor and a cursor over decoded cells");
     }
     found
 }
 
-/// All cells as plain ones; where rows start is compared with what a check of the plain cells finds.
+/// Decodes all cells; checks the row offsets against those of the plain cells.
 fn plain(cells: Cells, layout: CellLayout) -> Result<PlainCells, DamageReason> {
     let deltas = match cells {
         Cells::Plain(plain) => return Ok(plain),
         Cells::Delta(delta) => delta,
     };
     let (plain, starts) = decode_delta(&deltas, layout, &mut Buffers::default())?;
-    assert_eq!(RowStarts::of_plain(&plain, layout), Ok(starts));
+    assert_eq!(RowStarts::from_plain(&plain, layout), Ok(starts));
     Ok(plain)
 }
 
-/// The cells of a block of plain ones.
-fn walk(plain: &PlainCells, layout: CellLayout) -> Result<Vec<Cell>, DamageReason> {
+/// The cells of a plain block.
+fn read_plain_cells(plain: &PlainCells, layout: CellLayout) -> Result<Vec<Cell>, DamageReason> {
     let mut cursor = CheckingCursor::begin(plain, layout)?;
     let mut cells = Vec::new();
     loop {
@@ -121,7 +121,7 @@ fn walk(plain: &PlainCells, layout: CellLayout) -> Result<Vec<Cell>, DamageReaso
 }
 
 /// The cells of a delta-encoded block.
-fn walk_delta(delta: &DeltaCells, layout: CellLayout) -> Result<Vec<Cell>, DamageReason> {
+fn read_delta_cells(delta: &DeltaCells, layout: CellLayout) -> Result<Vec<Cell>, DamageReason> {
     let mut cursor = DeltaCursor::begin(delta, layout)?;
     let mut cells = Vec::new();
     loop {
@@ -135,7 +135,7 @@ fn walk_delta(delta: &DeltaCells, layout: CellLayout) -> Result<Vec<Cell>, Damag
 }
 
 #[test]
-fn five_cells_are_encoded_as_hbase_does_and_come_back() {
+fn five_cells_are_encoded_as_by_hbase_and_decoded() {
     let cells = five_cells();
     let plain = unhex(PLAIN);
     let row_index = unhex("00000003 00000000 0000003a 00000076 00000092");
@@ -149,7 +149,7 @@ fn five_cells_are_encoded_as_hbase_does_and_come_back() {
 }
 
 #[test]
-fn tags_follow_the_value_plainly_or_by_reference() {
+fn tags_follow_the_value_literally_or_by_reference() {
     let tags = unhex("0003407467 00044178797a");
     let cells = five_cells();
     let first = CellRef { tags: &tags, ..cells[0].as_ref() }.to_cell();
@@ -169,9 +169,9 @@ fn tags_follow_the_value_plainly_or_by_reference() {
     }
 }
 
-/// The negative and wrapping timestamp differences that `DIFF` stores.
+/// `DIFF` stores negative and wrapping timestamp differences.
 #[test]
-fn timestamps_far_apart_come_back() {
+fn distant_timestamps_round_trip() {
     let times = [i64::MAX, 0, i64::MAX - 1, 1, 255, 256, 1 << 40, (1 << 40) + 1, 0, 0];
     let cells: Vec<_> =
         (0..).zip(times).map(|(row, time)| put(&format!("r{row}"), "q", time, "v", 0)).collect();
@@ -181,7 +181,7 @@ fn timestamps_far_apart_come_back() {
     }
 }
 
-/// One body per encoding and kind of tags, with all that a cell can take from the one before.
+/// One body per encoding and tag format; the cells use every kind of reference to previous cells.
 fn sound_bodies() -> Vec<(DataBlockEncoding, CellLayout, Vec<u8>)> {
     let tags = unhex("0003407467 00044178797a");
     let mut cells: Vec<_> = five_cells()
@@ -203,19 +203,19 @@ fn sound_bodies() -> Vec<(DataBlockEncoding, CellLayout, Vec<u8>)> {
 }
 
 #[test]
-fn a_cut_block_is_an_error() {
+fn a_truncated_block_is_an_error() {
     for (encoding, layout, body) in sound_bodies() {
-        // A plain block that is cut between cells is a shorter plain block.
+        // A plain block truncated between cells is a shorter plain block.
         for len in 0..body.len() {
             let cells = decode_all(encoding, layout, &body[..len]);
             let between_cells = encoding == DataBlockEncoding::None
                 && cells.as_ref().is_ok_and(|cells| cells.len() < 6);
-            assert!(cells.is_err() || between_cells, "{encoding} cut to {len}");
+            assert!(cells.is_err() || between_cells, "{encoding} truncated to {len}");
         }
     }
 }
 
-/// Checksums are for finding damage; here it only must not panic, and stay within the size stated.
+/// Checksums detect damage; decoding must only not panic and stay within the stated size.
 #[test]
 fn a_damaged_block_never_panics_or_grows_past_its_stated_size() {
     for (encoding, layout, body) in sound_bodies() {
@@ -227,31 +227,33 @@ fn a_damaged_block_never_panics_or_grows_past_its_stated_size() {
                 changed[bit / 8] = if bit % 8 == 0 { byte } else { flipped[bit / 8] };
                 let changed = Body::from(changed);
                 let Ok(cells) = Cells::open(encoding, changed, 1 << 20) else { continue };
-                let mut walked = None;
+                let mut from_cursor = None;
                 if let Cells::Delta(delta) = &cells {
-                    walked = walk_delta(delta, layout).ok();
-                    check_ways_to_rows(delta, layout, walked.as_deref());
+                    from_cursor = read_delta_cells(delta, layout).ok();
+                    check_row_seeks(delta, layout, from_cursor.as_deref());
                 }
                 let Ok(plain) = plain(cells, layout) else { continue };
                 let len = plain.body().len();
                 assert!(len <= 1 << 20);
-                let found = walk(&plain, layout).ok();
+                let found = read_plain_cells(&plain, layout).ok();
                 assert!(found.as_ref().is_none_or(|cells| cells.len() <= len / 20 + 1));
-                assert!(walked.is_none() || walked == found, "two ways through one block");
+                assert!(
+                    from_cursor.is_none() || from_cursor == found,
+                    "a delta cursor and a cursor over decoded cells"
+                );
             }
         }
     }
 }
 
-/// Goes to some rows; where the block is sound the cursor has to end where one over all cells finds
-/// the row, or finds that it is not there.
-fn check_ways_to_rows(delta: &DeltaCells, layout: CellLayout, walked: Option<&[Cell]>) {
+/// Checks `go_to_row` of a sound block against all its cells; a damaged one must only not panic.
+fn check_row_seeks(delta: &DeltaCells, layout: CellLayout, from_cursor: Option<&[Cell]>) {
     for row in [&b"row1"[..], b"row2", b"row15", b"s"] {
         let found = DeltaCursor::begin(delta, layout).and_then(|mut cursor| {
             let order = cursor.go_to_row(delta, row)?;
             Ok((order, Some(cursor.cell(delta).to_cell())))
         });
-        let Some(cells) = walked else { continue };
+        let Some(cells) = from_cursor else { continue };
         let compare = |cell: &Cell| layout.order.compare_rows(cell.row(), row);
         let expected = cells.iter().find(|cell| compare(cell).is_ge()).or(cells.last());
         assert_eq!(found, Ok((expected.map_or(Ordering::Less, compare), expected.cloned())));
@@ -259,7 +261,7 @@ fn check_ways_to_rows(delta: &DeltaCells, layout: CellLayout, walked: Option<&[C
 }
 
 #[test]
-fn errors_say_what_is_wrong() {
+fn errors_name_the_fault() {
     use DataBlockEncoding::{Diff, FastDiff, Prefix, RowIndexV1};
     let body = |encoding| encode(encoding, FIVE, &five_cells());
     let changed = |encoding, at: usize, byte: u8| {
@@ -269,18 +271,13 @@ fn errors_say_what_is_wrong() {
     };
     for (encoding, at, byte, what) in [
         (Prefix, 1, 3, "encoding id 3 in a file of PREFIX"),
-        (Prefix, 2, 0x7f, "2130706578 bytes of cells where 1073741824 are allowed"),
-        (
-            Prefix,
-            5,
-            0x91,
-            "cell at 83 in the encoded block: cells of more than the 145 bytes stated",
-        ),
-        (Prefix, 5, 0x93, "cells of 146 bytes where 147 are stated"),
-        (Prefix, 8, 1, "cell at 6 in the encoded block: shares 1 bytes with a key of 0"),
-        (Prefix, 6, 11, "cell at 6 in the encoded block: a key of 11 bytes"),
-        (Diff, 6, 0xff, "the family goes past the block"),
-        (Diff, 8, 0x18, "cell at 8 in the encoded block: the first cell refers to one before it"),
+        (Prefix, 2, 0x7f, "2130706578 bytes of cells exceed the limit of 1073741824"),
+        (Prefix, 5, 0x91, "cell at 83 in the encoded block: the cells exceed the 145 bytes stated"),
+        (Prefix, 5, 0x93, "146 bytes of cells where 147 are stated"),
+        (Prefix, 8, 1, "cell at 6 in the encoded block: shares 1 bytes with a key of 0 bytes"),
+        (Prefix, 6, 11, "cell at 6 in the encoded block: the key has only 11 bytes"),
+        (Diff, 6, 0xff, "the family exceeds the block"),
+        (Diff, 8, 0x18, "cell at 8 in the encoded block: the first cell refers to a previous cell"),
         (FastDiff, 6, 0x80, "cell at 6 in the encoded block: unknown flags 0x80"),
         (RowIndexV1, 159, 0x3b, "the row index contradicts the rows"),
         (RowIndexV1, 151, 0x04, "4 rows in 12 bytes of row offsets"),
@@ -289,16 +286,16 @@ fn errors_say_what_is_wrong() {
     }
 }
 
-/// A data block of a file that HBase wrote.
-struct Found {
+/// A data block of an HBase file.
+struct HBaseBlock {
     file: String,
     encoding: DataBlockEncoding,
     layout: CellLayout,
     body: Vec<u8>,
 }
 
-/// All data blocks of all files in `tests/data/hfile`, and the cells that are in them together.
-fn data_blocks_of_hbase() -> (Vec<Found>, u64) {
+/// All data blocks of all files in `tests/data/hfile`, and their total number of cells.
+fn data_blocks_of_hbase() -> (Vec<HBaseBlock>, u64) {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/hfile");
     let manifest = fs::read(dir.join("manifest.json")).expect("the manifest is in the repository");
     let manifest: serde_json::Value = serde_json::from_slice(&manifest).expect("it is JSON");
@@ -332,7 +329,7 @@ fn data_blocks_of_hbase() -> (Vec<Found>, u64) {
                 let stored = &bytes[at + 33..at + number(29)];
                 let body =
                     compression::decompress(codec, stored, number(12), Vec::new()).expect("sound");
-                blocks.push(Found { file: file.clone(), encoding, layout, body });
+                blocks.push(HBaseBlock { file: file.clone(), encoding, layout, body });
             }
             at += 33 + number(8);
         }
@@ -341,10 +338,10 @@ fn data_blocks_of_hbase() -> (Vec<Found>, u64) {
 }
 
 #[test]
-fn every_data_block_of_hbase_is_decoded_and_encoded_again_to_the_same_bytes() {
+fn every_data_block_from_hbase_round_trips() {
     let (blocks, cell_count) = data_blocks_of_hbase();
     let mut cells_found = 0;
-    for Found { file, encoding, layout, body } in &blocks {
+    for HBaseBlock { file, encoding, layout, body } in &blocks {
         let cells = decode_all(*encoding, *layout, body).expect(file);
         assert!(encode(*encoding, *layout, &cells) == *body, "{file}: a block differs");
         cells_found += cells.len() as u64;
@@ -354,7 +351,7 @@ fn every_data_block_of_hbase_is_decoded_and_encoded_again_to_the_same_bytes() {
 }
 
 #[test]
-fn a_plain_cell_that_breaks_a_rule_is_refused() {
+fn an_invalid_plain_cell_is_rejected() {
     let cell = unhex("00000012 00000002 0004726f7731016661 00000000000003e804 7631 03");
     let changed = |at: usize, byte: u8| {
         let mut cell = cell.clone();
@@ -364,9 +361,9 @@ fn a_plain_cell_that_breaks_a_rule_is_refused() {
     };
     for (at, byte, what) in [
         (0, 0x80, "no key length"),
-        (3, 0x13, "unknown cell type 118"), // The value's first byte is the key's last now.
-        (7, 0x40, "the value goes past the block"),
-        (3, 0x40, "the key goes past the block"),
+        (3, 0x13, "unknown cell type 118"), // The first byte of the value is now the type.
+        (7, 0x40, "the value exceeds the block"),
+        (3, 0x40, "the key exceeds the block"),
         (4, 0xff, "no value length"),
         (8, 0x80, "the lengths in the key contradict its length"),
         (9, 0x09, "the lengths in the key contradict its length"),

@@ -64,14 +64,14 @@ impl BlockReader {
     /// `check` compares a block just read with the entry.
     pub(crate) fn load<T: TypedBlock>(
         &self,
-        TypedHandle { place, block_type }: TypedHandle,
+        TypedHandle { handle, block_type }: TypedHandle,
         caching: Caching,
         trace: &mut ReadTrace,
         check: impl FnOnce(&T, &Header) -> Result<(), &'static str>,
     ) -> Result<Arc<T>> {
         let cache = self.cache_for(caching);
         let mut other_type = None;
-        if let Some(found) = cache.and_then(|cache| cache.block(self.cache_key(place))) {
+        if let Some(found) = cache.and_then(|cache| cache.block(self.cache_key(handle))) {
             match T::from_cached(found) {
                 CacheLookup::Block(block) => {
                     trace.touch(T::KIND, BlockSource::Cache, block.bytes());
@@ -81,48 +81,48 @@ impl BlockReader {
                 CacheLookup::OtherType(found) => other_type = Some(found),
             }
         }
-        let raw = self.read(place)?;
-        trace.touch(T::KIND, BlockSource::File, place.byte_len());
-        self.check_type(place, &raw.header, block_type)?;
+        let raw = self.read(handle)?;
+        trace.touch(T::KIND, BlockSource::File, handle.byte_len());
+        self.check_type(handle, &raw.header, block_type)?;
         if let Some(found) = other_type {
-            return Err(self.type_conflict(place, block_type, &found));
+            return Err(self.type_conflict(handle, block_type, &found));
         }
-        let damaged = |what| self.damaged(place, block_type, what);
+        let damaged = |what| self.damaged(handle, block_type, what);
         let block = T::parse(&raw.body, self.layout.order).map_err(damaged)?;
         check(&block, &raw.header).map_err(|what| damaged(what.into()))?;
         let block = Arc::new(block);
         if let Some(cache) = cache {
-            cache.insert(self.cache_key(place), T::into_cached(Arc::clone(&block)));
+            cache.insert(self.cache_key(handle), T::into_cached(Arc::clone(&block)));
         }
         Ok(block)
     }
 
-    /// Returns the data block at `place`, decoded.
+    /// Returns the data block at `handle`, decoded.
     ///
     /// `check` compares a block just decoded with its index entry.
     pub(crate) fn load_decoded(
         &self,
-        place: BlockHandle,
+        handle: BlockHandle,
         context: &mut ReadContext<'_>,
         mut check: impl FnMut(&DecodedBlock) -> Result<(), DamageReason>,
     ) -> Result<Arc<DecodedBlock>> {
         let cache = self.cache_for(context.caching);
         if let Some(cache) = cache
-            && let Some(block) = self.cached_decoded(cache, place, context, &mut check)?
+            && let Some(block) = self.cached_decoded(cache, handle, context, &mut check)?
         {
             return Ok(block);
         }
-        let block = self.read_encoded(place, context)?;
+        let block = self.read_encoded(handle, context)?;
         let block = self.decode(block, context.buffers)?;
         check(&block).map_err(|what| self.damaged_at(block.origin(), what))?;
         let block = Arc::new(block);
         if let Some(cache) = cache {
-            cache.insert(self.cache_key(place), CachedBlock::Decoded(Arc::clone(&block)));
+            cache.insert(self.cache_key(handle), CachedBlock::Decoded(Arc::clone(&block)));
         }
         Ok(block)
     }
 
-    /// Returns the data block at `place` for a get, in the state that the module's table shows.
+    /// Returns the data block at `handle` for a get, in the state that the module's table shows.
     ///
     /// `check` compares a block just read or decoded with its index entry. No cell of an encoded
     /// block is checked yet.
@@ -131,21 +131,21 @@ impl BlockReader {
     /// may evict before its next use.
     pub(crate) fn load_for_row(
         &self,
-        place: BlockHandle,
+        handle: BlockHandle,
         context: &mut ReadContext<'_>,
         mut check: impl FnMut(DataRef<'_>) -> Result<(), DamageReason>,
     ) -> Result<DataBlock> {
         let cache = self.cache_for(context.caching);
         let mut check_decoded = |block: &_| check(DataRef::Decoded(block));
         if let Some(cache) = cache
-            && let Some(block) = self.cached_decoded(cache, place, context, &mut check_decoded)?
+            && let Some(block) = self.cached_decoded(cache, handle, context, &mut check_decoded)?
         {
             return Ok(DataBlock::Decoded(block));
         }
-        let block = self.read_encoded(place, context)?;
+        let block = self.read_encoded(handle, context)?;
         // `is_full` comes last because it takes the locks of the cache.
         let stays_encoded = block.is_delta_encoded()
-            && cache.is_none_or(|cache| cache.is_full(self.cache_key(place)));
+            && cache.is_none_or(|cache| cache.is_full(self.cache_key(handle)));
         let block = if stays_encoded {
             DataBlock::Encoded(Arc::new(block))
         } else {
@@ -154,25 +154,25 @@ impl BlockReader {
         let found = block.as_ref();
         check(found).map_err(|what| self.damaged_at(found.origin(), what))?;
         if let Some(cache) = cache {
-            cache.insert(self.cache_key(place), block.clone().into());
+            cache.insert(self.cache_key(handle), block.clone().into());
         }
         Ok(block)
     }
 
-    /// Returns the data block at `place` for a scan, in the state that the module's table shows.
+    /// Returns the data block at `handle` for a scan, in the state that the module's table shows.
     ///
     /// `check` is that of [`load_for_row`](Self::load_for_row).
     pub(crate) fn load_for_scan(
         &self,
-        place: BlockHandle,
+        handle: BlockHandle,
         context: &mut ReadContext<'_>,
         mut check: impl FnMut(DataRef<'_>) -> Result<(), DamageReason>,
     ) -> Result<DataBlock> {
         if self.cache_for(context.caching).is_some() {
             let check = |block: &_| check(DataRef::Decoded(block));
-            return self.load_decoded(place, context, check).map(DataBlock::Decoded);
+            return self.load_decoded(handle, context, check).map(DataBlock::Decoded);
         }
-        let block = self.read_encoded(place, context)?;
+        let block = self.read_encoded(handle, context)?;
         let found = DataRef::Encoded(&block);
         check(found).map_err(|what| self.damaged_at(found.origin(), what))?;
         Ok(DataBlock::Encoded(Arc::new(block)))
@@ -184,11 +184,11 @@ impl BlockReader {
     fn cached_decoded(
         &self,
         cache: &BlockCache,
-        place: BlockHandle,
+        handle: BlockHandle,
         context: &mut ReadContext<'_>,
         check: &mut impl FnMut(&DecodedBlock) -> Result<(), DamageReason>,
     ) -> Result<Option<Arc<DecodedBlock>>> {
-        let Some(found) = cache.block(self.cache_key(place)) else { return Ok(None) };
+        let Some(found) = cache.block(self.cache_key(handle)) else { return Ok(None) };
         match found {
             CachedBlock::Decoded(block) => {
                 context.trace.touch(BlockKind::Data, BlockSource::Cache, block.bytes());
@@ -199,10 +199,10 @@ impl BlockReader {
                 self.replace_by_decoded(cache, &block, context.buffers, check).map(Some)
             }
             other => {
-                let raw = self.read_data_block(place, context.buffers)?;
-                context.trace.touch(BlockKind::Data, BlockSource::File, place.byte_len());
-                self.check_type(place, &raw.header, self.data_block_type())?;
-                Err(self.type_conflict(place, self.data_block_type(), &other))
+                let raw = self.read_data_block(handle, context.buffers)?;
+                context.trace.touch(BlockKind::Data, BlockSource::File, handle.byte_len());
+                self.check_type(handle, &raw.header, self.data_block_type())?;
+                Err(self.type_conflict(handle, self.data_block_type(), &other))
             }
         }
     }
@@ -219,7 +219,7 @@ impl BlockReader {
         let decoded = block.decode_copy(RowIndexKind::ByHash, buffers).map_err(damaged)?;
         check(&decoded).map_err(damaged)?;
         let decoded = Arc::new(decoded);
-        let key = self.cache_key(block.origin().place);
+        let key = self.cache_key(block.origin().handle);
         cache.replace(key, CachedBlock::Decoded(Arc::clone(&decoded)));
         Ok(decoded)
     }
@@ -260,14 +260,14 @@ impl BlockReader {
         self.cache.as_deref().filter(|_| caching == Caching::Use)
     }
 
-    /// Reads the data block at `place` without checking its cells.
+    /// Reads the data block at `handle` without checking its cells.
     fn read_encoded(
         &self,
-        place: BlockHandle,
+        handle: BlockHandle,
         context: &mut ReadContext<'_>,
     ) -> Result<EncodedBlock> {
-        let raw = self.read_data_block(place, context.buffers)?;
-        context.trace.touch(BlockKind::Data, BlockSource::File, place.byte_len());
+        let raw = self.read_data_block(handle, context.buffers)?;
+        context.trace.touch(BlockKind::Data, BlockSource::File, handle.byte_len());
         self.open_encoded(raw)
     }
 
@@ -279,9 +279,9 @@ impl BlockReader {
 
     /// Makes an encoded block of a data block that was read. Its cells are not checked yet.
     pub(crate) fn open_encoded(&self, raw: RawDataBlock) -> Result<EncodedBlock> {
-        let RawDataBlock { place, header, body } = raw;
-        self.check_type(place, &header, self.data_block_type())?;
-        let origin = BlockOrigin::new(place, &header);
+        let RawDataBlock { handle, header, body } = raw;
+        self.check_type(handle, &header, self.data_block_type())?;
+        let origin = BlockOrigin::new(handle, &header);
         self.encoded_block(origin, body).map_err(|what| self.damaged_at(&origin, what))
     }
 
@@ -313,38 +313,43 @@ impl BlockReader {
     /// Returns the error for damage in a block.
     #[cold]
     pub(crate) fn damaged_at(&self, origin: &BlockOrigin, what: DamageReason) -> Error {
-        self.damaged(origin.place, origin.block_type, what)
+        self.damaged(origin.handle, origin.block_type, what)
     }
 
-    /// Returns the error for damage in the block at `place`.
+    /// Returns the error for damage in the block at `handle`.
     #[cold]
     pub(crate) fn damaged(
         &self,
-        place: BlockHandle,
+        handle: BlockHandle,
         block: BlockType,
         what: DamageReason,
     ) -> Error {
-        Damage::in_block(block, place.offset, what).in_file(&self.name)
+        Damage::in_block(block, handle.offset, what).in_file(&self.name)
     }
 
     /// Returns the internal error for a cached block whose type differs from the block in the file.
     #[cold]
-    fn type_conflict(&self, place: BlockHandle, expected: BlockType, found: &CachedBlock) -> Error {
+    fn type_conflict(
+        &self,
+        handle: BlockHandle,
+        expected: BlockType,
+        found: &CachedBlock,
+    ) -> Error {
         let found = found.kind().name();
         let what = format!("the cache has a block of kind {found} where the file has {expected}");
-        Error::Internal { file: self.name.clone(), at: place.offset, what }
+        Error::Internal { file: self.name.clone(), at: handle.offset, what }
     }
 
-    fn check_type(&self, place: BlockHandle, header: &Header, expected: BlockType) -> Result<()> {
+    fn check_type(&self, handle: BlockHandle, header: &Header, expected: BlockType) -> Result<()> {
         if header.block_type == expected {
             return Ok(());
         }
         let what = format!("where the index has {expected}");
-        Err(Damage::in_block(header.block_type, place.offset, what).in_file(&self.name))
+        Err(Damage::in_block(header.block_type, handle.offset, what).in_file(&self.name))
     }
 
-    pub(crate) const fn cache_key(&self, place: BlockHandle) -> BlockKey {
+    pub(crate) const fn cache_key(&self, handle: BlockHandle) -> BlockKey {
         let (file, is_preferred) = (self.file_id, self.in_memory);
-        BlockKey { file, offset: place.offset.get(), is_preferred }
+        BlockKey { file, offset: handle.offset.get(), is_preferred }
     }
 }

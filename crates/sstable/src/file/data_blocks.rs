@@ -47,7 +47,7 @@ impl OpenFile {
         let Some(index) = &self.index else { return Ok(None) };
         let choose = |node: &IndexBlock| node.find(key);
         let block = index.find(&self.blocks, choose, context, |entry, context| match held {
-            Some(held) if held.as_ref().origin().place.offset == entry.block.offset => {
+            Some(held) if held.as_ref().origin().handle.offset == entry.block.offset => {
                 let check = |block: &_| self.check_decoded(block, entry);
                 self.blocks.check_and_decode_held(held, context, check)
             }
@@ -114,7 +114,7 @@ impl OpenFile {
         origin: &BlockOrigin,
         last_key: &KeyRef<'_>,
     ) -> Result<()> {
-        let checked = self.check_last_data_block(origin.place, last_key);
+        let checked = self.check_last_data_block(origin.handle, last_key);
         checked.map_err(|what| self.damage_in(origin, what.into()))
     }
 
@@ -237,7 +237,7 @@ impl OpenFile {
     ) -> Result<(), DamageReason> {
         check_key_range(block, entry.key, entry.next_key, self.trailer.comparator)?;
         if entry.next_key.is_none() {
-            self.check_last_data_block(block.origin().place, &block.last_key())?;
+            self.check_last_data_block(block.origin().handle, &block.last_key())?;
         }
         Ok(())
     }
@@ -333,7 +333,7 @@ impl OpenFile {
         let reached = block.cell(&cursor).key();
         self.check_entry_upper_bound(&reached, entry)?;
         if found.is_lt() && entry.next_key.is_none() {
-            self.check_last_data_block(block.origin().place, &reached)?;
+            self.check_last_data_block(block.origin().handle, &reached)?;
         }
         Ok(found.is_eq().then_some(cursor))
     }
@@ -343,10 +343,10 @@ impl OpenFile {
     /// The last key in the file info decides which rows are out of range, so it must be right.
     fn check_last_data_block(
         &self,
-        place: BlockHandle,
+        handle: BlockHandle,
         found: &KeyRef<'_>,
     ) -> Result<(), &'static str> {
-        if self.trailer.last_data_block_offset != Some(place.offset) {
+        if self.trailer.last_data_block_offset != Some(handle.offset) {
             return Err("is the last data block of the index, but the trailer has another one");
         }
         if KeyRef::parse(self.stated_last_key()).as_ref() == Some(found) {

@@ -99,7 +99,7 @@ impl DataIndex {
             level += 1;
             is_leftmost &= index == 0;
             if let Some(next) = next {
-                above = Some(node.keep(next.key));
+                above = Some(node.owned_key(next.key));
             }
             let node = NodeEntry { entry, next_key: above.as_deref(), predecessor };
             held = Some(self.load_below(blocks, node, level, context)?);

@@ -40,7 +40,7 @@ impl IndexCursor {
     ) -> Result<Self> {
         let find = |node: &IndexBlock| node.find(first_key);
         let index = file.data_index();
-        let (root_entry, wanted) = (find(&index.root), origin.place);
+        let (root_entry, wanted) = (find(&index.root), origin.handle);
         let mut cursor = Self {
             root_entry,
             below: Vec::new(),

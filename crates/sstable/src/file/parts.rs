@@ -138,13 +138,13 @@ impl<'a> FileIndex<'a> {
         };
         let Some(middle) = middle else {
             let entry = index.root.entry(index.root.len() / 2);
-            return Ok(entry.map(|entry| index.root.keep(entry.key)));
+            return Ok(entry.map(|entry| index.root.owned_key(entry.key)));
         };
         let number = middle.entry_in_leaf as usize;
         // Bypasses the cache: the leaf is not checked against an index entry here.
         let wanted = middle.leaf.of_type(BlockType::LeafIndex);
         let leaf: Arc<IndexBlock> = blocks.load(wanted, Caching::Bypass, trace, |_, _| Ok(()))?;
-        let key = leaf.entry(number).map(|entry| leaf.keep(entry.key));
+        let key = leaf.entry(number).map(|entry| leaf.owned_key(entry.key));
         let damage = || {
             let what = "has no entry for the middle key of the file";
             Damage::in_block(BlockType::LeafIndex, middle.leaf.offset, what).in_file(&blocks.name)

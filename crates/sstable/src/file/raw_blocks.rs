@@ -24,26 +24,26 @@ pub(crate) struct RawBlock {
 /// A verified and decompressed data block, in reusable buffers.
 #[derive(Debug)]
 pub(crate) struct RawDataBlock {
-    pub(crate) place: BlockHandle,
+    pub(crate) handle: BlockHandle,
     pub(crate) header: Header,
     pub(crate) body: Body,
 }
 
 impl BlockReader {
-    /// Reads, verifies and decompresses the block at `place`.
-    pub(crate) fn read(&self, place: BlockHandle) -> Result<RawBlock> {
-        self.check_block_range(place)?;
-        let bytes = self.read_bytes(place.offset, place.len.into())?;
-        self.parse(&bytes, place.offset).map_err(|damage| damage.in_file(&self.name))
+    /// Reads, verifies and decompresses the block at `handle`.
+    pub(crate) fn read(&self, handle: BlockHandle) -> Result<RawBlock> {
+        self.check_block_range(handle)?;
+        let bytes = self.read_bytes(handle.offset, handle.len.into())?;
+        self.parse(&bytes, handle.offset).map_err(|damage| damage.in_file(&self.name))
     }
 
-    /// Reads, verifies and decompresses the data block at `place`, in reusable buffers.
+    /// Reads, verifies and decompresses the data block at `handle`, in reusable buffers.
     pub(crate) fn read_data_block(
         &self,
-        place: BlockHandle,
+        handle: BlockHandle,
         buffers: &mut Buffers,
     ) -> Result<RawDataBlock> {
-        let raw = self.read_data_block_up_to(u32::MAX, place, buffers)?;
+        let raw = self.read_data_block_up_to(u32::MAX, handle, buffers)?;
         Ok(raw.expect("the length of a block is a u32"))
     }
 
@@ -51,22 +51,22 @@ impl BlockReader {
     pub(crate) fn read_data_block_up_to(
         &self,
         len_max: u32,
-        place: BlockHandle,
+        handle: BlockHandle,
         buffers: &mut Buffers,
     ) -> Result<Option<RawDataBlock>> {
-        self.check_block_range(place)?;
-        let len = usize::try_from(place.len).unwrap_or(usize::MAX);
+        self.check_block_range(handle)?;
+        let len = usize::try_from(handle.len).unwrap_or(usize::MAX);
         let mut buffer = buffers.take(len);
         let bytes = buffer.get_mut(..len).unwrap_or_default();
-        self.fill(bytes, place.offset)?;
-        let found = self.check_block(bytes, place.offset);
+        self.fill(bytes, handle.offset)?;
+        let found = self.check_block(bytes, handle.offset);
         let (header, stored) = found.map_err(|damage| damage.in_file(&self.name))?;
         if header.uncompressed_size > len_max {
             buffers.recycle(buffer);
             return Ok(None);
         }
         let body = self.inflate(&header, bytes.get(stored.clone()).unwrap_or_default(), buffers);
-        let body = body.map_err(|what| self.damaged(place, header.block_type, what))?;
+        let body = body.map_err(|what| self.damaged(handle, header.block_type, what))?;
         let body = match body {
             None => Body::new(buffer, stored),
             Some(body) => {
@@ -74,18 +74,18 @@ impl BlockReader {
                 body
             }
         };
-        Ok(Some(RawDataBlock { place, header, body }))
+        Ok(Some(RawDataBlock { handle, header, body }))
     }
 
-    /// Checks that `place` is within the file and the limits.
-    fn check_block_range(&self, place: BlockHandle) -> Result<()> {
-        let damaged = |what| Damage { at: place.offset, block: None, what }.in_file(&self.name);
-        let end = place.offset.plus(place.len.into());
-        if place.len <= Header::LEN || end.get() > self.blocks_end {
+    /// Checks that `handle` is within the file and the limits.
+    fn check_block_range(&self, handle: BlockHandle) -> Result<()> {
+        let damaged = |what| Damage { at: handle.offset, block: None, what }.in_file(&self.name);
+        let end = handle.offset.plus(handle.len.into());
+        if handle.len <= Header::LEN || end.get() > self.blocks_end {
             return Err(damaged("the index has a block outside the blocks of the file".into()));
         }
-        if place.len > self.limits.block_len_max {
-            let what = format!("a block of {} bytes is more than the limits allow", place.len);
+        if handle.len > self.limits.block_len_max {
+            let what = format!("a block of {} bytes is more than the limits allow", handle.len);
             return Err(damaged(what.into()));
         }
         Ok(())

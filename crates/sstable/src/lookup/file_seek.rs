@@ -118,7 +118,7 @@ impl FileSeek {
         let found = match self.0 {
             SeekState::Cell(BlockSearch { block, hash, candidate, next_block }) => {
                 let row = probe.row();
-                let at = candidate.and_then(|at| block.row_at(at, row));
+                let at = candidate.and_then(|at| block.verify_candidate(at, row));
                 match at.or_else(|| block.row_start(row, hash)) {
                     Some(at) => Some(ScanPosition::decoded(block, at)),
                     None if next_block.may_begin(file, row) => {

@@ -127,7 +127,7 @@ fn slots_bypass_the_cache_while_it_has_room_and_the_block_is_in_memory() {
         let Some(ScanPosition::Decoded { block, .. }) = held.position() else {
             panic!("not decoded")
         };
-        let place = block.origin().place;
+        let handle = block.origin().handle;
         if !has_room {
             for offset in 0..500 {
                 let chunk = CachedBlock::Bloom(Arc::new(BloomBits::new(&[0; 10_000])));
@@ -136,7 +136,7 @@ fn slots_bypass_the_cache_while_it_has_room_and_the_block_is_in_memory() {
             }
         }
         assert_eq!(seek().1, [1, 0]);
-        cache.remove(reader.file().blocks.cache_key(place));
+        cache.remove(reader.file().blocks.cache_key(handle));
         // The scanner still holds the block, but a full cache must see every access.
         assert_eq!(seek().1, if has_room { [1, 0] } else { [0, 1] });
         drop(held);

@@ -72,7 +72,7 @@ struct Prefetcher {
 /// A block that was read ahead, or the error.
 #[derive(Debug)]
 struct PrefetchedBlock {
-    place: BlockHandle,
+    handle: BlockHandle,
     /// Whether its bytes were read, even if they are damaged.
     is_read: bool,
     /// `None` if the block is too large to prefetch, so that the scan reads it.
@@ -105,17 +105,17 @@ impl ReadAhead {
         }
     }
 
-    /// Returns the block at `place`, if it is the next prefetched block.
+    /// Returns the block at `handle`, if it is the next prefetched block.
     ///
     /// `None` if the scan must read the block: it is too large, or the scan went elsewhere.
     /// `buffers` are the free buffers of the scan.
     pub(crate) fn take(
         &mut self,
-        place: BlockHandle,
+        handle: BlockHandle,
         buffers: &mut Buffers,
         trace: &mut ReadTrace,
     ) -> Option<Result<DataBlock>> {
-        let prefetched = self.prefetcher.as_mut()?.take(place, buffers);
+        let prefetched = self.prefetcher.as_mut()?.take(handle, buffers);
         if let Some(prefetched) = prefetched {
             prefetched.count(trace);
             return prefetched.block;
@@ -162,17 +162,17 @@ impl Prefetcher {
         })
     }
 
-    /// Returns the block at `place`; `None` if it is not the next one, or if the thread has ended.
-    fn take(&mut self, place: BlockHandle, buffers: &mut Buffers) -> Option<PrefetchedBlock> {
+    /// Returns the block at `handle`; `None` if it is not the next one, or if the thread has ended.
+    fn take(&mut self, handle: BlockHandle, buffers: &mut Buffers) -> Option<PrefetchedBlock> {
         loop {
-            if self.read_by_scan.front().is_some_and(|prefetched| prefetched.place == place) {
+            if self.read_by_scan.front().is_some_and(|prefetched| prefetched.handle == handle) {
                 return self.read_by_scan.pop_front();
             }
             if self.next.is_none() {
                 self.next = self.receiver().try_recv().ok();
             }
             if self.next.is_some() {
-                let next = self.next.take_if(|next| next.place == place)?;
+                let next = self.next.take_if(|next| next.handle == handle)?;
                 return Some(self.take_buffers(next, buffers));
             }
             // The thread is still reading the block, or the block is not claimed yet.
@@ -189,8 +189,8 @@ impl Prefetcher {
             let (is_read, block) = self.frontier.read(claimed, buffers);
             let block = block.map(|block| block.map(Arc::new).map(DataBlock::Encoded));
             let prefetched =
-                PrefetchedBlock { place: claimed, is_read, block, buffers: Buffers::default() };
-            if claimed == place {
+                PrefetchedBlock { handle: claimed, is_read, block, buffers: Buffers::default() };
+            if claimed == handle {
                 return Some(prefetched);
             }
             self.read_by_scan.push_back(prefetched);
@@ -258,7 +258,7 @@ impl PrefetchedBlock {
     /// Counts the read of the block.
     fn count(&self, trace: &mut ReadTrace) {
         if self.is_read {
-            trace.touch(BlockKind::Data, BlockSource::File, self.place.byte_len());
+            trace.touch(BlockKind::Data, BlockSource::File, self.handle.byte_len());
         }
     }
 }
@@ -267,9 +267,9 @@ impl Frontier {
     /// Runs the thread: reads blocks until none is left or the scan has ended.
     fn read_ahead(&self, buffers: &Receiver<Buffers>, to_scan: &Sender<PrefetchedBlock>) {
         while let Ok(mut buffers) = buffers.recv()
-            && let Some(place) = self.claim_next()
+            && let Some(handle) = self.claim_next()
         {
-            let (is_read, block) = self.read(place, &mut buffers);
+            let (is_read, block) = self.read(handle, &mut buffers);
             let block = block.map(|block| match block {
                 Ok(block) if self.pending.load(Ordering::Relaxed) >= DECODE_FROM => {
                     Ok(decode_if_possible(block, &mut buffers))
@@ -278,7 +278,7 @@ impl Frontier {
             });
             let is_sound = matches!(block, Some(Ok(_)));
             self.pending.fetch_add(1, Ordering::Relaxed);
-            let sent = to_scan.send(PrefetchedBlock { place, is_read, block, buffers });
+            let sent = to_scan.send(PrefetchedBlock { handle, is_read, block, buffers });
             if sent.is_err() || !is_sound {
                 return;
             }
@@ -293,12 +293,12 @@ impl Frontier {
         let (buffers, trace) = (&mut Buffers::default(), &mut ReadTrace::default());
         let context = &mut ReadContext { caching: Caching::Bypass, buffers, trace };
         let next = cursor.into_next(&self.file, context).ok().flatten()?;
-        let place = next.block_place();
-        if place.len > BLOCK_LEN_MAX {
+        let handle = next.block_place();
+        if handle.len > BLOCK_LEN_MAX {
             return None;
         }
         *last_claimed = Some(next);
-        Some(place)
+        Some(handle)
     }
 
     /// Reads a claimed block. Returns whether its bytes were read, and the block.
@@ -306,11 +306,11 @@ impl Frontier {
     /// The block is `None` if it is too large to prefetch. No further block can then be claimed.
     fn read(
         &self,
-        place: BlockHandle,
+        handle: BlockHandle,
         buffers: &mut Buffers,
     ) -> (bool, Option<Result<EncodedBlock>>) {
         let blocks = &self.file.blocks;
-        match blocks.read_data_block_up_to(BLOCK_LEN_MAX, place, buffers) {
+        match blocks.read_data_block_up_to(BLOCK_LEN_MAX, handle, buffers) {
             Ok(Some(raw)) => (true, Some(blocks.open_encoded(raw))),
             Ok(None) => {
                 self.stop();

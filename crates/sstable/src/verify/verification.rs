@@ -336,7 +336,7 @@ impl<'a> Verifier<'a> {
 
     /// Checks the cells of a block.
     fn check_cells(&mut self, block: &DecodedBlock) {
-        let BlockOrigin { place, block_type, .. } = *block.origin();
+        let BlockOrigin { handle: place, block_type, .. } = *block.origin();
         self.verification.cells += block.cell_count();
         self.data_blocks.push(CheckedBlock::new(place, block));
         let mut cursor = block.cursor();

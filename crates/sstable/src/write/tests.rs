@@ -44,7 +44,7 @@ fn an_invalid_cell_is_an_error_and_does_not_change_the_file() {
         (CellRef { row: b"roo", ..CELL }, "cell roo/f:q/5/Put: it is less than row/f:q/5/Put"),
         (CellRef { tags: b"\0", ..CELL }, "cell row/f:q/5/Put: the tags end in a length"),
         (CellRef { tags: b"\0\0", ..CELL }, "cell row/f:q/5/Put: a tag without a type"),
-        (CellRef { tags: b"\0\x02A", ..CELL }, "cell row/f:q/5/Put: a tag goes past the tags"),
+        (CellRef { tags: b"\0\x02A", ..CELL }, "cell row/f:q/5/Put: a tag exceeds the tags"),
         (CellRef { sequence_id: SequenceId::new(1 << 63), ..CELL }, "cell row/f:q/5/Put: sequence"),
         (CellRef { row: &long_row, ..CELL }, "a row of 32768 bytes; 32767 are allowed"),
         (CellRef { family: &long_family, ..CELL }, "a family of 128 bytes; 127 are allowed"),

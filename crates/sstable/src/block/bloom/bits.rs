@@ -1,11 +1,11 @@
-//! The bits of one chunk of a Bloom filter.
+//! The bits of one Bloom chunk.
 #![allow(clippy::arithmetic_side_effects, reason = "bytes in memory")]
 
 use bytes::Bytes;
 
 use crate::block::aligned::aligned;
 
-/// The body of a chunk as it is kept in memory, at the start of a cache line.
+/// The body of a Bloom chunk in memory, aligned to a cache line.
 #[derive(Debug)]
 pub(crate) struct BloomBits(Bytes);
 
@@ -15,13 +15,12 @@ impl BloomBits {
         Self(aligned(body))
     }
 
-    /// The bits.
     #[inline]
     pub(crate) fn bits(&self) -> &[u8] {
         &self.0
     }
 
-    /// Bytes it takes in memory.
+    /// The size in memory, in bytes.
     #[inline]
     pub(crate) const fn bytes(&self) -> usize {
         size_of::<Self>() + self.0.len()

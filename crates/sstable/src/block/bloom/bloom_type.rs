@@ -1,23 +1,23 @@
-//! The types of HBase's Bloom filter: what its keys are.
+//! The types of HBase's Bloom filter.
 
 use std::fmt;
 
-/// What HBase's Bloom filter of a file is asked about.
+/// What the keys of a file's HBase Bloom filter are.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum BloomType {
-    /// Nothing: the file has no general Bloom filter.
+    /// The file has no general Bloom filter.
     None,
     /// Rows. HBase's default.
     #[default]
     Row,
     /// Columns of rows: row and qualifier together.
     RowCol,
-    /// The first bytes of rows, this many; a shorter row stands for itself.
+    /// Row prefixes of this many bytes; a shorter row is its own prefix.
     RowPrefixFixedLength(u16),
 }
 
 impl BloomType {
-    /// HBase's name for it, as in `ROWPREFIX_FIXED_LENGTH`.
+    /// HBase's name of the type, as in `ROWPREFIX_FIXED_LENGTH`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "NONE",
@@ -27,7 +27,7 @@ impl BloomType {
         }
     }
 
-    /// The type of this name; `prefix_len` is for the one type that has such a length.
+    /// Returns the type with this name; only `ROWPREFIX_FIXED_LENGTH` uses `prefix_len`.
     pub fn from_name(name: &str, prefix_len: u16) -> Option<Self> {
         [Self::None, Self::Row, Self::RowCol, Self::RowPrefixFixedLength(prefix_len)]
             .into_iter()

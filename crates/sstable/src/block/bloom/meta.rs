@@ -1,51 +1,49 @@
-//! The meta block of HBase's compound Bloom filter, which stands in a file as many chunks.
+//! The meta block of HBase's compound Bloom filter.
 //!
-//! A chunk is a block of bits and nothing else; bit `p` is `1 << (p & 7)` of byte `p >> 3`. The meta
-//! block of the general and of the delete-family filter:
+//! In a chunk, bit `p` is `1 << (p & 7)` of byte `p >> 3`. The layout of the meta block, for the
+//! general and the delete-family filter:
 //!
 //! | bytes  | field           | meaning                                                           |
 //! |-------:|-----------------|-------------------------------------------------------------------|
 //! |      4 | version         | i32 BE; 3                                                         |
 //! |      8 | total byte size | i64 BE; of all chunks                                             |
-//! |      4 | hash count      | i32 BE; bits a key sets                                           |
+//! |      4 | hash count      | i32 BE; bits set per key                                          |
 //! |      4 | hash type       | i32 BE; 0 Jenkins, 1 Murmur, 2 Murmur3                            |
 //! |      8 | key count       | i64 BE                                                            |
-//! |      8 | max keys        | i64 BE; what the chunks were sized for                            |
+//! |      8 | max keys        | i64 BE; capacity of the chunks                                    |
 //! |      4 | chunk count     | i32 BE                                                            |
 //! | 1 + n  | comparator      | hvlong and class name; empty unless keys are flat keys (`ROWCOL`) |
 //! |        | chunks          | [root index entries](crate::block::index) with the first key of each     |
 //!
-//! HBase's trunk has another filter with a meta block of [its own](super::ribbon) in the same place.
-//!
-//! HBase: `CompoundBloomFilter`.
+//! HBase: `CompoundBloomFilter`. HBase's trunk can write a [ribbon](super::ribbon) instead.
 
 use bytes::Bytes;
 use filter::bloom::hbase_ribbon::RibbonChunk;
 
-use crate::block::index::{BlockPlace, IndexEntry};
+use crate::block::index::{BlockHandle, IndexEntry};
 use crate::encoding::DamageReason;
 use crate::input::{Input, write_hvlong};
 
-/// What a Bloom meta block says.
+/// The contents of a Bloom meta block.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct BloomMeta {
     pub(crate) total_byte_size: u64,
     pub(crate) hash_count: u32,
-    /// The code of the hash; the filter crate knows what it stands for.
+    /// The code of the hash function, interpreted by the filter crate.
     pub(crate) hash_type: i32,
     pub(crate) key_count: u64,
     pub(crate) max_keys: u64,
-    /// Class name; empty if keys are compared as bytes.
+    /// Class name; empty if keys are compared bytewise.
     pub(crate) comparator: Vec<u8>,
     pub(crate) chunks: Vec<BloomChunk>,
-    /// The shapes of the chunks, where they are ribbons and no Bloom filters.
+    /// The shapes of the chunks if they are ribbons, otherwise empty.
     pub(crate) ribbon: Vec<RibbonChunk>,
 }
 
-/// One chunk, as the meta block lists it.
+/// The entry of one chunk in the meta block.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct BloomChunk {
-    pub(crate) block: BlockPlace,
+    pub(crate) block: BlockHandle,
     pub(crate) first_key: Bytes,
 }
 
@@ -53,9 +51,9 @@ impl BloomMeta {
     pub(super) const VERSION: i32 = 3;
     /// The class that orders the keys of `ROWCOL` filters.
     pub(crate) const CELL_COMPARATOR: &'static [u8] = b"org.apache.hadoop.hbase.CellComparatorImpl";
-    /// More bits a key than any error rate that a float can hold asks for.
+    /// More hashes than any error rate that a float can represent needs.
     pub(super) const HASH_COUNT_MAX: u32 = 256;
-    /// The bits of a chunk are counted in an i32.
+    /// HBase counts the bits of a chunk in an i32.
     const CHUNK_LEN_MAX: u64 = 256 << 20;
 
     /// Appends the body of the block.
@@ -66,7 +64,7 @@ impl BloomMeta {
         out.extend_from_slice(&self.hash_type.to_be_bytes());
         out.extend_from_slice(&self.key_count.to_be_bytes());
         out.extend_from_slice(&self.max_keys.to_be_bytes());
-        let count = u32::try_from(self.chunks.len()).expect("fewer chunks than bytes");
+        let count = u32::try_from(self.chunks.len()).expect("a file has fewer than 2^32 chunks");
         out.extend_from_slice(&count.to_be_bytes());
         write_hvlong(out, i64::try_from(self.comparator.len()).expect("a class name is short"));
         out.extend_from_slice(&self.comparator);
@@ -76,14 +74,14 @@ impl BloomMeta {
     }
 }
 
-/// The name of a class, or nothing.
+/// Reads the comparator's class name, which may be empty.
 pub(super) fn read_comparator(input: &mut Input<'_>) -> Result<Vec<u8>, DamageReason> {
     let len = input.hvlong().and_then(|len| usize::try_from(len).ok());
     let comparator = len.and_then(|len| input.take(len));
-    Ok(comparator.ok_or("the comparator goes past the block")?.to_vec())
+    Ok(comparator.ok_or("the comparator exceeds the block")?.to_vec())
 }
 
-/// Where the chunks are, to the end of the block.
+/// Reads the chunk entries, which extend to the end of the block.
 pub(super) fn read_chunks(
     input: &mut Input<'_>,
     body: &Bytes,
@@ -94,24 +92,24 @@ pub(super) fn read_chunks(
         return Err(format!("{count} chunks in {} bytes", input.len()).into());
     }
     if count > chunks_max {
-        return Err(format!("{count} chunks where {chunks_max} blocks have room").into());
+        return Err(format!("{count} chunks in a file that can hold {chunks_max}").into());
     }
     let mut chunks = Vec::with_capacity(count);
     for _ in 0..count {
         let entry = IndexEntry::read_root(input)?;
         if u64::from(entry.block.len) > BloomMeta::CHUNK_LEN_MAX {
-            return Err("a chunk of more than 256 MiB".into());
+            return Err("a chunk exceeds 256 MiB".into());
         }
         chunks.push(BloomChunk { block: entry.block, first_key: body.slice_ref(entry.key) });
     }
     if !input.is_empty() {
-        return Err("bytes behind the chunks".into());
+        return Err("trailing bytes after the chunks".into());
     }
     Ok(chunks)
 }
 
-/// A number of eight bytes that is not negative.
-pub(super) fn number(input: &mut Input<'_>) -> Result<u64, DamageReason> {
-    let number = input.array().ok_or("ends in the numbers about the filter")?;
-    u64::try_from(i64::from_be_bytes(number)).map_err(|_| "a negative number".into())
+/// Reads a non-negative i64.
+pub(super) fn read_count(input: &mut Input<'_>) -> Result<u64, DamageReason> {
+    let number = input.array().ok_or("ends in the filter parameters")?;
+    u64::try_from(i64::from_be_bytes(number)).map_err(|_| "negative number".into())
 }

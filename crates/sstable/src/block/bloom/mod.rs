@@ -1,7 +1,7 @@
-//! HBase's compound Bloom filter as it stands in a file: many chunks, and a meta block about them.
+//! HBase's compound Bloom filter: many chunks, and a meta block that lists them.
 //!
-//! A chunk is a block of [bits](BloomBits) and nothing else. The [meta block](BloomMeta) lists the
-//! chunks; it is [read](read) as that of a Bloom filter or of a [ribbon](ribbon).
+//! A chunk is a block of [bits](BloomBits). The [meta block](BloomMeta) is that of a Bloom filter
+//! or of a [ribbon](ribbon); its version tells which.
 
 mod bits;
 mod bloom_type;

@@ -1,4 +1,4 @@
-//! The meta block of the ribbon filter that HBase's trunk may write in place of its Bloom filter.
+//! The meta block of the ribbon filter that HBase's trunk can write instead of a Bloom filter.
 //!
 //! | bytes  | field            | meaning                                                          |
 //! |-------:|------------------|------------------------------------------------------------------|
@@ -6,42 +6,42 @@
 //! |      8 | total byte size  | i64 BE; of all chunks                                            |
 //! |      4 | bandwidth        | i32 BE; 64                                                       |
 //! |      4 | hash type        | i32 BE; as in a [Bloom meta block](super::meta)                 |
-//! |      8 | overhead         | f64 BE; slots that were added to the keys, as a share of them    |
+//! |      8 | overhead         | f64 BE; extra slots as a fraction of the keys                    |
 //! |      8 | key count        | i64 BE                                                           |
 //! |      8 | slot count       | i64 BE; in all chunks                                            |
 //! |      4 | chunk count `n`  | i32 BE                                                           |
 //! |  1 + … | comparator       | as in a Bloom meta block                                         |
 //! |  4 · n | slots            | i32 BE, of each chunk                                            |
-//! |  8 · n | columns          | i32 BE, the most of a block; i32 BE, the first block with so many|
+//! |  8 · n | columns          | i32 BE, maximum per block; i32 BE, first block with that maximum |
 //! |        | chunks           | root index entries with the first key of each                    |
 //!
-//! Not checked against bytes that HBase wrote: no release writes such a filter.
+//! Not tested against HBase files: no release writes this filter.
 
 use bytes::Bytes;
 use filter::bloom::hbase_ribbon::RibbonChunk;
 
-use super::meta::{BloomMeta, number, read_chunks, read_comparator};
+use super::meta::{BloomMeta, read_chunks, read_comparator, read_count};
 use crate::encoding::DamageReason;
 use crate::input::Input;
 
-/// The version that stands where a Bloom meta block has 3.
+/// The version; Bloom meta blocks have 3.
 pub(super) const VERSION: i32 = 101;
 
-/// Reads what stands behind the version, in a file that has room for `chunks_max` chunks.
+/// Reads the fields after the version, in a file that can hold at most `chunks_max` chunks.
 pub(super) fn read(
     input: &mut Input<'_>,
     body: &Bytes,
     chunks_max: usize,
 ) -> Result<BloomMeta, DamageReason> {
-    let ends = "ends in the numbers about the filter";
-    let total_byte_size = number(input)?;
-    let bandwidth = input.array().map(i32::from_be_bytes).ok_or(ends)?;
+    let truncated = "ends in the filter parameters";
+    let total_byte_size = read_count(input)?;
+    let bandwidth = input.array().map(i32::from_be_bytes).ok_or(truncated)?;
     if bandwidth != 64 {
-        return Err(format!("a ribbon of {bandwidth} bits, where only 64 are known").into());
+        return Err(format!("unsupported ribbon bandwidth {bandwidth}, not 64").into());
     }
-    let hash_type = input.array().map(i32::from_be_bytes).ok_or(ends)?;
-    let _overhead: [u8; 8] = input.array().ok_or(ends)?;
-    let (key_count, slot_count) = (number(input)?, number(input)?);
+    let hash_type = input.array().map(i32::from_be_bytes).ok_or(truncated)?;
+    let _overhead: [u8; 8] = input.array().ok_or(truncated)?;
+    let (key_count, slot_count) = (read_count(input)?, read_count(input)?);
     let count = input.len_i32().ok_or("no count of chunks")?;
     let comparator = read_comparator(input)?;
     if count > input.len() / SHAPE_LEN {
@@ -49,13 +49,14 @@ pub(super) fn read(
     }
     let mut slots = Vec::with_capacity(count);
     for _ in 0..count {
-        slots.push(read_u32(input).ok_or(ends)?);
+        slots.push(read_u32(input).ok_or(truncated)?);
     }
     let mut ribbon = Vec::with_capacity(count);
     for slots in slots {
-        let (columns, start) = (read_u32(input).ok_or(ends)?, read_u32(input).ok_or(ends)?);
+        let (columns, start) =
+            (read_u32(input).ok_or(truncated)?, read_u32(input).ok_or(truncated)?);
         let chunk = RibbonChunk::new(slots, columns, start);
-        ribbon.push(chunk.ok_or("a ribbon of an impossible shape")?);
+        ribbon.push(chunk.ok_or("inconsistent ribbon shape")?);
     }
     let chunks = read_chunks(input, body, count, chunks_max)?;
     Ok(BloomMeta {
@@ -70,7 +71,7 @@ pub(super) fn read(
     })
 }
 
-/// The bytes that say a chunk's shape.
+/// Bytes of a chunk's shape: slots, columns, first block.
 const SHAPE_LEN: usize = 12;
 
 fn read_u32(input: &mut Input<'_>) -> Option<u32> {
@@ -82,9 +83,9 @@ pub(crate) mod tests {
     use super::*;
     use crate::BlockOffset;
     use crate::block::bloom::BloomChunk;
-    use crate::block::index::{BlockPlace, IndexEntry};
+    use crate::block::index::{BlockHandle, IndexEntry};
 
-    /// The body of a meta block as HBase's trunk would write it.
+    /// Writes the body of a meta block as HBase's trunk does.
     pub(crate) fn write(meta: &BloomMeta) -> Vec<u8> {
         let mut out = VERSION.to_be_bytes().to_vec();
         out.extend_from_slice(&meta.total_byte_size.to_be_bytes());
@@ -110,8 +111,8 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_meta_block_reads_back_and_a_cut_or_another_width_is_damage() {
-        let block = BlockPlace { offset: BlockOffset::new(7), len: 99 };
+    fn a_meta_block_is_read_and_damage_is_detected() {
+        let block = BlockHandle { offset: BlockOffset::new(7), len: 99 };
         let chunk = BloomChunk { block, first_key: "row".into() };
         let meta = BloomMeta {
             total_byte_size: 104,
@@ -129,7 +130,7 @@ pub(crate) mod tests {
         for len in 0..body.len() {
             assert!(BloomMeta::read(&body.slice(..len), 9).is_err(), "{len}");
         }
-        // The bandwidth, the slots, the columns, and where the most of them begin.
+        // The bandwidth, the slots, the columns, and the first block with the maximum.
         for (at, byte) in [(15, 128), (49, 0x80), (52, 129), (56, 0), (53, 0x80), (60, 3)] {
             let mut other = body.to_vec();
             other[at] = byte;

@@ -1,35 +1,35 @@
-//! One cell, read and checked part by part over the cell before.
+//! Reads and checks one cell, field by field, over the previous cell.
 //!
-//! Each part is read by one function, which is inlined into the decoders: for each encoding they become one
-//! piece of straight code. What is rare is a call: a row of another length, the first cell, tags, damage.
+//! The function for each field is inlined into the decoders. Rare cases are calls: a row of another
+//! length, the first cell, tags, damage.
 #![expect(clippy::inline_always, reason = "a call costs as much as what it does")]
 
 use std::ops::Range;
 
 use super::cells::DeltaCells;
 use super::current_cell::CurrentCell;
-use super::wrong::DeltaFault;
+use super::fault::DeltaFault;
 use crate::encoding::plain::{self, LENGTHS_LEN, TAGS_LEN_MAX, TIME_LEN};
 use crate::encoding::{DamageReason, Step};
 use crate::input::{Input, hvlong_len};
 use crate::{CellType, KeyRef, SequenceId};
 
-/// A cell while it is read, and the cell before, which becomes it.
+/// The cell being read, which overwrites the previous cell.
 pub(super) struct CellReader<'c, 'b> {
     current: &'c mut CurrentCell,
     pub(super) input: Input<'b>,
     body_len: usize,
 }
 
-/// The lengths that a cell begins with.
+/// The lengths at the start of a cell.
 pub(super) struct Lengths {
     pub(super) key_len: usize,
     pub(super) value_len: usize,
-    /// Bytes of the key that it shares with the key before.
+    /// Bytes shared with the previous key.
     pub(super) common: usize,
 }
 
-/// Time and type of a cell.
+/// Timestamp and type of a cell.
 #[derive(Clone, Copy)]
 pub(super) struct Time {
     timestamp: i64,
@@ -47,35 +47,34 @@ impl Time {
     }
 }
 
-/// What the flags say with which a cell of `DIFF` or `FAST_DIFF` begins: which parts are those of the cell
-/// before.
+/// The flags of a `DIFF` or `FAST_DIFF` cell: which fields equal those of the previous cell.
 pub(super) trait CellFlags: Copy {
     fn same_key_len(self) -> bool;
     fn same_value_len(self) -> bool;
     fn same_type(self) -> bool;
     fn same_value(self) -> bool;
 
-    /// Reads the timestamp, of which the one before may be a part.
+    /// Reads the timestamp, which may be relative to the previous one.
     fn read_timestamp(self, input: &mut Input<'_>, previous: i64) -> Option<i64>;
 }
 
 impl<'c, 'b> CellReader<'c, 'b> {
-    /// Begins behind the cell before.
+    /// Starts after the previous cell.
     #[inline(always)]
     pub(super) fn new(current: &'c mut CurrentCell, cells: &'b DeltaCells) -> Self {
         let body = cells.body();
-        let input = Input::new(body.behind(current.next_at));
+        let input = Input::new(body.tail(current.next_at));
         Self { current, input, body_len: body.len() }
     }
 
-    /// Reads a cell of `DIFF` or `FAST_DIFF` behind its flags.
+    /// Reads a `DIFF` or `FAST_DIFF` cell after the flags.
     #[inline(always)]
     pub(super) fn read_differences(&mut self, flags: impl CellFlags) -> Result<Step, DeltaFault> {
         let Lengths { key_len, value_len, common } = self.read_lengths(flags)?;
         let step = self.read_columns(key_len, common)?;
         let time = self.read_time(key_len, flags)?;
         let value = if flags.same_value() {
-            self.value_before(value_len)?
+            self.previous_value(value_len)?
         } else {
             self.read_value(value_len)?
         };
@@ -83,8 +82,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
         Ok(step)
     }
 
-    /// Reads the lengths of key and value, where they are not those of the cell before, and how much the
-    /// keys share.
+    /// Reads key length, value length and shared length.
     #[inline(always)]
     fn read_lengths(&mut self, flags: impl CellFlags) -> Result<Lengths, DeltaFault> {
         let key_len = if flags.same_key_len() {
@@ -101,7 +99,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
         Ok(Lengths { key_len, value_len, common })
     }
 
-    /// Reads a whole key of `key_len` bytes behind the first `common`, which it shares.
+    /// Reads a whole key of `key_len` bytes, of which the first `common` are shared.
     #[inline(always)]
     pub(super) fn read_key(
         &mut self,
@@ -118,27 +116,29 @@ impl<'c, 'b> CellReader<'c, 'b> {
         let rest = self.input.rest();
         let step = current.enter_row(common, rest)?;
         let own = self.input.take(key_len - common).ok_or(DeltaFault::KeyEnds)?;
-        // Where the length of the family is shared, it is that of the key before.
+        // If the family length is shared, it stays as it is.
         if let Some(family_at) = current.row_end.checked_sub(common) {
-            let family_len = usize::from(*own.get(family_at).ok_or(DeltaFault::KeyContradicts)?);
+            let family_len =
+                usize::from(*own.get(family_at).ok_or(DeltaFault::KeyLengthsContradict)?);
             if family_len > KeyRef::FAMILY_LEN_MAX {
-                return Err(DeltaFault::KeyContradicts);
+                return Err(DeltaFault::KeyLengthsContradict);
             }
             current.family_field_len = 1 + family_len;
         }
         if key_len < current.qualifier_at() + TIME_LEN {
-            return Err(DeltaFault::KeyContradicts);
+            return Err(DeltaFault::KeyLengthsContradict);
         }
         current.key.make_room(key_len);
         current.key.put(common, rest, own.len());
-        // Time and type are mostly among the bytes that were just read.
-        let end = own.last_chunk().or_else(|| current.key.part(0, key_len).last_chunk());
+        // Timestamp and type are usually among the bytes just read.
+        let end = own.last_chunk().or_else(|| current.key.range(0, key_len).last_chunk());
         let [time @ .., type_code]: [u8; TIME_LEN] = *end.expect("the key is longer");
         Ok((step, Time::new(i64::from_be_bytes(time), type_code)?))
     }
 
-    /// Reads row and qualifier of a key of `key_len` bytes behind the first `common`, which it shares;
-    /// the family is that of the block.
+    /// Reads row and qualifier of a key of `key_len` bytes, of which the first `common` are shared.
+    ///
+    /// The family is that of the block.
     #[inline(always)]
     fn read_columns(&mut self, key_len: usize, common: usize) -> Result<Step, DeltaFault> {
         if key_len < KeyRef::FIXED_LEN {
@@ -147,15 +147,15 @@ impl<'c, 'b> CellReader<'c, 'b> {
         let current = &mut *self.current;
         let time_at = key_len - TIME_LEN;
         let own = self.input.rest();
-        let is_in_row = common >= current.row_end;
+        let shares_row = common >= current.row_end;
         let step = current.enter_row(common, own)?;
         let qualifier_at = current.qualifier_at();
-        if is_in_row {
-            // Neither what is shared nor what is not may reach into time and type.
+        if shares_row {
+            // Neither the shared nor the new bytes may overlap timestamp and type.
             let is_in_columns =
                 common >= qualifier_at && common <= time_at && common + TIME_LEN <= current.key_len;
             if !is_in_columns {
-                return Err(self.wrong_share(key_len, common));
+                return Err(self.shared_len_fault(key_len, common));
             }
             let own_len = time_at - common;
             self.input.take(own_len).ok_or(DeltaFault::KeyEnds)?;
@@ -166,7 +166,11 @@ impl<'c, 'b> CellReader<'c, 'b> {
             let qualifier_len = time_at.checked_sub(qualifier_at).ok_or(DeltaFault::RowTooLong)?;
             let columns = self.input.take(row_len + qualifier_len).ok_or(DeltaFault::KeyEnds)?;
             let (_, qualifier) = own.split_at_checked(row_len).ok_or(DeltaFault::KeyEnds)?;
-            debug_assert_eq!(columns.len(), row_len + qualifier_len, "both were taken");
+            debug_assert_eq!(
+                columns.len(),
+                row_len + qualifier_len,
+                "`take` returns the length asked for"
+            );
             current.key.make_room(key_len);
             current.key.put(common, own, row_len);
             current.key.put(current.row_end, &current.family, current.family_field_len);
@@ -175,9 +179,10 @@ impl<'c, 'b> CellReader<'c, 'b> {
         Ok(step)
     }
 
-    /// Why a key of `key_len` bytes may not share its first `common` with the key before, of whose row it is.
+    /// Returns why a key of the same row, of `key_len` bytes, must not share its first `common`
+    /// bytes.
     #[cold]
-    fn wrong_share(&self, key_len: usize, common: usize) -> DeltaFault {
+    fn shared_len_fault(&self, key_len: usize, common: usize) -> DeltaFault {
         if common > self.current.key_len || common > key_len {
             DeltaFault::shares_too_much(common)
         } else if common < self.current.qualifier_at() {
@@ -187,7 +192,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
         }
     }
 
-    /// Reads time and type of a key of `key_len` bytes, whose columns were read.
+    /// Reads timestamp and type of a key of `key_len` bytes, after its columns.
     #[inline(always)]
     fn read_time(&mut self, key_len: usize, flags: impl CellFlags) -> Result<Time, DeltaFault> {
         let current = &mut *self.current;
@@ -210,15 +215,15 @@ impl<'c, 'b> CellReader<'c, 'b> {
         Ok(start..start + len)
     }
 
-    /// Takes the value of the cell before once more, whose length the cell must have.
+    /// Returns the range of the previous value, which must be `len` bytes long.
     #[inline(always)]
-    fn value_before(&self, len: usize) -> Result<Range<usize>, DeltaFault> {
+    fn previous_value(&self, len: usize) -> Result<Range<usize>, DeltaFault> {
         let value = self.current.value.clone();
         if len == value.len() { Ok(value) } else { Err(DeltaFault::OtherValueLen) }
     }
 
-    /// Becomes the cell whose key and value were read. Reads what follows the value, unless
-    /// there are tags: then [`read_tail`](Self::read_tail) has to follow.
+    /// Completes the cell after key and value. In files with tags, the caller must then call
+    /// [`read_tail`](Self::read_tail).
     #[inline(always)]
     pub(super) fn finish(
         &mut self,
@@ -227,7 +232,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
         value: Range<usize>,
     ) -> Result<(), DeltaFault> {
         let layout = self.current.layout;
-        // Key and value are in memory, so that their lengths add up.
+        // Cannot overflow: key and value are in memory.
         let mut plain_len = LENGTHS_LEN + key_len + value.len();
         let mut sequence_id = SequenceId::default();
         if layout.mvcc && !layout.tags {
@@ -238,8 +243,8 @@ impl<'c, 'b> CellReader<'c, 'b> {
         let next_at = self.at();
         let current = &mut *self.current;
         let plain_end = current.plain.end + plain_len;
-        if plain_end > current.size {
-            return Err(DeltaFault::MoreThanStated);
+        if plain_end > current.stated_len {
+            return Err(DeltaFault::ExceedsStatedSize);
         }
         current.next_at = next_at;
         current.key_len = key_len;
@@ -251,7 +256,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
         Ok(())
     }
 
-    /// Reads a sequence id; also returns how many bytes it takes in a plain cell.
+    /// Reads a sequence id; also returns its length in a plain cell.
     #[inline(always)]
     fn read_sequence_id(&mut self) -> Result<(SequenceId, usize), DeltaFault> {
         let number = self.input.hvlong().ok_or(DeltaFault::BadSequenceId)?;
@@ -260,14 +265,14 @@ impl<'c, 'b> CellReader<'c, 'b> {
         Ok((SequenceId::new(sequence_id), len))
     }
 
-    /// Reads what follows the value in files with tags: tags and sequence id.
+    /// Reads the fields after the value in files with tags: tags and sequence id.
     pub(super) fn read_tail(&mut self) -> Result<(), DamageReason> {
         self.read_tags()?;
         if self.current.layout.mvcc {
             let read = self.read_sequence_id();
-            let (sequence_id, len) = read.map_err(|wrong| wrong.what(self.current))?;
+            let (sequence_id, len) = read.map_err(|fault| fault.reason(self.current))?;
             self.current.sequence_id = sequence_id;
-            self.take_plain(len)?;
+            self.grow_plain_cell(len)?;
         }
         self.current.next_at = self.at();
         Ok(())
@@ -276,7 +281,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
     fn read_tags(&mut self) -> Result<(), DamageReason> {
         let len = self.input.vint().filter(|len| *len <= TAGS_LEN_MAX);
         let len = len.ok_or("bad tags length")?;
-        self.take_plain(len + plain::TAGS_LEN_LEN)?;
+        self.grow_plain_cell(len + plain::TAGS_LEN_LEN)?;
         let current = &mut *self.current;
         if current.layout.compressed_tags {
             let start = current.tags_decoded.len();
@@ -284,30 +289,30 @@ impl<'c, 'b> CellReader<'c, 'b> {
             current.tags = start..start + len;
         } else {
             let start = self.at();
-            plain::check_tags(self.input.take(len).ok_or("the tags go past the block")?)?;
+            plain::check_tags(self.input.take(len).ok_or("the tags exceed the block")?)?;
             self.current.tags = start..start + len;
         }
         Ok(())
     }
 
-    /// Adds bytes to the plain cell.
-    fn take_plain(&mut self, len: usize) -> Result<(), DamageReason> {
+    /// Adds to the length of the cell in plain form.
+    fn grow_plain_cell(&mut self, len: usize) -> Result<(), DamageReason> {
         let current = &mut *self.current;
         current.plain.end += len;
-        if current.plain.end > current.size {
-            return Err(DeltaFault::MoreThanStated.what(current));
+        if current.plain.end > current.stated_len {
+            return Err(DeltaFault::ExceedsStatedSize.reason(current));
         }
         Ok(())
     }
 
-    /// Takes the family of the key that was read, for the cells that follow.
-    pub(super) fn keep_family(&mut self) {
+    /// Makes the family of this key the family of the block.
+    pub(super) fn set_block_family(&mut self) {
         let current = &mut *self.current;
-        let family = current.key.part(current.row_end + 1, current.qualifier_at()).to_vec();
+        let family = current.key.range(current.row_end + 1, current.qualifier_at()).to_vec();
         current.set_family(&family);
     }
 
-    /// Where it stands in the body.
+    /// The current offset in the body.
     #[inline]
     const fn at(&self) -> usize {
         self.body_len - self.input.len()

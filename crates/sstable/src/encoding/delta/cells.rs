@@ -2,10 +2,10 @@
 
 use crate::buffers::Body;
 
-/// Bytes in front of the payload of a delta encoding: its id, and the unencoded size.
+/// Bytes before the payload of a delta-encoded block: encoding id and unencoded size.
 pub(in crate::encoding) const DELTA_HEADER_LEN: usize = 6;
 
-/// The encodings that store differences between cells.
+/// The delta encodings.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(in crate::encoding) enum DeltaEncoding {
     Prefix,
@@ -18,7 +18,7 @@ pub(in crate::encoding) enum DeltaEncoding {
 pub(crate) struct DeltaCells {
     encoding: DeltaEncoding,
     body: Body,
-    /// The bytes that the block says its cells take as plain cells.
+    /// Bytes of the cells in plain form, as stated by the block.
     size: usize,
 }
 
@@ -32,18 +32,17 @@ impl DeltaCells {
         self.encoding
     }
 
-    /// The bytes that the block says its cells take as plain cells.
+    /// Bytes of the cells in plain form, as stated by the block.
     pub(in crate::encoding) const fn plain_len(&self) -> usize {
         self.size
     }
 
-    /// The whole body.
     #[inline]
     pub(in crate::encoding) const fn body(&self) -> &Body {
         &self.body
     }
 
-    /// The buffer beneath, for another block.
+    /// Returns the underlying buffer, for reuse.
     pub(in crate::encoding) fn into_buffer(self) -> Vec<u8> {
         self.body.into_buffer()
     }

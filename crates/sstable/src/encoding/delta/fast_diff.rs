@@ -1,24 +1,24 @@
-//! `FAST_DIFF`: as [`DIFF`](super::diff), with timestamps in whole bytes, and repeated values.
+//! `FAST_DIFF`: as [`DIFF`](super::diff), with bytewise timestamps and omitted repeated values.
 //!
 //! | bytes | field        | meaning                                                             |
 //! |------:|--------------|---------------------------------------------------------------------|
-//! |     1 | flags        | below; their low bits: leading bytes shared by the timestamps, ≤ 7  |
-//! |  1..5 | key length   | vint; left out if flagged as the same                               |
-//! |  1..5 | value length | vint; left out if flagged as the same                               |
+//! |     1 | flags        | below; low 3 bits: leading bytes shared by the timestamps           |
+//! |  1..5 | key length   | vint; absent if flagged as the same                                 |
+//! |  1..5 | value length | vint; absent if flagged as the same                                 |
 //! |  1..5 | `c`          | vint; bytes of the key shared up to the qualifier's end             |
 //! |       | rest         | the key from `c` to the qualifier's end, without the family         |
-//! |  1..8 | timestamp    | big-endian, without the bytes shared                                |
-//! |     1 | type         | left out if flagged as the same                                     |
-//! |       | value        | left out if flagged as the same                                     |
+//! |  1..8 | timestamp    | big-endian, without the shared bytes                                |
+//! |     1 | type         | absent if flagged as the same                                       |
+//! |       | value        | absent if flagged as the same                                       |
 //!
-//! In the first cell flags and `c` are 0, and rest, timestamp and type are the whole flat key,
-//! family included. HBase: `FastDiffDeltaEncoder`.
+//! In the first cell, flags and `c` are 0, and the whole flat key, including the family, replaces
+//! rest, timestamp and type. HBase: `FastDiffDeltaEncoder`.
 
 use super::cell_reader::{CellFlags, CellReader};
 use super::cells::DeltaCells;
 use super::current_cell::CurrentCell;
-use super::written_key::{Key, write_len};
-use super::wrong::DeltaFault;
+use super::encoder_key::{EncoderKey, write_len};
+use super::fault::DeltaFault;
 use crate::CellRef;
 use crate::encoding::Step;
 use crate::input::Input;
@@ -29,15 +29,15 @@ const SAME_VALUE_LEN: u8 = 0x10;
 const SAME_TYPE: u8 = 0x20;
 /// Set only together with [`SAME_VALUE_LEN`].
 const SAME_VALUE: u8 = 0x40;
-/// No encoder sets it.
+/// Never set by encoders.
 const UNUSED: u8 = 0x80;
 
-/// Appends a cell up to its value, and notes in `key` where the value stands.
+/// Appends a cell up to its value, and records the range of the value in `key`.
 pub(in crate::encoding) fn encode(
     out: &mut Vec<u8>,
     cell: &CellRef<'_>,
-    key: &mut Key,
-    previous: Option<&Key>,
+    key: &mut EncoderKey,
+    previous: Option<&EncoderKey>,
 ) {
     let Some(previous) = previous else {
         out.push(0);
@@ -48,7 +48,7 @@ pub(in crate::encoding) fn encode(
         push_value(out, cell, key);
         return;
     };
-    let common = key.common(previous, false);
+    let common = key.common_len(previous, false);
     let timestamp = key.timestamp.to_be_bytes();
     let shared = timestamp.iter().zip(previous.timestamp.to_be_bytes());
     let shared = shared.take(7).take_while(|(now, before)| **now == *before).count();
@@ -83,35 +83,35 @@ pub(in crate::encoding) fn encode(
     }
 }
 
-fn push_value(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &mut Key) {
+fn push_value(out: &mut Vec<u8>, cell: &CellRef<'_>, key: &mut EncoderKey) {
     key.value_at = out.len()..out.len() + cell.value.len();
     out.extend_from_slice(cell.value);
 }
 
 /// Reads the next cell.
 #[inline(never)]
-pub(super) fn decode(before: &mut CurrentCell, cells: &DeltaCells) -> Result<Step, DeltaFault> {
-    let mut cell = CellReader::new(before, cells);
+pub(super) fn decode(current: &mut CurrentCell, cells: &DeltaCells) -> Result<Step, DeltaFault> {
+    let mut cell = CellReader::new(current, cells);
     let flags = Flags::read(&mut cell.input)?;
     cell.read_differences(flags)
 }
 
-/// Reads the first cell, whose key is whole.
+/// Reads the first cell, which has a whole key.
 pub(super) fn decode_first(
-    before: &mut CurrentCell,
+    current: &mut CurrentCell,
     cells: &DeltaCells,
 ) -> Result<Step, DeltaFault> {
-    let mut cell = CellReader::new(before, cells);
+    let mut cell = CellReader::new(current, cells);
     if Flags::read(&mut cell.input)?.0 != 0 {
-        return Err(DeltaFault::RefersBack);
+        return Err(DeltaFault::FirstCellRefersBack);
     }
     let key_len = cell.input.vint().ok_or(DeltaFault::BadKeyLen)?;
     let value_len = cell.input.vint().ok_or(DeltaFault::BadValueLen)?;
     if cell.input.vint() != Some(0) {
-        return Err(DeltaFault::RefersBack);
+        return Err(DeltaFault::FirstCellRefersBack);
     }
     let (step, time) = cell.read_key(key_len, 0)?;
-    cell.keep_family();
+    cell.set_block_family();
     let value = cell.read_value(value_len)?;
     cell.finish(key_len, time, value)?;
     Ok(step)
@@ -122,7 +122,7 @@ struct Flags(u8);
 
 impl Flags {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+    #[expect(clippy::inline_always, reason = "a call costs as much as the body")]
     fn read(input: &mut Input<'_>) -> Result<Self, DeltaFault> {
         let flags = input.u8().ok_or(DeltaFault::NoFlags)?;
         if flags & UNUSED != 0 {
@@ -150,7 +150,7 @@ impl CellFlags for Flags {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+    #[expect(clippy::inline_always, reason = "a call costs as much as the body")]
     fn read_timestamp(self, input: &mut Input<'_>, previous: i64) -> Option<i64> {
         // At most 7.
         let shared = self.0 & SHARED_TIMESTAMP_LEN;

@@ -1,31 +1,29 @@
-//! The flat key of the cell that a cursor stands on: what the next key shares with it stays in it.
+//! The buffer of a cursor's flat key; the prefix shared with the next key stays in place.
 #![allow(clippy::indexing_slicing, reason = "the parts are within the buffer, which grows first")]
 
 use crate::encoding::plain::TIME_LEN;
 
-/// A key, and room behind it, which may hold anything.
+/// A key, followed by spare room with arbitrary bytes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KeyBuffer {
     bytes: Vec<u8>,
 }
 
-/// Up to here bytes are copied without a look at how many they are.
+/// Up to this length, bytes are copied with a fixed length.
 pub(super) const SHORT_LEN: usize = 32;
 
 impl KeyBuffer {
-    /// A part of the key.
     #[inline]
-    pub(super) fn part(&self, start: usize, end: usize) -> &[u8] {
+    pub(super) fn range(&self, start: usize, end: usize) -> &[u8] {
         &self.bytes[start..end]
     }
 
-    /// A byte of the key.
     #[inline]
     pub(super) fn byte(&self, at: usize) -> u8 {
         self.bytes[at]
     }
 
-    /// Makes room for a key of `len` bytes, and for what is copied beyond its end.
+    /// Makes room for a key of `len` bytes, and for bytes copied beyond the end of the key.
     #[inline]
     pub(super) fn make_room(&mut self, len: usize) {
         if self.bytes.len() < len + SHORT_LEN {
@@ -38,25 +36,25 @@ impl KeyBuffer {
         self.bytes.resize(2 * (len + SHORT_LEN), 0);
     }
 
-    /// Puts the first `len` of some bytes behind the first `at` of the key, where there must be room.
+    /// Writes the first `len` of `bytes` at offset `at` of the key, where there must be room.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+    #[expect(clippy::inline_always, reason = "a call costs as much as the body")]
     pub(super) fn put(&mut self, at: usize, bytes: &[u8], len: usize) {
-        let place = &mut self.bytes[at..];
-        match (place.first_chunk_mut(), bytes.first_chunk(), len <= SHORT_LEN) {
-            (Some(place), Some(short), true) => {
-                // Two instructions, where a copy whose length is not known takes a call. What is copied
-                // beyond `len` is behind the key, in the room for the next one.
-                let (place, short): (&mut [u8; SHORT_LEN], &[u8; SHORT_LEN]) = (place, short);
-                *place = *short;
+        let target = &mut self.bytes[at..];
+        match (target.first_chunk_mut(), bytes.first_chunk(), len <= SHORT_LEN) {
+            (Some(target), Some(short), true) => {
+                // A fixed-length copy takes a few instructions; one of variable length is a call.
+                // Bytes beyond `len` go to the spare room after the key.
+                let (target, short): (&mut [u8; SHORT_LEN], &[u8; SHORT_LEN]) = (target, short);
+                *target = *short;
             }
-            _ => place[..len].copy_from_slice(&bytes[..len]),
+            _ => target[..len].copy_from_slice(&bytes[..len]),
         }
     }
 
-    /// Does the same for time and type.
+    /// Writes timestamp and type at offset `at` of the key.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+    #[expect(clippy::inline_always, reason = "a call costs as much as the body")]
     pub(super) fn put_time(&mut self, at: usize, timestamp: i64, type_code: u8) {
         let mut field = [type_code; TIME_LEN];
         field[..TIME_LEN - 1].copy_from_slice(&timestamp.to_be_bytes());
@@ -68,9 +66,9 @@ impl KeyBuffer {
 mod tests {
     use super::*;
 
-    /// With and without bytes behind those that are meant.
+    /// With and without bytes after the first `len`.
     #[test]
-    fn a_key_is_what_was_put_into_it_whatever_is_copied_besides() {
+    fn a_key_has_the_bytes_that_were_put() {
         let bytes: Vec<u8> = (1..=100).collect();
         let (mut key, mut expected) = (KeyBuffer::default(), Vec::new());
         for round in 0..3 {
@@ -81,13 +79,13 @@ mod tests {
                     key.make_room(at + len);
                     key.put(at, bytes, len);
                     expected.extend_from_slice(&bytes[..len]);
-                    assert_eq!(key.part(0, expected.len()), expected);
+                    assert_eq!(key.range(0, expected.len()), expected);
                 }
             }
             key.make_room(expected.len() + TIME_LEN);
             key.put_time(expected.len(), 0x0102_0304_0506_0708, 4);
             expected.extend_from_slice(&[1, 2, 3, 4, 5, 6, 7, 8, 4]);
-            assert_eq!(key.part(0, expected.len()), expected);
+            assert_eq!(key.range(0, expected.len()), expected);
         }
     }
 

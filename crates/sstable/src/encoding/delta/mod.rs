@@ -1,16 +1,17 @@
-//! `PREFIX`, `DIFF` and `FAST_DIFF`: cells as differences from the cell before.
+//! `PREFIX`, `DIFF` and `FAST_DIFF`: cells encoded relative to the previous cell.
 //!
 //! ```text
 //! block  [flags|lengths|rest of key|value][flags|lengths|rest of key|value] …
 //!                            │        └── borrowed from the block
-//! key    row…family…qualifier…time type     one buffer: what the next key shares stays in it
-//!        ├─ shared ─┤└── read, in the encoding's own order, into the same buffer
+//! key    row…family…qualifier…time type     one buffer; the prefix shared with the next key stays
+//!        ├─ shared ─┤└── decoded into the same buffer
 //! ```
 //!
-//! A [cursor](cursor) decodes cell by cell. Each encoding has one decoder, which knows the order of the
-//! parts and which of them are left out; a [cell reader](cell_reader) reads and checks each part. Nothing
-//! is believed: the cells must come to the size that the block states, and every reference is checked
-//! against the cell before. A decoder only names what is [wrong](wrong); a cold function makes the sentence.
+//! A [cursor](cursor) decodes cell by cell. Each encoding has one decoder, which knows the order of
+//! the fields and which fields are omitted; a [cell reader](cell_reader) reads and checks each
+//! field. Input is not trusted: the total size must match the size stated by the block, and every
+//! reference is checked against the previous cell. A decoder returns a [fault](fault); a cold
+//! function makes the message.
 #![allow(clippy::arithmetic_side_effects, reason = "lengths of at most 32 bits, added in 64")]
 
 mod cell_reader;
@@ -18,18 +19,18 @@ mod cells;
 mod current_cell;
 mod cursor;
 mod diff;
+mod encoder_key;
 mod fast_diff;
+mod fault;
 mod key_buffer;
 mod prefix;
 mod row;
-mod written_key;
-mod wrong;
 
 pub(crate) use cells::DeltaCells;
 pub(super) use cells::{DELTA_HEADER_LEN, DeltaEncoding};
 pub(crate) use cursor::{DeltaCursor, decode_delta};
+pub(super) use encoder_key::{EncoderKey, write_len};
 pub(super) use prefix::encode as encode_prefix;
-pub(super) use written_key::{Key, write_len};
 pub(super) use {diff::encode as encode_diff, fast_diff::encode as encode_fast_diff};
 
 #[cfg(test)]

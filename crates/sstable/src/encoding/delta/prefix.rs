@@ -1,10 +1,10 @@
-//! `PREFIX`: leaves out what a key shares with the key before it.
+//! `PREFIX`: omits the prefix that a key shares with the previous key.
 //!
 //! | bytes  | field                | meaning                                                      |
 //! |-------:|----------------------|--------------------------------------------------------------|
 //! |  1..5  | key length − `c`     | vint                                                         |
 //! |  1..5  | value length         | vint                                                         |
-//! |  1..5  | `c`                  | vint; bytes shared with the key before, 0 in the first cell  |
+//! |  1..5  | `c`                  | vint; bytes shared with the previous key, 0 in the first cell|
 //! |        | the rest of the key  |                                                              |
 //! |        | value                |                                                              |
 //!
@@ -13,8 +13,8 @@
 use super::cell_reader::CellReader;
 use super::cells::DeltaCells;
 use super::current_cell::CurrentCell;
-use super::written_key::{Key, write_len};
-use super::wrong::DeltaFault;
+use super::encoder_key::{EncoderKey, write_len};
+use super::fault::DeltaFault;
 use crate::CellRef;
 use crate::encoding::Step;
 
@@ -22,10 +22,10 @@ use crate::encoding::Step;
 pub(in crate::encoding) fn encode(
     out: &mut Vec<u8>,
     cell: &CellRef<'_>,
-    key: &Key,
-    previous: Option<&Key>,
+    key: &EncoderKey,
+    previous: Option<&EncoderKey>,
 ) {
-    let common = previous.map_or(0, |previous| key.common(previous, true));
+    let common = previous.map_or(0, |previous| key.common_len(previous, true));
     let rest = key.tail(common);
     write_len(out, rest.len());
     write_len(out, cell.value.len());
@@ -34,14 +34,14 @@ pub(in crate::encoding) fn encode(
     out.extend_from_slice(cell.value);
 }
 
-/// Reads the next cell, or the first.
+/// Reads the next cell, which may be the first.
 #[inline(never)]
-pub(super) fn decode(before: &mut CurrentCell, cells: &DeltaCells) -> Result<Step, DeltaFault> {
-    let mut cell = CellReader::new(before, cells);
+pub(super) fn decode(current: &mut CurrentCell, cells: &DeltaCells) -> Result<Step, DeltaFault> {
+    let mut cell = CellReader::new(current, cells);
     let own_len = cell.input.vint().ok_or(DeltaFault::BadKeyLen)?;
     let value_len = cell.input.vint().ok_or(DeltaFault::BadValueLen)?;
     let common = cell.input.vint().ok_or(DeltaFault::BadSharedLen)?;
-    // Each is at most `i32::MAX`.
+    // Cannot overflow: each is at most `i32::MAX`.
     let key_len = common + own_len;
     let (step, time) = cell.read_key(key_len, common)?;
     let value = cell.read_value(value_len)?;

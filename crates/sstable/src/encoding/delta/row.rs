@@ -1,25 +1,25 @@
-//! The row of a cell, compared with the row before.
+//! Compares the row of a cell with the previous row.
 
 use std::cmp::Ordering;
 
 use super::current_cell::CurrentCell;
-use super::wrong::DeltaFault;
+use super::fault::DeltaFault;
 use crate::Comparator;
 use crate::encoding::Step;
 
 impl CurrentCell {
-    /// Finds the row of a key that shares its first `common` bytes with the key before; `rest` follows
-    /// them. Returns whether it is the row before; it may not be less.
+    /// Sets the row of a key: the first `common` bytes of the previous key, then `rest`.
     ///
-    /// Does not check that the row ends within `rest`.
+    /// Returns whether the row is the previous row or the next one; a smaller row is an error. Does
+    /// not check that the row ends within `rest`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
+    #[expect(clippy::inline_always, reason = "a call costs as much as the body")]
     pub(super) fn enter_row(&mut self, common: usize, rest: &[u8]) -> Result<Step, DeltaFault> {
         if common >= self.row_end {
             return Ok(Step::SameRow);
         }
-        // The fast path: a row as long as the one before, greater by its first byte that is not shared.
-        // Encoders share the longest common prefix, so that this byte differs.
+        // Fast path: the row is as long as the previous one, and greater in the first byte that is
+        // not shared. Encoders share the longest common prefix, so this byte differs.
         if common >= 2
             && self.layout.order == Comparator::Bytes
             && let Some(first) = rest.first()
@@ -27,13 +27,13 @@ impl CurrentCell {
         {
             return Ok(Step::NextRow);
         }
-        self.enter_any_row(common, rest)
+        self.enter_row_slow(common, rest)
     }
 
-    /// Does the same for any row: of another length, of the first cell, in another order than that of
-    /// bytes.
+    /// The slow path of [`enter_row`](Self::enter_row): the first cell, rows of another length, and
+    /// orders that are not bytewise.
     #[inline(never)]
-    fn enter_any_row(&mut self, common: usize, rest: &[u8]) -> Result<Step, DeltaFault> {
+    fn enter_row_slow(&mut self, common: usize, rest: &[u8]) -> Result<Step, DeltaFault> {
         if common > self.key_len {
             return Err(DeltaFault::shares_too_much(common));
         }
@@ -46,12 +46,12 @@ impl CurrentCell {
         if row_len > crate::KeyRef::ROW_LEN_MAX {
             return Err(DeltaFault::NegativeRowLen);
         }
-        // Of the row; rows of different lengths share nothing that counts.
+        // Bytes of the row that are shared, without the row length.
         let shared = common.max(2) - 2;
         let tail = rest.get(..row_len - shared).ok_or(DeltaFault::KeyEnds)?;
         let order = match self.key_len {
             0 => Ordering::Less,
-            _ => self.compare_row_before(shared, tail),
+            _ => self.compare_previous_row(shared, tail),
         };
         self.row_end = 2 + row_len;
         match order {
@@ -61,14 +61,15 @@ impl CurrentCell {
         }
     }
 
-    /// Compares the row before with one that shares its first `shared` bytes and ends with `tail`.
-    fn compare_row_before(&self, shared: usize, tail: &[u8]) -> Ordering {
+    /// Compares the previous row with one that shares its first `shared` bytes and ends with
+    /// `tail`.
+    fn compare_previous_row(&self, shared: usize, tail: &[u8]) -> Ordering {
         let order = self.layout.order;
         if order == Comparator::Bytes {
-            // What both share decides nothing.
-            return order.compare_rows(self.key.part(2 + shared, self.row_end), tail);
+            // The shared bytes need no comparison.
+            return order.compare_rows(self.key.range(2 + shared, self.row_end), tail);
         }
-        let row = [self.key.part(2, 2 + shared), tail].concat();
-        order.compare_rows(self.key.part(2, self.row_end), &row)
+        let row = [self.key.range(2, 2 + shared), tail].concat();
+        order.compare_rows(self.key.range(2, self.row_end), &row)
     }
 }

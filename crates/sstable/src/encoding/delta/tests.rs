@@ -1,4 +1,4 @@
-//! The decoders against a plain reading of the format, cell by cell, also of damaged blocks.
+//! The decoders against a simple reference decoder, also for damaged blocks.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ fn layouts() -> impl Strategy<Value = CellLayout> {
     })
 }
 
-/// Cells that share much with one another, now this and now that, in the order of their rows.
+/// Cells that share varying fields with each other, in row order.
 fn cells() -> impl Strategy<Value = Vec<Cell>> {
     let rows = prop_oneof![2 => vec(b'a'..b'c', 2), 1 => vec(b'a'..b'c', 0..4), 1 => vec(any::<u8>(), 30..50)];
     let qualifiers = prop_oneof![4 => vec(b'a'..b'c', 0..3), 1 => vec(any::<u8>(), 20..50)];
@@ -47,14 +47,14 @@ fn cells() -> impl Strategy<Value = Vec<Cell>> {
     })
 }
 
-/// What is done to a byte.
+/// A change of one byte.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     added: u8,
     flipped: u8,
 }
 
-/// Lengths become a little longer or shorter, flags are set and cleared, and anything else.
+/// Small changes of lengths, flipped flags, and arbitrary changes.
 fn changes() -> impl Strategy<Value = Change> {
     let added = prop_oneof![1..4_u8, 250..=255_u8, any::<u8>()];
     let added = added.prop_map(|added| Change { added, flipped: 0 });
@@ -80,9 +80,9 @@ fn deltas(encoding: DataBlockEncoding, body: Vec<u8>) -> Option<DeltaCells> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(30_000))]
 
-    /// Also where a byte is not what it was, and in the order of `hbase:meta`.
+    /// Also with a changed byte, and in the order of `hbase:meta`.
     #[test]
-    fn cells_are_decoded_as_the_format_says(
+    fn decoders_agree_with_the_reference(
         layout in layouts(),
         encoding in prop::sample::select(&ENCODINGS[..]),
         cells in cells(),
@@ -109,7 +109,7 @@ proptest! {
     }
 }
 
-/// The cells up to the first damage, and whether there is none.
+/// The cells up to the first damage, and whether the block is sound.
 fn decoded(delta: &DeltaCells, layout: CellLayout) -> (Vec<Cell>, bool) {
     let mut cells: Vec<Cell> = Vec::new();
     let Ok(mut cursor) = DeltaCursor::begin(delta, layout) else { return (cells, false) };
@@ -130,8 +130,8 @@ fn decoded(delta: &DeltaCells, layout: CellLayout) -> (Vec<Cell>, bool) {
     }
 }
 
-/// A reading of the format that takes the tables at [`prefix`](super::prefix), [`diff`](super::diff) and
-/// [`fast_diff`](super::fast_diff) word by word, and copies whole keys.
+/// A simple decoder, which follows the tables in [`prefix`](super::prefix), [`diff`](super::diff)
+/// and [`fast_diff`](super::fast_diff) literally and copies whole keys.
 struct Reference<'a> {
     input: Input<'a>,
     encoding: DataBlockEncoding,
@@ -140,7 +140,7 @@ struct Reference<'a> {
     key: Vec<u8>,
     value: &'a [u8],
     dictionary: tag_dictionary::Decoder,
-    /// All tags so far, to which the dictionary refers.
+    /// All decoded tags, to which the dictionary refers.
     tags: Vec<u8>,
 }
 
@@ -271,7 +271,7 @@ impl<'a> Reference<'a> {
         Some(if flags & 8 != 0 { before.wrapping_sub(time) } else { time })
     }
 
-    /// The cell whose key and value were read, with tags and sequence id.
+    /// Reads tags and sequence id, and returns the cell.
     fn cell(&mut self) -> Option<Cell> {
         let mut tags = &[][..];
         if self.layout.tags {
@@ -298,7 +298,7 @@ impl<'a> Reference<'a> {
     }
 }
 
-/// What a file of this layout has of a cell.
+/// The cell without the fields that this layout lacks.
 fn read_back(cell: &Cell, layout: CellLayout) -> Cell {
     let mut cell = cell.as_ref();
     if !layout.tags {

@@ -155,7 +155,7 @@ fn a_filter_of_an_unknown_version_means_maybe_and_is_reported() {
     bytes[at..at + sums.len()].copy_from_slice(&sums);
     let reader = open(&bytes, cached());
     let problem = reader.filters().bloom_problem().unwrap().to_string();
-    assert!(problem.ends_with("Bloom filter of version 102"), "{problem}");
+    assert!(problem.ends_with("unknown version 102 of the Bloom filter"), "{problem}");
     let trace = look_up_all(&reader);
     assert_eq!((trace.filter_checks, trace.files_skipped_by_filter), (0, 0));
     assert_eq!(trace.filters_unreadable, u64::from(2 * ROWS) - 1);

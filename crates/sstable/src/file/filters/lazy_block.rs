@@ -21,7 +21,7 @@ use crate::{BlockOffset, BlockSource, BlockType, Damage, Error, ReadTrace, Resul
 /// One block of a filter, loaded at its first use.
 #[derive(Debug)]
 pub(crate) struct LazyFilterBlock<T> {
-    place: BlockHandle,
+    handle: BlockHandle,
     /// The offset that the block's header must give as `previous`.
     previous: Option<BlockOffset>,
     resident: OnceLock<ResidentBlock<T>>,
@@ -30,12 +30,12 @@ pub(crate) struct LazyFilterBlock<T> {
 }
 
 impl<T: TypedBlock> LazyFilterBlock<T> {
-    pub(crate) const fn new(place: BlockHandle, previous: Option<BlockOffset>) -> Self {
-        Self { place, previous, resident: OnceLock::new(), damage: OnceLock::new() }
+    pub(crate) const fn new(handle: BlockHandle, previous: Option<BlockOffset>) -> Self {
+        Self { handle, previous, resident: OnceLock::new(), damage: OnceLock::new() }
     }
 
-    pub(crate) const fn place(&self) -> BlockHandle {
-        self.place
+    pub(crate) const fn handle(&self) -> BlockHandle {
+        self.handle
     }
 
     /// Returns the block, if it is resident.
@@ -90,7 +90,7 @@ impl<T: TypedBlock> LazyFilterBlock<T> {
             }
             check(block)
         };
-        let loaded = blocks.load(self.place.of_type(block_type), Caching::Use, trace, check);
+        let loaded = blocks.load(self.handle.of_type(block_type), Caching::Use, trace, check);
         if let Err(Error::Corrupt { damage, .. }) = &loaded {
             // Fails only if another thread was first, which then found the same damage.
             let _ = self.damage.set(damage.clone());
@@ -113,7 +113,7 @@ impl<T: TypedBlock> LazyFilterBlock<T> {
             // Fails if another thread was first. Dropping this reservation then returns its room.
             let _ = self.resident.set(ResidentBlock { block: Arc::clone(&block), _room: room });
             if let Some(cache) = cache {
-                cache.remove(blocks.cache_key(self.place));
+                cache.remove(blocks.cache_key(self.handle));
             }
         }
         FilterBlockRef::Loaded(block)

@@ -105,18 +105,18 @@ impl RowFilter {
         first_row: &[u8],
         id: Option<(u64, u64)>,
     ) -> Option<Self> {
-        let mut chain: Vec<BlockOffset> = metas.iter().map(|(_, place)| place.offset).collect();
+        let mut chain: Vec<BlockOffset> = metas.iter().map(|(_, handle)| handle.offset).collect();
         chain.sort_unstable();
-        let place = |name: &str| {
+        let handle = |name: &str| {
             let found = metas.binary_search_by(|(known, _)| known[..].cmp(name.as_bytes()));
-            let place = metas[found.ok()?].1;
-            Some((place, offset_before(&chain, place.offset)))
+            let handle = metas[found.ok()?].1;
+            Some((handle, offset_before(&chain, handle.offset)))
         };
-        let layout = if let Some((whole, previous)) = place(ROW_FILTER_NAME) {
+        let layout = if let Some((whole, previous)) = handle(ROW_FILTER_NAME) {
             Layout::Whole { filter_block: LazyFilterBlock::new(whole, previous), id }
         } else {
-            let (index, previous) = place(FILTER_INDEX_NAME)?;
-            let places = (0..).map_while(|number| place(&partition_name(number))).collect();
+            let (index, previous) = handle(FILTER_INDEX_NAME)?;
+            let places = (0..).map_while(|number| handle(&partition_name(number))).collect();
             let (loaded, damage) = (OnceLock::new(), OnceLock::new());
             Layout::Partitioned(Box::new(Partitioned {
                 index,
@@ -262,7 +262,7 @@ impl RowFilter {
                     trace,
                     StoredFilter::key_count,
                 )?;
-                (filter_block.place(), keys, filter_block.damage().into_iter().cloned().collect())
+                (filter_block.handle(), keys, filter_block.damage().into_iter().cloned().collect())
             }
             Layout::Partitioned(partitioned) => {
                 let Some(partitions) = self.partitions(partitioned, blocks, trace)? else {
@@ -400,7 +400,7 @@ impl LoadedPartitions {
         let bytes = (block.bytes() + index.bytes()) as u64;
         let room = blocks.cache.as_ref().and_then(|cache| cache.reserve(bytes));
         let filter_block =
-            |(place, previous): &(BlockHandle, _)| LazyFilterBlock::new(*place, *previous);
+            |(handle, previous): &(BlockHandle, _)| LazyFilterBlock::new(*handle, *previous);
         let filter_blocks = partitioned.places.iter().map(filter_block).collect();
         Ok(Self { index, filter_blocks, _room: room })
     }

@@ -1,4 +1,4 @@
-//! What the encoders of `PREFIX`, `DIFF` and `FAST_DIFF` know of a key and of the one before it.
+//! The keys that the `PREFIX`, `DIFF` and `FAST_DIFF` encoders compare.
 #![allow(clippy::indexing_slicing, reason = "the parts of a key are within it")]
 
 use std::ops::Range;
@@ -6,21 +6,22 @@ use std::ops::Range;
 use crate::input::write_vint;
 use crate::{CellRef, KeyRef};
 
-/// The flat key of a cell, with the lengths of its parts.
+/// The flat key of a cell, with the lengths of its fields.
 #[derive(Debug, Default)]
-pub(in crate::encoding) struct Key {
+pub(in crate::encoding) struct EncoderKey {
     flat: Vec<u8>,
     row_len: usize,
     family_len: usize,
     pub(super) timestamp: i64,
     pub(super) type_code: u8,
     pub(super) value_len: usize,
-    /// Where the value stands in the encoded block; that of an earlier cell if it was left out.
+    /// The range of the value in the encoded block; if omitted, the range of the earlier equal
+    /// value.
     pub(super) value_at: Range<usize>,
 }
 
-impl Key {
-    /// Becomes the key of `cell`.
+impl EncoderKey {
+    /// Sets the key to that of `cell`.
     pub(in crate::encoding) fn set(&mut self, cell: &CellRef<'_>) {
         self.flat.clear();
         cell.key().write_flat(&mut self.flat);
@@ -35,17 +36,17 @@ impl Key {
         self.flat.len()
     }
 
-    /// The key from byte `at` on.
+    /// The key from offset `at` on.
     pub(in crate::encoding) fn tail(&self, at: usize) -> &[u8] {
         &self.flat[at..]
     }
 
-    /// Bytes at the front that the key shares with `previous`, as HBase counts them.
+    /// Length of the prefix that the key shares with `previous`, as HBase computes it.
     ///
-    /// The family is the same in all cells of a file and is never compared, so a count that
-    /// reaches the qualifier has passed the family whole. Timestamp and type are compared only for
-    /// `with_time`, and only where the columns are the same.
-    pub(in crate::encoding) fn common(&self, previous: &Self, with_time: bool) -> usize {
+    /// The family is the same in all cells of a file and is not compared, so the result is either
+    /// at most the end of the row or at least the start of the qualifier. Timestamp and type are
+    /// compared only if `with_time` is set and the columns are equal.
+    pub(in crate::encoding) fn common_len(&self, previous: &Self, with_time: bool) -> usize {
         if self.row_len != previous.row_len {
             return usize::from(self.flat[0] == previous.flat[0]);
         }
@@ -56,25 +57,25 @@ impl Key {
         }
         let qualifier_start = self.qualifier_start();
         let (qualifier, before) = (self.qualifier(), previous.qualifier());
-        let mut common = common_prefix(qualifier, before);
-        if with_time && common == qualifier.len().max(before.len()) {
-            // As long as the qualifiers are the same, what follows them stands at the same place.
-            common = common_prefix(self.tail(qualifier_start), previous.tail(qualifier_start));
+        let mut common_len = common_prefix(qualifier, before);
+        if with_time && common_len == qualifier.len().max(before.len()) {
+            // The qualifiers are equal, so timestamp and type are at the same offset.
+            common_len = common_prefix(self.tail(qualifier_start), previous.tail(qualifier_start));
         }
-        qualifier_start + common
+        qualifier_start + common_len
     }
 
-    /// Appends what is left of row length, row and qualifier behind the first `common` bytes.
+    /// Appends row length, row and qualifier, without the first `common_len` bytes of the key.
     pub(in crate::encoding) fn write_rest(
         &self,
         out: &mut Vec<u8>,
         cell: &CellRef<'_>,
-        common: usize,
+        common_len: usize,
     ) {
-        if let Some(shared) = common.checked_sub(self.qualifier_start()) {
+        if let Some(shared) = common_len.checked_sub(self.qualifier_start()) {
             out.extend_from_slice(&cell.qualifier[shared..]);
         } else {
-            out.extend_from_slice(&self.flat[common..2 + self.row_len]);
+            out.extend_from_slice(&self.flat[common_len..2 + self.row_len]);
             out.extend_from_slice(cell.qualifier);
         }
     }
@@ -95,5 +96,5 @@ fn common_prefix(a: &[u8], b: &[u8]) -> usize {
 
 /// Appends a length as a vint.
 pub(in crate::encoding) fn write_len(out: &mut Vec<u8>, len: usize) {
-    write_vint(out, u32::try_from(len).expect("lengths of cells are checked"));
+    write_vint(out, u32::try_from(len).expect("the writer has checked the lengths"));
 }

@@ -1,4 +1,4 @@
-//! Where the parts of a plain cell stand: found and checked once, cut out as often as wanted.
+//! The bounds of the fields of a plain cell: parsed and checked once, then only sliced.
 //!
 //! ```text
 //! at                                                                                      end
@@ -6,28 +6,28 @@
 //!                                            └ head: the first 8 bytes, as a number
 //! ```
 //!
-//! A scan comes here for every cell, and a get for its only one. How long a cell is follows from its
-//! first bytes, so that it takes a few comparisons, each of which holds for several parts. Tags, and what is
-//! wrong with a damaged cell, are left to [`plain`](super::plain).
+//! This is the hot path of scans (every cell) and gets (one cell). The lengths at the start of a
+//! cell are checked together, with few comparisons. Tags and damaged cells take the slow path in
+//! [`plain`](super::plain).
 
 use std::cmp::Ordering;
 
-use super::plain::{LENGTHS_LEN, TIME_LEN, read_behind_value, read_cell};
+use super::plain::{LENGTHS_LEN, TIME_LEN, read_after_value, read_cell};
 use super::{CellLayout, DamageReason, PlainCells};
 use crate::input::Input;
 use crate::{CellRef, CellType, Comparator, KeyRef, SequenceId, Timestamp};
 
-/// The bytes in front of a row: the two lengths of the cell, and the row's own.
+/// The offset of the row in a cell: after key length, value length and row length.
 const ROW_AT: usize = LENGTHS_LEN + 2;
 
-/// Where the parts of a cell stand in a plain block.
+/// The bounds of the fields of a cell in a plain block.
 ///
-/// Time and sequence id do not stand side by side: a processor that has just stored two numbers waits
-/// for both to reach its cache before it loads them as one.
+/// `timestamp` and `sequence_id` are not adjacent: the compiler would load both with one wide load,
+/// which cannot be forwarded from the two narrow stores just before, and stalls.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(C)]
-pub(crate) struct CellParts {
-    row: RowPart,
+pub(crate) struct CellBounds {
+    row: RowBounds,
     end: usize,
     key_len: usize,
     timestamp: Timestamp,
@@ -38,28 +38,28 @@ pub(crate) struct CellParts {
     cell_type: CellType,
 }
 
-/// Where a cell and its row stand.
+/// The bounds of a cell's row.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) struct RowPart {
+pub(crate) struct RowBounds {
     cell_at: usize,
     len: usize,
-    /// The first bytes of the row, with zeros behind a shorter one.
+    /// The first 8 bytes of the row as a number, padded with zeros.
     head: u64,
 }
 
-impl CellParts {
-    /// Reads and checks the cell that starts at `at`, with which `rest` begins.
+impl CellBounds {
+    /// Reads and checks the cell at `at`; `rest` starts with that cell.
     #[inline]
     pub(crate) fn read(rest: &[u8], at: usize, layout: CellLayout) -> Result<Self, DamageReason> {
-        let mut parts = Self::before(at);
-        parts.go_on(rest, layout)?;
-        Ok(parts)
+        let mut bounds = Self::before_cell_at(at);
+        bounds.advance(rest, layout)?;
+        Ok(bounds)
     }
 
-    /// No cell, behind which one starts at `at`.
-    fn before(at: usize) -> Self {
+    /// Returns empty bounds that end at `at`, where the first cell starts.
+    fn before_cell_at(at: usize) -> Self {
         Self {
-            row: RowPart::default(),
+            row: RowBounds::default(),
             end: at,
             key_len: 0,
             timestamp: Timestamp::default(),
@@ -71,29 +71,30 @@ impl CellParts {
         }
     }
 
-    /// Reads and checks the cell behind this one, with which `rest` begins, and becomes it. If it cannot,
-    /// it stays as it is.
+    /// Reads and checks the next cell; `rest` starts with that cell.
+    ///
+    /// Unchanged on error.
     #[inline]
-    pub(crate) fn go_on(&mut self, rest: &[u8], layout: CellLayout) -> Result<(), DamageReason> {
-        self.go_on_to_sound(rest, layout).ok_or_else(|| what_is_wrong(rest, layout))
+    pub(crate) fn advance(&mut self, rest: &[u8], layout: CellLayout) -> Result<(), DamageReason> {
+        self.try_advance(rest, layout).ok_or_else(|| damage_reason(rest, layout))
     }
 
-    /// The same without a word on what is wrong.
+    /// As [`advance`](Self::advance), without the reason of an error.
     #[inline]
     #[expect(
         clippy::arithmetic_side_effects,
-        reason = "lengths of two bytes, and of what is known to be in the block"
+        reason = "lengths of two bytes, and lengths within the block"
     )]
-    fn go_on_to_sound(&mut self, rest: &[u8], layout: CellLayout) -> Option<()> {
+    fn try_advance(&mut self, rest: &[u8], layout: CellLayout) -> Option<()> {
         let [lengths @ .., high, low]: &[u8; ROW_AT] = rest.first_chunk()?;
         let lengths: [u32; 2] =
             [lengths.first_chunk()?, lengths.last_chunk()?].map(|len| u32::from_be_bytes(*len));
         let [key_len, value_len] = lengths;
         let (key_len, value_len) =
             (usize::try_from(key_len).ok()?, usize::try_from(value_len).ok()?);
-        // A negative one is more than any block has.
+        // Read as u32, a negative length exceeds every block.
         let len = LENGTHS_LEN.checked_add(key_len)?.checked_add(value_len)?;
-        let (cell, behind) = rest.split_at_checked(len)?;
+        let (cell, rest_after_value) = rest.split_at_checked(len)?;
         let row_len = usize::from(u16::from_be_bytes([*high, *low]));
         let family_len = usize::from(*cell.get(ROW_AT + row_len)?);
         let columns_len = row_len + family_len;
@@ -110,13 +111,13 @@ impl CellParts {
         if timestamp < 0 {
             return None;
         }
-        let tail = match Tail::read_untagged(behind, layout) {
+        let tail = match Tail::read_untagged(rest_after_value, layout) {
             Some(tail) => tail,
-            None => Tail::read(behind, layout)?,
+            None => Tail::read(rest_after_value, layout)?,
         };
         let head = u64::from_be_bytes(*cell.get(ROW_AT..)?.first_chunk()?);
-        let head = if row_len < size_of::<u64>() { cut_head(head, row_len) } else { head };
-        self.row = RowPart { cell_at: self.end, len: row_len, head };
+        let head = if row_len < size_of::<u64>() { mask_head(head, row_len) } else { head };
+        self.row = RowBounds { cell_at: self.end, len: row_len, head };
         self.end += len + tail.len;
         self.key_len = key_len;
         self.family_len = family_len;
@@ -128,25 +129,25 @@ impl CellParts {
         Some(())
     }
 
-    /// Where the cell starts.
+    /// The offset of the cell.
     pub(crate) const fn at(&self) -> usize {
         self.row.cell_at
     }
 
-    /// Where the next one starts.
+    /// The offset of the next cell.
     pub(crate) const fn end(&self) -> usize {
         self.end
     }
 
-    /// Where its row stands.
+    /// The bounds of the cell's row.
     #[inline]
-    pub(crate) const fn row(&self) -> RowPart {
+    pub(crate) const fn row(&self) -> RowBounds {
         self.row
     }
 
-    /// The cell, from its bytes; `None` if they are fewer.
+    /// Slices the cell out of its bytes; `None` if there are too few.
     #[inline]
-    #[expect(clippy::arithmetic_side_effects, reason = "the lengths were checked when it was read")]
+    #[expect(clippy::arithmetic_side_effects, reason = "`advance` has checked the lengths")]
     pub(crate) fn cell<'a>(&self, bytes: &'a [u8]) -> Option<CellRef<'a>> {
         let mut input = Input::new(bytes);
         input.take(ROW_AT)?;
@@ -175,7 +176,7 @@ impl CellParts {
     }
 }
 
-/// What stands behind a value.
+/// The fields after the value: tags and sequence id.
 struct Tail {
     len: usize,
     tags_len: usize,
@@ -183,7 +184,7 @@ struct Tail {
 }
 
 impl Tail {
-    /// A sequence id without tags in front of it, if there is either.
+    /// Reads the sequence id, if the file has them; `None` if there are tags, or for damage.
     #[inline]
     fn read_untagged(bytes: &[u8], layout: CellLayout) -> Option<Self> {
         let mut input = Input::new(bytes);
@@ -194,38 +195,38 @@ impl Tail {
         if layout.mvcc {
             sequence_id = u64::try_from(input.hvlong()?).ok()?;
         }
-        let len = taken(bytes, &input);
+        let len = consumed_len(bytes, &input);
         Some(Self { len, tags_len: 0, sequence_id: SequenceId::new(sequence_id) })
     }
 
-    /// Any; a call, so that the rest of the cell stays in registers.
+    /// Reads tags and sequence id. Not inlined, which keeps the caller's state in registers.
     #[inline(never)]
     fn read(bytes: &[u8], layout: CellLayout) -> Option<Self> {
         let mut input = Input::new(bytes);
-        let (tags, sequence_id) = read_behind_value(&mut input, layout).ok()?;
-        let len = taken(bytes, &input);
+        let (tags, sequence_id) = read_after_value(&mut input, layout).ok()?;
+        let len = consumed_len(bytes, &input);
         Some(Self { len, tags_len: tags.len(), sequence_id })
     }
 }
 
-/// How many of the bytes an input has taken.
+/// The number of bytes that an input has consumed.
 #[inline]
-#[expect(clippy::arithmetic_side_effects, reason = "the input is the end of the bytes")]
-const fn taken(bytes: &[u8], input: &Input<'_>) -> usize {
+#[expect(clippy::arithmetic_side_effects, reason = "the input is a suffix of the bytes")]
+const fn consumed_len(bytes: &[u8], input: &Input<'_>) -> usize {
     bytes.len() - input.len()
 }
 
-/// Why no sound cell begins here.
+/// Returns why `rest` does not start with a sound cell.
 #[cold]
-fn what_is_wrong(rest: &[u8], layout: CellLayout) -> DamageReason {
+fn damage_reason(rest: &[u8], layout: CellLayout) -> DamageReason {
     match read_cell(&mut Input::new(rest), layout) {
         Err(what) => what,
-        Ok(_) => "a cell that cannot be read".into(),
+        Ok(_) => "a cell cannot be read".into(),
     }
 }
 
-impl RowPart {
-    /// Compares the row with that of another cell of the block.
+impl RowBounds {
+    /// Compares the row with the row of another cell of the block.
     #[inline]
     pub(crate) fn compare(&self, other: &Self, cells: &PlainCells, order: Comparator) -> Ordering {
         if order == Comparator::Bytes && self.head < other.head {
@@ -234,17 +235,17 @@ impl RowPart {
         order.compare_rows(self.row(cells), other.row(cells))
     }
 
-    #[expect(clippy::arithmetic_side_effects, reason = "the row is in the block")]
+    #[expect(clippy::arithmetic_side_effects, reason = "the row lies in the block")]
     fn row<'a>(&self, cells: &'a PlainCells) -> &'a [u8] {
         let row_at = self.cell_at + ROW_AT;
-        cells.body().between(row_at, row_at + self.len)
+        cells.body().range(row_at, row_at + self.len)
     }
 }
 
-/// Of the 8 bytes that begin with a row of fewer, those of the row, and zeros.
+/// Zeroes the bytes of `head` that follow a row of less than 8 bytes.
 #[cold]
-#[expect(clippy::arithmetic_side_effects, reason = "seven bytes have 56 bits")]
-fn cut_head(head: u64, row_len: usize) -> u64 {
+#[expect(clippy::arithmetic_side_effects, reason = "less than 8 bytes have at most 56 bits")]
+fn mask_head(head: u64, row_len: usize) -> u64 {
     let bits = u8::BITS * u32::try_from(row_len).expect("less than 8");
     head & !(u64::MAX >> bits)
 }
@@ -265,7 +266,7 @@ mod tests {
         })
     }
 
-    /// A cell in its bytes.
+    /// The bytes of a random cell.
     fn written(layout: CellLayout) -> impl Strategy<Value = Vec<u8>> {
         let bytes = |len: usize| vec(any::<u8>(), 0..len);
         let tags = prop_oneof![Just(vec![]), Just(vec![0, 2, 7, 9])];
@@ -287,40 +288,38 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4000))]
 
-        /// What is read in few steps is what is read in all, also of a cell that was changed, with anything
-        /// behind it.
+        /// For sound and damaged cells, followed by random bytes.
         #[test]
-        fn cells_are_read_as_in_all_steps(
+        fn the_fast_path_agrees_with_the_slow_path(
             (layout, bytes) in layouts().prop_flat_map(|layout| (Just(layout), written(layout))),
-            behind in vec(any::<u8>(), 0..30),
+            following in vec(any::<u8>(), 0..30),
             change in proptest::option::of((any::<prop::sample::Index>(), any::<u8>())),
             at in 0..1000_usize,
         ) {
-            let mut rest = [&bytes[..], &behind[..]].concat();
+            let mut rest = [&bytes[..], &following[..]].concat();
             if let Some((place, byte)) = &change {
                 rest[place.index(bytes.len())] = *byte;
             }
-            let before = CellParts { tags_len: 7, ..CellParts::before(at) };
-            let mut parts = before;
-            let read = parts.go_on(&rest, layout);
+            let before = CellBounds { tags_len: 7, ..CellBounds::before_cell_at(at) };
+            let mut bounds = before;
+            let read = bounds.advance(&rest, layout);
             let mut input = Input::new(&rest);
             match read_cell(&mut input, layout) {
                 Ok(cell) => {
                     prop_assert_eq!(read, Ok(()));
                     let len = rest.len() - input.len();
-                    prop_assert_eq!((parts.at(), parts.end()), (at, at + len));
-                    prop_assert_eq!(parts.cell(&rest[..len]), Some(cell));
+                    prop_assert_eq!((bounds.at(), bounds.end()), (at, at + len));
+                    prop_assert_eq!(bounds.cell(&rest[..len]), Some(cell));
                     prop_assert!(change.is_some() || len == bytes.len());
                 }
                 Err(what) => {
                     prop_assert!(change.is_some());
                     prop_assert_eq!(read, Err(what));
-                    prop_assert_eq!(parts, before);
+                    prop_assert_eq!(bounds, before);
                 }
             }
         }
 
-        /// Rows told by their first bytes are told right, whatever their lengths.
         #[test]
         fn rows_compare_as_their_bytes_do(
             left in vec(prop_oneof![Just(0_u8), any::<u8>()], 0..12),
@@ -332,8 +331,8 @@ mod tests {
                 write_cell(&mut cells, &CellRef::put(row, b"f", b"", Timestamp::new(1), b""), layout);
             }
             let decoded = PlainCells::new(cells.clone().into());
-            let first = CellParts::read(&cells, 0, layout).expect("a cell");
-            let second = CellParts::read(&cells[first.end()..], first.end(), layout).expect("a cell");
+            let first = CellBounds::read(&cells, 0, layout).expect("a cell");
+            let second = CellBounds::read(&cells[first.end()..], first.end(), layout).expect("a cell");
             let order = first.row().compare(&second.row(), &decoded, layout.order);
             prop_assert_eq!(order, left.cmp(&right));
             prop_assert_eq!(second.row().compare(&first.row(), &decoded, layout.order), right.cmp(&left));

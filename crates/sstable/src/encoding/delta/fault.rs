@@ -1,28 +1,27 @@
-//! What a decoder of deltas can find wrong with a cell, and the sentence about it.
+//! The faults that a delta decoder can find in a cell, and their messages.
 //!
-//! A decoder returns a small number, which stays in a register; the sentence is made only once, for damage.
+//! Decoders return a small enum, which fits a register; the message is made only once, for damage.
 
 use super::current_cell::CurrentCell;
 use crate::encoding::DamageReason;
 use crate::encoding::plain::unknown_type;
 
-/// What is wrong with a cell. Lengths of hostile cells fit: a vint is at most `i32::MAX`.
+/// A fault in a cell. All lengths fit an u32: a vint is at most `i32::MAX`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum DeltaFault {
     NoFlags,
     UnknownFlags(u8),
-    /// In the first cell of a block.
-    RefersBack,
+    FirstCellRefersBack,
     BadKeyLen,
     BadValueLen,
     BadSharedLen,
     KeyTooShort(u32),
-    /// With the key before, or with the key itself.
+    /// The shared length exceeds the previous key or the key itself.
     SharesTooMuch(u32),
     SharesFamily,
     SharesTime,
     KeyEnds,
-    KeyContradicts,
+    KeyLengthsContradict,
     NegativeRowLen,
     RowTooLong,
     RowOutOfOrder,
@@ -33,12 +32,12 @@ pub(super) enum DeltaFault {
     ValueEnds,
     OtherValueLen,
     BadSequenceId,
-    MoreThanStated,
+    ExceedsStatedSize,
 }
 
 impl DeltaFault {
     pub(super) fn key_too_short(key_len: usize) -> Self {
-        Self::KeyTooShort(u32::try_from(key_len).expect("it is less than the shortest key"))
+        Self::KeyTooShort(u32::try_from(key_len).expect("a key below the minimum length fits"))
     }
 
     #[cold]
@@ -46,36 +45,36 @@ impl DeltaFault {
         Self::SharesTooMuch(u32::try_from(common).expect("a vint is at most i32::MAX"))
     }
 
-    /// The sentence about the cell that follows `before`.
+    /// The message about the cell after `before`.
     #[cold]
-    pub(super) fn what(self, before: &CurrentCell) -> DamageReason {
+    pub(super) fn reason(self, before: &CurrentCell) -> DamageReason {
         match self {
             Self::NoFlags => "no flags".into(),
             Self::UnknownFlags(flags) => format!("unknown flags {flags:#04x}").into(),
-            Self::RefersBack => "the first cell refers to one before it".into(),
+            Self::FirstCellRefersBack => "the first cell refers to a previous cell".into(),
             Self::BadKeyLen => "bad key length".into(),
             Self::BadValueLen => "bad value length".into(),
             Self::BadSharedLen => "bad shared length".into(),
-            Self::KeyTooShort(len) => format!("a key of {len} bytes").into(),
+            Self::KeyTooShort(len) => format!("the key has only {len} bytes").into(),
             Self::SharesTooMuch(len) => {
-                format!("shares {len} bytes with a key of {}", before.key_len).into()
+                format!("shares {len} bytes with a key of {} bytes", before.key_len).into()
             }
-            Self::SharesFamily => "shares a part of the family".into(),
+            Self::SharesFamily => "shares part of the family".into(),
             Self::SharesTime => "shares more than the qualifier".into(),
-            Self::KeyEnds => "the key goes past the block".into(),
-            Self::KeyContradicts => "the lengths in the key contradict its length".into(),
+            Self::KeyEnds => "the key exceeds the block".into(),
+            Self::KeyLengthsContradict => "the lengths in the key contradict its length".into(),
             Self::NegativeRowLen => "negative row length".into(),
-            Self::RowTooLong => "the row is longer than the key".into(),
+            Self::RowTooLong => "the row exceeds the key".into(),
             Self::RowOutOfOrder => "its row is out of order".into(),
             Self::NoTimestamp => "no timestamp".into(),
             Self::NegativeTimestamp => "negative timestamp".into(),
             Self::NoType => "no type".into(),
             Self::UnknownType(code) => unknown_type(code),
-            Self::ValueEnds => "the value goes past the block".into(),
-            Self::OtherValueLen => "a repeated value of another length".into(),
+            Self::ValueEnds => "the value exceeds the block".into(),
+            Self::OtherValueLen => "a repeated value has another length".into(),
             Self::BadSequenceId => "bad sequence id".into(),
-            Self::MoreThanStated => {
-                format!("cells of more than the {} bytes stated", before.size).into()
+            Self::ExceedsStatedSize => {
+                format!("the cells exceed the {} bytes stated", before.stated_len).into()
             }
         }
     }
