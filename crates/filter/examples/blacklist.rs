@@ -1,20 +1,20 @@
-//! A black and a white list over a hundred million URLs, in memory that is known before the first is read.
+//! A blacklist and a whitelist for a hundred million URLs in a fixed amount of memory.
 //!
-//! The black list is streamed into a filter once and never kept. A filter errs about some harmless URLs;
-//! those that are known to be harmless (the sites everybody visits) are streamed past it, and the few
-//! that it would block go on an exact white list. So no listed URL gets through, and no known good one is
-//! blocked:
+//! The blacklist is streamed into a filter and not kept. The filter has false positives. So URLs
+//! that are known to be good are looked up in the filter, and its false positives go on an exact
+//! whitelist. No blacklisted URL gets through, and no known good URL is blocked:
 //!
 //! ```text
-//! blocked = in the filter of the black list, and not on the white list
+//! blocked = in the filter of the blacklist, and not on the whitelist
 //! ```
 //!
-//! Beside it: what an exact `HashSet` takes (measured on a part, since it would not fit), and a Roaring
-//! bitmap, which is exact and smaller than any filter where entries are dense numbers such as ids of
-//! accounts, and larger where they are spread over 64 bits.
+//! For comparison, the example measures an exact `HashSet` (on a sample, because the whole set
+//! needs too much memory) and a Roaring bitmap. The bitmap is exact. For dense numbers, such as
+//! account ids, it is smaller than any filter; for numbers spread over 64 bits it is larger.
 //!
 //! ```text
-//! cargo run --release -p hfile-filter --example blacklist              100,000,000 URLs: 186 MiB, and 400 for what is compared
+//! # 100,000,000 URLs: 186 MiB, and 400 MiB for the comparison
+//! cargo run --release -p hfile-filter --example blacklist
 //! cargo run --release -p hfile-filter --example blacklist -- 1000000
 //! ```
 
@@ -27,28 +27,28 @@ use filter::bloom::Blocked;
 use filter::{ErrorRate, Insert, KeyHash, Membership, Seed, Sizing};
 use roaring::{RoaringBitmap, RoaringTreemap};
 
-/// How often the filter errs about a harmless URL.
+/// The filter's error rate.
 const ERROR_RATE: f64 = 0.001;
 
-/// Entries of the exact set that is measured.
+/// Number of entries of the measured `HashSet`.
 const SAMPLE: u64 = 1_000_000;
 
-/// Writes a URL of one of two streams into a buffer, which is reused.
+/// Writes a URL of a list into the buffer.
 fn url<'a>(buffer: &'a mut String, list: &str, number: u64) -> &'a str {
     use std::fmt::Write as _;
     buffer.clear();
     let host = mixed(number) % 50_000_000;
-    write!(buffer, "http://{list}{host}.example/{number}").expect("a string takes everything");
+    write!(buffer, "http://{list}{host}.example/{number}").expect("writing to a string");
     buffer
 }
 
-/// A number that looks random; different numbers give different ones.
+/// Returns a pseudorandom number; a bijection.
 fn mixed(number: u64) -> u64 {
     let number = (number ^ number >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     number ^ number >> 29
 }
 
-/// Both lists: the filter of the black one, and of the white one what the filter errs about.
+/// The filter of the blacklist, and its false positives among the known good URLs.
 struct Lists {
     seed: Seed,
     black: Blocked,
@@ -89,20 +89,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     eprintln!("filter     {:>6} MiB, {:.1} bits an entry", stats.bytes >> 20, stats.bits_per_key());
     eprintln!("white list {:>6} KiB, {} URLs", lists.white_bytes() >> 10, lists.white.len());
 
-    // Of the good URLs the filter errs about so many; the white list holds them and no others.
+    // The whitelist has as many entries as the error rate predicts.
     let expected = good as f64 * ERROR_RATE;
-    let off = (lists.white.len() as f64 - expected).abs();
-    assert!(off < 5.0 * expected.sqrt() + expected / 20.0, "{} of {good}", lists.white.len());
+    let deviation = (lists.white.len() as f64 - expected).abs();
+    let limit = 5.0 * expected.sqrt() + expected / 20.0;
+    assert!(deviation < limit, "{} of {good}", lists.white.len());
     let bytes = stats.bytes as usize + lists.white_bytes();
     assert!(bytes as f64 * 8.0 < entries as f64 * 17.0 + 8e6, "{bytes} bytes: memory is bounded");
 
     compare(entries, &mut buffer)?;
-    ask(&lists, entries, good, &mut buffer);
+    look_up_all(&lists, entries, good, &mut buffer);
     Ok(())
 }
 
-/// Asks for all listed URLs again, for the good ones, and for URLs on no list.
-fn ask(lists: &Lists, entries: u64, good: u64, buffer: &mut String) {
+/// Looks up all bad URLs, all good ones, and URLs on no list.
+fn look_up_all(lists: &Lists, entries: u64, good: u64, buffer: &mut String) {
     let start = Instant::now();
     let through = (0..entries)
         .filter(|number| !lists.is_blocked(black_box(url(buffer, "bad", *number))))
@@ -117,14 +118,15 @@ fn ask(lists: &Lists, entries: u64, good: u64, buffer: &mut String) {
     let nanoseconds = start.elapsed().as_nanos() as u64 / (entries + good + unknown).max(1);
     eprintln!("{through} bad URLs got through, {blocked} good ones were blocked");
     eprintln!(
-        "{wrong} of {unknown} URLs on no list were blocked; {nanoseconds} ns a URL, made and asked"
+        "{wrong} of {unknown} URLs on no list were blocked; {nanoseconds} ns per URL, including \
+         its generation"
     );
-    assert_eq!((through, blocked), (0, 0), "both lists are kept");
+    assert_eq!((through, blocked), (0, 0), "a list was ignored");
     let expected = unknown as f64 * ERROR_RATE;
     assert!((wrong as f64) < expected * 1.05 + 5.0 * expected.sqrt() + 1.0, "{wrong} of {unknown}");
 }
 
-/// What exact structures take.
+/// Measures the memory of exact structures.
 fn compare(entries: u64, buffer: &mut String) -> Result<(), Box<dyn std::error::Error>> {
     let sample = entries.min(SAMPLE);
     let exact: HashSet<String> =
@@ -138,7 +140,7 @@ fn compare(entries: u64, buffer: &mut String) -> Result<(), Box<dyn std::error::
         per_entry * 8.0,
     );
 
-    // Accounts: of the ids up to 2·entries every second one, by chance, is listed.
+    // Account ids: a random half of the ids below 2·entries is listed.
     let ids = u32::try_from(entries.saturating_mul(2))?;
     let is_listed = |id: &u32| mixed(u64::from(*id)) >> 63 == 0;
     let dense = RoaringBitmap::from_sorted_iter((0..ids).filter(is_listed))?;
@@ -147,17 +149,17 @@ fn compare(entries: u64, buffer: &mut String) -> Result<(), Box<dyn std::error::
         "Roaring    {:>6} MiB, {dense_bits:.1} bits an entry where entries are dense ids",
         dense.serialized_size() >> 20
     );
-    // Hashes: spread over 64 bits.
+    // 64-bit hashes.
     let mut spread: Vec<u64> = (0..sample).map(mixed).collect();
     spread.sort_unstable();
     let spread = RoaringTreemap::from_sorted_iter(spread)?;
     let spread_bits = spread.serialized_size() as f64 * 8.0 / spread.len().max(1) as f64;
     eprintln!("Roaring    {spread_bits:.1} bits an entry where they are 64-bit hashes of URLs");
 
-    assert!((0..ids.min(100_000)).all(|id| dense.contains(id) == is_listed(&id)), "it is exact");
+    assert!((0..ids.min(100_000)).all(|id| dense.contains(id) == is_listed(&id)), "not exact");
     if entries >= 100_000 {
-        assert!(dense_bits < 3.0, "{dense_bits}: a bit for each id, listed or not");
-        assert!(spread_bits > 64.0, "{spread_bits}: more than the hash itself");
+        assert!(dense_bits < 3.0, "{dense_bits} bits, more than one bit for each id");
+        assert!(spread_bits > 64.0, "{spread_bits} bits, less than the hash");
         assert!(per_entry * 8.0 > 300.0, "{per_entry}");
     }
     Ok(())

@@ -1,19 +1,21 @@
-//! A crawler's memory: four ways to remember which pages were fetched, and what each misses.
+//! Compares four data structures with which a crawler remembers fetched pages.
 //!
-//! A crawler meets the same link again and again. Before it queues one it asks its memory; "no" means
-//! that the page is new, and it is fetched and remembered. Where the memory errs, it takes a new page for
-//! known and never fetches it, which a crawler can bear if it is rare.
+//! A crawler sees the same link many times. It looks up each link in its memory, and fetches and
+//! remembers the page if the link is absent. A false positive makes the crawler miss a new page,
+//! which is acceptable if rare.
 //!
-//! | memory             | what it keeps of a page                     | misses a new page …               |
-//! |--------------------|---------------------------------------------|-----------------------------------|
-//! | set of URLs        | the URL                                     | never                             |
-//! | set of hashes      | 64 bits of hash                             | n²/2^65 of them                   |
-//! | bit map, one hash  | one bit, in as many bits as the filter has  | as often as the bit is set        |
-//! | Bloom filter       | ten bits of its own choice                  | as often as the filter was asked  |
+//! | memory             | stores for a page                    | missed new pages                 |
+//! |--------------------|--------------------------------------|----------------------------------|
+//! | set of URLs        | the URL                              | none                             |
+//! | set of hashes      | a 64-bit hash                        | n²/2^65                          |
+//! | bit map, one hash  | one bit, in a map of the same size   | the share of set bits            |
+//! | Bloom filter       | ten bits                             | the error rate of the filter     |
 //!
 //! ```text
-//! cargo run --release -p hfile-filter --example crawler                a made-up web of 200,000 pages
-//! cargo run --release -p hfile-filter --example crawler -- links.txt   your own links, one a line
+//! # 200,000 generated pages
+//! cargo run --release -p hfile-filter --example crawler
+//! # links from a file, one per line
+//! cargo run --release -p hfile-filter --example crawler -- links.txt
 //! ```
 
 use std::collections::HashSet;
@@ -23,23 +25,23 @@ use std::io::BufRead;
 use filter::bloom::Blocked;
 use filter::{ErrorRate, Insert, KeyHash, Membership, Seed, Sizing};
 
-/// How often the Bloom filter may err about a new page.
+/// The error rate of the Bloom filter.
 const ERROR_RATE: f64 = 0.001;
 
-/// Which pages were fetched, as far as it remembers.
+/// A set of fetched pages, possibly approximate.
 trait Memory {
-    /// Whether the page is known; if not, it is remembered.
-    fn is_known(&mut self, link: &str, hash: KeyHash) -> bool;
-    /// Bytes that it takes, about.
+    /// Inserts a page; returns whether the page was (or seemed) known before.
+    fn insert(&mut self, link: &str, hash: KeyHash) -> bool;
+    /// Returns the approximate size in bytes.
     fn bytes(&self) -> usize;
 }
 
-/// Every URL as it is.
+/// A set of URLs.
 #[derive(Default)]
 struct Urls(HashSet<String>);
 
 impl Memory for Urls {
-    fn is_known(&mut self, link: &str, _hash: KeyHash) -> bool {
+    fn insert(&mut self, link: &str, _hash: KeyHash) -> bool {
         !self.0.insert(link.to_owned())
     }
 
@@ -49,12 +51,12 @@ impl Memory for Urls {
     }
 }
 
-/// A hash in place of a URL.
+/// A set of hashes.
 #[derive(Default)]
 struct Hashes(HashSet<u64>);
 
 impl Memory for Hashes {
-    fn is_known(&mut self, _link: &str, hash: KeyHash) -> bool {
+    fn insert(&mut self, _link: &str, hash: KeyHash) -> bool {
         !self.0.insert(hash.get())
     }
 
@@ -63,11 +65,11 @@ impl Memory for Hashes {
     }
 }
 
-/// One bit a page.
+/// A bit map with one bit per page.
 struct BitMap(Vec<u64>);
 
 impl Memory for BitMap {
-    fn is_known(&mut self, _link: &str, hash: KeyHash) -> bool {
+    fn insert(&mut self, _link: &str, hash: KeyHash) -> bool {
         let bits = self.0.len() as u128 * 64;
         let bit = ((u128::from(hash.get()) * bits) >> 64) as u64;
         let word = &mut self.0[bit as usize / 64];
@@ -81,14 +83,14 @@ impl Memory for BitMap {
     }
 }
 
-/// Several bits a page.
+/// A Bloom filter.
 struct Bloom(Blocked);
 
 impl Memory for Bloom {
-    fn is_known(&mut self, _link: &str, hash: KeyHash) -> bool {
+    fn insert(&mut self, _link: &str, hash: KeyHash) -> bool {
         let is_known = self.0.may_contain(hash);
         if !is_known {
-            self.0.insert(hash).expect("a Bloom filter takes any number of keys");
+            self.0.insert(hash).expect("a Bloom filter is never full");
         }
         is_known
     }
@@ -98,33 +100,37 @@ impl Memory for Bloom {
     }
 }
 
-/// What a crawl did.
+/// The counters of a crawl.
 #[derive(Debug, Default)]
-struct Tally {
+struct CrawlCounts {
     fetched: u64,
-    /// Pages that were never fetched because the memory took them for known.
+    /// Pages that were not fetched because of a false positive.
     missed: u64,
 }
 
-/// Follows the links, asking the memory about each. `first_times` says which links are new.
-fn crawl(links: &[String], first_times: &[bool], memory: &mut dyn Memory, seed: Seed) -> Tally {
-    let mut tally = Tally::default();
-    let mut taken = HashSet::new();
+/// Looks up and inserts all links. `first_times` says which links occur for the first time.
+fn crawl(
+    links: &[String],
+    first_times: &[bool],
+    memory: &mut dyn Memory,
+    seed: Seed,
+) -> CrawlCounts {
+    let mut counts = CrawlCounts::default();
+    let mut fetched = HashSet::new();
     for (link, is_first) in links.iter().zip(first_times) {
         let hash = KeyHash::new(seed, link.as_bytes());
-        if !memory.is_known(link, hash) {
-            assert!(taken.insert(link), "a page that was fetched is never fetched again");
-            tally.fetched += 1;
+        if !memory.insert(link, hash) {
+            assert!(fetched.insert(link), "{link} is fetched twice");
+            counts.fetched += 1;
         } else if *is_first {
-            tally.missed += 1;
+            counts.missed += 1;
         }
     }
-    tally
+    counts
 }
 
-/// Links as they come in on a web where few pages are linked to from everywhere: page numbers drawn
-/// so that page *i* comes up in proportion to 1/i.
-fn made_up_web(pages: u32, links: u32) -> impl Iterator<Item = String> {
+/// Generates links with a Zipf distribution: the frequency of page *i* is proportional to 1/i.
+fn generated_links(pages: u32, links: u32) -> impl Iterator<Item = String> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     (0..links).map(move |_| {
         state =
@@ -136,13 +142,13 @@ fn made_up_web(pages: u32, links: u32) -> impl Iterator<Item = String> {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // A seed that nobody can guess keeps a hostile site from inventing URLs that all look known.
+    // With a random seed, a hostile site cannot construct URLs that are false positives.
     let seed = Seed::new(RandomState::new().build_hasher().finish());
     let links: Vec<_> = match std::env::args().nth(1) {
         Some(path) => {
             std::io::BufReader::new(std::fs::File::open(path)?).lines().collect::<Result<_, _>>()?
         }
-        None => made_up_web(200_000, 2_000_000).collect(),
+        None => generated_links(200_000, 2_000_000).collect(),
     };
     let mut distinct = HashSet::new();
     let first_times: Vec<bool> = links.iter().map(|link| distinct.insert(link.as_str())).collect();
@@ -150,7 +156,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     drop(distinct);
     eprintln!("{} links to {pages} pages", links.len());
 
-    // A real crawler guesses how many pages there are, and errs more often past that.
+    // A real crawler must estimate the number of pages; beyond this number the error rate grows.
     let bloom = Blocked::new(Sizing::ErrorRate(ErrorRate::new(ERROR_RATE)?), pages)?;
     let words = bloom.stats().bytes.div_ceil(8) as usize;
     let mut memories: [(&str, Box<dyn Memory>); 4] = [
@@ -161,25 +167,25 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     ];
     let mut missed = Vec::new();
     for (name, memory) in &mut memories {
-        let tally = crawl(&links, &first_times, memory.as_mut(), seed);
+        let counts = crawl(&links, &first_times, memory.as_mut(), seed);
         eprintln!(
             "{name:>17}: {} fetched, {} missed, {} KiB, {:.1} bits a page",
-            tally.fetched,
-            tally.missed,
+            counts.fetched,
+            counts.missed,
             memory.bytes() / 1024,
             memory.bytes() as f64 * 8.0 / pages.max(1) as f64,
         );
-        assert_eq!(tally.fetched + tally.missed, pages, "{name}: every page is one or the other");
-        missed.push(tally.missed);
+        assert_eq!(counts.fetched + counts.missed, pages, "{name}: fetched + missed ≠ pages");
+        missed.push(counts.missed);
     }
 
     let [urls, hashes, bit_map, bloom] = missed[..] else { unreachable!("four memories") };
-    assert_eq!((urls, hashes), (0, 0), "no URL is lost, and no two of so few share 64 bits");
-    // While it fills it errs less often than when it is full; and it can be unlucky.
+    assert_eq!((urls, hashes), (0, 0), "exact sets miss no page");
+    // An upper bound: while the filter fills, its error rate is lower.
     let expected = pages as f64 * ERROR_RATE;
     assert!((bloom as f64) < expected + 4.0 * expected.sqrt() + 3.0, "{bloom} of {pages}");
     if pages > 1_000 {
-        // In the same room one bit a page misses n/2m of them, about 3 %.
+        // One bit a page in a map of the same size misses n/2m of the pages, about 3 %.
         assert!(bit_map > 10 * bloom.max(1), "one hash misses {bit_map}, the filter {bloom}");
     }
     Ok(())

@@ -1,6 +1,6 @@
-//! HBase's own vectors: its hashes, the bits of its Bloom filters, the sizing and folding of chunks.
+//! Compares hashes, Bloom filter bits, chunk sizes and folding with test vectors of HBase.
 //!
-//! HBase's own classes wrote `tests/data/hash-vectors.json`.
+//! HBase's classes wrote `tests/data/hash-vectors.json`.
 
 use filter::bloom::hbase::{
     ChunkBuilder, ChunkSizing, HashPair, HashType, may_contain, row_column_error_rate,
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 const VECTORS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/hash-vectors.json");
 
-/// The vectors of one section. Their number is printed, so that a run shows it was not empty.
+/// Returns the vectors of a section, which must not be empty.
 fn section(name: &str) -> Vec<Value> {
     let text = std::fs::read_to_string(VECTORS).expect("the vectors are in the repository");
     let vectors: Value = serde_json::from_str(&text).expect("the vectors are JSON");
@@ -30,7 +30,7 @@ fn number(value: &Value) -> i64 {
 }
 
 #[test]
-fn hashes_are_hbases_hashes() {
+fn hashes_are_those_of_hbase() {
     for vector in section("hashes") {
         let key = unhex(&vector["key"]);
         let seed = i32::try_from(number(&vector["seed"])).expect("an int");
@@ -42,7 +42,7 @@ fn hashes_are_hbases_hashes() {
 }
 
 #[test]
-fn bits_stand_where_hbase_puts_them() {
+fn bit_positions_are_those_of_hbase() {
     for vector in section("bloomPositions") {
         let key = unhex(&vector["key"]);
         let bits = u32::try_from(number(&vector["bloomBytes"]) * 8).expect("a size");
@@ -61,7 +61,7 @@ fn bits_stand_where_hbase_puts_them() {
 }
 
 #[test]
-fn row_column_keys_hash_as_in_hbase() {
+fn hashes_of_row_column_keys_are_those_of_hbase() {
     for vector in section("rowColKeys") {
         let key = unhex(&vector["hashedBytes"]);
         for hash_type in HashType::ALL {
@@ -89,7 +89,7 @@ fn chunks_are_sized_as_in_hbase() {
 
         let integer = |name: &str| u32::try_from(number(&vector[name])).expect("an int");
         let sizing = ChunkSizing::new(error_rate, integer("blockSize"), integer("maxFold"))
-            .expect("HBase made it");
+            .expect("valid in HBase");
         let expected = ChunkSizing {
             bytes: integer("byteSize"),
             max_keys: integer("maxKeys"),
@@ -104,11 +104,11 @@ fn chunks_are_folded_as_in_hbase() {
     let mut folded = 0;
     for vector in section("bloomChunks") {
         let hash_type =
-            HashType::from_name(vector["hash"].as_str().expect("a name")).expect("a hash we know");
+            HashType::from_name(vector["hash"].as_str().expect("a name")).expect("a known hash");
         let integer = |name: &str| u32::try_from(number(&vector[name])).expect("an int");
         let error_rate = vector["errorRate"].as_f64().expect("a rate") as f32;
         let sizing = ChunkSizing::new(error_rate, integer("blockSize"), integer("maxFold"))
-            .expect("HBase made it");
+            .expect("valid in HBase");
         assert_eq!(sizing.hash_count, integer("hashCount"), "{vector}");
         assert_eq!(sizing.bytes, integer("byteSizeBefore"), "{vector}");
         assert_eq!(sizing.max_keys, integer("maxKeysBefore"), "{vector}");
@@ -128,6 +128,6 @@ fn chunks_are_folded_as_in_hbase() {
         assert_eq!(chunk.bits, unhex(&vector["bits"]), "{vector}");
         assert!(pairs.iter().all(|pair| may_contain(&chunk.bits, sizing.hash_count, *pair)));
     }
-    eprintln!("{folded} of them folded");
+    eprintln!("{folded} chunks folded");
     assert!(folded > 0);
 }

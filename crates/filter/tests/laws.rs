@@ -1,5 +1,6 @@
-//! What holds for every kind of stored filter, whatever the keys: no member is denied, the stored
-//! form is read back whole, and bytes from outside never do harm.
+//! Properties of every kind of stored filter.
+//!
+//! No member is denied, the stored form can be read, and foreign bytes do no harm.
 
 use filter::{
     Cuckoo, DLeft, DLeftOptions, ErrorRate, FilterKind, Insert, KeyHash, Membership, Remove, Seed,
@@ -9,7 +10,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// Bytes of a stored filter's header, of which the last eight are the checksum.
+/// Bytes of a stored filter's header; the last eight are the checksum.
 const HEADER_LEN: usize = filter::HEADER_LEN;
 
 fn hashes(stream: u64, count: u64) -> Vec<KeyHash> {
@@ -26,8 +27,7 @@ fn sizings() -> impl Strategy<Value = Sizing> {
 }
 
 proptest! {
-    /// A filter may answer "maybe" too often, never "no" too often. Every kind; any keys, also the
-    /// empty set, duplicates and the empty key; from any alignment; one by one and in a batch.
+    /// Covers every kind, size and alignment, copies and the empty key, one by one and in a batch.
     #[test]
     fn a_member_is_never_denied(
         keys in vec(vec(any::<u8>(), 0..64), 0..500),
@@ -43,7 +43,7 @@ proptest! {
             }
             let mut shifted = vec![0; offset];
             shifted.extend_from_slice(&bytes);
-            let filter = StoredFilter::parse(&shifted[offset..]).expect("as it was written");
+            let filter = StoredFilter::parse(&shifted[offset..]).expect("sound");
             prop_assert_eq!(filter.kind(), *kind);
             prop_assert_eq!(filter.seed(), seed);
             prop_assert_eq!(filter.key_count(), keys.len() as u64);
@@ -58,29 +58,27 @@ proptest! {
         }
     }
 
-    /// A batch says of strangers what the single question says.
     #[test]
-    fn a_batch_answers_as_single_questions_do(count in 0..300_u64, asked in 0..200_u64) {
-        let (members, strangers) = (hashes(1, count), hashes(2, asked));
+    fn a_batch_lookup_equals_single_lookups(count in 0..300_u64, absent in 0..200_u64) {
+        let (members, absent) = (hashes(1, count), hashes(2, absent));
         for kind in FilterKind::ALL {
             let bytes = build(*kind, Sizing::BitsPerKey(12.0), Seed::new(1), &members)
                 .expect("possible");
             let filter = StoredFilter::parse(bytes).expect("sound");
-            let mut answers = vec![false; strangers.len()];
-            filter.may_contain_batch(&strangers, &mut answers);
-            let single: Vec<bool> = strangers.iter().map(|hash| filter.may_contain(*hash)).collect();
+            let mut answers = vec![false; absent.len()];
+            filter.may_contain_batch(&absent, &mut answers);
+            let single: Vec<bool> = absent.iter().map(|hash| filter.may_contain(*hash)).collect();
             prop_assert_eq!(answers, single);
         }
     }
 
-    /// Bytes that were never a filter are refused.
     #[test]
-    fn random_bytes_are_no_filter(bytes in vec(any::<u8>(), 0..300)) {
+    fn random_bytes_are_rejected(bytes in vec(any::<u8>(), 0..300)) {
         prop_assert!(StoredFilter::parse(bytes).is_err());
     }
 }
 
-/// Answers left as they were would deny members.
+/// Answers that are not written would deny members.
 #[test]
 fn fewer_answers_than_hashes_are_a_broken_invariant() {
     let members = hashes(1, 100);
@@ -96,16 +94,15 @@ fn fewer_answers_than_hashes_are_a_broken_invariant() {
     }
 }
 
-/// Fingerprints of a cuckoo filter and remainders of a d-left filter, in bits.
+/// Bits of a cuckoo filter's fingerprints and of a d-left filter's remainders.
 const WIDTHS: std::ops::RangeInclusive<u32> = 4..=16;
 
-/// The two kinds that come in every width, empty, for so many keys.
 fn cuckoo(bits: u32, keys: u64) -> Cuckoo {
     Cuckoo::with_fingerprint_bits(bits, keys).expect("a width")
 }
 
 fn d_left(bits: u32, keys: u64) -> DLeft {
-    // Seven of eight cells in use.
+    // A load of 7/8.
     let bits_per_key = f64::from(bits + 2) * 8.0 / 7.0 + 2_000.0 / keys.max(1) as f64;
     let options = DLeftOptions::default().remainder_bits(bits);
     let filter = DLeft::with_options(Sizing::BitsPerKey(bits_per_key), keys, options);
@@ -114,15 +111,15 @@ fn d_left(bits: u32, keys: u64) -> DLeft {
     filter
 }
 
-/// A filter of every width, stored.
-fn widths(keys: &[KeyHash], seed: Seed) -> Vec<Vec<u8>> {
+/// Builds stored filters of every width.
+fn filters_of_all_widths(keys: &[KeyHash], seed: Seed) -> Vec<Vec<u8>> {
     let mut stored = Vec::new();
     for bits in WIDTHS {
         let (mut cuckoo, mut d_left) =
             (cuckoo(bits, keys.len() as u64), d_left(bits, keys.len() as u64));
         for key in keys {
-            cuckoo.insert(*key).expect("sized for as many");
-            d_left.insert(*key).expect("sized for as many");
+            cuckoo.insert(*key).expect("within the planned keys");
+            d_left.insert(*key).expect("within the planned keys");
         }
         stored.extend([cuckoo.to_stored(seed), d_left.to_stored(seed)]);
     }
@@ -132,42 +129,44 @@ fn widths(keys: &[KeyHash], seed: Seed) -> Vec<Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Every width: no member is denied, in memory, stored, in a batch and beside others of its shape; what
-    /// comes out leaves the rest in.
+    /// Looks up members in memory, stored and in a batch, and after other keys were removed.
     #[test]
     fn a_member_is_never_denied_at_any_width(
         keys in vec(any::<u64>(), 0..400),
         seed in any::<u64>().prop_map(Seed::new),
     ) {
-        let hashes: Vec<KeyHash> = keys.iter().map(|key| KeyHash::new(seed, &key.to_le_bytes())).collect();
-        for bytes in widths(&hashes, seed) {
-            let filter = StoredFilter::parse(bytes.as_slice()).expect("as it was written");
+        let hash = |key: &u64| KeyHash::new(seed, &key.to_le_bytes());
+        let hashes: Vec<KeyHash> = keys.iter().map(hash).collect();
+        for bytes in filters_of_all_widths(&hashes, seed) {
+            let filter = StoredFilter::parse(bytes.as_slice()).expect("sound");
             let mut answers = vec![false; hashes.len()];
             filter.may_contain_batch(&hashes, &mut answers);
             prop_assert!(answers.iter().all(|answer| *answer));
             prop_assert!(hashes.iter().all(|hash| filter.may_contain(*hash)));
         }
         for bits in WIDTHS {
-            let (mut cuckoo, mut d_left) = (cuckoo(bits, keys.len() as u64), d_left(bits, keys.len() as u64));
+            let count = keys.len() as u64;
+            let (mut cuckoo, mut d_left) = (cuckoo(bits, count), d_left(bits, count));
             for hash in &hashes {
                 prop_assert!(cuckoo.insert(*hash).is_ok() && d_left.insert(*hash).is_ok());
             }
-            let (gone, left) = hashes.split_at(hashes.len() / 2);
-            for hash in gone {
+            let (removed, left) = hashes.split_at(hashes.len() / 2);
+            for hash in removed {
                 prop_assert!(cuckoo.remove(*hash).is_ok() && d_left.remove(*hash).is_ok());
             }
             for hash in left {
-                prop_assert!(cuckoo.may_contain(*hash) && d_left.may_contain(*hash), "{} bits", bits);
+                let both = cuckoo.may_contain(*hash) && d_left.may_contain(*hash);
+                prop_assert!(both, "{} bits", bits);
             }
         }
     }
 }
 
-/// Many filters of one width, interleaved and asked in one batch.
 #[test]
-fn sliced_filters_of_every_width_answer_as_apart() {
+fn interleaved_filters_of_every_width_answer_like_single_filters() {
     let files: Vec<Vec<KeyHash>> = (0..20).map(|file| hashes(900 + file, 300)).collect();
-    let stored: Vec<_> = files.iter().map(|keys| widths(keys, Seed::new(1))).collect();
+    let stored: Vec<_> =
+        files.iter().map(|keys| filters_of_all_widths(keys, Seed::new(1))).collect();
     for width in 0..stored[0].len() {
         let filters: Vec<_> = stored
             .iter()
@@ -177,15 +176,15 @@ fn sliced_filters_of_every_width_answer_as_apart() {
         assert_eq!(sliced.sliced_count(), filters.len(), "width {width}");
         let members = files.iter().flat_map(|keys| &keys[..5]).copied();
         for hash in members.chain(hashes(7, 200)) {
-            let mut found = Vec::new();
-            sliced.probe(hash, |index| found.push(index));
-            let apart = (0..filters.len()).filter(|index| filters[*index].may_contain(hash));
-            assert!(found.into_iter().eq(apart), "width {width}");
+            let mut candidates = Vec::new();
+            sliced.probe(hash, |index| candidates.push(index));
+            let expected = (0..filters.len()).filter(|index| filters[*index].may_contain(hash));
+            assert!(candidates.into_iter().eq(expected), "width {width}");
         }
     }
 }
 
-/// One small filter of every kind and some sizes, and one of every width.
+/// Builds small filters of every kind in several sizes, and of every width.
 fn samples() -> Vec<Vec<u8>> {
     let sizes = [0, 1, 2, 40, 300];
     let pairs = FilterKind::ALL.iter().flat_map(|kind| sizes.map(|size| (*kind, size)));
@@ -193,15 +192,15 @@ fn samples() -> Vec<Vec<u8>> {
         .map(|(kind, size)| {
             build(kind, Sizing::BitsPerKey(24.0), Seed::new(3), &hashes(3, size)).expect("possible")
         })
-        .chain(widths(&hashes(3, 41), Seed::new(3)))
+        .chain(filters_of_all_widths(&hashes(3, 41), Seed::new(3)))
         .collect()
 }
 
-/// Asks everything that can be asked; the answers are anyone's guess.
+/// Calls all methods of a damaged filter; its answers may be wrong.
 fn exercise(filter: &StoredFilter<&[u8]>) {
-    let strangers = hashes(4, 64);
-    let mut answers = vec![false; strangers.len()];
-    filter.may_contain_batch(&strangers, &mut answers);
+    let keys = hashes(4, 64);
+    let mut answers = vec![false; keys.len()];
+    filter.may_contain_batch(&keys, &mut answers);
     for hash in [0, 1, u64::MAX, u64::MAX << 32, u64::MAX >> 32].map(KeyHash::from_u64) {
         filter.prefetch(hash);
         filter.may_contain(hash);
@@ -211,7 +210,7 @@ fn exercise(filter: &StoredFilter<&[u8]>) {
 }
 
 #[test]
-fn every_flipped_bit_is_noticed() {
+fn every_flipped_bit_is_detected() {
     for sample in samples() {
         for bit in 0..sample.len() * 8 {
             let mut bytes = sample.clone();
@@ -222,7 +221,7 @@ fn every_flipped_bit_is_noticed() {
 }
 
 #[test]
-fn every_cut_and_every_excess_is_noticed() {
+fn every_truncation_and_every_extra_byte_is_detected() {
     for sample in samples() {
         for len in 0..sample.len() {
             assert!(StoredFilter::parse(&sample[..len]).is_err(), "{len} bytes");
@@ -233,8 +232,8 @@ fn every_cut_and_every_excess_is_noticed() {
     }
 }
 
-/// Makes the length and the checksum right again, as an attacker would.
-fn repair(bytes: &mut [u8]) {
+/// Corrects the length and the checksum, as an attacker would.
+fn correct_checksum(bytes: &mut [u8]) {
     let body_len = (bytes.len() - HEADER_LEN) as u64;
     bytes[32..40].copy_from_slice(&body_len.to_le_bytes());
     let checksum = xxh3_64_with_seed(&bytes[..56], xxh3_64(&bytes[HEADER_LEN..]));
@@ -247,7 +246,7 @@ fn assert_mutants_do_no_harm(mutants_per_kind: u64) {
     let mut accepted = 0;
     for (index, sample) in samples.iter().enumerate() {
         for mutant in 0..per_sample {
-            // All choices of one mutant come from one stream of hashes, so that it can be repeated.
+            // All choices of a mutant come from one stream of hashes, so that runs are repeatable.
             let seed = Seed::new(mutant << 8 | index as u64);
             let mut drawn = 0_u64;
             let mut draw = |below: u64| {
@@ -256,7 +255,7 @@ fn assert_mutants_do_no_harm(mutants_per_kind: u64) {
             };
             let mut bytes = sample.clone();
             for _ in 0..=draw(3) {
-                // Mostly the header's parameters and counts, where the harm would be.
+                // Mostly the header's parameters and counts.
                 let at = if draw(4) > 0 { 9 + draw(47) } else { draw(bytes.len() as u64) };
                 bytes[at as usize] = match draw(3) {
                     0 => bytes[at as usize] ^ (1 << draw(8)),
@@ -270,19 +269,19 @@ fn assert_mutants_do_no_harm(mutants_per_kind: u64) {
                 1 => bytes.extend((0..draw(130)).map(|_| 0xff)),
                 _ => {}
             }
-            repair(&mut bytes);
+            correct_checksum(&mut bytes);
             if let Ok(filter) = StoredFilter::parse(bytes.as_slice()) {
                 accepted += 1;
                 exercise(&filter);
             }
         }
     }
-    eprintln!("{accepted} mutants of {} were taken for filters", per_sample * samples.len() as u64);
-    assert!(accepted > 0, "no mutant went past the checksum");
+    eprintln!("{accepted} of {} mutants were accepted", per_sample * samples.len() as u64);
+    assert!(accepted > 0, "no mutant was accepted");
 }
 
 #[test]
-fn mutants_with_a_right_checksum_do_no_harm() {
+fn mutants_with_a_correct_checksum_do_no_harm() {
     assert_mutants_do_no_harm(5_000);
 }
 
@@ -293,32 +292,30 @@ fn a_hundred_thousand_mutants_of_each_kind_do_no_harm() {
     assert_mutants_do_no_harm(100_000);
 }
 
-/// How often strangers pass filters of one setting: promised, measured, and one standard error.
+/// Returns the promised error rate, the measured error rate, and the standard error.
 ///
-/// Each filter has its own luck with its keys, beside that of the strangers; so many filters are
-/// built, and the error is that of their mean.
+/// The error rate varies with the members of a filter, so the mean of several filters is measured.
 fn measure(kind: FilterKind, sizing: Sizing, keys: u64) -> (f64, f64, f64) {
     const FILTERS: u64 = 25;
-    const STRANGERS: u64 = 20_000;
-    let strangers = hashes(6, STRANGERS);
+    const ABSENT: u64 = 20_000;
+    let absent = hashes(6, ABSENT);
     let (mut promised, mut rates) = (0.0, Vec::new());
     for stream in 100..100 + FILTERS {
         let bytes = build(kind, sizing, Seed::new(5), &hashes(stream, keys)).expect("possible");
         let filter = StoredFilter::parse(bytes).expect("sound");
         promised += filter.error_rate() / FILTERS as f64;
-        let passed = strangers.iter().filter(|hash| filter.may_contain(**hash)).count();
-        rates.push(passed as f64 / STRANGERS as f64);
+        let passed = absent.iter().filter(|hash| filter.may_contain(**hash)).count();
+        rates.push(passed as f64 / ABSENT as f64);
     }
     let mean = rates.iter().sum::<f64>() / FILTERS as f64;
     let variance = rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>();
-    let binomial = promised * (1.0 - promised) / (FILTERS * STRANGERS) as f64;
+    let binomial = promised * (1.0 - promised) / (FILTERS * ABSENT) as f64;
     let sigma = (variance / (FILTERS * (FILTERS - 1)) as f64).max(binomial).sqrt();
     (promised, mean, sigma)
 }
 
-/// Ten settings of every kind.
 #[test]
-fn strangers_pass_as_often_as_theory_says() {
+fn the_measured_error_rate_is_the_promised_one() {
     let rates = [0.3, 0.1, 0.05, 0.02, 0.01, 0.005, 0.001, 3e-4];
     let rates = rates.map(|rate| Sizing::ErrorRate(ErrorRate::new(rate).expect("in range")));
     let sizings: Vec<Sizing> =
@@ -326,21 +323,22 @@ fn strangers_pass_as_often_as_theory_says() {
     for kind in FilterKind::ALL {
         for (sizing, keys) in sizings.iter().zip([10_000, 2_011].into_iter().cycle()) {
             let (promised, measured, sigma) = measure(*kind, *sizing, keys);
-            let off = (measured - promised) / sigma;
+            let deviation = (measured - promised) / sigma;
             eprintln!(
-                "{kind} {sizing:?}: {promised:.3e} promised, {measured:.3e} measured, {off:+.1} sigma"
+                "{kind} {sizing:?}: {promised:.3e} promised, {measured:.3e} measured, \
+                 {deviation:+.1} sigma"
             );
             if let Sizing::ErrorRate(rate) = sizing {
                 assert!(promised <= rate.get(), "{kind} promises {promised}, not {rate:?}");
             }
-            assert!(off.abs() <= 3.0, "{kind} {sizing:?} is off by {off} sigma");
+            assert!(deviation.abs() <= 3.0, "{kind} {sizing:?} is off by {deviation} sigma");
         }
     }
 }
 
-/// Of every kind, some that take many lines a key, and more filters than are sent for together.
+/// Covers filters with many cache lines a key, and more filters than are prefetched together.
 #[test]
-fn many_filters_are_asked_at_once() {
+fn a_probe_of_many_filters_equals_single_lookups() {
     const FILTERS: u64 = 70;
     for kind in FilterKind::ALL {
         for bits in [1.0, 20.0] {
@@ -349,18 +347,18 @@ fn many_filters_are_asked_at_once() {
                 build(*kind, Sizing::BitsPerKey(bits), Seed::new(1), &members)
                     .map(|bytes| StoredFilter::parse(bytes).expect("sound"))
             };
-            // Not every kind can be as small.
+            // Some kinds do not support so small a size.
             let Ok(filters) = (0..FILTERS).map(build_one).collect::<Result<Vec<_>, _>>() else {
                 continue;
             };
             for (stream, expected) in (0..FILTERS).zip(0..) {
                 for hash in hashes(stream, 40) {
-                    let mut found = Vec::new();
-                    probe_many(&filters, hash, |index| found.push(index));
-                    assert!(found.contains(&expected), "{kind} at {bits} bits lost a key");
+                    let mut candidates = Vec::new();
+                    probe_many(&filters, hash, |index| candidates.push(index));
+                    assert!(candidates.contains(&expected), "{kind} at {bits} bits lost a key");
                     let single =
                         (0..filters.len()).filter(|index| filters[*index].may_contain(hash));
-                    assert!(found.into_iter().eq(single), "{kind} at {bits} bits");
+                    assert!(candidates.into_iter().eq(single), "{kind} at {bits} bits");
                 }
             }
         }
@@ -368,9 +366,9 @@ fn many_filters_are_asked_at_once() {
 }
 
 #[test]
-fn filters_may_be_shared_between_threads() {
-    fn shared<T: Send + Sync>() {}
-    shared::<StoredFilter<Vec<u8>>>();
-    shared::<filter::bloom::Blocked>();
-    shared::<filter::bloom::hbase::ChunkBuilder>();
+fn filters_can_be_shared_between_threads() {
+    fn assert_shareable<T: Send + Sync>() {}
+    assert_shareable::<StoredFilter<Vec<u8>>>();
+    assert_shareable::<filter::bloom::Blocked>();
+    assert_shareable::<filter::bloom::hbase::ChunkBuilder>();
 }

@@ -1,5 +1,6 @@
-//! The one law of filters at scale: a member is never denied. Every kind and size, through the
-//! stored form, and for the kinds that can do it after other keys were removed and after a union.
+//! No member is denied, at scale.
+//!
+//! Covers every kind and size in stored form; where supported, after removes and after a union.
 
 use filter::{
     CountingBloom, Cuckoo, DLeft, ErrorRate, FilterKind, Insert, KeyHash, Membership, Remove, Seed,
@@ -13,27 +14,27 @@ fn hashes(stream: u64, count: u64) -> Vec<KeyHash> {
     (0..count).map(|key| KeyHash::new(seed, &key.to_le_bytes())).collect()
 }
 
-/// Asks for all members, and returns how many that were.
-fn ask(filter: &impl Membership, members: &[KeyHash], what: &str) -> usize {
+/// Looks up all members, and returns their number.
+fn look_up_all(filter: &impl Membership, members: &[KeyHash], name: &str) -> usize {
     let denied = members.iter().filter(|hash| !filter.may_contain(**hash)).count();
-    assert_eq!(denied, 0, "{what}, {} keys", members.len());
+    assert_eq!(denied, 0, "{name}, {} keys", members.len());
     members.len()
 }
 
-/// Takes every second member out, and asks for those that are left.
-fn ask_after_removal(mut filter: impl Remove, members: &[KeyHash], what: &str) -> usize {
-    let (mut left, mut gone) = (Vec::new(), Vec::new());
+/// Removes every second member, and looks up the others.
+fn look_up_after_removes(mut filter: impl Remove, members: &[KeyHash], name: &str) -> usize {
+    let (mut left, mut removed) = (Vec::new(), Vec::new());
     for (index, member) in members.iter().enumerate() {
-        if index % 2 == 0 { left.push(*member) } else { gone.push(*member) }
+        if index % 2 == 0 { left.push(*member) } else { removed.push(*member) }
     }
-    for member in gone {
+    for member in removed {
         filter.remove(member).expect("a member");
     }
-    ask(&filter, &left, what)
+    look_up_all(&filter, &left, name)
 }
 
-/// Puts each half of the members into a filter of its own, and asks the union of both.
-fn ask_after_union(members: &[KeyHash]) -> usize {
+/// Inserts each half of the members into a separate filter, and looks up all in the union.
+fn look_up_after_union(members: &[KeyHash]) -> usize {
     let empty = CountingBloom::new(SIZING, members.len() as u64).expect("possible");
     let mut halves = [empty.clone(), empty];
     for (member, half) in members.iter().zip([0, 1].into_iter().cycle()) {
@@ -41,10 +42,10 @@ fn ask_after_union(members: &[KeyHash]) -> usize {
     }
     let [mut united, other] = halves;
     united.unite(&other).expect("of the same shape");
-    ask(&united, members, "united")
+    look_up_all(&united, members, "union")
 }
 
-/// Returns how many times a member was asked for.
+/// Returns the number of lookups.
 fn assert_no_member_is_denied(sizes: &[u64]) -> usize {
     let mut probes = 0;
     for (stream, size) in (10..).zip(sizes) {
@@ -52,22 +53,22 @@ fn assert_no_member_is_denied(sizes: &[u64]) -> usize {
         for kind in FilterKind::ALL {
             let bytes = build(*kind, SIZING, Seed::new(stream), &members).expect("possible");
             let filter = StoredFilter::parse(bytes).expect("sound");
-            probes += ask(&filter, &members, kind.name());
-            let what = "taken back";
+            probes += look_up_all(&filter, &members, kind.name());
             probes += match kind {
                 FilterKind::CountingBloom => {
-                    let filter = CountingBloom::from_stored(&filter).expect(what);
-                    ask_after_removal(filter, &members, kind.name()) + ask_after_union(&members)
+                    let filter = CountingBloom::from_stored(&filter).expect("sound");
+                    look_up_after_removes(filter, &members, kind.name())
+                        + look_up_after_union(&members)
                 }
                 FilterKind::DLeft => {
-                    let filter = DLeft::from_stored(&filter).expect(what);
-                    ask_after_removal(filter, &members, kind.name())
+                    let filter = DLeft::from_stored(&filter).expect("sound");
+                    look_up_after_removes(filter, &members, kind.name())
                 }
                 FilterKind::Cuckoo => {
-                    let filter = Cuckoo::from_stored(&filter).expect(what);
-                    ask_after_removal(filter, &members, kind.name())
+                    let filter = Cuckoo::from_stored(&filter).expect("sound");
+                    look_up_after_removes(filter, &members, kind.name())
                 }
-                _ => 0, // Neither removes nor unites.
+                _ => 0, // No removes and no unions.
             };
         }
     }

@@ -1,6 +1,6 @@
-//! Filters that their Java originals wrote: Guava's and Hadoop's bytes, made again and read.
+//! Reads and reproduces filters that Guava and Hadoop wrote.
 //!
-//! `tests/data/originals` says how the files were made.
+//! `tests/data/originals/README.md` says how the files were made.
 
 use std::num::NonZeroU32;
 
@@ -21,11 +21,11 @@ fn keys() -> Vec<Vec<u8>> {
 
 fn unhex(text: &str) -> Vec<u8> {
     let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16);
-    (0..text.len()).step_by(2).map(|at| byte(at).expect("two digits a byte")).collect()
+    (0..text.len()).step_by(2).map(|at| byte(at).expect("two digits per byte")).collect()
 }
 
 #[test]
-fn guava_and_we_make_the_same_bytes() {
+fn guava_filters_are_reproduced_byte_for_byte() {
     let keys = keys();
     assert_eq!(keys.len(), 49);
     for (name, strategy) in [
@@ -37,13 +37,13 @@ fn guava_and_we_make_the_same_bytes() {
             ours.insert(key);
         }
         assert_eq!(ours.to_bytes(), original(name), "{name}");
-        let read = GuavaBloom::from_bytes(&original(name)).expect("a filter of Guava's");
+        let read = GuavaBloom::from_bytes(&original(name)).expect("a Guava filter");
         assert_eq!(read, ours, "{name}");
     }
 }
 
 #[test]
-fn hadoop_and_we_make_the_same_bytes() {
+fn hadoop_filters_are_reproduced_byte_for_byte() {
     let keys = keys();
     let text = String::from_utf8(original("hadoop.jsonl")).expect("text");
     assert_eq!(text.lines().count(), 6);
@@ -58,7 +58,8 @@ fn hadoop_and_we_make_the_same_bytes() {
                 for key in &keys {
                     filter.insert(key).expect("not empty");
                 }
-                (filter.to_bytes(), BloomFilter::from_bytes(&theirs).map(|it| it.to_bytes()))
+                let read = BloomFilter::from_bytes(&theirs);
+                (filter.to_bytes(), read.map(|filter| filter.to_bytes()))
             }
             Some("counting") => {
                 let mut filter = CountingBloomFilter::new(shape).expect("small");
@@ -66,10 +67,10 @@ fn hadoop_and_we_make_the_same_bytes() {
                     filter.insert(key).expect("not empty");
                 }
                 for key in &keys[..10] {
-                    filter.remove(key).expect("it is there");
+                    filter.remove(key).expect("a member");
                 }
-                let again = CountingBloomFilter::from_bytes(&theirs);
-                (filter.to_bytes(), again.map(|it| it.to_bytes()))
+                let read = CountingBloomFilter::from_bytes(&theirs);
+                (filter.to_bytes(), read.map(|filter| filter.to_bytes()))
             }
             _ => {
                 let row_keys = NonZeroU32::new(20).expect("not zero");
@@ -77,7 +78,8 @@ fn hadoop_and_we_make_the_same_bytes() {
                 for key in &keys {
                     filter.insert(key).expect("not empty");
                 }
-                (filter.to_bytes(), DynamicBloomFilter::from_bytes(&theirs).map(|it| it.to_bytes()))
+                let read = DynamicBloomFilter::from_bytes(&theirs);
+                (filter.to_bytes(), read.map(|filter| filter.to_bytes()))
             }
         };
         assert_eq!(ours, theirs, "{} {}", filter["kind"], filter["hash"]);

@@ -1,22 +1,27 @@
-//! Buckets of packed fingerprints, and where a key's two buckets are.
+//! Buckets of packed fingerprints, and the computation of a key's two buckets.
 //!
-//! A bucket is one little-endian word of at most 64 bits; slot s of it holds bits s·f to s·f + f − 1.
-//! A slot without a key holds 0. All slots of a word are compared at once, by arithmetic on the word.
+//! A bucket is one little-endian word of at most 64 bits; slot s holds bits s·f to s·f + f − 1.
+//! An empty slot holds 0. Arithmetic on the word compares all slots in parallel.
 //!
-//! Buckets follow each other without a gap. Four slots of an odd number of bits end within a byte, so
-//! every second bucket begins at the upper half of the byte in which the one before it ends.
+//! Buckets are stored without gaps. Four slots of an odd number of bits end in the middle of a
+//! byte, so every second bucket begins in the upper half of the byte in which the previous bucket
+//! ends.
 
 use crate::hash::KeyHash;
 use crate::kernel::{self, PREFETCH_DISTANCE};
 
-/// Evaluates the first expression for a layout of four slots, with the bits of a fingerprint and the bytes that
-/// a bucket touches as constants; the second for layouts of other slots.
+/// Evaluates the first expression for layouts of four slots, the second for others.
+///
+/// In the first, the bits of a fingerprint and the bytes that a bucket touches are constants.
 macro_rules! for_width {
     ($layout:expr, $BITS:ident, $SPAN:ident => $with:expr, $else:expr) => {
         for_width!(@widths $layout, $BITS, $SPAN, $with, $else,
             4 2, 5 3, 6 3, 7 4, 8 4, 9 5, 10 5, 11 6, 12 6, 13 7, 14 7, 15 8, 16 8)
     };
-    (@widths $layout:expr, $BITS:ident, $SPAN:ident, $with:expr, $else:expr, $($bits:literal $span:literal),*) => {
+    (
+        @widths $layout:expr, $BITS:ident, $SPAN:ident, $with:expr, $else:expr,
+        $($bits:literal $span:literal),*
+    ) => {
         match ($layout.bits, $layout.slots) {
             $(($bits, 4) => {
                 const $BITS: u32 = $bits;
@@ -28,7 +33,7 @@ macro_rules! for_width {
     };
 }
 
-/// How fingerprints lie in a bucket.
+/// The layout of fingerprints in a bucket.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Buckets {
     /// Bits of a fingerprint.
@@ -42,11 +47,11 @@ pub(super) struct Buckets {
 }
 
 impl Buckets {
-    /// Lays out buckets of `slots` fingerprints.
+    /// Returns the layout of buckets of `slots` fingerprints.
     ///
     /// # Panics
     ///
-    /// If a bucket is larger than a word, or neither made of whole bytes nor of four slots.
+    /// If a bucket exceeds a word, or has neither whole bytes nor four slots.
     pub(super) const fn new(bits: u32, slots: u32) -> Self {
         assert!(bits >= 4 && bits <= 16 && bits * slots <= 64);
         assert!((bits * slots).is_multiple_of(8) || slots == 4);
@@ -58,23 +63,22 @@ impl Buckets {
         Self { bits, slots, low, high: low << (bits - 1) }
     }
 
-    /// Bits of a fingerprint.
+    /// Returns the bits of a fingerprint.
     pub(super) const fn fingerprint_bits(self) -> u32 {
         self.bits
     }
 
-    /// Fingerprints of a bucket.
+    /// Returns the number of fingerprints in a bucket.
     pub(super) const fn slots(self) -> u32 {
         self.slots
     }
 
-    /// Bits of a bucket: a multiple of four.
+    /// Returns the bits of a bucket: a multiple of four.
     pub(super) const fn bucket_bits(self) -> u32 {
         self.bits * self.slots
     }
 
-    /// Returns how many bytes so many buckets take, the last one to its end; `u64::MAX` for more than
-    /// there can be.
+    /// Returns the bytes of `count` buckets, rounded up; `u64::MAX` on overflow.
     pub(super) const fn table_len(self, count: u64) -> u64 {
         match count.checked_mul(self.bucket_bits() as u64) {
             Some(bits) => bits.div_ceil(8),
@@ -82,19 +86,19 @@ impl Buckets {
         }
     }
 
-    /// Returns how many buckets have room in so many bytes.
+    /// Returns the number of buckets that fit into `len` bytes.
     pub(super) const fn count_in(self, len: u64) -> u64 {
         let bits = len as u128 * 8;
-        // A bucket has eight bits at least, so there are no more of them than bytes.
+        // A bucket has at least eight bits, so the result is at most `len`.
         (bits / self.bucket_bits() as u128) as u64
     }
 
-    /// The largest fingerprint; the smallest is 1.
+    /// Returns the largest fingerprint; the smallest is 1.
     const fn fingerprint_max(self) -> u64 {
         (1 << self.bits) - 1
     }
 
-    /// Reads a bucket. One that is not there is empty.
+    /// Reads a bucket; 0 after the end of the table.
     pub(super) fn word(self, table: &[u8], bucket: usize) -> u64 {
         match self.span() {
             1 => self.load::<1>(table, bucket),
@@ -111,33 +115,33 @@ impl Buckets {
     /// Writes a bucket.
     pub(super) fn set_word(self, table: &mut [u8], bucket: usize, word: u64) {
         let (at, shift) = self.position(bucket);
-        let place = &mut table[at..at + self.span()];
+        let target = &mut table[at..at + self.span()];
         let mut bytes = [0; 8];
-        bytes[..place.len()].copy_from_slice(place);
+        bytes[..target.len()].copy_from_slice(target);
         let old = u64::from_le_bytes(bytes) & !(self.mask() << shift);
         let bytes = (old | word << shift).to_le_bytes();
-        place.copy_from_slice(&bytes[..place.len()]);
+        target.copy_from_slice(&bytes[..target.len()]);
     }
 
-    /// Returns whether nothing follows the last bucket in its last byte.
-    pub(super) fn ends_clean(self, table: &[u8], count: usize) -> bool {
+    /// Returns whether the bits after the last bucket, up to the next byte, are zero.
+    pub(super) fn is_padding_zero(self, table: &[u8], count: usize) -> bool {
         let ends_within = !self.bucket_bits().is_multiple_of(8) && !count.is_multiple_of(2);
         !ends_within || table.last().is_none_or(|last| last >> 4 == 0)
     }
 
-    /// Bytes that a bucket touches. Those of half bytes touch as many, whichever half is theirs.
+    /// Returns the bytes that a bucket touches: the same for odd and even buckets.
     #[inline]
     const fn span(self) -> usize {
         (self.bucket_bits() as usize).div_ceil(8)
     }
 
-    /// All bits of a bucket.
+    /// Returns a mask of the bits of a bucket.
     #[inline]
     const fn mask(self) -> u64 {
         u64::MAX >> (u64::BITS - self.bucket_bits())
     }
 
-    /// Returns the byte in which a bucket begins, and at which bit of it: 0 or 4.
+    /// Returns the first byte of a bucket, and the first bit in that byte: 0 or 4.
     #[inline]
     const fn position(self, bucket: usize) -> (usize, u32) {
         if self.bucket_bits().is_multiple_of(8) {
@@ -148,7 +152,7 @@ impl Buckets {
         (bucket / 2 * self.bits as usize + odd * (self.bits / 2) as usize, 4 * odd as u32)
     }
 
-    /// Reads a bucket that touches so many bytes. One that is not there is empty.
+    /// Reads a bucket that touches `SPAN` bytes; 0 after the end of the table.
     #[inline]
     fn load<const SPAN: usize>(self, table: &[u8], bucket: usize) -> u64 {
         if self.bucket_bits().is_multiple_of(8) {
@@ -168,78 +172,82 @@ impl Buckets {
         (word >> (slot * self.bits)) & self.fingerprint_max()
     }
 
-    /// Returns the word with another fingerprint in a slot.
-    pub(super) const fn with(self, word: u64, slot: u32, fingerprint: u64) -> u64 {
+    /// Returns the word with the fingerprint stored in a slot.
+    pub(super) const fn with_slot(self, word: u64, slot: u32, fingerprint: u64) -> u64 {
         let shift = slot * self.bits;
         word & !(self.fingerprint_max() << shift) | fingerprint << shift
     }
 
-    /// Returns the highest bit of each slot that holds the fingerprint, and of no other.
+    /// Returns a mask of the highest bits of the slots that hold the fingerprint.
     ///
-    /// A slot equals the fingerprint if their difference, by xor, is 0. Adding 2^(f−1) − 1 to the
-    /// lower f − 1 bits of a difference carries into its highest bit unless they are all 0, and never
-    /// further; so that bit, or the difference's own highest bit, says "not equal".
+    /// A slot equals the fingerprint if their xor is 0. Adding 2^(f−1) − 1 to the lower f − 1 bits
+    /// of the xor carries into its highest bit unless these bits are all 0, and never further. So
+    /// the slot differs if that bit of the sum or of the xor is set.
     const fn matches(self, word: u64, fingerprint: u64) -> u64 {
         let difference = word ^ (self.low * fingerprint);
         let lower = self.high - self.low;
         !(((difference & lower) + lower) | difference) & self.high
     }
 
-    /// Returns the first slot that holds the fingerprint; 0 finds an empty one.
+    /// Returns the first slot that holds the fingerprint; fingerprint 0 finds an empty slot.
     pub(super) const fn find(self, word: u64, fingerprint: u64) -> Option<u32> {
         let matches = self.matches(word, fingerprint);
         if matches == 0 { None } else { Some(matches.trailing_zeros() / self.bits) }
     }
 
-    /// Returns how many slots hold the fingerprint.
+    /// Returns the number of slots that hold the fingerprint.
     pub(super) const fn count(self, word: u64, fingerprint: u64) -> u32 {
         self.matches(word, fingerprint).count_ones()
     }
 
-    /// Returns whether either bucket of a key holds its fingerprint, for a table of `count` buckets.
+    /// Returns whether a table of `count` buckets may contain a key.
     ///
-    /// For the layouts that filters have, all numbers but the hash and the count are constants.
+    /// For the layouts of real filters, everything but the hash and the count is a constant.
     #[inline]
     pub(super) fn contains(self, table: &[u8], count: usize, hash: KeyHash) -> bool {
         match (self.bits, self.slots) {
             (8, 4) => Self::new(8, 4).contains_in::<4>(table, count, hash),
             (12, 4) => Self::new(12, 4).contains_in::<6>(table, count, hash),
             (16, 4) => Self::new(16, 4).contains_in::<8>(table, count, hash),
-            _ => self.contains_between(table, count, hash),
+            _ => self.contains_other_width(table, count, hash),
         }
     }
 
-    /// The same for the widths in between. Not inlined, so that they cost the other widths nothing.
+    /// Returns the result of [`contains`](Self::contains) for the other widths.
+    ///
+    /// Not inlined, to keep the code of the common widths small.
     #[inline(never)]
-    fn contains_between(self, table: &[u8], count: usize, hash: KeyHash) -> bool {
+    fn contains_other_width(self, table: &[u8], count: usize, hash: KeyHash) -> bool {
         for_width!(
             self,
             BITS, SPAN => Self::new(BITS, 4).contains_in::<SPAN>(table, count, hash),
-            self.holds(table, Places::new(hash, self, count))
+            self.holds(table, KeyBuckets::new(hash, self, count))
         )
     }
 
     #[inline]
     fn contains_in<const SPAN: usize>(self, table: &[u8], count: usize, hash: KeyHash) -> bool {
-        self.compare::<SPAN>(table, Places::new(hash, self, count))
+        self.compare::<SPAN>(table, KeyBuckets::new(hash, self, count))
     }
 
-    /// Both buckets are loaded before either is looked at, so that a lookup waits for memory once,
-    /// and there is no branch between them that could be mispredicted.
+    /// Returns whether either bucket holds the fingerprint, without a branch.
     ///
-    /// Whether a difference is 0 in some slot is cheaper to tell than in which: taking 1 from each
-    /// slot sets the highest bit of those that were 0, or that had it set before. A borrow can set
-    /// another's too, but only after a slot that was 0. (Mycroft, 1987.)
+    /// Both buckets are loaded before they are compared, so that their cache misses overlap.
+    ///
+    /// The question whether any slot matches is cheaper than which. Subtracting 1 from each slot of
+    /// the xor sets the highest bit of slots that were 0 (slots that had the bit before are masked
+    /// out). A borrow can also set the bit of the next slot, but only after a slot that was 0.
+    /// (Mycroft, 1987.)
     #[inline]
-    fn compare<const SPAN: usize>(self, table: &[u8], places: Places) -> bool {
-        let pattern = self.low.wrapping_mul(places.fingerprint);
-        let first = self.load::<SPAN>(table, places.first) ^ pattern;
-        let second = self.load::<SPAN>(table, places.second) ^ pattern;
+    fn compare<const SPAN: usize>(self, table: &[u8], key: KeyBuckets) -> bool {
+        let pattern = self.low.wrapping_mul(key.fingerprint);
+        let first = self.load::<SPAN>(table, key.first) ^ pattern;
+        let second = self.load::<SPAN>(table, key.second) ^ pattern;
         let zero = first.wrapping_sub(self.low) & !first | second.wrapping_sub(self.low) & !second;
         zero & self.high != 0
     }
 
-    /// Says for each of many keys what [`contains`](Self::contains) would.
+    /// Writes the result of [`contains`](Self::contains) for each key.
     pub(super) fn contains_batch(
         self,
         table: &[u8],
@@ -257,7 +265,7 @@ impl Buckets {
         );
     }
 
-    /// Finds the places of a few keys and prefetches their buckets, then looks into them.
+    /// Prefetches the buckets of [`PREFETCH_DISTANCE`] keys, then compares them, and so on.
     fn batch_in<const BITS: u32, const SPAN: usize>(
         table: &[u8],
         count: usize,
@@ -265,33 +273,33 @@ impl Buckets {
         answers: &mut [bool],
     ) {
         let layout = const { Self::new(BITS, 4) };
-        let nowhere = Places { fingerprint: 0, first: 0, second: 0 };
-        let mut ahead = [nowhere; PREFETCH_DISTANCE];
+        let unset = KeyBuckets { fingerprint: 0, first: 0, second: 0 };
+        let mut prefetched = [unset; PREFETCH_DISTANCE];
         let batches = hashes.chunks(PREFETCH_DISTANCE).zip(answers.chunks_mut(PREFETCH_DISTANCE));
         for (hashes, answers) in batches {
-            for (hash, places) in hashes.iter().zip(&mut ahead) {
-                *places = Places::new(*hash, layout, count);
-                layout.prefetch_in::<SPAN>(table, *places);
+            for (hash, key) in hashes.iter().zip(&mut prefetched) {
+                *key = KeyBuckets::new(*hash, layout, count);
+                layout.prefetch_in::<SPAN>(table, *key);
             }
-            for (places, answer) in ahead.iter().zip(answers) {
-                *answer = layout.compare::<SPAN>(table, *places);
+            for (key, answer) in prefetched.iter().zip(answers) {
+                *answer = layout.compare::<SPAN>(table, *key);
             }
         }
     }
 
     /// Prefetches both buckets of a key.
     pub(super) fn prefetch(self, table: &[u8], count: usize, hash: KeyHash) {
-        let places = Places::new(hash, self, count);
-        for bucket in [places.first, places.second] {
+        let key = KeyBuckets::new(hash, self, count);
+        for bucket in [key.first, key.second] {
             kernel::prefetch_at(table, self.position(bucket).0);
         }
     }
 
-    /// The same, for buckets that touch so many bytes.
+    /// Prefetches both buckets of a key, for buckets that touch `SPAN` bytes.
     #[inline]
-    fn prefetch_in<const SPAN: usize>(self, table: &[u8], places: Places) {
+    fn prefetch_in<const SPAN: usize>(self, table: &[u8], key: KeyBuckets) {
         let (buckets, _) = table.as_chunks::<SPAN>();
-        for bucket in [places.first, places.second] {
+        for bucket in [key.first, key.second] {
             if !self.bucket_bits().is_multiple_of(8) {
                 kernel::prefetch_at(table, self.position(bucket).0);
             } else if let Some(bucket) = buckets.get(bucket) {
@@ -301,13 +309,13 @@ impl Buckets {
     }
 
     /// Returns whether either bucket holds the fingerprint.
-    pub(super) fn holds(self, table: &[u8], places: Places) -> bool {
-        let holds = |bucket| self.find(self.word(table, bucket), places.fingerprint).is_some();
-        holds(places.first) || holds(places.second)
+    pub(super) fn holds(self, table: &[u8], key: KeyBuckets) -> bool {
+        let holds = |bucket| self.find(self.word(table, bucket), key.fingerprint).is_some();
+        holds(key.first) || holds(key.second)
     }
 }
 
-/// Reads a bucket of so many whole bytes. One that is not there is empty.
+/// Reads a bucket of `LEN` whole bytes; 0 after the end of the table.
 #[inline]
 fn word<const LEN: usize>(table: &[u8], bucket: usize) -> u64 {
     let (buckets, _) = table.as_chunks::<LEN>();
@@ -318,37 +326,40 @@ fn word<const LEN: usize>(table: &[u8], bucket: usize) -> u64 {
     })
 }
 
-/// A key as the filter sees it. Keys that agree in fingerprint and buckets are the same to it.
+/// The fingerprint and the two buckets of a key.
+///
+/// The filter cannot distinguish keys that agree in these.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Places {
+pub(super) struct KeyBuckets {
     pub(super) fingerprint: u64,
     pub(super) first: usize,
     pub(super) second: usize,
 }
 
-impl Places {
-    /// Finds a key's fingerprint and its two buckets out of `count`.
+impl KeyBuckets {
+    /// Computes the fingerprint and the two buckets, out of `count`, of a key.
     ///
-    /// The upper bits of the hash pick the first bucket, the lower 32 the fingerprint. It is spread
-    /// evenly over 1 to 2^f − 1: mapping 0 to 1, as is often done, would double the share of 1.
+    /// The upper bits of the hash give the first bucket, the lower 32 bits the fingerprint.
+    /// Fingerprints are uniform over 1 to 2^f − 1; the common mapping of 0 to 1 would double the
+    /// share of 1.
     #[inline]
     pub(super) fn new(hash: KeyHash, buckets: Buckets, count: usize) -> Self {
         let lower = hash.get() & u64::from(u32::MAX);
         let fingerprint = 1 + ((lower * buckets.fingerprint_max()) >> 32);
-        // A slot is below the count, which is a `usize`.
+        // The result is below `count`, which is a `usize`.
         let first = hash.slot(count as u64) as usize;
         Self { fingerprint, first, second: other_bucket(fingerprint, first, count) }
     }
 
-    /// Returns the number that only the same fingerprint in the same buckets has, whichever of them
-    /// is the first.
+    /// Returns a number that identifies the fingerprint and the unordered pair of buckets.
     pub(super) fn identity(self) -> u64 {
-        // A bucket takes 48 bits at most: no machine addresses more than 2^57 bytes.
+        // 48 bits are enough for a bucket index: no machine addresses more than 2^57 bytes.
         ((self.first.min(self.second) as u64) << 16) | self.fingerprint
     }
 
-    /// Finds the places that have an identity, if the fingerprint and the bucket exist and the
-    /// bucket is the lower of the two.
+    /// Returns the fingerprint and buckets of an identity.
+    ///
+    /// `None` if the fingerprint or the bucket is out of range, or the bucket is not the lower one.
     pub(super) fn from_identity(identity: u64, buckets: Buckets, count: usize) -> Option<Self> {
         let fingerprint = identity & 0xffff;
         let first = usize::try_from(identity >> 16).ok().filter(|first| *first < count)?;
@@ -360,17 +371,17 @@ impl Places {
     }
 }
 
-/// Returns the other bucket in which a fingerprint may stand; the other's other is this one.
+/// Returns the other bucket of a fingerprint; this function is its own inverse.
 ///
-/// It is the mirror image (H(φ) − bucket) mod count. H must look random, and not only be even: two
-/// kicks shift a key by H(φ) − H(ψ), and if H(φ) were a multiple of φ, then these differences would
-/// be few, and kicks would turn in circles.
+/// The other bucket is (H(φ) − bucket) mod count. H must look random, not only be uniform: two
+/// kicks shift a key by H(φ) − H(ψ). If H(φ) were a multiple of φ, there would be few such
+/// differences, and kicks would run in circles.
 #[inline]
 pub(super) fn other_bucket(fingerprint: u64, bucket: usize, count: usize) -> usize {
     let mixed = fingerprint.wrapping_mul(0x9e37_79b9_7f4a_7c15); // 2^64 over the golden ratio.
     let mixed = (mixed ^ (mixed >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
     let mirror = KeyHash::from_u64(mixed).slot(count as u64) as usize;
-    // Both are below the count, so one addition brings the difference back into range.
+    // Both are below `count`, so one addition brings the difference back into range.
     let (difference, borrowed) = mirror.overflowing_sub(bucket);
     if borrowed { difference.wrapping_add(count) } else { difference }
 }
@@ -382,14 +393,14 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Comparing all slots at once is what comparing one after the other would be.
+        /// Compares the parallel comparison with one slot at a time.
         #[test]
-        fn slots_are_told_apart(
+        fn slots_are_compared_independently(
             (bits, slots) in prop_oneof![
                 prop::sample::select(&[(8, 1), (8, 2), (8, 8), (16, 1), (16, 2)][..]),
                 (4_u32..=16).prop_map(|bits| (bits, 4)),
             ],
-            // Few fingerprints, so that they meet; neighbours, so that borrows have their chance.
+            // Few values, so that some are equal; adjacent values, so that borrows occur.
             fingerprints in prop::collection::vec(
                 prop::sample::select(&[0_u64, 1, 2, 0x7f, 0x80, 0x81, 0xfe, 0xff][..]), 24
             ),
@@ -397,40 +408,41 @@ mod tests {
         ) {
             let buckets = Buckets::new(bits, slots);
             let wanted = wanted & buckets.fingerprint_max();
-            // Full of ones: a bucket must be written whole, and its neighbours must be left alone.
+            // All ones: a write must cover the whole bucket and leave its neighbours unchanged.
             let mut table = vec![0xff; buckets.table_len(3) as usize];
             let mut taken = fingerprints.iter().map(|it| it & buckets.fingerprint_max());
             let full = buckets.mask();
             for bucket in 0..3 {
                 let word = (0..slots).zip(&mut taken).fold(0, |word, (slot, fingerprint)| {
-                    buckets.with(word, slot, fingerprint)
+                    buckets.with_slot(word, slot, fingerprint)
                 });
                 buckets.set_word(&mut table, bucket, word);
                 prop_assert_eq!(buckets.word(&table, bucket), word);
                 prop_assert!((bucket + 1..3).all(|later| buckets.word(&table, later) == full));
                 let alike = |slot: &u32| buckets.get(word, *slot) == wanted;
                 prop_assert_eq!(buckets.find(word, wanted), (0..slots).find(alike));
-                prop_assert_eq!(buckets.count(word, wanted) as usize, (0..slots).filter(alike).count());
+                let count = (0..slots).filter(alike).count();
+                prop_assert_eq!(buckets.count(word, wanted) as usize, count);
             }
             let mut written = fingerprints.iter().map(|it| it & buckets.fingerprint_max());
             for bucket in 0..3 {
                 let word = buckets.word(&table, bucket);
-                prop_assert!((0..slots).all(|slot| Some(buckets.get(word, slot)) == written.next()));
+                let mut slots = 0..slots;
+                prop_assert!(slots.all(|slot| Some(buckets.get(word, slot)) == written.next()));
             }
             prop_assert_eq!(buckets.word(&table, 3), 0);
             let holds = |bucket| buckets.find(buckets.word(&table, bucket), wanted).is_some();
             for (first, second) in [(0, 0), (0, 1), (1, 0), (1, 2)] {
-                let places = Places { fingerprint: wanted, first, second };
-                prop_assert_eq!(buckets.holds(&table, places), holds(first) || holds(second));
+                let key = KeyBuckets { fingerprint: wanted, first, second };
+                prop_assert_eq!(buckets.holds(&table, key), holds(first) || holds(second));
             }
         }
 
-        /// The lookup with constants agrees with the one for any layout.
+        /// Lookups with constants, in batches, and of any layout give the same answers.
         #[test]
-        fn both_lookups_agree(
+        fn all_lookups_agree(
             bits in 4_u32..=16,
             table in prop::collection::vec(any::<u8>(), 24..400),
-            // In a table of random bytes every hash has its chance.
             hashes in prop::collection::vec(any::<u64>(), 200),
         ) {
             let buckets = Buckets::new(bits, 4);
@@ -441,12 +453,12 @@ mod tests {
             for (hash, answer) in hashes.into_iter().zip(answers) {
                 buckets.prefetch(&table, count, hash);
                 prop_assert_eq!(buckets.contains(&table, count, hash), answer);
-                let slowly = buckets.holds(&table, Places::new(hash, buckets, count));
+                let slowly = buckets.holds(&table, KeyBuckets::new(hash, buckets, count));
                 prop_assert_eq!(buckets.contains(&table, count, hash), slowly);
             }
         }
 
-        /// Whatever the number of buckets, a power of two or not.
+        /// The number of buckets need not be a power of two.
         #[test]
         fn the_other_bucket_of_the_other_bucket_is_the_bucket(
             fingerprint in 1_u64..1 << 16,
@@ -462,12 +474,12 @@ mod tests {
         #[test]
         fn an_identity_is_the_same_from_either_bucket(hash: u64, count in 1..1000_usize) {
             let buckets = Buckets::new(12, 4);
-            let places = Places::new(KeyHash::from_u64(hash), buckets, count);
-            let Places { fingerprint, first, second } = places;
-            let turned = Places { fingerprint, first: second, second: first };
-            prop_assert_eq!(places.identity(), turned.identity());
-            let back = Places::from_identity(places.identity(), buckets, count);
-            prop_assert!(back == Some(places) || back == Some(turned));
+            let key = KeyBuckets::new(KeyHash::from_u64(hash), buckets, count);
+            let KeyBuckets { fingerprint, first, second } = key;
+            let turned = KeyBuckets { fingerprint, first: second, second: first };
+            prop_assert_eq!(key.identity(), turned.identity());
+            let back = KeyBuckets::from_identity(key.identity(), buckets, count);
+            prop_assert!(back == Some(key) || back == Some(turned));
         }
     }
 
@@ -478,7 +490,7 @@ mod tests {
         for hash in 0..255_000_u64 {
             // 255,000 hashes whose lower 32 bits are spread evenly.
             let hash = KeyHash::from_u64(hash * (1 << 32) / 255_000);
-            seen[Places::new(hash, buckets, 10).fingerprint as usize] += 1;
+            seen[KeyBuckets::new(hash, buckets, 10).fingerprint as usize] += 1;
         }
         assert_eq!(seen[0], 0);
         assert!(seen[1..].iter().all(|count| (999..=1001).contains(count)), "{seen:?}");
@@ -486,7 +498,7 @@ mod tests {
 
     #[test]
     fn other_buckets_differ_from_fingerprint_to_fingerprint() {
-        // Of 255 · 254 differences of mirrors nearly all are different numbers.
+        // Nearly all of the 255 · 254 differences are distinct.
         let count = 1 << 40;
         let mirrors: Vec<_> =
             (1..256).map(|fingerprint| other_bucket(fingerprint, 0, count)).collect();

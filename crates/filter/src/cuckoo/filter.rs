@@ -1,9 +1,9 @@
-//! The filter in memory: lookups, inserts with their kicks, removes.
+//! The cuckoo filter in memory: lookups, inserts with kicks, and removes.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::bucket::{Buckets, Places, other_bucket};
+use super::bucket::{Buckets, KeyBuckets, other_bucket};
 use super::shape::Shape;
 use crate::error::{Absent, BuildError, Full};
 use crate::hash::KeyHash;
@@ -12,16 +12,16 @@ use crate::memory::allocate;
 use crate::sizing::Sizing;
 use crate::theory;
 
-/// Fingerprints that one insert may kick out of their places before it gives up.
+/// Maximum number of kicks of an insert.
 const KICKS_MAX: usize = 500;
 
-/// Returns how many copies of one key take slots; more are counted in the overflow.
+/// Returns the maximum number of slots of one key; the overflow counts further copies.
 ///
-/// With short fingerprints absent keys look like copies: at 8 bits three keys in a hundred look like a
-/// second copy, and one in 7,000 like a third, which must not cost an entry of 16 bytes each. At 4 bits
-/// a limit of 3 would cost half a bit a key. On the other hand, slots that copies take are missing in the
-/// only two buckets where other keys could be.
-const fn copies_in_slots(fingerprint_bits: u32) -> u32 {
+/// With short fingerprints, distinct keys look like copies: at 8 bits 3 % of the keys look like a
+/// second copy and one in 7,000 like a third, which should not cost an overflow entry of 16 bytes.
+/// At 4 bits a limit of 3 would cost half a bit a key. But copies fill buckets that other keys
+/// need, so the limit must be low.
+const fn slots_per_key_max(fingerprint_bits: u32) -> u32 {
     match fingerprint_bits {
         ..=4 => 5,
         5 => 4,
@@ -29,10 +29,10 @@ const fn copies_in_slots(fingerprint_bits: u32) -> u32 {
     }
 }
 
-/// Bytes that a key with overflow copies takes in the stored form.
+/// Bytes of an overflow entry in the stored form.
 pub(super) const OVERFLOW_ENTRY_LEN: usize = 16;
 
-/// A cuckoo filter in memory: keys can be added and removed.
+/// A cuckoo filter in memory; keys can be inserted and removed.
 ///
 /// ```
 /// use filter::{
@@ -51,7 +51,7 @@ pub(super) const OVERFLOW_ENTRY_LEN: usize = 16;
 /// online.remove(ann)?;
 /// assert!(!online.may_contain(ann) && online.may_contain(bob));
 ///
-/// // To a file and back, to go on with.
+/// // A filter that was read from its stored form can be changed.
 /// let stored = StoredFilter::parse(online.to_stored(seed))?;
 /// let mut again = Cuckoo::from_stored(&stored)?;
 /// again.insert(KeyHash::new(stored.seed(), b"row2"))?;
@@ -66,31 +66,31 @@ pub struct Cuckoo {
     pub(super) table: Vec<u8>,
     /// Keys in the filter, copies counted.
     pub(super) keys: u64,
-    /// By identity, the copies of a key beyond those in slots. Who is here is in a slot as well.
+    /// Copies of a key beyond those in slots, by identity. Each of these keys is in a slot, too.
     pub(super) overflow: BTreeMap<u64, u64>,
-    /// The sum of the above.
+    /// The sum of the copies in `overflow`.
     pub(super) overflow_keys: u64,
 }
 
 impl Cuckoo {
-    /// Makes an empty filter with room for so many keys, copies counted.
+    /// Creates an empty filter for `keys` keys, including copies.
     ///
-    /// The size is such that they fit but for bad luck of less than one in ten thousand; then
-    /// [`insert`](Insert::insert) says so, and [`grow`](Self::grow) helps. A filter for no keys has
-    /// no buckets: it denies all, and is full. A key with more than three copies (five at widths of 4 bits,
-    /// four at 5) takes 16 bytes on top.
+    /// The keys fit with a probability of more than 99.99 %. Otherwise [`insert`](Insert::insert)
+    /// fails, and [`grow`](Self::grow) helps. A filter for zero keys has no buckets: it contains
+    /// nothing, and each insert fails. A key with more than three copies (five with fingerprints of
+    /// 4 bits, four with 5) takes 16 bytes more.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if no filter of that sizing can be made; [`BuildError::Full`] if so many keys
-    /// do not fit into it.
+    /// [`BuildError`] if no filter can have that size; [`BuildError::Full`] if `keys` keys do not
+    /// fit.
     pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
         Self::with_shape(Shape::new(sizing, keys)?)
     }
 
-    /// Makes an empty filter with room for so many keys and fingerprints of so many bits, 4 to 16.
+    /// Creates an empty filter for `keys` keys with fingerprints of `bits` bits, 4 to 16.
     ///
-    /// A sizing by error rate chooses the width itself; this is for a layout that is given.
+    /// [`new`](Self::new) chooses the width for an error rate or a size.
     ///
     /// ```
     /// use filter::{Cuckoo, Membership};
@@ -103,23 +103,22 @@ impl Cuckoo {
     ///
     /// # Errors
     ///
-    /// [`BuildError::FingerprintBits`] if there is no such width, [`BuildError::Memory`] if the filter does
-    /// not fit into memory.
+    /// [`BuildError::FingerprintBits`] if `bits` is not 4 to 16, [`BuildError::Memory`] if the
+    /// filter does not fit into memory.
     pub fn with_fingerprint_bits(bits: u32, keys: u64) -> Result<Self, BuildError> {
         Self::with_shape(Shape::with_fingerprint_bits(bits, keys)?)
     }
 
-    /// What a filter will cost and how often it will err once it holds so many keys.
+    /// Estimates size and error rate of a filter with `keys` keys.
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
         Ok(Shape::new(sizing, keys)?.stats(keys))
     }
 
-    /// Says what a filter with fingerprints of so many bits will cost and how often it will err once it
-    /// holds so many different keys, without making it.
+    /// Estimates a filter with `keys` distinct keys and fingerprints of `bits` bits.
     ///
     /// # Errors
     ///
-    /// [`BuildError::FingerprintBits`] if there is no such width.
+    /// [`BuildError::FingerprintBits`] if `bits` is not 4 to 16.
     pub fn plan_fingerprint_bits(bits: u32, keys: u64) -> Result<FilterStats, BuildError> {
         Ok(Shape::with_fingerprint_bits(bits, keys)?.stats(keys))
     }
@@ -131,13 +130,12 @@ impl Cuckoo {
         Ok(Self { buckets, count, table, keys: 0, overflow, overflow_keys: 0 })
     }
 
-    /// Fills buckets of so many slots (1, 2, 4 or 8) with keys up to the first that finds no room, and
-    /// returns the share of slots that are taken then. Fingerprints have 8 bits, or 16 where there are fewer
-    /// than four slots.
+    /// Fills buckets of 1, 2, 4 or 8 slots until an insert fails, and returns the load.
     ///
-    /// This repeats the experiment by which buckets of four were chosen; filters have no others.
+    /// Fingerprints have 8 bits, or 16 if a bucket has fewer than four slots. This experiment shows
+    /// why filters have buckets of four.
     ///
-    /// The keys must be distinct, and more than the table can hold: a further copy of a key is never refused.
+    /// The keys must be distinct, because copies never fail, and must exceed the slots.
     ///
     /// ```
     /// use filter::{Cuckoo, KeyHash, Seed};
@@ -150,8 +148,8 @@ impl Cuckoo {
     ///
     /// # Errors
     ///
-    /// [`BuildError::SlotCount`] for other numbers of slots, [`BuildError::Memory`] if the buckets do not fit
-    /// into memory.
+    /// [`BuildError::SlotCount`] for other numbers of slots, [`BuildError::Memory`] if the buckets
+    /// do not fit into memory.
     pub fn load_at_first_refusal(
         slots: u32,
         buckets: u64,
@@ -169,13 +167,14 @@ impl Cuckoo {
 
     /// Builds a filter that holds the keys.
     ///
-    /// If they do not fit, it is made again: larger if it was sized by error rate, else with shorter
-    /// fingerprints. What the overflow takes is taken from the buckets, unless it was sized by bits
-    /// per key and they take too much: then they come on top.
+    /// If the keys do not fit, the build is repeated: with more buckets if the sizing is an error
+    /// rate, otherwise with shorter fingerprints. The overflow is part of the budget. Only with
+    /// bits per key may the filter exceed the budget, if the overflow leaves too little room for
+    /// the buckets.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if no filter of that sizing can be made.
+    /// [`BuildError`] if no filter can have that size.
     pub fn from_keys(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
         let mut shape = Shape::new(sizing, keys.len() as u64)?;
         let mut budget = match sizing {
@@ -207,9 +206,10 @@ impl Cuckoo {
         }
     }
 
-    /// Makes the filter anew, with room for `capacity` keys, from the hashes of all keys that it
-    /// shall hold: a filter has only fingerprints, which do not tell where they would go in a larger
-    /// one. Without room for all, it stays as it was.
+    /// Rebuilds the filter for `capacity` keys from the hashes of all its keys.
+    ///
+    /// The hashes are needed because fingerprints do not determine the buckets of a larger filter.
+    /// If the keys do not fit, the filter does not change.
     ///
     /// ```
     /// use filter::{Cuckoo, Insert, KeyHash, Membership, Seed, Sizing};
@@ -228,7 +228,7 @@ impl Cuckoo {
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if no filter of that sizing can be made, or the keys do not fit into it.
+    /// [`BuildError`] if no filter can have that size, or the keys do not fit.
     pub fn grow(
         &mut self,
         sizing: Sizing,
@@ -248,7 +248,7 @@ impl Cuckoo {
         self.buckets.fingerprint_bits()
     }
 
-    /// Returns how many fingerprints there is room for; inserts begin to fail above 95 % of them.
+    /// Returns the number of slots. Inserts begin to fail at a load of more than 95 %.
     pub const fn slot_count(&self) -> u64 {
         self.count as u64 * self.buckets.slots() as u64
     }
@@ -258,15 +258,16 @@ impl Cuckoo {
         if self.count == 0 { 1.0 } else { self.slots_taken() as f64 / self.slot_count() as f64 }
     }
 
-    /// Returns how many copies of a key the filter holds. It may be too many, as often as absent keys
-    /// pass, but never too few.
+    /// Returns the number of copies of a key.
+    ///
+    /// Never too low; too high with the probability of a false positive.
     pub fn copies(&self, hash: KeyHash) -> u64 {
-        let places = self.places(hash);
-        let overflow = self.overflow.get(&places.identity()).copied().unwrap_or(0);
-        overflow + u64::from(self.copies_in_slots(places))
+        let key = self.key_buckets(hash);
+        let overflow = self.overflow.get(&key.identity()).copied().unwrap_or(0);
+        overflow + u64::from(self.copies_in_slots(key))
     }
 
-    /// Bytes of the body of the stored form.
+    /// Returns the bytes of the body of the stored form.
     fn len(&self) -> u64 {
         (self.table.len() + self.overflow.len() * OVERFLOW_ENTRY_LEN) as u64
     }
@@ -276,8 +277,8 @@ impl Cuckoo {
         self.keys - self.overflow_keys
     }
 
-    pub(super) fn places(&self, hash: KeyHash) -> Places {
-        Places::new(hash, self.buckets, self.count)
+    pub(super) fn key_buckets(&self, hash: KeyHash) -> KeyBuckets {
+        KeyBuckets::new(hash, self.buckets, self.count)
     }
 
     fn word(&self, bucket: usize) -> u64 {
@@ -288,48 +289,48 @@ impl Cuckoo {
         self.buckets.set_word(&mut self.table, bucket, word);
     }
 
-    fn copies_in_slots(&self, places: Places) -> u32 {
-        let count = |bucket| self.buckets.count(self.word(bucket), places.fingerprint);
-        // A key whose two buckets are the same one has its copies there once, not twice.
-        let second = if places.first == places.second { 0 } else { count(places.second) };
-        count(places.first) + second
+    fn copies_in_slots(&self, key: KeyBuckets) -> u32 {
+        let count = |bucket| self.buckets.count(self.word(bucket), key.fingerprint);
+        // If both buckets are the same bucket, count its slots once.
+        let second = if key.first == key.second { 0 } else { count(key.second) };
+        count(key.first) + second
     }
 
-    /// Replaces a fingerprint in a bucket by another, 0 being an empty slot. Returns whether it was
-    /// there.
+    /// Replaces fingerprint `old` in a bucket (0: an empty slot); returns whether it was found.
     fn replace(&mut self, bucket: usize, old: u64, new: u64) -> bool {
         let word = self.word(bucket);
         let slot = self.buckets.find(word, old);
         if let Some(slot) = slot {
-            self.set_word(bucket, self.buckets.with(word, slot, new));
+            self.set_word(bucket, self.buckets.with_slot(word, slot, new));
         }
         slot.is_some()
     }
 
-    /// Puts a fingerprint into one of its buckets, moving others if it must. Changes nothing if it
-    /// cannot.
-    fn place(&mut self, places: Places) -> Result<(), Full> {
+    /// Stores a fingerprint in one of its buckets, and moves others if necessary.
+    ///
+    /// Changes nothing on failure.
+    fn insert_fingerprint(&mut self, key: KeyBuckets) -> Result<(), Full> {
         if self.count == 0 {
             return Err(Full);
         }
-        let Places { fingerprint, first, second } = places;
+        let KeyBuckets { fingerprint, first, second } = key;
         if self.replace(first, 0, fingerprint) || self.replace(second, 0, fingerprint) {
             return Ok(());
         }
         self.kick(fingerprint, first)
     }
 
-    /// Puts a fingerprint into a full bucket, by moving others to their other buckets.
+    /// Stores a fingerprint in a full bucket, by moving others to their other buckets.
     ///
     /// ```text
-    /// repeat:  is there a fingerprint in this bucket whose other bucket has room?
+    /// repeat:  is there a fingerprint in this bucket whose other bucket has an empty slot?
     ///            yes: move it there, take its slot, done
-    ///            no:  take the slot of any of them; go on with that one in its other bucket
+    ///            no:  take the slot of a random one; continue with that one in its other bucket
     /// ```
     ///
-    /// Looking ahead costs four loads, all at once, and saves most kicks. Who is kicked is decided by
-    /// numbers that look random and depend on the fingerprint and its bucket only: the same inserts
-    /// give the same filter. The kicks are written down, and undone if they come to no end.
+    /// Checking the four other buckets costs four parallel loads and saves most kicks. The
+    /// pseudorandom choice depends only on the fingerprint and the bucket: the same inserts give
+    /// the same filter. After [`KICKS_MAX`] kicks, all kicks are reverted.
     fn kick(&mut self, fingerprint: u64, bucket: usize) -> Result<(), Full> {
         let (mut carried, mut bucket, mut random) =
             (fingerprint, bucket, fingerprint ^ bucket as u64);
@@ -340,7 +341,7 @@ impl Cuckoo {
                 let moved = self.buckets.get(word, slot);
                 let other = other_bucket(moved, bucket, self.count);
                 if self.replace(other, 0, moved) {
-                    self.set_word(bucket, self.buckets.with(word, slot, carried));
+                    self.set_word(bucket, self.buckets.with_slot(word, slot, carried));
                     return Ok(());
                 }
             }
@@ -348,17 +349,17 @@ impl Cuckoo {
             random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
             let slot = (random >> 33) as u32 % self.buckets.slots();
             *kick = (bucket, slot);
-            self.set_word(bucket, self.buckets.with(word, slot, carried));
+            self.set_word(bucket, self.buckets.with_slot(word, slot, carried));
             carried = self.buckets.get(word, slot);
             bucket = other_bucket(carried, bucket, self.count);
         }
 
         for (bucket, slot) in kicks.into_iter().rev() {
             let word = self.word(bucket);
-            self.set_word(bucket, self.buckets.with(word, slot, carried));
+            self.set_word(bucket, self.buckets.with_slot(word, slot, carried));
             carried = self.buckets.get(word, slot);
         }
-        assert_eq!(carried, fingerprint, "all kicks are undone");
+        assert_eq!(carried, fingerprint, "all kicks are reverted");
         Err(Full)
     }
 }
@@ -394,17 +395,18 @@ impl Membership for Cuckoo {
 }
 
 impl Insert for Cuckoo {
-    /// Adds a key, or another copy of it. A key that the filter already holds always fits.
+    /// Inserts a key or another copy of a key. A key that the filter already holds always fits.
     fn insert(&mut self, hash: KeyHash) -> Result<(), Full> {
         let keys = self.keys.checked_add(1).ok_or(Full)?;
-        let places = self.places(hash);
-        let copies = self.copies_in_slots(places);
-        let fits = copies < copies_in_slots(self.fingerprint_bits()) && self.place(places).is_ok();
+        let key = self.key_buckets(hash);
+        let copies = self.copies_in_slots(key);
+        let fits = copies < slots_per_key_max(self.fingerprint_bits())
+            && self.insert_fingerprint(key).is_ok();
         if !fits {
             if copies == 0 {
                 return Err(Full);
             }
-            *self.overflow.entry(places.identity()).or_insert(0) += 1;
+            *self.overflow.entry(key.identity()).or_insert(0) += 1;
             self.overflow_keys += 1;
         }
         self.keys = keys;
@@ -414,15 +416,15 @@ impl Insert for Cuckoo {
 
 impl Remove for Cuckoo {
     fn remove(&mut self, hash: KeyHash) -> Result<(), Absent> {
-        let places = self.places(hash);
-        if let Some(copies) = self.overflow.get_mut(&places.identity()) {
+        let key = self.key_buckets(hash);
+        if let Some(copies) = self.overflow.get_mut(&key.identity()) {
             *copies -= 1;
             if *copies == 0 {
-                self.overflow.remove(&places.identity());
+                self.overflow.remove(&key.identity());
             }
             self.overflow_keys -= 1;
-        } else if !self.replace(places.first, places.fingerprint, 0)
-            && !self.replace(places.second, places.fingerprint, 0)
+        } else if !self.replace(key.first, key.fingerprint, 0)
+            && !self.replace(key.second, key.fingerprint, 0)
         {
             return Err(Absent);
         }

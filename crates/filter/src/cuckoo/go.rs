@@ -1,7 +1,7 @@
 //! The cuckoo filter of the Go package `github.com/seiflotfy/cuckoofilter`, byte for byte.
 //!
-//! Buckets of four one-byte fingerprints, a power of two of them. With `hash` = `MetroHash64` of the
-//! key with seed 1337 and n buckets:
+//! Buckets of four one-byte fingerprints, a power of two of them. With `hash` = `MetroHash64` of
+//! the key with seed 1337 and n buckets:
 //!
 //! ```text
 //! fingerprint = hash mod 255 + 1                     1 ..= 255; 0 is an empty slot
@@ -11,18 +11,18 @@
 //!
 //! The serialised form (`Encode`, `Decode`) has no header:
 //!
-//! | at      | bytes | field       | meaning                                                       |
-//! |--------:|------:|-------------|---------------------------------------------------------------|
-//! | `4·b+s` |     1 | fingerprint | slot `s` of bucket `b`; the number of buckets is the length / 4 |
+//! | at      | bytes | field       | meaning                                                      |
+//! |--------:|------:|-------------|--------------------------------------------------------------|
+//! | `4·b+s` |     1 | fingerprint | slot `s` of bucket `b`; there are length / 4 buckets         |
 //!
-//! A new fingerprint goes into the first free slot of its bucket, else of its other bucket, so two
-//! filters made from the same keys in the same order are equal as long as no fingerprint had to move.
-//! After that they differ, because the Go package chooses at random which fingerprint moves. They answer
-//! alike for the keys that were inserted, and each reads the other's bytes.
+//! A new fingerprint takes the first free slot of its bucket, otherwise of its other bucket. Two
+//! filters of the same keys in the same order are therefore equal until a fingerprint must move.
+//! From then on they differ, because the Go package moves a random fingerprint. Both contain all
+//! inserted keys, and each package reads the other's bytes.
 //!
-//! `Decode` accepts a number of buckets that is not a power of two, and then denies keys that it holds
-//! ([`NotGoCuckoo::BucketCount`] here). A failed `Insert` of the Go package drops the fingerprint of
-//! some other key, which is then denied; here a failed insert changes nothing.
+//! `Decode` accepts a number of buckets that is not a power of two, and then denies keys that it
+//! holds ([`NotGoCuckoo::BucketCount`] here). A failed `Insert` of the Go package drops the
+//! fingerprint of another key, which is then denied; here a failed insert changes nothing.
 #![cfg_attr(
     not(test),
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
@@ -37,10 +37,10 @@ use crate::memory::allocate;
 /// Slots of a bucket.
 const SLOTS: usize = 4;
 
-/// The package's seed, of keys and of fingerprints.
+/// The package's seed for hashes of keys and of fingerprints.
 const SEED: u64 = 1337;
 
-/// How many fingerprints one insert moves at most, as in the Go package.
+/// Maximum number of fingerprints that an insert moves, as in the Go package.
 const MOVES_MAX: usize = 500;
 
 /// A set of byte strings with the layout, hashes and bytes of the Go package's `Filter`.
@@ -61,9 +61,9 @@ const MOVES_MAX: usize = 500;
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct GoCuckoo {
-    /// A power of two of them.
+    /// The number of buckets is a power of two.
     buckets: Vec<[u8; SLOTS]>,
-    /// Slots that are taken.
+    /// Number of used slots.
     keys: u64,
 }
 
@@ -76,41 +76,42 @@ pub enum Placement {
     Moved,
 }
 
-/// Where a key may be.
+/// The fingerprint and the two buckets of a key.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct KeyBuckets {
     fingerprint: u8,
     first: usize,
     second: usize,
 }
 
 impl GoCuckoo {
-    /// Makes an empty filter as large as `NewFilter(capacity)` does: `capacity` slots, rounded up to
-    /// a power of two, at least 4.
+    /// Creates an empty filter of the size of `NewFilter(capacity)`.
     ///
-    /// Inserts begin to fail when about 95 % of the slots are taken, so a filter for `n` keys needs a
-    /// capacity of more than `n` if that is just below a power of two.
+    /// That is `capacity` slots, rounded up to a power of two, at least 4.
+    ///
+    /// Inserts begin to fail when about 95 % of the slots are taken, so a filter for `n` keys needs
+    /// a capacity of more than `n` if that is just below a power of two.
     ///
     /// # Errors
     ///
-    /// [`BuildError::Memory`] if so many slots do not fit into memory.
+    /// [`BuildError::Memory`] if the slots do not fit into memory.
     pub fn new(capacity: u64) -> Result<Self, BuildError> {
         let slots = capacity.max(4).checked_next_power_of_two().ok_or(BuildError::Memory)?;
         Ok(Self { buckets: allocate(slots >> SLOTS.trailing_zeros(), [0; SLOTS])?, keys: 0 })
     }
 
-    /// Adds a key, or another copy of it. There is room for eight copies of a key at most.
+    /// Inserts a key or another copy of a key. A key can have at most eight copies.
     ///
     /// # Errors
     ///
-    /// [`Full`] if there is no room; the filter is then as it was before. (`Insert` of the Go package
+    /// [`Full`] if no slot was found; the filter has not changed. (`Insert` of the Go package
     /// returns false, and has lost another key.)
     ///
     /// # Panics
     ///
     /// Never: there are fewer keys than slots.
     pub fn insert(&mut self, key: &[u8]) -> Result<Placement, Full> {
-        let Place { fingerprint, first, second } = self.place(key);
+        let KeyBuckets { fingerprint, first, second } = self.key_buckets(key);
         let placement =
             if self.replace(first, 0, fingerprint) || self.replace(second, 0, fingerprint) {
                 Placement::Free
@@ -122,23 +123,23 @@ impl GoCuckoo {
         Ok(placement)
     }
 
-    /// Returns false if the key was certainly never inserted, true if it may have been.
+    /// Returns whether the key may have been inserted; `false` is certain.
     pub fn may_contain(&self, key: &[u8]) -> bool {
-        let Place { fingerprint, first, second } = self.place(key);
+        let KeyBuckets { fingerprint, first, second } = self.key_buckets(key);
         self.bucket(first).contains(&fingerprint) || self.bucket(second).contains(&fingerprint)
     }
 
-    /// Takes one copy of a key out, as `Delete` does. Only a key that was inserted may be removed.
+    /// Removes one copy of a key, as `Delete` does. Only a key that was inserted may be removed.
     ///
     /// # Errors
     ///
-    /// [`Absent`] if neither of its buckets holds its fingerprint; the filter is then as it was.
+    /// [`Absent`] if neither of its buckets holds its fingerprint; the filter has not changed.
     ///
     /// # Panics
     ///
     /// Never: a key that is removed was counted.
     pub fn remove(&mut self, key: &[u8]) -> Result<(), Absent> {
-        let Place { fingerprint, first, second } = self.place(key);
+        let KeyBuckets { fingerprint, first, second } = self.key_buckets(key);
         if !self.replace(first, fingerprint, 0) && !self.replace(second, fingerprint, 0) {
             return Err(Absent);
         }
@@ -146,7 +147,7 @@ impl GoCuckoo {
         Ok(())
     }
 
-    /// Returns how many keys the filter holds, copies counted (`Count`).
+    /// Returns the number of keys, including copies (`Count`).
     pub const fn len(&self) -> u64 {
         self.keys
     }
@@ -156,12 +157,12 @@ impl GoCuckoo {
         self.keys == 0
     }
 
-    /// Returns how many fingerprints there is room for.
+    /// Returns the number of slots.
     pub fn slot_count(&self) -> u64 {
         length(self.buckets.as_flattened())
     }
 
-    /// Returns how often an absent key is expected to pass: 1 − (1 − 2/(255·n))^keys for n buckets.
+    /// Returns the expected error rate: 1 − (1 − 2/(255·n))^keys for n buckets.
     pub fn error_rate(&self) -> f64 {
         crate::theory::cuckoo_error_rate(self.keys, length(&self.buckets), 8)
     }
@@ -175,8 +176,8 @@ impl GoCuckoo {
     ///
     /// # Errors
     ///
-    /// [`NotGoCuckoo`] if no filter of the Go package has that length. There is no checksum: other damage
-    /// cannot be told from fingerprints.
+    /// [`NotGoCuckoo`] if no filter of the Go package has that length. The form has no checksum, so
+    /// other damage is not detected.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, NotGoCuckoo> {
         let (buckets, rest) = bytes.as_chunks::<SLOTS>();
         if !rest.is_empty() || bytes.is_empty() {
@@ -189,20 +190,20 @@ impl GoCuckoo {
         Ok(Self { buckets: buckets.to_vec(), keys })
     }
 
-    fn place(&self, key: &[u8]) -> Place {
+    fn key_buckets(&self, key: &[u8]) -> KeyBuckets {
         let hash = metro64(key, SEED);
         let fingerprint = u8::try_from((hash % 255).wrapping_add(1)).expect("1 to 255");
-        let first = self.slot_of(hash >> 32);
-        Place { fingerprint, first, second: self.other(fingerprint, first) }
+        let first = self.bucket_of(hash >> 32);
+        KeyBuckets { fingerprint, first, second: self.other_bucket(fingerprint, first) }
     }
 
-    /// Returns the other bucket of a fingerprint; the other's other is this one.
-    fn other(&self, fingerprint: u8, bucket: usize) -> usize {
-        bucket ^ self.slot_of(metro64(&[fingerprint], SEED))
+    /// Returns the other bucket of a fingerprint; this function is its own inverse.
+    fn other_bucket(&self, fingerprint: u8, bucket: usize) -> usize {
+        bucket ^ self.bucket_of(metro64(&[fingerprint], SEED))
     }
 
     /// Reduces a hash to the index of a bucket.
-    fn slot_of(&self, hash: u64) -> usize {
+    fn bucket_of(&self, hash: u64) -> usize {
         // A power of two of buckets: the mask is one less.
         let mask = length(&self.buckets).checked_sub(1).expect("there is a bucket");
         usize::try_from(hash & mask).expect("below the number of buckets")
@@ -212,19 +213,19 @@ impl GoCuckoo {
         self.buckets.get(bucket).expect("indexes are reduced to the number of buckets")
     }
 
-    /// Replaces the first of one fingerprint in a bucket by another, 0 being an empty slot. Returns
-    /// whether it was there.
+    /// Replaces fingerprint `old` in a bucket (0: an empty slot); returns whether it was found.
     fn replace(&mut self, bucket: usize, old: u8, new: u8) -> bool {
         let bucket = self.buckets.get_mut(bucket).expect("reduced to the number of buckets");
         let slot = bucket.iter_mut().find(|slot| **slot == old);
         slot.map(|slot| *slot = new).is_some()
     }
 
-    /// Puts a fingerprint into a full bucket: each one that is pushed out goes to its other bucket, up to
-    /// one that has room. Without an end all moves are undone.
+    /// Stores a fingerprint in a full bucket, by moving others to their other buckets.
+    ///
+    /// After [`MOVES_MAX`] moves, all moves are reverted.
     fn move_others(&mut self, fingerprint: u8, bucket: usize) -> Result<(), Full> {
         let (mut carried, mut bucket) = (fingerprint, bucket);
-        // The same inserts give the same filter: what looks random follows from the first move.
+        // Deterministic: the same inserts give the same filter.
         let mut random = metro64(&[fingerprint], length(&self.buckets) ^ self.keys);
         let mut moves = Vec::with_capacity(MOVES_MAX);
         for _ in 0..MOVES_MAX {
@@ -233,7 +234,7 @@ impl GoCuckoo {
             let slot = usize::try_from(random >> 62).expect("two bits");
             moves.push((bucket, slot));
             carried = self.swap(bucket, slot, carried);
-            bucket = self.other(carried, bucket);
+            bucket = self.other_bucket(carried, bucket);
             if self.replace(bucket, 0, carried) {
                 return Ok(());
             }
@@ -241,7 +242,7 @@ impl GoCuckoo {
         for (bucket, slot) in moves.into_iter().rev() {
             carried = self.swap(bucket, slot, carried);
         }
-        assert_eq!(carried, fingerprint, "all moves are undone");
+        assert_eq!(carried, fingerprint, "all moves are reverted");
         Err(Full)
     }
 
@@ -251,19 +252,19 @@ impl GoCuckoo {
     }
 }
 
-/// The length of a slice as a number of 64 bits.
+/// Returns the length of a slice as `u64`.
 fn length<T>(slice: &[T]) -> u64 {
     u64::try_from(slice.len()).expect("a length in memory")
 }
 
-/// Bytes that the Go package never writes.
+/// The error for bytes that the Go package never writes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotGoCuckoo {
-    /// They are empty, or not made of whole buckets.
+    /// The bytes are empty or not whole buckets.
     #[error("{0} bytes are not whole buckets of four fingerprints")]
     Length(usize),
-    /// The other bucket of a key would not be where the key was put.
+    /// The other bucket of a key would depend on which bucket is known.
     #[error("{0} buckets are not a power of two")]
     BucketCount(usize),
 }
@@ -294,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_filter_refuses_and_loses_nobody() {
+    fn a_full_filter_refuses_keys_and_loses_none() {
         let mut filter = GoCuckoo::new(4_096).expect("small");
         let mut members = vec![];
         let mut moved = 0;
@@ -314,7 +315,7 @@ mod tests {
         assert!(filter.len() * 100 > filter.slot_count() * 95, "{}", filter.len());
         assert!(members.iter().all(|number| filter.may_contain(&key(*number))));
         for number in members {
-            filter.remove(&key(number)).expect("it is there");
+            filter.remove(&key(number)).expect("a member");
         }
         assert!(filter.is_empty());
         assert_eq!(filter.remove(&key(0)), Err(Absent));
@@ -352,7 +353,7 @@ mod tests {
     }
 
     proptest! {
-        /// Any bytes of a right length are a filter: it can be asked, changed and written again.
+        /// Any bytes of a valid length are a filter that can be read, changed and written.
         #[test]
         fn any_bytes_do_no_harm(
             pow in 0_u32..6,

@@ -1,5 +1,5 @@
-//! The cuckoo filter: short fingerprints in buckets of four, each key in one of two buckets; keys
-//! can be removed again.
+//! The cuckoo filter: short fingerprints in buckets of four. Each key has two candidate buckets,
+//! and keys can be removed.
 //!
 //! ```text
 //! hash ──upper bits──▶ bucket i        hash ──lower bits──▶ fingerprint φ, never 0
@@ -9,21 +9,23 @@
 //!                ▲ i                   ▲ j       fingerprints of both buckets
 //! ```
 //!
-//! A new fingerprint takes an empty slot of its two buckets. If both are full, one of the eight is
-//! kicked into its own other bucket, which is known without its key: that is why the other bucket
-//! depends on the fingerprint alone. Kicks go on until one finds room; then the buckets can be
-//! filled to more than 95 %, and a key costs f / 0.95 bits for an error rate of about 8 / 2^f.
+//! A new fingerprint takes an empty slot of its two buckets. If both are full, one of the eight
+//! fingerprints is kicked into its own other bucket. The other bucket depends on the fingerprint
+//! and the present bucket only, because the key is not stored. Kicks continue until one finds an
+//! empty slot. So buckets can be filled to more than 95 %, and a key costs f / 0.95 bits for an
+//! error rate of about 8 / 2^f.
 //!
-//! What is different here from the filter of the paper:
+//! Differences from the paper:
 //!
 //! * **Any number of buckets.** The paper's other bucket is i xor H(φ), which needs a power of two
-//!   and so wastes up to half of the memory. A reflection, H(φ) − i, is its own inverse modulo any n.
-//! * **A failed insert changes nothing.** After 500 kicks the paper's filter has lost some other
-//!   key's fingerprint. Here the kicks are undone, last one first.
-//! * **No limit of copies.** In the paper's filter the ninth copy of a key fails, since 2b = 8 slots
-//!   is all that a key can take, and long before that the two buckets are lost to other keys. Here a
-//!   key takes three slots at most (five at 4 bits, four at 5); further copies are counted in a small ordered table beside the
-//!   buckets. Lookups never see it. A key that the filter holds is never refused another copy.
+//!   and wastes up to half of the memory. A reflection, H(φ) − i, is its own inverse modulo any n.
+//! * **A failed insert changes nothing.** After 500 kicks the paper's filter has lost the
+//!   fingerprint of another key. Here a failed insert reverts its kicks, the last one first.
+//! * **No limit of copies.** In the paper's filter a key can take 2b = 8 slots, so its ninth copy
+//!   fails, and its two buckets are full for other keys long before. Here a key takes at most three
+//!   slots (five with fingerprints of 4 bits, four with 5). An ordered table beside the buckets,
+//!   the overflow, counts further copies. Lookups do not read the overflow. Another copy of a key
+//!   that the filter holds never fails.
 //!
 //! Fan, Andersen, Kaminsky, Mitzenmacher: "Cuckoo Filter: Practically Better Than Bloom", 2014.
 

@@ -1,4 +1,4 @@
-//! How long fingerprints are and how many buckets there are, from what the user asked for.
+//! The length of fingerprints and the number of buckets for a size or an error rate.
 
 use super::bucket::Buckets;
 use crate::error::BuildError;
@@ -7,23 +7,23 @@ use crate::membership::FilterStats;
 use crate::sizing::Sizing;
 use crate::theory;
 
-/// Fingerprints of a bucket. Two would fill to 84 %, eight would err twice as often.
+/// Fingerprints of a bucket. Buckets of two fill to 84 %; buckets of eight double the error rate.
 pub(super) const SLOTS: u32 = 4;
 
-/// The fewest and the most bits of a fingerprint.
+/// Bits that a fingerprint can have.
 pub(super) const FINGERPRINT_BITS: core::ops::RangeInclusive<u32> = 4..=16;
 
-/// The buckets there can be, by the length of a fingerprint, shortest first.
+/// Iterates over the bucket layouts, shortest fingerprints first.
 fn layouts() -> impl DoubleEndedIterator<Item = Buckets> {
     FINGERPRINT_BITS.map(|bits| Buckets::new(bits, SLOTS))
 }
 
 const SHORTEST: Buckets = Buckets::new(*FINGERPRINT_BITS.start(), SLOTS);
 
-/// The emptiest that a filter is made to err less often: more than 64 bytes a key help nobody.
+/// Minimum load of a filter that uses empty slots to lower its error rate (64 bytes a key).
 const LOAD_MIN: f64 = 1.0 / 32.0;
 
-/// How fingerprints lie in a bucket, and the number of buckets.
+/// The layout of a bucket, and the number of buckets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Shape {
     pub(super) buckets: Buckets,
@@ -31,7 +31,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Finds the best shape for so many keys. No keys take no buckets.
+    /// Finds the best shape for `keys` keys: zero buckets for zero keys.
     pub(super) fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
         match sizing {
             _ if keys == 0 => Ok(Self { buckets: SHORTEST, count: 0 }),
@@ -39,7 +39,7 @@ impl Shape {
                 Self::for_error_rate(rate.get(), keys).ok_or(BuildError::ErrorRate(rate.get()))
             }
             Sizing::BitsPerKey(bits) if bits > 0.0 && bits.is_finite() => {
-                // Only a handful of keys takes more than it should, to fit reliably.
+                // A handful of keys may exceed `bits`, so that they fit reliably.
                 let smallest = (bits
                     >= f64::from(SHORTEST.fingerprint_bits()) / theory::cuckoo_load_max(u64::MAX))
                 .then(|| Self::smallest(keys));
@@ -61,27 +61,28 @@ impl Shape {
         }
     }
 
-    /// Takes fingerprints of so many bits, and as many buckets as the keys need.
+    /// Returns the smallest shape for `keys` keys with fingerprints of `bits` bits.
     pub(super) fn with_fingerprint_bits(bits: u32, keys: u64) -> Result<Self, BuildError> {
         let buckets = layout(bits.into()).ok_or(BuildError::FingerprintBits(bits))?;
         Ok(Self { buckets, count: if keys == 0 { 0 } else { count_min(buckets, keys) } })
     }
 
-    /// What the filter costs and how often it errs with so many keys.
+    /// Returns size and error rate with `keys` keys.
     pub(super) fn stats(self, keys: u64) -> FilterStats {
         let bits = self.buckets.fingerprint_bits();
         let error_rate = theory::cuckoo_error_rate(keys, self.count, bits);
         FilterStats { keys, bytes: self.len(), error_rate }
     }
 
-    /// Finds the longest fingerprints with which so many keys fit reliably into so many bytes. The
-    /// error rate goes with 1 / (buckets · 2^f), so these err least.
+    /// Finds the longest fingerprints with which the keys fit reliably into `len` bytes.
+    ///
+    /// The error rate is proportional to 1 / (buckets · 2^f), so it is lowest for these.
     fn longest(len: u64, keys: u64) -> Option<Self> {
         let shapes = layouts().rev().map(|buckets| Self::in_bytes(buckets, len));
         shapes.into_iter().find(|shape| shape.count >= count_min(shape.buckets, keys))
     }
 
-    /// Returns the smallest shape into which so many keys fit reliably.
+    /// Returns the smallest shape into which `keys` keys fit reliably.
     pub(super) fn smallest(keys: u64) -> Self {
         Self { buckets: SHORTEST, count: count_min(SHORTEST, keys) }
     }
@@ -90,8 +91,10 @@ impl Shape {
         Self { buckets, count: buckets.count_in(len) }
     }
 
-    /// Finds the smallest shape that errs no more often than `rate`: long fingerprints in full
-    /// buckets, or shorter ones in emptier buckets.
+    /// Finds the smallest shape with an error rate of at most `rate`.
+    ///
+    /// That has either long fingerprints in full buckets, or shorter fingerprints in emptier
+    /// buckets.
     fn for_error_rate(rate: f64, keys: u64) -> Option<Self> {
         let shapes = layouts().filter_map(|buckets| {
             let errs = theory::cuckoo_bucket_count(keys, buckets.fingerprint_bits(), rate);
@@ -103,7 +106,7 @@ impl Shape {
         shapes.min_by_key(|shape| shape.len())
     }
 
-    /// Bytes of all buckets.
+    /// Returns the bytes of all buckets.
     pub(super) fn len(self) -> u64 {
         self.buckets.table_len(self.count)
     }
@@ -111,18 +114,18 @@ impl Shape {
     /// Returns a shape with `share` more buckets, and one more.
     pub(super) fn enlarged(self, share: f64) -> Self {
         let more = libm::ceil(self.count as f64 * share) as u64;
-        // Fewer than 2^53 of each, or no memory would hold them.
+        // Exact: both counts are below 2^53, or the buckets would not fit into memory.
         Self { count: self.count + more + 1, ..self }
     }
 
-    /// Returns a shape that is smaller by so many bytes, if that leaves a bucket.
+    /// Returns a shape that is smaller by `bytes` bytes, if that leaves a bucket.
     pub(super) fn without(self, bytes: u64) -> Option<Self> {
         let len = self.len().checked_sub(bytes)?;
         let count = Some(self.buckets.count_in(len)).filter(|count| *count > 0)?;
         Some(Self { count, ..self })
     }
 
-    /// Returns the shape in so many bytes with the next shorter fingerprints, if there are any.
+    /// Returns the shape of `bytes` bytes with the next shorter fingerprints.
     pub(super) fn shortened(self, bytes: u64) -> Option<Self> {
         let bits = self.buckets.fingerprint_bits();
         let shorter = layouts().rev().find(|buckets| buckets.fingerprint_bits() < bits)?;
@@ -130,16 +133,16 @@ impl Shape {
     }
 }
 
-/// Returns how full so many buckets may be planned to be.
+/// Returns the maximum planned load for `keys` keys.
 ///
-/// With 4 bits a fingerprint has fifteen buckets to go to, few enough to make inserts fail earlier:
-/// measured at 0.964 of 10^4 to 10^7 slots, where all other widths get to 0.969 and more.
+/// Fingerprints of 4 bits have only fifteen other buckets, so inserts fail earlier: measured at a
+/// load of 0.964 with 10^4 to 10^7 slots, where all other widths reach at least 0.969.
 fn load_max(buckets: Buckets, keys: u64) -> f64 {
     let load = theory::cuckoo_load_max(keys);
     if buckets.fingerprint_bits() == 4 { load * 0.985 } else { load }
 }
 
-/// Returns the fewest buckets into which so many keys go.
+/// Returns the minimum number of buckets for `keys` keys.
 fn count_min(buckets: Buckets, keys: u64) -> u64 {
     if keys <= u64::from(SLOTS) {
         return 1;
@@ -147,7 +150,7 @@ fn count_min(buckets: Buckets, keys: u64) -> u64 {
     libm::ceil(keys as f64 / (load_max(buckets, keys) * f64::from(SLOTS))) as u64
 }
 
-/// Returns the layout with fingerprints of so many bits, if that is one of ours.
+/// Returns the layout with fingerprints of `bits` bits, if that is a valid width.
 pub(super) fn layout(bits: u64) -> Option<Buckets> {
     layouts().find(|buckets| u64::from(buckets.fingerprint_bits()) == bits)
 }

@@ -1,13 +1,13 @@
 //! Bit-sliced cuckoo filters: a row is a bucket, with a field for each bit of each of its slots.
 
-use super::bucket::Places;
+use super::bucket::KeyBuckets;
 use super::stored::CuckooView;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use crate::header::Header;
 use crate::slices::{CellQuery, Rows, SlicedForm, for_field_len};
 
-/// Cuckoo filters of equally many buckets, with fingerprints of equal length.
+/// Cuckoo filters with the same number of buckets and the same length of fingerprints.
 #[derive(Clone, Debug)]
 pub(crate) struct CuckooSlices {
     view: CuckooView,
@@ -34,8 +34,8 @@ impl SlicedForm for CuckooSlices {
                         let (_, body) = members[filter];
                         (view.fingerprint(body, bucket, slot as u32) >> first) as u8
                     };
-                    let place = |bit| (bucket, (first + bit) * slots + slot);
-                    rows.write_bits(bits - first, read, place);
+                    let position = |bit| (bucket, (first + bit) * slots + slot);
+                    rows.write_bits(bits - first, read, position);
                 }
             }
         }
@@ -49,16 +49,16 @@ impl SlicedForm for CuckooSlices {
     /// Prefetches both buckets of a key.
     #[inline]
     fn prefetch(&self, hash: KeyHash) {
-        let Places { first, second, .. } = self.view.places(hash);
+        let KeyBuckets { first, second, .. } = self.view.key_buckets(hash);
         self.rows.prefetch(first);
         self.rows.prefetch(second);
     }
 
     #[inline]
     fn candidates(&self, hash: KeyHash, stripe: usize) -> u64 {
-        let Places { fingerprint, first, second } = self.view.places(hash);
+        let KeyBuckets { fingerprint, first, second } = self.view.key_buckets(hash);
         let wanted = [first, second].map(|row| CellQuery { row, value: fingerprint as u32 });
-        // Four slots of so many bytes are as many words.
+        // A field has `FIELD_LEN` bytes, so its four slots are `FIELD_LEN` words.
         for_field_len!(self.rows.field_len(), FIELD_LEN => {
             self.rows.filters_with_cell::<FIELD_LEN, FIELD_LEN>(wanted.into_iter(), stripe)
         })

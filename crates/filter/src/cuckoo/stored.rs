@@ -3,24 +3,24 @@
 //! Header parameter 0 is the bits of a fingerprint (4 to 16), parameter 1 the number of
 //! buckets, parameter 2 the number of keys with overflow. The body:
 //!
-//! | bytes            | what                                                                     |
+//! | bytes            | content                                                                  |
 //! |-----------------:|--------------------------------------------------------------------------|
-//! | buckets · f / 2  | the buckets: four fingerprints of f bits, the first in the lowest bits of |
-//! |                  | a little-endian word; 0 is an empty slot. If f is odd, every second bucket |
-//! |                  | begins at bit 4 of a byte; the upper half of the last byte is then 0 if the |
-//! |                  | number of buckets is odd                                                 |
+//! | buckets · f / 2  | the buckets: four fingerprints of f bits, the first in the lowest bits   |
+//! |                  | of a little-endian word; 0 is an empty slot. If f is odd, every second   |
+//! |                  | bucket begins at bit 4 of a byte; the upper half of the last byte is     |
+//! |                  | then 0 if the number of buckets is odd                                   |
 //! | overflow · 16    | by `identity`, ascending: `identity` (u64 LE), the lower of the two      |
 //! |                  | buckets times 2^16, plus the fingerprint; `copies` (u64 LE) beyond those |
 //! |                  | in slots, at least 1                                                     |
 //!
-//! The other bucket of a fingerprint and the fingerprint of a hash are part of the format: see
-//! [`Places`].
+//! The computation of the fingerprint and of the two buckets is part of the format, see
+//! [`KeyBuckets`].
 #![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::bucket::{Buckets, Places};
+use super::bucket::{Buckets, KeyBuckets};
 use super::filter::{Cuckoo, OVERFLOW_ENTRY_LEN};
 use super::shape;
 use crate::error::FormatError;
@@ -38,54 +38,56 @@ pub(crate) struct CuckooView {
     count: usize,
     /// Bytes of all buckets.
     table_len: usize,
-    /// Keys that are not in slots.
+    /// Copies of keys that are not in slots.
     overflow_keys: u64,
 }
 
 impl StoredView for CuckooView {
     const CODE: u8 = 6;
 
-    /// Checks what the header says against the body, and the overflow against the buckets.
+    /// Checks the header against the body, and the overflow against the buckets.
     fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
-        let wrong = FormatError::Parameters;
+        let invalid = FormatError::Parameters;
         let [bits, count, overflow] = header.parameters;
-        let buckets = shape::layout(bits).ok_or(wrong("a fingerprint has 4 to 16 bits"))?;
+        let buckets =
+            shape::layout(bits).ok_or(invalid("a fingerprint does not have 4 to 16 bits"))?;
         let table_len = usize::try_from(buckets.table_len(count)).ok();
         let overflow_len = usize::try_from(overflow)
             .ok()
             .and_then(|overflow| overflow.checked_mul(OVERFLOW_ENTRY_LEN));
-        let both =
+        let table_and_overflow =
             table_len.zip(overflow_len).and_then(|(table, overflow)| table.checked_add(overflow));
-        let (Some(table_len), true) = (table_len, both == Some(body.len())) else {
-            return Err(wrong("the body is not as long as its buckets and its overflow copies"));
+        let (Some(table_len), true) = (table_len, table_and_overflow == Some(body.len())) else {
+            return Err(invalid("the length of the body does not match its buckets and overflow"));
         };
-        let count = usize::try_from(count).map_err(|_| wrong("too many buckets"))?;
+        let count = usize::try_from(count).map_err(|_| invalid("too many buckets"))?;
 
         let (table, overflow) = body.split_at(table_len);
-        if !buckets.ends_clean(table, count) {
-            return Err(wrong("the bits after the last bucket are not zero"));
+        if !buckets.is_padding_zero(table, count) {
+            return Err(invalid("the bits after the last bucket are not zero"));
         }
         let (mut overflow_keys, mut previous) = (0_u64, None);
         for (identity, copies) in entries(overflow) {
-            let places = Places::from_identity(identity, buckets, count);
+            let key = KeyBuckets::from_identity(identity, buckets, count);
             if previous >= Some(identity)
                 || copies == 0
-                || !places.is_some_and(|places| buckets.holds(table, places))
+                || !key.is_some_and(|key| buckets.holds(table, key))
             {
-                return Err(wrong("the overflow copies are not those of keys in buckets"));
+                return Err(invalid("an overflow entry is invalid or matches no key in a bucket"));
             }
-            overflow_keys =
-                overflow_keys.checked_add(copies).ok_or(wrong("more copies than keys"))?;
+            overflow_keys = overflow_keys
+                .checked_add(copies)
+                .ok_or(invalid("more overflow copies than keys"))?;
             previous = Some(identity);
         }
         if overflow_keys > header.keys {
-            return Err(wrong("more copies than keys"));
+            return Err(invalid("more overflow copies than keys"));
         }
         Ok(Self { buckets, count, table_len, overflow_keys })
     }
 
     fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
-        // A body that is longer than its buckets does no harm: places are within the buckets.
+        // The body may include the overflow: both buckets of a key are inside the table.
         self.buckets.contains(body, self.count, hash)
     }
 
@@ -118,7 +120,7 @@ impl CuckooView {
     #[expect(clippy::as_conversions, reason = "four")]
     pub(super) const SLOTS: usize = shape::SLOTS as usize;
 
-    /// Returns how many bits a fingerprint has.
+    /// Returns the bits of a fingerprint.
     pub(super) const fn fingerprint_bits(self) -> u32 {
         self.buckets.fingerprint_bits()
     }
@@ -129,14 +131,14 @@ impl CuckooView {
         self.buckets.get(self.buckets.word(body, bucket), slot)
     }
 
-    /// Returns a key's fingerprint and the two buckets in which it may be. Keys with overflow are in slots, too.
+    /// Returns the fingerprint and the two buckets of a key. Keys with overflow are in slots, too.
     #[inline]
-    pub(super) fn places(self, hash: KeyHash) -> Places {
-        Places::new(hash, self.buckets, self.count)
+    pub(super) fn key_buckets(self, hash: KeyHash) -> KeyBuckets {
+        KeyBuckets::new(hash, self.buckets, self.count)
     }
 }
 
-/// Reads the overflow copies.
+/// Iterates over the overflow entries: identity and copies.
 fn entries(overflow: &[u8]) -> impl Iterator<Item = (u64, u64)> {
     let (entries, _) = overflow.as_chunks::<OVERFLOW_ENTRY_LEN>();
     entries.iter().map(|entry| {
@@ -148,7 +150,7 @@ fn entries(overflow: &[u8]) -> impl Iterator<Item = (u64, u64)> {
 }
 
 impl Cuckoo {
-    /// Returns the stored form, to be read back by [`StoredFilter`](crate::StoredFilter) or
+    /// Returns the stored form, for [`StoredFilter`](crate::StoredFilter) and
     /// [`from_stored`](Self::from_stored).
     pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
         let header = Header {
@@ -169,7 +171,7 @@ impl Cuckoo {
         header.write(&[&self.table, &overflow])
     }
 
-    /// Copies the body of a stored filter into memory, and checks that it holds as many keys as the header says.
+    /// Copies the body of a stored filter into memory, and checks the number of keys in the header.
     pub(crate) fn from_body(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
         if header.kind != CuckooView::CODE {
             return Err(FormatError::Parameters("the filter is not a cuckoo filter"));
@@ -183,7 +185,7 @@ impl Cuckoo {
             |bucket| buckets.slots().abs_diff(buckets.count(buckets.word(table, bucket), 0));
         let taken: u64 = (0..count).map(|bucket| u64::from(taken(bucket))).sum();
         if taken.checked_add(overflow_keys) != Some(header.keys) {
-            return Err(FormatError::Parameters("the buckets do not hold as many keys as it says"));
+            return Err(FormatError::Parameters("the number of keys does not match the buckets"));
         }
         Ok(Self {
             buckets,

@@ -1,4 +1,4 @@
-//! The promises of the cuckoo filter, counted.
+//! Tests of the cuckoo filter: size, error rate, removal, damage.
 
 use std::collections::BTreeMap;
 
@@ -13,18 +13,18 @@ use crate::{
     Membership, Remove, Seed, Sizing, StoredFilter, build, theory,
 };
 
-/// Hashes of the numbers from zero; streams with different numbers share none.
+/// Hashes of the numbers from zero; different streams have different hashes.
 fn keys(stream: u64, count: u64) -> impl Iterator<Item = KeyHash> {
     let seed = Seed::new(stream);
     (0..count).map(move |key| KeyHash::new(seed, &key.to_le_bytes()))
 }
 
-/// An empty filter of so many buckets.
+/// Creates an empty filter of `count` buckets.
 fn empty(bits: u32, slots: u32, count: u64) -> Cuckoo {
     Cuckoo::with_shape(Shape { buckets: Buckets::new(bits, slots), count }).expect("small enough")
 }
 
-/// A filter of so many buckets of four, with keys of stream 1.
+/// Creates a filter of `count` buckets of four, with keys of stream 1.
 fn filled(bits: u32, count: u64, keys_wanted: u64) -> Cuckoo {
     let mut filter = empty(bits, 4, count);
     for key in keys(1, keys_wanted) {
@@ -39,13 +39,12 @@ fn parsed(filter: &Cuckoo) -> StoredFilter<Vec<u8>> {
 
 #[test]
 fn eight_and_a_half_bits_a_key_suffice_at_every_size() {
-    // The largest first: its figures are the headline.
     let sizes = [
         1_000_000, 1_000, 1_023, 1_024, 1_025, 3_000, 10_000, 16_385, 40_000, 65_536, 65_537,
         99_999, 131_073, 200_000, 262_145, 300_000, 524_289,
     ];
     for size in sizes {
-        // An error rate of 3 % is what fingerprints of 8 bits give.
+        // Fingerprints of 8 bits have an error rate of 3 %.
         let rate = ErrorRate::new(0.03).expect("a rate");
         let mut filter = Cuckoo::new(Sizing::ErrorRate(rate), size).expect("possible");
         assert_eq!(filter.fingerprint_bits(), 8);
@@ -62,7 +61,7 @@ fn eight_and_a_half_bits_a_key_suffice_at_every_size() {
 }
 
 #[test]
-fn strangers_pass_as_often_as_theory_says() {
+fn the_measured_error_rate_is_that_of_theory() {
     // Bits of a fingerprint, load, probes.
     let settings = [
         (4, 0.94, 200_000),
@@ -95,7 +94,7 @@ fn strangers_pass_as_often_as_theory_says() {
         let (expected, probes) = (rate * probes as f64, probes as f64);
         println!("{bits} bits, load {load}: {rate:.6} promised, {:.6} measured", passed / probes);
         assert!((passed - expected).abs() < 3.0 * expected.sqrt(), "{passed}, not {expected}");
-        // Overflow keys pass as little as those in slots: at 4 bits they are one in a thousand.
+        // The overflow does not change the error rate.
         assert!((filter.stats().error_rate / rate - 1.0).abs() < 0.01, "{bits} bits");
     }
     assert!((theory::cuckoo_error_rate(120_000, 31_250, 8) - 0.03).abs() < 0.001);
@@ -103,7 +102,7 @@ fn strangers_pass_as_often_as_theory_says() {
 }
 
 #[test]
-fn buckets_fill_as_the_literature_says_before_the_first_failure() {
+fn the_load_at_the_first_failure_is_that_of_the_literature() {
     for (slots, load) in [(1, 0.50), (2, 0.84), (4, 0.95), (8, 0.98)] {
         let buckets = 400_000 / u64::from(slots);
         let reached = Cuckoo::load_at_first_refusal(slots, buckets, keys(3, u64::MAX));
@@ -136,8 +135,7 @@ fn a_member_is_never_denied_in_a_hundred_million_probes() {
     }
 }
 
-/// Asks for all keys in memory, stored, and back in memory; removes every other one, and asks for
-/// the rest in memory and stored. Four probes a key in all.
+/// Looks up all keys in memory and stored, before and after every other key is removed.
 fn lookups_find_all(sizing: Sizing, size: u64) {
     let mut filter = Cuckoo::new(sizing, size).expect("possible");
     for key in keys(4, size) {
@@ -148,17 +146,17 @@ fn lookups_find_all(sizing: Sizing, size: u64) {
     assert!(keys(4, size).all(|key| stored.may_contain(key)), "{size} stored");
     assert_eq!((stored.key_count(), stored.stats()), (size, filter.stats()));
 
-    let mut filter = Cuckoo::from_stored(&stored).expect("what it says");
+    let mut filter = Cuckoo::from_stored(&stored).expect("consistent");
     assert_eq!(filter.to_stored(Seed::new(1)), stored.into_inner());
     for key in keys(4, size).step_by(2) {
-        filter.remove(key).expect("it is there");
+        filter.remove(key).expect("a member");
     }
     let stored = parsed(&filter);
     for key in keys(4, size).skip(1).step_by(2) {
         assert!(filter.may_contain(key) && stored.may_contain(key), "{size} after removes");
     }
     for key in keys(4, size).skip(1).step_by(2) {
-        filter.remove(key).expect("it is there");
+        filter.remove(key).expect("a member");
     }
     assert!(keys(4, size).all(|key| !filter.may_contain(key)), "{size}: nothing is left");
 }
@@ -171,13 +169,13 @@ fn a_failed_insert_changes_nothing() {
         let mut members = Vec::new();
         let mut before = filter.clone();
         for failures in 0..50 {
-            // Up to the next refusal, and what was there before it.
+            // Inserts up to the next failure; `before` is the filter before the last insert.
             members.extend(candidates.by_ref().take_while(|key| {
                 before.clone_from(&filter);
                 filter.insert(*key).is_ok()
             }));
             let same = filter.to_stored(Seed::new(0)) == before.to_stored(Seed::new(0));
-            assert!(same, "{count} buckets changed at refusal {failures}");
+            assert!(same, "{count} buckets changed at failure {failures}");
         }
         assert!(members.iter().all(|key| filter.may_contain(*key)), "{count} buckets lost a key");
         assert_eq!(filter.stats().keys, members.len() as u64);
@@ -185,17 +183,16 @@ fn a_failed_insert_changes_nothing() {
 }
 
 #[test]
-fn a_hundred_copies_of_a_key_go_in_and_come_out() {
+fn a_hundred_copies_of_a_key_can_be_inserted_and_removed() {
     for count in [1, 2, 3, 1_000] {
         let mut filter = empty(8, 4, count);
         let [key, other, ..] = keys(6, 2).collect::<Vec<_>>()[..] else { unreachable!() };
         for copies in 1..=100 {
-            filter.insert(key).expect("never refused");
+            filter.insert(key).expect("copies never fail");
             assert_eq!(filter.copies(key), copies);
         }
-        // The classic filter would have lost both buckets after eight copies.
-        filter.insert(other).expect("the copies take three slots only");
-        let mut filter = Cuckoo::from_stored(&parsed(&filter)).expect("what it says");
+        filter.insert(other).expect("the copies take only three slots");
+        let mut filter = Cuckoo::from_stored(&parsed(&filter)).expect("consistent");
         for copies in (0..100).rev() {
             assert!(filter.may_contain(key));
             filter.remove(key).expect("a copy is left");
@@ -208,7 +205,7 @@ fn a_hundred_copies_of_a_key_go_in_and_come_out() {
 }
 
 #[test]
-fn a_key_that_a_full_filter_holds_is_not_refused() {
+fn a_full_filter_accepts_copies_of_its_keys() {
     let mut filter = empty(8, 4, 50);
     let members: Vec<_> = keys(7, u64::MAX).take_while(|key| filter.insert(*key).is_ok()).collect();
     for key in &members {
@@ -226,8 +223,8 @@ fn the_same_inserts_give_the_same_bytes() {
 }
 
 #[test]
-fn an_error_rate_is_kept_by_the_cheapest_layout() {
-    // Error rate, keys, bits of a fingerprint, bits per key at most.
+fn the_smallest_layout_for_an_error_rate_is_chosen() {
+    // Error rate, keys, bits of a fingerprint, maximum bits per key.
     let settings = [
         (0.5, 10_000, 4, 4.26),
         (0.2, 10_000, 5, 5.9),
@@ -252,14 +249,14 @@ fn an_error_rate_is_kept_by_the_cheapest_layout() {
     for rate in [1e-6, 1e-30] {
         let sizing = Sizing::ErrorRate(ErrorRate::new(rate).expect("a rate"));
         assert_eq!(
-            Cuckoo::new(sizing, 10_000).expect_err("too seldom"),
+            Cuckoo::new(sizing, 10_000).expect_err("too low a rate"),
             BuildError::ErrorRate(rate)
         );
     }
 }
 
 #[test]
-fn bits_per_key_and_bytes_buy_the_longest_fingerprints_that_fit() {
+fn a_budget_gives_the_longest_fingerprints_that_fit() {
     for (bits_per_key, bits) in
         [(8.4, 8), (9.3, 8), (9.4, 9), (12.4, 11), (12.6, 12), (16.6, 15), (16.8, 16), (64.0, 16)]
     {
@@ -282,13 +279,13 @@ fn bits_per_key_and_bytes_buy_the_longest_fingerprints_that_fit() {
     assert_eq!(refused(Sizing::BitsPerKey(4.1), 10_000), BuildError::Full);
     assert_eq!(refused(Sizing::Bytes(65), 1), BuildError::Budget { needed: 66, budget: 65 });
     assert_eq!(refused(Sizing::Bytes(550), 1_000), BuildError::Full);
-    assert!(Cuckoo::new(Sizing::Bytes(64 + 17), 30).is_ok(), "tight, and at the user's risk");
+    assert!(Cuckoo::new(Sizing::Bytes(64 + 17), 30).is_ok(), "tight, but may succeed");
     assert!(Cuckoo::new(Sizing::BitsPerKey(4.3), 3).is_ok());
     assert_eq!(refused(Sizing::BitsPerKey(1e18), 1 << 40), BuildError::Memory);
 }
 
 #[test]
-fn a_filter_for_no_keys_takes_no_bits_and_no_keys() {
+fn a_filter_for_zero_keys_has_no_body_and_accepts_no_key() {
     let mut filter = Cuckoo::new(Sizing::BitsPerKey(10.0), 0).expect("possible");
     assert!(keys(1, 1_000).all(|key| !filter.may_contain(key)));
     let key = KeyHash::from_u64(1);
@@ -300,7 +297,7 @@ fn a_filter_for_no_keys_takes_no_bits_and_no_keys() {
 
 #[test]
 fn keys_that_do_not_fit_get_a_larger_filter_or_shorter_fingerprints() {
-    // Each key twice fills no more than 88 %: pairs must share their buckets.
+    // If each key occurs twice, only a load of 88 % is possible.
     let twice: Vec<_> = keys(8, 20_000).flat_map(|key| [key, key]).collect();
     let rate = Sizing::ErrorRate(ErrorRate::HBASE);
     for (sizing, bits) in [(rate, 10), (Sizing::BitsPerKey(12.6), 10)] {
@@ -313,7 +310,7 @@ fn keys_that_do_not_fit_get_a_larger_filter_or_shorter_fingerprints() {
 }
 
 #[test]
-fn copies_aside_are_paid_from_the_budget() {
+fn the_overflow_counts_towards_the_budget() {
     // A hundred keys with fifty copies each among 5,000 with one.
     let many: Vec<_> = keys(8, 5_000).chain((0..50).flat_map(|_| keys(8, 100))).collect();
     for bits_per_key in [8.5, 13.0, 17.0] {
@@ -324,7 +321,7 @@ fn copies_aside_are_paid_from_the_budget() {
         assert!((bytes - 8..=bytes).contains(&(filter.to_stored(Seed::new(1)).len() as u64)));
         assert!(keys(8, 100).all(|key| filter.copies(key) >= 51));
     }
-    // All keys alike, and no room to say how many: an error only where a budget is strict.
+    // Only copies of one key, and no room for the overflow: an error only if the budget is strict.
     for count in [4, 9, 1_000] {
         let alike = vec![many[0]; count];
         let filter = Cuckoo::from_keys(Sizing::BitsPerKey(8.4), &alike).expect("possible");
@@ -335,12 +332,12 @@ fn copies_aside_are_paid_from_the_budget() {
 }
 
 #[test]
-fn a_filter_grows_from_the_hashes_of_its_keys() {
+fn a_filter_can_be_rebuilt_larger() {
     let sizing = Sizing::BitsPerKey(8.5);
     let mut filter = Cuckoo::new(sizing, 1_000).expect("possible");
     assert!(keys(9, 1_000).all(|key| filter.insert(key).is_ok()));
     let before = filter.to_stored(Seed::new(0));
-    // Room for too few: it stays as it was.
+    // A capacity below the number of keys leaves the filter unchanged.
     assert_eq!(filter.grow(sizing, 1_000, keys(9, 2_000)), Err(BuildError::Full));
     assert_eq!(filter.to_stored(Seed::new(0)), before);
     filter.grow(sizing, 2_000, keys(9, 1_000)).expect("room for all");
@@ -348,12 +345,12 @@ fn a_filter_grows_from_the_hashes_of_its_keys() {
     assert!(keys(10, 1_000).all(|key| filter.insert(key).is_ok()));
 }
 
-/// A sound stored filter with overflow.
+/// Returns a sound stored filter with overflow.
 fn sound() -> Vec<u8> {
     sound_at(12)
 }
 
-/// The same, of another width.
+/// Returns a sound stored filter with overflow and fingerprints of `bits` bits.
 fn sound_at(bits: u32) -> Vec<u8> {
     let mut filter = filled(bits, 20, 60);
     for key in keys(1, 3).chain(keys(1, 3)).chain(keys(1, 2)) {
@@ -363,7 +360,7 @@ fn sound_at(bits: u32) -> Vec<u8> {
 }
 
 #[test]
-fn every_flipped_bit_and_every_cut_is_found() {
+fn every_flipped_bit_and_every_truncation_is_detected() {
     let sound = sound();
     assert!(StoredFilter::parse(&sound).is_ok());
     for bit in 0..sound.len() * 8 {
@@ -376,8 +373,8 @@ fn every_flipped_bit_and_every_cut_is_found() {
     }
 }
 
-/// Reads what a hostile writer has sealed with the right checksum, and uses it if it is let through.
-fn survives(mut bytes: Vec<u8>) {
+/// Corrects the checksum of damaged bytes, parses them, and uses the filter if it parses.
+fn assert_harmless(mut bytes: Vec<u8>) {
     let checksum = xxh3_64_with_seed(&bytes[..HEADER_LEN - 8], xxh3_64(&bytes[HEADER_LEN..]));
     bytes[HEADER_LEN - 8..HEADER_LEN].copy_from_slice(&checksum.to_le_bytes());
     let Ok(stored) = StoredFilter::parse(bytes) else { return };
@@ -403,7 +400,7 @@ fn a_hundred_thousand_hostile_mutants_do_no_harm() {
     for _ in 0..100_000 {
         let mut mutant = sounds[random(sounds.len())].clone();
         for _ in 0..=random(4) {
-            // The header's numbers and the overflow copies are where harm could come from.
+            // Mostly the header's numbers and the overflow copies.
             let at = match random(4) {
                 0 => random(mutant.len()),
                 1 => mutant.len() - 1 - random(48),
@@ -411,12 +408,12 @@ fn a_hundred_thousand_hostile_mutants_do_no_harm() {
             };
             mutant[at] = [0, 1, 0xff, random(256) as u8][random(4)];
         }
-        survives(mutant);
+        assert_harmless(mutant);
     }
 }
 
 #[test]
-fn what_contradicts_itself_is_refused() {
+fn contradictory_fields_are_rejected() {
     let sound = sound();
     let with = |at: usize, number: u64| {
         let mut bytes = sound.clone();
@@ -429,15 +426,15 @@ fn what_contradicts_itself_is_refused() {
     let copies_at = sound.len() - 8;
     assert!(with(keys_at, 68).is_ok());
     for (at, number) in [
-        (keys_at, 67),            // Fewer than the buckets hold.
-        (keys_at, u64::MAX),      // More.
-        (count_at, 19),           // Does not agree with the length.
+        (keys_at, 67),            // Fewer keys than in the buckets.
+        (keys_at, u64::MAX),      // More keys than in the buckets.
+        (count_at, 19),           // Contradicts the length.
         (count_at, u64::MAX),     // Overflows.
-        (overflow_at, 0),         // Does not agree with the length.
+        (overflow_at, 0),         // Contradicts the length.
         (overflow_at, u64::MAX),  // Overflows.
         (copies_at, 0),           // No copies.
         (copies_at, u64::MAX),    // More copies than keys.
-        (copies_at - 8, 0),       // No fingerprint, and not ascending.
+        (copies_at - 8, 0),       // Fingerprint 0, and not ascending.
         (copies_at - 8, 1 << 63), // No such bucket.
     ] {
         assert!(matches!(with(at, number), Err(FormatError::Parameters(_))), "{number} at {at}");
@@ -450,10 +447,9 @@ fn what_contradicts_itself_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// Against a multiset of what the filter can tell apart: answers, copies and refusals are
-    /// exact, and a refusal leaves every byte as it was.
+    /// Compares the filter with a multiset of identities. A failed operation changes no byte.
     #[test]
-    fn it_is_a_multiset_of_fingerprints_in_places(
+    fn the_filter_is_a_multiset_of_identities(
         bits in 4_u32..=16,
         count in 1_u64..14,
         operations in prop::collection::vec((0_u64..60, 0_u8..10), 0..200),
@@ -463,8 +459,8 @@ proptest! {
         let names: Vec<_> = keys(12, 60).collect();
         for (key, operation) in operations {
             let key = names[key as usize];
-            let held = model.entry(filter.places(key).identity()).or_default();
-            // Six of ten insert; one of them a burst of copies.
+            let held = model.entry(filter.key_buckets(key).identity()).or_default();
+            // Six of ten operations insert; operation 0 inserts 20 copies.
             let times = if operation == 0 { 20 } else { 1 };
             for _ in 0..times {
                 let before = filter.to_stored(Seed::new(0));
@@ -486,9 +482,9 @@ proptest! {
         }
 
         let stored = parsed(&filter);
-        let again = Cuckoo::from_stored(&stored).expect("what it says");
+        let again = Cuckoo::from_stored(&stored).expect("consistent");
         for key in names {
-            let held = model.get(&filter.places(key).identity()).copied().unwrap_or(0);
+            let held = model.get(&filter.key_buckets(key).identity()).copied().unwrap_or(0);
             prop_assert_eq!(filter.copies(key), held);
             prop_assert_eq!(again.copies(key), held);
             prop_assert_eq!(filter.may_contain(key), held > 0);
@@ -512,7 +508,7 @@ fn every_width_holds_its_keys_at_the_planned_load() {
             assert!(keys(size, size).all(|key| filter.may_contain(key)), "{size}, {bits} bits");
             let stored = parsed(&filter);
             assert!(keys(size, size).all(|key| stored.may_contain(key)), "{size}, {bits} bits");
-            // The overflow comes on top: of the shortest fingerprints hardly anything.
+            // The overflow is not part of the plan.
             let stats = filter.stats();
             let overflow = stats.bytes - planned.bytes;
             assert!(
@@ -524,7 +520,7 @@ fn every_width_holds_its_keys_at_the_planned_load() {
                 assert!(per_key <= f64::from(bits) / 0.94, "{per_key} at {bits} bits");
             }
             for key in keys(size, size) {
-                filter.remove(key).expect("it is there");
+                filter.remove(key).expect("a member");
             }
             assert_eq!((filter.stats().keys, filter.load()), (0, 0.0));
         }
@@ -535,9 +531,8 @@ fn every_width_holds_its_keys_at_the_planned_load() {
     }
 }
 
-/// The figure by which cuckoo filters are compared: 12.5 when there were only 8, 12 and 16 bits.
 #[test]
-fn one_error_in_a_hundred_takes_ten_and_a_half_bits_a_key() {
+fn an_error_rate_of_one_per_cent_takes_ten_and_a_half_bits_a_key() {
     let sizing = Sizing::ErrorRate(ErrorRate::HBASE);
     let filter =
         Cuckoo::from_keys(sizing, &keys(1, 1_000_000).collect::<Vec<_>>()).expect("possible");
@@ -550,11 +545,11 @@ fn one_error_in_a_hundred_takes_ten_and_a_half_bits_a_key() {
     assert!((passed - expected).abs() < 3.0 * expected.sqrt(), "{passed}, not {expected}");
 }
 
-/// Filters of odd widths end within a byte, which the stored form leaves zero.
+/// An odd number of buckets of an odd width ends in the middle of a byte.
 #[test]
-fn bits_after_the_last_bucket_are_refused() {
+fn bits_after_the_last_bucket_are_rejected() {
     for bits in (5..=15).step_by(2) {
-        for (count, is_free) in [(7, true), (8, false)] {
+        for (count, has_padding) in [(7, true), (8, false)] {
             let sound = empty(bits, 4, count).to_stored(Seed::new(1));
             assert_eq!(sound.len() - HEADER_LEN, (count as usize * bits as usize).div_ceil(2));
             let mut bytes = sound.clone();
@@ -563,16 +558,16 @@ fn bits_after_the_last_bucket_are_refused() {
             bytes[56..64].copy_from_slice(&checksum.to_le_bytes());
             assert_eq!(
                 StoredFilter::parse(bytes).is_err(),
-                is_free,
+                has_padding,
                 "{bits} bits, {count} buckets"
             );
         }
     }
 }
 
-/// Filters stored before there were other widths: the same keys give the same bytes as they did.
+/// The stored form is stable.
 #[test]
-fn filters_of_8_12_and_16_bits_are_stored_as_ever() {
+fn the_stored_bytes_of_8_12_and_16_bits_do_not_change() {
     for (bits, expected) in
         [(8, 0xcecf_a51a_8bb3_f0c6), (12, 0xd241_2b98_c720_52bd), (16, 0x46b2_9333_f15e_aff6)]
     {

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::layout::{Found, Layout};
+use super::layout::{Layout, LocatedCell};
 use super::options::{DLeftOptions, SUBTABLES};
 use super::shape::Shape;
 use super::stash::Stashed;
@@ -12,10 +12,11 @@ use crate::membership::{FilterStats, Insert, Membership, Remove};
 use crate::memory::allocate;
 use crate::sizing::Sizing;
 
-/// A d-left filter in memory: keys can be added to it and taken out.
+/// A d-left filter in memory; keys can be inserted and removed.
 ///
-/// It is sized for a number of keys, at which seven of eight cells are in use. It takes some more, into
-/// a stash at last, which may exceed a budget of bytes by a little, and is then [`Full`].
+/// With the planned number of keys, seven of eight cells are in use. More keys fill the other
+/// cells, then a stash, which may slightly exceed a budget of bytes; then inserts fail with
+/// [`Full`].
 ///
 /// ```
 /// use filter::{DLeft, ErrorRate, Insert, KeyHash, Membership, Remove, Seed, Sizing};
@@ -34,9 +35,9 @@ use crate::sizing::Sizing;
 #[derive(Clone, Debug)]
 pub struct DLeft {
     pub(super) layout: Layout,
-    /// The subtables, one after the other.
+    /// The subtables.
     pub(super) table: Vec<u8>,
-    /// The keys that found no cell, by number.
+    /// The keys that found no free cell, sorted by number.
     pub(super) stash: Vec<Stashed>,
     /// Cells in use in each subtable.
     pub(super) used: [u64; *SUBTABLES.end() as usize],
@@ -44,22 +45,22 @@ pub struct DLeft {
 }
 
 impl DLeft {
-    /// Makes an empty filter for so many keys, with four subtables and counters of two bits.
+    /// Creates an empty filter for `keys` keys, with four subtables and counters of two bits.
     ///
-    /// A filter sized for no keys has no cells: it takes none, and denies all.
+    /// A filter for zero keys has no cells: it contains nothing, and each insert fails.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if no filter of that sizing can be made.
+    /// [`BuildError`] if no filter can have that size.
     pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
         Self::with_options(sizing, keys, DLeftOptions::default())
     }
 
-    /// Makes an empty filter for so many keys, laid out as told.
+    /// Creates an empty filter for `keys` keys with this layout.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if no filter of that sizing can be made.
+    /// [`BuildError`] if no filter can have that size.
     pub fn with_options(
         sizing: Sizing,
         keys: u64,
@@ -68,15 +69,15 @@ impl DLeft {
         Self::with_shape(Shape::new(sizing, keys, options)?)
     }
 
-    /// Makes a filter of these keys, which may repeat.
+    /// Builds a filter of the keys, which may contain copies.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if no filter of that sizing can be made. [`BuildError::Full`] if a budget is so
-    /// tight, and luck so bad, that some keys find no place in it.
+    /// [`BuildError`] if no filter can have that size. [`BuildError::Full`] if some keys do not fit
+    /// into a tight budget.
     pub fn from_keys(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
         let mut shape = Shape::new(sizing, keys.len() as u64, DLeftOptions::default())?;
-        // Once is the rule and twice is rare; the loop ends, lest odd hashes make it endless.
+        // The first attempt nearly always succeeds. Limited, because hostile hashes always fail.
         for _ in 0..8 {
             let mut filter = Self::with_shape(shape)?;
             let is_in = keys.iter().all(|key| filter.insert(*key) == Ok(()));
@@ -94,27 +95,27 @@ impl DLeft {
         Err(BuildError::Full)
     }
 
-    /// Returns what a filter will cost and how often it will err once it holds so many keys.
+    /// Estimates size and error rate of a filter with `keys` keys.
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
         Self::plan_with_options(sizing, keys, DLeftOptions::default())
     }
 
-    /// Says what a filter laid out as told will cost and how often it will err once it holds so many different
-    /// keys, without making it.
+    /// Estimates size and error rate of a filter with `keys` distinct keys and this layout.
     ///
     /// ```
     /// use filter::{DLeft, DLeftOptions, ErrorRate, Sizing};
     ///
     /// let sizing = Sizing::ErrorRate(ErrorRate::new(0.01)?);
     /// let four = DLeft::plan_with_options(sizing, 1_000_000, DLeftOptions::default())?;
-    /// let two = DLeft::plan_with_options(sizing, 1_000_000, DLeftOptions::default().subtables(2))?;
+    /// let options = DLeftOptions::default().subtables(2);
+    /// let two = DLeft::plan_with_options(sizing, 1_000_000, options)?;
     /// assert!(two.bits_per_key() < four.bits_per_key());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if no filter of that sizing can be made.
+    /// [`BuildError`] if no filter can have that size.
     pub fn plan_with_options(
         sizing: Sizing,
         keys: u64,
@@ -129,24 +130,28 @@ impl DLeft {
         Ok(Self { layout, table, stash: Vec::new(), used, keys: 0 })
     }
 
-    /// Returns how often the key was inserted, up to [`CounterBits::copies_max`](crate::CounterBits::copies_max); never too low, and
-    /// too high for as few keys as the filter errs about.
+    /// Returns the number of copies of a key, up to the counters' maximum.
+    ///
+    /// The maximum is [`CounterBits::copies_max`](crate::CounterBits::copies_max). The number is
+    /// never too low, and too high with the probability of a false positive.
     pub fn copies(&self, hash: KeyHash) -> u32 {
         let number = self.layout.permutations.number(hash);
-        let stashed = self.stash_place(number).map_or(0, |place| self.stash[place].copies);
+        let stashed = self.stash_position(number).map_or(0, |position| self.stash[position].copies);
         let copies = self.layout.search(&self.table, number).copies + stashed;
         copies.min(self.layout.shape.counter_bits.copies_max())
     }
 
-    /// Returns how full each subtable is, from 0 to 1. They should be within some per cent of one
-    /// another, and at 0.875 when the filter holds the keys it was made for.
+    /// Iterates over the loads of the subtables, from 0 to 1.
+    ///
+    /// The loads should differ by some per cent at most, and are 0.875 with the planned number of
+    /// keys.
     pub fn subtable_loads(&self) -> impl ExactSizeIterator<Item = f64> {
         let cells = self.layout.shape.subtable_cells().max(1) as f64;
         let subtables = self.layout.shape.subtables as usize;
         self.used.into_iter().take(subtables).map(move |used| used as f64 / cells)
     }
 
-    /// Returns how many different keys found no cell and are in the stash.
+    /// Returns the number of distinct keys in the stash.
     pub fn stash_len(&self) -> usize {
         self.stash.len()
     }
@@ -156,24 +161,25 @@ impl DLeft {
         self.layout.shape.remainder_bits
     }
 
-    /// Returns how many cells and places in the stash are taken: as many as there are different keys,
-    /// or some more if keys have many copies.
+    /// Returns the number of cells in use and keys in the stash.
+    ///
+    /// That is the number of distinct keys, or more if keys with many copies have several cells.
     pub(super) fn entries(&self) -> u64 {
         self.used.iter().sum::<u64>() + self.stash.len() as u64
     }
 
-    /// Finds a number in the stash, or where it would stand.
-    fn stash_place(&self, number: u64) -> Result<usize, usize> {
+    /// Returns the index of a number in the stash, or the index at which to insert it.
+    fn stash_position(&self, number: u64) -> Result<usize, usize> {
         self.stash.binary_search_by_key(&number, |stashed| stashed.number)
     }
 
     /// Sets the counter of a cell.
-    fn set(&mut self, found: Found, counter: u32) {
-        let Found { at, cell, place, .. } = found;
-        self.layout.cells.set(&mut self.table, at, cell, place, counter);
+    fn set(&mut self, found: LocatedCell, counter: u32) {
+        let LocatedCell { at, cell, position, .. } = found;
+        self.layout.cells.set(&mut self.table, at, cell, position, counter);
     }
 
-    fn counter(&self, found: Found) -> u32 {
+    fn counter(&self, found: LocatedCell) -> u32 {
         self.layout.cells.counter(found.bucket, found.cell)
     }
 }
@@ -181,16 +187,16 @@ impl DLeft {
 impl Membership for DLeft {
     fn may_contain(&self, hash: KeyHash) -> bool {
         let number = self.layout.permutations.number(hash);
-        self.layout.contain(&self.table, number)
-            || !self.stash.is_empty() && self.stash_place(number).is_ok()
+        self.layout.contains(&self.table, number)
+            || !self.stash.is_empty() && self.stash_position(number).is_ok()
     }
 
     fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [bool]) {
-        self.layout.contain_batch(&self.table, hashes, answers);
+        self.layout.contains_batch(&self.table, hashes, answers);
         if !self.stash.is_empty() {
             for (hash, answer) in hashes.iter().zip(answers) {
                 *answer =
-                    *answer || self.stash_place(self.layout.permutations.number(*hash)).is_ok();
+                    *answer || self.stash_position(self.layout.permutations.number(*hash)).is_ok();
             }
         }
     }
@@ -220,24 +226,24 @@ impl Insert for DLeft {
         let keys = self.keys.checked_add(1).ok_or(Full)?;
         let number = self.layout.permutations.number(hash);
         let search = self.layout.search(&self.table, number);
-        let stashed = self.stash_place(number);
-        let stashed_copies = stashed.map_or(0, |place| self.stash[place].copies);
+        let stashed = self.stash_position(number);
+        let stashed_copies = stashed.map_or(0, |position| self.stash[position].copies);
         let counter_bits = self.layout.shape.counter_bits;
 
         if search.copies + stashed_copies < counter_bits.copies_max() {
-            let is_open = |found: &Found| self.counter(*found) < counter_bits.counter_max();
+            let is_open = |found: &LocatedCell| self.counter(*found) < counter_bits.counter_max();
             match (search.cell.filter(is_open), stashed, search.free) {
                 (Some(open), ..) => self.set(open, self.counter(open) + 1),
-                (None, Ok(place), _) => self.stash[place].copies += 1,
+                (None, Ok(position), _) => self.stash[position].copies += 1,
                 (None, Err(_), Some(free)) => {
                     self.set(free, 1);
                     self.used[free.subtable] += 1;
                 }
-                (None, Err(place), None) => {
+                (None, Err(position), None) => {
                     if self.stash.len() >= self.layout.shape.stash_max() || self.table.is_empty() {
                         return Err(Full);
                     }
-                    self.stash.insert(place, Stashed { number, copies: 1 });
+                    self.stash.insert(position, Stashed { number, copies: 1 });
                 }
             }
         }
@@ -247,18 +253,21 @@ impl Insert for DLeft {
 }
 
 impl Remove for DLeft {
-    /// Takes one copy of a key out. A key that was inserted [`CounterBits::copies_max`](crate::CounterBits::copies_max) times stays.
+    /// Removes one copy of a key.
+    ///
+    /// A key that was inserted [`CounterBits::copies_max`](crate::CounterBits::copies_max) times
+    /// stays.
     fn remove(&mut self, hash: KeyHash) -> Result<(), Absent> {
         let keys = self.keys.checked_sub(1).ok_or(Absent)?;
         let number = self.layout.permutations.number(hash);
         let search = self.layout.search(&self.table, number);
-        let stashed = self.stash_place(number);
-        let stashed_copies = stashed.map_or(0, |place| self.stash[place].copies);
+        let stashed = self.stash_position(number);
+        let stashed_copies = stashed.map_or(0, |position| self.stash[position].copies);
 
         if search.copies + stashed_copies < self.layout.shape.counter_bits.copies_max() {
             match (stashed, search.cell) {
-                (Ok(place), _) if stashed_copies > 1 => self.stash[place].copies -= 1,
-                (Ok(place), _) => drop(self.stash.remove(place)),
+                (Ok(position), _) if stashed_copies > 1 => self.stash[position].copies -= 1,
+                (Ok(position), _) => drop(self.stash.remove(position)),
                 (Err(_), Some(found)) => {
                     let counter = self.counter(found) - 1; // A cell in use counts at least one.
                     self.set(found, counter);

@@ -1,175 +1,175 @@
-//! Where a key may be in a table, and what is there: the same for a filter in memory and for one that is
-//! stored.
+//! The positions of keys in a table, and lookups, for filters in memory and stored filters.
 
-use super::cells::{Bucket, Cell, Cells};
+use super::cells::{Bucket, Cell, CellLayout};
 use super::options::SUBTABLES;
-use super::permutations::{Permutations, Place};
+use super::permutations::{Permutations, Position};
 use super::shape::Shape;
 use crate::hash::KeyHash;
 use crate::kernel::{self, CACHED_LEN, CellTarget};
 
 pub(super) use super::shape::CELLS;
 
-/// How many keys of a batch are prefetched together: with four buckets each, they keep a core's line
-/// buffers busy.
+/// Keys that a batch lookup prefetches together.
+///
+/// With four buckets each, they use all line fill buffers of a core.
 const BATCH: usize = 8;
 
-/// Where a key may be, by subtable.
+/// The byte offset and remainder of a key, by subtable.
 type Targets = [CellTarget; *SUBTABLES.end() as usize];
 
-/// What is known of a table without its bytes: where a key goes, and how cells lie there.
+/// The shape, permutations and cell layout of a table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
     pub(super) shape: Shape,
     pub(super) permutations: Permutations,
-    pub(super) cells: Cells,
+    pub(super) cells: CellLayout,
 }
 
-/// A cell of the table, with the bucket that it was found in.
+/// A cell of the table, with its bucket and the key's position.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
+pub(super) struct LocatedCell {
     pub(super) subtable: usize,
     pub(super) at: usize,
     pub(super) bucket: Bucket,
     pub(super) cell: Cell,
-    pub(super) place: Place,
+    pub(super) position: Position,
 }
 
-/// What the table holds of a key.
+/// The result of searching the table for a key.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Search {
-    /// How many copies are counted in cells.
+pub(super) struct SearchResult {
+    /// Number of copies in cells.
     pub(super) copies: u32,
-    /// A cell of the key: one whose counter is not full, if there is one.
-    pub(super) cell: Option<Found>,
+    /// A cell of the key, if possible one whose counter is not full.
+    pub(super) cell: Option<LocatedCell>,
     /// The free cell that a new key would get.
-    pub(super) free: Option<Found>,
+    pub(super) free: Option<LocatedCell>,
 }
 
 impl Layout {
     pub(super) fn new(shape: Shape) -> Self {
-        Self { shape, permutations: Permutations::new(shape), cells: Cells::new(shape) }
+        Self { shape, permutations: Permutations::new(shape), cells: CellLayout::new(shape) }
     }
 
-    /// Returns at which byte of the table a bucket begins. (Its length fits a `usize`, and so does
-    /// this.)
+    /// Returns the byte offset of a bucket in the table.
     #[inline]
     fn bucket_at(&self, subtable: usize, bucket: u64) -> usize {
         self.bucket_index(subtable, bucket) * self.shape.cell_bits() as usize
     }
 
-    /// Returns which bucket that is, of those of all subtables.
+    /// Returns the index of a bucket among the buckets of all subtables.
     #[inline]
     const fn bucket_index(&self, subtable: usize, bucket: u64) -> usize {
         subtable * self.shape.buckets as usize + bucket as usize
     }
 
-    /// Iterates over the places of a number, one a subtable: which bucket, and the remainder there.
+    /// Iterates over the positions of a number, one per subtable: bucket index and remainder.
     #[inline]
-    pub(super) fn places(&self, number: u64) -> impl Iterator<Item = (usize, u32)> {
+    pub(super) fn positions(&self, number: u64) -> impl Iterator<Item = (usize, u32)> {
         (0..self.shape.subtables as usize).map(move |subtable| {
-            let Place { bucket, remainder } = self.permutations.place(number, subtable);
+            let Position { bucket, remainder } = self.permutations.position(number, subtable);
             (self.bucket_index(subtable, bucket), remainder)
         })
     }
 
-    /// Reads the bucket at a byte of the table.
+    /// Reads the bucket at `table[at]`.
     fn bucket(&self, table: &[u8], at: usize) -> Bucket {
         self.cells.read(table, at).expect("the table has all buckets of its shape")
     }
 
-    /// Returns the remainders in a bucket, of those of all subtables, cell by cell.
+    /// Returns the remainder of each cell of a bucket, by index among all subtables.
     pub(super) fn remainders(&self, table: &[u8], index: usize) -> [Option<u32>; CELLS] {
         self.cells.remainders(self.bucket(table, index * self.shape.cell_bits() as usize))
     }
 
-    /// Returns whether any place of a key holds it.
+    /// Returns whether any bucket of a key holds its remainder.
     #[inline]
-    pub(super) fn contain(&self, table: &[u8], number: u64) -> bool {
+    pub(super) fn contains(&self, table: &[u8], number: u64) -> bool {
         let mut targets = Targets::default();
-        self.cells.contain(table, self.targets(number, &mut targets))
+        self.cells.contains(table, self.targets(number, &mut targets))
     }
 
-    /// Finds the places of a key, one a subtable.
+    /// Computes the targets of a key, one per subtable.
     #[inline]
     fn targets<'a>(&self, number: u64, targets: &'a mut Targets) -> &'a [CellTarget] {
         let targets = &mut targets[..self.shape.subtables as usize];
-        for ((bucket, remainder), target) in self.places(number).zip(targets.iter_mut()) {
+        for ((bucket, remainder), target) in self.positions(number).zip(targets.iter_mut()) {
             *target = CellTarget { at: bucket * self.shape.cell_bits() as usize, remainder };
         }
         targets
     }
 
-    /// Says for each of many keys what [`contain`](Self::contain) would: finds the places of a few
-    /// keys and prefetches their buckets, then reads them.
-    pub(super) fn contain_batch(&self, table: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
+    /// Writes the result of [`contains`](Self::contains) for each key.
+    ///
+    /// Prefetches the buckets of [`BATCH`] keys, then searches them, and so on.
+    pub(super) fn contains_batch(&self, table: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
         assert_eq!(hashes.len(), answers.len(), "one answer for each hash");
         if table.len() <= CACHED_LEN {
             for (hash, answer) in hashes.iter().zip(answers) {
-                *answer = self.contain(table, self.permutations.number(*hash));
+                *answer = self.contains(table, self.permutations.number(*hash));
             }
             return;
         }
         let subtables = self.shape.subtables as usize;
-        let mut ahead = [Targets::default(); BATCH];
+        let mut prefetched = [Targets::default(); BATCH];
         for (hashes, answers) in hashes.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
-            for (hash, targets) in hashes.iter().zip(&mut ahead) {
+            for (hash, targets) in hashes.iter().zip(&mut prefetched) {
                 for target in self.targets(self.permutations.number(*hash), targets) {
                     self.prefetch_bucket(table, target.at);
                 }
             }
-            for (targets, answer) in ahead.iter().zip(answers) {
-                *answer = self.cells.contain(table, &targets[..subtables]);
+            for (targets, answer) in prefetched.iter().zip(answers) {
+                *answer = self.cells.contains(table, &targets[..subtables]);
             }
         }
     }
 
-    /// Asks the processor for all buckets of a key.
+    /// Prefetches all buckets of a key.
     pub(super) fn prefetch(&self, table: &[u8], number: u64) {
         for target in self.targets(number, &mut Targets::default()) {
             self.prefetch_bucket(table, target.at);
         }
     }
 
-    /// Asks the processor for a bucket, which may lie in two lines.
+    /// Prefetches a bucket, which may span two cache lines.
     #[inline]
     fn prefetch_bucket(&self, table: &[u8], at: usize) {
         kernel::prefetch_at(table, at);
         kernel::prefetch_at(table, at.wrapping_add(self.shape.cell_bits() as usize - 1));
     }
 
-    /// Looks into all places of a key.
-    pub(super) fn search(&self, table: &[u8], number: u64) -> Search {
+    /// Searches all buckets of a key.
+    pub(super) fn search(&self, table: &[u8], number: u64) -> SearchResult {
         let cells = &self.cells;
         let counter_max = self.shape.counter_bits.counter_max();
-        let mut search = Search::default();
+        let mut search = SearchResult::default();
         if self.shape.buckets == 0 {
             return search;
         }
         let mut least = u32::MAX;
         for subtable in 0..self.shape.subtables as usize {
-            let place = self.permutations.place(number, subtable);
-            let at = self.bucket_at(subtable, place.bucket);
+            let position = self.permutations.position(number, subtable);
+            let at = self.bucket_at(subtable, position.bucket);
             let bucket = self.bucket(table, at);
-            for cell in cells.find(bucket, place) {
+            for cell in cells.find(bucket, position) {
                 let counter = cells.counter(bucket, cell);
                 search.copies += counter;
                 if search.cell.is_none() || counter < counter_max {
-                    search.cell = Some(Found { subtable, at, bucket, cell, place });
+                    search.cell = Some(LocatedCell { subtable, at, bucket, cell, position });
                 }
             }
-            // Ties to the left: only a lesser load wins over a bucket seen before.
+            // Ties go to the left: only a lower load replaces an earlier bucket.
             let used = cells.used_count(bucket);
             if used < least {
                 least = used;
                 let free = cells.free(bucket);
-                search.free = free.map(|cell| Found { subtable, at, bucket, cell, place });
+                search.free = free.map(|cell| LocatedCell { subtable, at, bucket, cell, position });
             }
         }
         search
     }
 
-    /// Counts the cells in use, subtable by subtable.
+    /// Counts the cells in use of each subtable.
     pub(super) fn count_used(&self, table: &[u8]) -> [u64; *SUBTABLES.end() as usize] {
         let mut used = [0; *SUBTABLES.end() as usize];
         for (subtable, used) in used.iter_mut().take(self.shape.subtables as usize).enumerate() {

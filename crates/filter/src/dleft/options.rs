@@ -1,23 +1,25 @@
-//! What users choose of a d-left filter's layout.
+//! Options for the layout of a d-left filter.
 
-/// The fewest and the most bits of a remainder. With 4, a full filter of four subtables lets 83 % of absent keys pass; with
-/// 26, an error rate of one in a million does not take more cells than the keys do.
+/// Bits that a remainder can have.
+///
+/// With 4 bits, a full filter of four subtables lets 83 % of the absent keys pass. With 26 bits, an
+/// error rate of 10^−6 needs no more cells than the keys.
 pub(super) const REMAINDER_BITS: Widths = 4..=26;
-/// Bits that a remainder may have, from the fewest to the most.
+/// A range of bits of a remainder.
 pub(super) type Widths = core::ops::RangeInclusive<u32>;
 
-/// The fewest and the most subtables.
+/// Numbers of subtables that a filter can have.
 pub(super) const SUBTABLES: core::ops::RangeInclusive<u32> = 2..=8;
-/// How many cells a key may fill before it saturates.
+/// Maximum number of cells of a key; then the key saturates.
 const CELLS_MAX: u32 = 4;
 
-/// How far the counter of one cell goes.
+/// The size of a cell's counter.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum CounterBits {
-    /// Up to 3 copies a cell, and 12 a key. Right where keys hardly ever come twice.
+    /// Up to 3 copies per cell and 12 per key; for keys that rarely have copies.
     #[default]
     Two,
-    /// Up to 15 copies a cell, and 60 a key.
+    /// Up to 15 copies per cell and 60 per key.
     Four,
 }
 
@@ -34,13 +36,13 @@ impl CounterBits {
         (1 << self.get()) - 1
     }
 
-    /// Returns how many copies of a key are counted. A key with as many stays in the filter for good.
+    /// Returns the maximum number of copies of a key. A key with this number cannot be removed.
     pub const fn copies_max(self) -> u32 {
         CELLS_MAX * self.counter_max()
     }
 }
 
-/// How a d-left filter is laid out.
+/// Options for the layout of a d-left filter.
 ///
 /// ```
 /// use filter::{CounterBits, DLeft, DLeftOptions, Sizing};
@@ -65,37 +67,41 @@ impl Default for DLeftOptions {
 }
 
 impl DLeftOptions {
-    /// Sets the number of subtables, and so of places that a key may be at, 2 to 8. More spread the
-    /// keys more evenly and make every lookup longer. Default: 4.
+    /// Sets the number of subtables, and so of buckets that a lookup reads: 2 to 8, default 4.
+    ///
+    /// More subtables fill more evenly, but slow lookups.
     ///
     /// # Panics
     ///
-    /// If it is less than 2 or more than 8.
+    /// If `subtables` is less than 2 or more than 8.
     pub fn subtables(self, subtables: u32) -> Self {
         assert!(SUBTABLES.contains(&subtables), "a d-left filter has 2 to 8 subtables");
         Self { subtables, ..self }
     }
 
-    /// Sets how many copies of a key can be told apart. Default: [`CounterBits::Two`].
+    /// Sets the size of counters, and so the maximum number of copies. Default:
+    /// [`CounterBits::Two`].
     pub const fn counter_bits(self, counter_bits: CounterBits) -> Self {
         Self { counter_bits, ..self }
     }
 
-    /// Sets the bits of a remainder, 4 to 26, in place of those that suit the sizing best. Default: those.
+    /// Sets the bits of a remainder, 4 to 26. Default: the best width for the sizing.
     ///
-    /// With r bits and d subtables of seven of eight cells in use, about 7·d in 2^r absent keys pass, and 83 %
-    /// at 4 bits and four subtables. An error rate can still be had, by emptier buckets.
+    /// With r bits and d subtables at the planned load, about 7·d/2^r of the absent keys pass (83 %
+    /// with 4 bits and four subtables). A lower error rate then needs emptier buckets.
     ///
     /// # Panics
     ///
-    /// If it is less than 4 or more than 26.
+    /// If `bits` is less than 4 or more than 26.
     pub fn remainder_bits(self, bits: u32) -> Self {
         assert!(REMAINDER_BITS.contains(&bits), "a remainder has 4 to 26 bits");
         Self { remainder_bits: Some(bits), ..self }
     }
 
-    /// The remainders to choose from: the one that was set, or all with which a filter at its planned load
-    /// denies at least half of the absent keys. With r bits 7·d of 2^r pass.
+    /// Returns the widths to choose from.
+    ///
+    /// That is the width that was set, or all widths with an error rate of at most 1/2 at the
+    /// planned load (7·d/2^r).
     pub(super) fn widths(self) -> Widths {
         let least = (14 * self.subtables).next_power_of_two().ilog2();
         self.remainder_bits.map_or(least..=*REMAINDER_BITS.end(), |bits| bits..=bits)

@@ -1,12 +1,12 @@
-//! Where keys go: a permutation of their numbers for each subtable, and the places that follow from it.
+//! The permutations that map the number of a key to its position in each subtable.
 
 use super::options::SUBTABLES;
 use super::shape::{BUCKETS_MAX, Shape};
 use crate::hash::KeyHash;
 
-/// Where a key's cell is in one subtable.
+/// The position of a key in a subtable.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Place {
+pub(super) struct Position {
     pub(super) bucket: u64,
     pub(super) remainder: u32,
 }
@@ -19,15 +19,14 @@ pub(super) struct Permutations {
     multipliers: [Multiplier; *SUBTABLES.end() as usize],
 }
 
-/// A number a below M, and the whole part of a·2^64 / M, with which it is multiplied fast.
+/// A multiplier a below M, and the integer part of a·2^64 / M, for fast modular multiplication.
 #[derive(Clone, Copy, Debug)]
 struct Multiplier {
     a: u64,
     quotient: u64,
 }
 
-/// Random digits that the multipliers are made of: the fractions of the square roots of the first
-/// primes, as in SHA-512.
+/// The source of the multipliers: fractional parts of square roots of primes, as in SHA-512.
 const FRACTIONS: [u64; *SUBTABLES.end() as usize] = [
     0x6a09_e667_f3bc_c908,
     0xbb67_ae85_84ca_a73b,
@@ -40,13 +39,12 @@ const FRACTIONS: [u64; *SUBTABLES.end() as usize] = [
 ];
 
 impl Permutations {
-    /// Makes the permutations for a shape that has buckets. They follow from it, so that the stored
-    /// form need not have them.
+    /// Computes the permutations of a shape. They depend on the shape only, so they are not stored.
     pub(super) fn new(shape: Shape) -> Self {
         let modulus = shape.buckets.clamp(1, BUCKETS_MAX) << shape.remainder_bits;
         let multipliers = FRACTIONS.map(|fraction| {
-            // That fraction of M, or the next number without a common divisor. There is one soon:
-            // 1 at the latest, and on average one number in two or three.
+            // This fraction of M, or the next number that is coprime to M, or 1. On average, one
+            // number in two or three is coprime.
             let start = KeyHash::from_u64(fraction).slot(modulus) | 1;
             let a = (start..modulus).step_by(2).find(|a| are_coprime(*a, modulus)).unwrap_or(1);
             Multiplier::new(a, modulus)
@@ -54,16 +52,16 @@ impl Permutations {
         Self { modulus, remainder_bits: shape.remainder_bits, multipliers }
     }
 
-    /// Returns the number below M that stands for a key.
+    /// Returns the number x of a key, below M.
     pub(super) const fn number(&self, hash: KeyHash) -> u64 {
         hash.slot(self.modulus)
     }
 
-    /// Returns where a number is to be found in a subtable.
+    /// Returns the position of a number in a subtable.
     #[inline]
-    pub(super) const fn place(&self, number: u64, subtable: usize) -> Place {
+    pub(super) const fn position(&self, number: u64, subtable: usize) -> Position {
         let permuted = self.multipliers[subtable].times(number, self.modulus);
-        Place {
+        Position {
             bucket: permuted >> self.remainder_bits,
             remainder: (permuted & ((1 << self.remainder_bits) - 1)) as u32,
         }
@@ -71,26 +69,26 @@ impl Permutations {
 }
 
 impl Multiplier {
-    /// Takes a number below M.
+    /// Creates a multiplier from `a` below M.
     const fn new(a: u64, modulus: u64) -> Self {
         Self { a, quotient: (((a as u128) << 64) / modulus as u128) as u64 }
     }
 
-    /// Returns a·x mod M for a number x below M.
+    /// Returns a·x mod M for x below M.
     ///
-    /// The whole part of a·x / M is x times a·2^64 / M, over 2^64, or one more: what was rounded off
-    /// is less than x/2^64 + 1. (Shoup's multiplication, in his NTL; Harvey: "Faster arithmetic for
+    /// The integer part of a·x / M is `(quotient·x) >> 64` or one more, because the rounding error
+    /// is less than x/2^64 + 1. (Shoup's multiplication, from NTL; Harvey: "Faster arithmetic for
     /// number-theoretic transforms", 2014.)
     #[inline]
     const fn times(self, x: u64, modulus: u64) -> u64 {
         let quotient = ((self.quotient as u128 * x as u128) >> 64) as u64;
-        // The rest is below 2·M, and so below 2^64, whatever was cut off above.
+        // The rest is below 2·M, and so below 2^64: wrapping arithmetic is exact.
         let rest = self.a.wrapping_mul(x).wrapping_sub(quotient.wrapping_mul(modulus));
         if rest >= modulus { rest - modulus } else { rest }
     }
 }
 
-/// Returns whether two numbers have no divisor in common but 1.
+/// Returns whether two numbers have no common divisor except 1.
 const fn are_coprime(mut a: u64, mut b: u64) -> bool {
     while b != 0 {
         (a, b) = (b, a % b);
@@ -110,17 +108,17 @@ mod tests {
     }
 
     #[test]
-    fn every_place_of_every_subtable_belongs_to_one_number() {
+    fn every_position_of_every_subtable_belongs_to_one_number() {
         for buckets in [1, 2, 3, 7, 12, 15, 16, 97, 210] {
             let permutations = Permutations::new(shape(buckets, 8));
             for subtable in 0..8 {
                 let mut taken = vec![false; buckets as usize * 256];
                 for number in 0..permutations.modulus {
-                    let place = permutations.place(number, subtable);
-                    assert!(place.bucket < buckets && place.remainder < 256);
-                    let place = place.bucket as usize * 256 + place.remainder as usize;
-                    assert!(!taken[place], "{buckets} buckets, subtable {subtable}, {number}");
-                    taken[place] = true;
+                    let position = permutations.position(number, subtable);
+                    assert!(position.bucket < buckets && position.remainder < 256);
+                    let position = position.bucket as usize * 256 + position.remainder as usize;
+                    assert!(!taken[position], "{buckets} buckets, subtable {subtable}, {number}");
+                    taken[position] = true;
                 }
                 assert!(taken.iter().all(|taken| *taken));
             }
@@ -128,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn multipliers_are_odd_differ_and_can_be_undone() {
+    fn multipliers_are_odd_distinct_and_invertible() {
         for (buckets, bits) in [(1_000, 8), (35_715, 14), (1 << 20, 26), (BUCKETS_MAX, 26)] {
             let permutations = Permutations::new(shape(buckets, bits));
             let mut multipliers = permutations.multipliers.map(|multiplier| multiplier.a);
@@ -142,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn multipliers_multiply_modulo() {
+    fn fast_modular_multiplication_is_exact() {
         let mut state = KeyHash::new(crate::Seed::new(5), b"");
         for buckets in [1, 2, 3, 255, 256, 257, 35_715, (1 << 20) - 1, 1 << 20, BUCKETS_MAX] {
             for bits in REMAINDER_BITS {

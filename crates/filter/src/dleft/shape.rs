@@ -1,4 +1,4 @@
-//! How large a d-left filter is.
+//! The number of buckets and the length of remainders for a size or an error rate.
 
 use super::options::{CounterBits, DLeftOptions, REMAINDER_BITS, Widths};
 use crate::error::BuildError;
@@ -10,26 +10,29 @@ use crate::theory;
 /// Cells of a bucket.
 pub(super) const BUCKET_CELLS: u64 = 8;
 
-/// The same, as a length.
+/// Cells of a bucket, as a `usize`.
 pub(crate) const CELLS: usize = BUCKET_CELLS as usize;
-/// The most buckets of a subtable. Numbers below M then take 58 bits, so that a number and a count of
-/// copies fit one word of the stash.
+
+/// Maximum number of buckets of a subtable.
+///
+/// Numbers below M then have 58 bits, so that a number and its copies fit into one word of the
+/// stash.
 pub(super) const BUCKETS_MAX: u64 = 1 << 32;
 
-/// The numbers that make a filter.
+/// The parameters of a filter, named as in the [module's](super) formulas.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Shape {
-    /// d.
+    /// Number of subtables, d.
     pub(super) subtables: u32,
-    /// B, of each subtable; 0 only for a filter without keys.
+    /// Buckets of a subtable, B; 0 only in a filter without keys.
     pub(super) buckets: u64,
-    /// r.
+    /// Bits of a remainder, r.
     pub(super) remainder_bits: u32,
     pub(super) counter_bits: CounterBits,
 }
 
 impl Shape {
-    /// Finds the best shape for so many keys. No keys take no buckets.
+    /// Finds the best shape for `keys` keys: zero buckets for zero keys.
     pub(super) fn new(
         sizing: Sizing,
         keys: u64,
@@ -47,7 +50,7 @@ impl Shape {
             Sizing::ErrorRate(rate) => empty.for_error_rate(rate.get(), keys, widths)?,
             Sizing::BitsPerKey(bits) if bits > 0.0 && bits.is_finite() => {
                 let budget = (bits * keys as f64 / 8.0) as u64;
-                // A small filter may take one bucket a subtable more than its keys pay for.
+                // A small filter may exceed the budget by one bucket per subtable.
                 let rounding = empty.with_buckets(1).table_len();
                 empty
                     .for_budget(budget, keys, widths)
@@ -70,27 +73,27 @@ impl Shape {
         if shape.buckets > BUCKETS_MAX { Err(BuildError::Memory) } else { Ok(shape) }
     }
 
-    /// Takes, of all lengths of remainders, the one with which the table is smallest.
+    /// Chooses the length of remainders that makes the table smallest.
     fn for_error_rate(self, rate: f64, keys: u64, widths: Widths) -> Result<Self, BuildError> {
         let fewest = self.fewest_buckets(keys);
         let shapes = widths.filter_map(|remainder_bits| {
             let shape = Self { remainder_bits, ..self };
-            // From 1 − (1 − 1/M)^n, and then to the bucket.
+            // M from the error rate 1 − (1 − 1/M)^n, then B = M / 2^r.
             let numbers = 1.0 / -libm::expm1(libm::log1p(-rate) / keys as f64);
             let buckets = numbers / libm::exp2(f64::from(remainder_bits));
             if buckets >= BUCKETS_MAX as f64 {
                 return None;
             }
             let enough = shape.with_buckets(fewest.max(libm::ceil(buckets) as u64));
-            let more = shape.with_buckets(enough.buckets + 1); // If the logarithm rounded badly.
+            let more = shape.with_buckets(enough.buckets + 1); // For rounding errors.
             [enough, more].into_iter().find(|shape| shape.error_rate(keys) <= rate)
         });
-        // Eight cells a key are more than anyone could want.
+        // At most eight times the necessary cells.
         let sensible = shapes.filter(|shape| shape.buckets <= fewest.saturating_mul(8));
         sensible.min_by_key(|shape| shape.table_len()).ok_or(BuildError::ErrorRate(rate))
     }
 
-    /// Takes the longest remainders that the budget allows, and then as many buckets.
+    /// Chooses the shape within the budget with the lowest error rate.
     fn for_budget(self, budget: u64, keys: u64, widths: Widths) -> Option<Self> {
         let fewest = self.fewest_buckets(keys);
         let shapes = widths.rev().filter_map(|remainder_bits| {
@@ -98,7 +101,7 @@ impl Shape {
             let buckets = budget / shape.with_buckets(1).table_len();
             (buckets >= fewest).then(|| shape.with_buckets(buckets.min(BUCKETS_MAX)))
         });
-        // More buckets may be worth more than another bit, near the next bit.
+        // The longest remainders are mostly best, but not always: more buckets lower the rate, too.
         shapes.min_by(|a, b| a.error_rate(keys).total_cmp(&b.error_rate(keys)))
     }
 
@@ -106,35 +109,34 @@ impl Shape {
         Self { buckets, ..self }
     }
 
-    /// Returns how many buckets a subtable has to have for the target load, 7 of 8 cells.
+    /// Returns the minimum buckets of a subtable for the planned load, 7 of 8 cells.
     fn fewest_buckets(self, keys: u64) -> u64 {
         keys.div_ceil(u64::from(self.subtables) * (BUCKET_CELLS - 1))
     }
 
-    /// Returns the bits of a cell, which are the bytes of a bucket as well: it has eight cells.
+    /// Returns the bits of a cell. A bucket of eight cells has the same number of bytes.
     pub(super) const fn cell_bits(self) -> u32 {
         self.remainder_bits + self.counter_bits.get()
     }
 
-    /// Returns the bytes of all subtables; `u64::MAX` for more than 64 bits count, which is only ever planned.
+    /// Returns the bytes of all subtables; `u64::MAX` if they exceed 64 bits (only in plans).
     pub(super) fn table_len(self) -> u64 {
         let row = u64::from(self.subtables) * u64::from(self.cell_bits());
         self.buckets.saturating_mul(row)
     }
 
-    /// Returns the cells of one subtable.
+    /// Returns the number of cells of a subtable.
     pub(super) const fn subtable_cells(self) -> u64 {
         debug_assert!(self.buckets <= BUCKETS_MAX, "the filter exists");
         self.buckets * BUCKET_CELLS
     }
 
-    /// Returns how often a filter of this shape errs with so many different keys.
+    /// Returns the expected error rate with `keys` distinct keys.
     pub(super) fn error_rate(self, keys: u64) -> f64 {
         theory::d_left_error_rate(keys, self.buckets, self.remainder_bits)
     }
 
-    /// Returns how often a filter of this shape errs whose cells hold so many different numbers: they
-    /// are those that pass, of M.
+    /// Returns the error rate of a filter that holds `numbers` distinct numbers: their share of M.
     pub(super) fn held_rate(self, numbers: u64) -> f64 {
         if numbers == 0 {
             return 0.0;
@@ -143,12 +145,12 @@ impl Shape {
         (numbers as f64 / all).min(1.0)
     }
 
-    /// What the filter costs and how often it errs with so many keys.
+    /// Returns size and error rate with `keys` keys.
     pub(super) fn stats(self, keys: u64) -> FilterStats {
         FilterStats { keys, bytes: self.table_len(), error_rate: self.error_rate(keys) }
     }
 
-    /// Trades a bit of each remainder for more buckets in the same room.
+    /// Returns a shape of the same size with more buckets and remainders one bit shorter.
     pub(super) fn with_shorter_remainders(self) -> Option<Self> {
         let remainder_bits = self.remainder_bits - 1;
         let shape = Self { remainder_bits, ..self };
@@ -156,8 +158,9 @@ impl Shape {
         REMAINDER_BITS.contains(&remainder_bits).then(|| shape.with_buckets(buckets))
     }
 
-    /// Returns how many keys the stash may hold: far more than the target load should ever need, and
-    /// few enough to be searched.
+    /// Returns the maximum number of keys in the stash.
+    ///
+    /// Far more than the planned load needs, and few enough for fast searches.
     pub(super) fn stash_max(self) -> usize {
         debug_assert!(self.buckets <= BUCKETS_MAX, "the filter exists");
         let buckets = self.buckets * u64::from(self.subtables);

@@ -1,7 +1,7 @@
 //! Bit-sliced d-left filters: a row is a bucket, with a field for each bit of each of its cells.
 //!
-//! A cell is its remainder and one bit more, which says that the cell is free. Counters are left out. Numbers
-//! that found no cell in their filter are in one stash for all filters.
+//! The bits of a cell are its remainder, and one bit that says that the cell is free. Counters are
+//! left out. All filters share one stash of the numbers that found no cell.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -13,10 +13,10 @@ use crate::hash::KeyHash;
 use crate::header::Header;
 use crate::slices::{CellQuery, Rows, SlicedForm, for_field_len};
 
-/// d-left filters of equally many buckets, with remainders of equal length.
+/// D-left filters with the same number of buckets and the same length of remainders.
 #[derive(Clone, Debug)]
 pub(crate) struct DLeftSlices {
-    /// Boxed: it is much larger than what other kinds have beside their rows.
+    /// The view of one filter. Boxed: the views of other kinds are much smaller.
     view: Box<DLeftView>,
     rows: Rows,
     /// The numbers that found no cell, each with its filter, ascending.
@@ -36,7 +36,7 @@ impl SlicedForm for DLeftSlices {
         let free = 1 << view.remainder_bits();
         let bits = view.remainder_bits() as usize + 1;
         let mut rows = Rows::zeroed(view.buckets(), bits * CELLS, members.len())?;
-        // The cells of one bucket, filter by filter.
+        // The cells of one bucket of all filters.
         let mut cells = Vec::with_capacity(members.len() * CELLS);
         for bucket in 0..view.buckets() {
             cells.clear();
@@ -45,8 +45,8 @@ impl SlicedForm for DLeftSlices {
             for cell in 0..CELLS {
                 for first in (0..bits).step_by(8) {
                     let read = |filter: usize| (cells[filter * CELLS + cell] >> first) as u8;
-                    let place = |bit| (bucket, (first + bit) * CELLS + cell);
-                    rows.write_bits(bits - first, read, place);
+                    let position = |bit| (bucket, (first + bit) * CELLS + cell);
+                    rows.write_bits(bits - first, read, position);
                 }
             }
         }
@@ -70,7 +70,7 @@ impl SlicedForm for DLeftSlices {
     /// Prefetches a key's buckets.
     #[inline]
     fn prefetch(&self, hash: KeyHash) {
-        for (bucket, _) in self.view.places(self.view.number(hash)) {
+        for (bucket, _) in self.view.positions(self.view.number(hash)) {
             self.rows.prefetch(bucket);
         }
     }
@@ -78,9 +78,9 @@ impl SlicedForm for DLeftSlices {
     #[inline]
     fn candidates(&self, hash: KeyHash, stripe: usize) -> u64 {
         let number = self.view.number(hash);
-        let places = self.view.places(number);
-        let wanted = places.map(|(row, remainder)| CellQuery { row, value: remainder });
-        // Eight cells of so many bytes are twice as many words.
+        let positions = self.view.positions(number);
+        let wanted = positions.map(|(row, remainder)| CellQuery { row, value: remainder });
+        // A field has `FIELD_LEN` bytes, so its eight cells are `2 * FIELD_LEN` words.
         let held = for_field_len!(self.rows.field_len(), FIELD_LEN => {
             self.rows.filters_with_cell::<FIELD_LEN, { 2 * FIELD_LEN }>(wanted, stripe)
         });
@@ -89,14 +89,12 @@ impl SlicedForm for DLeftSlices {
 }
 
 impl DLeftSlices {
-    /// Returns a bit for each filter of a stripe that has a number in its stash.
+    /// Returns a mask of the filters of a stripe whose stash holds a number.
     fn stashed(&self, number: u64, stripe: usize) -> u64 {
         let from = self.stash.partition_point(|(stashed, _)| *stashed < number);
         let first = self.rows.first_filter(stripe);
         let filters = self.stash[from..].iter().take_while(|(stashed, _)| *stashed == number);
-        let places = filters.filter_map(|(_, filter)| filter.checked_sub(first));
-        places
-            .filter(|place| *place < 8 * self.rows.field_len())
-            .fold(0, |all, place| all | 1 << place)
+        let bits = filters.filter_map(|(_, filter)| filter.checked_sub(first));
+        bits.filter(|bit| *bit < 8 * self.rows.field_len()).fold(0, |mask, bit| mask | 1 << bit)
     }
 }

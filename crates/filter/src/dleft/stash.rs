@@ -1,12 +1,12 @@
-//! The stash of a d-left filter: keys that found no cell, ascending by number.
+//! The stash of a d-left filter: keys that found no free cell, ascending by number.
 //!
-//! Stored, a key takes eight bytes: number × 2^6 + copies, little-endian.
+//! The stored form of a key has eight bytes: number × 2^6 + copies, little-endian.
 #![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
-/// Bits of the copies of a key; above them is its number.
+/// Bits of the copies, below the number.
 const COPIES_BITS: u32 = 6;
 
-/// A key that found no cell.
+/// A key in the stash.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Stashed {
     /// Below 2^58.

@@ -1,14 +1,14 @@
 //! The stored form of a d-left filter.
 //!
-//! | header parameter | what it is                                                                 |
-//! |------------------|----------------------------------------------------------------------------|
-//! | 0                | subtables; bits of a remainder × 2^8; bits of a counter × 2^16             |
-//! | 1                | buckets of a subtable                                                      |
-//! | 2                | cells in use and keys in the stash together                                |
+//! | header parameter | meaning                                                                   |
+//! |------------------|---------------------------------------------------------------------------|
+//! | 0                | subtables; bits of a remainder × 2^8; bits of a counter × 2^16            |
+//! | 1                | buckets of a subtable                                                     |
+//! | 2                | sum of the cells in use and the keys in the stash                         |
 //!
-//! Body: the subtables, one after the other, each bucket as in [`super::cells`]; then the stash, as in
-//! [`super::stash`]. The multipliers of the permutations
-//! follow from the number of buckets and the bits of a remainder.
+//! Body: the subtables, with buckets as in [`super::cells`]; then the stash, as in
+//! [`super::stash`]. The multipliers of the permutations are computed from the buckets and the bits
+//! of a remainder.
 #![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
 use alloc::vec::Vec;
@@ -25,7 +25,7 @@ use crate::membership::FilterStats;
 use crate::stored_view::StoredView;
 
 impl DLeft {
-    /// Returns the stored form, to be read back by [`StoredFilter`](crate::StoredFilter).
+    /// Returns the stored form, which [`StoredFilter`](crate::StoredFilter) reads.
     pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
         let shape = self.layout.shape;
         let bits = shape.remainder_bits << 8 | shape.counter_bits.get() << 16;
@@ -57,7 +57,7 @@ impl DLeft {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DLeftView {
     layout: Layout,
-    /// Bytes of the subtables; the stash comes after them.
+    /// Bytes of the subtables; the stash follows.
     table_len: usize,
     entries: u64,
 }
@@ -65,37 +65,37 @@ pub(crate) struct DLeftView {
 impl StoredView for DLeftView {
     const CODE: u8 = 5;
 
-    /// Checks what the header says against the length of the body, and that the stash is in order.
+    /// Checks the header against the length of the body, and the order of the stash.
     fn parse(header: &Header, body: &[u8]) -> Result<Self, FormatError> {
-        let wrong = FormatError::Parameters;
+        let invalid = FormatError::Parameters;
         let [bits, buckets, entries] = header.parameters;
-        let bits = u32::try_from(bits).map_err(|_| wrong("too many bits"))?;
+        let bits = u32::try_from(bits).map_err(|_| invalid("a reserved byte is not zero"))?;
         let [subtables, remainder_bits, counter_bits, 0] = bits.to_le_bytes() else {
-            return Err(wrong("a reserved byte is not zero"));
+            return Err(invalid("a reserved byte is not zero"));
         };
         let counter_bits = match counter_bits {
             2 => CounterBits::Two,
             4 => CounterBits::Four,
-            _ => return Err(wrong("a counter has 2 or 4 bits")),
+            _ => return Err(invalid("a counter does not have 2 or 4 bits")),
         };
         let (subtables, remainder_bits) = (subtables.into(), remainder_bits.into());
         if !SUBTABLES.contains(&subtables) || !REMAINDER_BITS.contains(&remainder_bits) {
-            return Err(wrong("a d-left filter has 2 to 8 subtables, remainders of 4 to 26 bits"));
+            return Err(invalid("not 2 to 8 subtables, or not remainders of 4 to 26 bits"));
         }
         if buckets > BUCKETS_MAX || buckets == 0 && !(body.is_empty() && header.keys == 0) {
-            return Err(wrong("there are keys if and only if there are buckets"));
+            return Err(invalid("too many buckets, or keys without buckets"));
         }
         let shape = Shape { subtables, buckets, remainder_bits, counter_bits };
         let table_len = usize::try_from(shape.table_len()).ok().filter(|len| *len <= body.len());
-        let table_len = table_len.ok_or(wrong("there are fewer buckets than announced"))?;
+        let table_len = table_len.ok_or(invalid("the body is shorter than its buckets"))?;
 
         let view = Self { layout: Layout::new(shape), table_len, entries };
         let (_, rest) = body.split_at(table_len);
         if !rest.len().is_multiple_of(size_of::<u64>()) {
-            return Err(wrong("the stash is not made of whole keys"));
+            return Err(invalid("the length of the stash is not a multiple of 8"));
         }
         if !view.stash_is_sound(body) {
-            return Err(wrong("the stash is not in order"));
+            return Err(invalid("the stash is not sorted or has an invalid entry"));
         }
         Ok(view)
     }
@@ -103,7 +103,7 @@ impl StoredView for DLeftView {
     fn may_contain(&self, body: &[u8], hash: KeyHash) -> bool {
         let number = self.layout.permutations.number(hash);
         let (table, stash) = self.split(body);
-        self.layout.contain(table, number) || stash::contains(stash, number)
+        self.layout.contains(table, number) || stash::contains(stash, number)
     }
 
     fn prefetch(&self, body: &[u8], hash: KeyHash) {
@@ -113,7 +113,7 @@ impl StoredView for DLeftView {
 
     fn may_contain_batch(&self, body: &[u8], hashes: &[KeyHash], answers: &mut [bool]) {
         let (table, stash) = self.split(body);
-        self.layout.contain_batch(table, hashes, answers);
+        self.layout.contains_batch(table, hashes, answers);
         if !stash.is_empty() {
             for (hash, answer) in hashes.iter().zip(answers) {
                 let number = self.layout.permutations.number(*hash);
@@ -137,7 +137,7 @@ impl DLeftView {
         let (_, stash) = self.split(body);
         let mut stash = stash.iter().map(|bytes| Stashed::from_bytes(*bytes));
         let copies = 1..=shape.counter_bits.copies_max();
-        let mut next = 0; // The least number that may follow.
+        let mut next = 0; // The lowest valid number of the next key.
         stash.all(|stashed| {
             let is_next = stashed.number >= next;
             next = stashed.number.wrapping_add(1); // A number has 58 bits.
@@ -147,7 +147,7 @@ impl DLeftView {
         })
     }
 
-    /// Splits the body into the subtables and the stash. A body that has become shorter has neither.
+    /// Splits the body into the subtables and the stash; both empty if the body is too short.
     fn split<'a>(&self, body: &'a [u8]) -> (&'a [u8], &'a [[u8; 8]]) {
         let (table, stash) = body.split_at_checked(self.table_len).unwrap_or_default();
         (table, stash.as_chunks().0)
@@ -160,29 +160,29 @@ impl DLeftView {
         usize::try_from(all).expect("fewer than bytes in the body")
     }
 
-    /// Returns how many bits a remainder has.
+    /// Returns the bits of a remainder.
     pub(super) const fn remainder_bits(&self) -> u32 {
         self.layout.shape.remainder_bits
     }
 
-    /// Returns the remainders in a bucket, those of the cells in use.
+    /// Returns the remainder of each cell of a bucket; `None` for free cells.
     pub(super) fn remainders(&self, body: &[u8], bucket: usize) -> [Option<u32>; CELLS] {
         self.layout.remainders(body, bucket)
     }
 
-    /// Returns the number that stands for a key.
+    /// Returns the number of a key.
     #[inline]
     pub(super) const fn number(&self, hash: KeyHash) -> u64 {
         self.layout.permutations.number(hash)
     }
 
-    /// Iterates over the places of a number: in which bucket, and the remainder that it has there.
+    /// Iterates over the positions of a number: bucket index and remainder.
     #[inline]
-    pub(super) fn places(&self, number: u64) -> impl Iterator<Item = (usize, u32)> {
-        self.layout.places(number)
+    pub(super) fn positions(&self, number: u64) -> impl Iterator<Item = (usize, u32)> {
+        self.layout.positions(number)
     }
 
-    /// Iterates over the numbers that found no cell.
+    /// Iterates over the numbers in the stash.
     pub(super) fn stash(&self, body: &[u8]) -> impl Iterator<Item = u64> {
         let (_, stash) = self.split(body);
         stash.iter().map(|bytes| Stashed::from_bytes(*bytes).number)

@@ -14,7 +14,7 @@ use crate::{
 
 const SEED: Seed = Seed::new(1);
 
-/// Hashes of the numbers from zero; streams with different numbers share none.
+/// Hashes of the numbers from zero; different streams have different hashes.
 fn keys(stream: u64, count: u64) -> impl Iterator<Item = KeyHash> {
     let seed = Seed::new(stream);
     (0..count).map(move |key| KeyHash::new(seed, &key.to_le_bytes()))
@@ -36,23 +36,23 @@ fn rate(rate: f64) -> Sizing {
     Sizing::ErrorRate(ErrorRate::new(rate).expect("a rate"))
 }
 
-fn of_shape(buckets: u64, remainder_bits: u32, counter_bits: CounterBits) -> DLeft {
+fn with_buckets(buckets: u64, remainder_bits: u32, counter_bits: CounterBits) -> DLeft {
     let shape = Shape { subtables: 4, buckets, remainder_bits, counter_bits };
     DLeft::with_shape(shape).expect("fits into memory")
 }
 
-/// Counts the absent keys that pass, and holds them against theory.
-fn assert_errs_as_promised(filter: &DLeft, probes: u64, what: &str) {
+/// Checks the measured error rate against theory.
+fn assert_promised_error_rate(filter: &DLeft, probes: u64, name: &str) {
     let expected = filter.layout.shape.error_rate(filter.keys);
     let held = filter.stats().error_rate;
     let passed = keys(2, probes).filter(|key| filter.may_contain(*key)).count() as f64;
     let measured = passed / probes as f64;
     let sigma = (expected * (1.0 - expected) / probes as f64).sqrt();
     let off = (measured - expected) / sigma;
-    eprintln!("{what}: {expected:.3e} promised, {measured:.3e} measured, {off:+.1} sigma");
-    assert!(off.abs() < 3.0, "{what}: {measured}, not {expected}");
-    // What is in the cells says the same, but for the chance by which keys became one number.
-    assert!((held / expected - 1.0).abs() < 0.02, "{what}: {held}, not {expected}");
+    eprintln!("{name}: {expected:.3e} promised, {measured:.3e} measured, {off:+.1} sigma");
+    assert!(off.abs() < 3.0, "{name}: {measured}, not {expected}");
+    // The error rate from the cells in use agrees; distinct keys may share a number.
+    assert!((held / expected - 1.0).abs() < 0.02, "{name}: {held}, not {expected}");
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn a_table_without_a_bucket_of_its_shape_is_a_broken_invariant() {
 }
 
 #[test]
-fn a_million_keys_in_eighteen_and_a_half_bits_each_err_less_than_eighteen_times_in_ten_thousand() {
+fn a_million_keys_of_18_5_bits_have_an_error_rate_below_0_0018() {
     let filter = filled(rate(0.0018), 1_000_000);
     let stats = filter.stats();
     let loads: Vec<_> = filter.subtable_loads().collect();
@@ -75,11 +75,11 @@ fn a_million_keys_in_eighteen_and_a_half_bits_each_err_less_than_eighteen_times_
     assert!(stats.error_rate <= 0.0018, "{}", stats.error_rate);
     assert_eq!(filter.stash_len(), 0);
     assert!(keys(1, 1_000_000).all(|key| filter.may_contain(key)));
-    assert_errs_as_promised(&filter, 200_000, "a million keys");
+    assert_promised_error_rate(&filter, 200_000, "a million keys");
 }
 
 #[test]
-fn half_a_million_keys_at_one_error_in_a_million_are_spread_evenly() {
+fn half_a_million_keys_at_an_error_rate_of_1e_6_fill_subtables_evenly() {
     let filter = filled(rate(1e-6), 500_000);
     let stats = filter.stats();
     let loads: Vec<_> = filter.subtable_loads().collect();
@@ -105,14 +105,14 @@ fn the_error_rate_is_that_of_theory_at_ten_settings() {
     ];
     for (sizing, count) in settings {
         let filter = filled(sizing, count);
-        assert_errs_as_promised(&filter, 60_000, &format!("{sizing:?}"));
+        assert_promised_error_rate(&filter, 60_000, &format!("{sizing:?}"));
     }
 }
 
 #[test]
 fn every_number_of_keys_gets_a_filter_that_fits() {
     for exponent in 0..15 {
-        // Around and between powers of two.
+        // Powers of two and numbers between them.
         for keys in [1 << exponent, (1 << exponent) + 1, (5 << exponent) / 4 + 3] {
             let filter = filled(rate(0.002), keys);
             let stats = filter.stats();
@@ -130,29 +130,29 @@ fn no_member_is_denied_after_storing_and_removing() {
     let half = 20_000;
     let mut filter = filled(rate(0.002), half * 2);
     assert!(keys(1, half * 2).all(|key| filter.may_contain(key)));
-    let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("as it was written");
+    let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("sound");
     assert!(keys(1, half * 2).all(|key| stored.may_contain(key)));
 
-    let mut back = DLeft::from_stored(&stored).expect("of the kind");
+    let mut restored = DLeft::from_stored(&stored).expect("a d-left filter");
     for key in keys(1, half) {
-        back.remove(key).expect("a member");
+        restored.remove(key).expect("a member");
         filter.remove(key).expect("a member");
     }
-    assert!(keys(1, half * 2).skip(half as usize).all(|key| back.may_contain(key)));
-    assert_eq!(back.to_stored(SEED), filter.to_stored(SEED));
+    assert!(keys(1, half * 2).skip(half as usize).all(|key| restored.may_contain(key)));
+    assert_eq!(restored.to_stored(SEED), filter.to_stored(SEED));
 
-    // Others may take the room, again and again.
+    // Cells can be reused many times.
     for stream in 3..6 {
         for key in keys(stream, half) {
-            back.insert(key).expect("as many have left");
+            restored.insert(key).expect("as many have left");
         }
-        assert!(keys(stream, half).all(|key| back.may_contain(key)));
+        assert!(keys(stream, half).all(|key| restored.may_contain(key)));
         for key in keys(stream, half) {
-            back.remove(key).expect("a member");
+            restored.remove(key).expect("a member");
         }
     }
-    assert!(keys(1, half * 2).skip(half as usize).all(|key| back.may_contain(key)));
-    assert_eq!(back.stats().keys, half);
+    assert!(keys(1, half * 2).skip(half as usize).all(|key| restored.may_contain(key)));
+    assert_eq!(restored.stats().keys, half);
 }
 
 /// 10^8 probes: `cargo test -p hfile-filter --release dleft -- --ignored --nocapture`.
@@ -167,9 +167,9 @@ fn no_member_is_denied_in_a_hundred_million_probes() {
             assert!(keys(1, count).all(|key| filter.may_contain(key)), "{count}, round {round}");
             probes += count;
         }
-        let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("as it was written");
+        let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("sound");
         assert!(keys(1, count).all(|key| stored.may_contain(key)), "{count}, stored");
-        // Half go, others come in their place, and leave again.
+        // Replaces half of the keys by others, and removes these.
         let half = count / 2;
         for key in keys(1, half) {
             filter.remove(key).expect("a member");
@@ -193,9 +193,9 @@ fn no_member_is_denied_in_a_hundred_million_probes() {
 }
 
 #[test]
-fn what_finds_no_cell_goes_to_the_stash_until_that_is_full() {
+fn keys_without_a_cell_go_to_the_stash_until_it_is_full() {
     // 320 cells; the stash takes 16.
-    let mut filter = of_shape(10, 16, CounterBits::Two);
+    let mut filter = with_buckets(10, 16, CounterBits::Two);
     let mut held: Vec<KeyHash> = Vec::new();
     let mut refused = 0;
     for key in keys(1, 400) {
@@ -203,7 +203,7 @@ fn what_finds_no_cell_goes_to_the_stash_until_that_is_full() {
         if filter.insert(key).is_ok() {
             held.push(key);
         } else {
-            assert_eq!(filter.to_stored(SEED), before, "a refused key leaves no trace");
+            assert_eq!(filter.to_stored(SEED), before, "a failed insert changes nothing");
             refused += 1;
         }
     }
@@ -211,27 +211,27 @@ fn what_finds_no_cell_goes_to_the_stash_until_that_is_full() {
     assert!(refused > 50 && held.len() > 320, "{refused} refused, {} held", held.len());
     assert!(held.iter().all(|key| filter.may_contain(*key)));
 
-    let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("as it was written");
+    let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("sound");
     assert!(held.iter().all(|key| stored.may_contain(*key)));
-    let mut back = DLeft::from_stored(&stored).expect("of the kind");
+    let mut restored = DLeft::from_stored(&stored).expect("a d-left filter");
     assert_eq!(
-        back.subtable_loads().collect::<Vec<_>>(),
+        restored.subtable_loads().collect::<Vec<_>>(),
         filter.subtable_loads().collect::<Vec<_>>()
     );
     while let Some(key) = held.pop() {
-        assert_eq!(back.remove(key), Ok(()));
-        assert!(held.iter().all(|key| back.may_contain(*key)));
+        assert_eq!(restored.remove(key), Ok(()));
+        assert!(held.iter().all(|key| restored.may_contain(*key)));
     }
-    // Nothing is left, not even a remainder in a free cell.
-    assert_eq!(back.to_stored(SEED), of_shape(10, 16, CounterBits::Two).to_stored(SEED));
+    // All bytes are zero again, including the remainders of free cells.
+    assert_eq!(restored.to_stored(SEED), with_buckets(10, 16, CounterBits::Two).to_stored(SEED));
 }
 
 #[test]
-fn copies_are_counted_over_cells_until_the_key_saturates() {
+fn copies_are_counted_in_several_cells_until_the_key_saturates() {
     for (bits, most) in [(CounterBits::Two, 12), (CounterBits::Four, 60)] {
         assert_eq!(bits.copies_max(), most);
         let key = KeyHash::new(SEED, b"again and again");
-        let empty = of_shape(100, 14, bits);
+        let empty = with_buckets(100, 14, bits);
         let mut filter = empty.clone();
         for copies in 1..most {
             filter.insert(key).expect("room");
@@ -245,7 +245,7 @@ fn copies_are_counted_over_cells_until_the_key_saturates() {
         assert_eq!(filter.remove(key), Err(Absent));
         assert_eq!(filter.to_stored(SEED), empty.to_stored(SEED));
 
-        // One more than can be told, and it stays for good, in four cells.
+        // A key with the maximum number of copies stays, in four cells.
         for _ in 0..1_000 {
             filter.insert(key).expect("takes no more room");
         }
@@ -258,7 +258,7 @@ fn copies_are_counted_over_cells_until_the_key_saturates() {
 }
 
 #[test]
-fn a_budget_is_kept_to_a_bucket_each() {
+fn a_budget_is_used_up_to_one_bucket_per_subtable() {
     for (budget, count) in [(1_000, 300), (4_096, 1_000), (20_000, 10_000)] {
         let stored = filled(Sizing::Bytes(budget), count).to_stored(SEED);
         let row = 4 * 28;
@@ -266,7 +266,7 @@ fn a_budget_is_kept_to_a_bucket_each() {
     }
     let error = DLeft::new(Sizing::Bytes(1_000), 1_000).expect_err("a byte a key");
     assert_eq!(error, BuildError::Budget { needed: 64 + 36 * 4 * 8, budget: 1_000 });
-    // The longest remainder or the most buckets that there is room for.
+    // Bits per key are used, too.
     for wanted in [12.0, 14.7, 18.3, 18.5, 24.0, 40.0] {
         let bits = filled(Sizing::BitsPerKey(wanted), 20_000).stats().bits_per_key();
         assert!((wanted - 0.05..=wanted).contains(&bits), "{bits} of {wanted}");
@@ -274,7 +274,7 @@ fn a_budget_is_kept_to_a_bucket_each() {
 }
 
 #[test]
-fn what_cannot_be_made_is_an_error() {
+fn an_impossible_sizing_is_an_error() {
     for bits in [0.0, -1.0, f64::NAN, f64::INFINITY, 3.0] {
         let made = DLeft::new(Sizing::BitsPerKey(bits), 1_000);
         assert!(matches!(made, Err(BuildError::BitsPerKey(_))), "{bits}");
@@ -285,7 +285,7 @@ fn what_cannot_be_made_is_an_error() {
 }
 
 #[test]
-fn a_filter_for_no_keys_takes_no_bits_and_no_keys() {
+fn a_filter_for_zero_keys_has_no_body_and_accepts_no_key() {
     let mut filter = filled(rate(0.01), 0);
     assert_eq!(filter.insert(KeyHash::from_u64(1)), Err(Full));
     assert_eq!(filter.remove(KeyHash::from_u64(1)), Err(Absent));
@@ -295,7 +295,7 @@ fn a_filter_for_no_keys_takes_no_bits_and_no_keys() {
 }
 
 #[test]
-fn all_numbers_of_subtables_hold_their_keys() {
+fn filters_of_2_to_8_subtables_hold_their_keys() {
     for subtables in 2..=8 {
         for counter_bits in [CounterBits::Two, CounterBits::Four] {
             let options = DLeftOptions::default().subtables(subtables).counter_bits(counter_bits);
@@ -303,7 +303,7 @@ fn all_numbers_of_subtables_hold_their_keys() {
             fill(&mut filter, 5_000);
             assert!(keys(1, 5_000).all(|key| filter.may_contain(key)), "{subtables}");
             assert_eq!(filter.subtable_loads().len(), subtables as usize);
-            let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("as it was written");
+            let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("sound");
             assert!(keys(1, 5_000).all(|key| stored.may_contain(key)), "{subtables}, stored");
             assert!(keys(2, 5_000).all(|key| stored.may_contain(key) == filter.may_contain(key)));
         }
@@ -311,16 +311,15 @@ fn all_numbers_of_subtables_hold_their_keys() {
 }
 
 proptest! {
-    /// Whatever comes and goes: what is in is found and counted exactly as often as it is in, what is
-    /// not is reported absent, and a full filter is left as it is. With remainders of 24 bits no two
-    /// of these keys are the same number.
+    /// Compares the filter with a multiset. A failed operation changes no byte. With remainders of
+    /// 24 bits no two of these keys have the same number.
     #[test]
-    fn it_is_a_multiset_of_what_it_was_given(
+    fn the_filter_is_a_multiset_of_its_keys(
         steps in vector((0..60_u64, 0..3_u8), 0..300),
         buckets in 0..3_u64,
         counter_bits in prop_oneof![Just(CounterBits::Two), Just(CounterBits::Four)],
     ) {
-        let mut filter = of_shape(buckets, 24, counter_bits);
+        let mut filter = with_buckets(buckets, 24, counter_bits);
         let mut model: BTreeMap<KeyHash, u32> = BTreeMap::new();
         for (key, step) in steps {
             let key = KeyHash::new(SEED, &key.to_le_bytes());
@@ -341,11 +340,11 @@ proptest! {
                 model.insert(key, if held == most { most } else { held - 1 });
             }
         }
-        let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("as it was written");
-        let back = DLeft::from_stored(&stored).expect("of the kind");
-        prop_assert_eq!(back.to_stored(SEED), stored.as_bytes());
+        let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("sound");
+        let restored = DLeft::from_stored(&stored).expect("a d-left filter");
+        prop_assert_eq!(restored.to_stored(SEED), stored.as_bytes());
         for (key, count) in model {
-            for filter in [&filter, &back] {
+            for filter in [&filter, &restored] {
                 prop_assert_eq!(filter.copies(key), count);
                 prop_assert_eq!(filter.may_contain(key), count > 0);
             }
@@ -355,7 +354,7 @@ proptest! {
 }
 
 #[test]
-fn every_width_holds_its_keys_and_errs_as_promised() {
+fn every_width_holds_its_keys_and_has_the_promised_error_rate() {
     for bits in *REMAINDER_BITS.start()..=20 {
         for subtables in [2, 4] {
             let options = DLeftOptions::default().remainder_bits(bits).subtables(subtables);
@@ -367,32 +366,32 @@ fn every_width_holds_its_keys_and_errs_as_promised() {
             };
             let count = 1_500 * u64::from(subtables) * 7;
             let mut filter = DLeft::with_shape(shape).expect("small");
-            // Keys that become one number are copies: of 4 bits every second one is.
+            // Keys with the same number are copies; with 4 bits, every second key is one.
             fill(&mut filter, count);
             assert!(keys(1, count).all(|key| filter.may_contain(key)), "{bits} bits");
-            // A number of more than three copies has several cells, which count as several numbers: the
-            // stated rate is then too high.
+            // A number with more than three copies has several cells, which count as several
+            // numbers. So the stated rate is too high.
             let slack = if bits < 8 { 0.15 } else { 0.0 };
             assert_numbers_pass(&filter, 200_000, slack, &format!("{bits} bits"));
-            let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("as it was written");
+            let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("sound");
             assert!(keys(1, count).all(|key| stored.may_contain(key)), "{bits} bits stored");
             let asked: Vec<_> = keys(1, 200).chain(keys(2, 2_000)).collect();
             let mut answers = vec![false; asked.len()];
             stored.may_contain_batch(&asked, &mut answers);
             let single: Vec<_> = asked.iter().map(|key| filter.may_contain(*key)).collect();
             assert_eq!(answers, single, "{bits} bits");
-            let mut back = DLeft::from_stored(&stored).expect("of the kind");
-            assert_eq!(back.remainder_bits(), bits);
+            let mut restored = DLeft::from_stored(&stored).expect("a d-left filter");
+            assert_eq!(restored.remainder_bits(), bits);
             if bits >= 8 {
                 for key in keys(1, count) {
-                    back.remove(key).expect("a member");
+                    restored.remove(key).expect("a member");
                 }
-                assert_eq!(back.stats().keys, 0);
+                assert_eq!(restored.stats().keys, 0);
             }
 
             let sized = DLeft::with_options(Sizing::BitsPerKey(40.0), 5_000, options);
             assert_eq!(sized.expect("more than enough").remainder_bits(), bits);
-            // A rate can be had at any width, by emptier buckets, but not with eight cells a key.
+            // Emptier buckets allow any rate at any width, up to a limit of the size.
             let planned = DLeft::plan_with_options(rate(0.05), 5_000, options);
             match planned {
                 Ok(planned) => assert!(planned.error_rate <= 0.05, "{bits} bits"),
@@ -402,12 +401,12 @@ fn every_width_holds_its_keys_and_errs_as_promised() {
     }
 }
 
-/// Counts the absent keys that pass: the share of numbers that are held, or a little less.
-fn assert_numbers_pass(filter: &DLeft, probes: u64, slack: f64, what: &str) {
+/// Checks that the share of absent keys that pass is the stated rate, or up to `slack` less.
+fn assert_numbers_pass(filter: &DLeft, probes: u64, slack: f64, name: &str) {
     let held = filter.stats().error_rate;
     let passed = keys(2, probes).filter(|key| filter.may_contain(*key)).count() as f64;
     let expected = held * probes as f64;
     let sigma = (expected * (1.0 - held)).sqrt().max(1.0);
     let (least, most) = (expected * (1.0 - slack) - 4.0 * sigma, expected + 4.0 * sigma);
-    assert!((least..most).contains(&passed), "{what}: {passed} of {probes}, not {held}");
+    assert!((least..most).contains(&passed), "{name}: {passed} of {probes}, not {held}");
 }

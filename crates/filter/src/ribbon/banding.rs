@@ -1,11 +1,11 @@
-//! Gaussian elimination in a band: row after row, each reduced until it begins at a free slot.
+//! Gaussian elimination of banded rows: each new row is reduced until it begins at a free slot.
 //!
 //! ```text
 //! slot          0 1 2 3 4 5 6 7 8 …
 //! row of 1        1 0 1 1 0 1
 //! row of 4              1 1 0 0 1 …
 //! new row         1 1 0 1 0 1           begins at 1: taken; exclusive or with that row
-//!               → . 1 1 0 0 0           begins at 2: free, and so it is put there
+//!               → . 1 1 0 0 0           begins at 2: free, stored there
 //! ```
 
 use alloc::vec::Vec;
@@ -17,12 +17,12 @@ use crate::memory::allocate;
 /// The rows, each at the slot of its first coefficient.
 #[derive(Debug)]
 pub(super) struct Banding {
-    /// Bit i belongs to the slot i after the row's own; 0 is no row.
+    /// Bit i belongs to the slot i after the row's own; 0 means no row.
     pub(super) coefficients: Vec<u64>,
     pub(super) fingerprints: Vec<u32>,
 }
 
-/// A row that is not added yet: bit i of its coefficients belongs to the slot i after its own.
+/// A row that is not added yet: bit i of `coefficients` belongs to slot `slot + i`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     slot: usize,
@@ -38,14 +38,14 @@ impl Row {
     }
 }
 
-/// What became of a row.
+/// The result of adding a row.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Inserted {
-    /// It stands at this slot.
+    /// The row is stored at this slot.
     At(usize),
-    /// It follows from the rows before it, as the second copy of a key does.
+    /// The row follows from earlier rows, as the second copy of a key does.
     Redundant,
-    /// It contradicts the rows before it.
+    /// The row contradicts earlier rows.
     Failed,
 }
 
@@ -65,16 +65,18 @@ impl Banding {
         }
     }
 
-    /// Adds a row if its slot is free, and reduces it by the row that stands there if not.
+    /// Stores the row if its slot is free; otherwise reduces it by the row in that slot.
+    ///
+    /// `None`: the reduced row begins at a later slot and needs another step.
     #[inline]
     pub(super) fn step(&mut self, row: &mut Row) -> Option<Inserted> {
-        let there = &mut self.coefficients[row.slot];
-        if *there == 0 {
-            *there = row.coefficients;
+        let existing = &mut self.coefficients[row.slot];
+        if *existing == 0 {
+            *existing = row.coefficients;
             self.fingerprints[row.slot] = row.fingerprint;
             return Some(Inserted::At(row.slot));
         }
-        row.coefficients ^= *there;
+        row.coefficients ^= *existing;
         row.fingerprint ^= self.fingerprints[row.slot];
         if row.coefficients == 0 {
             let is_redundant = row.fingerprint == 0;
@@ -86,7 +88,7 @@ impl Banding {
         None
     }
 
-    /// Takes a row out again. Rows that were added after it must have gone before.
+    /// Removes a row. Rows that were added after it must have been removed before.
     pub(super) fn remove(&mut self, slot: usize) {
         self.coefficients[slot] = 0;
         self.fingerprints[slot] = 0;

@@ -1,17 +1,17 @@
-//! The end of all bumping: a ribbon that takes every key, for the few that three layers left over, and
-//! for filters that have only a few keys in all.
+//! The base: a ribbon that bumps no key. It holds the keys that all three layers bumped, and all
+//! keys of a small filter.
 //!
-//! It has no thresholds. If the rows have no solution, another seed shuffles the keys anew, and if
-//! some seeds have failed, there are more slots. Up to 64 slots are one dense system of equations,
-//! which needs hardly a slot more than there are keys; some hundred keys need one or two per cent. The
-//! solution lies column by column, packed to the bit:
+//! The base has no thresholds. If the equations have no solution, the next seed is tried; after
+//! [`SEEDS_PER_SIZE`] failed seeds the number of slots grows. Up to 64 slots are one dense system
+//! of equations, which needs hardly more slots than keys; some hundred keys need 1 to 2 % more. The
+//! solution is stored column by column, packed to the bit:
 //!
 //! ```text
 //! | column 0: one bit a slot | column 1 | … | column r−1 | up to 7 bits of padding |
 //! ```
 //!
-//! Keys whose hashes were chosen to contradict each other under every seed are kept as what they
-//! are: a sorted list of 64-bit hashes. It always succeeds.
+//! If no seed works, for example because an attacker chose the hashes, the base is a sorted list of
+//! the 64-bit hashes.
 
 use alloc::vec::Vec;
 
@@ -21,21 +21,23 @@ use super::solution;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 
-/// Seeds that are tried for one number of slots. Each then succeeds with one chance in four or
-/// better, and trying is cheaper than slots are.
+/// Seeds that are tried for one number of slots.
+///
+/// Each succeeds with a probability of at least 1/4, so trying seeds is cheaper than adding slots.
 const SEEDS_PER_SIZE: u8 = 8;
-/// Seeds there are; the number after them marks a list.
+/// Number of seeds; as a stored seed, this number marks a list.
 pub(super) const SEEDS: u8 = 63;
-/// The most slots, and the most hashes of a list: what the header has room for.
+/// Maximum number of slots, or of hashes in a list: 20 bits in the header.
 pub(super) const SLOTS_MAX: u64 = (1 << 20) - 1;
-/// Keys that were not bumped any further.
+
+/// The keys of the base, as equations or as a list.
 #[derive(Debug)]
 pub(super) enum Base {
     /// Equations that can be solved.
     Solvable {
-        /// With which [`Shuffle`].
+        /// Seed of the [`Shuffle`].
         seed: u8,
-        /// The rows, one slot each.
+        /// The rows.
         banding: Banding,
     },
     /// Hashes, ascending.
@@ -80,14 +82,14 @@ impl Base {
         }
     }
 
-    /// Returns the bytes, with so many columns.
+    /// Returns the stored form with `columns` columns.
     pub(super) fn to_bytes(&self, columns: u32) -> Vec<u8> {
         match self {
             Self::Solvable { banding, .. } => {
                 let slots = self.slots();
                 let mut bytes = alloc::vec![0; len(slots, columns, 0) as usize];
                 for (slot, values) in solution::slots(banding).enumerate() {
-                    // Slots come from the right.
+                    // The solution comes from the last slot to the first.
                     let slot = slots - 1 - slot as u64;
                     for column in 0..columns {
                         let bit = u64::from(column) * slots + slot;
@@ -101,15 +103,16 @@ impl Base {
     }
 }
 
-/// Returns how many slots so many keys take, if seeds have failed with so many numbers before: one
-/// eightieth more than keys, two eightieths, four, and so on. The first mostly does up to some hundred
-/// keys; as measured, one random system in four has a solution then.
+/// Returns the number of slots for `keys` keys after `failed` smaller numbers of slots have failed.
+///
+/// The slots exceed the keys by 1/80, 2/80, 4/80 and so on. The first number is mostly enough for
+/// up to some hundred keys: measured, one random system in four has a solution.
 pub(super) const fn slots(keys: u64, failed: u8) -> u64 {
     let more = (keys / 80) << failed;
     keys + if more == 0 { failed as u64 } else { more }
 }
 
-/// Returns how many bytes so many slots or hashes take.
+/// Returns the stored bytes of `slots` slots, or of as many hashes if `seed` marks a list.
 pub(super) const fn len(slots: u64, columns: u32, seed: u8) -> u64 {
     if seed >= SEEDS {
         slots.saturating_mul(8)
@@ -118,15 +121,15 @@ pub(super) const fn len(slots: u64, columns: u32, seed: u8) -> u64 {
     }
 }
 
-/// Returns the equation of a key in a base of so many slots: where there are fewer than 64, all
-/// start at the first.
+/// Returns the equation of a key. With fewer than 64 slots, all equations start at slot 0.
 fn equation(shuffle: Shuffle, key: KeyHash, slots: u64) -> Equation {
     let starts = slots.saturating_sub(u64::BITS.into()) + 1;
     shuffle.equation(key, starts).within(slots)
 }
 
-/// Returns whether a base of so many slots and columns may hold a key. Not inlined: hardly a key of a
-/// large filter comes here.
+/// Returns whether the base may hold a key.
+///
+/// Not inlined: few lookups in a large filter reach the base.
 #[inline(never)]
 pub(super) fn may_contain(bytes: &[u8], seed: u8, slots: u64, columns: u32, key: KeyHash) -> bool {
     if slots == 0 {
@@ -144,7 +147,7 @@ pub(super) fn may_contain(bytes: &[u8], seed: u8, slots: u64, columns: u32, key:
     })
 }
 
-/// Returns 64 bits from any bit on, zeros after the end.
+/// Returns the 64 bits that begin at bit `at`, padded with zeros after the end.
 fn bits(bytes: &[u8], at: u64) -> u64 {
     let rest = usize::try_from(at / 8).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
     let window = rest.first_chunk().copied().unwrap_or_else(|| {

@@ -1,4 +1,4 @@
-//! The type that users build.
+//! Building a ribbon filter, and lookups in memory.
 
 use alloc::vec::Vec;
 
@@ -7,7 +7,7 @@ use super::equation::{LAYERS, Shuffle};
 use super::layer::Layer;
 use super::layout::Layout;
 use super::segments;
-use super::shape::{self, Census};
+use super::shape::{self, FilterPlan};
 use super::solution;
 use super::stored::{Parameters, RibbonView};
 use crate::error::BuildError;
@@ -19,11 +19,10 @@ use crate::memory::AlignedBytes;
 use crate::sizing::Sizing;
 use crate::stored_view::StoredView;
 
-/// A bumped ribbon filter: made of all keys at once, and then only asked.
+/// A bumped ribbon filter: an immutable filter that is built from all keys.
 ///
-/// It takes half a per cent more than log2(1/ε) bits a key where that is a whole number, and up to
-/// 1.5 % more elsewhere: less than any other filter here, and a lookup reads two neighbouring cache
-/// lines.
+/// Its size exceeds log2(1/ε) bits a key by 0.5 % where that is a whole number, and by up to 1.5 %
+/// elsewhere. No other filter of this crate is smaller. A lookup reads two adjacent cache lines.
 ///
 /// ```
 /// use filter::{ErrorRate, KeyHash, Membership, Ribbon, Seed, Sizing, StoredFilter};
@@ -35,7 +34,7 @@ use crate::stored_view::StoredView;
 /// assert!(rows.iter().all(|row| filter.may_contain(*row)));
 /// assert!(filter.stats().bits_per_key() < 6.77); // log2(100) = 6.64
 ///
-/// let stored = StoredFilter::parse(filter.to_stored(seed))?; // To a file and back.
+/// let stored = StoredFilter::parse(filter.to_stored(seed))?;
 /// assert!(stored.may_contain(key(7)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -48,34 +47,32 @@ pub struct Ribbon {
 }
 
 impl Ribbon {
-    /// Builds a filter over the keys. A key may occur more than once and costs no more for that.
+    /// Builds a filter of the keys. A key may occur more than once; each copy counts as a key.
     ///
-    /// While it is built it takes less than 160 bits a key of memory, the keys and the filter not
-    /// counted.
+    /// Building needs less than 160 bits a key of memory, beside the keys and the filter.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if no filter of that sizing can be made.
+    /// [`BuildError`] if no filter can have that size.
     pub fn from_keys(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
         let count = keys.len() as u64;
-        // What cannot be is refused before the work; what hardly fits, only after it.
+        // `Full` is only an estimate here: the layout below decides with the real slots.
         match Self::plan(sizing, count) {
             Ok(_) | Err(BuildError::Full) => {}
             Err(error) => return Err(error),
         }
         let (layers, base) = fill(keys)?;
-        let mut census = Census { base_share: 1.0, ..Census::default() };
+        let mut plan = FilterPlan { base_share: 1.0, ..FilterPlan::default() };
         for layer in &layers {
-            census.add_layer(layer.starts, &layer.thresholds);
+            plan.add_layer(layer.starts, &layer.thresholds);
         }
-        census.base_slots = base.slots();
-        census.base_seed = base.seed();
-        let layout =
-            if keys.is_empty() { Layout::default() } else { census.layout(sizing, count)? };
+        plan.base_slots = base.slots();
+        plan.base_seed = base.seed();
+        let layout = if keys.is_empty() { Layout::default() } else { plan.layout(sizing, count)? };
         Self::solve(count, &layers, &base, layout)
     }
 
-    /// Solves the equations, in so many columns.
+    /// Solves the equations for the columns of `layout`.
     fn solve(keys: u64, layers: &[Layer], base: &Base, layout: Layout) -> Result<Self, BuildError> {
         let mut parameters = Parameters {
             layout,
@@ -96,31 +93,30 @@ impl Ribbon {
         }
         let mut rest = &mut body[layout.len() as usize..];
         for part in layers.iter().map(|layer| &layer.thresholds).chain([&base_bytes]) {
-            let (place, after) = rest.split_at_mut(part.len());
-            place.copy_from_slice(part);
+            let (target, after) = rest.split_at_mut(part.len());
+            target.copy_from_slice(part);
             rest = after;
         }
         let view = RibbonView::new(&parameters, &body).expect("our own bytes");
         Ok(Self { keys, body, parameters, view })
     }
 
-    /// Returns what a filter of so many different keys will cost and how often it will err.
+    /// Estimates size and error rate of a filter of `keys` distinct keys.
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
         if keys == 0 {
             return Ok(FilterStats { keys, bytes: 0, error_rate: 0.0 });
         }
-        let census = Census::expected(keys);
-        Ok(census.stats(census.layout(sizing, keys)?, keys))
+        let plan = FilterPlan::expected(keys);
+        Ok(plan.stats(plan.layout(sizing, keys)?, keys))
     }
 
-    /// Looks keys up without AVX-512 from now on, as on a processor that lacks it: to see what that costs.
-    /// The answers stay the same.
+    /// Disables AVX-512 for lookups, for benchmarks. The answers stay the same.
     #[must_use]
     pub fn without_vectors(self) -> Self {
         Self { view: self.view.with(InstructionSet::baseline()), ..self }
     }
 
-    /// Returns the stored form, to be read back by [`StoredFilter`](crate::StoredFilter).
+    /// Returns the stored form, which [`StoredFilter`](crate::StoredFilter) reads.
     pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
         let header = Header {
             kind: RibbonView::CODE,

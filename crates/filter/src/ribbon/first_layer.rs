@@ -1,9 +1,9 @@
-//! The first layer of a filter, and the later ones without it: for filters whose first layers are bit-sliced,
-//! see [`sliced`](crate::sliced).
+//! Splits a ribbon filter into its first layer and its later layers, for the bit-sliced form.
 //!
-//! Nineteen keys of twenty end in the first layer, and where they are there depends on nothing but the
-//! number of its blocks. How large the later layers are depends on which keys were bumped, so that they
-//! differ from filter to filter, and each filter keeps its own.
+//! 95 % of the keys are in the first layer. The position of a key there depends only on the number
+//! of blocks, so first layers of equal size can be bit-sliced ([`sliced`](crate::sliced)). The
+//! sizes of the later layers depend on which keys were bumped, so each filter keeps its own later
+//! layers.
 #![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
 use super::equation::{Equation, Shuffle};
@@ -16,18 +16,18 @@ use crate::kernel::{ColumnLookup, Columns, FastPath};
 use crate::memory::AlignedBytes;
 use crate::stored_view::StoredView;
 
-/// What a key asks of the first layer.
+/// The equation of a key in the first layer, and its block and class.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct FirstLook {
-    /// The slot from which on 64 may count.
+pub(super) struct FirstLayerQuery {
+    /// The first of the 64 slots of the equation.
     pub(super) start: usize,
-    /// The block of that slot.
+    /// The block of the start.
     pub(super) block: usize,
-    /// Which of the block's classes of starts it is in, of [`RibbonView::CLASSES`].
+    /// The class of the start, below [`RibbonView::CLASSES`].
     pub(super) class: usize,
-    /// Which slots count, the lowest bit for the first.
+    /// Bit i is set if slot `start + i` is part of the equation.
     pub(super) coefficients: u64,
-    /// What their exclusive or must be.
+    /// The exclusive or of these slots, if the key is a member.
     pub(super) fingerprint: u32,
 }
 
@@ -35,10 +35,10 @@ impl RibbonView {
     /// Slots of a block.
     #[expect(clippy::as_conversions, reason = "sixty-four")]
     pub(super) const BLOCK_SLOTS: usize = BLOCK_SLOTS as usize;
-    /// Classes of starts, of which each is bumped as a whole.
+    /// Classes of starts in a bucket. The keys of a class are bumped together.
     pub(super) const CLASSES: usize = CLASSES;
 
-    /// Returns the number of blocks of the first layer; none if there are only a few keys.
+    /// Returns the number of blocks of the first layer; 0 in a small filter.
     pub(super) const fn first_layer_blocks(&self) -> u64 {
         let [_, second, _] = self.layers;
         second.first_block
@@ -49,24 +49,24 @@ impl RibbonView {
         self.layout.base_columns()
     }
 
-    /// Returns whether a block has the last of these columns.
+    /// Returns whether a block has the last of [`columns`](Self::columns).
     pub(super) const fn has_last_column(&self, block: u64) -> bool {
         self.layout.columns_of(block) == self.columns()
     }
 
-    /// Returns what a key asks of the first layer.
+    /// Returns the query of a key in the first layer.
     #[inline]
-    pub(super) fn first_look(&self, hash: KeyHash) -> FirstLook {
+    pub(super) fn first_layer_query(&self, hash: KeyHash) -> FirstLayerQuery {
         let [first, ..] = self.layers;
         let Equation { start, coefficients, fingerprint } =
             Shuffle::layer(0).equation(hash, first.starts);
         let class = usize::from(thresholds::class(start));
         let start = usize::try_from(start).expect("a slot of a body in memory");
         let block = start.wrapping_div(Self::BLOCK_SLOTS);
-        FirstLook { start, block, class, coefficients, fingerprint }
+        FirstLayerQuery { start, block, class, coefficients, fingerprint }
     }
 
-    /// Returns a bit for each class of starts of a block of the first layer that was bumped.
+    /// Returns a mask of the bumped classes of a block of the first layer.
     pub(super) fn bumped_classes(&self, body: &[u8], block: u64) -> u8 {
         let [first, ..] = self.layers;
         let first_start = block.wrapping_mul(BLOCK_SLOTS);
@@ -78,25 +78,25 @@ impl RibbonView {
         })
     }
 
-    /// Returns eight slots of a block in one of its columns; zero if it has not so many.
+    /// Returns the `eighth` group of eight slots in a column of a block; 0 if the block lacks it.
     pub(super) fn slots_of(&self, body: &[u8], block: u64, column: usize, eighth: usize) -> u8 {
         let (columns, _) = self.block(body, block).expect("the body has all blocks");
         let (columns, _) = columns.as_chunks::<{ size_of::<u64>() }>();
         columns.get(column).and_then(|slots| slots.get(eighth)).copied().unwrap_or(0)
     }
 
-    /// Copies all but the first layer.
+    /// Copies the later layers and the base.
     pub(super) fn later_layers(&self, body: &[u8]) -> Result<LaterLayers, BuildError> {
         let blocks = self.layout.column_at(self.first_layer_blocks());
-        let left_out = blocks.checked_mul(COLUMN_LEN).expect("checked when it was parsed");
-        let left_out = usize::try_from(left_out).expect("a part of a body in memory");
-        let (_, later) = body.split_at(left_out);
+        let omitted_len = blocks.checked_mul(COLUMN_LEN).expect("checked when it was parsed");
+        let omitted_len = usize::try_from(omitted_len).expect("a part of a body in memory");
+        let (_, later) = body.split_at(omitted_len);
         let bytes = AlignedBytes::copy_of(later)?;
-        Ok(LaterLayers { view: self.without_first_layer(left_out), bytes })
+        Ok(LaterLayers { view: self.without_first_layer(omitted_len), bytes })
     }
 }
 
-/// All but the first layer: what is asked of the keys that it bumped.
+/// The later layers and the base of a filter, for the keys that the first layer bumped.
 #[derive(Clone, Debug)]
 pub(super) struct LaterLayers {
     view: RibbonView,
@@ -104,12 +104,12 @@ pub(super) struct LaterLayers {
 }
 
 impl LaterLayers {
-    /// Returns how many bytes it takes.
+    /// Returns the size in bytes.
     pub(super) fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Asks the processor to load what a key has in the second layer, or in the third.
+    /// Prefetches the blocks and thresholds of a key in the second and third layers.
     pub(super) fn prefetch(&self, hash: KeyHash) {
         self.view.prefetch(&self.bytes, hash);
     }
@@ -120,10 +120,13 @@ impl LaterLayers {
     }
 }
 
-/// A lookup that begins with the second layer, as if that were the first.
+/// Lookups that begin at the second layer: layer 0 of the lookup is layer 1 of the view.
 impl ColumnLookup for LaterLayers {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a lookup stands as a whole where it is asked")]
+    #[expect(
+        clippy::inline_always,
+        reason = "the compiler optimizes a lookup together with its caller"
+    )]
     fn fast_path<'a, const MIXED: bool>(
         &'a self,
         layer: usize,
@@ -139,7 +142,10 @@ impl ColumnLookup for LaterLayers {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a lookup stands as a whole where it is asked")]
+    #[expect(
+        clippy::inline_always,
+        reason = "the compiler optimizes a lookup together with its caller"
+    )]
     fn look_up(&self, body: &[u8], hash: KeyHash, matches: impl Fn(&Columns<'_>) -> bool) -> bool {
         self.view.look_up(body, hash, matches)
     }

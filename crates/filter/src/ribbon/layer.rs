@@ -1,4 +1,4 @@
-//! One layer: its rows, and which of its keys were bumped.
+//! A layer: its rows and its thresholds.
 
 use alloc::vec::Vec;
 
@@ -8,7 +8,7 @@ use super::thresholds;
 use crate::error::BuildError;
 use crate::memory::allocate;
 
-/// A layer while it is filled, and once it has its keys.
+/// A layer of a filter that is being built.
 #[derive(Debug)]
 pub(super) struct Layer {
     pub(super) starts: u64,
@@ -17,7 +17,7 @@ pub(super) struct Layer {
 }
 
 impl Layer {
-    /// Makes a layer of so many blocks without keys.
+    /// Creates an empty layer.
     pub(super) fn new(blocks: u64) -> Result<Self, BuildError> {
         let starts = starts(blocks);
         Ok(Self {
@@ -38,12 +38,13 @@ impl Layer {
     }
 }
 
-/// Slots at the end of a layer at which no key starts. Keys that start in the 39 slots before these
-/// have fewer than 64 coefficients, and at least 25: without them the end would be half empty, which
-/// a layer of a thousand keys would feel.
+/// Slots at the end of a layer at which no key starts.
+///
+/// Keys that start in the 39 slots before have 25 to 63 coefficients. If all keys had 64, the
+/// end of a layer would be half empty, which is noticeable in a layer of a thousand keys.
 const SLOTS_WITHOUT_START: u64 = 24;
 
-/// Returns how many starts so many blocks have.
+/// Returns the number of starts of a layer with `blocks` blocks.
 pub(super) const fn starts(blocks: u64) -> u64 {
     (blocks * BLOCK_SLOTS).saturating_sub(SLOTS_WITHOUT_START)
 }

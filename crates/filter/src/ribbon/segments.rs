@@ -1,20 +1,20 @@
 //! Filling a layer: bucket after bucket, in up to four interleaved segments.
 //!
-//! Elimination is a chain of dependent loads: of a row, of where the exclusive or with it begins, of the row
-//! there. A processor can do a few such chains in the time of one; so a layer is cut into segments, and each gets
-//! a step in turn.
+//! Elimination is a chain of dependent loads: each reduced row determines which row is loaded next.
+//! A processor overlaps several such chains, so a layer is cut into segments that take steps in
+//! turn.
 //!
 //! ```text
 //! layer       [ bucket bucket … bucket ▏bucket bucket … bucket ▏bucket bucket … ]
 //! segments     ──▶              held    ──▶              held    ──▶
 //! ```
 //!
-//! Rows of a bucket and of those before it reach less than 64 slots into the next. Without the last
-//! bucket of each segment but the last, no segment comes to slots of another, and it does not matter
-//! which of them is ahead. Those buckets are held back until all else stands, and filled then, one
-//! after the other. A bucket needs room beyond its right end, for it has more keys than slots; so the
-//! one after it, the first of the next segment, bumps the keys at its left end from the outset. (Were
-//! it full, the held bucket would soon have a key without room, and bump a parameters class for it.)
+//! Rows reach less than 64 slots into the next bucket. While the last bucket of each segment
+//! (except the last segment) is held back, no segment touches the slots of another, and their
+//! relative progress does not matter. The held buckets are filled one by one after all others. A
+//! bucket has more keys than slots and so needs slots after its right end. Therefore the next
+//! bucket, the first of the next segment, bumps the keys at its left end from the outset. Otherwise
+//! the held bucket would soon have a key that does not fit, and would bump a whole class.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -28,19 +28,22 @@ use crate::error::BuildError;
 use crate::hash::KeyHash;
 use crate::partition::partition;
 
-/// From so many windows on a layer is cut in two, and in four: a cut leaves some thirty slots unused,
-/// which fewer keys would feel. For more than four segments at a time there are too few registers.
+/// Minimum number of windows for two segments, and for four.
+///
+/// A cut leaves about thirty slots unused, too many for a small layer. More than four segments need
+/// too many registers.
 const WINDOWS_FOR_TWO: u64 = 8;
 const WINDOWS_FOR_FOUR: u64 = 12;
 
-/// The class from which on the bucket after one that is held back bumps its keys: 36 starts are about
-/// as much as the held one needs beyond its own.
+/// The threshold of a bucket after a held bucket: it bumps the keys of this class and above.
+///
+/// This frees 36 starts, about as many slots as the held bucket needs after its right end.
 const CLASS_OF_ROOM: u8 = 1;
 
-/// The most rows that the keys of one bucket can make: as many as slots are reached from its starts.
+/// Maximum number of rows of one bucket: the slots that its starts reach.
 const ROWS_MAX: usize = BUCKET_STARTS as usize + u64::BITS as usize - 1;
 
-/// The numbers that all segments of a layer share.
+/// The parameters of a layer, shared by its segments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LayerParameters {
     pub(super) shuffle: Shuffle,
@@ -49,10 +52,10 @@ pub(super) struct LayerParameters {
     pub(super) windows: Windows,
 }
 
-/// Fills a layer of so many blocks, and returns it with the keys that it bumped.
+/// Fills a layer of `blocks` blocks, and returns the layer and the keys that it bumped.
 ///
-/// Bumped keys overwrite the keys of earlier windows: beside the copy of the hashes and the rows, a layer takes no
-/// memory that grows with its keys.
+/// Bumped keys overwrite the keys of earlier windows: beside the rows and one copy of the hashes,
+/// no memory grows with the keys.
 pub(super) fn fill(
     shuffle: Shuffle,
     blocks: u64,
@@ -73,16 +76,17 @@ pub(super) fn fill(
     Ok((layer, sorted))
 }
 
-/// Fills all buckets with keys that were partitioned into windows, which end at `ends`. Moves those that were bumped
-/// to the front, and returns how many they are.
+/// Fills all buckets with keys that are partitioned into windows, which end at `ends`.
+///
+/// Moves the bumped keys to the front, and returns their number.
 fn fill_segments<const N: usize>(
     parameters: LayerParameters,
     layer: &mut Layer,
-    dealt: &mut [KeyHash],
+    partitioned: &mut [KeyHash],
     ends: &[usize],
 ) -> usize {
     let windows = parameters.windows.count;
-    let (mut rest, mut begin) = (&mut *dealt, 0);
+    let (mut rest, mut begin) = (&mut *partitioned, 0);
     let mut segments: [Segment<'_>; N] = core::array::from_fn(|index| {
         let bound = |index: usize| windows * index as u64 / N as u64;
         let range = bound(index)..bound(index + 1);
@@ -108,13 +112,13 @@ fn fill_segments<const N: usize>(
     drop(segments);
     let mut count = 0;
     for (begin, bumped) in bumped {
-        dealt.copy_within(begin..begin + bumped, count);
+        partitioned.copy_within(begin..begin + bumped, count);
         count += bumped;
     }
     count
 }
 
-/// Gives each segment a step in turn, until the first of them is filled.
+/// Advances the segments in turn, until the first of them is filled.
 fn fill_together<const N: usize>(layer: &mut Layer, segments: &mut [Segment<'_>; N]) {
     for segment in segments.iter_mut() {
         segment.row = segment.next_row(layer);
@@ -138,31 +142,30 @@ fn fill_together<const N: usize>(layer: &mut Layer, segments: &mut [Segment<'_>;
     }
 }
 
-/// Neighbouring windows of a layer, and how far they are filled.
+/// Adjacent windows of a layer, and the state of filling them.
 #[derive(Debug)]
 struct Segment<'a> {
     parameters: LayerParameters,
     sorter: Sorter,
-    /// The keys, window by window; those that were bumped stand at the front, where all keys have been
-    /// sorted already.
-    dealt: &'a mut [KeyHash],
+    /// The keys, window by window; bumped keys overwrite the front, which is sorted already.
+    partitioned: &'a mut [KeyHash],
     sorted: usize,
     bumped: usize,
-    /// Where the first of these keys stands among those of all segments, as `ends` counts them.
+    /// Index of the first key of this segment among the keys of all segments.
     first_key: usize,
     first_window: u64,
     ends: &'a [usize],
     /// Buckets that are not begun.
     buckets: Range<u64>,
-    /// The present bucket, and its keys that are not added yet.
+    /// The current bucket, and its keys that are not added yet.
     bucket: u64,
     keys: Range<usize>,
-    /// The class of the present key, the first key of that class, and the slots of its rows.
+    /// The class of the current key, the first key of that class, and the slots of its rows.
     class: u8,
     class_begin: usize,
     class_rows: usize,
     class_slots: [usize; ROWS_MAX],
-    /// What a row has come to that is not added yet.
+    /// The row that is being reduced.
     row: Option<Row>,
 }
 
@@ -170,14 +173,14 @@ impl<'a> Segment<'a> {
     fn new(
         parameters: LayerParameters,
         windows: Range<u64>,
-        (first_key, dealt): (usize, &'a mut [KeyHash]),
+        (first_key, partitioned): (usize, &'a mut [KeyHash]),
         ends: &'a [usize],
     ) -> Self {
         let buckets = parameters.windows.buckets();
         Self {
             parameters,
             sorter: Sorter::new(parameters.windows),
-            dealt,
+            partitioned,
             sorted: 0,
             bumped: 0,
             first_key,
@@ -194,7 +197,7 @@ impl<'a> Segment<'a> {
         }
     }
 
-    /// Holds the last bucket back.
+    /// Excludes the last bucket until [`release_last`](Self::release_last).
     fn hold_last(&mut self) {
         self.buckets.end -= 1;
     }
@@ -216,7 +219,7 @@ impl<'a> Segment<'a> {
         }
     }
 
-    /// Draws the conclusions from what became of a row, and returns the next one.
+    /// Records the result of a row, and returns the next row.
     fn next_row_after(&mut self, inserted: Inserted, layer: &mut Layer) -> Option<Row> {
         match inserted {
             Inserted::At(slot) => {
@@ -226,7 +229,7 @@ impl<'a> Segment<'a> {
             }
             Inserted::Redundant => self.keys.start += 1,
             Inserted::Failed => {
-                // The rows of its class are the last that were added, so they can go.
+                // The rows of this class were added last, so they can be removed.
                 for slot in &self.class_slots[..self.class_rows] {
                     layer.banding.remove(*slot);
                 }
@@ -237,16 +240,16 @@ impl<'a> Segment<'a> {
         self.next_row(layer)
     }
 
-    /// Bumps the keys of the present bucket from that class on, of which the first stands there.
+    /// Bumps the keys of the current bucket from `class` on, which begins at key `begin`.
     fn bump_from(&mut self, begin: usize, class: u8, layer: &mut Layer) {
         thresholds::set(&mut layer.thresholds, self.bucket, class);
         let rest = &self.sorter.sorted[begin..self.keys.end];
-        self.dealt[self.bumped..][..rest.len()].copy_from_slice(rest);
+        self.partitioned[self.bumped..][..rest.len()].copy_from_slice(rest);
         self.bumped += rest.len();
         self.keys.end = begin;
     }
 
-    /// Returns the row of the next key, if there is one.
+    /// Returns the row of the next key.
     fn next_row(&mut self, layer: &mut Layer) -> Option<Row> {
         while self.keys.is_empty() {
             let bucket = self.buckets.next()?;
@@ -254,7 +257,7 @@ impl<'a> Segment<'a> {
         }
         let LayerParameters { shuffle, starts, slots, .. } = self.parameters;
         let equation = shuffle.equation(self.sorter.sorted[self.keys.start], starts).within(slots);
-        // Keys of a bucket come in the order of their classes.
+        // The keys of a bucket are in the order of their classes.
         let class = thresholds::class(equation.start);
         if class != self.class {
             (self.class, self.class_begin, self.class_rows) = (class, self.keys.start, 0);
@@ -267,12 +270,12 @@ impl<'a> Segment<'a> {
         let (window, within) = (bucket / windows.buckets(), bucket % windows.buckets());
         if within == 0 {
             let end = self.ends[(window - self.first_window) as usize] - self.first_key;
-            self.sorter.sort(shuffle, starts, window, &self.dealt[self.sorted..end]);
+            self.sorter.sort(shuffle, starts, window, &self.partitioned[self.sorted..end]);
             self.sorted = end;
         }
         (self.bucket, self.keys) = (bucket, self.sorter.bucket(within));
         (self.class, self.class_begin, self.class_rows) = (0, self.keys.start, 0);
-        // Behind a bucket that is held back.
+        // The bucket after a held bucket.
         if within == 0 && window == self.first_window && window != 0 {
             let is_kept =
                 |key: &KeyHash| thresholds::class(shuffle.start(*key, starts)) < CLASS_OF_ROOM;

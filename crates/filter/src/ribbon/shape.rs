@@ -1,7 +1,8 @@
-//! How many columns, from what the user asked for.
+//! The number of columns for a size or an error rate.
 //!
-//! Which keys are bumped does not depend on the columns; so the equations come first, and then, with
-//! every slot counted, the widest columns that fit, or the narrowest that err seldom enough.
+//! Which keys are bumped does not depend on the columns. So the layers are filled first. Once the
+//! number of slots is known, the most columns that fit, or the fewest for the error rate, are
+//! chosen.
 
 use alloc::vec::Vec;
 
@@ -15,74 +16,74 @@ use crate::header::HEADER_LEN;
 use crate::membership::FilterStats;
 use crate::sizing::Sizing;
 
-/// Up to so many keys go into the base at once: with more, a layer pays.
+/// Maximum number of keys that go directly into the base; more keys get a layer.
 const BASE_KEYS: u64 = 768;
 
-/// Slots of a layer for each key: fewer than keys, so that hardly one stays empty.
+/// Slots of a layer per key: fewer than 1, so that nearly all slots are used.
 const SLOTS_PER_KEY: f64 = 0.945;
 
-/// What share of a layer's keys is bumped, as measured.
+/// Share of a layer's keys that are bumped (measured).
 const BUMPED: f64 = 0.056;
 
-/// How much above the error rate that is asked for a sum may be, as a share of it: sums over so many
-/// blocks are not exact, by half a unit in the last place for each block at worst. Were it taken for an
-/// error, a filter of 2^−8 got a single wide block beside equal ones, and paid for it at every lookup.
+/// Relative tolerance above the requested error rate, for the rounding errors of the sum.
+///
+/// The sum over all blocks may be off by half a unit in the last place per block. Without the
+/// tolerance, a filter of error rate 2^−8 could get a single wide block, which slows all lookups.
 const ROUNDING: f64 = 1e-8;
 
-/// Returns how many blocks the layer of that index has for so many keys; without any, they all go
-/// to the base.
+/// Returns the number of blocks of a layer for `keys` keys; 0 if all keys go to the base.
 pub(super) fn blocks(layer: usize, keys: u64) -> u64 {
     if layer >= LAYERS || keys <= BASE_KEYS {
         return 0;
     }
-    // An odd number, so that the last bucket has 40 starts and not 104: if so many keys were too many
-    // for what slots are left, nearly all of them would be bumped. (Up to 2^53 keys are exact.)
+    // An odd number, so that the last bucket has 40 starts, not 104: if its keys do not fit, nearly
+    // all of them are bumped. (Exact up to 2^53 keys.)
     let blocks = (keys as f64 * SLOTS_PER_KEY / 64.0 + 0.5) as u64;
     blocks - u64::from(blocks.is_multiple_of(2))
 }
 
-/// Blocks that absent keys ask equally often.
+/// Adjacent blocks that absent keys reach equally often.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
     pub(super) blocks: u64,
-    /// How large a share of all absent keys ends in each of these blocks.
+    /// Share of all absent keys whose lookup ends in each of these blocks.
     pub(super) share: f64,
 }
 
-/// What is known of a filter before its columns are: where absent keys end, and its slots.
+/// The sizes of a filter's parts before the columns are chosen, and where absent keys end.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Census {
+pub(super) struct FilterPlan {
     /// The blocks of all layers, in order.
     pub(super) runs: Vec<Run>,
-    /// How large a share of all absent keys goes on after the last layer.
+    /// Share of all absent keys that reach the base.
     pub(super) base_share: f64,
     pub(super) thresholds_len: u64,
     pub(super) base_slots: u64,
-    /// That of the base, or the mark of a list.
+    /// Seed of the base, or [`base::SEEDS`] for a list.
     pub(super) base_seed: u8,
 }
 
-impl Census {
-    /// Foresees a filter of so many keys.
+impl FilterPlan {
+    /// Estimates a filter of `keys` keys.
     pub(super) fn expected(keys: u64) -> Self {
-        let mut census = Self { base_share: 1.0, ..Self::default() };
+        let mut plan = Self { base_share: 1.0, ..Self::default() };
         let mut left = keys;
         for layer in 0..LAYERS {
             let blocks = blocks(layer, left);
             if blocks == 0 {
                 break;
             }
-            let share = census.base_share * (1.0 - BUMPED) / blocks as f64;
-            census.runs.push(Run { blocks, share });
-            census.thresholds_len += thresholds::len(layer::starts(blocks));
-            census.base_share *= BUMPED;
+            let share = plan.base_share * (1.0 - BUMPED) / blocks as f64;
+            plan.runs.push(Run { blocks, share });
+            plan.thresholds_len += thresholds::len(layer::starts(blocks));
+            plan.base_share *= BUMPED;
             left = (left as f64 * BUMPED) as u64;
         }
-        census.base_slots = base::slots(left, 0);
-        census
+        plan.base_slots = base::slots(left, 0);
+        plan
     }
 
-    /// Adds a layer, as its thresholds describe it.
+    /// Adds a layer with these thresholds.
     pub(super) fn add_layer(&mut self, starts: u64, thresholds: &[u8]) {
         self.base_share = for_each_run(starts, thresholds, self.base_share, |run| {
             self.runs.push(run);
@@ -94,17 +95,17 @@ impl Census {
         self.runs.iter().map(|run| run.blocks).sum()
     }
 
-    /// Returns how many bytes a filter of that layout takes.
+    /// Returns the bytes of the body with this layout.
     pub(super) fn len(&self, layout: Layout) -> u64 {
         let base = base::len(self.base_slots, layout.base_columns(), self.base_seed);
         layout.len().saturating_add(self.thresholds_len).saturating_add(base)
     }
 
-    /// Returns how often a filter of that layout lets an absent key pass.
+    /// Returns the error rate with this layout.
     pub(super) fn error_rate(&self, layout: Layout) -> f64 {
-        let mut tally = Tally::new(layout);
-        self.runs.iter().for_each(|run| tally.add(*run));
-        tally.error_rate(self.base_share, self.base_slots, self.base_seed)
+        let mut sum = ErrorRateSum::new(layout);
+        self.runs.iter().for_each(|run| sum.add(*run));
+        sum.error_rate(self.base_share, self.base_slots, self.base_seed)
     }
 
     /// Chooses the columns.
@@ -115,7 +116,7 @@ impl Census {
             }
             Sizing::BitsPerKey(bits) if bits > 0.0 && bits.is_finite() => {
                 let len = (bits * keys as f64 / 8.0) as u64;
-                // Only a handful of keys takes more than it should: a bit each, in whole bytes.
+                // A handful of keys may exceed `bits`: at least one bit a key, in whole bytes.
                 let smallest = Layout { columns: 1, narrow: 0, blocks: 0 };
                 let smallest = self.runs.is_empty().then_some(smallest);
                 self.in_bytes(len).or(smallest).ok_or(BuildError::Full)
@@ -131,7 +132,7 @@ impl Census {
         }
     }
 
-    /// Finds the fewest columns that err no more often than `rate`.
+    /// Finds the fewest columns with an error rate of at most `rate`.
     fn for_error_rate(&self, rate: f64) -> Option<Layout> {
         let blocks = self.blocks();
         let narrow = |columns, narrow| Layout { columns, narrow, blocks };
@@ -141,7 +142,7 @@ impl Census {
         if columns == 0 || blocks == 0 {
             return Some(narrow(columns.max(1), blocks));
         }
-        // With one column fewer it errs too often; so many blocks may have that.
+        // `columns - 1` in all blocks errs too often: find how many blocks may be that narrow.
         let (mut enough, mut too_many) = (0, blocks);
         while too_many - enough > 1 {
             let middle = enough + (too_many - enough) / 2;
@@ -154,7 +155,7 @@ impl Census {
         Some(if enough == 0 { narrow(columns, blocks) } else { narrow(columns - 1, enough) })
     }
 
-    /// Finds the most columns that fit into so many bytes.
+    /// Finds the most columns that fit into `len` bytes.
     fn in_bytes(&self, len: u64) -> Option<Layout> {
         let blocks = self.blocks();
         let uniform = |columns| Layout { columns, narrow: blocks, blocks };
@@ -169,27 +170,27 @@ impl Census {
         (layout.base_columns() > 0).then_some(layout)
     }
 
-    /// What a filter of that layout costs and how often it errs.
+    /// Returns size and error rate with this layout.
     pub(super) fn stats(&self, layout: Layout, keys: u64) -> FilterStats {
         stats(keys, self.len(layout), self.error_rate(layout))
     }
 }
 
-/// Adds to the error rate that an absent key may have the hash of a member.
+/// Returns the statistics; adds to the error rate that an absent key may have a member's hash.
 pub(super) fn stats(keys: u64, bytes: u64, error_rate: f64) -> FilterStats {
     let error_rate = (error_rate + keys as f64 * libm::exp2(-64.0)).min(1.0);
     FilterStats { keys, bytes, error_rate }
 }
 
-/// Adds up how often absent keys pass, block after block.
-pub(super) struct Tally {
+/// The sum of the error rates of the blocks.
+pub(super) struct ErrorRateSum {
     layout: Layout,
     blocks: u64,
-    /// The sum of their shares, of wide blocks the half.
+    /// Sum of the shares of absent keys; wide blocks count half.
     weight: f64,
 }
 
-impl Tally {
+impl ErrorRateSum {
     pub(super) const fn new(layout: Layout) -> Self {
         Self { layout, blocks: 0, weight: 0.0 }
     }
@@ -200,18 +201,19 @@ impl Tally {
         self.blocks += run.blocks;
     }
 
-    /// Returns the error rate, with a base that so large a share of all absent keys comes to.
+    /// Returns the error rate; `base_share` is the share of absent keys that reach the base.
     pub(super) fn error_rate(&self, base_share: f64, base_slots: u64, base_seed: u8) -> f64 {
         let rate = self.weight * libm::exp2(-f64::from(self.layout.columns));
         if base_slots == 0 || base_seed >= base::SEEDS {
-            return rate; // There are no equations that an absent key could fulfil.
+            return rate; // Without equations no absent key passes the base.
         }
         rate + base_share * libm::exp2(-f64::from(self.layout.base_columns()))
     }
 }
 
-/// Iterates over the blocks of a layer to which so large a share of all absent keys comes, and returns how
-/// large a share goes on.
+/// Calls `each` for the blocks of a layer that the share `share` of all absent keys reaches.
+///
+/// Returns the share of absent keys that the layer bumps.
 pub(super) fn for_each_run(
     starts: u64,
     thresholds: &[u8],
@@ -219,17 +221,17 @@ pub(super) fn for_each_run(
     mut each: impl FnMut(Run),
 ) -> f64 {
     const HALF: u64 = BUCKET_STARTS / 2;
-    let (mut kept_in_all, share_of_start) = (0, share / starts as f64);
+    let (mut kept_total, share_of_start) = (0, share / starts as f64);
     for bucket in 0..starts.div_ceil(BUCKET_STARTS) {
         let threshold = thresholds::get(thresholds, bucket);
         let first_kept = u64::from(thresholds::first_kept(threshold.into()));
-        let there = (starts - bucket * BUCKET_STARTS).min(BUCKET_STARTS);
-        // Where the last bucket has only one start more than blocks before it, it is half a bucket.
-        for half in [0, HALF].into_iter().filter(|half| *half < there) {
-            let kept = (half + HALF).min(there).saturating_sub(half.max(first_kept));
+        let bucket_starts = (starts - bucket * BUCKET_STARTS).min(BUCKET_STARTS);
+        // The last bucket of a layer may be only half a bucket: one block.
+        for half in [0, HALF].into_iter().filter(|half| *half < bucket_starts) {
+            let kept = (half + HALF).min(bucket_starts).saturating_sub(half.max(first_kept));
             each(Run { blocks: 1, share: share_of_start * kept as f64 });
-            kept_in_all += kept;
+            kept_total += kept;
         }
     }
-    share * (starts - kept_in_all) as f64 / starts as f64
+    share * (starts - kept_total) as f64 / starts as f64
 }

@@ -1,26 +1,27 @@
 //! Bit-sliced ribbon filters: a row is a slot of the first layer, with a field for each column.
 //!
 //! ```text
-//! slots    64 rows from the key's start on: do those that count add up to the fingerprint?
-//! blocks   a row for each block: which filters bumped its starts, and in which it has the last column
-//! later    the other layers of each filter: for the one or two of 32 filters that bumped the key
+//! slots    64 rows from the key's start: is the exclusive or of the key's slots the fingerprint?
+//! blocks   a row for each block: which filters bumped its starts, and which have the last column
+//! later    the later layers of each filter, for the one or two of 32 filters that bumped the key
 //! ```
 //!
-//! The number of columns of a block can differ from filter to filter by one. A slot has fields for all; those
-//! that a filter has not do not count.
+//! The number of columns of a block differs by at most one between filters. A slot has fields for
+//! the maximum; the last field is ignored for filters that lack the last column.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::first_layer::{FirstLook, LaterLayers};
+use super::first_layer::{FirstLayerQuery, LaterLayers};
 use super::stored::RibbonView;
 use crate::error::BuildError;
 use crate::hash::KeyHash;
 use crate::header::Header;
 use crate::slices::{Rows, SlicedForm, for_field_len};
 
-/// The field of a block's row that says which filters have the last column there; those before it, which
-/// classes of starts they bumped.
+/// The field of a block's row that says which filters have the last column in this block.
+///
+/// The fields before it say which filters bumped each class of starts.
 const HAS_LAST: usize = RibbonView::CLASSES;
 /// Fields of a block's row.
 const BLOCK_FIELDS: usize = HAS_LAST + 1;
@@ -28,8 +29,9 @@ const BLOCK_FIELDS: usize = HAS_LAST + 1;
 /// Ribbon filters whose first layers have equally many blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct RibbonSlices {
-    /// The view of one filter: all first layers are read alike. Boxed: it is much larger than what other kinds
-    /// have beside their rows.
+    /// The view of one filter; all first layers have the same layout.
+    ///
+    /// Boxed: the views of other kinds are much smaller.
     view: Box<RibbonView>,
     slots: Rows,
     blocks: Box<Rows>,
@@ -40,7 +42,7 @@ impl SlicedForm for RibbonSlices {
     type View = RibbonView;
 
     fn shape(view: &RibbonView, _: &Header, _: &[u8]) -> Option<[u64; 3]> {
-        // A filter of a few keys has no first layer, and one from outside may have no columns.
+        // A small filter has no first layer, and a foreign filter may have no columns.
         let can_be_sliced = view.first_layer_blocks() > 0 && view.columns() > 0;
         can_be_sliced.then(|| [view.first_layer_blocks(), view.columns().into(), 0])
     }
@@ -49,7 +51,7 @@ impl SlicedForm for RibbonSlices {
         let [(ref view, _), ..] = *members else { panic!("a group has members") };
         let count = usize::try_from(view.first_layer_blocks()).map_err(|_| BuildError::Memory)?;
         let columns = view.columns() as usize;
-        // A key that starts in the last block is told nothing by 64 more slots.
+        // 64 extra zero slots after the last block: a key that starts there reads 64 slots, too.
         let slots =
             count.checked_add(1).and_then(|count| count.checked_mul(RibbonView::BLOCK_SLOTS));
         let slots = slots.ok_or(BuildError::Memory)?;
@@ -95,9 +97,9 @@ impl SlicedForm for RibbonSlices {
     /// Prefetches all slots of a key in the first layer.
     #[inline]
     fn prefetch(&self, hash: KeyHash) {
-        let look = self.view.first_look(hash);
-        self.blocks.prefetch(look.block);
-        self.slots.prefetch_rows(look.start, RibbonView::BLOCK_SLOTS);
+        let query = self.view.first_layer_query(hash);
+        self.blocks.prefetch(query.block);
+        self.slots.prefetch_rows(query.start, RibbonView::BLOCK_SLOTS);
     }
 
     #[inline]
@@ -107,11 +109,11 @@ impl SlicedForm for RibbonSlices {
 }
 
 impl RibbonSlices {
-    /// Adds the slots up while the later layers are prefetched.
+    /// Sums the slots while the later layers are prefetched.
     #[inline]
     fn matching<const FIELD_LEN: usize>(&self, hash: KeyHash, stripe: usize) -> u64 {
-        let look = self.view.first_look(hash);
-        let FirstLook { start, block, class, coefficients, fingerprint } = look;
+        let query = self.view.first_layer_query(hash);
+        let FirstLayerQuery { start, block, class, coefficients, fingerprint } = query;
         let bumped = self.blocks.field::<FIELD_LEN>(block, stripe, class);
         let last = self.blocks.field::<FIELD_LEN>(block, stripe, HAS_LAST);
         let later = &self.later[self.slots.first_filter(stripe)..];
@@ -126,7 +128,7 @@ impl RibbonSlices {
     }
 }
 
-/// Iterates over the bits that are set, from the lowest.
+/// Iterates over the indexes of the set bits, lowest first.
 #[inline]
 fn ones(mut word: u64) -> impl Iterator<Item = usize> + Clone {
     core::iter::from_fn(move || {

@@ -1,17 +1,17 @@
-//! Back substitution: from the rows to a solution, slot by slot from the right.
+//! Back substitution: from the rows to a solution, slot by slot from the last to the first.
 //!
-//! A row says what its own slot must be, given the 63 slots after it. Those are kept in one word a
-//! column, so that a column takes a shift, an and, and a parity.
+//! A row determines its slot from the 63 slots after it. These slots are kept in one word per
+//! column, so that a column of a slot takes a shift, an and, and a parity.
 
 use super::banding::Banding;
 use super::layer::Layer;
 use super::layout::{BLOCK_SLOTS, COLUMN_LEN, COLUMNS_MAX, Layout};
 use crate::kernel::{InstructionSet, LANES, Slots};
 
-/// Of each column the 64 slots from the present one on; in groups, as the kernel takes them.
+/// The 64 slots from the current one on, per column, in groups of the kernel's lanes.
 type State = [Slots; COLUMNS_MAX as usize / LANES];
 
-/// Writes the solution of a layer whose first block has that number.
+/// Writes the solution of a layer whose first block is number `first_block`.
 pub(super) fn write(layer: &Layer, layout: Layout, first_block: u64, blocks: &mut [u8]) {
     let (mut state, instructions) = (State::default(), InstructionSet::detect());
     let Banding { coefficients, fingerprints } = &layer.banding;

@@ -1,8 +1,8 @@
 //! Sorting the keys of a layer into its buckets.
 //!
-//! Rows that are added in the order of their starts are near each other in memory. Keys are partitioned
-//! into windows by the upper bits of their hashes, one pass over all; a window is then sorted by counting,
-//! just before it is eliminated, and stays in the caches meanwhile.
+//! Keys are added in the order of their starts, so that the rows they touch are close in memory.
+//! One pass partitions all keys into windows by the upper bits of their hashes. A counting sort
+//! then sorts each window just before its elimination, while the window is in the caches.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -11,12 +11,12 @@ use super::equation::Shuffle;
 use super::thresholds::BUCKET_STARTS;
 use crate::hash::KeyHash;
 
-/// Windows of at least so many starts, as a power of two: their keys and rows fit the second cache.
+/// Binary logarithm of the minimum starts of a window: its keys and rows fit into L2.
 const WINDOW_BITS_MIN: u32 = 13;
-/// About how many windows there are at most: each is written to in turn while keys are partitioned.
+/// About the maximum number of windows: partitioning writes to all of them alternately.
 const WINDOWS_MAX: u64 = 512;
 
-/// Neighbouring starts, of which each so many are sorted on their own.
+/// The division of the starts of a layer into windows of `1 << bits` starts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Windows {
     pub(super) bits: u32,
@@ -29,23 +29,23 @@ impl Windows {
         Self { bits, count: starts.div_ceil(1 << bits) }
     }
 
-    /// Returns how many starts a window has.
+    /// Returns the number of starts of a window.
     const fn starts(self) -> u64 {
         1 << self.bits
     }
 
-    /// Returns how many buckets a window has.
+    /// Returns the number of buckets of a window.
     pub(super) const fn buckets(self) -> u64 {
         self.starts() / BUCKET_STARTS
     }
 }
 
-/// Sorts the keys of one window: bucket by bucket from the left, in a bucket from the right.
+/// Sorts the keys of a window: buckets from left to right, in a bucket from right to left.
 #[derive(Debug)]
 pub(super) struct Sorter {
     windows: Windows,
     pub(super) sorted: Vec<KeyHash>,
-    /// Where the keys of each rank end.
+    /// The index in `sorted` after the last key of each rank.
     ends: Vec<u32>,
 }
 
@@ -75,7 +75,7 @@ impl Sorter {
         }
     }
 
-    /// Returns where the keys of a bucket of the window stand.
+    /// Returns the range of a bucket's keys in `sorted`.
     pub(super) fn bucket(&self, bucket: u64) -> Range<usize> {
         let end =
             |rank: u64| rank.checked_sub(1).map_or(0, |rank| self.ends[rank as usize] as usize);

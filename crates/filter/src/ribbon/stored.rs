@@ -2,19 +2,19 @@
 //!
 //! The header's parameters, from their lowest bits up:
 //!
-//! | parameter | bits | what                                                                       |
-//! |----------:|-----:|----------------------------------------------------------------------------|
-//! |         0 |    6 | columns of a narrow block, 0 to 32                                         |
-//! |           |    6 | seed of the base; 63: the base is a list of hashes                         |
-//! |           |   20 | slots of the base, or hashes in the list                                   |
-//! |         1 |   32 | blocks of the first layer                                                  |
-//! |           |   32 | blocks of the second                                                       |
-//! |         2 |   32 | blocks of the third                                                        |
-//! |           |   32 | narrow blocks, of those of all layers; the others have one column more     |
+//! | parameter | bits | meaning                                                                   |
+//! |----------:|-----:|---------------------------------------------------------------------------|
+//! |         0 |    6 | columns of a narrow block, 0 to 32                                        |
+//! |           |    6 | seed of the base; 63: the base is a list of hashes                        |
+//! |           |   20 | slots of the base, or hashes in the list                                  |
+//! |         1 |   32 | blocks of the first layer                                                 |
+//! |           |   32 | blocks of the second                                                      |
+//! |         2 |   32 | blocks of the third                                                       |
+//! |           |   32 | narrow blocks, of those of all layers; the others have one column more    |
 //!
 //! The body:
 //!
-//! | bytes                        | what                                                         |
+//! | bytes                        | content                                                      |
 //! |-----------------------------:|--------------------------------------------------------------|
 //! | 8 · columns, for each block  | the blocks of all layers, see `layout`                       |
 //! | starts / 512, rounded up,    | the thresholds, see `thresholds`; b blocks have 64·b − 24    |
@@ -22,7 +22,7 @@
 //! | slots · columns / 8, rounded | the base, see `base`; its columns are those of the widest    |
 //! | up; or 8 · hashes            | blocks                                                       |
 //!
-//! How starts, coefficients and fingerprints follow from a hash is part of the format: see
+//! The computation of starts, coefficients and fingerprints from a hash is part of the format, see
 //! `equation`.
 #![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
@@ -30,7 +30,7 @@ use super::base;
 use super::equation::{Equation, LAYERS, Shuffle};
 use super::layer;
 use super::layout::{BLOCK_SLOTS, COLUMN_LEN, COLUMNS_MAX, Layout};
-use super::shape::{self, Tally};
+use super::shape::{self, ErrorRateSum};
 use super::thresholds;
 use crate::error::FormatError;
 use crate::hash::KeyHash;
@@ -41,7 +41,7 @@ use crate::kernel::{
 use crate::membership::FilterStats;
 use crate::stored_view::StoredView;
 
-/// What the header says.
+/// The header's parameters.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Parameters {
     pub(super) blocks: [u64; LAYERS],
@@ -51,11 +51,11 @@ pub(super) struct Parameters {
 }
 
 impl Parameters {
-    /// Packs them into the header's numbers.
+    /// Packs the parameters into the header's numbers.
     ///
     /// # Panics
     ///
-    /// If there are more blocks than a builder makes.
+    /// If a number of blocks exceeds 32 bits, which no builder makes.
     pub(super) fn to_header(self) -> [u64; 3] {
         let [first, second, third] = self.blocks;
         let base = u64::from(self.base_seed) << 6 | self.base_slots << 12;
@@ -82,7 +82,9 @@ impl Parameters {
             blocks: all.expect("three numbers of 32 bits"),
         };
         if layout.narrow > layout.blocks || layout.base_columns() > COLUMNS_MAX {
-            return Err(FormatError::Parameters("no block has more than 32 columns"));
+            return Err(FormatError::Parameters(
+                "a block has more than 32 columns, or too many blocks are narrow",
+            ));
         }
         Ok(Self { blocks, layout, base_seed: six_bits(small >> 6), base_slots: small >> 12 })
     }
@@ -93,32 +95,33 @@ impl Parameters {
 pub(crate) struct RibbonView {
     pub(super) layout: Layout,
     pub(super) layers: [LayerView; LAYERS],
-    /// The layer that is asked first: not the first of all where that one is kept elsewhere.
+    /// Index of the first layer in the body; 1 if the sliced form holds layer 0.
     first_layer: usize,
-    /// Bytes of the layers before it, which are not in the body.
-    left_out: usize,
+    /// Bytes of the layers before `first_layer`, which are not in the body.
+    omitted_len: usize,
     base_seed: u8,
     base_slots: u64,
     base_at: usize,
-    /// The first wide block, if there are wide and narrow ones; else more than there are blocks.
+    /// The first wide block if there are both kinds of blocks; otherwise `u64::MAX`.
     wide_from: u64,
-    /// Bytes of a narrow block, or of all, where a byte can say it.
+    /// Bytes of a narrow block, or of all blocks if they are equal; unused without a fast path.
     narrow_len: u8,
     narrow_masks: [ColumnMask; 2],
     wide_masks: [ColumnMask; 2],
-    /// But for two keys with the same hash.
+    /// Without the chance that two keys have the same hash.
     error_rate: f64,
     pub(super) instructions: InstructionSet,
 }
 
-/// Where a layer is; one without starts is not there, nor are those after it.
+/// The position of a layer. A layer without starts does not exist, and neither do later ones.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LayerView {
     pub(super) starts: u64,
     pub(super) first_block: u64,
     pub(super) thresholds_at: usize,
-    /// The starts whose keys are [usual](ColumnLookup::usual): all that are not in the last block, unless
-    /// a block is longer than a byte can say.
+    /// Starts below this number have the [fast path](ColumnLookup::fast_path).
+    ///
+    /// All starts before the last block; 0 if a block exceeds 255 bytes.
     fast_starts: u32,
 }
 
@@ -130,7 +133,7 @@ impl StoredView for RibbonView {
         let view = Self::new(&parameters, body)?;
         let nothing = parameters.layout.blocks == 0 && parameters.base_slots == 0;
         if nothing != (header.keys == 0) {
-            return Err(FormatError::Parameters("there are slots if and only if there are keys"));
+            return Err(FormatError::Parameters("keys without slots, or slots without keys"));
         }
         Ok(view)
     }
@@ -145,8 +148,9 @@ impl StoredView for RibbonView {
         self.instructions.look_up_all(self, body, hashes, answers);
     }
 
-    /// Prefetches what the key has in the first layer, and if that bumped it, in the second. (Of some filters that
-    /// are probed together, one is nearly sure to have bumped the key.)
+    /// Prefetches the key's blocks in the first layer, and in the second if the key was bumped.
+    ///
+    /// Among several filters that are probed together, one has nearly always bumped the key.
     #[inline]
     fn prefetch(&self, body: &[u8], hash: KeyHash) {
         for (index, layer) in self.layers.iter().enumerate().skip(self.first_layer).take(2) {
@@ -156,7 +160,7 @@ impl StoredView for RibbonView {
             let begin = self.layout.column_at(block).wrapping_mul(COLUMN_LEN);
             let len = u64::from(self.layout.columns_of(block)).wrapping_mul(COLUMN_LEN);
             if let (Ok(begin), Ok(len)) = (usize::try_from(begin), usize::try_from(len)) {
-                kernel::prefetch_columns(body, begin.wrapping_sub(self.left_out), len);
+                kernel::prefetch_columns(body, begin.wrapping_sub(self.omitted_len), len);
             }
             if thresholds::bumped(body, layer.thresholds_at, start) != Some(true) {
                 break;
@@ -176,52 +180,54 @@ impl StoredView for RibbonView {
 impl RibbonView {
     pub(super) fn new(parameters: &Parameters, body: &[u8]) -> Result<Self, FormatError> {
         let Parameters { blocks, layout, base_seed, base_slots } = *parameters;
-        let wrong = FormatError::Parameters("the body is not as long as its parts");
+        let invalid =
+            FormatError::Parameters("the length of the body does not match its layers and base");
         let base_len = base::len(base_slots, layout.base_columns(), base_seed);
-        let add = |end: u64, len: u64| end.checked_add(len).ok_or(wrong);
-        let column_bytes = |columns: u32| u64::from(columns).wrapping_mul(COLUMN_LEN); // 264 at most.
+        let add = |end: u64, len: u64| end.checked_add(len).ok_or(invalid);
+        // At most 264.
+        let column_bytes = |columns: u32| u64::from(columns).wrapping_mul(COLUMN_LEN);
         let widest = column_bytes(layout.base_columns());
         let is_fast = widest <= u8::MAX.into();
         let mut end = layout.len();
         let (mut layers, mut first_block) = ([LayerView::default(); LAYERS], 0_u64);
         for (view, blocks) in layers.iter_mut().zip(blocks) {
             let starts = layer::starts(blocks);
-            let thresholds_at = usize::try_from(end).map_err(|_| wrong)?;
-            // Of a layer with more starts than 32 bits count, none has the fast path.
+            let thresholds_at = usize::try_from(end).map_err(|_| invalid)?;
+            // A layer whose starts exceed 32 bits has no fast path.
             let fast_starts = if is_fast { before_last(starts) } else { 0 };
             let fast_starts = u32::try_from(fast_starts).unwrap_or(0);
             *view = LayerView { starts, first_block, thresholds_at, fast_starts };
             end = add(end, thresholds::len(starts))?;
             first_block = add(first_block, blocks)?;
         }
-        let base_at = usize::try_from(end).map_err(|_| wrong)?;
+        let base_at = usize::try_from(end).map_err(|_| invalid)?;
         if add(end, base_len)? != widened(body.len()) {
-            return Err(wrong);
+            return Err(invalid);
         }
 
         let is_mixed = layout.narrow < layout.blocks && layout.narrow > 0;
         let wide_from = if is_mixed { layout.narrow } else { u64::MAX };
         let narrow = if is_mixed { layout.columns } else { layout.base_columns() };
         let narrow_len = column_bytes(narrow);
-        let (mut tally, mut base_share) = (Tally::new(layout), 1.0);
+        let (mut sum, mut base_share) = (ErrorRateSum::new(layout), 1.0);
         for layer in layers.iter().take_while(|layer| layer.starts > 0) {
             let (_, thresholds) = body.split_at(layer.thresholds_at);
             base_share = shape::for_each_run(layer.starts, thresholds, base_share, |run| {
-                tally.add(run);
+                sum.add(run);
             });
         }
-        let error_rate = tally.error_rate(base_share, base_slots, base_seed);
+        let error_rate = sum.error_rate(base_share, base_slots, base_seed);
         let instructions = InstructionSet::detect();
         Ok(Self {
             layout,
             layers,
             first_layer: 0,
-            left_out: 0,
+            omitted_len: 0,
             base_seed,
             base_slots,
             base_at,
             wide_from,
-            // Not read where a byte cannot say it: then there is no fast path.
+            // Above 255 bytes there is no fast path, and `narrow_len` is unused.
             narrow_len: u8::try_from(narrow_len).unwrap_or(u8::MAX),
             narrow_masks: ColumnMask::of(narrow),
             wide_masks: ColumnMask::of(narrow.wrapping_add(1)),
@@ -230,18 +236,18 @@ impl RibbonView {
         })
     }
 
-    /// The same, asked with those vectors.
+    /// Returns the view with another instruction set.
     pub(super) fn with(self, instructions: InstructionSet) -> Self {
         Self { instructions, ..self }
     }
 
-    /// The same without the first layer, for a body that lacks so many bytes at its beginning: the blocks
-    /// of that layer.
-    pub(super) fn without_first_layer(mut self, left_out: usize) -> Self {
+    /// Returns the view for a body without the first `omitted_len` bytes, the first layer's blocks.
+    pub(super) fn without_first_layer(mut self, omitted_len: usize) -> Self {
         self.first_layer = 1;
-        self.left_out = left_out;
+        self.omitted_len = omitted_len;
         // Thresholds and base come after all blocks.
-        let after = |at: usize| at.checked_sub(left_out).expect("after the first layer's blocks");
+        let after =
+            |at: usize| at.checked_sub(omitted_len).expect("after the first layer's blocks");
         for layer in &mut self.layers {
             layer.thresholds_at = after(layer.thresholds_at);
         }
@@ -249,32 +255,35 @@ impl RibbonView {
         self
     }
 
-    /// Returns a block, and what follows it.
+    /// Returns a block, and the bytes after the block.
     #[inline]
     pub(super) fn block<'a>(&self, body: &'a [u8], block: u64) -> Option<(&'a [u8], &'a [u8])> {
         let begin = self.layout.column_at(block).wrapping_mul(COLUMN_LEN);
-        let begin = usize::try_from(begin).ok()?.checked_sub(self.left_out)?;
+        let begin = usize::try_from(begin).ok()?.checked_sub(self.omitted_len)?;
         let len = u64::from(self.layout.columns_of(block)).wrapping_mul(COLUMN_LEN);
         body.get(begin..)?.split_at_checked(usize::try_from(len).ok()?)
     }
 
-    /// Returns a block, and of the one after it the columns that count: if that is a wide one after
-    /// a narrow one, not all do; it is never the other way round.
+    /// Returns a block, and as many columns of the next block.
+    ///
+    /// A wide block after a narrow one has one column more, which is cut; a narrow block never
+    /// follows a wide one.
     #[inline]
     fn blocks<'a>(&self, body: &'a [u8], block: u64) -> Option<(&'a [u8], &'a [u8])> {
         let (low, rest) = self.block(body, block)?;
         Some((low, rest.get(..low.len())?))
     }
 
-    /// Returns at which byte a block begins, how many it has and which columns, where a byte can say how many; as
-    /// [`Layout`](super::layout::Layout), in fewer steps where all have equally many.
+    /// Returns offset, length and column masks of a block of at most 255 bytes.
+    ///
+    /// Equals [`Layout`], with less work if all blocks have equal lengths.
     #[inline]
-    fn place<const MIXED: bool>(&self, block: u64) -> (u64, u8, &[ColumnMask; 2]) {
+    fn block_range<const MIXED: bool>(&self, block: u64) -> (u64, u8, &[ColumnMask; 2]) {
         let begin = block.wrapping_mul(self.narrow_len.into());
         if !MIXED {
             return (begin, self.narrow_len, &self.narrow_masks);
         }
-        // Without a branch, which nobody could guess.
+        // Branchless: a branch would be unpredictable.
         let beyond = block.saturating_sub(self.wide_from).wrapping_mul(COLUMN_LEN);
         let is_wide = block >= self.wide_from;
         let len = self.narrow_len.wrapping_add(u8::from(is_wide) << 3);
@@ -285,7 +294,10 @@ impl RibbonView {
 
 impl ColumnLookup for RibbonView {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a lookup stands as a whole where it is asked")]
+    #[expect(
+        clippy::inline_always,
+        reason = "the compiler optimizes a lookup together with its caller"
+    )]
     fn fast_path<'a, const MIXED: bool>(
         &'a self,
         layer: usize,
@@ -303,12 +315,12 @@ impl ColumnLookup for RibbonView {
             Some(true) => return FastPath::Bumped,
             None => return FastPath::Slow,
         }
-        // Known when it is compiled, and so a step less in what nearly all lookups take.
+        // A constant for layer 0, in which nearly all lookups end.
         let first_block = if layer == 0 { 0 } else { view.first_block };
         let block = first_block.wrapping_add(start / BLOCK_SLOTS);
-        let (begin, next, masks) = self.place::<MIXED>(block);
+        let (begin, next, masks) = self.block_range::<MIXED>(block);
         let Ok(begin) = usize::try_from(begin) else { return FastPath::Slow };
-        let begin = if layer == 0 { begin } else { begin.wrapping_sub(self.left_out) };
+        let begin = if layer == 0 { begin } else { begin.wrapping_sub(self.omitted_len) };
         let Some(window) = kernel::window(body, begin) else { return FastPath::Slow };
         let shift = u32::try_from(start).expect("below a number of 32 bits");
         let equation = BlockEquation { shift, coefficients, fingerprint };
@@ -321,7 +333,10 @@ impl ColumnLookup for RibbonView {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a lookup stands as a whole where it is asked")]
+    #[expect(
+        clippy::inline_always,
+        reason = "the compiler optimizes a lookup together with its caller"
+    )]
     fn look_up(&self, body: &[u8], hash: KeyHash, matches: impl Fn(&Columns<'_>) -> bool) -> bool {
         for (index, layer) in self.layers.iter().enumerate().skip(self.first_layer) {
             if layer.starts == 0 {
@@ -349,13 +364,13 @@ impl ColumnLookup for RibbonView {
     }
 }
 
-/// Returns where in its block a start is.
+/// Returns the position of a start in its block.
 #[inline]
 fn shift(start: u64) -> u32 {
     u32::try_from(start % BLOCK_SLOTS).expect("below 64")
 }
 
-/// Returns how many of so many starts are not in the last block, in which the last one is.
+/// Returns the number of starts that are not in the last block.
 #[inline]
 const fn before_last(starts: u64) -> u64 {
     starts.wrapping_sub(starts % BLOCK_SLOTS)

@@ -20,16 +20,15 @@ fn built(sizing: Sizing, keys: &[KeyHash]) -> Ribbon {
     filter
 }
 
-/// Bits a key over what no filter could do without.
+/// Returns the bits a key divided by the lower bound of any filter.
 fn over_bound(stats: FilterStats, rate: f64) -> f64 {
     stats.bits_per_key() / -rate.log2()
 }
 
 #[test]
-fn a_copy_of_a_key_costs_nothing() {
+fn copies_of_keys_are_allowed() {
     let once = keys(1, 20_000);
     let thrice: Vec<KeyHash> = [once.as_slice(); 3].concat();
-    // There is room for all copies, so that hardly a slot could be saved; but none is bumped.
     assert_eq!(built(error_rate(0.01), &thrice).stats().keys, 60_000);
     let one_key = vec![once[0]; 100_000];
     let filter = built(error_rate(0.01), &one_key);
@@ -37,30 +36,30 @@ fn a_copy_of_a_key_costs_nothing() {
 }
 
 #[test]
-fn an_error_rate_is_kept_by_wide_blocks_for_the_rest() {
+fn wide_blocks_meet_an_error_rate_between_two_numbers_of_columns() {
     let members = keys(1, 20_000);
     for rate in [0.9, 0.5, 0.3, 0.01, 0.005, 0.001, 1e-6, 3e-10] {
         let stats = built(error_rate(rate), &members).stats();
-        // That an absent key has the hash of a member comes on top: 20,000 · 2^−64.
+        // Plus the chance that an absent key has the hash of a member: 20,000 · 2^−64.
         assert!(stats.error_rate <= rate + 1e-14, "{} at {rate}", stats.error_rate);
         assert!(stats.error_rate > rate * 0.995, "{} at {rate}", stats.error_rate);
     }
 }
 
-/// Blocks are told apart at every lookup, if they differ. Shares of so many blocks do not add up to
-/// one exactly, and in most of these sums there are too many.
+/// Blocks of different widths slow every lookup. The rounding error of the sum over many blocks
+/// must not add a wide block.
 #[test]
 fn an_error_rate_of_whole_columns_makes_all_blocks_equal() {
     for blocks in [1_001, 49_999, 147_657, 1_476_563] {
         let starts = layer::starts(blocks);
         for fill in [0xff, 0x5a, 0xe7] {
             let thresholds = vec![fill; thresholds::len(starts) as usize];
-            let mut census = shape::Census { base_share: 1.0, ..Default::default() };
-            census.add_layer(starts, &thresholds);
-            census.base_slots = 100;
+            let mut plan = shape::FilterPlan { base_share: 1.0, ..Default::default() };
+            plan.add_layer(starts, &thresholds);
+            plan.base_slots = 100;
             for columns in [1_u32, 7, 8, 20] {
                 let rate = (-f64::from(columns)).exp2();
-                let layout = census.layout(error_rate(rate), 1).expect("possible");
+                let layout = plan.layout(error_rate(rate), 1).expect("possible");
                 let equal = layout::Layout { columns, narrow: blocks, blocks };
                 assert_eq!(layout, equal, "{fill:#x}");
             }
@@ -81,11 +80,12 @@ fn a_budget_is_used_to_the_last_word() {
     }
 }
 
-/// Of filters with equal blocks and with unequal ones, with more columns than a vector has lanes, and
-/// of the few keys that end in the last block, in later layers or in the base; one by one and in
-/// batches.
+/// Compares lookups one by one and in batches.
+///
+/// Covers equal and mixed blocks, more columns than a vector has lanes, and keys that end in the
+/// last block, in later layers or in the base.
 #[test]
-fn vectors_change_no_answer() {
+fn all_vector_kernels_give_the_same_answers() {
     for (count, rates) in
         [(1_000, [0.3, 0.01]), (20_000, [1.0 / 128.0, 0.01]), (5_000, [1e-3, 1e-5])]
     {
@@ -109,7 +109,7 @@ fn vectors_change_no_answer() {
 }
 
 #[test]
-fn what_cannot_be_made_is_an_error() {
+fn an_impossible_sizing_is_an_error() {
     let members = keys(1, 1_000);
     for bits in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let error = Ribbon::from_keys(Sizing::BitsPerKey(bits), &members).expect_err("no size");
@@ -125,7 +125,7 @@ fn what_cannot_be_made_is_an_error() {
 
 #[test]
 fn keys_that_contradict_each_other_are_kept_in_a_list() {
-    // With one slot, and fingerprints that differ, no seed helps; the list takes any keys.
+    // A list takes any keys.
     let members = keys(1, 100);
     let list = base::Base::List({
         let mut sorted = members.clone();
@@ -138,8 +138,7 @@ fn keys_that_contradict_each_other_are_kept_in_a_list() {
     assert!(!keys(2, 1_000).iter().any(|key| holds(*key)));
 }
 
-/// How far a filter of so many keys is above log2(1/ε) bits a key: the mean of some filters, since
-/// small ones differ.
+/// Returns the mean of [`over_bound`] over several filters, because small filters vary.
 fn mean_over_bound(count: u64, rate: f64, filters: u64) -> f64 {
     let over = (0..filters).map(|stream| {
         over_bound(built(error_rate(rate), &keys(100 + stream, count)).stats(), rate)
@@ -157,7 +156,9 @@ fn assert_sizes(sizes: &[(u64, u64, f64)], rates: &[f64]) {
     }
 }
 
+/// Error rates of a whole number of columns.
 const WHOLE: [f64; 2] = [1.0 / 128.0, 1.0 / 256.0];
+/// Error rates between two numbers of columns.
 const FRACTIONS: [f64; 3] = [0.01, 0.005, 0.001];
 
 #[test]
@@ -176,25 +177,25 @@ fn large_ribbons_are_near_the_bound() {
     assert_sizes(&[(1_000_000, 1, 1.02), (10_000_000, 1, 1.02)], &FRACTIONS);
 }
 
-/// Strangers asked, and those let through, of a filter of so many keys with 2^−r.
-fn assert_error_rate(count: u64, bits: i32, strangers: u64) {
+/// Checks that a filter of error rate 2^−bits lets the expected number of absent keys pass.
+fn assert_error_rate(count: u64, bits: i32, absent: u64) {
     let filter = built(error_rate(f64::from(bits).exp2().recip()), &keys(7, count));
-    let passed = keys(8, strangers).iter().filter(|key| filter.may_contain(**key)).count() as f64;
-    let expected = strangers as f64 * f64::from(bits).exp2().recip();
-    let off = (passed - expected) / expected.sqrt();
-    std::eprintln!("{count} keys, 2^-{bits}: {passed} of {strangers} passed, {off:+.1} sigma");
-    assert!(off.abs() <= 3.0, "{passed}, not {expected}");
+    let passed = keys(8, absent).iter().filter(|key| filter.may_contain(**key)).count() as f64;
+    let expected = absent as f64 * f64::from(bits).exp2().recip();
+    let deviation = (passed - expected) / expected.sqrt();
+    std::eprintln!("{count} keys, 2^-{bits}: {passed} of {absent} passed, {deviation:+.1} sigma");
+    assert!(deviation.abs() <= 3.0, "{passed}, not {expected}");
 }
 
 #[test]
-fn strangers_pass_as_often_as_columns_agree() {
+fn the_measured_error_rate_is_two_to_the_minus_columns() {
     for bits in [1, 4, 7, 8, 9, 12] {
         assert_error_rate(100, bits, 100_000);
         assert_error_rate(20_000, bits, 500_000);
     }
 }
 
-/// `cargo test --release -p hfile-filter --lib -- --ignored --nocapture hundred_million_probes_of_ribbons`
+/// `cargo test --release -p hfile-filter --lib -- --ignored --nocapture million_probes_of_ribbons`
 #[test]
 #[ignore = "takes a minute in release mode, and 2 GB"]
 fn no_member_is_denied_in_a_hundred_million_probes_of_ribbons() {

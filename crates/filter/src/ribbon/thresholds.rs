@@ -6,9 +6,9 @@
 //!                         filled last                                             filled first
 //! ```
 //!
-//! A bucket is filled from its right end; so what finds no room stands at its left end, mostly in
-//! class 2. The first key that fails sends on all keys of its class and of those after it. The
-//! bucket remembers that class, or 3 if nothing failed.
+//! A bucket is filled from its right end, so keys that do not fit are at its left end, mostly in
+//! class 2. The first key that fails bumps all keys of its class and of higher classes. The
+//! bucket's threshold is that class, or 3 if no key failed.
 
 use crate::kernel;
 
@@ -19,7 +19,7 @@ pub(super) const BUCKET_STARTS: u64 = 128;
 const CLASS_1: u64 = 16;
 const CLASS_0: u64 = 36;
 
-/// What a bucket remembers that bumped nothing.
+/// The threshold of a bucket that bumped no key.
 pub(super) const NOTHING_BUMPED: u8 = 3;
 
 /// Buckets in a byte.
@@ -39,27 +39,28 @@ pub(super) const fn first_start(class: usize) -> u64 {
     [CLASS_0, CLASS_1, 0][class]
 }
 
-/// Returns how many bytes the thresholds of so many starts take.
+/// Returns the bytes of the thresholds of `starts` starts.
 pub(super) const fn len(starts: u64) -> u64 {
     starts.div_ceil(BUCKET_STARTS).div_ceil(BUCKETS_PER_BYTE)
 }
 
-/// Writes a bucket's threshold over [`NOTHING_BUMPED`].
+/// Sets the threshold of a bucket, which must be [`NOTHING_BUMPED`] before.
 pub(super) fn set(thresholds: &mut [u8], bucket: u64, threshold: u8) {
     let shift = bucket % BUCKETS_PER_BYTE * 2;
     thresholds[(bucket / BUCKETS_PER_BYTE) as usize] &= !((NOTHING_BUMPED ^ threshold) << shift);
 }
 
-/// Returns a bucket's threshold; nothing is bumped where there are none.
+/// Returns the threshold of a bucket; [`NOTHING_BUMPED`] after the end.
 #[inline]
 pub(super) fn get(thresholds: &[u8], bucket: u64) -> u8 {
-    // A bucket that is there has an index that fits.
+    // The index of a bucket in memory fits into `usize`.
     let byte = thresholds.get((bucket / BUCKETS_PER_BYTE) as usize).copied().unwrap_or(u8::MAX);
     byte >> (bucket % BUCKETS_PER_BYTE * 2) & NOTHING_BUMPED
 }
 
-/// Returns whether keys with that start were sent on to the next layer, those whose class is not below
-/// the threshold; of thresholds that begin at a place in the bytes, and nothing if it is not there.
+/// Returns whether the keys of a start were bumped; `None` after the end of `bytes`.
+///
+/// The thresholds begin at `bytes[at]`. Bumped are the keys whose class is at least the threshold.
 #[inline]
 pub(super) fn bumped(bytes: &[u8], at: usize, start: u64) -> Option<bool> {
     let bucket = start / BUCKET_STARTS;
@@ -68,8 +69,9 @@ pub(super) fn bumped(bytes: &[u8], at: usize, start: u64) -> Option<bool> {
     Some(((start % BUCKET_STARTS) as u8) < first_kept)
 }
 
-/// The [`first_kept`] start of each bucket of a byte, of all bytes: looked up at once, because most of
-/// what a lookup does before it knows where to look is to find this out.
+/// [`first_kept`] for each bucket of a byte and each value of the byte.
+///
+/// A table, because a lookup cannot choose its layer before it knows this.
 static FIRST_KEPT: [[u8; 256]; BUCKETS_PER_BYTE as usize] = {
     let mut all = [[0; 256]; BUCKETS_PER_BYTE as usize];
     let mut at = 0;
@@ -81,7 +83,7 @@ static FIRST_KEPT: [[u8; 256]; BUCKETS_PER_BYTE as usize] = {
     all
 };
 
-/// Asks the processor to load the threshold of a start.
+/// Prefetches the threshold of a start.
 #[inline]
 pub(super) fn prefetch(bytes: &[u8], at: usize, start: u64) {
     kernel::prefetch_at(
@@ -90,8 +92,9 @@ pub(super) fn prefetch(bytes: &[u8], at: usize, start: u64) {
     );
 }
 
-/// Returns the first start of a bucket, counted from its left end, that was not bumped; the lowest
-/// two bits are the threshold.
+/// Returns the first start of a bucket, from its left end, that was not bumped.
+///
+/// The lowest two bits of the argument are the threshold.
 #[inline]
 pub(super) const fn first_kept(threshold: u64) -> u8 {
     const FIRST_KEPT: [u8; 4] = [BUCKET_STARTS as u8, CLASS_0 as u8, CLASS_1 as u8, 0];
