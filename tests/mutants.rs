@@ -182,7 +182,7 @@ impl Subject {
                 return Ok(Outcome::BehindRange);
             }
             let info_was_changed = self.touches(mutant, &[BlockType::FileInfo]);
-            if info_was_changed && *failed && way.decodes_on_the_way() {
+            if info_was_changed && *failed && way.decodes_partially() {
                 return Ok(Outcome::Misread);
             }
             let known = &self.sound().cells;

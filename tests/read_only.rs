@@ -201,7 +201,7 @@ fn a_writer_may_change_everything_between_any_two_calls_of_a_reader() {
                 let loaded = hfile_of(directory.path(), "h");
                 let writer = Store::open(&place, options()).unwrap();
                 let files = ReadOnlyFiles::new(&place, io::ErrorKind::ReadOnlyFilesystem);
-                files.meddle(move |number| {
+                files.set_read_hook(move |number| {
                     if number == at {
                         meddling(&writer, &loaded);
                     }
