@@ -162,7 +162,7 @@ fn a_checkpoint_that_fails_at_any_of_its_calls_leaves_nothing() {
 
 #[test]
 fn a_running_hbase_loads_an_export_and_answers_as_the_store() {
-    if !judge::is_wanted("store: export") {
+    if !judge::is_enabled("store: export") {
         return;
     }
     let directory = tempfile::tempdir().unwrap();
@@ -220,7 +220,7 @@ fn assert_read_by_hbase(store: &Path) {
 /// As the store wrote them: with sequence ids, a filter of ours, and an id of the store's.
 #[test]
 fn a_running_hbase_reads_and_loads_the_files_of_a_store_as_they_are() {
-    if !judge::is_wanted("store: its own files") {
+    if !judge::is_enabled("store: its own files") {
         return;
     }
     let directory = tempfile::tempdir().unwrap();

@@ -67,7 +67,7 @@ fn any_text(random: &mut Random) -> Vec<u8> {
 
 #[test]
 fn guava_makes_the_bytes_that_we_make_and_reads_ours() {
-    if !judge::is_wanted("guava") {
+    if !judge::is_enabled("guava") {
         return;
     }
     let directory = tempfile::tempdir().expect("there is a place for files");
@@ -111,7 +111,7 @@ fn guava_makes_the_bytes_that_we_make_and_reads_ours() {
 
 #[test]
 fn simple_bloom_filter_sets_the_bits_that_we_set_and_reads_ours() {
-    if !judge::is_wanted("SimpleBloomFilter") {
+    if !judge::is_enabled("SimpleBloomFilter") {
         return;
     }
     let directory = tempfile::tempdir().expect("there is a place for files");

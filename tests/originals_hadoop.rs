@@ -112,7 +112,7 @@ fn ask(questions: &[Value]) -> Vec<Value> {
 
 #[test]
 fn hadoop_makes_the_bytes_that_we_make_and_reads_ours() {
-    if !judge::is_wanted("Hadoop's Bloom filters") {
+    if !judge::is_enabled("Hadoop's Bloom filters") {
         return;
     }
     let mut random = Random::new(26);
@@ -143,7 +143,7 @@ fn hadoop_makes_the_bytes_that_we_make_and_reads_ours() {
 /// The form before versions, and heads that are wrong: Hadoop takes the former and refuses the latter.
 #[test]
 fn what_hadoop_refuses_is_refused() {
-    if !judge::is_wanted("wrong heads of Hadoop's Bloom filters") {
+    if !judge::is_enabled("wrong heads of Hadoop's Bloom filters") {
         return;
     }
     let shape = Shape::new(75, 3, Hash::Jenkins).expect("in range");

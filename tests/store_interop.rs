@@ -38,7 +38,7 @@ fn write_lines(path: &Path, lines: impl Iterator<Item = Value>) {
 
 #[test]
 fn random_histories_are_answered_as_by_an_hregion() {
-    if !judge::is_wanted("store: histories") {
+    if !judge::is_enabled("store: histories") {
         return;
     }
     let directory = tempfile::tempdir().unwrap();
@@ -88,7 +88,7 @@ fn random_histories_are_answered_as_by_an_hregion() {
 #[test]
 fn a_major_compaction_leaves_what_hbase_leaves_cell_for_cell() {
     const STORES: u64 = 20;
-    if !judge::is_wanted("store: compactions") {
+    if !judge::is_enabled("store: compactions") {
         return;
     }
     let directory = tempfile::tempdir().unwrap();

@@ -17,15 +17,15 @@ use crate::say;
 static JUDGE: LazyLock<Mutex<Judge>> = LazyLock::new(|| Mutex::new(Judge::start()));
 
 /// Whether HBase is to be asked; if not, prints that `test` was skipped.
-pub fn is_wanted(test: &str) -> bool {
-    let is_wanted = env::var_os("HBASE_JUDGE").is_some_and(|value| value == "1");
-    if !is_wanted {
+pub fn is_enabled(test: &str) -> bool {
+    let is_enabled = env::var_os("HBASE_JUDGE").is_some_and(|value| value == "1");
+    if !is_enabled {
         say(&format!(
             "{test}: skipped, because it needs real HBase; set HBASE_JUDGE=1 (needs a JDK and \
              Maven, and downloads HBase's jars once)"
         ));
     }
-    is_wanted
+    is_enabled
 }
 
 /// Asks HBase one question, with the arguments of `tests/hbase-judge/judge`.
