@@ -1,7 +1,7 @@
 //! This project's store, as a map from keys to values.
 //!
-//! `FAST_DIFF` and LZ4, and blocks that are 4 KiB before compression, as the others have them by
-//! default. Our own filter stands alone: HBase's Bloom filter would be a second one.
+//! `FAST_DIFF`, LZ4 and blocks of 4 KiB before compression, which is the default size of the
+//! others. Only a row filter: an HBase Bloom filter would be a second filter.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -16,9 +16,9 @@ use crate::engine::{
 };
 
 const FAMILY: &str = "f";
-/// Of plain cells, by which HBase measures blocks: `FAST_DIFF` leaves 4 KiB of that.
+/// HBase limits blocks by the size of plain cells; after `FAST_DIFF` 4 KiB are left.
 const BLOCK_BYTES: u32 = 4608;
-/// One index block a file, in memory, as the others have.
+/// One index block per file, in memory, as in the other engines.
 const INDEX_BYTES: u32 = 64 << 20;
 
 struct Ours {
@@ -76,7 +76,7 @@ impl Engine for Ours {
 
     fn settle(&self) {
         self.flush();
-        // A compaction that was asked for waits for the one under way.
+        // A requested compaction waits for the running one.
         let mut done = None;
         while done != Some(self.store.stats().compactions) {
             done = Some(self.store.stats().compactions);

@@ -1,7 +1,7 @@
-//! redb, a B-tree in one file: what a present get costs where no file has to be guessed.
+//! redb, a B-tree in one file: the cost of a present get without a choice among files.
 //!
-//! Its unit of writing is a transaction, which here has many rows and does not wait for the disk. A
-//! read transaction is opened once after writing and serves all gets, the cheapest way to ask.
+//! It writes in transactions; here each has many rows and does not wait for the disk. One read
+//! transaction, opened after the writes, serves all gets, which is the cheapest way.
 
 use std::ops::Range;
 use std::path::Path;
@@ -17,12 +17,12 @@ use crate::engine::{Engine, Settings};
 type Bytes = &'static [u8];
 const TABLE: TableDefinition<'_, Bytes, Bytes> = TableDefinition::new("rows");
 
-/// Rows of a transaction: many, for each writes anew what it touches of the tree.
+/// Rows per transaction; each transaction rewrites the tree pages that it touches.
 const BATCH: usize = 250_000;
 
 struct Redb {
     database: Mutex<Database>,
-    /// As it was when it was last read after a write.
+    /// The read transaction after the last write.
     table: RwLock<Option<ReadOnlyTable<Bytes, Bytes>>>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
 }
 
 impl Redb {
-    /// Lets reads see what was written.
+    /// Opens a new read transaction, so that reads see all writes.
     fn show(&self) {
         let database = self.database.lock().unwrap_or_else(PoisonError::into_inner);
         let table = database.begin_read().expect("sound").open_table(TABLE).ok();
