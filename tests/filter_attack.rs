@@ -35,9 +35,9 @@ fn random_rows(random: &mut Random, count: usize) -> Vec<Vec<u8>> {
     (0..count).map(|_| row()).collect()
 }
 
-/// All of `members` are found, and none of `strangers`; returns the strangers that the filter of
+/// All of `members` are found, and none of `absent`; returns the strangers that the filter of
 /// the file did not tell from members.
-fn passed(store: &Store, members: &[Vec<u8>], strangers: &[Vec<u8>]) -> Vec<Vec<u8>> {
+fn passed(store: &Store, members: &[Vec<u8>], absent: &[Vec<u8>]) -> Vec<Vec<u8>> {
     for row in members {
         assert_eq!(store.get(&Get::row(row)).unwrap()[0].value(), row.as_slice());
     }
@@ -46,7 +46,7 @@ fn passed(store: &Store, members: &[Vec<u8>], strangers: &[Vec<u8>]) -> Vec<Vec<
         assert!(cells.is_empty(), "a row that nobody wrote");
         trace.filter_false_positives > 0
     };
-    strangers.iter().filter(passes).cloned().collect()
+    absent.iter().filter(passes).cloned().collect()
 }
 
 /// Rows of equal length that HBase's Murmur hash gives the same value, whatever its seed.
@@ -102,27 +102,27 @@ fn with_filter(kind: FilterKind, rate: f64) -> FamilyOptions {
 fn keys_that_collide_in_hbases_hash_slow_reads_down_and_change_no_answer() {
     let mut random = Random::new(1);
     let mut members = random_rows(&mut random, 4_000);
-    let mut strangers = colliding_rows(4_000);
+    let mut absent = colliding_rows(4_000);
     let hash = |row: &Vec<u8>| HashPair::new(HashType::Murmur, row);
-    assert!(strangers.iter().all(|row| hash(row) == hash(&strangers[0])), "they all collide");
+    assert!(absent.iter().all(|row| hash(row) == hash(&absent[0])), "they all collide");
     // One of them in the file is enough.
-    members.push(strangers.pop().unwrap());
+    members.push(absent.pop().unwrap());
     let others = random_rows(&mut random, 4_000);
 
     let place = tempfile::tempdir().unwrap();
     let bloom = FamilyOptions::default();
     let store = store_of(&place.path().join("bloom"), bloom, &members, FilterUse::HBaseBloom);
-    let misled = passed(&store, &members, &strangers).len();
+    let misled = passed(&store, &members, &absent).len();
     // Some stand before the first row or behind the last, and no filter is asked.
-    assert!(misled > strangers.len() * 9 / 10, "the attack works: {misled}");
+    assert!(misled > absent.len() * 9 / 10, "the attack works: {misled}");
     assert!(passed(&store, &members, &others).len() < others.len() / 50, "on nobody else");
 
     for &kind in FilterKind::ALL {
         let family = with_filter(kind, 0.01);
         let store = store_of(&place.path().join(kind.name()), family, &members, FilterUse::Best);
-        let misled = passed(&store, &members, &strangers).len();
+        let misled = passed(&store, &members, &absent).len();
         // 40 are promised; five standard deviations more are 72.
-        assert!(misled < 72, "{kind}: {misled} of {} that collide in Murmur", strangers.len());
+        assert!(misled < 72, "{kind}: {misled} of {} that collide in Murmur", absent.len());
     }
 }
 
@@ -130,7 +130,7 @@ fn keys_that_collide_in_hbases_hash_slow_reads_down_and_change_no_answer() {
 fn keys_made_for_a_filter_of_another_seed_mislead_no_more_than_others() {
     let mut random = Random::new(2);
     let members = random_rows(&mut random, 4_000);
-    let strangers = random_rows(&mut random, 8_000);
+    let absent = random_rows(&mut random, 8_000);
     let place = tempfile::tempdir().unwrap();
     for &kind in FilterKind::ALL {
         // Two stores of the same rows: each has drawn its seed at random.
@@ -140,7 +140,7 @@ fn keys_made_for_a_filter_of_another_seed_mislead_no_more_than_others() {
         };
         // What the attacker knows to mislead the one…
         let known = store("known");
-        let made = passed(&known, &[], &strangers);
+        let made = passed(&known, &[], &absent);
         assert!(made.len() > 8, "{kind}: {}", made.len());
         assert_eq!(passed(&known, &[], &made), made, "{kind}: they mislead it again");
         // …is to the other what any keys are.
@@ -167,7 +167,7 @@ fn file_of(store: &Path) -> PathBuf {
 fn a_filter_that_cannot_be_read_means_maybe_and_is_counted_and_reported() {
     let mut random = Random::new(3);
     let members = random_rows(&mut random, 2_000);
-    let strangers = random_rows(&mut random, 2_000);
+    let absent = random_rows(&mut random, 2_000);
     let place = tempfile::tempdir().unwrap();
     for (wanted, used) in [
         (BlockType::Meta, FilterUse::MetaFilter),
@@ -186,9 +186,9 @@ fn a_filter_that_cannot_be_read_means_maybe_and_is_counted_and_reported() {
 
         let options = StoreOptions::default().background(false).filter_use(used);
         let store = Store::open(&directory, options).unwrap();
-        assert!(passed(&store, &members, &strangers).is_empty(), "no filter, no false positive");
+        assert!(passed(&store, &members, &absent).is_empty(), "no filter, no false positive");
         let reads = &store.stats().families[0].reads;
-        let asked = (members.len() + strangers.len()) as u64;
+        let asked = (members.len() + absent.len()) as u64;
         let unreadable = reads.filters_unreadable;
         assert!((asked * 9 / 10..=asked).contains(&unreadable), "{wanted}: {unreadable}");
         assert_eq!(reads.files_skipped_by_filter, 0, "{wanted}");

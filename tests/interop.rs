@@ -268,7 +268,7 @@ fn compare_with_hbase(files: &mut Files, spec: &Value, cells: &[Cell]) {
 /// The files have different rows: all files of one bulk load get one sequence id, so that the order
 /// of equal keys in two of them would be undefined.
 #[test]
-fn a_running_hbase_loads_and_serves_files_of_every_encoding_and_codec() {
+fn hbase_loads_and_serves_files_of_every_encoding_and_codec() {
     if !judge::is_enabled("interop: bulk load") {
         return;
     }
@@ -277,7 +277,7 @@ fn a_running_hbase_loads_and_serves_files_of_every_encoding_and_codec() {
 
 #[cfg(feature = "zstd")]
 #[test]
-fn a_running_hbase_loads_and_serves_zstd_in_both_framings() {
+fn hbase_loads_and_serves_zstd_in_both_framings() {
     if !judge::is_enabled("interop: bulk load of ZSTD") {
         return;
     }

@@ -14,13 +14,13 @@ const BITS_PER_KEY: [f64; 4] = [7.0, 10.0, 12.0, 16.0];
 pub(crate) fn points() -> Vec<FilterPoint> {
     let hash = |index| KeyHash::new(SEED, &workload::key(1, index));
     let members: Vec<_> = (0..KEYS).map(hash).collect();
-    let strangers: Vec<_> = (KEYS..KEYS + ABSENT_KEYS).map(hash).collect();
+    let absent: Vec<_> = (KEYS..KEYS + ABSENT_KEYS).map(hash).collect();
     let mut points = Vec::new();
     for kind in FilterKind::ALL.iter().copied() {
         for bits in BITS_PER_KEY {
             let Ok(bytes) = build(kind, Sizing::BitsPerKey(bits), SEED, &members) else { continue };
             let filter = StoredFilter::parse(&bytes).expect("just built");
-            let wrong = strangers.iter().filter(|hash| filter.may_contain(**hash)).count();
+            let wrong = absent.iter().filter(|hash| filter.may_contain(**hash)).count();
             points.push(FilterPoint {
                 name: kind.name().to_owned(),
                 bits_per_key: bytes.len() as f64 * 8.0 / KEYS as f64,
