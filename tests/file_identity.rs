@@ -187,7 +187,7 @@ fn a_checkpoint_refuses_the_log_of_its_origin() {
     store.put(Put::new("d").column("f", "q", "4")).unwrap();
     drop(store);
     let ours = files(&here.join("wal")).remove(0);
-    // The checkpoint first has no such segment, then one of its own.
+    // The checkpoint first has no such segment, then one with its own records.
     for begins in [false, true] {
         let theirs = backup.join("wal").join(ours.file_name().unwrap());
         if begins {

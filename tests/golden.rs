@@ -147,12 +147,12 @@ fn batched_gets_find_what_single_gets_find() {
     let mut rows = 0;
     for golden in Golden::all() {
         let cached = ReaderOptions::default().cache(Arc::new(BlockCache::new(16 << 20)));
-        let behind = |row: &&[Cell]| [row[0].row(), b"\x00"].concat();
-        let absent: Vec<_> = golden.rows().map(|row| behind(&row)).collect();
+        let after_row = |row: &&[Cell]| [row[0].row(), b"\x00"].concat();
+        let absent: Vec<_> = golden.rows().map(|row| after_row(&row)).collect();
         let present = golden.rows().map(|row| row[0].row());
         let probes: Vec<_> = present
             .zip(&absent)
-            .flat_map(|(row, behind)| [row, behind])
+            .flat_map(|(row, after_row)| [row, after_row])
             .map(|row| RowProbe::new(row, Seed::default()))
             .collect();
         for options in [ReaderOptions::default(), cached] {

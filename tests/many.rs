@@ -1,4 +1,4 @@
-//! Many files behind one get, and batched gets: their results and their costs.
+//! Gets from many files, and batched gets: their results and costs.
 
 use std::fs;
 use std::path::Path;
@@ -123,7 +123,7 @@ fn filter_bytes(directory: &Path) -> (u64, u64) {
 }
 
 /// Returns the false positives of absent gets, and the data blocks that they read.
-fn misled(store: &Store) -> (u64, u64) {
+fn false_positives(store: &Store) -> (u64, u64) {
     let mut sum = ReadTrace::default();
     for index in 0..20_000 {
         let get = Get::row(workload::key(2, index)).column("f", "q");
@@ -157,7 +157,8 @@ fn a_budget_allocated_to_uneven_files_avoids_three_of_four_wasted_reads() {
     assert_eq!(same_rows, rows);
     assert!(bytes <= budget && bytes > budget / 100 * 97, "{bytes} of {budget}, first {before}");
 
-    let ((uniform_maybes, uniform_blocks), (maybes, blocks)) = (misled(&uniform), misled(&shared));
+    let ((uniform_maybes, uniform_blocks), (maybes, blocks)) =
+        (false_positives(&uniform), false_positives(&shared));
     eprintln!(
         "{bits_per_key:.2} bits a row: {uniform_maybes} false maybes and {uniform_blocks} blocks \
          in 20,000 gets; shared out: {maybes} and {blocks}, in {bytes} of {budget} bytes"

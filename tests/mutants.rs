@@ -4,14 +4,15 @@
 //! is checked separately. `support::mutants` has the classes of damage and what a read may return.
 //! For repaired checksums, docs/src/reference/hostile-files.md lists the possible answers:
 //!
-//!  * an error, after right cells;
-//!  * a rewritten data block has other cells, within the range of its index entry, and all other blocks
-//!    are right; a scan past the cache checks the end of that range when it leaves the block, so it may
-//!    return cells beyond the range before the error;
-//!  * a filter denies a present row, or an index key leads a lookup past it. The lookup could detect this
-//!    only by reading the blocks that filter and index let it skip. `verify` detects it;
-//!  * the file info says how cells are decoded; if it was changed, wrong cells may precede the error.
-//!    `verify` detects it.
+//! * an error, after right cells;
+//! * a rewritten data block has other cells, within the range of its index entry, and all other
+//!   blocks are right; a scan past the cache checks the end of that range when it leaves the block,
+//!   so it may return cells beyond the range before the error;
+//! * a filter denies a present row, or an index key leads a lookup past it. The lookup could detect
+//!   this only by reading the blocks that filter and index let it skip. `verify` detects it;
+//! * the file info says how cells are decoded; if it was changed, wrong cells may precede the
+//!   error. `verify` detects it.
+//!
 //! A file that `verify` calls sound is read without an error in every way.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
@@ -95,8 +96,8 @@ impl Subject {
         }
         let row = |at: usize| sound.cells.get(at).map(|cell| cell.row().to_vec());
         let range = |(number, (block, first)): (usize, &(usize, usize))| {
-            let behind = first_of.get(number + 1).and_then(|(_, first)| row(*first));
-            (*block, (first.checked_sub(1).and_then(row), behind))
+            let after = first_of.get(number + 1).and_then(|(_, first)| row(*first));
+            (*block, (first.checked_sub(1).and_then(row), after))
         };
         let ranges = first_of.iter().enumerate().map(range).collect();
         Self { questions: Questions::new(sound), others: Vec::new(), ranges }
@@ -108,9 +109,9 @@ impl Subject {
 
     /// Whether a cell is in the range of a changed data block.
     fn is_in_changed_block(&self, mutant: &Mutant, cell: &Cell) -> bool {
-        mutant.touched.iter().filter_map(|block| self.ranges.get(block)).any(|(before, behind)| {
+        mutant.touched.iter().filter_map(|block| self.ranges.get(block)).any(|(before, after)| {
             before.as_deref().is_none_or(|before| before <= cell.row())
-                && behind.as_deref().is_none_or(|behind| cell.row() <= behind)
+                && after.as_deref().is_none_or(|after| cell.row() <= after)
         })
     }
 
@@ -125,8 +126,8 @@ impl Subject {
         let rest: Vec<_> = found.iter().filter(is_outside).skip(same).collect();
         let mut ranges = mutant.touched.iter().filter_map(|block| self.ranges.get(block));
         !rest.is_empty()
-            && ranges.any(|(_, behind)| {
-                behind.as_deref().is_some_and(|end| rest.iter().all(|cell| cell.row() > end))
+            && ranges.any(|(_, after)| {
+                after.as_deref().is_some_and(|end| rest.iter().all(|cell| cell.row() > end))
             })
     }
 
@@ -322,14 +323,14 @@ fn damaged_files_give_no_wrong_answer_in_any_way() {
         HEAP.reset_peak_usage();
         let (before, begun) = (HEAP.current_usage(), Instant::now());
         let read = AssertUnwindSafe(|| read(subject, &mutant, &bytes, &mut counts));
-        let told = catch_unwind(read).unwrap_or_else(|_| panic!("{} panics", named()));
+        let found = catch_unwind(read).unwrap_or_else(|_| panic!("{} panics", named()));
         slowest = slowest.max(begun.elapsed());
         let taken = HEAP.peak_usage().saturating_sub(before);
         let allowed = (64 << 20) + 4 * bytes.len();
         most = most.max(taken);
         tightest = tightest.max(taken as f64 / allowed as f64);
         assert!(taken <= allowed, "{} takes {taken} bytes", named());
-        wrong_answers.extend(told.into_iter().map(|wrong| {
+        wrong_answers.extend(found.into_iter().map(|wrong| {
             let block = |block: &usize| (*block, subject.sound().blocks[*block].1.block_type);
             let touched: Vec<_> = mutant.touched.iter().map(block).collect();
             format!("{} ({:?}, blocks {touched:?}): {wrong}", named(), mutant.class)
@@ -353,7 +354,7 @@ fn damaged_files_give_no_wrong_answer_in_any_way() {
         }
     }
     say(&format!(
-        "mutants: the slowest took {slowest:?}; at most {most} bytes at once, {:.1} % of 64 MiB + 4 x the file",
+        "mutants: the slowest took {slowest:?}; at most {most} bytes of memory, {:.1} % of 64 MiB + 4 x the file",
         tightest * 100.0
     ));
     assert!(slowest < Duration::from_secs(5), "{slowest:?}");

@@ -2,7 +2,7 @@
 //!
 //! The store takes its locks, atomics and threads from a scheduler model (see
 //! `crates/store/src/sync.rs`), so the real store runs here, on a disk in memory:
-//! | model     | orders                                             | of                               |
+//!
 //! | model     | interleavings                                      | of                               |
 //! |-----------|----------------------------------------------------|----------------------------------|
 //! | `loom`    | all with a limited number of preemptions, memory   | group commit, and the hand-over  |

@@ -2,9 +2,10 @@
 //!
 //! For 1,000 random key sets of every load:
 //!
-//!  * as long as no fingerprint is moved, both write the same bytes;
-//!  * the Go package moves random fingerprints, so later bytes differ: each side reads the other's bytes,
-//!    writes them back unchanged, and gives the same answers for all members and as many absent keys.
+//! * as long as no fingerprint is moved, both write the same bytes;
+//! * the Go package moves random fingerprints, so later bytes differ: each side reads the other's
+//!   bytes, writes them back unchanged, and gives the same answers for all members and as many
+//!   absent keys.
 //!
 //! Needs Go, and prints that it is skipped where there is none; `tests/go-judge` is the Go program.
 

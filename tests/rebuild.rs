@@ -112,8 +112,8 @@ fn a_rebuild_moves_a_deep_index_and_keeps_foreign_meta_blocks() {
             for cell in &cells {
                 writer.append(cell.as_ref()).expect("sound cells");
             }
-            writer.append_meta("a note", "of somebody").expect("a new name");
-            writer.append_meta("note", "of somebody else").expect("a new name");
+            writer.append_meta("a note", "foreign text").expect("a new name");
+            writer.append_meta("note", "other text").expect("a new name");
             writer.finish().expect("memory takes it").0
         };
         let finer = filter(kind, 1e-4);

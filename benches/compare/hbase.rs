@@ -1,4 +1,4 @@
-//! HBase in a JVM of its own: a region with the same rows in as many files, called without a client
+//! HBase in a separate JVM: a region with the same rows in as many files, called without a client
 //! or network.
 //!
 //! It is another process and cannot take turns with the others, so it runs separately. Before the
@@ -38,7 +38,7 @@ pub(crate) fn measure(
     write_keys(&present, rows, Asked::Present, count)?;
     write_keys(&absent, rows, Asked::Absent, count)?;
     let judge = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/hbase-judge/judge");
-    let said = place.ask(
+    let output = place.ask(
         Command::new(&judge)
             .env("JUDGE_JAVA_OPTS", java_options(place))
             .arg("bench-region")
@@ -47,7 +47,7 @@ pub(crate) fn measure(
             .args(["--files", &FILES.to_string(), "--rounds", &rounds.to_string()])
             .args(["--encoding", "ROW_INDEX_V1", "--compression", "LZ4", "--block-size", "4096"]),
     )?;
-    let answer: Value = serde_json::from_slice(&said)?;
+    let answer: Value = serde_json::from_slice(&output)?;
     if answer["ok"] != true {
         return Err(io::Error::other(format!("HBase: {answer:#}")));
     }

@@ -67,7 +67,7 @@ struct Arguments {
     /// Number of rounds of each measurement, at least 5
     #[arg(long)]
     rounds: Option<usize>,
-    /// Measure HBase too, in a JVM of its own (see `tests/hbase-judge/README.md`)
+    /// Measure HBase too, in a separate JVM (see `tests/hbase-judge/README.md`)
     #[arg(long)]
     hbase: bool,
     /// Measure only these shapes: many, levelled, compacted

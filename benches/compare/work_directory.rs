@@ -87,14 +87,14 @@ impl WorkDirectory {
             let mut child = lock(&self.under_way);
             child.insert(program.stdout(Stdio::piped()).spawn()?).stdout.take()
         };
-        let mut said = Vec::new();
+        let mut output = Vec::new();
         if let Some(stdout) = &mut stdout {
-            stdout.read_to_end(&mut said)?;
+            stdout.read_to_end(&mut output)?;
         }
         if let Some(mut child) = lock(&self.under_way).take() {
             child.wait()?;
         }
-        Ok(said)
+        Ok(output)
     }
 }
 

@@ -109,7 +109,7 @@ fn has_warnings(answer: &Value) -> bool {
     answer["warnings"].as_array().is_some_and(|warnings| !warnings.is_empty())
 }
 
-/// Whether HBase can read such a file of its own backwards.
+/// Whether HBase can read such a file backwards, even its own.
 ///
 /// `BufferedDataBlockEncoder` does not restore the tag dictionary when it moves back in the block,
 /// and then returns wrong tags (HBase 2.5.13, also with files that it wrote).

@@ -41,9 +41,9 @@ pub(crate) fn shown(file: &str) -> Vec<String> {
 pub(crate) fn refusal(csv: impl AsRef<[u8]>, options: &[&str]) -> (i32, String) {
     let (directory, input) = with_csv(csv);
     let output = path(&directory, "out.hfile");
-    let (status, said) =
+    let (status, message) =
         failure(&[&["build", "--from", "csv", &input, "--output", &output], options].concat());
-    assert_eq!(entries(&directory), 1, "{said}: a file is left");
-    assert!(!said.contains("out.hfile"), "the message names the output: {said}");
-    (status, said.replace(&input, "in.csv"))
+    assert_eq!(entries(&directory), 1, "{message}: a file is left");
+    assert!(!message.contains("out.hfile"), "the message names the output: {message}");
+    (status, message.replace(&input, "in.csv"))
 }

@@ -206,8 +206,8 @@ impl Sound {
             }
             scanner.retreat()?;
         }
-        if let Some(lie) = self.wrong_row(reader)? {
-            return Ok(Some(lie));
+        if let Some(wrong) = self.wrong_row(reader)? {
+            return Ok(Some(wrong));
         }
         for block in reader.blocks().headers() {
             block?;

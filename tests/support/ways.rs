@@ -236,7 +236,7 @@ impl Questions {
             Way::BatchInTwo => self.batch(reader, 2),
             Way::Prefix => self.prefixes(reader),
             Way::Halves => self.halves(reader),
-            _ => unreachable!("{way} needs a store or a reader of its own"),
+            _ => unreachable!("{way} needs a store or a separate reader"),
         }
     }
 

@@ -89,7 +89,7 @@ impl Engine for Fjall {
     }
 
     fn compact(&self) {
-        assert_ne!(self.shape, Shape::Levelled, "no compaction may run meanwhile");
+        assert_ne!(self.shape, Shape::Levelled, "no other compaction may run");
         self.keyspace.major_compact().expect("sound");
     }
 

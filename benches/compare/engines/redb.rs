@@ -55,7 +55,7 @@ impl Engine for Redb {
     fn load(&self, rows: Rows, indexes: Range<u64>) {
         let database = self.database.lock().unwrap_or_else(PoisonError::into_inner);
         for first in indexes.clone().step_by(BATCH) {
-            let mut transaction = database.begin_write().expect("nobody else writes");
+            let mut transaction = database.begin_write().expect("no other writer");
             transaction.set_durability(Durability::None).expect("no savepoint");
             {
                 let mut table = transaction.open_table(TABLE).expect("sound");
@@ -70,7 +70,7 @@ impl Engine for Redb {
 
     fn flush(&self) {
         let database = self.database.lock().unwrap_or_else(PoisonError::into_inner);
-        database.begin_write().expect("nobody else writes").commit().expect("the disk has room");
+        database.begin_write().expect("no other writer").commit().expect("the disk has room");
         drop(database);
         self.show();
     }
@@ -82,7 +82,7 @@ impl Engine for Redb {
     fn compact(&self) {
         *self.table.write().unwrap_or_else(PoisonError::into_inner) = None;
         let mut database = self.database.lock().unwrap_or_else(PoisonError::into_inner);
-        database.compact().expect("nobody reads");
+        database.compact().expect("no open reader");
         drop(database);
         self.show();
     }
