@@ -1,4 +1,4 @@
-//! The promises of each durability level, one per test, on a disk that survives kills and power
+//! The promises of each durability level, one per test, on a simulated disk with kills and power
 //! cuts.
 //!
 //! `power_cut.rs` tests them with random histories.

@@ -202,9 +202,9 @@ impl Stores {
 
     fn owner(&self, contender: usize) -> usize {
         let it = &self.contenders[contender];
-        let has_the_same_files =
+        let has_same_files =
             |other: &Contender| other.engine == it.engine && other.filter == it.filter;
-        self.contenders.iter().position(has_the_same_files).unwrap_or(contender)
+        self.contenders.iter().position(has_same_files).unwrap_or(contender)
     }
 
     fn share_with_others(&self) -> io::Result<()> {

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 /// The directory for the data of all engines; removed on drop.
 pub(crate) struct WorkDirectory {
     directory: TempDir,
-    /// Locked and never released by the thread that ends the process.
+    /// The running child process. The thread that ends this process never releases the lock.
     under_way: Arc<Mutex<Option<Child>>>,
 }
 
