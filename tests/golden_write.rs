@@ -14,7 +14,7 @@ fn write(fixture: &Fixture) -> Vec<u8> {
     for cell in fixture.cells() {
         writer.append(cell.as_ref()).expect("our writer accepts the cells of HBase");
     }
-    let (bytes, summary) = writer.finish().expect("memory takes it");
+    let (bytes, summary) = writer.finish().expect("in memory");
     assert_eq!(summary.len, bytes.len() as u64);
     assert_eq!(Some(summary.cell_count), fixture.expect["entries"].as_u64());
     bytes

@@ -32,7 +32,7 @@ fn filled(blocks: usize, keys: &[Vec<u8>]) -> (SplitBlock, Sbbf) {
 
 fn bitset(theirs: &Sbbf) -> Vec<u8> {
     let mut bytes = Vec::new();
-    theirs.write_bitset(&mut bytes).expect("memory takes it");
+    theirs.write_bitset(&mut bytes).expect("in memory");
     bytes
 }
 
@@ -78,7 +78,7 @@ fn a_filter_of_a_parquet_file_survives_a_round_trip() {
 
     // A Parquet file has a Thrift header before the bits.
     let mut file = Vec::new();
-    Sbbf::new(&ours.to_bitset()).write(&mut file).expect("memory takes it");
+    Sbbf::new(&ours.to_bitset()).write(&mut file).expect("in memory");
     assert!(file.ends_with(&ours.to_bitset()));
     let again = Sbbf::from_bytes(&file).expect("a valid filter");
     assert!(keys.iter().all(|key| again.check(key.as_slice())));

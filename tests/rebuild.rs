@@ -29,7 +29,7 @@ fn rebuilt(bytes: &[u8], filter: impl Into<Option<FilterOptions>>) -> Vec<u8> {
 
 fn open(bytes: &[u8]) -> Reader {
     let source: Arc<dyn ReadAt> = Arc::new(Bytes::copy_from_slice(bytes));
-    Reader::open(source, FileName::new("file"), ReaderOptions::default()).expect("it is sound")
+    Reader::open(source, FileName::new("file"), ReaderOptions::default()).expect("a sound file")
 }
 
 /// Returns the end of the data section: data blocks, leaf indexes and Bloom chunks.
@@ -38,7 +38,7 @@ fn data_end(reader: &Reader) -> usize {
         use BlockType::{BloomChunk, Data, EncodedData, LeafIndex};
         matches!(block_type, Data | EncodedData | LeafIndex | BloomChunk)
     };
-    let blocks = reader.blocks().headers().map(|block| block.expect("it is sound"));
+    let blocks = reader.blocks().headers().map(|block| block.expect("a sound file"));
     let data = blocks.take_while(|(_, header)| is_data(header.block_type));
     data.last().map_or(0, |(at, header)| usize::try_from(at.get() + header.len()).expect("small"))
 }
@@ -46,10 +46,10 @@ fn data_end(reader: &Reader) -> usize {
 fn cells_of(reader: &Reader) -> Vec<Cell> {
     let mut found = Vec::new();
     let mut scanner = reader.scanner(Caching::Bypass);
-    scanner.seek_to_first().expect("it is sound");
+    scanner.seek_to_first().expect("a sound file");
     while let Some(cell) = scanner.cell() {
         found.push(cell.to_cell());
-        scanner.advance().expect("it is sound");
+        scanner.advance().expect("a sound file");
     }
     found
 }
@@ -78,7 +78,7 @@ fn adding_and_removing_a_filter_restores_files_of_hbase() {
         let with = open(&ours);
         assert_eq!(data_end(&with), end, "{name}");
         assert_eq!(cells_of(&with), cells_of(&reader), "{name}");
-        let summary = with.filters().row_filter().expect("it is sound").expect("it was made");
+        let summary = with.filters().row_filter().expect("a sound file").expect("the file has one");
         assert_eq!(summary.kind, kind, "{name}");
         let entries = with.file_info().iter().filter(|(key, _)| *key != FileInfo::ROW_FILTER_ID);
         assert!(entries.eq(reader.file_info().iter()), "{name}");
@@ -114,7 +114,7 @@ fn a_rebuild_moves_a_deep_index_and_keeps_foreign_meta_blocks() {
             }
             writer.append_meta("a note", "foreign text").expect("a new name");
             writer.append_meta("note", "other text").expect("a new name");
-            writer.finish().expect("memory takes it").0
+            writer.finish().expect("in memory").0
         };
         let finer = filter(kind, 1e-4);
         let written = write(options.clone());

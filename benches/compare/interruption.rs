@@ -63,6 +63,6 @@ fn a_signal_removes_the_stores_and_keeps_the_figures() {
         assert_eq!(run["is_finished"], false);
         assert_eq!(run["stages"][0]["name"], "filters");
         let page = std::fs::read_to_string(directory.path().join("run.html"));
-        assert!(page.expect("it was written").contains("id=\"unfinished\""));
+        assert!(page.expect("the file exists").contains("id=\"unfinished\""));
     }
 }

@@ -46,7 +46,7 @@ impl Files {
 
     pub(crate) fn write_cells(&self, name: &str, cells: &[Cell]) -> String {
         let path = self.path(&format!("{name}.cells.ndjson"));
-        let mut out = BufWriter::new(File::create(&path).expect("the directory is ours"));
+        let mut out = BufWriter::new(File::create(&path).expect("writable"));
         for cell in cells {
             ndjson::write_cell(&mut out, &cell.as_ref()).expect("the disk has room");
         }

@@ -32,7 +32,7 @@ pub fn hfile<'a>(
     for cell in cells {
         writer.append(cell).expect("cells in order");
     }
-    writer.finish().expect("memory has room").0
+    writer.finish().expect("in memory").0
 }
 
 /// The shape of the cells of a file.

@@ -33,7 +33,7 @@ pub(crate) fn stdout(args: &[&str]) -> String {
 pub(crate) fn failure(args: &[&str]) -> (i32, String) {
     let output = hfile(args);
     assert!(!output.status.success(), "hfile {args:?} succeeded");
-    (output.status.code().expect("no signal ended it"), text(&output.stderr))
+    (output.status.code().expect("not ended by a signal"), text(&output.stderr))
 }
 
 pub(crate) fn json(args: &[&str]) -> Value {

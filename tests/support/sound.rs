@@ -119,7 +119,7 @@ impl Sound {
         for cell in cells {
             writer.append(cell.as_ref()).expect("in order");
         }
-        let (bytes, _) = writer.finish().expect("memory takes it");
+        let (bytes, _) = writer.finish().expect("in memory");
         Self::new(name, bytes, cells.to_vec())
     }
 

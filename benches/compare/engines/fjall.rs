@@ -32,8 +32,8 @@ pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
         .cache_size(settings.cache_bytes)
         .max_journaling_size(MEMSTORE_BYTES_UNBOUNDED as u64)
         .open()
-        .expect("our directory");
-    let keyspace = database.keyspace("rows", || options(settings)).expect("our directory");
+        .expect("a writable directory");
+    let keyspace = database.keyspace("rows", || options(settings)).expect("a writable directory");
     Box::new(Fjall { database, keyspace, shape: settings.shape })
 }
 

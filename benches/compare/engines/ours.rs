@@ -37,7 +37,7 @@ pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
         .pin_filters(true)
         .index_block_size(INDEX_BYTES);
     let is_new = !directory.join("MANIFEST").exists();
-    let store = Store::open(directory, options).expect("our directory");
+    let store = Store::open(directory, options).expect("a writable directory");
     if is_new {
         let family = FamilyOptions::default()
             .bloom_type(BloomType::None)
@@ -47,7 +47,7 @@ pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
             .filter(filter(settings.filter));
         store.create_family(FAMILY, family).expect("a new store");
     }
-    let keys = store.keys(FAMILY).expect("it has the family");
+    let keys = store.keys(FAMILY).expect("the family exists");
     Box::new(Ours { directory: directory.join(FAMILY), store, keys })
 }
 

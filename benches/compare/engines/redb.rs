@@ -27,11 +27,11 @@ struct Redb {
 }
 
 pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
-    std::fs::create_dir_all(directory).expect("our directory");
+    std::fs::create_dir_all(directory).expect("a writable directory");
     let database = Database::builder()
-        .set_cache_size(usize::try_from(settings.cache_bytes).expect("memory has so much"))
+        .set_cache_size(usize::try_from(settings.cache_bytes).expect("fits into usize"))
         .create(directory.join("redb"))
-        .expect("our directory");
+        .expect("a writable directory");
     let redb = Redb { database: Mutex::new(database), table: RwLock::default() };
     redb.show();
     Box::new(redb)

@@ -25,12 +25,12 @@ struct RocksDb {
 }
 
 pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
-    let database = DB::open(&options(settings), directory).expect("our directory");
+    let database = DB::open(&options(settings), directory).expect("a writable directory");
     Box::new(RocksDb { database, read: ReadOptions::default() })
 }
 
 fn options(settings: Settings) -> Options {
-    let cache_bytes = usize::try_from(settings.cache_bytes).expect("memory has so much");
+    let cache_bytes = usize::try_from(settings.cache_bytes).expect("fits into usize");
     let cache = match settings.cache {
         CacheKind::Lru => Cache::new_lru_cache(cache_bytes),
         // Zero makes RocksDB estimate the entry size, as its documentation recommends.
